@@ -50,7 +50,7 @@ lint:
 	@$(MAKE) --no-print-directory lint-rust lint-rest
 
 lint-rust:
-	cargo fmt --manifest-path switch/Cargo.toml --all --check -- switch/schedulers/src/*.rs
+	cargo fmt --manifest-path switch/Cargo.toml --all --check -- switch/schedulers/src/*.rs switch/traffic-manager/src/*.rs
 	nice cargo clippy --manifest-path switch/Cargo.toml --locked --release --workspace --all-targets -- -D warnings
 
 lint-rest:

@@ -130,5 +130,6 @@ case "$1" in
   virtual) debian "${KERNEL_PACKAGES[@]}" ;;
 esac
 wait "$build"
+switch/target/release/p4sched-tools link
 if [ "$1" = onos ]; then onos_build; fi
 if [ "$1" = virtual ]; then switch/guest/kernel/build.sh; fi

@@ -46,7 +46,7 @@ ELSEWHERE = "10.0.0.0/8"
 
 @dataclass(frozen=True)
 class FatTree:
-    """How many ports a switch has. Raises NodeError for an odd number, for too few and for too many."""
+    """Number of ports of a switch. Raises NodeError for an odd number, and for too few or too many."""
 
     k: int = 4
 

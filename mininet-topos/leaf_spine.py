@@ -45,12 +45,12 @@ ECMP_GROUP = 1
 
 @dataclass(frozen=True)
 class Shape:
-    """How many there are. Raises NodeError when there are none or too many."""
+    """Numbers of nodes. Raises NodeError if there are none or too many."""
 
     leaves: int = 2
     spines: int = 2
     hosts: int = 2
-    """Of each leaf."""
+    """Hosts at each leaf."""
 
     def __post_init__(self) -> None:
         whole("leaves", self.leaves, 1, MOST_LEAVES)

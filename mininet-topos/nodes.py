@@ -7,6 +7,7 @@ Only the standard library and Mininet are imported, so that Debian's `mn` can lo
 
 import itertools
 import os
+import random
 import shutil
 import signal
 import socket
@@ -14,6 +15,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +32,11 @@ TCP_BUFFER = "4096 131072 16777216"
 DELAYED_PACKETS = 100_000
 # Name that the embedded switch gives its data-plane thread.
 DATA_PLANE_THREAD = "data-plane"
-READY_SECONDS = 15.0
+READY_SECONDS = 60.0
 STOP_SECONDS = 3.0
+# Lower ports often belong to known services.
+LOWEST_PORT = 10_000
+PORT_TRIES = 100
 
 
 class NodeError(RuntimeError):
@@ -60,7 +65,7 @@ def on_host_cpus(command: Sequence[str]) -> list[str]:
 
 
 def cpu_mask(cpu: int) -> str:
-    """One CPU as the kernel's hexadecimal mask: groups of 32 bits, separated by commas."""
+    """The kernel's hexadecimal mask for one CPU: groups of 32 bits, separated by commas."""
     groups = [f"{1 << cpu >> shift & 0xFFFFFFFF:08x}" for shift in range(0, cpu + 1, 32)]
     return ",".join(reversed(groups))
 
@@ -83,14 +88,19 @@ def bmv2_binary() -> str:
 
 
 def free_port() -> int:
-    """A TCP port that nobody listens on at 127.0.0.1 now."""
+    """A free TCP port of 127.0.0.1, outside the range from which the kernel gives ports to connections."""
+    first, _ = map(int, Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split())
+    for _ in range(PORT_TRIES):
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", random.SystemRandom().randrange(LOWEST_PORT, max(first, LOWEST_PORT + 1))))
+            return int(probe.getsockname()[1])
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def answers(port: int) -> bool:
-    """Whether somebody listens on this TCP port of 127.0.0.1."""
+    """True if somebody listens on this TCP port of 127.0.0.1."""
     with socket.socket() as probe:
         probe.settimeout(1.0)
         return probe.connect_ex(("127.0.0.1", port)) == 0
@@ -161,7 +171,7 @@ class OffloadFreeHost(Host):
         return ["mnexec", "-a", str(self.pid), *words]
 
     def on_own_cpu(self, *words: str) -> list[str]:
-        """As `command`, on the host's CPU."""
+        """Same as `command`, on the host's CPU."""
         return on_cpus([self.cpu], self.command(*words))
 
     def run(self, *words: str, stdin: str = "") -> str:
@@ -178,14 +188,15 @@ class OffloadFreeHost(Host):
         self.run("tc", "qdisc", "replace", "dev", str(self.defaultIntf()), *qdisc)
 
     def set_shortest_timeout(self, rto_min_ns: int) -> None:
-        """What TCP adds to the smoothed RTT, at least, before it sends a segment again: 200 ms unless set.
+        """Sets the minimum that TCP adds to the smoothed RTT before it sends a segment again: 200 ms unless set.
 
         It is a property of the route (ip-route(8), rto_min), in whole milliseconds, rounded up.
         """
         self.set_route_option("rto_min", f"{-(-rto_min_ns // 10**6)}ms")
 
     def set_initial_window(self, segments: int) -> None:
-        """What TCP sends before the first acknowledgement, at most: 10 segments unless set (ip-route(8), initcwnd)."""
+        """Sets the most segments that TCP sends before the first acknowledgement: 10 unless set (ip-route(8),
+        initcwnd)."""
         self.set_route_option("initcwnd", str(segments))
 
     def set_route_option(self, name: str, value: str) -> None:
@@ -206,7 +217,7 @@ class OffloadFreeHost(Host):
 
 
 class P4Switch(Switch):
-    """What the switch nodes have in common: one process, its log, and ready or a clear error.
+    """Base of the switch nodes: one process, its log, and ready or a clear error.
 
     Parameters:
       grpc_port   TCP port of its P4Runtime server at 127.0.0.1 (default: a free one)
@@ -254,7 +265,7 @@ class P4Switch(Switch):
         raise NotImplementedError
 
     def is_ready(self) -> bool:
-        """Whether the running switch can be used."""
+        """True if the running switch can be used."""
         raise NotImplementedError
 
     def start(self, _controllers: Sequence[Any]) -> None:
@@ -264,7 +275,7 @@ class P4Switch(Switch):
             if setting.exists():
                 setting.write_text("1")
         if answers(self.grpc_port):
-            raise NodeError(f"switch {self.name}: somebody listens on TCP port {self.grpc_port} already")
+            raise NodeError(f"switch {self.name}: TCP port {self.grpc_port} is in use")
         command = self.switch_command()
         if self.log_folder is None:
             self.log_folder = Path(tempfile.mkdtemp(prefix=f"p4sched-{self.name}-"))
@@ -303,7 +314,7 @@ class P4Switch(Switch):
         return "\n".join(self.log_path.read_text(errors="replace").splitlines()[-lines:])
 
     def death(self, patience: float = 0.0) -> str | None:
-        """How the started switch has ended, or does within `patience` seconds; None while it runs."""
+        """End of the started switch, now or within `patience` seconds; None while it runs."""
         if self.process is None:
             return None
         try:

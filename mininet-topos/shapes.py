@@ -1,4 +1,4 @@
-"""What the topologies are: reads the descriptions in shapes/, whose README says what they mean.
+"""Descriptions of the topologies, read from shapes/, whose README explains them.
 
 Only the standard library and Mininet are imported, so that Debian's `mn` can load this file too.
 """
@@ -28,7 +28,7 @@ class Structure:
     racks: Mapping[str, Sequence[Station]]
     """Hosts of each switch that has any."""
     links: Sequence[tuple[End, End]]
-    """Between switches: the lower end and the upper end."""
+    """Links between switches: the lower end and the upper end."""
 
     def switch_names(self) -> list[str]:
         """All switches: s1, s2, ..."""
@@ -56,19 +56,19 @@ class Structure:
 @cache
 def structure(shape: str, **numbers: int) -> Structure:
     """A shape with these numbers. Raises NodeError if addresses have no room for so many."""
-    told = json.loads((SHAPES / f"{shape}.json").read_text())
-    for name, (least, most) in told["numbers"].items():
+    content = json.loads((SHAPES / f"{shape}.json").read_text())
+    for name, (least, most) in content["numbers"].items():
         if not least <= numbers[name] <= most:
-            raise NodeError(f"{shape}: {name} = {numbers[name]}: there can be {least} to {most}")
+            raise NodeError(f"{shape}: {name} = {numbers[name]}: must be {least} to {most}")
     known = dict(numbers)
-    for name, whole in told.get("halves", {}).items():
+    for name, whole in content.get("halves", {}).items():
         if known[whole] % 2:
             raise NodeError(f"{shape}: {whole} = {known[whole]} is odd; half of a switch's ports go up, half go down")
         known[name] = known[whole] // 2
     building = _Building()
-    for kind in told["switches"]:
+    for kind in content["switches"]:
         _passes(kind["each"], known, partial(building.switch, kind))
-    for part in told["parts"]:
+    for part in content["parts"]:
         _passes(part["each"], known, partial(building.part, part))
     return Structure(building.kinds, building.racks, building.links)
 
@@ -93,33 +93,33 @@ def _value(word: str, known: Known) -> int:
 
 @dataclass
 class _Building:
-    """What there is of a network so far."""
+    """A network during its construction."""
 
     kinds: dict[str, list[str]] = field(default_factory=dict)
     racks: dict[str, list[Station]] = field(default_factory=dict)
     links: list[tuple[End, End]] = field(default_factory=list)
     names: dict[tuple[str, ...], str] = field(default_factory=dict)
-    """Of the switches, by kind and variables."""
+    """Names of the switches, by kind and variables."""
     hosts: int = 0
 
-    def switch(self, told: Mapping[str, Any], known: Known) -> None:
+    def switch(self, content: Mapping[str, Any], known: Known) -> None:
         name = f"s{len(self.names) + 1}"
-        self.names[told["kind"], *(str(known[variable]) for variable in told["each"])] = name
-        self.kinds.setdefault(told["kind"], []).append(name)
+        self.names[content["kind"], *(str(known[variable]) for variable in content["each"])] = name
+        self.kinds.setdefault(content["kind"], []).append(name)
 
-    def part(self, told: Mapping[str, Any], known: Known) -> None:
+    def part(self, content: Mapping[str, Any], known: Known) -> None:
         before = self.hosts
-        for piece in told["then"]:
+        for piece in content["then"]:
             made = self._host if "host" in piece else self._link
             _passes(piece["each"], known, partial(made, piece, before))
 
-    def _host(self, told: Mapping[str, Any], before: int, known: Known) -> None:
+    def _host(self, content: Mapping[str, Any], before: int, known: Known) -> None:
         self.hosts += 1
         known = {**known, "place": self.hosts - before}
-        one, two, three, four = (_value(word, known) for word in told["address"].split("."))
-        switch, port = self._end(told["at"], known)
+        one, two, three, four = (_value(word, known) for word in content["address"].split("."))
+        switch, port = self._end(content["at"], known)
         station = Station(
-            name=told["host"].replace("#", str(self.hosts)),
+            name=content["host"].replace("#", str(self.hosts)),
             port=port,
             address=f"{one}.{two}.{three}.{four}",
             prefix=f"{one}.{two}.{three}.0/24",
@@ -127,13 +127,13 @@ class _Building:
         )
         self.racks.setdefault(switch, []).append(station)
 
-    def _link(self, told: Mapping[str, Any], _: int, known: Known) -> None:
-        lower, upper = told["link"]
+    def _link(self, content: Mapping[str, Any], _: int, known: Known) -> None:
+        lower, upper = content["link"]
         self.links.append((self._end(lower, known), self._end(upper, known)))
 
-    def _end(self, told: str, known: Known) -> End:
+    def _end(self, content: str, known: Known) -> End:
         """A switch and its port: `leaf l: hosts + s`."""
-        switch, port = told.split(":")
+        switch, port = content.split(":")
         kind, *variables = switch.split()
         name = self.names[kind, *(str(_value(word, known)) for word in variables)]
         return name, sum(_value(word.strip(), known) for word in port.split("+"))

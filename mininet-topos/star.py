@@ -18,9 +18,9 @@ class Sides:
     """The hosts around the switch s1."""
 
     near: Sequence[Station]
-    """On ports 1, 2, ..."""
+    """Hosts on ports 1, 2, ..."""
     far: Station
-    """On the port after those: the bottleneck."""
+    """Host on the next port: the bottleneck."""
 
     def stations(self) -> list[Station]:
         """All hosts, the far one last."""

@@ -1,4 +1,4 @@
-"""What the topologies are made of: hosts attached to a switch, routes, and programs for switches under plain `mn`.
+"""Parts of the topologies: hosts attached to a switch, routes, and programs for switches under plain `mn`.
 
 Only the standard library and Mininet are imported, so that Debian's `mn` can load this file too.
 """
@@ -19,9 +19,9 @@ from mininet_topos.nodes import REPOSITORY, Bmv2Switch, EmbeddedSwitch, NodeErro
 
 SWITCH_NODES: dict[str, type[P4Switch]] = {"embedded": EmbeddedSwitch, "bmv2": Bmv2Switch}
 FIRST_GRPC_PORT = 9559
-"""Of s1 under `mn`: the P4Runtime port that clients try first; s2 has the next one."""
+"""P4Runtime port of s1 under `mn`, which clients try first; s2 has the next one."""
 HOST_BITS = 24
-"""Every host has a prefix of its own: nobody has a neighbour but the switch."""
+"""Every host has its own prefix, so its only neighbour is the switch."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class Station:
 
     name: str
     port: int
-    """Of the switch."""
+    """Port of the switch."""
     address: str
-    """Its own address, besides those of its users."""
+    """Its own address, in addition to those of its users."""
     prefix: str
     """All of its addresses."""
     mac: str
@@ -48,7 +48,7 @@ class Station:
 def whole(what: str, value: object, least: int, most: int) -> int:
     """The value as a number, as `mn` passes it on from its command line. Raises NodeError outside least .. most."""
     if not isinstance(value, int) or not least <= value <= most:
-        raise NodeError(f"{value} {what}: there can be {least} to {most}")
+        raise NodeError(f"{value} {what}: must be {least} to {most}")
     return value
 
 
@@ -92,8 +92,8 @@ def refuse_taken_names(interfaces: Iterable[str]) -> None:
     for name in interfaces:
         if Path("/sys/class/net", name).exists():
             raise NodeError(
-                f"there is an interface {name} already, of another Mininet network: stop that one first;"
-                " 'mn -c' removes what a crashed one left"
+                f"interface {name} already exists, in another Mininet network: stop that network first;"
+                " 'mn -c' removes the remains of a crashed one"
             )
 
 

@@ -27,12 +27,12 @@ const bit<32> LOG2_OF_0 = -32w0x400000;
 
 
 def log2(mantissa: int) -> int:
-    """Of 1 + mantissa/128."""
+    """Logarithm of 1 + mantissa/128."""
     return round(FRACTION * math.log2(1 + mantissa / MANTISSAS))
 
 
 def number_log(number: int) -> int:
-    """Of a number below 256."""
+    """Logarithm of a number below 256."""
     first = number.bit_length() - 1
     return first * FRACTION + log2((number << (MANTISSA_BITS - first)) - MANTISSAS)
 

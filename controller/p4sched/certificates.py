@@ -22,7 +22,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from p4sched.errors import P4schedError, UsageError
 
 AUTHORITY, SWITCH, CLIENT = "ca", "server", "client"
-"""What there is a certificate FILE.crt and a key FILE.key of."""
+"""Names of the files: each has a certificate NAME.crt and a key NAME.key."""
 CERTIFICATE, KEY = ".crt", ".key"
 ORGANIZATION = "p4sched laboratory"
 CLOCKS_DIFFER_BY = timedelta(minutes=5)
@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Places:
-    """Where clients find the switches."""
+    """Addresses at which clients find the switches."""
 
     names: Sequence[str]
     addresses: Sequence[Address]
@@ -56,7 +56,7 @@ def parse_name(text: object) -> str:
     """A name of the domain name system, "*.lab" included."""
     name = str(text)
     if len(name) > _LONGEST_NAME or _NAME.fullmatch(name) is None:
-        raise UsageError(f"'{name}' is no name of a host, for example s1.lab")
+        raise UsageError(f"'{name}' is not a host name, for example s1.lab")
     return name
 
 
@@ -65,7 +65,7 @@ def parse_address(text: object) -> Address:
     try:
         return ip_address(str(text))
     except ValueError:
-        raise UsageError(f"'{text}' is no IP address, for example 10.0.0.1") from None
+        raise UsageError(f"'{text}' is not an IP address, for example 10.0.0.1") from None
 
 
 def make(places: Places, start: datetime, days: int) -> dict[str, bytes]:
@@ -122,7 +122,7 @@ def write(folder: Path, files: Mapping[str, bytes]) -> None:
             ours.unlink()
         if isinstance(error, FileExistsError):
             raise P4schedError(
-                f"{path}: is there already; nothing was written. Remove it, or name another folder"
+                f"{path}: already exists; nothing was written. Remove it, or choose another folder"
             ) from None
         raise P4schedError(f"{path}: cannot be written: {error.strerror}") from error
 

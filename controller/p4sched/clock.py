@@ -1,6 +1,8 @@
-"""The time of a run: that of its event loop. In an event loop in virtual time no time passes while an answer from
-outside is awaited, so whoever asks says so. Nor does it pass between what a switch says and what its controller does
-about it, so whoever listens to a switch says so, too."""
+"""The time of a run: that of its event loop.
+
+In virtual time, no time passes while an answer from outside is awaited, so a task announces such a wait. No time passes
+between a message of a switch and the reaction of its controller, so a listener announces its conversation.
+"""
 
 import asyncio
 import time
@@ -16,11 +18,11 @@ class Conversation(Protocol):
 
     @property
     def device_id(self) -> int:
-        """The switch's."""
+        """Device id of the switch."""
 
     @property
     def election_id(self) -> int:
-        """The controller's."""
+        """Election id of the controller."""
 
     @property
     def received(self) -> int:
@@ -35,23 +37,23 @@ class Conversation(Protocol):
 
 
 class VirtualTime(ABC):
-    """What an event loop in virtual time adds to others."""
+    """Additional methods of an event loop in virtual time."""
 
     @abstractmethod
     def time_ns(self) -> int:
-        """Now, in ns."""
+        """Current time in ns."""
 
     @abstractmethod
     def standing(self) -> AbstractAsyncContextManager[None]:
-        """Within it no time passes, and no other task is within it."""
+        """A block in which time stands still and no other task runs in such a block."""
 
     @abstractmethod
     def converse(self, conversation: Conversation) -> None:
-        """From now on time does not pass before everything that is said there has been heard."""
+        """From now on, time waits until all messages of this conversation have been read."""
 
     @abstractmethod
     def fall_silent(self, conversation: Conversation) -> None:
-        """Nobody listens there any more."""
+        """Time no longer waits for this conversation."""
 
     @abstractmethod
     async def told(self) -> None:
@@ -67,14 +69,14 @@ def _virtual() -> VirtualTime | None:
 
 
 def converse(conversation: Conversation) -> None:
-    """Somebody listens to a switch from now on."""
+    """Registers a conversation with a switch, which somebody reads from now on."""
     loop = _virtual()
     if loop is not None:
         loop.converse(conversation)
 
 
 def fall_silent(conversation: Conversation) -> None:
-    """Nobody listens any more."""
+    """Ends a conversation: nobody reads it any more."""
     loop = _virtual()
     if loop is not None:
         loop.fall_silent(conversation)
@@ -94,7 +96,7 @@ def now_ns() -> int:
 
 
 def time_of_day() -> datetime:
-    """For records. Every run in virtual time begins at the same instant, so that its records are the same too."""
+    """Time for records. Every run in virtual time begins at the same instant, so that its records are the same."""
     loop = _virtual()
     return datetime.now(UTC) if loop is None else datetime.fromtimestamp(loop.time_ns() / 1e9, UTC)
 

@@ -1,4 +1,4 @@
-"""Where the parts of the repository are, whatever the current directory."""
+"""Paths of the parts of the repository, independent of the current directory."""
 
 import os
 import shutil
@@ -12,18 +12,22 @@ ROOT = Path(__file__).resolve().parents[2]
 P4_DIR = Path(os.environ.get("P4SCHED_P4", ROOT / "p4"))
 """The programs for v1model. The environment variable names another folder: a copy with some files changed."""
 P4_BUILD = ROOT / "build" / "p4" if P4_DIR == ROOT / "p4" else P4_DIR.parent / "build"
-"""Where they are compiled to."""
+"""Folder of the compiled programs."""
 TOFINO_DIR = Path(os.environ.get("P4SCHED_TOFINO", ROOT / "tofino-port"))
 """The programs for Tofino. The environment variable names another folder."""
 TOFINO_BUILD = ROOT / "build" if TOFINO_DIR == ROOT / "tofino-port" else TOFINO_DIR.parent / "build"
-"""Where they are compiled to, in a folder for each target."""
+"""Folder of the compiled programs, with a folder for each target."""
 EXPERIMENTS_DIR = ROOT / "experiments"
+ARCHITECTURES_DIR = ROOT / "switch" / "compiler" / "p4include"
+"""core.p4 and the architectures, for the compiler."""
 PROTO_DIR = ROOT / "switch" / "proto"
 BMV2_NAMES_DIR = ROOT / "switch" / "bmv2"
 """Links to the switch and the compiler, named as those of p4lang."""
+BMV2_GUEST_DIR = Path(__file__).parent / "bmv2" / "guest"
+"""Folder for commands of BMv2: `sudo` for the PATH, and for the PYTHONPATH the way to the packages of SHELL_PYTHON."""
 SHELL_PYTHON = ROOT / ".venv-shell" / "bin" / "python"
 READING_SHELL = Path(__file__).parent / "cli" / "reading_shell.py"
-"""What SHELL_PYTHON runs: p4runtime-shell that only reads."""
+"""Script for SHELL_PYTHON: p4runtime-shell that only reads."""
 
 
 def tool(name: str, reason: str) -> Path:

@@ -1,25 +1,32 @@
 """JSON that was written once and is read again: are the values still of the types that they had?
 
 A log or a summary may have been damaged, cut off or edited since. What reads it relies on types, so they are checked
-here, and a wrong value is told by its name.
+here, and an error names the wrong value.
 """
 
 import dataclasses
 import functools
 import json
 import math
-from collections.abc import Mapping
-from typing import Any, get_args, get_origin, get_type_hints
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from types import NoneType, UnionType
+from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
+
+from p4sched.errors import P4schedError
 
 DEEPEST = 50
 """Levels of lists and objects; what the laboratory writes has less than ten."""
 BELOW = 2**64
 """Counters and times are 64 bits wide."""
 _SHOWN = 60
+_LONGEST_REASON = 300
+MALFORMED = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
+"""Errors of code that meets a value of an unexpected form."""
 
 
 class RecordError(ValueError):
-    """Not what was written; the message names the value and says what it should be."""
+    """A value of the wrong form; the message names it and the expected form."""
 
 
 def parsed(text: str) -> Any:
@@ -37,11 +44,42 @@ def parsed(text: str) -> Any:
         level = [inner for outer in level for inner in _inside(outer)]
     if level:
         raise RecordError(f"nested deeper than {DEEPEST} levels")
+    if "\\ud" in text.lower():
+        # JSON can have half a character, as an escape. No file and no page can.
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            raise RecordError("a text has half a character (a surrogate without the other one)") from error
     return value
 
 
 def _inside(value: Any) -> list[Any]:
     return list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+
+
+def parsed_lines(text: str) -> list[dict[str, Any]]:
+    """The objects of JSON lines. Raises RecordError, with the number of the line, for any other text."""
+    found = []
+    for number, line in enumerate(text.removesuffix("\n").split("\n") if text else (), 1):
+        try:
+            value = parsed(line)
+        except RecordError as error:
+            raise RecordError(f"line {number}: {error}") from error
+        if not isinstance(value, dict):
+            raise RecordError(f"line {number} is {shown(value)}, not an object")
+        found.append(value)
+    return found
+
+
+@contextmanager
+def malformed(what: str, kind: Callable[[str], Exception] = P4schedError) -> Iterator[None]:
+    """Makes one sentence, an error of this kind, of whatever a value of a wrong form causes in the block."""
+    try:
+        yield
+    except MALFORMED as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        reason = f"{reason} is missing" if isinstance(error, KeyError) else reason
+        raise kind(f"{what}: {reason[:_LONGEST_REASON]}") from error
 
 
 def shown(value: Any) -> str:
@@ -70,25 +108,50 @@ def check_fields(kind: type, record: Mapping[str, Any], before: str = "", *, oth
 def check(name: str, value: Any, kind: Any) -> None:
     """Fails unless `value` is what a value of type `kind` becomes in JSON: a mapping an object, a tuple a list, and
     within these a dataclass the list of its fields. All whole numbers are counters, sizes or times: none is negative.
+
+    A typed dictionary is an object with at least its fields.
     """
     origin, inner = get_origin(kind), get_args(kind)
     if kind is Any:
         return
-    if origin is tuple:
+    if origin is UnionType:
+        if value is not None:
+            (other,) = (each for each in inner if each is not NoneType)
+            check(name, value, other)
+    elif origin in (tuple, list):
         for place, item in enumerate(_require(name, value, isinstance(value, list), "a list")):
             check(f"{name}[{place}]", item, inner[0])
     elif origin is not None:
         for key, item in _require(name, value, isinstance(value, dict), "an object").items():
-            if inner[0] is int and not (key.isascii() and key.isdecimal() and int(key) < BELOW):
+            # before it is written, a key may still be the number itself
+            digits = str(key)
+            if inner[0] is int and not (digits.isascii() and digits.isdecimal() and int(digits) < BELOW):
                 raise RecordError(f"{name} has the key {shown(key)}, not a number")
             check(f"{name}.{key}", item, inner[1])
-    elif hasattr(kind, "parse") or kind is str:
-        _require(name, value, isinstance(value, str), "a text")
-    elif isinstance(kind, type) and dataclasses.is_dataclass(kind):
+    elif is_typeddict(kind):
+        _check_object(name, value, kind)
+    elif isinstance(kind, type) and dataclasses.is_dataclass(kind) and not hasattr(kind, "parse"):
         hints = list(_hints(kind).values())
         whole = isinstance(value, list) and len(value) == len(hints)
         for place, item in enumerate(_require(name, value, whole, f"a list of {len(hints)}")):
             check(f"{name}[{place}]", item, hints[place])
+    else:
+        _check_single(name, value, kind)
+
+
+def _check_object(name: str, value: Any, kind: Any) -> None:
+    """Checks the fields of a typed dictionary."""
+    found = _require(name, value, isinstance(value, dict), "an object")
+    for key, hint in _hints_of_dictionary(kind).items():
+        if key in found:
+            check(f"{name}.{key}", found[key], hint)
+        elif key in kind.__required_keys__:
+            raise RecordError(f"{name}.{key} is missing")
+
+
+def _check_single(name: str, value: Any, kind: Any) -> None:
+    if hasattr(kind, "parse") or kind is str:
+        _require(name, value, isinstance(value, str), "a text")
     elif kind is bool:
         _require(name, value, isinstance(value, bool), "true or false")
     elif kind is float:
@@ -101,6 +164,11 @@ def check(name: str, value: Any, kind: Any) -> None:
 def _hints(kind: type) -> dict[str, Any]:
     hints = get_type_hints(kind)
     return {field.name: hints[field.name] for field in dataclasses.fields(kind)}
+
+
+@functools.cache
+def _hints_of_dictionary(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
 
 
 def _require(name: str, value: Any, condition: bool, what: str) -> Any:

@@ -16,9 +16,10 @@ from p4sched.control.parameters import Comparison, Layout, Parameters
 from p4sched.control.ranked_loop import RankedLoop
 from p4sched.errors import unknown_name
 from p4sched.p4rt.target import Target
-from p4sched.p4rt.traffic_manager import BEYOND_BMV2, QUEUES, Discipline
+from p4sched.p4rt.traffic_manager import BEYOND_BMV2, QUEUES
+from p4sched.proto.enums import Discipline
 
-QUEUES_DO_NOT_COMPETE = "BMv2 limits every priority queue on its own, so its queues never compete for the link"
+QUEUES_DO_NOT_COMPETE = "set_queue_rate of BMv2 limits every queue on its own, so they do not compete for one link"
 NO_SORTED_QUEUE = "BMv2 has no queue sorted by rank"
 NO_DRR = "BMv2 has no deficit round robin"
 NO_CALENDAR = "BMv2 has no calendar of queues"
@@ -30,15 +31,34 @@ FDPA_OPTIONS = ("--bands", "--rtt", "--interval", "--token-bucket", "--flowlet-g
 RANKED_OPTIONS = ("--port", "--delay", "--span", "--depth", "--loss", "--fix", "--rank-source")
 
 
+class Ranks(Enum):
+    """Ranks that a scheme stores."""
+
+    WINDOW = "window"
+    RANGE = "range"
+    BOUNDS = "bounds"
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A line beside the lengths of the queues on the live page."""
+
+    label: str
+    parameter: str
+    """Parameter of the action."""
+    share: str = ""
+    """The parameter that it is multiplied by, in 1/256."""
+
+
 class Compared(Enum):
-    """In which comparisons a scheme takes part."""
+    """Comparisons of a scheme."""
 
     USERS = auto()
-    """It shares a link among users, whatever they send: the FDPA paper's comparison."""
+    """Shares a link among users, whatever they send: the FDPA paper's comparison."""
     RANKS = auto()
-    """It serves packets by rank, as well as it can: the comparisons of AIFO, RIFO and PACKS."""
+    """Serves packets by rank as well as it can: the comparisons of AIFO, RIFO and PACKS."""
     FLOWS = auto()
-    """It shares a link among flows without ranks: what ranks that stand for fairness are compared with."""
+    """Shares a link among flows without ranks: the baseline for ranks that stand for fairness."""
 
 
 @dataclass(frozen=True)
@@ -46,34 +66,38 @@ class Scheme:
     """A scheduler."""
 
     name: str
-    """One word, as on the command line and in file names."""
+    """Name, as on the command line and in file names."""
     discipline: Discipline
-    """Of the port."""
+    """Discipline of the port."""
     layout: type[Layout]
     """Which queues the port has, and how large; where no law does it, also what a controller sets of the program."""
     colour: str
-    """In figures: a name of `p4sched.results.figures.PALETTE`."""
+    """Colour in figures: a name of `p4sched.results.figures.PALETTE`."""
     compared: tuple[Compared, ...] = (Compared.RANKS,)
     not_on_bmv2: str | None = None
-    """Why BMv2 cannot show it; None when it can."""
+    """Reason why BMv2 cannot run it; None if it can."""
     targets: tuple[Target, ...] = SOFTWARE
-    """For which there is a program."""
+    """Targets with a program."""
     law: AnyLaw | None = None
-    """None: no parameters follow the traffic."""
+    """Law; None: no parameters follow the traffic."""
     loop: LoopOf | None = None
     """Reads the counters for the law."""
     options: tuple[str, ...] = ()
-    """Of `p4sched control`, besides those of all schemes."""
+    """Its own options of `p4sched control`."""
     fair: bool = False
     """The discipline itself shares the link fairly, so it asks whose a packet is."""
     rank_field: str | None = None
     """Tells a sorted queue the rank."""
+    limits: tuple[Limit, ...] = ()
+    ranks: Ranks | None = None
+    queue_word: str = "queue"
+    """The paper's word for a queue."""
     worker_packets: bool = False
     """A recirculating packet can tell its program how long the queues are (p4/include/worker.p4)."""
 
     @property
     def title(self) -> str:
-        """As papers write it."""
+        """Title as in papers."""
         return title(self.name)
 
     @property
@@ -82,7 +106,7 @@ class Scheme:
         return "fifo" if self.discipline in BEYOND_BMV2 else self.name
 
     def not_on(self, target: Target) -> str | None:
-        """Why there is no program for this target; None when there is."""
+        """Reason why there is no program for this target; None if there is one."""
         if target in self.targets:
             return None
         if self.discipline in BEYOND_BMV2:
@@ -91,18 +115,18 @@ class Scheme:
 
     @property
     def parameters(self) -> type[Parameters]:
-        """What a controller sets of the program."""
+        """Parameters that a controller sets."""
         if self.law is not None:
             return self.law.parameters
         assert issubclass(self.layout, Parameters)
         return self.layout
 
     def usual(self) -> "Setup":
-        """With the sizes and parameters of its paper or program."""
+        """Setup with the sizes and parameters of its paper or program."""
         return Setup(self, self.layout())
 
     def alike(self, comparison: Comparison) -> "Setup":
-        """With its share of a comparison."""
+        """Setup with its share of a comparison."""
         return Setup(self, self.layout.alike(comparison))
 
 
@@ -115,19 +139,19 @@ class Setup:
     macros: tuple[str, ...] = ()
     """Defined when the program is compiled."""
     target: Target = Target.V1MODEL
-    """Whose program the switch runs."""
+    """Target of the switch's program."""
     room: int | None = None
     """Packets that each queue of the port can hold; None: as many as the layout says."""
     share_among: str = "meta.flow"
     """The field of a packet that tells a fair discipline whose it is."""
 
     def on(self, target: Target) -> "Setup":
-        """With the program of a target, and as near to this layout as that program comes."""
+        """Setup with the program of a target, and the closest layout that this program supports."""
         return replace(self, target=target, layout=self.layout.on(target))
 
     @property
     def name(self) -> str:
-        """As on the command line."""
+        """Name as on the command line."""
         return self.scheme.name
 
     @property
@@ -144,15 +168,17 @@ class Setup:
 
     @property
     def user_field(self) -> str | None:
-        """For the disciplines that share the link fairly."""
+        """User field, for disciplines that share the link fairly."""
         return self.share_among if self.scheme.fair else None
 
     @property
     def parameters(self) -> Parameters | None:
-        """To be written when the program is loaded; None: the program's own stay until a law writes."""
+        """Parameters to write when the program is loaded; None: the program keeps its own until a law writes."""
         return self.layout if isinstance(self.layout, Parameters) else None
 
 
+# the queues of one port are alike, but for one packet
+SIZE_OF_A_QUEUE = Limit("size of a queue", "size_1")
 FIFO = Scheme("fifo", Discipline.FIFO, fifo.Parameters, "grey", (Compared.USERS, Compared.RANKS), targets=TOFINO_1)
 FDPA = Scheme(
     "fdpa",
@@ -164,6 +190,7 @@ FDPA = Scheme(
     law=fdpa.LAW,
     loop=FdpaLoop,
     options=FDPA_OPTIONS,
+    queue_word="band",
 )
 SP_PIFO = Scheme(
     "sp_pifo",
@@ -172,6 +199,8 @@ SP_PIFO = Scheme(
     "green",
     not_on_bmv2=QUEUES_DO_NOT_COMPETE,
     targets=TOFINO_1,
+    limits=(SIZE_OF_A_QUEUE,),
+    ranks=Ranks.BOUNDS,
 )
 AIFO = Scheme(
     "aifo",
@@ -182,6 +211,8 @@ AIFO = Scheme(
     law=aifo.LAW,
     loop=RankedLoop,
     options=(*RANKED_OPTIONS, "--window"),
+    limits=(Limit("C", "target_packets"), Limit("k C", "target_packets", "headroom_256")),
+    ranks=Ranks.WINDOW,
     worker_packets=True,
 )
 RIFO = Scheme(
@@ -193,6 +224,8 @@ RIFO = Scheme(
     law=rifo.LAW,
     loop=RankedLoop,
     options=RANKED_OPTIONS,
+    limits=(Limit("B", "capacity_packets"), Limit("k B", "capacity_packets", "headroom_256")),
+    ranks=Ranks.RANGE,
 )
 PACKS = Scheme(
     "packs",
@@ -204,6 +237,8 @@ PACKS = Scheme(
     law=packs.LAW,
     loop=RankedLoop,
     options=(*RANKED_OPTIONS, "--window", "--queues"),
+    limits=(SIZE_OF_A_QUEUE,),
+    ranks=Ranks.WINDOW,
 )
 PIFO = Scheme("pifo", Discipline.PIFO, fifo.Ideal, "black", not_on_bmv2=NO_SORTED_QUEUE, rank_field="meta.rank")
 STFQ = Scheme("stfq", Discipline.STFQ, fifo.Ideal, "black", (Compared.FLOWS,), NO_SORTED_QUEUE, fair=True)
@@ -227,5 +262,5 @@ def compared(comparison: Compared) -> tuple[str, ...]:
 
 
 def title(name: str) -> str:
-    """As papers write a scheme: SP-PIFO for sp_pifo."""
+    """Title of a scheme as in papers: SP-PIFO for sp_pifo."""
     return name.upper().replace("_", "-")

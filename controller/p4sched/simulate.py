@@ -42,6 +42,7 @@ from numpy.typing import NDArray
 
 from p4sched.errors import P4schedError
 from p4sched.paths import ROOT, rust_binary
+from p4sched.recorded import MALFORMED
 from p4sched.units import Duration, Rate
 
 BINARY = "p4sched-simulate"
@@ -68,11 +69,11 @@ class Link:
     rate_bps: int
     """Bits of frames a second."""
     delay_ns: int = 0
-    """Of propagation, each way."""
+    """Propagation delay, each way."""
 
     @classmethod
     def of(cls, rate: str, delay: str | None = None) -> Self:
-        """From `10gbit` and `20us`."""
+        """Link from text such as `10gbit` and `20us`."""
         return cls(int(Rate.parse(rate)), 0 if delay is None else int(Duration.parse(delay)))
 
 
@@ -83,7 +84,7 @@ class Topology:
     shape: ClassVar[str]
 
     def told(self) -> dict[str, Any]:
-        """As a scenario has it."""
+        """Its form in a scenario."""
         return {self.shape: asdict(self)}
 
 
@@ -136,11 +137,11 @@ class LabFile(Topology):
     shape = "file"
     path: Path
     access: Link
-    """Of the hosts."""
+    """Links of the hosts."""
     hosts: Mapping[str, Link] = field(default_factory=dict)
-    """Of these hosts instead, by name."""
+    """Links of some hosts instead, by name."""
     fabric: Link | None = None
-    """Between switches."""
+    """Links between switches."""
 
     def told(self) -> dict[str, Any]:
         told = asdict(self) | {"path": str(self.path.absolute())}
@@ -169,7 +170,7 @@ class Flow:
     """Bytes from one host to another."""
 
     source: str | int
-    """By name, or by number from 0."""
+    """Host, by name or by number from 0."""
     destination: str | int
     bytes: int
     start_ns: int = 0
@@ -196,7 +197,7 @@ class Poisson:
 
 
 Flows = Sequence[Flow] | Poisson | Array | Path
-"""One by one, at random, an array with the fields of `LISTED`, or a CSV file with these columns."""
+"""Flows: a list, a random process, an array with the fields of `LISTED`, or a CSV file with these columns."""
 NEW_RENO: Mapping[str, Mapping[str, Any]] = {"tcp": {"control": "new_reno"}}
 
 
@@ -224,9 +225,10 @@ class Scenario:
     ports: Ports
     flows: Flows
     end_ns: int
-    """When the run ends, in ns of virtual time."""
+    """End of the run, in ns of virtual time."""
     transports: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: NEW_RENO)
-    """By name: `control`, and whatever differs from what Linux does. The first one is that of flows without any."""
+    """Transports by name: `control`, and settings that differ from Linux. Flows without a transport use the first
+    one."""
     hosts: Ports | None = None
     """The scheduler of the hosts' own ports; None: a FIFO without limit."""
     ranks: str = "flow"
@@ -239,7 +241,7 @@ class Scenario:
         return replace(self, **changed)
 
     def told(self) -> dict[str, Any]:
-        """As the JSON file has it. An array of flows becomes a list: in a file of its own it takes less time."""
+        """Its form in the JSON file. An array of flows becomes a list; in a separate file it takes less time."""
         told = _told(self)
         if isinstance(self.topology, Topology):
             told["topology"] = self.topology.told()
@@ -266,7 +268,7 @@ def _told_flows(flows: Flows) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Result:
-    """What came out of a run."""
+    """Result of a run."""
 
     flows: Array
     """A row for each flow, in the order of their starts. Fields: `flow`, `start_ns`, `source`, `destination`, `bytes`;
@@ -322,7 +324,7 @@ async def run_async(
     programs: bool = False,
     check: bool = False,
 ) -> Result:
-    """As `run`, without waiting for the process: for several runs at a time. A run that is cancelled is ended."""
+    """Same as `run`, but does not block, so several runs can share the time. Cancelling it ends the run."""
     output.mkdir(parents=True, exist_ok=True)
     words = _words(scenario, programs, check, output)
     process = await asyncio.create_subprocess_exec(*words, cwd=ROOT, stderr=asyncio.subprocess.PIPE)
@@ -380,14 +382,14 @@ def _outcome(code: int, told: bytes, folder: Path) -> Result:
 
 
 def _sentence(line: str, folder: Path) -> str:
-    """What the simulator says, without its name and without places in a file that nobody has written by hand."""
+    """The simulator's message, without its name and without places in a generated file."""
     said = line.removeprefix(f"{BINARY}: ")
     ours = f"{folder.absolute() / SCENARIO}: "
     return re.sub(r" at line \d+ column \d+$", "", said.removeprefix(ours)) if said.startswith(ours) else said
 
 
 def _to_write(scenario: Scenario | Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
-    """What scenario.json gets. Files of flows are found from the current folder."""
+    """Content of scenario.json. Files of flows are found from the current folder."""
     if isinstance(scenario, Scenario) and isinstance(scenario.flows, np.ndarray):
         flows = scenario.flows
         columns = [flows[name] for name in LISTED]
@@ -402,14 +404,15 @@ def _to_write(scenario: Scenario | Mapping[str, Any], folder: Path) -> Mapping[s
 
 
 def read(folder: Path) -> Result:
-    """What `p4sched-simulate --output FOLDER` wrote. Raises P4schedError if there is no such thing."""
+    """Result that `p4sched-simulate --output FOLDER` wrote. Raises P4schedError if there is none."""
     try:
         summary = json.loads((folder / SUMMARY).read_text())
         return Result(ports=_ports(summary["ports"]), flows=_flows(folder / FLOWS), summary=summary)
     except OSError as error:
         raise P4schedError(f"{folder}: its results cannot be read: {error}") from error
-    except (ValueError, KeyError) as error:
-        raise P4schedError(f"{folder}: it holds no results of {BINARY}: {error}") from error
+    except MALFORMED as error:
+        reason = " ".join(str(error).split())
+        raise P4schedError(f"{folder}: it holds no results of {BINARY}: {reason}") from error
 
 
 _FLOW_TIMES = ("received_ns", "acknowledged_ns")

@@ -52,7 +52,7 @@ class Duration(int):
 def _parse(text: str, units: dict[str, int], kind: str, example: str) -> int:
     found = _NUMBER.fullmatch(text.strip())
     if found is None:
-        raise UsageError(f"'{text}' is no {kind}; write a positive number and a unit, for example {example}")
+        raise UsageError(f"'{text}' is not a {kind}; write a positive number and a unit, for example {example}")
     number, unit = found.group(1), found.group(2).lower().removesuffix("/s")
     if unit not in units:
         wrong = f"unknown unit '{found.group(2)}'" if unit else "no unit"

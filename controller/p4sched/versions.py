@@ -10,7 +10,7 @@ from p4sched.paths import ROOT, rust_binary
 
 
 def versions() -> dict[str, str]:
-    """Name and version of the parts of a run; what is missing says so."""
+    """Name and version of the parts of a run, also of missing ones."""
     return {
         "p4sched": metadata.version("p4sched"),
         "commit": _commit(),
@@ -24,7 +24,7 @@ def versions() -> dict[str, str]:
 
 
 def versions_in_virtual_time() -> dict[str, str]:
-    """Those of what alone shapes a result there."""
+    """Versions of the parts that alone shape a result in virtual time."""
     return {
         "p4sched": metadata.version("p4sched"),
         "commit": _commit(),

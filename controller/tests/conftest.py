@@ -1,6 +1,7 @@
 """What the tests share: switches and compiled programs."""
 
 import shutil
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -19,6 +20,9 @@ from p4sched.schemes import SCHEMES
 # How long an example takes says nothing on a shared machine; and a run repeats the one before.
 settings.register_profile("shared", deadline=None, derandomize=True)
 settings.load_profile("shared")
+
+# A shell starts background jobs with SIGINT ignored, and children inherit that: no test could interrupt one.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(params=["embedded", "bmv2"])

@@ -1,21 +1,34 @@
 """What the tests of the lab for real share: what they need, and how they look at the machine."""
 
+import io
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
+from p4sched.cli.main import run_command
 from p4sched.errors import P4schedError
 from p4sched.paths import ROOT, rust_binary
 
 P4SCHED = Path(sys.executable).parent / "p4sched"
+PATIENCE_S = 300.0
+"""No test is about how fast the machine is. What has not come by then never comes."""
 TestT = TypeVar("TestT", bound=Callable[..., object])
+
+
+def run_here(*words: str) -> subprocess.CompletedProcess[str]:
+    """Runs a command of p4sched in this process, which has loaded most of it already."""
+    out, err = io.TextIOWrapper(io.BytesIO(), write_through=True), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        code = run_command(words)
+    out.seek(0)
+    return subprocess.CompletedProcess(words, code, out.read(), err.getvalue())
 
 
 def not_built(*programs: str) -> str | None:

@@ -1,7 +1,6 @@
 """Real switches on loopback: the embedded one where it is built, BMv2 where it is installed."""
 
 import shutil
-import socket
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,7 +8,9 @@ from typing import TypeVar
 
 import grpc
 import pytest
+from lab import PATIENCE_S
 
+from mininet_topos.nodes import free_port
 from p4sched.control.loop import action_data_in_force
 from p4sched.control.parameters import Parameters
 from p4sched.errors import P4schedError
@@ -44,7 +45,7 @@ class RunningSwitch:
             return
         with grpc.insecure_channel(self.address) as channel:
             try:
-                grpc.channel_ready_future(channel).result(timeout=30)
+                grpc.channel_ready_future(channel).result(timeout=PATIENCE_S)
             except grpc.FutureTimeoutError:
                 pytest.fail(f"the {self.kind} switch does not answer; it said:\n{self._log.read_text()}")
 
@@ -52,18 +53,10 @@ class RunningSwitch:
         """Ends it."""
         self._process.terminate()
         try:
-            self._process.wait(timeout=10)
+            self._process.wait(timeout=PATIENCE_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-
-
-def free_port() -> int:
-    """A TCP port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def start_switch(

@@ -64,7 +64,7 @@ def test_a_search_ends_in_time(tmp_path: Path) -> None:
 
 def test_nothing_worse_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     attack(tmp_path, "pifo", "--against", "fifo", "--steps", "50")
-    assert "no trace was found on which PIFO does worse" in capsys.readouterr().out
+    assert "found no trace on which PIFO does worse" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

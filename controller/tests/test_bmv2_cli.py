@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from lab import not_built
-from switches import RunningSwitch, free_port
+from lab import PATIENCE_S, not_built
+from switches import RunningSwitch
 
+from mininet_topos.nodes import free_port
 from p4sched.bmv2.multicast import number_map
 from p4sched.bmv2.program import InputError, KeyField, Program
 from p4sched.bmv2.values import match_key, shown, value_bytes
@@ -43,7 +44,7 @@ def cli(switch: RunningSwitch, *commands: str) -> list[str]:
     """What the command line prints for these lines, without the prompts."""
     command = [str(BMV2_NAMES_DIR / "simple_switch_CLI"), "--thrift-port", str(switch.thrift_port)]
     text = "\n".join([*commands, ""])
-    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
     assert done.returncode == 0, done.stdout + done.stderr
     lines = done.stdout.replace("RuntimeCmd: ", "").splitlines()
     assert lines[:3] == [
@@ -82,7 +83,7 @@ def test_entries_are_added_shown_and_removed(switch: RunningSwitch) -> None:
         "Dumping entry 0x0",
         "Match key:",
         "* ipv4.dst_addr       : LPM       0a000100/24",
-        "Action entry: EverythingIngress.forward - 0002",
+        "Action entry: EverythingIngress.forward - 02",
         "==========",
         "Dumping default entry",
         "Action entry: NoAction - ",
@@ -212,11 +213,11 @@ def test_without_a_switch_there_is_a_reason_and_exit_code_1() -> None:
     """In the words that scripts know."""
     port = str(free_port())
     command = [str(BMV2_NAMES_DIR / "simple_switch_CLI"), "--thrift-port", port]
-    done = subprocess.run(command, input="", capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, input="", capture_output=True, text=True, check=False, timeout=PATIENCE_S)
     assert done.returncode == 1
     assert re.match(rf"Could not connect to thrift client on port {port}\n", done.stdout)
     command[-1] = "99999"
-    done = subprocess.run(command, input="", capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, input="", capture_output=True, text=True, check=False, timeout=PATIENCE_S)
     assert done.returncode == 2
     assert done.stderr.endswith("argument --thrift-port: 99999 is no port: 1 to 65535\n")
 
@@ -236,7 +237,7 @@ def test_the_switch_goes_and_the_command_line_ends(tmp_path: Path) -> None:
     talking.stdin.write("table_num_entries routes\n")
     talking.stdin.close()
     assert "The switch has gone: " in talking.stdout.read()
-    assert talking.wait(timeout=30) == 1
+    assert talking.wait(timeout=PATIENCE_S) == 1
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ import grpc
 import pytest
 from finsy.proto import p4i, p4r, p4r_grpc
 from google.protobuf import text_format
-from lab import P4SCHED, on_embedded
-from switches import free_port
+from lab import P4SCHED, PATIENCE_S, on_embedded
 
+from mininet_topos.nodes import free_port
 from p4sched.paths import ROOT
 
 PORTS = 3
@@ -24,7 +24,6 @@ ROUTER_MAC, NEXT_MAC = "0a0000000001", "0a0000000002"
 DUPLICATE = 6
 """ALREADY_EXISTS."""
 ETH_P_ALL = 3
-END_S = 20
 
 
 @contextmanager
@@ -39,9 +38,10 @@ def wires() -> Iterator[list[socket.socket]]:
                 # the kernel itself sends nothing
                 Path(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6").write_text("1")
                 subprocess.run(["ip", "link", "set", name, "up"], check=True)
-            end = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
+            # protocol 0: until it is bound, a socket with a protocol receives the frames of every interface
+            end = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
             end.bind((there, ETH_P_ALL))
-            end.settimeout(END_S)
+            end.settimeout(PATIENCE_S)
             ends.append(end)
         yield ends
     finally:
@@ -70,7 +70,9 @@ def started(line: str, folder: Path) -> Iterator[None]:
 def compiled(folder: Path) -> None:
     """Compiles FIFO's program as the scripts do: FOLDER/fifo.json and FOLDER/fifo.p4info.txtpb."""
     line = ("p4c", "--target", "bmv2", "--arch", "v1model", "--p4runtime-files", "fifo.p4info.txtpb")
-    subprocess.run([str(P4SCHED), "as-bmv2", *line, str(ROOT / "p4" / "fifo.p4")], cwd=folder, check=True, timeout=60)
+    subprocess.run(
+        [str(P4SCHED), "as-bmv2", *line, str(ROOT / "p4" / "fifo.p4")], cwd=folder, check=True, timeout=PATIENCE_S
+    )
 
 
 def frame(destination: str, source: str, ttl: int, payload: bytes) -> bytes:
@@ -213,7 +215,7 @@ def test_a_switch_of_p4_utils_starts_and_takes_its_commands(tmp_path: Path) -> N
     commands = "table_set_default ipv4_routes drop\ntable_add ipv4_routes forward 10.0.1.0/24 => 2 0a:00:00:00:00:02\n"
     with wires() as ends, started(line, tmp_path):
         cli = [str(P4SCHED), "as-bmv2", "simple_switch_CLI", "--thrift-port", str(thrift)]
-        done = subprocess.run(cli, input=commands, capture_output=True, text=True, check=True, timeout=60)
+        done = subprocess.run(cli, input=commands, capture_output=True, text=True, check=True, timeout=PATIENCE_S)
         assert "Entry has been added with handle 0" in done.stdout
         ends[1].send(frame(ROUTER_MAC, "0a00000000aa", 64, b"sent"))
         assert received(ends[2]) == frame(NEXT_MAC, ROUTER_MAC, 63, b"sent")

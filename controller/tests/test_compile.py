@@ -10,6 +10,7 @@ import pytest
 
 from p4sched.cli.main import run_command
 from p4sched.errors import P4schedError, UsageError
+from p4sched.p4rt.build_options import macros_of
 from p4sched.p4rt.compile import CompileError, Compiler, compile_program, compiled
 from p4sched.p4rt.target import PROGRAMS, Target
 from p4sched.paths import P4_DIR, TOFINO_DIR, rust_binary
@@ -72,6 +73,59 @@ def test_what_is_no_macro_is_one_line(text: str, refused: Callable[[tuple[str, .
     assert f"-D '{text}' is not NAME or NAME=VALUE" in message
 
 
+@pytest.mark.parametrize("command", ["compile", "stages"])
+@pytest.mark.parametrize(
+    ("macro", "meant"), [("WORKER_PACKET", "WORKER_PACKETS"), ("worker_packets=1", "WORKER_PACKETS")]
+)
+def test_a_build_option_that_a_program_of_the_laboratory_does_not_have_is_an_error(
+    command: str, macro: str, meant: str, refused: Callable[[tuple[str, ...]], str]
+) -> None:
+    source = (P4_DIR if command == "compile" else TOFINO_DIR) / "aifo.p4"
+    message = refused((command, str(source), "-D", macro, *(("-o", "out") if command == "compile" else ())))
+    assert f"no build option of aifo.p4 '{macro.partition('=')[0]}'; did you mean '{meant}'?" in message
+
+
+@pytest.mark.parametrize(
+    "macro", ["_CORE_P4_", "_V1_MODEL_P4_", "V1MODEL_VERSION=20200408", "TAKES_WORKERS", "LENGTH_REPORTS", "MAX_USERS"]
+)
+def test_guards_and_what_a_program_defines_for_itself_are_no_build_options(
+    macro: str, refused: Callable[[tuple[str, ...]], str]
+) -> None:
+    name = macro.partition("=")[0]
+    for source, options in ((P4_DIR, "PORTABLE_DEPTH, WORKER_PACKETS"), (TOFINO_DIR, "WORKER_PACKETS")):
+        arch = ("--arch", "tna") if source is TOFINO_DIR else ()
+        message = refused(("compile", str(source / "aifo.p4"), *arch, "-D", macro, "-o", "out"))
+        other = "did you mean 'WORKER_PACKETS'?" if name == "TAKES_WORKERS" else f"there is: {options}"
+        assert f"no build option of aifo.p4 '{name}'; {other}" in message
+
+
+@pytest.mark.parametrize(
+    ("macro", "suggestion"),
+    [("ROM", "; did you mean 'ROOM'?"), ("FEW_PORT", "; did you mean 'FEW_PORTS'?"), ("X", ""), ("_CORE_P4_", "")],
+)
+def test_a_macro_that_no_line_of_a_program_mentions_is_an_error(macro: str, suggestion: str, tmp_path: Path) -> None:
+    source = tmp_path / "own.p4"
+    (tmp_path / "sizes.p4").write_text("// ROM X\n#ifdef FEW_PORTS\nconst bit<8> PORTS = 4;\n#endif\n")
+    source.write_text('#include <core.p4>\n#include "sizes.p4"\nconst bit<8> SIZE = ROOM; /* FEW_PORT */\n')
+    with pytest.raises(UsageError) as refused:
+        compile_program(source, tmp_path / "out", macros=["ROOM=7", macro])
+    assert str(refused.value) == f"-D {macro}: no line of own.p4 or its includes mentions it{suggestion}"
+    # the compiler says what is wrong with an include that is not there
+    source.write_text('#include "none.p4"\n')
+    with pytest.raises(CompileError, match=r"none\.p4"):
+        compile_program(source, tmp_path / "out", macros=[macro])
+
+
+@pytest.mark.parametrize("target", Target)
+def test_the_build_options_of_each_program_are_found_in_its_sources(target: Target) -> None:
+    of_target = PROGRAMS[target]
+    for source in of_target.folder.glob("*.p4"):
+        found = macros_of(source, of_target.includes)
+        assert found.complete
+        assert ("PORTABLE_DEPTH" in found.options) == (target is Target.V1MODEL)
+        assert "WORKER_PACKETS" in found.options
+
+
 def test_a_syntax_error_says_where_and_leaves_the_outputs_of_before(compiler: Compiler, tmp_path: Path) -> None:
     source = tmp_path / "fifo.p4"
     shutil.copy(P4_DIR / "fifo.p4", source)
@@ -122,5 +176,5 @@ def test_a_program_for_another_architecture_is_refused_with_its_place(tmp_path: 
     for source, target in ((P4_DIR / "fifo.p4", Target.TNA), (TOFINO_DIR / "fifo.p4", Target.V1MODEL)):
         with pytest.raises(CompileError, match=r"fifo\.p4:\d+:\d+"):
             compile_program(source, tmp_path, target=target)
-    with pytest.raises(UsageError, match="p4c-bm2-ss knows v1model only, not tna"):
+    with pytest.raises(UsageError, match="p4c-bm2-ss supports only v1model, not tna"):
         compile_program(TOFINO_DIR / "fifo.p4", tmp_path, Compiler.P4C, target=Target.TNA)

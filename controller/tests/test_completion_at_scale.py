@@ -10,11 +10,11 @@ from experiments.completion_at_scale import figure, reference
 from experiments.completion_at_scale.experiment import (
     Setting,
     configuration,
+    listing,
     measure,
     parse_figure,
     parse_loads,
     setting,
-    told,
 )
 from experiments.completion_at_scale.network import Run
 from experiments.completion_at_scale.over_seeds import SIZE_CLASSES, of_seed, size_key, summarise
@@ -224,7 +224,7 @@ def test_a_wrong_name_gets_the_list_of_figures() -> None:
 
 def test_the_list_of_figures_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert main.run_command(["run", "completion_at_scale", "--figure", "list"]) == 0
-    assert capsys.readouterr().out == f"{told()}\n"
+    assert capsys.readouterr().out == f"{listing()}\n"
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,13 @@ import pytest
 from lab import IN_VIRTUAL_TIME
 
 from mininet_topos.fat_tree import FatTree
+from p4sched.constants import ECMP_BUCKETS
 from p4sched.lab.virtual.client import in_lock_step
 from p4sched.lab.virtual.loop import VirtualLoop
 from p4sched.lab.virtual.process import virtual_process
 from p4sched.lab.virtual.topology import described
 from p4sched.p4rt.compile import compiled
-from p4sched.p4rt.routes import BUCKETS, entries
+from p4sched.p4rt.routes import entries
 from p4sched.p4rt.session import connect
 from p4sched.p4rt.traffic_manager import EmbeddedTrafficManager
 from p4sched.proto import simulation_pb2 as pb
@@ -41,7 +42,7 @@ def test_the_buckets_of_one_edge_reach_every_core_switch(k: int) -> None:
     above = dict(shape.links())
     (edge_group,), reached = shape.groups("s1"), set()
     groups = {name: shape.groups(name)[0] for name in shape.aggregations()[: shape.half]}
-    for bucket in range(BUCKETS):
+    for bucket in range(ECMP_BUCKETS):
         up = edge_group["paths"][bucket % len(edge_group["paths"])]
         aggregation, _ = above["s1", up["port"]]
         paths = groups[aggregation]["paths"]

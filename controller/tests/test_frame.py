@@ -135,7 +135,7 @@ def test_a_target_that_can_show_nothing_is_one_line(tmp_path: Path) -> None:
     asked = Asked(SwitchKind.EMBEDDED, tmp_path, schemes=["fifo"], target=Target.T2NA)
     with pytest.raises(UsageError, match="nothing to measure: t2na has a program for none of these schemes"):
         frame.run(stepped(), asked, plain)
-    with pytest.raises(UsageError, match="--target tna: BMv2 runs v1model programs only"):
+    with pytest.raises(UsageError, match="--target tna: BMv2 runs only v1model programs"):
         frame.run(stepped(), Asked(SwitchKind.BMV2, tmp_path, schemes=["fifo"], target=Target.TNA), plain)
 
 

@@ -11,13 +11,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from lab import PATIENCE_S
 
 from p4sched.lab.run import clean
 
 P4SCHED = str(Path(sys.executable).with_name("p4sched"))
 WORDS = ["run", "fdpa_fairness", "--virtual", "--hosts", "kernel", "--users", "2", "--rate", "10mbit", "--rtt", "20ms"]
 WORDS += ["--warmup", "1s"]
-PATIENCE_S = 300
 FOR_EVER = "3600s"
 
 

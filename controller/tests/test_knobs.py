@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 
+from p4sched.control.decision_log import DecisionLog
 from p4sched.control.knobs import by_hand, held, knobs
 from p4sched.control.laws import aifo, fdpa, packs, rifo, sp_pifo
 from p4sched.control.laws.port_counters import BUCKETS, Sample
 from p4sched.control.loop import Tuning
 from p4sched.control.replay import replay
-from p4sched.errors import UsageError
+from p4sched.errors import P4schedError, UsageError
 from p4sched.p4rt.reader import Count
+from p4sched.p4rt.users import UserCounter
 from p4sched.schemes import LAWS
 
 FDPA = fdpa.Config(500_000_000, fdpa.DEFAULT_BANDS, 60_000, 10_000_000)
@@ -85,3 +87,59 @@ def test_a_log_in_which_parameters_were_held_makes_every_decision_again(tmp_path
     assert all(logged.agrees for logged in replay(log, LAWS))
     starts = [line for text in log.read_text().splitlines() if (line := json.loads(text))["kind"] == "start"]
     assert [line["config"]["fixed"] for line in starts] == [{}, {"C": 7}, {}]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "field"),
+    [("k", 0.25, "headroom_256"), ("|W|", 8, "window_ranks"), ("size", 90, "capacity_packets")],
+)
+def test_what_is_held_changes_alone(name: str, value: float, field: str) -> None:
+    tuning: Any = Tuning(AIFO, None, None)
+    tuning.take_over(None)
+    for number in range(1, 30):
+        before = tuning.accept(sample(number), tuning.decide(sample(number))).decision
+    tuning.go_by(held(AIFO, {name: value}))
+    decision = tuning.decide(sample(30))
+    (changed,) = decision.parameters.action_data().items() - before.parameters.action_data().items()
+    assert changed == (field, 64 if name == "k" else value)
+    # it has not forgotten what arrives
+    assert decision.traffic == before.traffic
+
+
+SENDERS = range(1, 21)
+
+
+def users(number: int, sent: int) -> fdpa.Sample:
+    """Twenty users, after so many bytes each."""
+    return fdpa.Sample(number * 100_000_000, {user: UserCounter(sent) for user in SENDERS})
+
+
+def test_fdpa_goes_on_with_the_users_that_it_knows_when_bands_are_held(tmp_path: Path) -> None:
+    log = tmp_path / "decisions.jsonl"
+    tuning: Any = Tuning(FDPA, log, None)
+    tuning.take_over(None)
+    edges, active = [], []
+    for number in range(1, 31):
+        if number == 10:
+            tuning.go_by(held(FDPA, {"first band": 2}))
+        if number == 28:
+            tuning.go_by(FDPA)
+        # nobody sends any more after 2 s
+        counters = users(number, 50_000 * min(number, 20))
+        decision = tuning.accept(counters, tuning.decide(counters)).decision
+        edges.append(decision.parameters.edges[0])
+        active.append(len(decision.active))
+    tuning.close()
+    assert set(active[2:20]) == {20}
+    assert active[-1] == 0
+    # a fair share of 25 Mbit/s is 187,500 bytes in 60 ms; an idle link keeps the bands of its last users
+    assert [edges[place] for place in (8, 9, 19, 26, 27, 29)] == [187_500, 375_000, 375_000, 375_000, 187_500, 187_500]
+    assert all(logged.agrees for logged in replay(log, LAWS))
+
+
+def test_a_configuration_that_is_turned_without_a_controller_is_no_log(tmp_path: Path) -> None:
+    log = DecisionLog(tmp_path / "decisions.jsonl")
+    log.start(AIFO, AIFO.law.take_over(None), turned=True)
+    log.close()
+    with pytest.raises(P4schedError, match=r"decisions\.jsonl:1: .* turned before any start line"):
+        list(replay(tmp_path / "decisions.jsonl", LAWS))

@@ -12,7 +12,7 @@ def test_a_switch_knows_the_depth_as_well_as_it_can_unless_asked_otherwise() -> 
     assert depth_for(None, SwitchKind.EMBEDDED) == Depth.EXACT
     assert depth_for(None, SwitchKind.BMV2) == Depth.REGISTER
     assert depth_for(Depth.WORKER, SwitchKind.BMV2) == Depth.WORKER
-    with pytest.raises(UsageError, match="BMv2's traffic manager keeps no register; ask for register or worker"):
+    with pytest.raises(UsageError, match="BMv2's traffic manager keeps no register; use register or worker"):
         depth_for(Depth.EXACT, SwitchKind.BMV2)
 
 
@@ -20,9 +20,9 @@ def test_a_tofino_knows_the_depth_in_its_own_ways() -> None:
     assert depth_for(None, SwitchKind.EMBEDDED, Target.TNA) == Depth.REGISTER
     assert depth_for(Depth.WORKER, SwitchKind.EMBEDDED, Target.TNA) == Depth.WORKER
     assert depth_for(None, SwitchKind.EMBEDDED, Target.T2NA) == Depth.EXACT
-    with pytest.raises(UsageError, match="--depth exact: the programs for tna have no such way; ask for register or w"):
+    with pytest.raises(UsageError, match="--depth exact: the programs for tna do not support it; use register or w"):
         depth_for(Depth.EXACT, SwitchKind.EMBEDDED, Target.TNA)
-    with pytest.raises(UsageError, match="--depth worker: the programs for t2na have no such way; ask for exact"):
+    with pytest.raises(UsageError, match="--depth worker: the programs for t2na do not support it; use exact"):
         depth_for(Depth.WORKER, SwitchKind.EMBEDDED, Target.T2NA)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import finsy as fy
 import pytest
-from lab import BMV2, EMBEDDED, P4SCHED, in_plain_mininet, living, on_embedded
+from lab import BMV2, EMBEDDED, P4SCHED, PATIENCE_S, in_plain_mininet, living, on_embedded
 
 from p4sched.control.bands import Bands
 from p4sched.lab import run, schemes
@@ -100,10 +100,10 @@ def test_what_the_program_drops_ahead_of_a_full_queue_is_told_from_what_the_queu
         port = network.bottleneck_port
         async with programmed(network, scheme, LINK, weights) as testbed:
             await testbed.session.set_default_action("fifo_params", "set_depth", {"depth": 3})
-            # 0.8 s for every frame: no room comes free while the 20 come
+            # 11 s for every frame: no room comes free while the 20 come
             await testbed.traffic_manager.set_ports([PortSettings(port, rate_bps=1000)])
             observer = await Observer.start(network, testbed.traffic_manager, LINK, testbed.session)
-            words = ["ping", "-c", "20", "-i", "0.01", "-W", "1", "-I", network.seats[0].address]
+            words = ["ping", "-s", "1400", "-c", "20", "-i", "0.01", "-W", "1", "-I", network.seats[0].address]
             subprocess.run(network.host("u1").command(*words, network.server_address), capture_output=True, check=False)
             return (await observer.finish()).bottleneck
 
@@ -125,7 +125,7 @@ def test_a_worker_brings_what_egress_knows_to_ingress(target: Target, tmp_path: 
             await Worker(PROGRAMS[target].recirculation_port, 1_000_000).start(network, testbed)
             port = network.bottleneck_port
             await testbed.session.finsy.modify([fy.P4RegisterEntry("queue_length_egress", index=port, data=7)])
-            deadline = time.monotonic() + 10
+            deadline = time.monotonic() + PATIENCE_S
             while time.monotonic() < deadline:
                 (found,) = await testbed.session.read([fy.P4RegisterEntry("queue_length_ingress", index=port)])
                 assert isinstance(found, fy.P4RegisterEntry)
@@ -178,7 +178,7 @@ def test_shortest_timeout_and_initial_window_become_properties_of_every_hosts_ro
 
 def until(met: Callable[[], bool]) -> None:
     """Waits until this is so."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE_S
     while not met():
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -237,7 +237,7 @@ def experiment(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     words = ["run", "fdpa_fairness", "--users", "4", "--schemes", "fifo", "--rate", "20mbit", "--out", str(tmp_path)]
     process = subprocess.Popen([P4SCHED, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     reports = tmp_path / "fifo" / "iperf3"
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while not (reports.exists() and len(list(reports.iterdir())) == 4):
         assert process.poll() is None, process.communicate()[0]
         assert time.monotonic() < deadline
@@ -256,9 +256,9 @@ def leftovers() -> list[str]:
     return links + [word for word in words if living(word)]
 
 
-def wait_until_clean(seconds: float) -> list[str]:
-    """The leftovers once there are none, or after some time."""
-    deadline = time.monotonic() + seconds
+def wait_until_clean() -> list[str]:
+    """The leftovers once there are none, or those that stay."""
+    deadline = time.monotonic() + PATIENCE_S
     while (left := leftovers()) and time.monotonic() < deadline:
         time.sleep(0.05)
     return left
@@ -268,7 +268,7 @@ def wait_until_clean(seconds: float) -> list[str]:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_leaves_the_machine_clean(experiment: subprocess.Popen[str], number: signal.Signals) -> None:
     experiment.send_signal(number)
-    output, _ = experiment.communicate(timeout=20)
+    output, _ = experiment.communicate(timeout=PATIENCE_S)
     assert experiment.returncode == 130
     assert "Traceback" not in output
     assert leftovers() == []
@@ -286,7 +286,7 @@ def test_a_second_run_is_refused_and_a_killed_one_leaves_nothing_that_clean_does
     experiment.kill()
     experiment.wait()
     subprocess.run([P4SCHED, "clean"], check=True, capture_output=True)
-    assert wait_until_clean(5) == []
+    assert wait_until_clean() == []
     assert not (FOLDER / STATE_FILE).exists()
 
 
@@ -294,7 +294,7 @@ def test_a_second_run_is_refused_and_a_killed_one_leaves_nothing_that_clean_does
 def test_a_switch_that_dies_ends_the_run_with_one_message(experiment: subprocess.Popen[str]) -> None:
     (switch,) = living(SWITCH_WORD)
     os.kill(switch, signal.SIGKILL)
-    output, _ = experiment.communicate(timeout=30)
+    output, _ = experiment.communicate(timeout=PATIENCE_S)
     assert experiment.returncode == 1
     assert "switch s1 (p4sched-switch) was killed by SIGKILL during the run" in output
     assert "Traceback" not in output
@@ -304,7 +304,7 @@ def test_a_switch_that_dies_ends_the_run_with_one_message(experiment: subprocess
 @on_embedded
 def test_an_interface_that_disappears_ends_the_run_with_one_message(experiment: subprocess.Popen[str]) -> None:
     subprocess.run(["ip", "link", "delete", "s1-eth5"], check=True)
-    output, _ = experiment.communicate(timeout=30)
+    output, _ = experiment.communicate(timeout=PATIENCE_S)
     assert experiment.returncode == 1
     assert "port 5 of the switch lost its link" in output
     assert "Traceback" not in output

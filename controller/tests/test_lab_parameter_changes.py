@@ -4,8 +4,9 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from lab import on_embedded
+from lab import PATIENCE_S, on_embedded
 
+from p4sched.constants import RANK_PORT
 from p4sched.control.laws import aifo, packs, ranked, rifo
 from p4sched.lab import run
 from p4sched.lab.emulated.generator import GeneratorRuns
@@ -13,7 +14,6 @@ from p4sched.lab.emulated.network import Dumbbell, dumbbell
 from p4sched.lab.fidelity import Fidelity
 from p4sched.lab.observation import Observation, Observer
 from p4sched.lab.ranked_schemes import decisions, ranked_testbed
-from p4sched.lab.ranked_traffic import RANK_PORT
 from p4sched.lab.schemes import Link
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.schemes import Setup, named
@@ -22,19 +22,19 @@ LINK = Link(50_000_000, 10_000_000)
 SECONDS = 1.5
 CHANGES = 100
 ROOMY: dict[str, tuple[ranked.Parameters, ranked.Parameters]] = {
-    "aifo": (aifo.Parameters(400, 400, 128), aifo.Parameters(500, 500, 64, 32, 1)),
-    "rifo": (rifo.Parameters(400, 128, 50), rifo.Parameters(500, 140, 500)),
-    "packs": (packs.Parameters((60,) * 8, 64), packs.Parameters((100,) * 4, 0, 32, 10)),
+    "aifo": (aifo.Parameters(8000, 8000, 128), aifo.Parameters(9000, 9000, 64, 32, 1)),
+    "rifo": (rifo.Parameters(8000, 128, 50), rifo.Parameters(9000, 140, 500)),
+    "packs": (packs.Parameters((1000,) * 8, 128), packs.Parameters((2500,) * 4, 64, 32, 10)),
 }
-"""Two settings with more room than the traffic ever needs, a tenth of the link's rate: also for what comes at once
-behind a stall of a quarter of a second."""
+"""Two settings with room for all packets at once, however long a busy machine holds the switch up: k is 1/4 at least,
+so ranks count only above a quarter of the room."""
 
 
 @on_embedded
 @pytest.mark.parametrize("name", ROOMY)
 def test_a_parameter_change_during_traffic_loses_no_packet(name: str, tmp_path: Path) -> None:
     first, second = ROOMY[name]
-    started = Setup(named(name), first, room=1000)
+    started = Setup(named(name), first, room=10_000)
 
     async def send(network: Dumbbell) -> tuple[int, dict[str, int], Observation]:
         seat = network.seats[0]
@@ -60,8 +60,8 @@ def test_a_parameter_change_during_traffic_loses_no_packet(name: str, tmp_path: 
             for change in range(CHANGES):
                 await testbed.controller.set_parameters((second, first)[change % 2])
                 await asyncio.sleep(SECONDS / CHANGES)
-            sent = (await traffic.report(sending, 10))[0]["packets"]
-            await traffic.report("receive", 10)
+            sent = (await traffic.report(sending, PATIENCE_S))[0]["packets"]
+            await traffic.report("receive", PATIENCE_S)
             counted = await decisions(testbed.session, network.bottleneck_port)
             observed = await observer.finish()
         return sent, counted, observed

@@ -31,5 +31,5 @@ def test_a_mistyped_scenario_suggests_the_right_one() -> None:
 
 
 def test_no_users_are_refused() -> None:
-    with pytest.raises(UsageError, match="there can be 1 to 960"):
+    with pytest.raises(UsageError, match="must be 1 to 960"):
         connections("equal", 0, seed=1)

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from lab import BMV2, EMBEDDED, P4SCHED, in_plain_mininet, living, on_embedded
+from lab import BMV2, EMBEDDED, P4SCHED, PATIENCE_S, in_plain_mininet, living, on_embedded
 
 from mininet_topos.leaf_spine import Shape
 from mininet_topos.nodes import Bmv2Switch, EmbeddedSwitch, NodeError, P4Switch
@@ -78,7 +78,7 @@ def test_flows_spread_over_the_spines_and_keep_their_path(tmp_path: Path) -> Non
                     return counts
 
     with run.clean_run("a test of the lab") as ledger, fabric(ledger, SHAPE, "embedded", tmp_path) as network:
-        counts = asyncio.run(asyncio.wait_for(uplinks(network), 20))
+        counts = asyncio.run(asyncio.wait_for(uplinks(network), PATIENCE_S))
     # each flow is three datagrams that stay together
     assert [count % 3 for count in counts] == [0, 0]
     # 128 of 256 flows, with a binomial standard deviation of 8; five of these to either side
@@ -99,7 +99,7 @@ def test_one_controller_tunes_every_port_of_every_switch(tmp_path: Path) -> None
         ranked = named("aifo").alike(equal_buffers(64, 16))
         laws = {name: laws_of(network, name, tmp_path) for name in network.switches}
         programming = programmed_fabric(network, ranked, LINK, 2 * LINK.rate_bps, RankSource.TOS, laws=laws)
-        async with asyncio.timeout(20), programming as testbed:
+        async with asyncio.timeout(PATIENCE_S), programming as testbed:
             logs = [log for seat in testbed.switches.values() for log in seat.controller.logs.values()]
             while not all(log.exists() and decided(log)["rounds"] >= 3 for log in logs):
                 await asyncio.sleep(0.05)
@@ -130,9 +130,9 @@ def test_no_interface_name_is_longer_than_the_kernel_takes() -> None:
 @pytest.mark.parametrize(
     ("shape", "message"),
     [
-        ((0, 2, 2), "0 leaves: there can be 1 to 32"),
-        ((2, 33, 2), "33 spines: there can be 1 to 32"),
-        ((2, 2, 0), "0 hosts a leaf: there can be 1 to 64"),
+        ((0, 2, 2), "0 leaves: must be 1 to 32"),
+        ((2, 33, 2), "33 spines: must be 1 to 32"),
+        ((2, 2, 0), "0 hosts a leaf: must be 1 to 64"),
     ],
 )
 def test_leaves_and_spines_that_cannot_be_are_refused(shape: tuple[int, int, int], message: str) -> None:
@@ -143,7 +143,7 @@ def test_leaves_and_spines_that_cannot_be_are_refused(shape: tuple[int, int, int
 @pytest.mark.parametrize("senders", [0, 201])
 def test_an_incast_of_nobody_or_too_many_is_refused(senders: int, tmp_path: Path) -> None:
     with (
-        pytest.raises(LabError, match=f"{senders} senders: there can be 1 to 200"),
+        pytest.raises(LabError, match=f"{senders} senders: must be 1 to 200"),
         incast(Ledger(tmp_path / "state.json"), senders, "embedded", tmp_path),
     ):
         pass
@@ -153,7 +153,7 @@ def test_an_incast_of_nobody_or_too_many_is_refused(senders: int, tmp_path: Path
 def test_a_killed_run_on_many_switches_leaves_nothing_that_clean_does_not_remove(tmp_path: Path) -> None:
     words = ["run", "leaf_spine", "--schemes", "aifo", "--rate", "20mbit", "--out", str(tmp_path)]
     process = subprocess.Popen([P4SCHED, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while not (tmp_path / "aifo" / "s4" / "port-2.jsonl").exists():
         assert process.poll() is None
         assert time.monotonic() < deadline
@@ -211,10 +211,10 @@ def test_the_topologies_work_with_plain_mininet(topology: str, answers: str, swi
 @pytest.mark.parametrize(
     ("topology", "message"),
     [
-        ("incast,0", "0 senders: there can be 1 to 200"),
+        ("incast,0", "0 senders: must be 1 to 200"),
         ("fat_tree,5", "5 ports a switch: half of them go down, so their number must be even"),
-        ("fat_tree,18", "18 ports a switch: there can be 2 to 16"),
-        ("leaf_spine,2,2,65", "65 hosts a leaf: there can be 1 to 64"),
+        ("fat_tree,18", "18 ports a switch: must be 2 to 16"),
+        ("leaf_spine,2,2,65", "65 hosts a leaf: must be 1 to 64"),
         ("dumbbell,2,program=fofi", "no program 'fofi': use one of aifo, fdpa, fifo, packs, rifo, sp_pifo"),
         ("leaf_spine,2,2,2,ovs", "no switch 'ovs': use embedded or bmv2"),
     ],
@@ -231,7 +231,7 @@ def test_plain_mininet_leaves_a_network_alone_that_runs_already() -> None:
     subprocess.run(["ip", "link", "add", "s1-eth1", "type", "veth", "peer", "name", "other-eth1"], check=True)
     try:
         said = in_plain_mininet("dumbbell,2")
-        assert "mn: there is an interface s1-eth1 already" in said
+        assert "mn: interface s1-eth1 already exists" in said
         assert interface_index("s1-eth1") is not None
     finally:
         subprocess.run(["ip", "link", "delete", "s1-eth1"], check=False)

@@ -15,7 +15,7 @@ import pytest
 
 from p4sched.cli.main import run_command
 from p4sched.errors import UsageError
-from p4sched.labs import catalogue, checking, grading, told, workspace
+from p4sched.labs import catalogue, checking, grading, handed_in, told, workspace
 from p4sched.labs.sandbox import Closed, Limits, Sandbox, SubmissionError, readable_tree
 from p4sched.paths import ROOT
 
@@ -44,7 +44,7 @@ def test_grading_shuts_each_submission_in_and_gives_each_its_marks(tmp_path: Pat
     right = (entry.solution / name).read_text()
     texts = {
         "anna": right,
-        "ben": right.replace("needed <= offered", "needed < offered"),
+        "ben": right.replace("needed * (256 - (bit<64>) headroom)", "needed << 8"),
         "carl": EXPLODING,
         "dora": '#include "/etc/passwd"\n' + right,
     }
@@ -56,24 +56,27 @@ def test_grading_shuts_each_submission_in_and_gives_each_its_marks(tmp_path: Pat
     (where / "eva" / name).symlink_to(entry.solution / name)
     shutil.make_archive(str(where / "fritz"), "zip", entry.solution)
     shutil.make_archive(str(where / "greta"), "gztar", entry.solution)
-    command = ["lab", "grade", "04", str(where), "--out", str(tmp_path / "grades.csv"), "--seconds", "10"]
+    command = ["lab", "grade", "04", str(where), "--out", str(tmp_path / "grades.csv"), "--seconds", "4"]
     assert run_command(command) == 0
     rows = list(csv.DictReader((tmp_path / "grades.csv").read_text().splitlines()))
-    assert [row["marks"] for row in rows] == ["100", "40", "0", "0", "0", "100", "100"]
+    assert [row["marks"] for row in rows] == ["100", "60", "0", "0", "0", "100", "100"]
     told_of = {row["submission"]: row["mistakes"] + row["remark"] for row in rows}
-    assert told_of["ben"] == "strict comparison"
+    assert told_of["ben"] == "no headroom"
     assert re.search("memory|longer than|macro|too", told_of["carl"]), told_of["carl"]
     assert "/etc/passwd" in told_of["dora"]
     eva = next(row for row in rows if row["submission"] == "eva")
-    assert (eva["mistakes"], eva["remark"]) == ("", "there is no file aifo_admission.p4")
+    linked = "aifo_admission.p4 is a link or not a plain file; hand in the file itself"
+    assert (eva["mistakes"], eva["remark"]) == ("", linked)
     suites = ElementTree.parse(tmp_path / "grades.xml").getroot()
-    assert [suite.get("failures") for suite in suites] == ["0", "2", "3", "3", "3", "0", "0"]
+    assert [suite.get("failures") for suite in suites] == ["0", "1", "3", "3", "3", "0", "0"]
     said = [failure.get("message") for failure in suites[4].iter("failure")]
-    assert said == ["there is no file aifo_admission.p4"] + ["not checked: there is no file aifo_admission.p4"] * 2
+    assert said == [linked] + [f"not checked: {linked}"] * 2
     assert "Likely mistake" in (tmp_path / "grades" / "ben.html").read_text()
-    first = (tmp_path / "grades.csv").read_bytes()
+    first = (tmp_path / "grades.csv").read_text().splitlines()
     assert run_command(command) == 0
-    assert (tmp_path / "grades.csv").read_bytes() == first
+    again = (tmp_path / "grades.csv").read_text().splitlines()
+    # carl may meet his limit on time first, or that on memory
+    assert [row for row in again if "carl" not in row] == [row for row in first if "carl" not in row]
 
 
 @SHUT_IN
@@ -84,7 +87,7 @@ def test_grading_shuts_each_submission_in_and_gives_each_its_marks(tmp_path: Pat
         ("import os\nwhile True: os.fork()", "other processes"),
         ("x = bytearray(1 << 40)", "more than 512 MB of memory"),
         ("while True: print('x' * 10**6)", "wrote more than 64 MB"),
-        ("f = open('/tmp/x', 'wb')\nwhile True: f.write(bytes(10**6)); f.flush()", "wrote more than 64 MB"),
+        ("print('x' * (5 << 20))", "wrote more than 4 MB to its standard output"),
     ],
 )
 def test_what_goes_beyond_a_limit_gets_a_sentence(program: str, says: str, tmp_path: Path) -> None:
@@ -96,17 +99,19 @@ def test_what_goes_beyond_a_limit_gets_a_sentence(program: str, says: str, tmp_p
 def test_a_submission_sees_no_other_files_and_no_network(tmp_path: Path) -> None:
     asks = f"""
 import os, socket
-print(os.path.exists({str(ROOT / "README.md")!r}), os.path.exists("/etc/passwd"), len(os.listdir("/proc")) > 200)
-try:
-    open("new", "w")
-except OSError as error:
-    print(error.strerror)
+print([os.path.exists(path) for path in ({str(ROOT / "README.md")!r}, "/etc/passwd", "/proc", "/usr/share")])
+for path in ("new", "/new", "/dev/new", "/dev/shm/new", "/tmp/new"):
+    try:
+        open(path, "w")
+    except OSError as error:
+        print(error.strerror)
 try:
     socket.create_connection(("1.1.1.1", 53), timeout=1)
 except OSError as error:
     print(error.strerror)
 """
-    assert run_python(asks, tmp_path) == "False False False\nRead-only file system\nNetwork is unreachable\n"
+    read_only = "Read-only file system\n" * 5
+    assert run_python(asks, tmp_path) == f"{[False] * 4}\n{read_only}Network is unreachable\n"
 
 
 @SHUT_IN
@@ -119,7 +124,11 @@ def run_python(program: str, folder: Path, wall_seconds: float = 60) -> str:
     python = Path(sys.base_prefix)
     readable_tree(folder)
     result = Closed(Limits(1, wall_seconds, memory_bytes=512 << 20)).run(
-        [str(python / "bin" / "python3"), "-I", "-c", program], "", folder, readable=[python], processes=1
+        [str(python / "bin" / "python3"), "-I", "-c", program],
+        "",
+        folder,
+        readable=[python / "bin", python / "lib"],
+        processes=1,
     )
     return result.stdout
 
@@ -182,21 +191,20 @@ def test_python_that_forks_sends_or_reads_costs_nobody_else_anything(tmp_path: P
     assert {name for name, row in rows.items() if row["marks"] == "100"} == {"forks", "right"}
     told_of = {name: row["mistakes"] + row["remark"] for name, row in rows.items()}
     assert "other processes" in told_of["forks-for-ever"]
-    assert "took longer than 2 s" in told_of["waits"]
+    # on a busy machine it may not get its two seconds of CPU in the twenty that it may take
+    assert re.search("took longer than (2 s of CPU time|20 s), and was ended", told_of["waits"]), told_of["waits"]
     assert "wrote more than 64 MB" in told_of["writes"]
     tried = re.search(r"\[(.*)\]", told_of["sends"])
     assert tried is not None
-    *kept_out, own = tried[1].strip("'").split("', '")
+    kept_out = tried[1].strip("'").split("', '")
     assert kept_out[:2] == ["Network is unreachable", "Connection refused"]
     assert "worked" not in kept_out
-    # /tmp is the sandbox's own
-    assert own == "worked"
     assert not new.exists()
 
 
 @BUILT
 @SHUT_IN
-def test_an_archive_gives_its_file_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_archive_gives_its_file_and_nothing_else(tmp_path: Path) -> None:
     """Paths with .. in them, links, bombs, and what is no archive."""
     entry = catalogue.find("4")
     name = "aifo_admission.p4"
@@ -222,24 +230,28 @@ def test_an_archive_gives_its_file_and_nothing_else(tmp_path: Path, monkeypatch:
         info = tarfile.TarInfo(f"/etc/../{name}")
         info.size = len(right)
         packed.addfile(info, io.BytesIO(right))
-    monkeypatch.setattr(grading, "LARGEST_ARCHIVE", BOMB_BYTES // 2)
-    with tarfile.open(where / "heavy.tar.gz", "w:gz", compresslevel=1) as packed:
-        for member, content in ("other", bytes(BOMB_BYTES)), (name, right):
-            info = tarfile.TarInfo(member)
-            info.size = len(content)
-            packed.addfile(info, io.BytesIO(content))
     (where / "torn.zip").write_bytes((where / "above.zip").read_bytes()[:-40])
     (where / "notes.txt").write_text("no submission")
     rows = graded("04", where, tmp_path / "grades.csv")
     full = {"above", "deep", "root"}
     assert {student for student, row in rows.items() if row["marks"] == "100"} == full
-    assert set(rows) - full == {"bomb", "hard", "heavy", "soft", "torn"}
+    assert set(rows) - full == {"bomb", "hard", "soft", "torn"}
     assert rows["bomb"]["remark"] == f"{name} is larger than 1 MB"
-    assert rows["heavy"]["remark"] == "it holds more than 32 MB"
-    assert rows["torn"]["remark"] == "torn.zip is no .zip or .tar archive, or it is damaged"
+    assert rows["torn"]["remark"] == "it is not a .zip or .tar archive, or it is damaged"
     assert rows["hard"]["remark"] == rows["soft"]["remark"] == f"there is no file {name}"
     written = sorted(path.name for path in tmp_path.iterdir())
     assert written == ["grades", "grades.csv", "grades.xml", "secret.p4", "submissions"]
+
+
+def test_an_archive_that_grows_when_it_is_unpacked_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(handed_in, "LARGEST_ARCHIVE", BOMB_BYTES // 2)
+    with tarfile.open(tmp_path / "heavy.tar.gz", "w:gz", compresslevel=1) as packed:
+        for member in "other", "law.py":
+            info = tarfile.TarInfo(member)
+            info.size = BOMB_BYTES
+            packed.addfile(info, io.BytesIO(bytes(BOMB_BYTES)))
+    with pytest.raises(SubmissionError, match="it holds more than 32 MB"):
+        handed_in.read(tmp_path / "heavy.tar.gz", "law.py")
 
 
 RIGHT_LAW = catalogue.find("09").solution / "law.py"
@@ -265,7 +277,7 @@ def test_submissions_with_names_alike_are_told_apart_and_none_is_left_out(
     assert rows["twice"]["remark"] == "graded is new/law.py; at the same depth there is old/law.py"
     pages = {page.stem for page in (tmp_path / "new" / "folder" / "grades").iterdir()}
     assert pages == set(rows)
-    assert "left out, for it is neither a folder nor an archive nor a file of the lab: notes.txt" in " ".join(
+    assert "ignored (not a folder, an archive or a file of the lab): notes.txt" in " ".join(
         capsys.readouterr().out.split()
     )
 
@@ -278,7 +290,7 @@ def test_a_place_where_no_marks_can_be_written_is_told_before_any_work(
     monkeypatch.delattr(grading, "grade")
     command = ["lab", "grade", "09", str(tmp_path / "submissions"), "--trusted"]
     assert run_command([*command, "--out", str(tmp_path / "file" / "grades.csv")]) == 2
-    assert "cannot be made: Not a directory" in " ".join(capsys.readouterr().err.split())
+    assert "/file' is not a folder" in " ".join(capsys.readouterr().err.split())
 
 
 def test_marks_beside_the_submissions_are_none_of_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -286,6 +298,22 @@ def test_marks_beside_the_submissions_are_none_of_them(tmp_path: Path, capsys: p
     for _ in range(2):
         assert set(graded("09", tmp_path, tmp_path / "grades.csv", "--trusted")) == {"anna"}
     assert "left out" not in capsys.readouterr().out
+
+
+def test_marks_of_an_earlier_run_among_the_submissions_are_none_of_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    where = tmp_path / "submissions"
+    for name in ("anna", "carl"):
+        (where / name).mkdir(parents=True)
+    # a student's folder beside a student's file of the same name is not a folder of pages
+    (where / "carl" / "page.html").write_text("x")
+    (where / "carl.csv").write_text("x")
+    assert set(graded("09", where, where / "q.csv", "--trusted")) == {"anna", "carl"}
+    capsys.readouterr()
+    assert set(graded("09", where, tmp_path / "grades.csv", "--trusted")) == {"anna", "carl"}
+    said = " ".join(capsys.readouterr().out.split())
+    assert "ignored (not a folder, an archive or a file of the lab): carl.csv marks:" in said
 
 
 def test_gradescope_says_why_a_submission_could_not_be_checked(tmp_path: Path) -> None:
@@ -320,7 +348,7 @@ def test_a_controller_that_cannot_be_checked_gets_a_sentence(text: bytes, remark
     [
         ('"leaf3-spine1"', '" leaf3 - Spine1 "', 100, ""),
         ("# Task 1", "\ufeff# Task 1", 100, ""),
-        ("= 88", '= "88 Mbit/s"', 80, "Write a number, without quotes and without a unit."),
+        ("= 88", '= "88 Mbit/s"', 80, "Write digits and a point, without a unit."),
         ('"leaf3-spine1"', "leaf3-spine1", 0, "Words need quotes; numbers do not."),
     ],
 )
@@ -331,6 +359,23 @@ def test_how_an_answer_is_written_is_told(before: str, after: str, given: int, s
     (tmp_path / "answers.toml").write_text(text.replace(before, after), encoding="utf-8")
     checked, _ = checking.check(entry, tmp_path, Sandbox())
     assert checked.given == given
+    assert says in told.text(checked)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (b"link = " + b"[" * 10_000, "too many brackets"),
+        (b"link = " + b"9" * 5000, "a number of thousands of digits"),
+        (b"a." * 30_000 + b"a = 1", "larger than 50000 bytes"),
+        (b"link = '\xe9'", "not UTF-8"),
+        (b"rate_mbit = " + b"9" * 400, "rate_mbit = inf is not right."),
+    ],
+)
+def test_answers_that_nobody_can_read_are_told(text: bytes, says: str, tmp_path: Path) -> None:
+    (tmp_path / "answers.toml").write_bytes(text)
+    checked, _ = checking.check(catalogue.find("10"), tmp_path, Sandbox())
+    assert checked.given == 0
     assert says in told.text(checked)
 
 
@@ -355,3 +400,28 @@ def test_what_a_service_runs_has_no_solutions(service: str, file: str, hidden: t
     assert run_command(["lab", "export", "08", str(where), "--to", service, "--image", "example.org/lab"]) == 0
     text = (where / file).read_text()
     assert all(part in text for part in hidden)
+
+
+@BUILT
+@pytest.mark.parametrize(
+    ("lab", "file"),
+    [
+        ("02", "tail_drop.p4"),
+        ("03", "../fifo.p4"),
+        ("06", "aifo_admission.p4"),
+        ("07", "rate_estimator.p4"),
+        ("07", "select_band.p4"),
+        ("07", "weighted.p4"),
+        ("11", "../../p4/include/sp_pifo_mapping.p4"),
+        ("11", "/usr/include/stdio.h"),
+    ],
+)
+@SHUT_IN
+def test_a_p4_file_includes_only_what_its_start_and_its_program_do(lab: str, file: str, tmp_path: Path) -> None:
+    entry = catalogue.find(lab)
+    (name,) = entry.load().files
+    (tmp_path / name).write_text(f'#include "{file}"\n{(entry.solution / name).read_text()}')
+    checked, _ = checking.check(entry, tmp_path, Closed())
+    assert checked.given == 0
+    assert "no file '" in checked.remark
+    assert Path(file).name in checked.remark

@@ -13,8 +13,8 @@ from p4sched.live.collector import Collector, collecting, quantiles
 from p4sched.live.view import Cells, PortView, SwitchView
 from p4sched.p4rt.compile import compiled
 from p4sched.p4rt.session import Session, connect
-from p4sched.p4rt.traffic_manager import Discipline
 from p4sched.p4rt.users import prefix_user
+from p4sched.proto.enums import Discipline
 from p4sched.schemes import SCHEMES
 
 T = TypeVar("T")

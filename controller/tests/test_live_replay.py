@@ -1,6 +1,7 @@
 """A finished run again: from its decision logs, or from the recording of its live page."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from p4sched.control.laws import aifo, fdpa
 from p4sched.control.laws.port_counters import BUCKETS, Sample
 from p4sched.control.loop import Tuning
 from p4sched.errors import P4schedError
+from p4sched.live import messages
 from p4sched.live.recorded import recorded
 from p4sched.p4rt.reader import Count
 from p4sched.p4rt.users import UserCounter
@@ -56,7 +58,7 @@ def test_fdpas_log_tells_every_users_rate_the_fair_share_and_the_decisions(tmp_p
         (0.3, [4000, 2000], 4000),
     ]
     assert [mark["text"] for mark in of(found, "decision")] == [
-        "no active users yet",
+        "no active users",
         "2 active users, fair share 4 Mbit/s",
     ]
     assert of(found, "decision")[1]["counters"]["users"] == {"1": [50_000, 256], "2": [25_000, 256]}
@@ -96,11 +98,11 @@ def test_a_recording_is_played_as_it_was(tmp_path: Path) -> None:
     folder = tmp_path / "fifo"
     folder.mkdir()
     told = [
-        {"kind": "scene", "title": "x", "switches": {}},
+        messages.scene("x", [], {}),
         {"kind": "frame", "t": 1.0, "s": {}},
-        {"kind": "scene", "title": "x", "switches": {}, "same": True},
+        messages.scene("x", [], {}, same=True),
         {"kind": "frame", "t": 2.0, "s": {}},
-        {"kind": "scene", "title": "x", "switches": {}},
+        messages.scene("x", [], {}),
         {"kind": "frame", "t": 0.5, "s": {}},
     ]
     (folder / "live.jsonl").write_text("".join(f"{json.dumps(message)}\n" for message in told))
@@ -109,15 +111,87 @@ def test_a_recording_is_played_as_it_was(tmp_path: Path) -> None:
     assert [frame["t"] for part in found for frame in of(part, "frame")] == [1.0, 2.0, 0.5]
 
 
+SCENE = {
+    "kind": "scene",
+    "title": "x",
+    "switches": {
+        "s1": {
+            "scheme": None,
+            "label": "x",
+            "target": "v1model",
+            "rtt_s": 0,
+            "users": [1],
+            "weights": [1.0],
+            "ports": [{"port": 1, "rate": 0, "discipline": "fifo", "busy": True, "sizes": {"0": 5}}],
+        }
+    },
+    "topology": {"nodes": [{"name": "s1", "kind": "switch", "layer": 1}], "links": [[{"node": "h", "port": None}]]},
+}
+OF_SWITCH = {"q": {"1": [2.5]}, "tx": {"1": 3}, "drop": {}, "u": [4], "fair": 5, "a": {"1": {"2": 6}}, "r": {"1": {}}}
+FRAME = {"kind": "frame", "t": 1.0, "s": {"s1": OF_SWITCH}}
+DECISION = {
+    "kind": "decision", "t": 1, "switch": "s1", "port": None, "text": "x", "before": None, "after": {"k": 1},
+    "counters": {"users": {"1": [5, 256]}, "ranks": [1]}, "outcome": {"x": {}},
+}  # fmt: skip
+
+
+def changed(message: dict[str, Any], value: Any, *way: Any) -> dict[str, Any]:
+    """A message with another value at the end of a way."""
+    copy: dict[str, Any] = json.loads(json.dumps(message))
+    place: Any = copy
+    for step in way[:-1]:
+        place = place[step]
+    place[way[-1]] = value
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("message", "says"),
+    [
+        ({"t": 1.0}, "'kind' is missing"),
+        ({"kind": 3}, "kind is 3, not one of scene, frame"),
+        ({"kind": "pace", "value": 1}, 'kind is "pace", not one of'),
+        ({"kind": "note", "t": "1", "text": "x"}, 'note.t is "1", not a finite number'),
+        ({"kind": "frame", "t": 1.0}, "frame.s is missing"),
+        (changed(SCENE, [], "switches"), "scene.switches is [], not an object"),
+        (changed(SCENE, 5, "switches", "s1", "ports", 0, "sizes"), "scene.switches.s1.ports[0].sizes is 5"),
+        (changed(SCENE, {}, "topology", "links", 0, 0), "scene.topology.links[0][0].node is missing"),
+        (changed(FRAME, [None], "s", "s1", "q", "1"), "frame.s.s1.q.1[0] is null, not a finite number"),
+        (changed(FRAME, {"x": 1}, "s", "s1", "tx"), 'frame.s.s1.tx has the key "x", not a number'),
+        (changed(FRAME, "x", "s", "s1", "u"), 'frame.s.s1.u is "x", not a list'),
+        (changed(FRAME, {"window": 1}, "s", "s1", "r", "1"), "frame.s.s1.r.1.window is 1, not a list"),
+        (changed(DECISION, "x", "after", "k"), 'decision.after.k is "x", not a whole number'),
+        (changed(DECISION, {"1": 5}, "counters", "users"), "decision.counters.users.1 is 5, not a list"),
+    ],
+)
+def test_a_message_of_another_form_reaches_no_page(message: dict[str, Any], says: str, tmp_path: Path) -> None:
+    folder = summary(tmp_path, "incast", "fifo")
+    (tmp_path / "fifo").mkdir()
+    for told, right in (([SCENE, FRAME, DECISION], True), ([SCENE, message], False)):
+        (tmp_path / "fifo" / "live.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in told))
+        if right:
+            assert len(recorded(folder)[0].messages) == 4
+            continue
+        with pytest.raises(P4schedError, match="its logs are of another form than a run leaves: " + re.escape(says)):
+            recorded(folder)
+
+
+def test_a_recording_begins_with_a_scene(tmp_path: Path) -> None:
+    (tmp_path / "fifo").mkdir()
+    (tmp_path / "fifo" / "live.jsonl").write_text(f"{json.dumps(FRAME)}\n")
+    with pytest.raises(P4schedError, match='begins with a message of kind "frame", not with a scene'):
+        recorded(summary(tmp_path, "incast", "fifo"))
+
+
 def test_a_folder_without_logs_says_so(tmp_path: Path) -> None:
-    with pytest.raises(P4schedError, match="holds neither a decision log nor the recording of a live page"):
+    with pytest.raises(P4schedError, match="holds neither a decision log nor a recording; an emulated run leaves one"):
         recorded(summary(tmp_path, "incast", "fifo"))
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("s1", "--replay", "x"), "a switch, a run or a replay"),
+        (("s1", "--replay", "x"), "give only one of SWITCH, --run and --replay"),
         (("s1", "--export", "x"), "--export means nothing without --replay"),
         (("s1", "--record"), "--record means nothing without --run"),
     ],

@@ -6,14 +6,14 @@ import re
 import signal
 import subprocess
 import termios
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import pytest
-from lab import IN_VIRTUAL_TIME, P4SCHED
+from lab import IN_VIRTUAL_TIME, P4SCHED, PATIENCE_S
 
 from p4sched.cli import live
 from p4sched.cli.main import run_command
@@ -24,7 +24,6 @@ RUN = ("run", "fdpa_fairness", "--virtual", "--schemes", "fdpa", "--users", "8",
 SHOW_CURSOR = "\x1b[?25h"
 HIDE_CURSOR = "\x1b[?25l"
 QUEUE = re.compile(r"s1:5\s+band 1\s+\d+ of \d+")
-PATIENCE_S = 120
 
 
 class Terminal:
@@ -122,14 +121,25 @@ def test_an_interrupt_leaves_the_terminal_as_it_was(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "terminal", "text"),
-    [((), True, True), (("--no-text",), True, False), ((), False, False), (("--switch", "bmv2"), True, False)],
+    ("words", "terminal", "beside"),
+    [
+        ((), True, {"text": True, "record": True}),
+        (("--no-text",), True, {"text": False, "record": True}),
+        ((), False, {"text": False, "record": True}),
+        # a recording would be another one each time
+        (("--virtual",), True, {"text": True, "record": False}),
+        (("--virtual",), False, None),
+        # BMv2 tells no queue lengths
+        (("--switch", "bmv2"), True, None),
+    ],
 )
-def test_queues_are_shown_in_a_terminal_unless_they_are_not_wanted_or_not_told(
-    monkeypatch: pytest.MonkeyPatch, words: Sequence[str], *, terminal: bool, text: bool
+def test_queues_are_recorded_and_shown_in_a_terminal_unless_they_are_not_wanted_or_not_told(
+    monkeypatch: pytest.MonkeyPatch, words: Sequence[str], *, terminal: bool, beside: Mapping[str, bool] | None
 ) -> None:
-    beside: list[object] = []
+    found: list[Any] = []
     monkeypatch.setattr(live, "in_terminal", lambda: terminal)
-    monkeypatch.setattr(frame, "run", lambda *_, **found: beside.append(found))
+    monkeypatch.setattr(frame, "run", lambda *_, **besides: found.append(besides))
     assert run_command(["run", "fdpa_fairness", *words]) == 0
-    assert beside == [{"page": None, "text": live.live_text if text else None}]
+    assert found[0]["page"] is None
+    text = found[0]["text"]
+    assert (None if text is None else text.keywords) == beside

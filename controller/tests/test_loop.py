@@ -6,6 +6,7 @@ from pathlib import Path
 
 import finsy as fy
 import pytest
+from lab import PATIENCE_S
 from switches import RunningSwitch, found_parameters
 
 from p4sched.control.bands import Bands
@@ -97,10 +98,10 @@ async def test_the_running_loop_reports_its_decisions(switch: RunningSwitch, fdp
         await session.insert([prefix_user(1, PREFIXES[1]), prefix_user(2, PREFIXES[2])])
         updates: asyncio.Queue[Update] = asyncio.Queue()
         async with controlled(FdpaLoop(session, CONFIG, poll_s=0.02, on_update=updates.put_nowait)):
-            first = await asyncio.wait_for(updates.get(), 10)
+            first = await asyncio.wait_for(updates.get(), PATIENCE_S)
             assert first.written
             await send(session, {}, 1, 2)
-            while (await asyncio.wait_for(updates.get(), 10)).decision.active != (1, 2):
+            while (await asyncio.wait_for(updates.get(), PATIENCE_S)).decision.active != (1, 2):
                 pass
 
 
@@ -109,4 +110,4 @@ async def test_a_switch_that_goes_away_ends_the_block_with_one_error(switch: Run
         with pytest.raises(SessionError, match="does not answer"):  # noqa: PT012 - the block is what fails
             async with controlled(FdpaLoop(session, CONFIG, poll_s=0.02)):
                 await asyncio.to_thread(switch.stop)
-                await asyncio.Event().wait()
+                await asyncio.sleep(PATIENCE_S)

@@ -18,7 +18,7 @@ def ends(module: str, arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("module", "argument", "said"),
     [
-        ("bench", "nonsense", "there is no part 'nonsense'; there are engine, forwarding, p4runtime, tables"),
+        ("bench", "nonsense", "no part 'nonsense'; there is: engine, forwarding, p4runtime, tables"),
         ("soak", "--minutes=-1", "-1: 0.5 to 1400 minutes are possible"),
         ("soak", "--minutes=nan", "nan: 0.5 to 1400 minutes are possible"),
         ("soak", "--minutes=ten", "'ten' is no number"),

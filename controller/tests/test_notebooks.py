@@ -5,6 +5,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from lab import PATIENCE_S
 from nbclient import NotebookClient
 
 from p4sched.paths import EXPERIMENTS_DIR
@@ -21,7 +22,9 @@ def test_a_notebook_is_kept_without_outputs(path: Path) -> None:
 
 def test_the_quick_look_draws_the_figure_and_fifo_is_slower_than_packs() -> None:
     notebook = nbformat.read(QUICK_LOOK, as_version=4)
-    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(QUICK_LOOK.parent)}}).execute()
+    NotebookClient(
+        notebook, timeout=int(PATIENCE_S), resources={"metadata": {"path": str(QUICK_LOOK.parent)}}
+    ).execute()
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     assert any("image/png" in output.get("data", {}) for output in outputs)
     printed = "".join(output.text for output in outputs if output.output_type == "stream" and output.name == "stdout")

@@ -19,6 +19,7 @@ from switches import RunningSwitch, start_switch
 
 from mininet_topos.leaf_spine import Shape
 from p4sched.cli.main import run_command
+from p4sched.constants import RANK_PORT
 from p4sched.control.bands import Bands
 from p4sched.control.controller import SwitchAddress
 from p4sched.control.decision_log import logged_decisions
@@ -37,7 +38,6 @@ from p4sched.lab.experiment import ControllerKind, Stage
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.onos import Onos, require_onos
 from p4sched.lab.programming import programmed
-from p4sched.lab.ranked_traffic import RANK_PORT
 from p4sched.lab.schemes import Link
 from p4sched.lab.tuned import law_config
 from p4sched.p4rt.rank_source import RankSource

@@ -30,24 +30,24 @@ NO_LIVE = "with --stepped: stepped time has the paper's rates, and no switch"
         (("inversions", "--worker-round", "1ms"), "--worker-round means nothing without --depth worker"),
         (
             ("inversions", "--duration", "1ns"),
-            "--duration 1ns is too short: there are 100 ranks, a packet for each, so",
+            "--duration 1ns is too short: there are 100 ranks, a packet for each; use at least",
         ),
-        (("inversions", "--schemes", "aifo,,packs"), "'aifo,,packs' has a comma without a scheme beside it"),
+        (("inversions", "--schemes", "aifo,,packs"), "'aifo,,packs' has a comma without a scheme"),
         (("fdpa_fairness", "--controller", "ryu"), "no controller 'ryu'; there is: python, onos"),
         (("fdpa_join_leave", "--controller", "python,onos"), "fdpa_join_leave has one result, so one controller"),
         (("three_flows", "--controller", "onos"), "No such option: --controller"),
         (("fdpa_fairness", "--schemes", "fifo,fifo"), "scheme fifo is in 'fifo,fifo' twice"),
         (("fdpa_fairness", "--schemes", "fifo,drr", "--bands", "1+4*1"), "--bands means nothing without fdpa among"),
-        (("fdpa_fairness", "--duration", "1.5s"), "--duration 1500ms is not a whole number of seconds, at least 1"),
-        (("fdpa_join_leave", "--phase", "3s"), "--phase 3s is not a whole number of seconds, at least 4"),
+        (("fdpa_fairness", "--duration", "1.5s"), "--duration 1500ms must be a whole number of seconds, at least 1"),
+        (("fdpa_join_leave", "--phase", "3s"), "--phase 3s must be a whole number of seconds, at least 4"),
         (("fair_queueing", "--schemes", "drr", "--afq-queues", "8"), "--afq-queues means nothing without afq among"),
         (("flow_completion", "--loads", "0.5,0.8,0.50"), "load 0.5 is in '0.5,0.8,0.50' twice"),
         (("flow_completion", "--scale", "nan"), "Invalid value for '--scale'"),
         (("flow_completion", "--seed", str(2**63)), f"Input should be less than or equal to {2**63 - 1}"),
         (("fdpa_fairness", "--users", "2", "--weights", "1,2,3"), "weights '1,2,3': 3 of them for 2 users"),
         (("flow_completion", "--duration", "1ms"), "--duration 1ms is too short"),
-        (("flow_completion", "--rto-min", "1ns"), "--rto-min 1ns: it can be 1ms to 1s"),
-        (("flow_completion", "--rto-min", "1000s"), "--rto-min 1000s: it can be 1ms to 1s"),
+        (("flow_completion", "--rto-min", "1ns"), "--rto-min 1ns: must be 1ms to 1s"),
+        (("flow_completion", "--rto-min", "1000s"), "--rto-min 1000s: must be 1ms to 1s"),
         (("flow_completion", "--out", ""), "the name of the folder is empty"),
         (("flow_completion", "--out", "/proc/version"), "--out /proc/version: cannot write results there"),
         (("control_laws", "--no-live", "--switch", "embedded"), "--switch means nothing with --no-live"),
@@ -66,7 +66,7 @@ NO_LIVE = "with --stepped: stepped time has the paper's rates, and no switch"
             ("leaf_spine", "--schemes", "fifo", "--delay", "1ms"),
             "--delay means nothing without one of aifo, rifo, packs",
         ),
-        (("leaf_spine", "--duration", "900ms"), "--duration 900ms is not a whole number of seconds, at least 1"),
+        (("leaf_spine", "--duration", "900ms"), "--duration 900ms must be a whole number of seconds, at least 1"),
         (("--all", "--out", ""), "the name of the folder is empty"),
         (("--all", "--out", "/proc/version"), "--out /proc/version: cannot write results there"),
     ],
@@ -126,4 +126,4 @@ def test_the_help_of_every_experiment_says_that_what_is_given_wins(name: str) ->
     app = typer.Typer()
     app.command()(experiments.command(experiment.load(name)))
     helps = {parameter.opts[0]: getattr(parameter, "help", "") for parameter in typer.main.get_command(app).params}
-    assert helps["--quick"].endswith("An option that is given as well keeps its value.")
+    assert helps["--quick"].endswith("Options that you give keep their value.")

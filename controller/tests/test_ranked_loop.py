@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import program_of
+from lab import PATIENCE_S
 from ranked_port import FRAME, MS, PORT, Clock, Counters
 from switches import RunningSwitch, found_parameters
 
@@ -143,11 +144,11 @@ async def test_the_controller_as_a_process(
         stderr=asyncio.subprocess.STDOUT,
     )
     assert process.stdout is not None
-    assert b"program loaded" in await asyncio.wait_for(process.stdout.readline(), 30)
-    assert b"nothing measured yet: " in await asyncio.wait_for(process.stdout.readline(), 30)
+    assert b"program loaded" in await asyncio.wait_for(process.stdout.readline(), PATIENCE_S)
+    assert b"nothing measured yet: " in await asyncio.wait_for(process.stdout.readline(), PATIENCE_S)
     process.send_signal(signal.SIGTERM)
-    assert b"traffic goes on with the last parameters" in await asyncio.wait_for(process.stdout.readline(), 30)
-    assert await process.wait() == 0
+    assert b"traffic goes on with the last parameters" in await asyncio.wait_for(process.stdout.readline(), PATIENCE_S)
+    assert await process.wait() == 130
     async with watch(embedded_switch.address) as reader:
         found = await found_parameters(reader, CONFIGS[name].law.parameters)
     assert found is not None

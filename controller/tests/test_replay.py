@@ -161,7 +161,7 @@ def test_a_damaged_log_is_one_line_and_never_a_traceback(
 
 
 def test_a_log_that_does_not_exist_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command(["replay", str(tmp_path / "none.jsonl")]) == 1
+    assert run_command(["replay", str(tmp_path / "none.jsonl")]) == 2
     assert "cannot read the decision log" in capsys.readouterr().err
 
 

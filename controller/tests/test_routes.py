@@ -6,10 +6,11 @@ import finsy as fy
 import pytest
 from switches import RunningSwitch
 
+from p4sched.constants import ECMP_BUCKETS
 from p4sched.errors import P4schedError
 from p4sched.p4rt.program import Program
 from p4sched.p4rt.reader import SessionError
-from p4sched.p4rt.routes import BUCKETS, entries, group_paths
+from p4sched.p4rt.routes import entries, group_paths
 from p4sched.p4rt.session import connect
 
 MACS = [f"02:00:00:01:00:0{number}" for number in range(1, 4)]
@@ -32,8 +33,8 @@ async def test_the_buckets_of_a_group_are_dealt_in_turn(switch: RunningSwitch, p
 
 
 def test_a_group_of_no_path_or_too_many_is_refused() -> None:
-    for paths in ([], [(port, MACS[0]) for port in range(BUCKETS + 1)]):
-        with pytest.raises(P4schedError, match=f"ECMP group 1 has {len(paths)} paths: there can be 1 to 64"):
+    for paths in ([], [(port, MACS[0]) for port in range(ECMP_BUCKETS + 1)]):
+        with pytest.raises(P4schedError, match=f"ECMP group 1 has {len(paths)} paths: must be 1 to 64"):
             group_paths(1, paths)
 
 

@@ -76,7 +76,7 @@ def test_a_failure_does_not_stop_the_others_and_sets_the_exit_code(
 def test_an_invalid_run_is_named_with_the_reason_and_is_no_failure(tmp_path: Path) -> None:
     code, text = shown(Runs({"one": INVALID, "two": VALID}), tmp_path)
     assert code == 0
-    assert "INVALID, not to be believed: one\n" in text
+    assert "INVALID, do not use: one\n" in text
     assert "aifo: 1.0% of the CPU was idle" in text
 
 

@@ -9,7 +9,8 @@ from p4sched.control.parameters import Comparison, Parameters
 from p4sched.errors import UsageError
 from p4sched.p4rt.compile import compiled
 from p4sched.p4rt.target import PROGRAMS, Target
-from p4sched.p4rt.traffic_manager import BEYOND_BMV2, QUEUES, Discipline
+from p4sched.p4rt.traffic_manager import BEYOND_BMV2, QUEUES
+from p4sched.proto.enums import Discipline
 from p4sched.results.figures import PALETTE
 from p4sched.schemes import SCHEMES, Scheme, Setup
 

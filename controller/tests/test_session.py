@@ -1,17 +1,19 @@
 """Sessions with real switches over loopback gRPC."""
 
+import asyncio
 import json
 import shutil
 from pathlib import Path
 
 import pytest
 from conftest import compiled_programs
-from switches import RunningSwitch, found_parameters, free_port
+from switches import RunningSwitch, found_parameters
 
+from mininet_topos.nodes import free_port
 from p4sched.control.bands import Bands
 from p4sched.control.laws import fdpa as law
 from p4sched.p4rt.program import Program
-from p4sched.p4rt.reader import SessionError
+from p4sched.p4rt.reader import SessionError, SwitchGoneError, one_sentence
 from p4sched.p4rt.routes import route
 from p4sched.p4rt.session import connect, watch
 from p4sched.p4rt.users import departures, prefix_user, user_counters
@@ -199,3 +201,21 @@ def test_corrupt_files_are_named_before_any_switch_sees_them(
 def test_a_missing_file_says_what_writes_it(tmp_path: Path) -> None:
     with pytest.raises(SessionError, match=r"fdpa\.json is missing; 'p4sched compile"):
         Program.in_folder(tmp_path, "fdpa").schema()
+
+
+async def test_a_request_that_ends_with_the_switch_fails_and_does_not_end_its_task_in_silence() -> None:
+    with pytest.raises(SwitchGoneError, match="switch s1: does not answer \\(cannot write\\)"):
+        async with one_sentence("s1", "write"):
+            raise asyncio.CancelledError  # as gRPC does when the connection is closed
+
+
+async def test_a_task_that_is_cancelled_during_a_request_is_cancelled() -> None:
+    async def request() -> None:
+        async with one_sentence("s1", "write"):
+            await asyncio.Event().wait()
+
+    task = asyncio.create_task(request())
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task

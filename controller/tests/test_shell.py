@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from lab import not_built
-from switches import RunningSwitch, free_port
+from lab import PATIENCE_S, not_built
+from switches import RunningSwitch
 
+from mininet_topos.nodes import free_port
 from p4sched.paths import ROOT, SHELL_PYTHON, rust_binary
 
 pytestmark = pytest.mark.skipif(not SHELL_PYTHON.is_file(), reason="'make setup' installs p4runtime-shell")
@@ -40,7 +41,7 @@ def session(switch: RunningSwitch, address: int, *options: str) -> str:
     """What p4runtime-shell prints while it adds an entry for this station."""
     start = [sys.executable, "-c", "from p4sched.cli.main import main; main()", "shell", switch.address, *options]
     script = WRITES.format(address=address)
-    done = subprocess.run(start, input=script, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(start, input=script, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     return done.stdout + done.stderr
 
 

@@ -1,12 +1,16 @@
 """`p4sched stf`: our own scripts pass; what is not as a script says is shown."""
 
+import re
 import subprocess
 from pathlib import Path
+from random import Random
 
 import pytest
-from lab import P4SCHED, not_built
+from damage import damaged
+from lab import not_built, run_here
 
-from p4sched.paths import ROOT
+from p4sched.p4rt.compile import compile_program
+from p4sched.paths import ROOT, rust_binary
 
 PROGRAMS = ROOT / "switch" / "stf" / "tests" / "programs"
 UNBUILT = not_built("p4sched-stf", "p4sched-p4c")
@@ -15,8 +19,7 @@ pytestmark = pytest.mark.skipif(UNBUILT is not None, reason=str(UNBUILT))
 
 def stf(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """Runs `p4sched stf`."""
-    command = [str(P4SCHED), "stf", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    return run_here("stf", *map(str, arguments))
 
 
 def test_every_feature_of_the_language_has_a_script_that_passes() -> None:
@@ -61,6 +64,53 @@ def test_main_may_be_in_a_file_that_the_program_includes(tmp_path: Path) -> None
         (tmp_path / name).write_text((PROGRAMS / "defaults.stf").read_text())
     done = stf(tmp_path)
     assert done.stdout == f"{tmp_path}/none.stf: skipped: none.p4 is not for v1model\n1 passed, 0 failed, 1 skipped\n"
+
+
+TRIES = 25
+"""Changed scripts for each of ours."""
+WORDS = [
+    "packet",
+    "expect",
+    "add",
+    "setdefault",
+    "mc_mgrp_create",
+    "remove",
+    "$",
+    "$valid$",
+    "0x",
+    "-1",
+    "1e9",
+    "9" * 400,
+]
+WORDS += ["*", "\x00", "\u00e9", "\ud800", "(", ")", ":", "0b2", "&&&", "0..1", "/33", '"', "#", "\n", "\t", "f" * 9000]
+
+
+def changed(script: str, source: Random) -> bytes:
+    """A script with other words or other bytes."""
+    if source.random() < 0.4:
+        return damaged(script.encode(), source)
+    words = re.split(r"(\s+|[:(),])", script)
+    for _ in range(source.randrange(1, 4)):
+        place = source.randrange(len(words))
+        words[place : place + source.randrange(2)] = [source.choice([*WORDS, source.choice(words)])]
+    return "".join(words).encode(errors="surrogatepass")
+
+
+@pytest.mark.parametrize("script", sorted(PROGRAMS.glob("*.stf")), ids=lambda path: path.stem)
+def test_a_changed_script_passes_or_fails_with_the_number_of_a_line(script: Path, tmp_path: Path) -> None:
+    """It never ends the program that runs it, and never keeps it busy."""
+    program = compile_program(script.with_suffix(".p4"), tmp_path).json
+    text, source = script.read_text(), Random(1)
+    for number in range(TRIES):
+        wrong = tmp_path / f"{number}.stf"
+        wrong.write_bytes(changed(text, source))
+        ended = subprocess.run(
+            [rust_binary("p4sched-stf"), program, wrong], capture_output=True, text=True, errors="replace", check=False
+        )
+        said = ended.stdout + ended.stderr
+        assert ended.returncode in {0, 1, 2}, (wrong.read_bytes(), said)
+        assert "panicked" not in said, (wrong.read_bytes(), said)
+        assert ended.returncode == 0 or re.match(rf"(line \d+|port \d+|{re.escape(str(wrong))})", said), said
 
 
 def test_wrong_scripts_and_missing_programs_are_told(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_more_than_the_machine_carries_is_told_with_what_fits() -> None:
         (None, ["--rtt"], replace(QUIET, frame_cpu_ns=30_000), 1, "--rtt is given"),
         (None, [], None, 1, "this switch is not measured"),
         (None, [], replace(QUIET, others_share=1.0), 1, "for a machine without other work"),
-        (None, [], replace(QUIET, lateness_p99_ns=100_000_000), 20, "the slowest that there is"),
+        (None, [], replace(QUIET, lateness_p99_ns=100_000_000), 20, "the slowest one"),
     ],
 )
 def test_a_run_goes_as_asked_else_as_given_else_as_fast_as_it_may(

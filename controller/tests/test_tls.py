@@ -15,8 +15,10 @@ from pathlib import Path
 import finsy as fy
 import pytest
 from cryptography import x509
-from switches import RunningSwitch, free_port, start_switch
+from lab import PATIENCE_S
+from switches import RunningSwitch, start_switch
 
+from mininet_topos.nodes import free_port
 from p4sched.certificates import LOOPBACK, Places, make, write
 from p4sched.cli import programs
 from p4sched.cli.main import run_command
@@ -210,7 +212,7 @@ def test_a_switch_with_wrong_files_does_not_start(
         words += ["--grpc-server-cacert", str(files / clients), "--grpc-server-with-client-auth"]
     binary = str(rust_binary("p4sched-switch"))
     command = [binary, "--no-p4", "--grpc-server-addr", f"127.0.0.1:{free_port()}", *words]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
     assert ended.returncode == 1
     [line] = ended.stderr.splitlines()
     assert message in line
@@ -267,7 +269,7 @@ def test_certificates_are_made_for_names_and_addresses(
 def test_files_that_are_there_are_never_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "client.key").write_text("mine")
     assert run_command(["certificates", str(tmp_path)]) == 1
-    assert "client.key: is there already; nothing was written" in capsys.readouterr().err
+    assert "client.key: already exists; nothing was written" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["client.key"]
     assert (tmp_path / "client.key").read_text() == "mine"
 
@@ -275,10 +277,10 @@ def test_files_that_are_there_are_never_written_over(tmp_path: Path, capsys: pyt
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--name", "s 1"), "'s 1' is no name of a host"),
-        (("--name", "-s1"), "'-s1' is no name of a host"),
-        (("--name", "x" * 64), "is no name of a host"),
-        (("--address", "10.0.0"), "'10.0.0' is no IP address"),
+        (("--name", "s 1"), "'s 1' is not a host name"),
+        (("--name", "-s1"), "'-s1' is not a host name"),
+        (("--name", "x" * 64), "is not a host name"),
+        (("--address", "10.0.0"), "'10.0.0' is not an IP address"),
         (("--days", "0"), "--days = 0 is out of range"),
         (("--days", "99999"), "--days = 99999 is out of range"),
     ],

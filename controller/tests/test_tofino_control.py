@@ -10,6 +10,7 @@ from pathlib import Path
 
 import finsy as fy
 import pytest
+from lab import PATIENCE_S
 from switches import RunningSwitch, start_switch
 
 from p4sched.control.laws import fdpa
@@ -67,7 +68,7 @@ def frame(rank: int) -> bytes:
 async def decided(session: Session, packets: int) -> Sample:
     """The counters of the port as soon as so many packets have been decided on."""
     cells = port_cells(session, PORT)
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE_S
     while True:
         sample = port_sample(await session.counters(cells), PORT)
         if sample.admitted.packets + sample.refused.packets + sample.full.packets >= packets:
@@ -157,7 +158,7 @@ async def test_digests_and_registers_of_a_tofino_program_reach_the_controller(
         # the queue of the digests is open before the frame is sent
         await asyncio.sleep(0)
         await session.packet_out(frame(rank=5))
-        found = await asyncio.wait_for(first, 10)
+        found = await asyncio.wait_for(first, PATIENCE_S)
         assert [dict(each) for each in found.data] == [{"source": 0x020000000002, "port": CPU_PORT}]
         (cell,) = await session.read([fy.P4RegisterEntry("frames", index=2)])
         assert isinstance(cell, fy.P4RegisterEntry)

@@ -181,7 +181,7 @@ def test_a_dry_run_for_the_other_switches_prints_the_same_way(
 @pytest.mark.parametrize(
     ("words", "wrong"),
     [
-        (("--scheme", "fdpa"), "its program has no table fdpa_params, so it is not a program of fdpa"),
+        (("--scheme", "fdpa"), "no table fdpa_params in its program, so this is not a program of fdpa"),
         (("--scheme", "aifo", "--port", "1", "--log", "log"), "--log means nothing with --dry-run"),
         (("--scheme", "aifo", "--port", "1", "--reconnect", "1s"), "--reconnect means nothing with --dry-run"),
         (("--scheme", "aifo", "--port", "1", "--window", "17"), "--window = 17 is out of range: 1 to 16 ranks for tna"),

@@ -51,7 +51,7 @@ def test_all_flows_of_a_round_start_at_one_instant() -> None:
 @pytest.mark.parametrize(
     ("senders", "block", "message"),
     [
-        (0, 64_000, "0 senders: there can be 1 to 100"),
+        (0, 64_000, "0 senders: must be 1 to 100"),
         (101, 64_000, "101 senders"),
         (2, 100, "a block of 100 bytes: it must be at least 10000"),
         (100, 1_000_000, "lower --senders or --block, or raise --rate"),

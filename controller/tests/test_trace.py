@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from lab import P4SCHED, not_built
-from switches import RunningSwitch, free_port
+from lab import P4SCHED, PATIENCE_S, not_built, run_here
+from switches import RunningSwitch
 
+from mininet_topos.nodes import free_port
+from p4sched.p4rt.compile import compile_program
 from p4sched.paths import P4_DIR, TOFINO_DIR, rust_binary
 
 UNBUILT = not_built("p4sched-packet-trace", "p4sched-p4c", "p4sched-switch")
@@ -59,8 +61,7 @@ def capture(tmp_path: Path) -> Path:
 
 def trace(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """Runs `p4sched trace`."""
-    command = [str(P4SCHED), "trace", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    return run_here("trace", *map(str, arguments))
 
 
 def test_a_packets_way_is_told_from_its_port_to_where_it_comes_out(entries: Path, capture: Path) -> None:
@@ -108,7 +109,7 @@ def test_json_has_an_object_for_each_event(entries: Path, capture: Path) -> None
 
 def test_a_compiled_program_and_one_for_a_tofino_are_traced_too(entries: Path, capture: Path, tmp_path: Path) -> None:
     """BMv2 JSON with P4Info beside it; `--arch`."""
-    subprocess.run([P4SCHED, "compile", P4_DIR / "fifo.p4", "-o", tmp_path], check=True, capture_output=True)
+    compile_program(P4_DIR / "fifo.p4", tmp_path)
     done = trace(tmp_path / "fifo.json", capture, "--entries", entries, "--packet", "1")
     assert done.stdout.splitlines()[-2].strip() == "=> port 2: 100 bytes"
     done = trace(TOFINO_DIR / "fifo.p4", capture, "--entries", entries, "--packet", "1", "--arch", "tna")
@@ -181,7 +182,12 @@ def test_a_capture_may_come_through_a_pipe_and_may_be_empty(entries: Path, tmp_p
     command = f"{P4SCHED} trace {P4_DIR / 'fifo.p4'} <(cat) --entries {entries}"
     for frames, said in ((FRAMES, "=> port 2: 100 bytes"), ((), "the capture holds no packets")):
         done = subprocess.run(
-            ["bash", "-c", command], input=pcap(frames), capture_output=True, check=False, timeout=120, cwd=tmp_path
+            ["bash", "-c", command],
+            input=pcap(frames),
+            capture_output=True,
+            check=False,
+            timeout=PATIENCE_S,
+            cwd=tmp_path,
         )
         assert (done.returncode, done.stderr) == (0, b"")
         assert said in done.stdout.decode()
@@ -253,12 +259,12 @@ def test_a_full_disk_under_the_log_is_told_once_and_the_switch_goes_on(tmp_path:
     assert lines[-1].startswith("p4sched-switch: stopped: 0 frames received")
     for option in ("--log-file", "--log-json"):
         wrong = [*command, option, "/nosuch/log"]
-        ended = subprocess.run(wrong, capture_output=True, text=True, check=False, timeout=30)
+        ended = subprocess.run(wrong, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
         assert ended.returncode == 1
         assert ended.stderr == f"p4sched-switch: {option}: /nosuch/log: No such file or directory (os error 2)\n"
     both = tmp_path / "both.log"
     ended = subprocess.run(
         [*command, "--log-file", str(both), "--log-json", str(both)],
-        capture_output=True, text=True, check=False, timeout=30,
+        capture_output=True, text=True, check=False, timeout=PATIENCE_S,
     )  # fmt: skip
     assert (ended.returncode, ended.stderr) == (1, f"p4sched-switch: --log-json: {both}: --log-file writes there\n")

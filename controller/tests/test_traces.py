@@ -9,20 +9,19 @@ import asyncio
 import json
 import os
 import shutil
-import socket
 import struct
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import compiled_programs
+from lab import PATIENCE_S
 from switches import RunningSwitch, start_switch
+from wires import OUT_PORT, Wires, wires
 
 from p4sched.errors import P4schedError
 from p4sched.p4rt import routes
@@ -37,14 +36,11 @@ from p4sched.p4rt.traffic_manager import (
 )
 from p4sched.paths import rust_binary
 
-IN_PORT, OUT_PORT = 1, 2
 NEXT_HOP = "02:00:00:00:00:03"
-GAPS_S = (0.02, 0.1, 0.5)
+GAPS_S = (0.02, 0.1, 0.5, 1.0)
 """Between departures: the first pace at which every burst is decided in time counts."""
 SAFE_SHARE = 0.6
 """A burst that is decided within this share of the gap was decided before the next departure."""
-PATIENCE_S = 10.0
-ETH_P_ALL = 3
 PACKETS = {"embedded": 200, "bmv2": 2000}
 COUNTERS = {
     "fifo": {"queued": ("band_admitted", OUT_PORT << 3), "full": ("port_dropped", OUT_PORT)},
@@ -59,49 +55,6 @@ COUNTERS = {
 
 class TooSlowError(Exception):
     """A burst was not decided well before the next departure."""
-
-
-@dataclass(frozen=True)
-class Wires:
-    """The far ends of the switch's two links."""
-
-    near: Mapping[int, str]
-    sender: socket.socket
-    receiver: socket.socket
-
-    async def departure(self) -> bytes:
-        """The next frame that the switch sends."""
-        loop = asyncio.get_running_loop()
-        while True:
-            frame, address = await asyncio.wait_for(loop.sock_recvfrom(self.receiver, 2048), PATIENCE_S)
-            if address[2] != socket.PACKET_OUTGOING:
-                return frame
-
-
-@contextmanager
-def wires() -> Iterator[Wires]:
-    """Two virtual links, named after this process."""
-    ends = {port: (f"p4t{os.getpid()}.{port}", f"p4t{os.getpid()}.{port}x") for port in (IN_PORT, OUT_PORT)}
-    try:
-        for near, far in ends.values():
-            subprocess.run(["ip", "link", "add", near, "type", "veth", "peer", "name", far], check=True)
-            for name in (near, far):
-                quiet = Path(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6")
-                if quiet.exists():
-                    quiet.write_text("1")
-                subprocess.run(["ip", "link", "set", name, "up"], check=True)
-        with _packet_socket(ends[IN_PORT][1]) as sender, _packet_socket(ends[OUT_PORT][1]) as receiver:
-            yield Wires({port: near for port, (near, _) in ends.items()}, sender, receiver)
-    finally:
-        for near, _ in ends.values():
-            subprocess.run(["ip", "link", "delete", near], check=False, capture_output=True)
-
-
-def _packet_socket(interface: str) -> socket.socket:
-    opened = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
-    opened.bind((interface, 0))
-    opened.setblocking(False)
-    return opened
 
 
 def forwarded(frame: bytes) -> bytes:

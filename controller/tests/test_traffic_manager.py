@@ -4,14 +4,14 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from switches import RunningSwitch, free_port, start_switch
+from switches import RunningSwitch, start_switch
 
+from mininet_topos.nodes import free_port
 from p4sched.p4rt.program import Program
 from p4sched.p4rt.reader import SessionError
 from p4sched.p4rt.session import connect
 from p4sched.p4rt.traffic_manager import (
     Bmv2TrafficManager,
-    Discipline,
     EmbeddedTrafficManager,
     PortSettings,
     QueueSettings,
@@ -19,6 +19,7 @@ from p4sched.p4rt.traffic_manager import (
     bmv2_commands,
     bmv2_rate_pps,
 )
+from p4sched.proto.enums import Discipline
 
 
 def test_a_rate_becomes_full_sized_packets_a_second() -> None:

@@ -45,7 +45,7 @@ def test_what_is_shown_reads_back_exactly(value: int) -> None:
     ("parse", "text", "message"),
     [
         (Rate.parse, "99999999999999999999gbit", "is above 1000gbit"),
-        (Rate.parse, "5\uff10\uff10mbit", "is no rate"),
+        (Rate.parse, "5\uff10\uff10mbit", "is not a rate"),
         (Duration.parse, "99999999999999999s", "is above a day"),
     ],
 )

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lab import IN_VIRTUAL_TIME, MACHINE, P4SCHED, busy_machine, living
+from lab import IN_VIRTUAL_TIME, MACHINE, P4SCHED, PATIENCE_S, busy_machine, living
 
 from mininet_topos.dumbbell import dumbbell_sides
 from p4sched.control.decision_log import logged_decisions
@@ -51,7 +51,7 @@ def run(name: str, out: Path, *further: str) -> subprocess.CompletedProcess[str]
     words = [*(ALONE if os.geteuid() == 0 else ()), str(P4SCHED), "run", name, "--virtual", *SHORT[name], *further]
     environment = os.environ | {"COLUMNS": "200"}
     return subprocess.run(
-        [*words, "--out", str(out)], capture_output=True, text=True, check=False, env=environment, timeout=300
+        [*words, "--out", str(out)], capture_output=True, text=True, check=False, env=environment, timeout=PATIENCE_S
     )
 
 
@@ -119,7 +119,7 @@ def with_network(*words: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
     process = subprocess.Popen(
         [str(P4SCHED), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
     )
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while not (found := [pid for pid in living("p4sched-virtual") if process.pid in ancestors(pid)]):
         assert process.poll() is None
         assert time.monotonic() < deadline
@@ -143,7 +143,7 @@ def ancestors(pid: int) -> Iterator[int]:
 def test_an_interrupted_run_leaves_no_process_and_no_results(number: signal.Signals, tmp_path: Path) -> None:
     with running(tmp_path) as (process, network):
         process.send_signal(number)
-        _, said = process.communicate(timeout=30)
+        _, said = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130
     assert said.strip().endswith("p4sched: interrupted")
     assert network not in living("p4sched-virtual")
@@ -154,7 +154,7 @@ def test_a_check_that_is_ended_leaves_no_process_of_its_run(tmp_path: Path) -> N
     workspace.start(catalogue.find("03"), tmp_path / "mine")
     with with_network("lab", "check", str(tmp_path / "mine")) as (process, network):
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=30)
+        process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130
     assert network not in living("p4sched-virtual")
 
@@ -162,7 +162,7 @@ def test_a_check_that_is_ended_leaves_no_process_of_its_run(tmp_path: Path) -> N
 def test_a_network_that_dies_ends_the_run_with_a_sentence(tmp_path: Path) -> None:
     with running(tmp_path) as (process, network):
         os.kill(network, signal.SIGKILL)
-        _, said = process.communicate(timeout=30)
+        _, said = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 1
     assert said.strip().splitlines()[-1] == "p4sched: p4sched-virtual was killed by SIGKILL"
 
@@ -188,7 +188,7 @@ def test_a_controller_of_its_own_takes_part_in_the_lock_step(tmp_path: Path) -> 
                     await asyncio.sleep(0.02)
             finally:
                 controller.terminate()
-                said, _ = controller.communicate(timeout=30)
+                said, _ = controller.communicate(timeout=PATIENCE_S)
         return said
 
     assert asyncio.run(controlled()).splitlines()[-1].endswith("ended; traffic goes on with the last bands")

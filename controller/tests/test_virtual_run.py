@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +29,8 @@ from p4sched.results.tables import verdict
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("inversions", "--virtual", "--switch", "bmv2"), "--virtual: BMv2 knows the wall clock only"),
-        (("priority_udp", "--virtual", "--controller", "onos"), "--virtual: ONOS knows the wall clock only"),
+        (("inversions", "--virtual", "--switch", "bmv2"), "--virtual: BMv2 runs only by the wall clock"),
+        (("priority_udp", "--virtual", "--controller", "onos"), "--virtual: ONOS runs only by the wall clock"),
         (
             ("inversions", "--virtual", "--time-scale", "2"),
             "every run goes at time scale 1 there",
@@ -38,7 +39,7 @@ from p4sched.results.tables import verdict
         (("inversions", "--hosts", "kernel"), "--hosts means nothing without --virtual"),
         (("leaf_spine", "--virtual-hosts", "kernel"), "--virtual-hosts means nothing without --virtual"),
         (("--all", "--hosts", "kernel"), "--hosts means nothing without --virtual"),
-        (("--virtual", "inversions"), "--virtual belongs behind the experiment's name: run inversions --virtual"),
+        (("--virtual", "inversions"), "--virtual belongs after the experiment's name: run inversions --virtual"),
     ],
 )
 def test_options_that_contradict_virtual_time_are_refused(
@@ -131,6 +132,16 @@ def test_a_run_in_virtual_time_says_so_and_nothing_of_the_machine(
     assert "\nexact\n" in text
 
 
+def test_the_number_of_hosts_stays_where_an_experiment_says_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    two_hosts = replace(measured(frames=10), configuration=lambda _: {"rate_bps": 5, "hosts": 2})
+    frame.run(two_hosts, asked(tmp_path), lambda _: {})
+    configuration = summaries.read(tmp_path).content["configuration"]
+    assert (configuration["hosts"], configuration["virtual_hosts"]) == (2, "model")
+    assert "virtual time, model hosts" in capsys.readouterr().out
+
+
 def test_a_run_that_measured_nothing_is_invalid_in_virtual_time_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -214,5 +225,5 @@ def test_what_is_simulated_anyway_takes_the_option_with_a_line(
     asked_for: list[Asked] = []
     monkeypatch.setattr(frame, "run", lambda _experiment, asked, _options, **_: asked_for.append(asked))
     assert run_command(["run", "completion_at_scale", "--virtual"]) == 0
-    assert "completion_at_scale is in virtual time, with models, anyway" in " ".join(capsys.readouterr().out.split())
+    assert "completion_at_scale always runs in virtual time, with models" in " ".join(capsys.readouterr().out.split())
     assert asked_for[0].hosts is None

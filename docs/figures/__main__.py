@@ -8,7 +8,7 @@ FIGURES = schedulers.FIGURES | ways.FIGURES
 
 
 def main() -> None:
-    """Writes one SVG for each figure beside this file."""
+    """Writes one SVG for each figure into this folder."""
     for name, figure in FIGURES.items():
         Path(__file__).with_name(f"{name}.svg").write_text(figure().svg(), encoding="utf-8")
 

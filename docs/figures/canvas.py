@@ -18,7 +18,7 @@ Anchor = Literal["start", "middle", "end"]
 
 
 class Canvas:
-    """One figure. Shapes drawn later lie on top."""
+    """One figure. Later shapes cover earlier ones."""
 
     def __init__(self, width: int, height: int, title: str) -> None:
         """An empty sheet; the title is read aloud to those who cannot see the figure."""

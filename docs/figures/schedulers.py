@@ -35,7 +35,7 @@ def fifo() -> Canvas:
 
 
 def pifo() -> Canvas:
-    """Sorted by rank; the largest ranks are pushed out."""
+    """PIFO: sorted by rank; the largest ranks are pushed out."""
     canvas = Canvas(WIDTH, 170, "PIFO with four places: sorted by rank, 1 1 2 2 stay, 5 and then 4 are pushed out")
     _arrivals(canvas, 46)
     canvas.queue(298, 40, 4, (1, 1, 2, 2))
@@ -222,4 +222,4 @@ def ideals() -> Canvas:
 
 
 FIGURES = {figure.__name__: figure for figure in (fifo, pifo, sp_pifo, aifo, rifo, packs, fdpa, ideals)}
-"""By the name of the file."""
+"""Figures by the name of their file."""

@@ -8,7 +8,7 @@ HOST = "#f7f0df"
 
 
 def packet() -> Canvas:
-    """From a host through the switch to the server."""
+    """Way of a packet from a host through the switch to the server."""
     canvas = Canvas(860, 338, "The way of a packet: host, ring, ingress, queues, link, egress, transmit, server")
     canvas.rect(150, 20, 560, 284, fill=SWITCH, stroke="none", round_=8)
     canvas.text(162, 42, "p4sched-switch: one thread", at="start", size=12, fill=FAINT)
@@ -40,7 +40,7 @@ def packet() -> Canvas:
 
 
 def decision() -> Canvas:
-    """From counters to parameters, ten times a second."""
+    """Way of a decision from counters to parameters, ten times a second."""
     canvas = Canvas(860, 270, "The way of a decision: read counters, compute parameters, write them by one MODIFY")
     canvas.box(20, 60, 190, 110, "switch", "counters of the program", "default action: parameters", fill=SWITCH)
     canvas.box(320, 60, 130, 110, "loop", "every 100 ms", fill=PYTHON)
@@ -63,7 +63,7 @@ def decision() -> Canvas:
 
 
 def command() -> Canvas:
-    """From `p4sched run NAME` to the table, the figure and summary.json."""
+    """Way of a command from `p4sched run NAME` to the table, the figure and summary.json."""
     canvas = Canvas(860, 300, "The way of a command: compiler, network, switch, controller, traffic, results")
     canvas.box(20, 30, 180, 60, "p4sched run NAME", "options", fill=PYTHON)
     canvas.box(250, 30, 180, 60, "compiler", "BMv2 JSON and P4Info", fill=PANEL)
@@ -85,4 +85,4 @@ def command() -> Canvas:
 
 
 FIGURES = {f"way-of-a-{figure.__name__}": figure for figure in (packet, decision, command)}
-"""By the name of the file."""
+"""Figures by the name of their file."""

@@ -35,12 +35,12 @@ class Page(HTMLParser):
 
 @cache
 def page(path: Path) -> Page:
-    """Each page is read once."""
+    """Reads a page, once."""
     return Page(path)
 
 
 def problems(site: Path) -> list[str]:
-    """What is wrong with the links of the site's pages, one line each."""
+    """Faults of the links of the site's pages, one line each."""
     found = []
     for path in sorted(site.rglob("*.html")):
         name = path.relative_to(site)

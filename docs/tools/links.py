@@ -25,7 +25,7 @@ GENERATED = {"build", "results", "target"}
 LINES = re.compile(r"L(\d+)(?:-L(\d+))?")
 PATH = re.compile(r"[\w.-]+(?:/[\w.-]+)+/?")
 PLACEHOLDER = re.compile("NAME|DIR|EXPERIMENT|SCHEME|SWITCH|PORT")
-"""What in a path stands for any name, as in `DIR/summary.json`."""
+"""Placeholders in a path, as in `DIR/summary.json`."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Link:
 
     @property
     def fragment(self) -> str:
-        """What follows the #."""
+        """Text after the #."""
         return self.target.partition("#")[2]
 
 
@@ -89,8 +89,8 @@ def mentioned_paths(page: Path) -> list[str]:
 
 
 def exists_for(page: Path, path: str) -> bool:
-    """Whether a path in backticks exists: seen from the page, from the folder above it, from the sources beside it, or
-    from the root."""
+    """True if a path in backticks exists, seen from the page, the folder above it, the sources next to it, or the
+    root."""
     beside = page.parent
     return any((folder / path).exists() for folder in (beside, beside.parent, beside / "src", beside / "p4sched", ROOT))
 
@@ -123,7 +123,7 @@ def line_with(link: Link) -> int | None:
 
 
 def problem(link: Link) -> str | None:
-    """What is wrong with a link, in a sentence; None if nothing is."""
+    """Fault of a link in a sentence, or None."""
     aimed = LINES.fullmatch(link.fragment)
     found = None
     if not link.path.exists():
@@ -165,7 +165,7 @@ def aim(page: Path) -> list[str]:
 
 
 def main() -> int:
-    """Aims all links to lines again, and tells of those that point to nothing."""
+    """Aims all links to lines again, and reports those that point to nothing."""
     for page in pages():
         for change in aim(page):
             print(change)

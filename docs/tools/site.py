@@ -1,8 +1,8 @@
-"""What mkdocs does not do by itself: hooks for `make docs` (mkdocs.yml names this file).
+"""Hooks of mkdocs for `make docs` (mkdocs.yml names this file).
 
 The site mirrors the folders of the project, so the READMEs and their figures keep their relative links. A source file
 that some page links to becomes a page of its own, with a number and an anchor for each line. The reference of the
-command line comes from the commands, that of Python from the modules, and rustdoc is copied beside them.
+command line comes from the commands, that of Python from the modules, and rustdoc is copied too.
 """
 
 import re
@@ -28,7 +28,7 @@ LANGUAGES = {
     ".proto": "proto",
     ".yml": "yaml",
 }
-"""How a source file is coloured. P4 looks like C."""
+"""Colouring of source files. P4 looks like C."""
 RUSTDOC = ROOT / "switch" / "target" / "doc"
 BINARIES = ("p4sched-switch", "p4sched-p4c", "p4sched-traffic", "p4sched-simulate", "p4sched-stepped", "p4sched-attack")
 LINK = re.compile(r"(?<=\]\()([^)\s:#]+)(#[\w-]+)?")

@@ -28,13 +28,13 @@ from p4sched.units import Duration
 SHORTEST_S = 0.001
 MOST_SEEDS = 1000
 RUNS = ("run-*/*", "run-*/results/*")
-"""What a run leaves that did not come to its end, besides the points that are done: with those the next one goes on."""
+"""Files of an unfinished run, in addition to its finished points, from which the next run continues."""
 LIST = "list"
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What all runs have in common."""
+    """Setting that all runs share."""
 
     figure: PaperFigure
     lines: Sequence[Line]
@@ -43,7 +43,7 @@ class Setting:
     duration: Duration
 
 
-def told() -> str:
+def listing() -> str:
     """A line for each figure."""
     return "\n".join(
         f"  {each.name:13} {each.title}; lines {', '.join(line.name for line in each.lines)}"
@@ -52,9 +52,9 @@ def told() -> str:
 
 
 def listed(name: str) -> str:
-    """Tells what there is, if that is what was asked for."""
+    """Prints the list, if it is requested."""
     if name == LIST:
-        typer.echo(told())
+        typer.echo(listing())
         raise typer.Exit
     return name
 
@@ -66,31 +66,27 @@ def setting(
         typer.Option(
             "--figure",
             metavar="NAME",
-            help=f"{', '.join(PAPER_FIGURES)}; list: what each of them shows.",
+            help=f"{', '.join(PAPER_FIGURES)}; list: describe them.",
             callback=listed,
         ),
     ] = "packs-12",
-    lines: Annotated[
-        str, typer.Option(metavar="L1,L2,...", help="Only these lines of the figure; all unless given.")
-    ] = "",
+    lines: Annotated[str, typer.Option(metavar="L1,L2,...", help="Lines of the figure to run; default: all.")] = "",
     loads: Annotated[
         str,
-        typer.Option(metavar="L1,L2,...", help=f"Of {', '.join(f'{load:g}' for load in LOADS)}."),
+        typer.Option(metavar="L1,L2,...", help=f"Loads, from {', '.join(f'{load:g}' for load in LOADS)}."),
         Quick("0.2,0.6"),
     ] = "0.2,0.4,0.6,0.8",
     seeds: Annotated[
-        int, typer.Option(help="How many lists of flows, of the seeds from --seed on.", min=1, max=MOST_SEEDS), Quick(2)
+        int, typer.Option(help="Number of lists of flows, with seeds from --seed on.", min=1, max=MOST_SEEDS), Quick(2)
     ] = 5,
     duration: Annotated[
         Duration,
-        options.time_option(
-            "How long flows start, in virtual time; then the run ends. At 10 Gbit/s --quick takes a tenth."
-        ),
+        options.time_option("Virtual time in which flows start; then the run ends. At 10 Gbit/s --quick uses a tenth."),
         Quick(Duration.parse("20ms")),
     ] = Duration.parse("1s"),
 ) -> Setting:
-    """Sends flows between 144 servers of a leaf-spine network, in virtual time, for a figure of a paper: each of its
-    lines at each load. Prints a table and writes DIR/summary.json, DIR/loads.csv and DIR/figure.png."""
+    """Repeats a figure of a paper in virtual time: flows between 144 servers of a leaf-spine network, for each line at
+    each load. Prints a table and writes DIR/summary.json, DIR/loads.csv and DIR/figure.png."""
     asked.refuse(["--switch"], "in virtual time: the models of the schemes are at the ports")
     options.at_least("--duration", duration, SHORTEST_S, "a flow takes longer than that")
     shown = parse_figure(figure)
@@ -103,7 +99,7 @@ def setting(
 def parse_figure(name: str) -> PaperFigure:
     """The figure of this name. Raises UsageError with the list of all for any other name."""
     if name not in PAPER_FIGURES:
-        raise UsageError(f"no figure '{name}'; there is:\n{told()}")
+        raise UsageError(f"no figure '{name}'; there is:\n{listing()}")
     return PAPER_FIGURES[name]
 
 
@@ -122,7 +118,7 @@ def parse_loads(text: str) -> list[float]:
 
 
 def configuration(setting: Setting) -> dict[str, Any]:
-    """What summary.json says of the setting."""
+    """Configuration for summary.json."""
     shown = setting.figure
     return {
         "figure": shown.name,
@@ -183,7 +179,7 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
 
 
 def comparison(results: Results[Setting, None]) -> dict[str, Any]:
-    """The published numbers beside the run's, where there are any."""
+    """The published numbers next to those of the run, if there are any."""
     return {"published": reference.compare(results.schemes)} if results.setting.figure.reference else {}
 
 
@@ -221,7 +217,7 @@ def _span(load: dict[str, Any], key: str, form: str) -> str:
 
 
 def _published(compared: Sequence[dict[str, Any]]) -> list[Table]:
-    """How many times the published value each value is, a row for each line and load."""
+    """Ratio of each value to the published one, a row for each line and load."""
     shown = Table(title="So many times the published value", title_justify="left")
     keys = list(reference.METRICS.values())
     for column in ("line", "load", "small, mean", "small, 99 %", "large, mean"):
@@ -244,7 +240,7 @@ EXPERIMENT = Experiment(
     figure=lambda results, path: figure.draw(results.found, path),
     csv={"loads.csv": lambda results: record_rows(results.schemes, "loads")},
     files=RUNS,
-    seed=Seed("Of the first list of flows, and of their paths.", bounded=True),
+    seed=Seed("Seed of the first list of flows, and of their paths.", bounded=True),
     targets=(Target.V1MODEL,),
     comparison=comparison,
     in_lab=lambda _: False,

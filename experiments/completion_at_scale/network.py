@@ -14,7 +14,7 @@ from p4sched.results.completion import Flow
 
 SPINES = 4
 DELAY_NS = 20
-"""Of a link, each way."""
+"""Delay of a link, each way."""
 FLOWS = "flows.csv"
 
 
@@ -32,7 +32,7 @@ class Run:
     """Flows start until then, and what is not done then counts as not done."""
 
     def scenario(self) -> dict[str, Any]:
-        """For p4sched-simulate."""
+        """Scenario for p4sched-simulate."""
         shape = {
             "leaves": LEAVES,
             "spines": SPINES,
@@ -57,7 +57,7 @@ class Run:
         return self.workload.flows(self.load, self.access_bps, self.seed, self.end_ns)
 
     async def outcome(self, folder: Path) -> list[Flow]:
-        """What became of each flow. The completion time ends when the sender knows that all bytes have arrived."""
+        """Outcome of each flow. It is complete when the sender knows that all bytes have arrived."""
         folder.mkdir(parents=True, exist_ok=True)
         with (folder / FLOWS).open("w", newline="") as file:
             rows = csv.writer(file, lineterminator="\n")

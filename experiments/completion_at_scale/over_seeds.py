@@ -8,7 +8,7 @@ from p4sched.results.completion import LARGE_BYTES, SMALL_BYTES, Flow, percentil
 
 Figure = Callable[[Sequence[Flow]], float | None]
 Figures = Mapping[str, float | None]
-"""What is known of one seed; None where it has no such flow."""
+"""Figures of one seed; None if it has no such flow."""
 SIZE_CLASSES = {
     "10K": (1, 10_000),
     "20K": (10_001, 20_000),
@@ -18,7 +18,7 @@ SIZE_CLASSES = {
     "200K-1M": (80_001, 1_000_000),
     "2M+": (1_000_001, 1 << 62),
 }
-"""Least and most bytes of the flows that AIFO Fig. 14c and PACKS Fig. 13b take together."""
+"""Least and most bytes of the flows in one class of AIFO Fig. 14c and PACKS Fig. 13b."""
 
 
 def _mean(times: Sequence[float]) -> float | None:
@@ -30,7 +30,7 @@ def _p99(times: Sequence[float]) -> float | None:
 
 
 def _times(flows: Sequence[Flow], least: int = 0, most: int = 1 << 62) -> list[float]:
-    """In ms, of the flows of so many bytes that were done."""
+    """Times in ms of the finished flows with this number of bytes."""
     return [1e3 * f.completion_s for f in flows if f.completion_s is not None and least <= f.size_bytes <= most]
 
 
@@ -63,7 +63,7 @@ def _by_size(key: str, of: Callable[[Sequence[float]], float | None]) -> dict[st
 
 
 def size_key(key: str, name: str) -> str:
-    """Where a load's record has a figure of one class of sizes."""
+    """Key of a figure for one class of sizes, in a load's record."""
     return f"size_{name}_{key}"
 
 
@@ -80,17 +80,17 @@ FIGURES: Mapping[str, Figure] = {
     **_by_size("mean_ms", _mean),
     **_by_size("p99_ms", _p99),
 }
-"""What the papers show. Small flows are below 100 kB, large ones have 1 MB and more."""
+"""Figures of the papers. Small flows are below 100 kB, large ones have 1 MB and more."""
 
 
 def of_seed(flows: Sequence[Flow]) -> Figures:
-    """What is known of one seed."""
+    """Figures of one seed."""
     return {key: figure(flows) for key, figure in FIGURES.items()}
 
 
 def summarise(seeds: Sequence[Figures]) -> dict[str, Any]:
-    """How many flows all seeds have, and of each other figure its mean over the seeds, the lowest and the highest. None
-    where a seed has no such flow."""
+    """Number of flows of all seeds, and for each other figure its mean over the seeds, the lowest and the highest. None
+    if a seed has no such flow."""
     found: dict[str, Any] = {FLOWS: sum(seed[FLOWS] or 0 for seed in seeds)}
     for key in FIGURES:
         if key == FLOWS:

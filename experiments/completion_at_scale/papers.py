@@ -26,9 +26,9 @@ class Line:
     """One line of a figure."""
 
     name: str
-    """As on the command line and in summary.json."""
+    """Name, as on the command line and in summary.json."""
     label: str
-    """As in the figure."""
+    """Label in the figure."""
     port: Port
     hosts: Hosts = field(default_factory=lambda: PFABRIC)
     ranks: str = TO_END
@@ -36,13 +36,13 @@ class Line:
 
 @dataclass(frozen=True)
 class Panel:
-    """What a part of a figure shows."""
+    """Content of a part of a figure."""
 
     key: str
-    """Of a load's record in summary.json; of several, for each class of sizes one: `size_*_KEY`."""
+    """Key of a load's record in summary.json; for several classes of sizes `size_*_KEY`."""
     title: str
     workload: Workload | None = None
-    """None: the figure's only one."""
+    """Workload; None: the figure's only one."""
     by_size: bool = False
     """Against the size of flows, at one load; else against the load."""
 
@@ -52,19 +52,19 @@ class PaperFigure:
     """A figure of a paper, or a table."""
 
     name: str
-    """As on the command line."""
+    """Name as on the command line."""
     title: str
-    """Whose figure it is, and what it shows."""
+    """Paper and content of the figure."""
     access_bps: int
     lines: Sequence[Line]
     panels: Sequence[Panel]
     workloads: Sequence[Workload] = (WEB_SEARCH,)
     loads: Sequence[float] = LOADS
     reference: bool = False
-    """Whether reference.csv has the numbers behind it."""
+    """True if reference.csv has its numbers."""
 
     def chosen(self, names: Sequence[str]) -> Sequence[Line]:
-        """Those of its lines. Raises UsageError for a name that it does not have."""
+        """Lines of these names. Raises UsageError for an unknown name."""
         known = [line.name for line in self.lines]
         for name in names:
             if name not in known:

@@ -1,4 +1,4 @@
-"""What is known of each run: DIR/points/KEY.json, so that a run that was ended goes on where it was.
+"""Stored figures of each run: DIR/points/KEY.json, so that an interrupted run continues.
 
 KEY is the hash of all that shapes the numbers, so whatever has changed runs again.
 """
@@ -30,11 +30,11 @@ class Points:
 
     def key(self, run: Run) -> str:
         """The same for all runs that have the same numbers."""
-        told = json.dumps([self._sources, run.scenario(), run.flows()], sort_keys=True)
-        return sha256(told.encode()).hexdigest()[:32]
+        record = json.dumps([self._sources, run.scenario(), run.flows()], sort_keys=True)
+        return sha256(record.encode()).hexdigest()[:32]
 
     def found(self, key: str) -> Figures | None:
-        """What is known of a run. A damaged file counts as none."""
+        """Figures of a run. A damaged file counts as none."""
         try:
             figures = json.loads((self._folder / f"{key}.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):

@@ -7,7 +7,7 @@ from typing import Any
 Port = Mapping[str, Any]
 """The scheduler of every port, also of the servers' own."""
 Hosts = Mapping[str, Any]
-"""How flows are sent."""
+"""Settings of the senders."""
 
 PFABRIC: Hosts = {
     "control": "netbench",

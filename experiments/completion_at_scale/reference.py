@@ -1,4 +1,4 @@
-"""The numbers behind RIFO Fig. 7, published by its authors (github.com/mostafaei/RIFO), beside those of a run."""
+"""The numbers behind RIFO Fig. 7, published by its authors (github.com/mostafaei/RIFO), next to those of a run."""
 
 import csv
 from collections.abc import Mapping
@@ -15,11 +15,11 @@ METRICS = {
 LINES = {"TCP": "tcp", "DCTCP": "dctcp", "PIFO": "pifo", "SPPIFO": "sp_pifo", "AIFO": "aifo", "RIFO": "rifo"}
 
 Reference = Mapping[tuple[str, str], Mapping[float, float]]
-"""By line and key of a record: the value in ms by load."""
+"""Values in ms by load, for each line and key of a record."""
 
 
 def read() -> Reference:
-    """All of them."""
+    """Reads all values."""
     found: dict[tuple[str, str], dict[float, float]] = {}
     with FILE.open(newline="") as file:
         for row in csv.DictReader(file):
@@ -29,7 +29,7 @@ def read() -> Reference:
 
 
 def compare(schemes: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Each value that the run has too: the paper's, the run's, and how many times the paper's it is."""
+    """Each value that the run also has: the paper's, the run's, and their ratio."""
     known = read()
     return [
         {

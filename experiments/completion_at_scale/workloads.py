@@ -1,4 +1,4 @@
-"""What the servers send: how large flows are, when they start, and between whom, as RIFO's run files have it."""
+"""Workloads of the servers: sizes, starts and pairs of flows, as in RIFO's run files."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -55,10 +55,10 @@ DATA_MINING_UPPER_BYTES = {
 """The upper bound of each step: what RIFO's run files have for its Fig. 8."""
 PARETO_SHAPE, PARETO_MEAN_BYTES, PARETO_LARGEST_BYTES = 1.05, 100_000, 1 << 30
 PAIRS_SHAPE = 1.0
-"""Of the Pareto distribution of how much the servers of a leaf send and receive."""
+"""Shape of the Pareto distribution of the traffic of a leaf's servers."""
 WEB_SEARCH_STARTS = {0.2: 3600, 0.3: 5200, 0.4: 7000, 0.5: 8900, 0.6: 11_100, 0.7: 14_150, 0.8: 19_000}
 DATA_MINING_STARTS = {0.2: 4000, 0.3: 6000, 0.4: 10_000, 0.5: 15_000, 0.6: 22_500, 0.7: 37_000, 0.8: 60_000}
-"""By what RIFO's run files call the load: flows that start in a second in the whole network of 1 and 4 Gbit/s."""
+"""Flows that start per second in the whole network of 1 and 4 Gbit/s, by the load's name in RIFO's run files."""
 LOADS = tuple(WEB_SEARCH_STARTS)
 
 Whole = NDArray[np.int64]
@@ -70,9 +70,10 @@ class Workload:
 
     name: str
     starts: Mapping[float, int]
-    """In a second at 1 and 4 Gbit/s, by load."""
+    """Starts per second at 1 and 4 Gbit/s, by load."""
     shares: Mapping[int, float] | None
-    """Of the flows, by bytes; None: Pareto sizes, and pairs of leaves of which some send much more than others."""
+    """Shares of the flows, by bytes; None: Pareto sizes, and pairs of leaves of which some send much more than
+    others."""
 
     def starts_per_s(self, load: float, access_bps: int) -> int:
         """Flows that start in a second, in the whole network."""

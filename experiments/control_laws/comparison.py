@@ -16,19 +16,19 @@ from experiments.control_laws.stepped import POLL_NS, Port
 from p4sched.control.laws.ranked import Parameters
 
 CLOSE = 0.9
-"""Within 10 % of the best static setting."""
+"""Limit: within 10 % of the best static setting."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One scheme."""
+    """Comparison of one scheme."""
 
     tuned: list[PhaseScore]
     written: list[tuple[float, Parameters]]
     """Seconds and parameters of each write of the law."""
     settings: list[Setting]
     scores: list[list[PhaseScore]]
-    """Of each setting, by phase."""
+    """Scores of each setting, by phase."""
 
     @property
     def best(self) -> list[float]:
@@ -51,7 +51,7 @@ class Comparison:
         return [max(every, key=lambda each: self.scores[each][phase].score) for phase in range(len(PHASES))]
 
     def summary(self) -> dict[str, Any]:
-        """For summary.json."""
+        """Part of summary.json."""
         steadiest = self.ratios(self.scores[self.steadiest])
         return {
             "tuned": {
@@ -77,7 +77,7 @@ class Comparison:
 
 
 def deadlines(scheme: str, deadline_ns: int) -> Deadlines:
-    """What counts as in time with this scheme."""
+    """Deadlines for this scheme."""
     return Deadlines(deadline_ns, round(URGENT_SHARE[scheme] * deadline_ns))
 
 

@@ -1,4 +1,4 @@
-"""What the control laws buy: traffic changes, and parameters that follow do as well as the best that stay."""
+"""Benefit of the control laws: when traffic changes, their parameters do as well as the best static ones."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -45,7 +45,7 @@ from p4sched.schemes import SOFTWARE, title
 from p4sched.units import Duration, Rate
 
 RTT = Duration.parse("10ms")
-"""Nothing reacts to it; half of it is the propagation delay, which the scores leave out."""
+"""Round-trip time. Nothing reacts to it; half of it is the propagation delay, which the scores exclude."""
 SHORTEST_PHASE_S = 4.0
 SHORTEST_QUEUE = 5
 """Full-sized frames that can wait out the deadline, at least."""
@@ -55,14 +55,14 @@ NOT_ON_BMV2 = (
     " comparison in stepped time is run"
 )
 LIVE_FILES = ("s[0-9]*.log", "decisions.jsonl", "received.csv", *FILES)
-"""What each live run leaves."""
+"""Files of each live run."""
 STEPPED_FILES = ("decisions.jsonl", "tuned.txt", "static_????????")
-"""What the comparison in stepped time leaves of a scheme."""
+"""Files of the comparison in stepped time, for a scheme."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What all schemes of a run have in common."""
+    """Setting that all schemes of a run share."""
 
     link: Link
     deadline: Duration
@@ -76,7 +76,7 @@ class Setting:
     """Static settings that are shown live, at most."""
     ideal: Ideal | None = None
     comparisons: Mapping[str, Comparison] = field(default_factory=dict)
-    """Each scheme in stepped time."""
+    """Comparison of each scheme in stepped time."""
 
 
 def setting(
@@ -84,13 +84,16 @@ def setting(
     show_live: Annotated[
         bool | None,
         typer.Option(
-            "--live/--no-live", help="Also in the lab, with the P4Runtime controller; --quick: the first scheme only."
+            "--live/--no-live",
+            help="Also run in the lab, with the P4Runtime controller; with --quick, only the first scheme.",
         ),
     ] = None,
     rate: Annotated[Rate, options.rate_option()] = Rate.parse("10mbit"),
-    deadline: Annotated[Duration, options.time_option("What comes later than this is lost.")] = Duration.parse("30ms"),
+    deadline: Annotated[
+        Duration, options.time_option("A packet that arrives later than this counts as lost.")
+    ] = Duration.parse("30ms"),
     duration: Annotated[
-        Duration, options.time_option(f"All {len(PHASES)} phases together."), Quick(Duration.parse("20s"))
+        Duration, options.time_option(f"Total time of the {len(PHASES)} phases."), Quick(Duration.parse("20s"))
     ] = Duration.parse("60s"),
 ) -> Setting:
     """Sends phases of traffic that differ in rate, frame size, burstiness and ranks; compares each scheme, tuned by its
@@ -117,7 +120,7 @@ def setting(
 
 
 def configuration(setting: Setting) -> dict[str, Any]:
-    """What summary.json says of the setting."""
+    """Configuration for summary.json."""
     deadline = setting.deadline
     return {
         "rate_bps": int(setting.link.rate_bps),
@@ -152,7 +155,7 @@ def prepared(setting: Setting, asked: Asked, tell: Tell) -> Iterator[Setting]:
 
 
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
-    """One scheme: in stepped time, and live where that was asked for."""
+    """Measures one scheme: in stepped time, and live if requested."""
     comparison = setting.comparisons[stage.name]
     stepped = {"stepped": comparison.summary()}
     if stage.name not in setting.live:
@@ -185,7 +188,7 @@ def _check(rate: Rate, deadline: Duration, phase_s: float) -> None:
 
 
 def live_settings(comparison: Comparison) -> list[Static]:
-    """Shown live beside the tuned scheme: the program's default, and the static one with the best worst phase."""
+    """Also live, next to the tuned scheme: the program's default, and the static one with the best worst phase."""
     return list(dict.fromkeys([comparison.settings[0], comparison.settings[comparison.steadiest]]))
 
 
@@ -197,7 +200,7 @@ def named_settings(comparison: Comparison) -> dict[Static, str]:
 
 
 def score_rows(results: Results[Setting, Any]) -> Rows:
-    """One row a scheme, run and phase."""
+    """One row for each scheme, run and phase."""
     yield ["scheme", "where", "setting", "phase", "score", "throughput", "late", "mean_delay_ms"]
 
     def rows(name: str, where: str, setting: str, scores: Sequence[Mapping[str, float]]) -> Rows:
@@ -268,8 +271,8 @@ EXPERIMENT = Experiment(
         "pifo.txt",
         *(f"{name}/{file}" for name in STATIC for file in STEPPED_FILES),
     ),
-    schemes=Choice(tuple(STATIC), help="Schemes whose laws are shown."),
-    seed=Seed("Of arrivals and ranks.", bounded=True),
+    schemes=Choice(tuple(STATIC), help="Schemes whose laws run."),
+    seed=Seed("Seed of arrivals and ranks.", bounded=True),
     quick="--duration 20s, fewer static settings, and live only the program's own",
     in_lab=lambda setting: bool(setting.live),
     targets=SOFTWARE,

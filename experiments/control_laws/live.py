@@ -11,10 +11,10 @@ from experiments.control_laws.comparison import deadlines
 from experiments.control_laws.phases import PHASES, flows
 from experiments.control_laws.score import Ideal
 from experiments.control_laws.settings import QUEUE_PACKETS, Setting, config
+from p4sched.constants import RANK_PORT
 from p4sched.lab.bench import bench
 from p4sched.lab.experiment import SchemeOutcome, Stage
 from p4sched.lab.observation import Observation
-from p4sched.lab.ranked_traffic import RANK_PORT
 from p4sched.lab.schemes import Link
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.schemes import Setup, named
@@ -25,7 +25,7 @@ DRAIN_S = 1.5
 
 @dataclass(frozen=True)
 class Plan:
-    """What every live run has in common."""
+    """Plan that every live run shares."""
 
     link: Link
     phase_s: float

@@ -1,4 +1,4 @@
-"""What is sent: phases, one after the other, that differ in rate, frame size, burstiness and distribution of ranks."""
+"""Phases of traffic, one after another, with different rates, frame sizes, burstiness and distributions of ranks."""
 
 import json
 import subprocess
@@ -7,8 +7,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from p4sched.constants import RANK_PORT
 from p4sched.errors import P4schedError
-from p4sched.lab.ranked_traffic import FRAME_BYTES, RANK_PORT
+from p4sched.lab.ranked_traffic import FRAME_BYTES
 from p4sched.paths import rust_binary
 
 SMALL_FRAME_BYTES = 66
@@ -49,7 +50,7 @@ class Arrival:
 
 
 def flows(rate_bps: int, phase_s: float, source: str, destination: str, lead_s: float = 0.0) -> list[dict[str, Any]]:
-    """One flow for the traffic generator a phase, numbered from 1; the first starts after `lead_s`."""
+    """One flow of the traffic generator for each phase, numbered from 1; the first starts after `lead_s`."""
     return [
         {
             "flow": number,
@@ -93,5 +94,5 @@ def read_schedule(path: Path) -> list[Arrival]:
 
 
 def descriptions() -> list[dict[str, Any]]:
-    """For summary.json."""
+    """Part of summary.json."""
     return [asdict(phase) for phase in PHASES]

@@ -1,4 +1,4 @@
-"""How well a scheme did in a phase: what of PIFO's departures it equals, in time.
+"""Score of a scheme in a phase: the share of PIFO's departures that it equals, in time.
 
 An ideal scheduler, PIFO, is given the same packets. The *score* of a phase is the share of PIFO's departures that the
 scheme can set against: a packet at least as urgent, each counted once, that was delivered within the deadline. FIFO at
@@ -18,11 +18,11 @@ from experiments.control_laws.phases import PHASES, Arrival
 
 @dataclass(frozen=True)
 class Deadlines:
-    """When a packet that is sent still counts, in ns after its arrival."""
+    """Latest departures that count, in ns after the arrival."""
 
     all_ns: int
     urgent_ns: int
-    """Of ranks up to the median of those that PIFO sends in the phase."""
+    """Deadline of ranks up to the median of those that PIFO sends in the phase."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,11 @@ class PhaseScore:
     late: float
     """Share of the packets sent that came after the deadline."""
     mean_delay_ms: float
-    """From arrival to the last bit's departure."""
+    """Time from arrival to the last bit's departure."""
 
 
 def matched(ideal: Sequence[int], sent: Sequence[int]) -> int:
-    """How many of the ranks in `ideal` can be set against one of `sent` each that is as urgent or more."""
+    """Number of ranks in `ideal` that can be paired with a rank in `sent` that is as urgent or more."""
     found = 0
     available = sorted(sent)
     for rank in sorted(ideal):
@@ -59,7 +59,7 @@ class Ideal:
         self._ideal = [[each.rank for index, each in phase if departures[index] >= 0] for phase in self._phases]
 
     def scores(self, departures: Sequence[int], deadlines: Deadlines) -> list[PhaseScore]:
-        """Of each phase. `departures`: when each arrival left, -1 if it never did; as the schedule's clock."""
+        """Scores of each phase. `departures`: time at which each arrival left, -1 if never, on the schedule's clock."""
         return [
             phase_score(
                 ideal,

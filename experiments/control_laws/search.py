@@ -13,7 +13,7 @@ from experiments.control_laws.settings import QUEUE_PACKETS, Setting
 from p4sched.control.laws.ranked import HEADROOM_UNIT, Parameters
 
 Scores = tuple[float, ...]
-"""By phase."""
+"""Scores by phase."""
 
 LEADERS = 5
 """Settings that are varied, for each merit."""
@@ -25,7 +25,7 @@ COARSE, FINE = 0.6, 0.2
 MOST_COUNTED = 20_000
 """Largest S and T."""
 ALL_SIZES = 0.2
-"""How often all B_i of PACKS are scaled together."""
+"""Share of the variations that scale all B_i of PACKS together."""
 WINDOW = "window_ranks"
 """The one parameter that no law sets; it stays."""
 HEADROOM = "headroom_256"
@@ -39,7 +39,7 @@ def search(
     rounds: int,
     seed: int,
 ) -> list[Setting]:
-    """What is tried in so many rounds, starting from `settings`; none twice."""
+    """Settings to try in this number of rounds, starting from `settings`; none twice."""
     chance = random.Random(seed)
     known = {setting.parameters: found for setting, found in zip(settings, scores, strict=True)}
     tried: list[Setting] = []
@@ -59,7 +59,7 @@ def search(
 
 
 def _merits(scores: Sequence[Scores]) -> list[tuple[Callable[[Scores], float], int]]:
-    """Each merit, and how many variations it gets in a round."""
+    """Each merit, and its number of variations in a round."""
     best: list[float] = [max(column) for column in zip(*scores, strict=True)]
 
     def worst_phase(of: Scores) -> float:

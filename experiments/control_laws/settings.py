@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from p4sched.control.laws import aifo, packs, ranked, rifo
 from p4sched.lab.tuned import TUNED
-from p4sched.p4rt.traffic_manager import QUEUES, Discipline
+from p4sched.p4rt.traffic_manager import QUEUES
+from p4sched.proto.enums import Discipline
 from p4sched.schemes import LAWS, SCHEMES
 
 QUEUE_PACKETS = 1024
@@ -32,7 +33,7 @@ class Setting:
 
     @property
     def label(self) -> str:
-        """In the papers' names."""
+        """Label in the papers' names."""
         return self.parameters.described
 
     @property
@@ -56,7 +57,7 @@ class Grid:
     shapes: tuple[tuple[int, ...], ...]
     """PACKS's B_1 .. B_n where they are not equal."""
     rounds: int
-    """Of the search that follows."""
+    """Rounds of the search that follows."""
 
     @property
     def numerators(self) -> list[int]:
@@ -82,7 +83,7 @@ SHAPE_SAMPLINGS = 2
 FULL = Grid((10, 20, 40, 80, 160, 450), (0.0, 0.1, 0.5), (1, 15, 60, 240, 1000), (50, 500, 5000), SHAPES, 4)
 SHORT = Grid((10, 20, 80, 320), (0.1, 0.5), (15,), (50,), (), 0)
 SHORTER_QUEUES = (2, 3, 5)
-"""For RIFO, which is the more precise the shorter its queue."""
+"""Shorter queues for RIFO, which is more precise with a shorter queue."""
 
 
 def config(scheme: str, rate_bps: int, deadline_ns: int) -> ranked.Config:

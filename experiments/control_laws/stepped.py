@@ -23,12 +23,12 @@ class Port:
 
     rate_bps: int
     schedule: Path
-    """As `phases.write_schedule` writes it."""
+    """Schedule written by `phases.write_schedule`."""
     end_ns: int
-    """When the last phase ends."""
+    """End of the last phase."""
 
     def static(self, scheme: str, data: Sequence[int], output: Path) -> list[int]:
-        """When each packet's last bit left, -1 if it was dropped, under these parameters."""
+        """Time at which each packet's last bit left under these parameters, -1 if it was dropped."""
         with _Run(self, scheme, output) as run:
             run.set_parameters(data)
         return run.departures()
@@ -90,7 +90,7 @@ class _Run:
         return Sample.from_record(json.loads(answer or "{}") | {"time_ns": now_ns, "read_ns": 0})
 
     def departures(self) -> list[int]:
-        """Of each packet, in the order of the schedule."""
+        """Departures of all packets, in the order of the schedule."""
         return list(map(int, self._output.read_text().split()))
 
     def _tell(self, command: dict[str, Any]) -> None:

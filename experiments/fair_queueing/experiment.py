@@ -30,20 +30,20 @@ from p4sched.units import Duration, Rate
 BASE = Base(Rate.parse("200mbit"), Duration.parse("4ms"), slowest=5)
 """The longest round-trip time is eight times as long."""
 SCHEMES = (*(name for name in ranked_schemes.NAMES if name != "pifo"), *ranked_schemes.FAIR_IDEALS)
-"""`stfq` in the place of `pifo`: the program charges flows also for what a PIFO behind it pushes out."""
+"""`stfq` in place of `pifo`: the program charges flows also for what a PIFO behind it pushes out."""
 WINDOW, HEADROOM = 10, 0.2
 """|W| and k of PACKS 6.2 for fair queueing; every rank enters the window."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What all schemes of a run have in common."""
+    """Setting that all schemes of a run share."""
 
     link: Link
     queues: Comparison
     long_flows: int
     flows: Sized
-    """Those that end."""
+    """Short flows."""
     warm_up_s: int
     seconds: int
     drain_s: int
@@ -52,22 +52,26 @@ class Setting:
 
 def setting(
     asked: Asked,
-    flows: Annotated[int, typer.Option(help="Long flows, whose round-trip times are 1, 2, 4 and 8 times --rtt.")] = 8,
+    flows: Annotated[
+        int, typer.Option(help="Number of long flows. Their round-trip times are 1, 2, 4 and 8 times --rtt.")
+    ] = 8,
     sizes: Annotated[
-        str, typer.Option(metavar="|".join(DISTRIBUTIONS), help="Distribution of the sizes of the flows that end.")
+        str, typer.Option(metavar="|".join(DISTRIBUTIONS), help="Distribution of the sizes of the short flows.")
     ] = DISTRIBUTIONS[0],
     loads: Annotated[
-        str, typer.Option(metavar="L1,L2,...", help="Loads that these make, up to 1."), Quick("0.7")
+        str, typer.Option(metavar="L1,L2,...", help="Loads of the short flows, up to 1."), Quick("0.7")
     ] = "0.4,0.7",
-    scale: Annotated[float, typer.Option(help="Factor on their sizes.", min=0.001, max=100)] = 0.1,
-    buffer: Annotated[int, typer.Option(metavar="PACKETS", help="Room in all queues of a scheme together.")] = 160,
-    afq_queues: Annotated[int, typer.Option(metavar="N", help="AFQ's queues, one for each round.")] = 32,
-    afq_bytes: Annotated[int, typer.Option(metavar="BYTES", help="A flow's bytes in each round of AFQ.")] = 1514,
+    scale: Annotated[float, typer.Option(help="Factor on the sizes of the short flows.", min=0.001, max=100)] = 0.1,
+    buffer: Annotated[
+        int, typer.Option(metavar="PACKETS", help="Packets that all queues of a scheme hold together.")
+    ] = 160,
+    afq_queues: Annotated[int, typer.Option(metavar="N", help="Number of AFQ's queues, one for each round.")] = 32,
+    afq_bytes: Annotated[int, typer.Option(metavar="BYTES", help="Bytes of a flow in each round of AFQ.")] = 1514,
     rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse("20mbit")), Scaled()] = BASE.rate,
     rtt: options.RoundTripTime = BASE.rtt,
     duration: Annotated[
         Duration,
-        options.time_option("Of the long flows, and of the starts at each load."),
+        options.time_option("Time of the long flows, and of the starts at each load."),
         Quick(Duration.parse("2s")),
         AtLeastRtts(500),
     ] = Duration.parse("6s"),
@@ -91,7 +95,7 @@ def setting(
 
 
 def several(flows: int) -> int:
-    """At least one long flow on each host, and no more than the hosts have addresses."""
+    """Checks the number of long flows: at least one on each host, and no more than the hosts have addresses."""
     if not long_flows.HOSTS <= flows <= MAX_USERS:
         raise UsageError(
             f"{flows} long flows: at least {long_flows.HOSTS}, one for each round-trip time; at most {MAX_USERS}"
@@ -100,7 +104,7 @@ def several(flows: int) -> int:
 
 
 def configuration(setting: Setting) -> dict[str, Any]:
-    """What summary.json says of the setting."""
+    """Configuration for summary.json."""
     return {
         "rate_bps": int(setting.link.rate_bps),
         "rtt_ms": setting.link.rtt_ns / 1e6,
@@ -122,7 +126,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
 
 
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[long_flows.LongFlows]:
-    """One scheme."""
+    """Measures one scheme."""
     scheme = named(stage.name).alike(setting.queues)
     network = stage.lab.dumbbell(setting.long_flows, stage.folder, hosts=long_flows.HOSTS)
     async with bench(stage, network, scheme, setting.link, RankSource.STFQ) as running:
@@ -140,14 +144,14 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[long_flows.Lo
 
 
 def sample_rows(results: Results[Any, long_flows.LongFlows]) -> Rows:
-    """One row a scheme, sample and long flow."""
+    """One row for each scheme, sample and long flow."""
     yield ["scheme", "second", "flow", "rtt_ms", "rate_bps", "jain_index"]
     for name, flows in results.kept.items():
         yield from long_flows.sample_rows(name, flows)
 
 
 def table(results: Results[Any, Any]) -> list[Table]:
-    """What the long flows got, and how long the others took."""
+    """Rates of the long flows, and times of the others."""
     shown = Table(title="Long flows, and completion times in ms of those that end", title_justify="left")
     shown.add_column("scheme")
     for column in ("Jain's index", "throughput", "load", "small, mean", "small, 99 %", "large, mean", "not done"):
@@ -176,7 +180,7 @@ EXPERIMENT = Experiment(
     csv={"samples.csv": sample_rows, "loads.csv": lambda results: record_rows(results.schemes, "loads")},
     files=(*FILES, *sized_flows.FILES),
     schemes=Choice(SCHEMES),
-    seed=Seed("Of sizes and arrivals: the same flows for every scheme.", bounded=True),
+    seed=Seed("Seed of sizes and arrivals: the same flows for every scheme.", bounded=True),
     programs=[IPERF3],
     # the programs of a Tofino have no start-time fair queueing (tofino-port/include/rank.p4)
     targets=SOFTWARE,

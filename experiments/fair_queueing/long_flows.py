@@ -21,14 +21,14 @@ HOSTS = len(RTT_FACTORS)
 
 @dataclass(frozen=True)
 class LongFlows:
-    """What each flow got."""
+    """Rates of the flows."""
 
     rtts_ms: Sequence[float]
-    """While nothing queues."""
+    """Round-trip times with empty queues."""
     samples: Sequence[Sample]
 
     def mean_rates(self) -> list[float]:
-        """Of each flow over all samples, bit/s."""
+        """Mean rate of each flow over all samples, in bit/s."""
         return [fmean(sample.rates[place] for sample in self.samples) for place in range(len(self.rtts_ms))]
 
 

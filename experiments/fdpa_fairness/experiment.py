@@ -30,13 +30,13 @@ RTTS_PER_INTERVAL = 6
 
 def setting(
     asked: Asked,
-    users: Annotated[int, typer.Option(help="How many users share the link.")] = DEFAULT["users"],
+    users: Annotated[int, typer.Option(help="Number of users that share the link.")] = DEFAULT["users"],
     traffic: Annotated[
         str,
         typer.Option(
             "--scenario",
             metavar="|".join(scenario.SCENARIOS),
-            help="Who opens 10 TCP connections: nobody, 25 % or 50 % of the users; or 1 to 10 each.",
+            help="Users with 10 TCP connections: none, 25 % or 50 %; or 1 to 10 connections for each user.",
         ),
     ] = DEFAULT["scenario"],
     bands: Annotated[
@@ -46,7 +46,7 @@ def setting(
     rtt: options.RoundTripTime = DEFAULT["rtt"],
     interval: Annotated[Duration | None, options.time_option("FDPA's estimator interval; default: 6 RTTs.")] = None,
     estimator: Annotated[
-        str, typer.Option(metavar="|".join(ESTIMATORS), help="How FDPA estimates a user's rate.")
+        str, typer.Option(metavar="|".join(ESTIMATORS), help="FDPA's estimator of a user's rate.")
     ] = ESTIMATORS[0],
     flowlet_gap: Annotated[
         Duration | None, options.time_option("A flow keeps its band until it pauses this long.")
@@ -58,7 +58,10 @@ def setting(
         Duration, options.time_option("Time before the first sample."), Quick(Duration.parse("3s")), AtLeastRtts(150)
     ] = DEFAULT["warmup"],
     duration: Annotated[
-        Duration, options.time_option("Time for samples, one a second."), Quick(Duration.parse("8s")), AtLeastRtts(150)
+        Duration,
+        options.time_option("Time for samples, one per second."),
+        Quick(Duration.parse("8s")),
+        AtLeastRtts(150),
     ] = DEFAULT["duration"],
 ) -> Setting:
     """Runs the same TCP traffic through each scheme, then prints a table and writes DIR/summary.json, DIR/samples.csv
@@ -99,7 +102,7 @@ def repeated(weights: str, users: int) -> tuple[float, ...]:
 
 
 def configuration(setting: Setting) -> dict[str, Any]:
-    """What summary.json says of the setting."""
+    """Configuration for summary.json."""
     return {
         "users": len(setting.connections),
         "scenario": setting.scenario,
@@ -129,7 +132,7 @@ EXPERIMENT = Experiment(
     csv={"samples.csv": summary.sample_rows},
     files=("decisions.jsonl", *FILES),
     schemes=Choice(schemes.NAMES, DEFAULT["schemes"]),
-    seed=Seed("Decides which users misbehave."),
+    seed=Seed("Seed that selects the users that misbehave."),
     programs=[IPERF3],
     controllers=tuple(ControllerKind),
     base=Base(Rate.parse(DEFAULT["rate"]), Duration.parse(DEFAULT["rtt"]), frames=2.5),

@@ -52,7 +52,7 @@ def _title(summary: Mapping[str, Any]) -> str:
         f"{configuration['users']} users, {SCENARIO_TEXT[configuration['scenario']]};"
         f" {configuration['rate_bps'] / 1e6:g} Mbit/s, {rtt},"
         f" TCP {configuration['congestion_control'].capitalize()}, {configuration['switch']} switch"
-        + ("\nStock BMv2: queues do not compete for the link, each has its whole rate" if bmv2 else "")
+        + ("\nStock BMv2: set_queue_rate gives each queue the whole rate of the link" if bmv2 else "")
     )
 
 
@@ -132,7 +132,7 @@ def _user_shares(axes: Axes, name: str, scheme: Mapping[str, Any], summary: Mapp
 
 
 def _colour(connections: int, most: int) -> Any:
-    """From sky blue (one connection) to orange (the most)."""
+    """Colour from sky blue (one connection) to orange (the most)."""
     if most == 1:
         return figures.SKY
     share = (connections - 1) / (most - 1)

@@ -1,4 +1,4 @@
-"""One scheme, from an empty machine to its result."""
+"""Measurement of one scheme, from an empty machine to its result."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ from p4sched.results.metrics import jain_index
 
 @dataclass(frozen=True)
 class Setting:
-    """What all schemes of a run have in common."""
+    """Setting that all schemes of a run share."""
 
     link: Link
     scenario: str
     connections: tuple[int, ...]
-    """Of user 1, 2, ..."""
+    """Connections of user 1, 2, ..."""
     weights: tuple[float, ...]
     bands: Bands
     interval_us: int

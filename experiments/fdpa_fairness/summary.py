@@ -15,7 +15,7 @@ from p4sched.results.tables import resent, scheme_table, with_interval
 
 @dataclass(frozen=True)
 class Measured:
-    """What each user got of one scheme."""
+    """Rates of the users with one scheme."""
 
     transfers: Sequence[Transfer]
     weights: Sequence[float]
@@ -75,7 +75,7 @@ def _goodput(result: Measured, rate_bps: int) -> dict[str, Any]:
 
 
 def sample_rows(results: Results[Any, Measured]) -> Rows:
-    """One row a scheme, sample and user, with Jain's index of the sample."""
+    """One row for each scheme, sample and user, with Jain's index of the sample."""
     yield ["scheme", "second", "user", "connections", "rate_bps", "jain_index"]
     for name, result in results.kept.items():
         for sample in result.samples:

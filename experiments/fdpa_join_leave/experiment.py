@@ -58,7 +58,7 @@ def setting(
 
 
 def configuration(setting: Setting) -> dict[str, Any]:
-    """What summary.json says of the setting."""
+    """Configuration for summary.json."""
     return {
         "users": [4, USERS, 4],
         "rate_bps": int(setting.link.rate_bps),
@@ -72,7 +72,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
 
 
 def sample_rows(results: Results[Any, Result]) -> Rows:
-    """One row a sample: its end and every user's rate."""
+    """One row for each sample: its end and every user's rate."""
     yield ["second", *(f"user_{user}_bps" for user in range(1, USERS + 1))]
     samples = results.kept[""].samples
     for sample in samples:
@@ -80,7 +80,7 @@ def sample_rows(results: Results[Any, Result]) -> Rows:
 
 
 def table(results: Results[Any, Any]) -> list[Table]:
-    """How soon the edges followed the users, and what the probe lost."""
+    """Delay of the edges, and losses of the probe."""
     found = results.found
     follow, probe = found["edges_follow_s"], found["probe"]
     shown = Table("what", "measured", show_header=False)

@@ -1,4 +1,5 @@
-"""One run: 4 users, then 8, then 4 again, with a probe all the while; at the end parameter changes at full speed."""
+"""Measurement of one run: 4 users, then 8, then 4 again, with a probe throughout; at the end parameter changes at full
+speed."""
 
 import asyncio
 from collections.abc import Sequence
@@ -24,7 +25,7 @@ SAMPLE_S = 0.1
 SETTLE_S = 2
 """Before the first phase: TCP's start is not what is shown."""
 JOINING_S = 30
-"""On a busy machine a controller may need so long to tell the switch who joins. The users who stay send meanwhile."""
+"""Limit for announcing joining users to the switch, on a busy machine. The users who stay send meanwhile."""
 STRESS_CHANGES = 200
 STRESS_PERIOD_S = 0.01
 
@@ -88,7 +89,7 @@ async def _three_phases(
 
 
 def changes_in(log: Path, bands: Bands) -> list[Change]:
-    """The changes of the edges, as the decision log tells of them."""
+    """The changes of the edges in the decision log."""
     since_boot = now_ns() / 1e9 - time_of_day().timestamp()
     changes = []
     for decision in logged_decisions(log):

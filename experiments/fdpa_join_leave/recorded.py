@@ -1,4 +1,4 @@
-"""What a run is asked for, and what it records."""
+"""Options of a run, and its records."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Change:
     """The edges that came into force, and when the switch had confirmed them."""
 
     at: float
-    """Seconds, monotonic."""
+    """Time in seconds, monotonic."""
     active: int
     """Users that the controller counted."""
     edges_bps: tuple[float, ...]
@@ -29,12 +29,12 @@ class Change:
 
 @dataclass(frozen=True)
 class Result:
-    """What was measured. All times are seconds of CLOCK_MONOTONIC."""
+    """Result of the measurement. All times are seconds of CLOCK_MONOTONIC."""
 
     samples: Sequence[Sample]
     changes: Sequence[Change]
     joined_at: float
-    """When the clients of the joining users were started."""
+    """Start of the clients of the joining users."""
     stress: tuple[float, float, int]
     """Start, end and number of the parameter changes at full speed, without other traffic."""
     probe: ProbeRecord
@@ -42,7 +42,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Setting:
-    """What was asked for."""
+    """Options of the run."""
 
     link: Link
     bands: Bands

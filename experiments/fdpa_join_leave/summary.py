@@ -19,10 +19,10 @@ LOSSES_SHOWN = 8
 
 @dataclass(frozen=True)
 class Following:
-    """How long the edges took to follow the number of users, in seconds."""
+    """Time in which the edges followed the number of users, in seconds."""
 
     join: float | None
-    """From starting the clients of the joining users to edges for all eight, confirmed by the switch."""
+    """From the start of the joining users' clients to edges for all eight, confirmed by the switch."""
     leave: float | None
     """From the end of the last 0.1 s in which a leaving user got anything to edges for the four that stay."""
     forgotten_too_soon: int
@@ -37,7 +37,7 @@ def left_at(samples: Sequence[Sample]) -> float | None:
 
 
 def following(result: Result) -> Following:
-    """When the edges followed; None if they never did."""
+    """Delay of the edges; None if they never followed."""
     joined = next((c.at for c in result.changes if c.at >= result.joined_at and c.active == USERS), None)
     left = left_at(result.samples)
     if joined is None or left is None:
@@ -110,8 +110,9 @@ def probe_summary(result: Result) -> dict[str, Any]:
 
 
 def delays_around_losses_ms(probe: ProbeRecord) -> list[float | None]:
-    """For each of the first losses the longer delay of the probe packets that arrived right before and after it: with
-    that of a full queue, the queue had no room; with less, something else lost it. None without any such packet."""
+    """For each of the first losses, the longer delay of the probe packets that arrived right before and after it:
+    with that of a full queue, the queue had no room; with less, something else lost the packet. None without such a
+    packet."""
     delays = {sequence: arrived - sent for sequence, sent, arrived in probe.arrivals}
     return [
         max((1e3 * delays[near] for near in (sequence - 1, sequence + 1) if near in delays), default=None)

@@ -28,30 +28,30 @@ from p4sched.units import Duration, Rate
 BASE = Base(Rate.parse("100mbit"), Duration.parse("4ms"), slowest=10)
 HOSTS = 4
 DRAIN_S = 5.0
-"""At time scale 1."""
+"""Time for the last flows to end, at time scale 1."""
 SIZES = equal_buffers(buffer=40, window=20, headroom=0.1, queues=4)
 """PACKS 6.2: 4 queues of 10 packets or one of 40, |W| = 20, k = 0.1."""
 TRACKING_RANGE = 50
 """RIFO, which is not in that paper: T (RIFO V-B)."""
 MAX_TRACKING_RANGE = 2**32 - 1
 RTO_MIN_RTTS = 2
-"""With the RTT itself this makes the timeout of 3 RTTs in PACKS 6.2."""
+"""Multiple of the RTT. With the RTT itself this makes the timeout of 3 RTTs in PACKS 6.2."""
 RTO_MIN_BOUNDS = Duration.parse("1ms"), Duration.parse("1s")
 """The least that a route takes, and a fifth of the time that flows have to end."""
 KERNEL_INITIAL_WINDOW = 10
 """Segments (RFC 6928)."""
 FRAME_BITS = 8 * 1514
 SHORTEST_S = 1.0
-"""For flows to start, at each load."""
+"""Shortest time for starts of flows, at each load."""
 
 
 Sent = Mapping[float, Sequence[Flow]]
-"""What became of the flows of each load."""
+"""Outcome of the flows of each load."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What all schemes of a run have in common."""
+    """Setting that all schemes of a run share."""
 
     link: Link
     flows: Sized
@@ -76,14 +76,14 @@ def setting(
     scale: Annotated[
         float,
         typer.Option(
-            help="Factor on the sizes, so that a slow link sees as many flows as a fast one.", min=0.001, max=100
+            help="Factor on the sizes, so that a slow link carries as many flows as a fast one.", min=0.001, max=100
         ),
     ] = 0.5,
     rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse("20mbit")), Scaled()] = BASE.rate,
     rtt: options.RoundTripTime = BASE.rtt,
     duration: Annotated[
         Duration,
-        options.time_option("How long flows start, for each load."),
+        options.time_option("Time in which flows start, for each load."),
         Quick(Duration.parse("4s")),
         AtLeastRtts(1000),
     ] = Duration.parse("20s"),
@@ -92,16 +92,16 @@ def setting(
         typer.Option(
             parser=Duration.parse,
             metavar="TIME",
-            help=f"What TCP adds to the RTT before it retransmits, at least; default: {RTO_MIN_RTTS} RTTs."
-            " The kernel's own is 200ms; it can be 1ms to 1s, in whole milliseconds.",
+            help=f"Minimum that TCP adds to the RTT before it retransmits; default: {RTO_MIN_RTTS} RTTs."
+            " The kernel's own is 200ms. From 1ms to 1s, in whole milliseconds.",
         ),
     ] = None,
     initial_window: Annotated[
         int | None,
         typer.Option(
             metavar="SEGMENTS",
-            help="What TCP sends before the first acknowledgement, at most; default: a bandwidth-delay product, and"
-            f" {KERNEL_INITIAL_WINDOW} at least, which is the kernel's own.",
+            help="Segments that TCP sends before the first acknowledgement; default: a bandwidth-delay product, but at"
+            f" least {KERNEL_INITIAL_WINDOW}, the kernel's own.",
             min=1,
             max=1000,
         ),
@@ -110,21 +110,21 @@ def setting(
         bool,
         typer.Option(
             "--with-handshake",
-            help="Open each connection at its flow's start, not ahead: a lost opening segment costs a second.",
+            help="Open each connection when its flow starts, not before: a lost opening segment costs a second.",
         ),
     ] = False,
     rank_scale: Annotated[
         RankScale,
-        typer.Option(help="How the bytes that remain become one of 64 ranks. RIFO compares their magnitudes."),
+        typer.Option(help="Scale from remaining bytes to 64 ranks. RIFO compares the magnitudes of ranks."),
     ] = RankScale.LOGARITHMIC,
     tracking_range: Annotated[
         int,
         typer.Option(
-            metavar="PACKETS", help="RIFO's T, the ranks that its range covers.", min=1, max=MAX_TRACKING_RANGE
+            metavar="PACKETS", help="RIFO's T: packets whose ranks its range covers.", min=1, max=MAX_TRACKING_RANGE
         ),
     ] = TRACKING_RANGE,
 ) -> Setting:
-    """Sends TCP flows of random sizes at each load through each scheme; every segment carries the rank of the bytes
+    """Sends TCP flows of random sizes at each load through each scheme; the rank of a segment is the number of bytes
     that remain. Prints a table and writes DIR/summary.json, DIR/loads.csv, DIR/flows.csv and DIR/figure.png."""
     if "rifo" not in asked.schemes:
         asked.refuse(["--tracking-range"], "without rifo")
@@ -145,7 +145,7 @@ def shortest_timeout(asked: Duration | None, rtt: Duration) -> int:
     """rto_min in ns: what was asked for, else RTO_MIN_RTTS RTTs; in whole milliseconds, rounded up, as routes have it.
     Raises UsageError for one with which a flow is never done, or that routes do not have."""
     if asked is not None and not RTO_MIN_BOUNDS[0] <= asked <= RTO_MIN_BOUNDS[1]:
-        raise UsageError(f"--rto-min {asked}: it can be {RTO_MIN_BOUNDS[0]} to {RTO_MIN_BOUNDS[1]}")
+        raise UsageError(f"--rto-min {asked}: must be {RTO_MIN_BOUNDS[0]} to {RTO_MIN_BOUNDS[1]}")
     return -(-(asked or RTO_MIN_RTTS * rtt) // 10**6) * 10**6
 
 
@@ -155,7 +155,7 @@ def bandwidth_delay_segments(link: Link) -> int:
 
 
 def configuration(setting: Setting) -> dict[str, Any]:
-    """What summary.json says of the setting."""
+    """Configuration for summary.json."""
     flows = setting.flows
     return {
         "sizes": flows.distribution,
@@ -174,7 +174,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
 
 
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[Sent]:
-    """One scheme."""
+    """Measures one scheme."""
     link = setting.link
     scheme = named(stage.name).alike(replace(SIZES, tracking=setting.tracking_range))
     network = stage.lab.dumbbell(HOSTS, stage.folder, hosts=HOSTS)
@@ -205,7 +205,7 @@ def ratios(results: Results[Setting, Sent]) -> dict[str, Any]:
 
 
 def flow_rows(results: Results[Any, Sent]) -> Rows:
-    """One row a flow; no time for one that was not done."""
+    """One row for each flow; no time if it did not end."""
     yield ["scheme", "load", "start_s", "size_bytes", "completion_ms", "segments_retransmitted"]
     for name, loads in results.kept.items():
         for load, sent in loads.items():
@@ -247,7 +247,7 @@ def _times(schemes: Mapping[str, Any]) -> Table:
 
 
 def _ratios(found: Mapping[str, Any]) -> Table:
-    """Each scheme against the last one of the run: PIFO, in a run of all."""
+    """Ratio of each scheme to the last one of the run: PIFO, if all run."""
     *names, last = found["schemes"]
     shown = Table(title=f"Mean of small flows, in times that with {title(last)}, and the 95 % interval of the ratio")
     shown.add_column("scheme")
@@ -275,7 +275,7 @@ EXPERIMENT = Experiment(
     csv={"loads.csv": lambda results: record_rows(results.schemes, "loads"), "flows.csv": flow_rows},
     files=FILES,
     schemes=Choice(ranked_schemes.NAMES),
-    seed=Seed("Of sizes and arrivals: the same flows for every scheme.", bounded=True),
+    seed=Seed("Seed of sizes and arrivals: the same flows for every scheme.", bounded=True),
     comparison=ratios,
     base=BASE,
 )

@@ -42,12 +42,12 @@ RTTS_PER_INTERVAL = 6
 WINDOW = 16
 CONGESTION_CONTROL = "cubic"
 LEAD_S = 0.4
-"""From starting the senders to the first round: all of them have started by then."""
+"""Time from the start of the senders to the first round: all of them have started by then."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What all schemes of a run have in common."""
+    """Setting that all schemes of a run share."""
 
     plan: Plan
     link: Link
@@ -67,9 +67,11 @@ def block_bytes(text: str) -> int:
 
 def setting(
     asked: Asked,
-    senders: Annotated[int, typer.Option(help="Senders, each a host and a user.")] = 16,
-    block: Annotated[str, typer.Option(metavar="BYTES", help="What each sender sends in a round: 64k.")] = "64k",
-    buffer: Annotated[int, typer.Option(help="Packets that the queues of a ranked scheme or FIFO hold in all.")] = 64,
+    senders: Annotated[int, typer.Option(help="Number of senders, each a host and a user.")] = 16,
+    block: Annotated[
+        str, typer.Option(metavar="BYTES", help="Bytes that each sender sends in a round, for example 64k.")
+    ] = "64k",
+    buffer: Annotated[int, typer.Option(help="Packets that all queues of FIFO or a ranked scheme hold together.")] = 64,
     delay: options.DelayTarget = Duration.parse("5ms"),
     rate: Annotated[
         Rate, options.rate_option("Rate of the receiver's link."), OnBmv2(Rate.parse("20mbit")), Scaled()
@@ -77,13 +79,13 @@ def setting(
     rtt: options.RoundTripTime = BASE.rtt,
     duration: Annotated[
         Duration,
-        options.time_option(f"Time for rounds, one in {SPACING_S:g} s."),
+        options.time_option(f"Time for rounds, one every {SPACING_S:g} s."),
         Quick(Duration.parse("3.75s")),
         Scaled(),
     ] = Duration.parse("25s"),
 ) -> Setting:
-    """Lets all senders send a block at the same instant, round after round, through each scheme; the control loops run
-    where a scheme has one. Prints a table and writes DIR/summary.json, DIR/rounds.csv and DIR/figure.png, and every
+    """All senders send a block at the same instant, in each round, through each scheme; schemes with a control loop run
+    it. Prints a table and writes DIR/summary.json, DIR/rounds.csv and DIR/figure.png, and every
     decision of the controller to DIR/SCHEME."""
     if not set(asked.schemes) & set(TUNED):
         asked.refuse(["--delay"], f"without one of {', '.join(TUNED)} among --schemes")
@@ -99,7 +101,7 @@ def setting(
 
 
 def configuration(setting: Setting) -> dict[str, Any]:
-    """What summary.json says of the setting."""
+    """Configuration for summary.json."""
     plan = setting.plan
     return {
         "senders": plan.senders,
@@ -115,7 +117,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
 
 
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
-    """One scheme."""
+    """Measures one scheme."""
     plan = setting.plan
     if stage.name == "fdpa":
         scheme, source = schemes.scheme("fdpa", setting.link, BANDS), None
@@ -161,7 +163,7 @@ def _law(name: str, setting: Setting, target: Target) -> Any:
 
 
 def _decided(name: str, log: Path) -> dict[str, Any]:
-    """What the control law decided."""
+    """Decisions of the control law."""
     if name != "fdpa":
         return decided(log)
     decisions = list(logged_decisions(log))

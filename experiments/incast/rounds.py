@@ -14,7 +14,7 @@ HEADERS = 66
 """Bytes of Ethernet, IPv4 and TCP headers, with timestamps, of a full-sized segment."""
 FRAME = 1514
 SPACING_S = 1.25
-"""From round to round at time scale 1: a lost SYN (1 s) is repeated while the next round has not begun."""
+"""Time between rounds at time scale 1: a lost SYN (1 s) is repeated before the next round begins."""
 SMALLEST_BLOCK = 10_000
 MOST_SENDERS = 100
 
@@ -28,11 +28,11 @@ class Plan:
     rounds: int
     rate_bps: int
     spacing_s: float = SPACING_S
-    """From round to round."""
+    """Time between rounds."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.senders <= MOST_SENDERS:
-            raise UsageError(f"{self.senders} senders: there can be 1 to {MOST_SENDERS}")
+            raise UsageError(f"{self.senders} senders: must be 1 to {MOST_SENDERS}")
         if self.block_bytes < SMALLEST_BLOCK:
             raise UsageError(f"a block of {self.block_bytes} bytes: it must be at least {SMALLEST_BLOCK}")
         if self.ideal_s > self.spacing_s / 2:

@@ -38,7 +38,7 @@ class Received:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a stream, by rank 0, 1, ..."""
+    """Outcome of a stream, by rank 0, 1, ..."""
 
     inversions: list[int]
     drops: list[int]
@@ -51,7 +51,7 @@ class Outcome:
 
 
 def starts(received: Sequence[Received], packet_ns: float) -> list[float]:
-    """When the transmission of each packet started, on the sender's clock; the packets in order of arrival."""
+    """Start of the transmission of each packet, on the sender's clock; the packets in order of arrival."""
     if not received:
         return []
     if len(received) > 1:

@@ -13,13 +13,14 @@ from rich.table import Table
 from experiments.inversions import departures, figure, stepped
 from p4sched.cli import options
 from p4sched.cli.options import OnBmv2, Quick, Scaled
+from p4sched.constants import RANK_PORT
 from p4sched.control.parameters import equal_buffers
 from p4sched.errors import UsageError, unknown_name
 from p4sched.lab import ranked_schemes
 from p4sched.lab.bench import bench
 from p4sched.lab.depth import Depth, Worker, depth_for, with_depth, worker_for
 from p4sched.lab.experiment import Asked, Choice, Experiment, Results, Rows, SchemeOutcome, Seed, Stage, Tell
-from p4sched.lab.ranked_traffic import FILES, FRAME_BYTES, RANK_PORT, refuse_faster
+from p4sched.lab.ranked_traffic import FILES, FRAME_BYTES, refuse_faster
 from p4sched.lab.schemes import Link
 from p4sched.lab.time_scale import Base
 from p4sched.p4rt.rank_source import RankSource
@@ -51,25 +52,25 @@ class Live:
 
     link: Link
     seconds: float
-    """How long packets are sent."""
+    """Time in which packets are sent."""
     depth: Depth
     worker: Worker | None
 
     @property
     def arrival_bps(self) -> int:
-        """What is sent."""
+        """Rate of the arrivals."""
         return round(OVERLOAD * self.link.rate_bps)
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What all schemes of a run have in common."""
+    """Setting that all schemes of a run share."""
 
     stream: stepped.Stream
     live: Live | None
-    """None: in stepped time."""
+    """Settings of the lab; None: in stepped time."""
     computed: Mapping[str, Any] = field(default_factory=dict)
-    """What stepped time came to, for summary.json."""
+    """Results of stepped time, for summary.json."""
 
 
 def setting(
@@ -80,47 +81,59 @@ def setting(
     window: Annotated[
         int | None,
         typer.Option(
-            help="|W|, RIFO's T; default: what the programs hold at most, 32, for a Tofino 16; stepped: 1000, as the"
-            " paper, for a Tofino 16."
+            help="|W|, RIFO's T; default: the most that the programs hold, 32, on a Tofino 16; with --stepped 1000, as"
+            " in the paper, on a Tofino 16."
         ),
     ] = None,
     in_steps: Annotated[
-        bool, typer.Option("--stepped", help="Models and compiled programs in stepped time, at 11 over 10 Gbit/s.")
+        bool,
+        typer.Option(
+            "--stepped",
+            help="Run models and compiled programs in stepped time: 11 Gbit/s arrive at a link of 10 Gbit/s.",
+        ),
     ] = False,
     window_shift: Annotated[
         int,
         typer.Option(
-            help="Added to the ranks that the window of PACKS' model remembers; with --stepped only.",
+            help="With --stepped: offset on the ranks in the window of PACKS' model.",
             min=-MAX_SHIFT,
             max=MAX_SHIFT,
         ),
     ] = 0,
     queue: Annotated[
-        int, typer.Option(help=f"Packets in each of {QUEUES} queues; single queues hold as many.", min=1, max=4095)
+        int,
+        typer.Option(
+            help=f"Packets that each of {QUEUES} queues holds; a single queue holds as many as all of them.",
+            min=1,
+            max=4095,
+        ),
     ] = 10,
     rate: Annotated[
-        Rate, options.rate_option("Bottleneck's rate; 11/10 of it arrives."), OnBmv2(Rate.parse("20mbit")), Scaled()
+        Rate,
+        options.rate_option("Rate of the bottleneck; 11/10 of it arrives."),
+        OnBmv2(Rate.parse("20mbit")),
+        Scaled(),
     ] = BASE.rate,
     duration: Annotated[
-        Duration, options.time_option("How long packets are sent."), Quick(Duration.parse("3s")), Scaled()
+        Duration, options.time_option("Time in which packets are sent."), Quick(Duration.parse("3s")), Scaled()
     ] = Duration.parse("12s"),
     packets: Annotated[
-        int, typer.Option(help="Packets in stepped time.", min=1, max=MAX_PACKETS), Quick(QUICK_PACKETS)
+        int, typer.Option(help="Number of packets with --stepped.", min=1, max=MAX_PACKETS), Quick(QUICK_PACKETS)
     ] = PAPER_PACKETS,
     depth: Annotated[
         Depth | None,
         typer.Option(
-            help="How ingress knows the queue's length: from the traffic manager, a register, or a worker packet.",
+            help="Source of the queue's length in ingress: the traffic manager, a register, or a worker packet.",
             show_default="exact; register on BMv2 and for tna",
         ),
     ] = None,
     worker_round: Annotated[
         Duration,
-        options.time_option("How long a worker packet takes for all ports."),
+        options.time_option("Time of a worker packet for all ports."),
         Scaled(),
     ] = Duration.parse("1ms"),
 ) -> Setting:
-    """Sends a constant stream of ranked packets, 1.1 times what the link takes, through each scheme; counts inversions
+    """Sends a constant stream of ranked packets, at 1.1 times the link's rate, through each scheme; counts inversions
     and drops of every rank. Prints a table and writes DIR/summary.json, DIR/ranks.csv and DIR/figure.png."""
     refuse_mismatch(asked, in_steps, depth)
     if ranks not in DISTRIBUTIONS:
@@ -146,7 +159,7 @@ def setting(
 
 
 def refuse_mismatch(asked: Asked, in_steps: bool, depth: Depth | None) -> None:
-    """Raises UsageError for an option that means nothing beside the others."""
+    """Raises UsageError for an option that means nothing with the others."""
     if in_steps:
         live = ("--rate", "--duration", "--switch", "--depth", "--worker-round")
         asked.refuse(live, "with --stepped: stepped time has the paper's rates, and no switch")
@@ -160,7 +173,7 @@ def refuse_mismatch(asked: Asked, in_steps: bool, depth: Depth | None) -> None:
 
 
 def configuration(setting: Setting) -> dict[str, Any]:
-    """What summary.json says of the setting."""
+    """Configuration for summary.json."""
     stream, live = setting.stream, setting.live
     found = {
         "ranks": stream.ranks,
@@ -184,7 +197,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
 
 @contextmanager
 def prepared(setting: Setting, asked: Asked, tell: Tell) -> Iterator[Setting]:
-    """In stepped time, all schemes are computed together."""
+    """Computes all schemes together, in stepped time."""
     if setting.live is not None:
         yield setting
     else:
@@ -193,7 +206,7 @@ def prepared(setting: Setting, asked: Asked, tell: Tell) -> Iterator[Setting]:
 
 
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
-    """One scheme."""
+    """Measures one scheme."""
     stream, live = setting.stream, setting.live
     if live is None:
         return SchemeOutcome(setting.computed["schemes"][stage.name], None)
@@ -247,7 +260,7 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
 
 
 def rank_rows(results: Results[Any, Any]) -> Rows:
-    """One row a scheme and rank."""
+    """One row for each scheme and rank."""
     yield ["scheme", "rank", "inversions", "drops", "departures"]
     for name, scheme in results.schemes.items():
         columns = (scheme["inversions_by_rank"], scheme["drops_by_rank"], scheme["departures_by_rank"])
@@ -289,7 +302,7 @@ def _programs(programs: Mapping[str, Any] | None) -> Iterator[str]:
 
 
 def _costs(exact: Mapping[str, Any], programs: Mapping[str, Any] | None) -> Iterator[Table]:
-    """What the approximations of a Tofino program cost, beside the exact scheme."""
+    """Cost of the approximations in a Tofino program, compared with the exact scheme."""
     if programs is None or programs["target"] == Target.V1MODEL:
         return
     shown = Table(title=f"Programs for {programs['target']} beside the exact schemes", title_justify="left")
@@ -317,7 +330,7 @@ EXPERIMENT = Experiment(
     files=("sent.csv", "received.csv", *FILES),
     scratch=stepped.FILES,
     schemes=Choice(ranked_schemes.NAMES),
-    seed=Seed("Of the ranks.", bounded=True),
+    seed=Seed("Seed of the ranks.", bounded=True),
     quick=f"--duration 3s; with --stepped --packets {QUICK_PACKETS}",
     comparison=lambda results: {key: part for key, part in results.setting.computed.items() if key != "schemes"},
     in_lab=lambda setting: setting.live is not None,

@@ -17,7 +17,7 @@ COMPARED = ("inversions_by_rank", "drops_by_rank", "departures_by_rank")
 
 @dataclass(frozen=True)
 class Stream:
-    """What is sent, and through which queues."""
+    """A stream, and the queues that it passes."""
 
     ranks: str
     window: int
@@ -28,7 +28,7 @@ class Stream:
     window_shift: int = 0
     """Added to every rank that the models' windows remember, not to the ranks compared with them (PACKS Fig. 11)."""
     target: Target = Target.V1MODEL
-    """Whose programs run."""
+    """Target of the programs."""
 
 
 def measure(stream: Stream, wanted: Sequence[str], out: Path) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def measure(stream: Stream, wanted: Sequence[str], out: Path) -> dict[str, Any]:
 
 
 def equal(program: Mapping[str, Any], model: Mapping[str, Any]) -> bool:
-    """Whether program and model inverted, dropped and sent the same number of packets of every rank."""
+    """True if program and model inverted, dropped and sent the same number of packets of every rank."""
     return all(program[key] == model[key] for key in COMPARED)
 
 

@@ -52,7 +52,7 @@ WARM_UP_S = 3
 
 @dataclass(frozen=True)
 class Setting:
-    """What all schemes of a run have in common."""
+    """Setting that all schemes of a run share."""
 
     shape: Shape | DescribedFabric
     hosts: Link
@@ -67,18 +67,16 @@ class Setting:
 
 def setting(
     asked: Asked,
-    leaves: Annotated[int, typer.Option(help="Leaf switches, each with a rack of hosts.")] = 2,
-    spines: Annotated[int, typer.Option(help="Spine switches.")] = 2,
-    hosts: Annotated[int, typer.Option(help="Hosts of each leaf.")] = 2,
+    leaves: Annotated[int, typer.Option(help="Number of leaf switches, each with a rack of hosts.")] = 2,
+    spines: Annotated[int, typer.Option(help="Number of spine switches.")] = 2,
+    hosts: Annotated[int, typer.Option(help="Hosts at each leaf.")] = 2,
     topology: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="Switches, hosts and links as JSON, in place of leaves, spines and their hosts."
-        ),
+        typer.Option(metavar="FILE", help="Use the switches, hosts and links of this JSON file instead."),
     ] = None,
-    urgent: Annotated[int, typer.Option(help="Urgent TCP connections of each pair of hosts.")] = 2,
-    other: Annotated[int, typer.Option(help="Other TCP connections of each pair of hosts.")] = 4,
-    buffer: Annotated[int, typer.Option(help="Packets that the queues of a port hold in all.")] = 64,
+    urgent: Annotated[int, typer.Option(help="Urgent TCP connections between each pair of hosts.")] = 2,
+    other: Annotated[int, typer.Option(help="Other TCP connections between each pair of hosts.")] = 4,
+    buffer: Annotated[int, typer.Option(help="Packets that all queues of a port hold together.")] = 64,
     delay: options.DelayTarget = Duration.parse("10ms"),
     rate: Annotated[
         Rate, options.rate_option("Rate of the links to hosts."), OnBmv2(Rate.parse("5mbit")), Scaled()
@@ -88,14 +86,14 @@ def setting(
     ] = None,
     rtt: options.RoundTripTime = BASE.rtt,
     duration: Annotated[
-        Duration, options.time_option("Time that is measured."), Quick(Duration.parse("5s")), AtLeastRtts(200)
+        Duration, options.time_option("Time of the measurement."), Quick(Duration.parse("5s")), AtLeastRtts(200)
     ] = Duration.parse("20s"),
 ) -> Setting:
-    """Lets every host send to every host of the other racks, over urgent and other TCP connections; every switch runs
+    """Every host sends to every host of the other racks, over urgent and other TCP connections; every switch runs
     the scheme on every port, and one controller tunes them all. Prints a table and writes DIR/summary.json,
     DIR/transfers.csv and DIR/figure.png, and every decision to DIR/SCHEME/SWITCH/port-PORT.jsonl."""
     if topology is not None:
-        asked.refuse(["--leaves", "--spines", "--hosts"], "beside --topology")
+        asked.refuse(["--leaves", "--spines", "--hosts"], "with --topology")
     try:
         shape = Shape(leaves, spines, hosts) if topology is None else topology_file.read(topology)
     except NodeError as error:
@@ -114,7 +112,7 @@ def setting(
 
 
 def configuration(setting: Setting) -> dict[str, Any]:
-    """What summary.json says of the setting."""
+    """Configuration for summary.json."""
     shape, classes = setting.shape, setting.classes
     return _told(shape) | {
         "urgent_connections": classes.urgent,
@@ -147,7 +145,7 @@ def _told(shape: Shape | DescribedFabric) -> dict[str, Any]:
 
 
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
-    """One scheme."""
+    """Measures one scheme."""
     async with stage.lab.fabric(setting.shape, stage.folder) as network:
         return await _measure(network, setting, stage)
 
@@ -228,7 +226,7 @@ async def _watch(network: Fabric, traffic: LongTraffic, what: str, seconds: int,
 
 
 async def _verdicts(testbed: FabricTestbed) -> dict[str, int]:
-    """What the programs of all switches admitted and dropped, on all ports."""
+    """Packets that the programs of all switches admitted and dropped, on all ports."""
     total: dict[str, int] = {}
     for seat in testbed.switches.values():
         for port in seat.ports:
@@ -238,7 +236,7 @@ async def _verdicts(testbed: FabricTestbed) -> dict[str, int]:
 
 
 def table(results: Results[Any, Any]) -> list[Table]:
-    """What each scheme gave to urgent and other traffic, and how ECMP spread it."""
+    """Rates of urgent and other traffic with each scheme, and their spread by ECMP."""
     above = "Throughput in shares of the links to all hosts, and bytes over each spine"
     heads = ["in all", "urgent", "urgent's share", "resent", "<spread", "writes"]
     return [scheme_table(above, heads, results.schemes, _cells)]
@@ -260,7 +258,7 @@ def _cells(scheme: Mapping[str, Any]) -> list[str]:
 
 
 def _writes(scheme: Mapping[str, Any]) -> dict[str, int]:
-    """How often the controller wrote parameters to each switch's ports."""
+    """Number of writes of parameters to each switch's ports."""
     return {
         name: sum(port["controller"]["writes"] for port in switch["ports"].values())
         for name, switch in scheme["switches"].items()

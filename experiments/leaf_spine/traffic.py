@@ -1,4 +1,5 @@
-"""Who sends to whom between racks: every host to every host of the other racks, urgent and other connections."""
+"""Pairs of hosts between racks: every host sends to every host of the other racks, over urgent and other
+connections."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -39,12 +40,12 @@ class Demand:
 
     @property
     def number(self) -> int:
-        """Of the transfer: also the user by whom its leaf counts it."""
+        """Number of the transfer, also its user at its leaf."""
         return self.transfer.seat.user
 
     @property
     def urgent(self) -> bool:
-        """Whether its segments are."""
+        """True if its segments are urgent."""
         return self.transfer.tos == URGENT_TOS
 
 
@@ -104,7 +105,7 @@ def connections(racks: Sequence[int], classes: Classes) -> int:
 
 
 def summarise(planned: Sequence[Demand], rates_bps: Mapping[int, float], capacity_bps: int) -> dict[str, Any]:
-    """What the classes got, as shares of what the links to all hosts carry together; and each transfer."""
+    """Rates of the classes, as shares of the capacity of all links to hosts; and each transfer."""
     transfers = [
         {
             "source": demand.transfer.seat.host,

@@ -21,12 +21,12 @@ from p4sched.units import Duration, Rate
 BASE = Base(Rate.parse("50mbit"), Duration.parse("4ms"))
 CONGESTION_CONTROL = "cubic"
 TOS = (160, 120, 80, 40)
-"""Of flow 1 to 4: multiples of 4, since the two lowest bits belong to ECN."""
+"""TOS of flow 1 to 4: multiples of 4, because the two lowest bits belong to ECN."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What all schemes of a run have in common."""
+    """Setting that all schemes of a run share."""
 
     link: Link
     schedule: join_leave.Schedule
@@ -38,7 +38,7 @@ def setting(
     rtt: options.RoundTripTime = BASE.rtt,
     duration: Annotated[
         Duration,
-        options.time_option("All seven phases together."),
+        options.time_option("Total time of the seven phases."),
         Quick(Duration.parse("9.8s")),
         AtLeastRtts(60 * join_leave.PHASES),
     ] = Duration.parse("28s"),
@@ -49,7 +49,7 @@ def setting(
 
 
 def configuration(setting: Setting) -> dict[str, Any]:
-    """What summary.json says of the setting."""
+    """Configuration for summary.json."""
     return {
         "rate_bps": int(setting.link.rate_bps),
         "rtt_ms": setting.link.rtt_ns / 1e6,
@@ -70,7 +70,7 @@ def heading(found: dict[str, Any]) -> str:
 
 
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[join_leave.Series]:
-    """One scheme."""
+    """Measures one scheme."""
     network = stage.lab.dumbbell(join_leave.FLOWS, stage.folder)
     async with bench(stage, network, named(stage.name).usual(), setting.link, RankSource.TOS) as running:
         seats = running.network.seats

@@ -8,13 +8,14 @@ import typer
 
 from p4sched.cli import options
 from p4sched.cli.options import OnBmv2, Quick, Scaled
+from p4sched.constants import RANK_PORT
 from p4sched.errors import UsageError
 from p4sched.lab import ranked_join_leave as join_leave
 from p4sched.lab import ranked_schemes
 from p4sched.lab.bench import bench
 from p4sched.lab.experiment import Asked, Choice, ControllerKind, Experiment, SchemeOutcome, Seed, Stage
 from p4sched.lab.network import UserSeat
-from p4sched.lab.ranked_traffic import FILES, FRAME_BYTES, RANK_PORT, refuse_faster
+from p4sched.lab.ranked_traffic import FILES, FRAME_BYTES, refuse_faster
 from p4sched.lab.schemes import Link
 from p4sched.lab.time_scale import Base
 from p4sched.p4rt.rank_source import RankSource
@@ -22,17 +23,17 @@ from p4sched.schemes import named
 from p4sched.units import Duration, Rate
 
 BASE = Base(Rate.parse("50mbit"), Duration.parse("10ms"), frames=6)
-"""Nothing in this experiment reacts to the RTT. It sets how late frames may leave: a tenth of it. The flows send 2 to 8
-times what the link carries."""
+"""Nothing in this experiment reacts to the RTT. It limits the lateness of frames: a tenth of it. The flows send 2 to 8
+times the capacity of the link."""
 RANKS = (40, 30, 20, 10)
-"""Of flow 1 to 4."""
+"""Ranks of flow 1 to 4."""
 LEAD_S = 0.6
-"""From the start of the senders to the first packet: all of them have started by then."""
+"""Time from the start of the senders to the first packet: all of them have started by then."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What all schemes of a run have in common."""
+    """Setting that all schemes of a run share."""
 
     link: Link
     load: float
@@ -44,9 +45,9 @@ class Setting:
 def setting(
     asked: Asked,
     rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse("10mbit")), Scaled()] = BASE.rate,
-    load: Annotated[float, typer.Option(help="Rate of each flow in shares of the bottleneck's.")] = 2.0,
+    load: Annotated[float, typer.Option(help="Rate of each flow, as a multiple of the bottleneck's.")] = 2.0,
     duration: Annotated[
-        Duration, options.time_option("All seven phases together."), Quick(Duration.parse("9.8s"))
+        Duration, options.time_option("Total time of the seven phases."), Quick(Duration.parse("9.8s"))
     ] = Duration.parse("21s"),
 ) -> Setting:
     """Runs four UDP flows through each scheme; each of them starts later and is more urgent than the one before, and
@@ -58,7 +59,7 @@ def setting(
 
 
 def configuration(setting: Setting) -> dict[str, Any]:
-    """What summary.json says of the setting."""
+    """Configuration for summary.json."""
     return {
         "rate_bps": int(setting.link.rate_bps),
         "flow_rate_bps": int(setting.load * setting.link.rate_bps),
@@ -78,7 +79,7 @@ def heading(found: dict[str, Any]) -> str:
 
 
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[join_leave.Series]:
-    """One scheme."""
+    """Measures one scheme."""
     schedule, link = setting.schedule, setting.link
     # one host and one sending process: the flows interleave exactly as scheduled, however busy the machine is
     network = stage.lab.dumbbell(join_leave.FLOWS, stage.folder, hosts=1)
@@ -121,7 +122,7 @@ def _flow(seat: UserSeat, server: str, port: int, rank: int, setting: Setting) -
 
 
 def _ends(sent: dict[str, Any], received: dict[str, Any]) -> dict[str, Any]:
-    """What the two ends of a flow saw of it."""
+    """Reports of both ends of a flow."""
     return {
         "flow": sent["flow"],
         "sent_packets": sent["packets"],
@@ -144,7 +145,7 @@ EXPERIMENT = Experiment(
     csv={"samples.csv": join_leave.sample_rows},
     files=FILES,
     schemes=Choice(ranked_schemes.NAMES),
-    seed=Seed("Of the packets' arrivals.", bounded=True),
+    seed=Seed("Seed of the packets' arrivals.", bounded=True),
     controllers=tuple(ControllerKind),
     base=BASE,
 )

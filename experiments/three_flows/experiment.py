@@ -29,20 +29,20 @@ FLOWS = (("large", 10), ("medium", 5), ("small", 1))
 UNITS = sum(size for _, size in FLOWS)
 TCP_PORT = 5001
 LEAD_S = 0.5
-"""From starting the senders to the first segment."""
+"""Time from the start of the senders to the first segment."""
 PATIENCE = 3
 """The flows may take so many times as long as the link needs for their bytes."""
 COLUMNS = ("completion_s", "size_bytes", "segments", "reordered_segments", "retransmitted_segments")
-"""Of flows.csv."""
+"""Columns of flows.csv."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What all schemes of a run have in common."""
+    """Setting that all schemes of a run share."""
 
     link: Link
     seconds: float
-    """How long the link needs for all three flows."""
+    """Time that the link needs for all three flows."""
     sizes: Mapping[str, int]
     """Bytes of each flow."""
 
@@ -58,14 +58,14 @@ def setting(
     rtt: options.RoundTripTime = BASE.rtt,
     duration: Annotated[
         Duration,
-        options.time_option("How long the link needs for all three flows."),
+        options.time_option("Time that the link needs for all three flows."),
         Quick(Duration.parse("2s")),
         AtLeastRtts(400),
     ] = Duration.parse("5s"),
 ) -> Setting:
-    """Sends a large, a medium and a small flow (10 : 5 : 1) at the same time through each scheme; every segment carries
-    the rank of the bytes that remain. Prints a table and writes DIR/summary.json, DIR/flows.csv, DIR/figure.png and
-    every segment in order of arrival to DIR/SCHEME/segments.csv."""
+    """Sends a large, a medium and a small flow (10 : 5 : 1) at the same time through each scheme; the rank of a
+    segment is the number of bytes that remain. Prints a table and writes DIR/summary.json, DIR/flows.csv,
+    DIR/figure.png and every segment in order of arrival to DIR/SCHEME/segments.csv."""
     seconds = duration.seconds
     unit = int(rate * seconds / 8 / UNITS)
     if unit < 100_000:
@@ -77,7 +77,7 @@ def setting(
 
 
 def configuration(setting: Setting) -> dict[str, Any]:
-    """What summary.json says of the setting."""
+    """Configuration for summary.json."""
     return {
         "rate_bps": int(setting.link.rate_bps),
         "rtt_ms": setting.link.rtt_ns / 1e6,
@@ -87,7 +87,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
 
 
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
-    """One scheme."""
+    """Measures one scheme."""
     patience = setting.patience
     network = stage.lab.dumbbell(len(FLOWS), stage.folder, hosts=len(FLOWS))
     async with bench(stage, network, named(stage.name).usual(), setting.link, RankSource.TOS) as running:
@@ -145,7 +145,7 @@ def summarise(flows: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def flow_rows(results: Results[Any, Any]) -> Rows:
-    """One row a scheme and flow."""
+    """One row for each scheme and flow."""
     yield ["scheme", "flow", *COLUMNS]
     for name, scheme in results.schemes.items():
         for flow, values in scheme["flows"].items():
@@ -168,7 +168,7 @@ def _cells(scheme: Mapping[str, Any]) -> Sequence[str]:
 
 EXPERIMENT = Experiment(
     name="three_flows",
-    summary="The smallest of three TCP flows ends first; who reorders segments (AIFO paper, Fig. 12 and 13)",
+    summary="The smallest of three TCP flows ends first; some schemes reorder segments (AIFO paper, Fig. 12 and 13)",
     setting=setting,
     configuration=configuration,
     measure=measure,

@@ -1,72 +1,79 @@
 """Lab 06: which packets give which marks, and which mistakes have a name."""
 
-from functools import partial
+from collections.abc import Sequence
 
 from p4sched.labs.decisions import Trial
+from p4sched.labs.explanations import Arrival, Line, packs
 from p4sched.labs.lab import TcpRun
-from p4sched.labs.rules.packs import Condition, Packs, Scan, State, condition, scan
-from p4sched.labs.stepped import Mistake, SteppedLab, Task
-from p4sched.labs.trace import bursts
+from p4sched.labs.stepped import SteppedLab, Task
+from p4sched.labs.trace import Packet, at_once, bursts, by_hand
 
 FILE = "packs_mapping.p4"
 # Sizes of queues 1 to 8, K, |W|, S. Long queues at first, which are never full.
 WIDE = [
     Trial((40, 40, 40, 40, 0, 0, 0, 0, 0, 16, 1), bursts(500, 1, range(40), (400, 900, 1500))),
     Trial((50, 30, 60, 0, 0, 0, 0, 0, 0, 8, 2), bursts(500, 2, range(9), (400, 900, 1500))),
+    # both ends of each range: a sum of 19 bits, products of up to 32
+    Trial((65535,) * 8 + (0, 8, 2), bursts(200, 7, range(8), (3000,))),
+    Trial((65535, 1000, 40000, 256, 65535, 512, 30000, 20000, 0, 32, 2), bursts(200, 8, range(40))),
+    Trial((32768, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1), bursts(60, 9, range(9))),
 ]
+# lengths of 15 bits, in the tail drop and in the room: the last packet enters only if the long queue counts as empty
+LONG = Trial((16_390, 50, 0, 0, 0, 0, 0, 0, 0, 8, 1), [*at_once(16_400, 16, [7]), Packet(0, 3), Packet(0, 7)])
+READERS = 224
+"""User READERS + n reads three bits of total_length, from bit n on: they choose its queue."""
+READER_SCALES = (256,) * (READERS - 1) + (1,) * 32
+CALL = "length, standard_metadata.priority, verdict);"
+READ = f"""{CALL}
+            if (meta.scale == 1) {{
+                standard_metadata.priority = (bit<3>) (length >> ((bit<8>) meta.user & 31));
+                verdict = ADMITTED;
+            }}"""
+
+
+def with_readers(packets: Sequence[Packet], every: int) -> list[Packet]:
+    """Packets, and after every `every` of them some that read the low bits of total_length."""
+    made = []
+    for number, packet in enumerate(packets, 1):
+        made.append(packet)
+        if number % every == 0:
+            made += [Packet(packet.at_ns, packet.rank, READERS + bit) for bit in range(0, 12, 3)]
+    return made
+
+
+def explain(arrival: Arrival) -> list[Line]:
+    if arrival.packet.user < READERS:
+        return packs.explain(arrival)
+    lengths, bit = arrival.length[::-1], arrival.packet.user - READERS
+    numbers = " + ".join(map(str, lengths))
+    return [
+        ("length", f"total_length is the sum of all b_i: {numbers} = {sum(lengths)}"),
+        ("test", f"the check lets bits {bit} to {bit + 2} of your total_length choose the priority of this packet"),
+    ]
+
+
 NARROW = [
     Trial((3, 3, 3, 3, 3, 3, 3, 3, 0, 16, 1), bursts(800, 3, range(40))),
     Trial((2, 5, 1, 8, 0, 0, 0, 0, 0, 20, 3), bursts(600, 4, range(12))),
+    Trial((1, 2, 3, 4, 5, 6, 7, 8, 0, 32, 1), bursts(300, 10, range(40))),
+    Trial((1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1), bursts(60, 11, range(3))),
+    Trial((300, 280, 0, 0, 0, 0, 0, 0, 0, 4, 4), at_once(650, 12, range(3))),
 ]
+TOTALS = Trial(
+    (4000, 3000, 2000, 4000, 3000, 2000, 4000, 3000, 0, 16, 1),
+    with_readers([*at_once(1100, 17, [7]), *at_once(300, 18, range(40))], 50),
+    READER_SCALES,
+    has_model=False,
+)
 HEADROOM = [
     Trial((4, 4, 4, 4, 4, 4, 0, 0, 50, 16, 1), bursts(800, 5, range(40))),
     Trial((3, 9, 6, 0, 0, 0, 0, 0, 200, 20, 1), bursts(600, 6, range(100))),
+    Trial((65535,) * 8 + (1, 32, 2), bursts(200, 13, range(40), (3000,))),
+    Trial((9, 8, 7, 6, 5, 4, 3, 2, 255, 32, 1), bursts(300, 14, range(40))),
+    Trial((60000, 300, 100, 7, 65535, 0, 0, 0, 128, 31, 2), bursts(200, 15, range(3))),
+    # one side is larger by 1
+    Trial((1, 256, 0, 0, 0, 0, 0, 0, 255, 1, 2), by_hand(*[(10_000, rank) for rank in (3, 7, 3, 7, 3, 3, 7, 7, 3, 7)])),
 ]
-
-
-def mistake(name: str, says: str, rule: Condition = condition, scan: Scan = scan) -> Mistake:
-    return Mistake(name, says, partial(Packs, condition=rule, scan=scan))
-
-
-def compared(state: State, free: int, needed: int | None = None) -> bool:
-    needed = state.q * state.total * (256 - state.k) if needed is None else needed
-    return needed <= state.window * free * 256
-
-
-def first_only(state: State, fits: Condition) -> tuple[int | None, bool]:
-    """Stops at the first queue that the condition holds for."""
-    place = next((place for place in range(len(state.queues)) if fits(state, place)), None)
-    return place, place is not None and state.free[place] > 0
-
-
-def last_one(state: State, fits: Condition) -> tuple[int | None, bool]:
-    """Each queue that may take the packet replaces the one before."""
-    roomy = [place for place in range(len(state.queues)) if fits(state, place) and state.free[place] > 0]
-    return (roomy[-1], True) if roomy else scan(state, fits)
-
-
-def last_fitting(state: State, fits: Condition) -> tuple[int | None, bool]:
-    """The same, with full queues too."""
-    fitting = [place for place in range(len(state.queues)) if fits(state, place)]
-    return (fitting[-1], state.free[fitting[-1]] > 0) if fitting else (None, False)
-
-
-def endless(state: State, fits: Condition) -> tuple[int | None, bool]:
-    """As if each queue had room."""
-    place = next((place for place in range(len(state.queues)) if fits(state, place)), None)
-    return place, place is not None
-
-
-def refusing(state: State, fits: Condition) -> tuple[int | None, bool]:
-    """Refused where it is full."""
-    place, room = scan(state, fits)
-    return (place, room) if room else (None, False)
-
-
-class Reversed(Packs):
-    def decide(self, packet, lengths):
-        decision = super().decide(packet, lengths[::-1])
-        return 7 - decision if isinstance(decision, int) else decision
 
 
 LAB = SteppedLab(
@@ -76,109 +83,18 @@ LAB = SteppedLab(
     places={FILE: f"include/{FILE}"},
     program="packs",
     scheme="packs",
-    rule=Packs,
+    explain=explain,
+    changed=((CALL, READ),),
     tasks=(
-        Task("Task 1: the condition of each queue", 40, tuple(WIDE), "Task 1"),
-        Task("Task 2: full queues", 30, tuple(NARROW), "Task 2"),
+        Task("Task 1: the condition of each queue", 40, (*WIDE, TOTALS), "Task 1"),
+        Task("Task 2: full queues", 30, (*NARROW, LONG), "Task 2"),
         Task("Task 3: headroom", 30, tuple(HEADROOM), "Task 3"),
-    ),
-    # The check names the first of them that decides as the student's program on every packet.
-    mistakes=(
-        mistake("nothing yet", "your program refuses every packet. Begin with task 1.", lambda *_: False),
-        mistake(
-            "strict comparison",
-            "you compare with <. The rule has <=: a queue takes a packet also when both sides are equal.",
-            lambda s, i: s.q * s.total * (256 - s.k) < s.window * sum(s.free[: i + 1]) * 256,
-        ),
-        mistake(
-            "own room only",
-            "you compare with the room of queue i alone. It is the sum over the queues 1 to i.",
-            lambda s, i: compared(s, s.free[i]),
-        ),
-        mistake(
-            "room of all queues",
-            "you compare with the room of all queues. It is the sum over the queues 1 to i only.",
-            lambda s, _: compared(s, sum(s.free)),
-        ),
-        mistake(
-            "room before this queue",
-            "your sum ends at queue i - 1. The room of queue i belongs to it.",
-            lambda s, i: compared(s, sum(s.free[:i])),
-        ),
-        mistake(
-            "sizes instead of room",
-            "you add the sizes B_j. What counts is the room that is left: B_j - b_j.",
-            lambda s, i: compared(s, sum(queue.size for queue in s.queues[: i + 1])),
-        ),
-        mistake(
-            "lengths instead of room",
-            "you add the lengths b_j. What counts is the room that is left: B_j - b_j.",
-            lambda s, i: compared(s, sum(q.size - f for q, f in zip(s.queues[: i + 1], s.free, strict=False))),
-        ),
-        mistake(
-            "no headroom",
-            "your program does not use the headroom K.",
-            lambda s, i: compared(s, sum(s.free[: i + 1]), s.q * s.total * 256),
-        ),
-        mistake(
-            "headroom alone",
-            "you multiply by K where the rule has 256 - K.",
-            lambda s, i: compared(s, sum(s.free[: i + 1]), s.q * s.total * s.k),
-        ),
-        mistake(
-            "headroom the wrong way",
-            "the headroom makes your program stricter. It should let more packets in: the rule divides by 1 - k.",
-            lambda s, i: compared(s, sum(s.free[: i + 1]), s.q * s.total * (256 + s.k)),
-        ),
-        mistake(
-            "window off by one",
-            "you divide q by |W| - 1. The window holds |W| ranks.",
-            lambda s, i: s.q * s.total * (256 - s.k) <= (s.window - 1) * sum(s.free[: i + 1]) * 256,
-        ),
-        mistake(
-            "no end of the scan",
-            "a later queue takes the packet from the first one that admitted it. Look at the verdict before.",
-            scan=last_one,
-        ),
-        mistake(
-            "no end of the scan, full queues too",
-            "a later queue takes the packet from the first one that admitted it. Look at the verdict before.",
-            scan=last_fitting,
-        ),
-        mistake(
-            "stops at a full queue",
-            "your scan ends at the first queue for which the condition holds. If that queue is full, the scan goes on.",
-            scan=first_only,
-        ),
-        mistake(
-            "no tail drop",
-            "your program puts packets into full queues. Compare the length with the size.",
-            scan=endless,
-        ),
-        mistake(
-            "refused instead of full",
-            "a packet for which the condition holds, but which has no room, is FULL and not REFUSED.",
-            scan=refusing,
-        ),
-        Mistake(
-            "queue order reversed",
-            "your queues are in the wrong order. Queue i has priority 8 - i: queue 1 has priority 7.",
-            Reversed,
-        ),
-        mistake(
-            "overflow",
-            "q B does not fit into its bits. Cast each factor to bit<64> before you multiply.",
-            lambda s, i: compared(s, sum(s.free[: i + 1]), s.q * s.total % 256 * (256 - s.k)),
-        ),
-        mistake(
-            "no condition", "your condition holds always: the first queue with room takes each packet.", lambda *_: True
-        ),
     ),
     tcp=TcpRun(
         "three_flows",
         ("--schemes", "fifo,packs"),
         "The small flow is the most urgent one. "
-        "With PACKS it ends in less than half of the time that it takes behind FIFO. "
+        "With PACKS it ends in less than half the time that it takes with FIFO. "
         "Some segments overtake others: a flow changes its queue.",
     ),
 )

@@ -1,32 +1,56 @@
 """Lab 07: which packets give which marks, and which mistakes have a name."""
 
 import random
-from functools import partial
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
 from p4sched.labs.decisions import Trial
+from p4sched.labs.explanations import Arrival, Line, by_user, fdpa
+from p4sched.labs.explanations.fdpa import UNUSED
 from p4sched.labs.lab import TcpRun
-from p4sched.labs.rules.fdpa import Fdpa, User, average, band
-from p4sched.labs.stepped import Mistake, SteppedLab, Task
+from p4sched.labs.stepped import SteppedLab, Task
 from p4sched.labs.trace import Packet
 
 FILE = "fdpa_bands.p4"
 INTERVAL_US = 100
 EDGES = (900, 1500, 2500, 4000)
-UNUSED = 0xFFFFFFFF
-PARAMETERS = (
-    (INTERVAL_US, *EDGES, *[UNUSED] * (7 - len(EDGES)))
-    # no token buckets, no flowlets; queues of 3000 packets
-    + (0, *[0] * 7, 0, 0)
-    + (3000,) * 5 + (0,) * 3
-)  # fmt: skip
+
+
+def parameters(edges: Sequence[int], interval_us: int = INTERVAL_US) -> tuple[int, ...]:
+    """Parameters of the action: no token buckets, no flowlets, and a queue of 3000 packets for each band."""
+    unused = 7 - len(edges)
+    return (interval_us, *edges, *[UNUSED] * unused, 0, *[0] * 7, 0, 0, *[3000] * (8 - unused), *[0] * unused)
+
+
+PARAMETERS = parameters(EDGES)
+SMALL_EDGES = parameters((54, 63, 64, 65, 255, 256, 700))
+SEVEN_EDGES = parameters((100, 699, 900, 901, 1498, 1499, 1500))
+LARGE_EDGES = parameters((2**16 + 1, 2**17, 2**18, 2**20, 2**22, 2**23, 2**24), 1000)
+LARGEST_EDGES = parameters(
+    (3_000_000, 6_000_000, 9_000_000, 12_000_000, 2**24, 2**24 + 4_000_000, 2**24 + 10_000_000), 1000
+)
+HIGHEST_EDGES = parameters([2**24 + number * 2_000_000 for number in range(1, 8)], 1000)
+HIGH = 2**31 + 10
+"""An edge. With fewer bits, it is below each rate of one packet in an interval."""
+
+
+def with_high_edges(first: int) -> tuple[int, ...]:
+    """Parameters with high edges from edge `first` on."""
+    return parameters([*range(1, first), *range(HIGH, HIGH + 8 - first)])
+
+
+POWERS = parameters([2**bits for bits in range(25, 32)], 20_000)
+JUST_BELOW = parameters((899, 1500))
 BYTES = (100, 900, 901, 1500, 700, 1501, 1000, 1499)
 
 
-def one_in_each_interval() -> list[Packet]:
-    """Each user has packets of one size, and one of them in each interval. So the rate is the packet before."""
-    times = [(1000 + number * 101 + 10 * user, user) for user in range(1, 9) for number in range(40)]
-    return [Packet(at * 1000, 0, user, BYTES[user - 1]) for at, user in sorted(times)]
+SIZES = (54, 63, 64, 65, 66, 255, 256, 257)
+
+
+def one_in_each_interval(sizes: Sequence[int] = BYTES, count: int = 40) -> list[Packet]:
+    """Packets of one size for each user, one in each interval. So the rate is the previous packet."""
+    times = [(1000 + number * 101 + 10 * user, user) for user in range(1, 9) for number in range(count)]
+    return [Packet(at * 1000, 0, user, sizes[user - 1]) for at, user in sorted(times)]
 
 
 def random_users(seed: int, gaps_us: tuple[int, ...], users: int = 6, count: int = 900) -> list[Packet]:
@@ -42,17 +66,55 @@ def random_users(seed: int, gaps_us: tuple[int, ...], users: int = 6, count: int
     return [Packet(at * 1000 + user, 0, user, size) for at, user, size in sorted(found)]
 
 
+def nearly_all_bits() -> list[Packet]:
+    """A rate just below 2^32, with a heavy user: each packet costs 387,577 bytes."""
+    packets = [Packet((100_000 + number) * 1000, 0, 1, 1514) for number in range(11_080)]
+    return [*packets, Packet(120_001_000, 0, 1, 64), Packet(140_001_000, 0, 1, 64)]
+
+
+JUMBO = 200
+"""A user whose frames the program sees with six times their bytes."""
+
+
+def jumbo(packet: Packet) -> Packet:
+    """A packet as the program sees it."""
+    return packet._replace(frame_bytes=6 * packet.frame_bytes) if packet.user == JUMBO else packet
+
+
+def explain(arrival: Arrival) -> list[Line]:
+    return fdpa.explain(replace(arrival, packets=[jumbo(packet) for packet in arrival.packets]))
+
+
+def who(packet: Packet) -> str:
+    return f"user {JUMBO}, jumbo frames: six times" if packet.user == JUMBO else by_user(packet)
+
+
+LONG_PAUSES_US = (2**16 + 850, 2**20 + 850, 2**24 + 850, 2**28 + 850)
+"""Cut to 16 or 24 bits, some are short."""
+
+
+def just_below() -> list[Packet]:
+    """Bytes that are one short of a rate of 900 after a pause."""
+    packets, begin = [], 10_000
+    for pause, count in ((250, 1), (450, 3), (900, 7)):
+        sizes = [900] * count + [899]
+        packets += [Packet((begin + number) * 1000, 0, 1, size) for number, size in enumerate(sizes)]
+        packets.append(Packet((begin + pause) * 1000, 0, 1, 100))
+        begin += 10_000
+    return packets
+
+
 PAUSES_US = (199, 200, 201, 399, 400, 401, 799, 800, 803, 1599, 1600, 1607, 1615, 1616, 3200)
 
 
-def bursts_and_pauses() -> list[Packet]:
+def bursts_and_pauses(pauses: Sequence[int] = PAUSES_US, counts: Sequence[int] = (5, 20)) -> list[Packet]:
     """A burst in one interval, small or large, and a packet at each end of each kind of pause."""
     packets, begin = [], 10_000
-    for pause in PAUSES_US:
-        for count in (5, 20):
+    for pause in pauses:
+        for count in counts:
             packets += [Packet((begin + 2 * number) * 1000, 0, 1, 1400) for number in range(count)]
             packets.append(Packet((begin + pause) * 1000, 0, 1, 100))
-            begin += 10_000
+            begin += pause + 10_000
     return packets
 
 
@@ -62,122 +124,41 @@ LONG = (
     *[Packet(1_000_000_000 + number * 10_000, 0, 1, 1400) for number in range(20)],
     Packet(2_500_000_000_000, 0, 1, 100),
 )
+USERS = (0, 1, 0x14, 0x34, 0x54, 0x94, 0xFF)
+"""Users as the program sees them: 0, 1, 0x144, 0x344, 0x544, 0x944, 0xFFF. Some differ in only one high bit."""
+AROUND_THE_END = [Packet((2**32 - 40_000 + number * 1000) * 1000, 0, 1, 100) for number in range(150)]
+"""An interval of 60 ms that ends after the time in us has wrapped around."""
+POWERS_OF_TWO = (0x10, 0x20, 0x40, 0x80)
+"""Users as the program sees them: 0x100, 0x200, 0x400, 0x800."""
+LATE_NS = (2**32 - 40_000) * 1000
+"""Time shortly before the time in us exceeds 32 bits."""
+
+
+def other(packets: Sequence[Packet], from_ns: int = 0) -> list[Packet]:
+    """The same packets later, and of the users with large numbers."""
+    return [packet._replace(at_ns=packet.at_ns + from_ns, user=USERS[packet.user]) for packet in packets]
+
+
+def scaled(interval_us: int) -> tuple[int, ...]:
+    """Gaps with and without pauses of an interval."""
+    return tuple(interval_us * gap // 100 for gap in (10, 20, 40, 150, 500, 1200))
+
+
 STEADY = (10, 20, 40)
 """Gaps in us without a pause of two intervals."""
 UNIT = (256,) * 8
 WEIGHTS = (256, 128, 512, 85, 1024, 64, 300, 256)
-
-
-def mistake(name: str, says: str, **parts: Any) -> Mistake:
-    return Mistake(name, says, partial(Fdpa, **parts))
-
-
-def last_edge(rate: int, edges: Any) -> int:
-    return max((number for number, edge in enumerate(edges, 1) if rate <= edge), default=8)
-
-
-def packet_before(user: User, _now: int, _interval: int, charge: int) -> int:
-    rate, user.charged = user.charged, charge
-    return rate
-
-
-def with_user(change: Any) -> Any:
-    """The estimator, and a change of what it knows after each packet."""
-
-    def changed(user: User, now: int, interval: int, charge: int) -> int:
-        before = User(user.start, user.charged, user.rate)
-        rate = average(user, now, interval, charge)
-        other = change(user, before, now, interval, charge)
-        return rate if other is None else other
-
-    return changed
-
-
-def unfinished(user: User, now: int, interval: int, charge: int) -> int:
-    average(user, now, interval, charge)
-    return user.charged
-
-
-def never_empty(user, before, now, interval, charge):
-    if now - before.start >= interval:
-        user.charged += before.charged
-
-
-def first_lost(user, before, now, interval, charge):
-    if now - before.start >= interval:
-        user.charged = 0
-
-
-def drifting(user, before, now, interval, charge):
-    if now - before.start >= interval:
-        user.start = now
-
-
-def without_pauses(user, now, interval, charge):
-    if now - user.start < interval:
-        user.charged += charge
-        return user.rate
-    user.rate, user.charged, user.start = user.charged, charge, user.start + interval
-    return user.rate
-
-
-def pauses_undivided(user, now, interval, charge):
-    if now - user.start < interval:
-        user.charged += charge
-        return user.rate
-    user.start = user.start + interval if (now - user.start) >> 1 < interval else now
-    user.rate, user.charged = user.charged, charge
-    return user.rate
-
-
-def never_zero(user, before, now, interval, charge):
-    if (now - before.start) >> 4 >= interval:
-        user.rate = before.charged >> 3
-        return user.rate
-    return None
-
-
-def halved_once_more(user, before, now, interval, charge):
-    if (now - before.start) >> 1 >= interval:
-        user.rate >>= 1
-        return user.rate
-    return None
-
-
-def divided_on(user, before, now, interval, charge):
-    if (now - before.start) >> 4 >= interval:
-        user.rate = before.charged >> 4
-        return user.rate
-    return None
-
-
-def pause_includes_its_end(user, before, now, interval, charge):
-    """A pause of exactly 2, 4, 8 or 16 intervals counts as a shorter one."""
-    elapsed = now - before.start
-    if elapsed < interval:
-        return None
-    shift = next((halvings for halvings in range(4) if elapsed >> (halvings + 1) <= interval), None)
-    user.start = before.start + interval if shift == 0 else now
-    user.rate = 0 if shift is None else before.charged >> shift
-    return user.rate
-
-
-def shifted_interval(user, before, now, interval, charge):
-    elapsed = now - before.start
-    if elapsed < interval:
-        return None
-    shift = next((halvings for halvings in range(4) if elapsed < interval << (halvings + 1) & 0xFFFFFFFF), None)
-    user.start = before.start + interval if shift == 0 else now
-    user.rate = 0 if shift is None else before.charged >> shift
-    return user.rate
-
-
-def longer(user, now, interval, charge):
-    return (
-        average(user, now, interval + 1, charge)
-        if now - user.start == interval
-        else average(user, now, interval, charge)
-    )
+ENDS = (1, 65535, 2, 255, 65535, 32768, 40000, 257)
+"""Weights of 256 to 1/256."""
+HEAVY = (65535,)
+MANY = tuple(ENDS[number % 8] for number in range(255))
+CHANGED = (
+    "users.apply(hdr, meta);",
+    f"""users.apply(hdr, meta);
+            if (meta.user == {JUMBO}) {{ standard_metadata.packet_length = standard_metadata.packet_length * 6; }}
+            if (meta.user > 15) {{ meta.user = meta.user << 4 | meta.user & 15; }}""",
+)
+"""Changes that give users numbers of up to 12 bits, and packets lengths of up to 14. The first users stay."""
 
 
 LAB = SteppedLab(
@@ -187,12 +168,64 @@ LAB = SteppedLab(
     places={FILE: f"include/{FILE}"},
     program="fdpa",
     scheme="fdpa",
-    rule=Fdpa,
+    explain=explain,
+    who=who,
+    changed=(CHANGED,),
     tasks=(
-        Task("Task 1: from a rate to a band", 25, (Trial(PARAMETERS, one_in_each_interval(), UNIT),), "Task 1"),
-        Task("Task 2: weights", 20, (Trial(PARAMETERS, one_in_each_interval(), WEIGHTS),), "Task 2"),
         Task(
-            "Task 3: the rate of the last interval", 35, (Trial(PARAMETERS, random_users(1, STEADY), UNIT),), "Task 3"
+            "Task 1: from a rate to a band",
+            25,
+            (
+                Trial(PARAMETERS, one_in_each_interval(), UNIT),
+                Trial(SEVEN_EDGES, one_in_each_interval(count=15), UNIT),
+                Trial(SMALL_EDGES, one_in_each_interval(SIZES, 15), UNIT),
+                Trial(
+                    PARAMETERS,
+                    [
+                        packet._replace(user=POWERS_OF_TWO[packet.user - 1])
+                        for packet in one_in_each_interval(count=5)
+                        if packet.user <= len(POWERS_OF_TWO)
+                    ],
+                    (256,) * 255,
+                ),
+                *(Trial(with_high_edges(band), one_in_each_interval(count=3), UNIT) for band in range(1, 8)),
+            ),
+            "Task 1",
+        ),
+        Task(
+            "Task 2: weights",
+            20,
+            (
+                Trial(PARAMETERS, one_in_each_interval(), WEIGHTS),
+                Trial(LARGE_EDGES, one_in_each_interval(count=15), ENDS),
+                Trial(SMALL_EDGES, one_in_each_interval(count=15), ENDS),
+                Trial(SMALL_EDGES, one_in_each_interval([257] * 8, 15), ENDS),
+                Trial(
+                    parameters((54, 1000, 2099, 2100, 4200, 8400, 9083)),
+                    [
+                        Packet((1000 + number * 101) * 1000, 0, JUMBO, size)
+                        for number, size in enumerate((350, 700, 1400, 1514) * 5)
+                    ],
+                    (256,) * 255,
+                    has_model=False,
+                ),
+            ),
+            "Task 2",
+        ),
+        Task(
+            "Task 3: the rate of the last interval",
+            35,
+            (
+                Trial(PARAMETERS, random_users(1, STEADY), UNIT),
+                Trial(LARGE_EDGES, random_users(3, STEADY), ENDS),
+                Trial(LARGEST_EDGES, random_users(6, (4, 6, 10), 1, 1500), HEAVY),
+                Trial(HIGHEST_EDGES, random_users(9, (4, 6, 10), 1, 1500), HEAVY),
+                Trial(HIGHEST_EDGES, random_users(10, (30,), 1, 1500), HEAVY),
+                Trial(HIGHEST_EDGES, random_users(11, (9,), 1, 1500), HEAVY),
+                Trial(PARAMETERS, other(random_users(4, STEADY)), MANY),
+                Trial(POWERS, nearly_all_bits(), HEAVY),
+            ),
+            "Task 3",
         ),
         Task(
             "Task 4: pauses",
@@ -201,109 +234,17 @@ LAB = SteppedLab(
                 Trial(PARAMETERS, random_users(2, (5, 20, 60, 300, 900, 4000)), WEIGHTS),
                 Trial(PARAMETERS, bursts_and_pauses(), UNIT),
                 Trial((LONG_INTERVAL_US, *PARAMETERS[1:]), LONG, UNIT),
+                Trial(LARGE_EDGES, other(random_users(5, (100, 300, 1500, 9000)), LATE_NS), MANY),
+                Trial(LARGEST_EDGES, bursts_and_pauses((2500, 5000, 9000), (200, 400)), HEAVY),
+                Trial(PARAMETERS, bursts_and_pauses(LONG_PAUSES_US), UNIT),
+                Trial(JUST_BELOW, just_below(), UNIT),
+                Trial(parameters((5000, 7000), 60_000), AROUND_THE_END, UNIT),
+                *(
+                    Trial((interval, *PARAMETERS[1:]), random_users(8, scaled(interval)), WEIGHTS)
+                    for interval in (2**16 + 9_000, 2**24 + 1_000_000)
+                ),
             ),
             "Task 4",
-        ),
-    ),
-    # The check names the first of them that decides as the student's program on every packet.
-    mistakes=(
-        mistake(
-            "nothing yet",
-            "every packet comes out in band 1: RateToBand is not written (task 1), or the rate is always 0.",
-            band=lambda *_: 1,
-        ),
-        mistake(
-            "edge excluded",
-            "you compare with <. A rate that is equal to the edge belongs to the band.",
-            band=lambda rate, edges: band(rate + 1, edges),
-        ),
-        mistake("no else", "the last comparison that holds wins. The first one should: use else.", band=last_edge),
-        mistake(
-            "band off by one",
-            "your bands begin at 2. The first one is band 1.",
-            band=lambda rate, edges: min(band(rate, edges) + 1, 8),
-        ),
-        mistake(
-            "band off by one, from 0",
-            "your bands begin at 0. The first one is band 1.",
-            band=lambda rate, edges: band(rate, edges) - 1 or 8,
-        ),
-        mistake("last packet", "the rate is the charge of one packet. Go on with task 3.", average=packet_before),
-        mistake(
-            "last packet, no weights",
-            "charges and rates are missing. Go on with task 2.",
-            average=packet_before,
-            weighted=lambda size, _: size,
-        ),
-        mistake(
-            "no weights", "a packet costs the same whatever the weight of its user.", weighted=lambda size, _: size
-        ),
-        mistake(
-            "weight the wrong way",
-            "a user with a large weight pays more. It should pay less: bytes times scale / 256.",
-            weighted=lambda size, scale: (size << 8) // scale,
-        ),
-        mistake(
-            "weight not divided by 256",
-            "the scale is 256 over the weight: divide the product by 256.",
-            weighted=lambda size, scale: size * scale,
-        ),
-        mistake(
-            "overflow of 16 bits",
-            "bytes times scale does not fit into 16 bits. Cast to bit<32> before you multiply.",
-            weighted=lambda size, scale: (size * scale & 0xFFFF) >> 8,
-        ),
-        mistake(
-            "unfinished interval",
-            "the rate is what the interval has so far. It is that of the last complete interval.",
-            average=unfinished,
-        ),
-        mistake(
-            "bytes never emptied",
-            "a new interval goes on with the bytes of the one before.",
-            average=with_user(never_empty),
-        ),
-        mistake(
-            "first packet lost",
-            "the packet that begins a new interval is not counted in it.",
-            average=with_user(first_lost),
-        ),
-        mistake(
-            "interval drifts",
-            "each interval begins at a packet. The next one begins where the last one ended.",
-            average=with_user(drifting),
-        ),
-        mistake("interval too long", "at elapsed = interval, the interval is over already.", average=longer),
-        mistake(
-            "no pauses",
-            "after a pause, your interval begins in the past, and the rate is too high.",
-            average=without_pauses,
-        ),
-        mistake(
-            "pauses not divided",
-            "after a pause, the bytes came in more than one interval: divide them.",
-            average=pauses_undivided,
-        ),
-        mistake("never zero", "after 16 intervals without a packet, the rate is 0.", average=with_user(never_zero)),
-        mistake(
-            "never zero, but divided",
-            "after 16 intervals without a packet, the rate is 0, however many bytes there were.",
-            average=with_user(divided_on),
-        ),
-        mistake(
-            "end of a pause",
-            "a pause of exactly 2, 4, 8 or 16 intervals is a long one already: compare with <.",
-            average=with_user(pause_includes_its_end),
-        ),
-        mistake(
-            "interval shifted",
-            "a large interval does not fit into 32 bits when you shift it to the left. Shift elapsed to the right.",
-            average=with_user(shifted_interval),
-        ),
-        mistake(
-            "halved once more",
-            "your rate after a pause is half of what it should be.",
-            average=with_user(halved_once_more),
         ),
     ),
     tcp=TcpRun(

@@ -15,7 +15,7 @@ START = Path(__file__).parent / "start"
 
 
 def network() -> dict[str, Any]:
-    """As a scenario describes it."""
+    """The network in the form of a scenario."""
     leaves = [f"leaf{number + 1}" for number in range(LEAVES)]
     spines = [f"spine{number + 1}" for number in range(SPINES)]
     hosts = [f"h{number + 1}" for number in range(LEAVES * HOSTS)]

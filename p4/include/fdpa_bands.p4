@@ -5,8 +5,9 @@
 //   band   = first q with rate <= edge_q                               (or: the band of the flowlet under way)
 //   user 0, which is all traffic that no entry classifies: band 1
 
-#include "../shared/bands.p4"
+#include "select_band.p4"
 #include "rate_estimator.p4"
+#include "weighted.p4"
 
 control FdpaBands(in headers_t hdr, in metadata_t meta, in standard_metadata_t standard_metadata, in fdpa_params_t params,
                   out bit<8> band) {

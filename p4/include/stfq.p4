@@ -4,6 +4,8 @@
 //   F: virtual finish time of the flow's last admitted packet
 //   start = max(v, F);  finish = start + length / weight;  F = finish if the packet is admitted
 
+#include "weighted.p4"
+
 // Bytes; 64 bits never wrap.
 register<bit<64>>(MAX_PORTS) virtual_time;
 register<bit<64>>(MAX_FLOWS) finish_times;

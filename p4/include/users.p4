@@ -1,10 +1,5 @@
 // User classification (FDPA paper, section III-B): by source prefix; if none matches, by any part of the 5-tuple.
 
-// What `bytes` cost a user: bytes over the user's weight. scale: 256 / weight.
-bit<32> weighted(in bit<32> bytes, in bit<16> scale) {
-    return (bytes * (bit<32>) scale) >> 8;
-}
-
 control Users(in headers_t hdr, inout metadata_t meta) {
     direct_counter(CounterType.packets_and_bytes) user_prefix_counter;
     direct_counter(CounterType.packets_and_bytes) user_flow_counter;

@@ -1,4 +1,4 @@
-// FDPA's bands (FDPA paper, section III): from a user's rate to a band, from a band to a queue.
+// FDPA's bands (FDPA paper, section III): their edges, and from a band to a queue.
 
 #include "queue_sizes.p4"
 
@@ -22,20 +22,6 @@ struct fdpa_params_t {
     bit<32>       burst;
     bit<32>       flowlet_gap;
     queue_sizes_t sizes;
-}
-
-// The first band whose upper edge the rate does not exceed. Rate and edges are weighted bytes in one estimator interval.
-control SelectBand(in bit<32> rate, in band_edges_t edges, out bit<8> band) {
-    apply {
-        if (rate <= edges.edge_1) { band = 1; }
-        else if (rate <= edges.edge_2) { band = 2; }
-        else if (rate <= edges.edge_3) { band = 3; }
-        else if (rate <= edges.edge_4) { band = 4; }
-        else if (rate <= edges.edge_5) { band = 5; }
-        else if (rate <= edges.edge_6) { band = 6; }
-        else if (rate <= edges.edge_7) { band = 7; }
-        else { band = 8; }
-    }
 }
 
 // The queue of a band: band q has priority 8 - q.

@@ -4,7 +4,7 @@ use std::{env, fs, path::PathBuf};
 
 use prost::Message as _;
 
-/// Who needs messages only does without gRPC.
+/// Condition on services: a crate that needs only messages has no gRPC.
 const SERVICES: &str = "#[cfg(feature = \"services\")]";
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

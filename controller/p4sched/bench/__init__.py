@@ -1,1 +1,1 @@
-"""`make bench`: how fast the switch is, part by part, beside BMv2 where that is installed (docs/performance.md)."""
+"""`make bench`: speed of the switch, part by part, next to BMv2 if it is installed (docs/performance.md)."""

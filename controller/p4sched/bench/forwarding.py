@@ -1,4 +1,4 @@
-"""What a switch carries between two hosts, and how long a packet takes; beside a no-op forwarder, and BMv2."""
+"""Throughput and latency of a switch between two hosts, next to a no-op forwarder and BMv2."""
 
 import asyncio
 import json
@@ -17,6 +17,7 @@ from rich.table import Table
 
 from mininet_topos.nodes import Bmv2Switch, EmbeddedSwitch, P4Switch
 from p4sched.bench.part import SWITCH_DIR, Outcome, Target
+from p4sched.constants import RANK_PORT
 from p4sched.errors import P4schedError
 from p4sched.lab.emulated.generator import GeneratorRuns
 from p4sched.lab.emulated.iperf3 import Iperf3Traffic
@@ -35,7 +36,7 @@ ROUNDS = 3
 TCP_ROUNDS = 8
 """Rounds of Cubic. They differ by 10 to 20 %: many short ones tell more than few long ones."""
 LINK = Link(Rate.parse("40gbit"), Duration.parse("10us"))
-"""More than anything here carries: the machine is the bottleneck. The delay is only what programs are told."""
+"""A rate beyond anything here, so the machine is the bottleneck. The delay is only a setting."""
 ROOM = 10_000
 """Packets in each queue."""
 WARM_UP_S, TCP_S = 1.0, 2.0
@@ -48,8 +49,6 @@ DELAY_S = 4.0
 DELAY_BYTES = 200
 WIRE = "wire"
 """An interface of both hosts, and what a packet takes from one to the other without anything in between."""
-PORT = 5376
-"""The first of those whose packets carry a rank."""
 
 
 class Forwarder(EmbeddedSwitch):
@@ -67,12 +66,12 @@ class Forwarder(EmbeddedSwitch):
 
 @dataclass(frozen=True)
 class Way:
-    """What stands between the hosts."""
+    """A path between the hosts."""
 
     label: str
     node: type[P4Switch]
     setup: Setup | None
-    """Its program; None: it has none."""
+    """Its program, or None."""
 
 
 NO_OP = Way("no-op forwarder", Forwarder, None)
@@ -171,7 +170,7 @@ async def _tcp(network: Dumbbell, ledger: Ledger, folder: Path) -> float:
 async def _flood(network: Dumbbell, ledger: Ledger, folder: Path) -> float:
     """Small frames a second that reach the far host. Nobody reads them there."""
     async with GeneratorRuns(network, ledger, folder) as traffic:
-        words = ["python3", "-c", f"import socket,time;s=socket.socket(2,2);s.bind(('',{PORT}));time.sleep(60)"]
+        words = ["python3", "-c", f"import socket,time;s=socket.socket(2,2);s.bind(('',{RANK_PORT}));time.sleep(60)"]
         sink = subprocess.Popen(network.host(network.server_name).command(*words))
         ledger.add_processes([sink.pid])
         try:
@@ -192,7 +191,7 @@ async def _delays(network: Dumbbell, ledger: Ledger, folder: Path, pps: float) -
     """Nanoseconds from one host to the other: the median, and what 1 packet in 1000 exceeds."""
     log = folder / "received.csv"
     async with GeneratorRuns(network, ledger, folder) as traffic:
-        await traffic.receive_udp([PORT], DELAY_S + 2, log)
+        await traffic.receive_udp([RANK_PORT], DELAY_S + 2, log)
         sending = await traffic.send_udp(network.seats[0].host, [_flow(network, pps, DELAY_BYTES, DELAY_S)], 1)
         await traffic.report(sending, 3 * DELAY_S)
         await traffic.report("receive", 3 * DELAY_S)
@@ -208,7 +207,7 @@ def _flow(network: Dumbbell, pps: float, frame_bytes: int, seconds: float) -> di
         "flow": 1,
         "src": network.seats[0].address,
         "dst": network.server_address,
-        "port": PORT,
+        "port": RANK_PORT,
         "rate_bps": round(pps * frame_bytes * 8),
         "frame_bytes": frame_bytes,
         "ranks": {"fixed": 1},

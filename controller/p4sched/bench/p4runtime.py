@@ -1,4 +1,4 @@
-"""How many table entries a second a switch takes over P4Runtime, and what an entry costs it."""
+"""Table entries per second over P4Runtime, and the cost of an entry."""
 
 import shutil
 import statistics
@@ -44,7 +44,7 @@ FULL = (
 
 
 def _commands(address: str) -> dict[str, list[str]]:
-    """The switches that there are, each with its command line."""
+    """The installed switches, each with its command line."""
     ours = [str(rust_binary("p4sched-switch")), "--no-p4", "--device-id", "1"]
     found = {"p4sched": [*ours, "--grpc-server-addr", address]}
     if bmv2 := shutil.which("simple_switch_grpc"):

@@ -1,4 +1,4 @@
-"""What a part of `make bench` returns, and what parts have in common."""
+"""Types and functions that the parts of `make bench` share."""
 
 import json
 import os
@@ -23,29 +23,29 @@ class Target:
 
     name: str
     found: float
-    """In the unit of `wanted`, mostly a ratio."""
+    """Measured value, in the unit of `wanted`; mostly a ratio."""
     wanted: float
     at_most: bool = False
-    """Whether less is better."""
+    """True if less is better."""
 
     @property
     def met(self) -> bool:
-        """Whether it was reached in this run."""
+        """True if this run reached the goal."""
         return self.found <= self.wanted if self.at_most else self.found >= self.wanted
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a part found."""
+    """Outcome of a part."""
 
     table: Table
     figures: dict[str, Any]
-    """As build/bench/PART.json has them."""
+    """Figures, as in build/bench/PART.json."""
     targets: Sequence[Target] = ()
 
 
 LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
-"""What the switch sets for itself (switch/switchd/src/huge_pages.rs)."""
+"""The switch's own setting (switch/switchd/src/huge_pages.rs)."""
 
 
 def rust_bench(name: str, *arguments: str) -> Any:

@@ -1,4 +1,4 @@
-"""What a lookup costs in small and in large tables, and what an entry takes of memory, without any controller."""
+"""Cost of a lookup in small and large tables, and memory of an entry, without a controller."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What all commands share: words of a line, and errors in the words of BMv2."""
+"""Shared parts of all commands: words of a line, and errors in BMv2's words."""
 
 import cmd
 import os
@@ -39,7 +39,7 @@ def handle(word: str, what: str) -> int:
 
 
 def split_at_arrow(found: Sequence[str]) -> tuple[list[str], list[str]]:
-    """What stands before `=>`, and what behind."""
+    """The words before `=>`, and those after it."""
     if "=>" not in found:
         raise InputError("Could not find '=>' between match fields and what they lead to")
     place = found.index("=>")
@@ -47,7 +47,7 @@ def split_at_arrow(found: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def complaint(error: InputError | OverflowError | TException) -> str | None:
-    """What is wrong with a line, or what the switch refused; `None` if it is another error."""
+    """The fault of a line, or the reason for the switch's refusal; None for any other error."""
     match error:
         case MatchKeyError():
             return f"Invalid match key: {error}"
@@ -64,7 +64,7 @@ def complaint(error: InputError | OverflowError | TException) -> str | None:
 
 
 class BaseCommands(cmd.Cmd):
-    """A line at a time; a wrong one is told, and the next one comes."""
+    """Runs the lines one by one. Reports a wrong line and continues with the next."""
 
     prompt = "RuntimeCmd: "
 
@@ -90,7 +90,7 @@ class BaseCommands(cmd.Cmd):
         return False
 
     def do_EOF(self, _: str) -> bool:  # noqa: N802 - its name
-        """Leave: Ctrl-D."""
+        """Ends the session: Ctrl-D."""
         print()
         return True
 

@@ -12,7 +12,7 @@ from thriftpy2.transport import TTransportException
 from p4sched.bmv2.arrays import ArrayCommands
 from p4sched.bmv2.connection import Services, connect
 from p4sched.bmv2.multicast import MulticastCommands
-from p4sched.bmv2.program import Program
+from p4sched.bmv2.program import InputError, Program
 from p4sched.bmv2.switch import SwitchCommands
 from p4sched.bmv2.tables import TableCommands
 
@@ -36,7 +36,7 @@ def _options() -> argparse.ArgumentParser:
     )
     parser.add_argument("--thrift-port", type=_port, default=9090, help="port of the switch's Thrift server")
     parser.add_argument("--thrift-ip", default="localhost", help="address of the switch's Thrift server")
-    parser.add_argument("--json", help="BMv2 JSON of the program; without it the switch is asked for it")
+    parser.add_argument("--json", help="BMv2 JSON of the program; default: read from the switch")
     # the switch has one of them
     parser.add_argument("--pre", choices=["None", "SimplePre", "SimplePreLAG"], help=argparse.SUPPRESS)
     return parser
@@ -74,7 +74,7 @@ def main() -> None:
     except OSError as error:
         print(f"{options.json}: {error.strerror}")
         sys.exit(1)
-    except (TException, ValueError) as error:
+    except (TException, ValueError, InputError) as error:
         print(f"Error when requesting JSON config from switch: {error}")
         sys.exit(1)
     try:
@@ -82,7 +82,7 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:
-        # nobody reads any more: no second complaint when Python flushes
+        # the reader is gone: prevents a second error when Python flushes
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except (OSError, TTransportException) as error:

@@ -58,11 +58,11 @@ REFUSALS: dict[str, tuple[str, dict[int, str]]] = {
     ),
     "MirroringRefusal": ("mirroring operation", {1: "SESSION_NOT_FOUND"}),
 }
-"""For each exception: what was refused, and the names of its numbers."""
+"""For each exception: the refused operation, and the names of its numbers."""
 
 
 class Services(NamedTuple):
-    """What a switch can be asked for."""
+    """Thrift services of a switch."""
 
     standard: Any
     multicast: Any

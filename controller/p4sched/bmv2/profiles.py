@@ -124,7 +124,7 @@ class ProfileCommands(BaseCommands):
         if old and profile.tables > 1:
             raise InputError("Legacy command does not work with shared action profiles")
         if old:
-            # whoever reads the output of a command finds nothing new in it
+            # the output of a command stays unchanged
             print(f"This is a deprecated command, use '{command}' instead", file=sys.stderr)
         getattr(self, f"do_{command}")(" ".join([profile.name, *rest]))
 
@@ -157,11 +157,11 @@ class ProfileCommands(BaseCommands):
         self._by_table(line, "act_prof_remove_member_from_group", with_selector=True)
 
     def do_table_dump_member(self, line: str) -> None:
-        """As act_prof_dump_member, with a table."""
+        """Same as act_prof_dump_member, for a table."""
         self._by_table(line, "act_prof_dump_member", old=False)
 
     def do_table_dump_group(self, line: str) -> None:
-        """As act_prof_dump_group, with a table."""
+        """Same as act_prof_dump_group, for a table."""
         self._by_table(line, "act_prof_dump_group", old=False)
 
     def _complete_profile(self, text: str, *_: object) -> list[str]:

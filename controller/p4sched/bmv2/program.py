@@ -1,10 +1,12 @@
-"""What a program has, from its BMv2 JSON: each object by its name, or by an end of the name that no other has."""
+"""Objects of a program, from its BMv2 JSON. Each is found by its name, or by a suffix that no other name has."""
 
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
+
+from p4sched.recorded import malformed
 
 
 class InputError(Exception):
@@ -19,7 +21,7 @@ class Action:
     params: tuple[tuple[str, int], ...]
 
     def __str__(self) -> str:
-        """As `show_actions` prints it."""
+        """Formats it as `show_actions` does."""
         params = ",\t".join(f"{name}({width})" for name, width in self.params)
         return f"{self.name:30} [{params}]"
 
@@ -57,13 +59,13 @@ class Table:
     timeouts: bool
 
     def __str__(self) -> str:
-        """As `show_tables` prints it."""
+        """Formats it as `show_tables` does."""
         key = ",\t".join(f"{part.name}({part.kind}, {part.width})" for part in self.key)
         return f"{self.name:30} [implementation={self.profile.name if self.profile else 'None'}, mk={key}]"
 
     @property
     def by_priority(self) -> bool:
-        """Whether entries need a priority."""
+        """True if entries need a priority."""
         return self.kind in ("ternary", "range")
 
 
@@ -84,7 +86,7 @@ class ValueSet:
     width: int
 
     def __str__(self) -> str:
-        """As `show_pvs` prints it."""
+        """Formats it as `show_pvs` does."""
         return f"{self.name:30} [compressed bitwidth:{self.width}]"
 
 
@@ -121,8 +123,11 @@ class Program:
     """A program that a switch has loaded."""
 
     def __init__(self, text: str) -> None:
-        """Reads BMv2 JSON; an empty text is a program without anything."""
-        content: dict[str, Any] = json.loads(text or "{}")
+        """Reads BMv2 JSON; an empty text is a program without anything. Raises InputError for any other text."""
+        with malformed("not BMv2 JSON", InputError):
+            self._read(json.loads(text or "{}"))
+
+    def _read(self, content: Mapping[str, Any]) -> None:
         parts = content.get("pipelines", [])
         actions = [
             Action(given["name"], tuple((param["name"], param["bitwidth"]) for param in given["runtime_data"]))

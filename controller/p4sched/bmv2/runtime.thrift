@@ -149,6 +149,8 @@ service SimpleSwitch {
   i32 set_egress_priority_queue_rate(1: i32 port, 2: i32 priority, 3: i64 packets_per_second),
   i32 set_egress_queue_rate(1: i32 port, 2: i64 packets_per_second),
   i32 set_all_egress_queue_rates(1: i64 packets_per_second),
+  void set_port_rate(1: i32 port, 2: i64 bits_per_second),
+  i64 get_port_rate(1: i32 port),
   i64 get_time_elapsed_us(),
   i64 get_time_since_epoch_us(),
 }

@@ -10,18 +10,19 @@ from typing import Any
 
 from p4sched.bmv2.program import Action, InputError, KeyField, Program, Table
 from p4sched.bmv2.values import integer
+from p4sched.recorded import malformed
 
 LARGEST_PRIORITY = 2**31 - 1
-"""In P4Runtime the largest priority wins, in a command the smallest."""
+"""Largest priority. The largest wins in P4Runtime, the smallest in a command."""
 LONGEST_NAME = 99
-"""More parts than any name has."""
+"""Limit above the number of parts of any name."""
 
 
 def commands(text: str, program: Program) -> Iterator[tuple[str, str]]:
-    """For each entry where it stands, and a command. Raises InputError for what is no such file."""
+    """For each entry its place and a command. Raises InputError if the text is not such a file."""
     try:
         content = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"not JSON: {error}") from None
     if not isinstance(content, dict):
         raise InputError("not an object with table_entries")
@@ -32,10 +33,14 @@ def commands(text: str, program: Program) -> Iterator[tuple[str, str]]:
         "clone_session_entries": _session,
     }
     for kind, to_commands in kinds.items():
-        for number, entry in enumerate(content.get(kind, [])):
+        entries = content.get(kind, [])
+        if not isinstance(entries, list):
+            raise InputError(f"{kind} is no list")
+        for number, entry in enumerate(entries):
             place = f"{kind}[{number}]"
             try:
-                written = to_commands(entry)
+                with malformed("of another form than an entry", InputError):
+                    written = to_commands(entry)
             except InputError as error:
                 raise InputError(f"{place}: {error}") from None
             for command in written:

@@ -3,10 +3,14 @@
 import sys
 from pathlib import Path
 
+from thriftpy2.thrift import TApplicationException
+
 from p4sched.bmv2.base import BaseCommands, at_least, handle, words
 from p4sched.bmv2.connection import INTERFACE
 from p4sched.bmv2.program import InputError, Program
 from p4sched.bmv2.values import integer
+from p4sched.errors import UsageError
+from p4sched.units import Rate
 
 LAST_PORT = 510
 LAST_PRIORITY = 7
@@ -14,10 +18,10 @@ MOST_WORDS_OF_A_QUEUE = 3
 
 
 class SwitchCommands(BaseCommands):
-    """What is not about an object of the program."""
+    """Commands that concern no object of the program."""
 
     def do_load_new_config_file(self, line: str) -> None:
-        """Load another program beside the one at work: load_new_config_file <JSON file>."""
+        """Load another program next to the running one: load_new_config_file <JSON file>."""
         path = Path(words(line, 1)[0])
         if not path.is_file():
             raise InputError("Not a valid filename")
@@ -27,7 +31,7 @@ class SwitchCommands(BaseCommands):
             program = Program(text)
         except OSError as error:
             raise InputError(f"{path}: {error.strerror}") from None
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, InputError):
             raise InputError("Not a valid JSON file") from None
         self.standard.bm_load_new_config(text)
         self.program = program
@@ -104,10 +108,44 @@ class SwitchCommands(BaseCommands):
             case [rate, port, priority]:
                 self.switch.set_egress_priority_queue_rate(port, priority, rate)
 
+    def do_set_port_rate(self, line: str) -> None:
+        """Give all queues of a port one link of this rate, which they share: set_port_rate <10mbit|none> <port>.
+
+        BMv2 does not have it. The port then goes around what tc has set up on its interface.
+        """
+        rate, port = words(line, 2)
+        number = self._port_of_queues(port)
+        try:
+            bits_per_second = 0 if rate == "none" else int(Rate.parse(rate))
+        except UsageError as error:
+            raise InputError(str(error)) from None
+        self._ask_for_port_rate("set_port_rate", number, bits_per_second)
+
+    def do_get_port_rate(self, line: str) -> None:
+        """Show the rate of a port, which its queues share: get_port_rate <port>."""
+        rate = self._ask_for_port_rate("get_port_rate", self._port_of_queues(words(line, 1)[0]))
+        print(Rate(rate) if rate else "none")
+
+    def _port_of_queues(self, word: str) -> int:
+        number = integer(word, "egress_port")
+        if not 0 <= number <= LAST_PORT:
+            raise InputError(f"Bad egress_port {number}, it is 0 to {LAST_PORT}")
+        return number
+
+    def _ask_for_port_rate(self, method: str, *arguments: int) -> int:
+        try:
+            return int(getattr(self.switch, method)(*arguments) or 0)
+        except TApplicationException as error:
+            if error.type != TApplicationException.UNKNOWN_METHOD:
+                raise
+            raise InputError(
+                "This switch has no rate for a port; BMv2 limits each queue by itself (set_queue_rate)"
+            ) from None
+
     def _queues(self, line: str, what: str) -> list[int]:
         """The number, port and priority of a line, as far as they are given.
 
-        BMv2 takes queues that there are not, and more words, without a sound and without effect.
+        BMv2 silently ignores unknown queues and additional words.
         """
         numbers = [integer(word, f"{what}, egress_port or priority") for word in at_least(line, 1)]
         if len(numbers) > MOST_WORDS_OF_A_QUEUE:

@@ -13,7 +13,7 @@ NONE, ACTION, MEMBER = 0, 1, 2
 
 
 def show_action(action: Any) -> None:
-    """What an entry does."""
+    """Prints the action of an entry."""
     if action.action_type == NONE:
         print("EMPTY")
     elif action.action_type == ACTION:

@@ -1,4 +1,4 @@
-"""`p4sched attack SCHEME --against SCHEME`: the packets at one port on which a scheme does worst against another."""
+"""`p4sched attack SCHEME --against SCHEME`: searches for packets on which one scheme does much worse than another."""
 
 import csv
 import json
@@ -11,8 +11,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from p4sched.cli import writable
 from p4sched.cli.given import folder
-from p4sched.errors import P4schedError, UsageError
+from p4sched.errors import P4schedError
 from p4sched.p4rt.target import Target
 from p4sched.paths import ROOT, rust_binary
 from p4sched.results import summaries
@@ -25,7 +26,7 @@ TRACE, FIGURE = "trace.csv", "figure.png"
 
 
 class Objective(StrEnum):
-    """What is bad."""
+    """Measure of a bad result."""
 
     INVERSIONS = "inversions"
     DROPS = "drops"
@@ -33,58 +34,61 @@ class Objective(StrEnum):
 
 
 class With(StrEnum):
-    """What decides."""
+    """Source of the decisions."""
 
     MODEL = "model"
     P4 = "p4"
 
 
 def attack(
-    scheme: Annotated[str, typer.Argument(metavar="SCHEME", help="The scheme that is to do badly.")],
-    against: Annotated[str, typer.Option(metavar="SCHEME", help="The scheme that is to do better.")],
+    scheme: Annotated[str, typer.Argument(metavar="SCHEME", help="Scheme that should do badly.")],
+    against: Annotated[str, typer.Option(metavar="SCHEME", help="Scheme that should do better.")],
     objective: Annotated[
         Objective,
         typer.Option(
-            help="Packets that left while a more urgent one waited; losses, weighted by urgency; or how long packets of"
-            " rank 0 waited."
+            help="inversions: packets that left while a more urgent one waited; drops: losses, weighted by urgency;"
+            " delay: waiting time of packets with rank 0."
         ),
     ] = Objective.INVERSIONS,
     decides: Annotated[
-        With, typer.Option("--with", help="The models of the schemes, or their P4 programs.")
+        With, typer.Option("--with", help="Run the models of the schemes, or their P4 programs.")
     ] = With.MODEL,
-    target: Annotated[Target, typer.Option(help="Whose programs, or whose rules in the models.")] = Target.V1MODEL,
-    packets: Annotated[int, typer.Option(min=2, max=10_000, help="Packets of the trace.")] = 100,
-    ranks: Annotated[int, typer.Option(min=2, max=1 << 20, help="Their ranks are 0 to this, exclusive.")] = 16,
-    queues: Annotated[int, typer.Option(min=1, max=64, help="Queues of schemes that have several.")] = 4,
+    target: Annotated[
+        Target, typer.Option(help="Target of the programs, and of the rules in the models.")
+    ] = Target.V1MODEL,
+    packets: Annotated[int, typer.Option(min=2, max=10_000, help="Number of packets in the trace.")] = 100,
+    ranks: Annotated[int, typer.Option(min=2, max=1 << 20, help="Number of ranks: 0 to N-1.")] = 16,
+    queues: Annotated[int, typer.Option(min=1, max=64, help="Number of queues, for schemes with several.")] = 4,
     queue_size: Annotated[
-        int, typer.Option(min=1, max=1 << 24, help="Packets in each; schemes with one queue hold as many in all.")
+        int,
+        typer.Option(
+            min=1, max=1 << 24, help="Packets that each queue holds; a single queue holds as many as all of them."
+        ),
     ] = 5,
-    window: Annotated[int, typer.Option(min=1, help="Ranks in the windows, |W|; T of RIFO.")] = 16,
-    headroom_256: Annotated[int, typer.Option(min=0, max=255, help="Headroom k in 1/256.")] = 0,
-    seed: Annotated[int, typer.Option(min=0, help="Of the search.")] = 1,
+    window: Annotated[int, typer.Option(min=1, help="Ranks in the window, |W|; for RIFO, T.")] = 16,
+    headroom_256: Annotated[int, typer.Option(min=0, max=255, help="Headroom k, in 1/256.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the search.")] = 1,
     steps: Annotated[
-        int | None, typer.Option(min=1, help="Changed traces to try; default: 20000, with P4 programs 2000.")
+        int | None, typer.Option(min=1, help="Number of traces to try; default: 20000, with --with p4 2000.")
     ] = None,
     time: Annotated[
         Duration | None,
-        typer.Option(parser=Duration.parse, metavar="TIME", help="Search so long, instead of a number of steps."),
+        typer.Option(parser=Duration.parse, metavar="TIME", help="Search for this time instead of a number of steps."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(parser=folder, metavar="DIR", help="Folder of the results; default: results/attack.")
     ] = None,
 ) -> None:
-    """Search the packets at one port on which a scheme does worst against another.
+    """Search for packets at one port on which one scheme does much worse than another.
 
-    Writes DIR/trace.csv, which 'p4sched-stepped --arrivals' replays, DIR/summary.json and DIR/figure.png. The same seed
-    finds the same in the same number of steps.
+    Writes DIR/trace.csv (replay it with 'p4sched-stepped --arrivals'), DIR/summary.json and DIR/figure.png. The same
+    seed and number of steps give the same result.
     """
     for name in (scheme, against):
         named(name)
     where = out or Path("results") / "attack"
-    try:
-        where.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"{where}: cannot be made: {error.strerror}") from error
+    writable.folder("--out", where)
+    where.mkdir(parents=True, exist_ok=True)
     words = [scheme, "--against", against, "--objective", objective, "--with", decides, "--target", target]
     numbers = {
         "--packets": packets,
@@ -98,20 +102,20 @@ def attack(
     words += [word for option, value in numbers.items() for word in (option, str(value))]
     words += [] if steps is None else ["--steps", str(steps)]
     words += [] if time is None else ["--seconds", str(time.seconds)]
-    told = _search([*words, "--trace", str((where / TRACE).absolute())])
-    found = _summary(told, objective)
+    result = _search([*words, "--trace", str((where / TRACE).absolute())])
+    found = _summary(result, objective)
     summaries.write(where, found)
     _draw(found, where)
     console = Console()
     print_table(console, _table(found))
     if found["gap"] <= 0:
-        typer.echo(f"no trace was found on which {title(scheme)} does worse")
+        typer.echo(f"found no trace on which {title(scheme)} does worse")
     typer.echo(str(where / TRACE))
 
 
 def _search(words: list[str]) -> dict[str, Any]:
     with Console(stderr=True).status("searching"):
-        # the programs are found from the folder of the project
+        # the program looks for P4 programs below the project's folder
         ended = subprocess.run(
             [str(rust_binary(BINARY)), *words], cwd=ROOT, capture_output=True, text=True, check=False
         )
@@ -123,11 +127,11 @@ def _search(words: list[str]) -> dict[str, Any]:
     return found
 
 
-def _summary(told: dict[str, Any], objective: Objective) -> dict[str, Any]:
-    schemes, gap = told.pop("schemes"), told.pop("gap")
+def _summary(result: dict[str, Any], objective: Objective) -> dict[str, Any]:
+    schemes, gap = result.pop("schemes"), result.pop("gap")
     return {
         "experiment": "attack",
-        "configuration": {"objective": objective.value, **told, "time": summaries.VIRTUAL},
+        "configuration": {"objective": objective.value, **result, "time": summaries.VIRTUAL},
         "gap": gap,
         "schemes": schemes,
     }
@@ -142,9 +146,9 @@ def _draw(found: dict[str, Any], where: Path) -> None:
 
 
 def _table(found: dict[str, Any]) -> Table:
-    """What both make of the trace."""
-    told = found["configuration"]
-    heading = f"{told['objective']}: {found['gap']} worse, after {told['steps']} steps from seed {told['seed']}"
+    """Results of both schemes on the trace."""
+    result = found["configuration"]
+    heading = f"{result['objective']}: {found['gap']} worse, after {result['steps']} steps from seed {result['seed']}"
     shown = Table(title=heading, title_justify="left")
     for column in ("scheme", "inversions", "drops", "drops, weighted", "lowest rank dropped", "delay of rank 0, µs"):
         shown.add_column(column, justify="left" if column == "scheme" else "right")

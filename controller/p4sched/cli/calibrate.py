@@ -1,4 +1,4 @@
-"""`p4sched calibrate`: what this machine carries now, and how fast it lets each experiment go."""
+"""`p4sched calibrate`: this machine's capacity now, and the speed of each experiment on it."""
 
 from rich.console import Console
 from rich.table import Table
@@ -9,7 +9,7 @@ from p4sched.results.tables import print_table
 
 
 def calibrate() -> None:
-    """Measure for some seconds what this machine carries now."""
+    """Measure how much traffic this machine can carry now. Takes a few seconds."""
     console = Console()
     with console.status("measuring"):
         found = capacity()
@@ -18,7 +18,7 @@ def calibrate() -> None:
 
 
 def table(found: Capacity) -> Table:
-    """What was measured."""
+    """Measured capacity."""
     shown = Table("this machine, now", "", title_justify="left", show_header=False)
     for name, value in (
         ("CPUs", f"{found.cpus}, others use {found.others_share:.0%} of them"),
@@ -34,7 +34,7 @@ def table(found: Capacity) -> Table:
 
 
 def paces(found: Capacity) -> Table:
-    """How fast each experiment would go now."""
+    """Time scale, rate and RTT of each experiment at this capacity."""
     shown = Table("experiment", "time scale", "rate", "RTT", "CPU", "fits now")
     for name in experiment.names():
         base = experiment.load(name).base

@@ -6,6 +6,6 @@ from p4sched.lab.run import clean as clean_lab
 
 
 def clean() -> None:
-    """Remove what a crashed run left behind: processes, namespaces, links, temporary folders."""
+    """Remove the remains of a crashed run: processes, namespaces, links, temporary folders."""
     removed = clean_lab()
     typer.echo("\n".join(removed) if removed else "nothing to clean")

@@ -1,4 +1,4 @@
-"""`p4sched control`: a controller as a process of its own, to be killed and started again while traffic flows."""
+"""`p4sched control`: a controller in its own process, which can be killed and restarted while traffic flows."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from p4sched.cli import tls
+from p4sched.cli import tls, writable
 from p4sched.cli.given import refuse
 from p4sched.control.bands import Bands
 from p4sched.control.controller import Controller
@@ -31,13 +31,13 @@ from p4sched.units import Duration, Rate
 
 
 def titles(option: str) -> str:
-    """Schemes for which an option means something, as a heading."""
+    """Titles of the schemes that have an option, as a heading."""
     return ", ".join(scheme.title for scheme in SCHEMES.values() if option in scheme.options)
 
 
 USERS_PANEL, RANKED_PANEL = titles("--bands"), titles("--port")
 FIXABLE = "; ".join(
-    f"{', '.join(law.config.symbols)} ({SCHEMES[name].title})"
+    f"{', '.join(law.config.fixable)} ({SCHEMES[name].title})"
     for name, law in LAWS.items()
     if "--fix" in SCHEMES[name].options
 )
@@ -52,16 +52,16 @@ TIME = (Duration.parse, "TIME")
 
 
 class Loads(StrEnum):
-    """What a switch loads."""
+    """Format of the program that a switch loads."""
 
     BMV2 = "bmv2"
     """BMv2 JSON: the embedded switch, and BMv2."""
     TOFINO = "tofino"
-    """What the chip's compiler wrote, in the form of Stratum."""
+    """Output of the chip's compiler, in Stratum's form."""
 
 
 def option(panel: str | None, text: str, parser: Callable[[Any], Any] | None = None, metavar: str | None = None) -> Any:
-    """An option below the heading of the schemes that it means something for; None: it is for all of them."""
+    """An option under the heading of the schemes that have it; None: all schemes have it."""
     return typer.Option(help=text, parser=parser, metavar=metavar, rich_help_panel=panel)
 
 
@@ -75,26 +75,24 @@ def control(
     program: Annotated[
         Path,
         general(
-            "Folder with SCHEME.json and SCHEME.p4info.txtpb, as 'p4sched compile' writes them; with --target tofino"
+            "Folder with SCHEME.json and SCHEME.p4info.txtpb ('p4sched compile' writes them); with --target tofino,"
             " the output folder of the chip's compiler.",
             metavar="DIR",
         ),
     ],
-    scheme: Annotated[str, general("Which scheduler's law.", metavar="|".join(LAWS))] = FDPA.name,
+    scheme: Annotated[str, general("Scheduler whose control law runs.", metavar="|".join(LAWS))] = FDPA.name,
     log: Annotated[Path | None, general("Append decisions to FILE as JSON lines.", metavar="FILE")] = None,
     reconnect: Annotated[
-        Duration, general("How long to look for the switch when it has vanished.", *TIME)
+        Duration, general("How long to try to reconnect after the switch is lost.", *TIME)
     ] = Duration.parse("30s"),
-    target: Annotated[
-        Loads, general("What the switch loads: BMv2 JSON, or what Stratum loads into a Tofino.")
-    ] = Loads.BMV2,
+    target: Annotated[Loads, general("Format of the program: BMv2 JSON, or Stratum's for a Tofino.")] = Loads.BMV2,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print every message that a switch would get; ask no switch for anything.")
+        bool, typer.Option("--dry-run", help="Print the messages to the switch; connect to no switch.")
     ] = False,
     lock_step: Annotated[
         str | None,
         general(
-            "Take part in the virtual time of this p4sched-virtual: its time goes on when the controller waits.",
+            "Join the virtual time of this p4sched-virtual: time advances while the controller waits.",
             metavar="HOST:PORT",
         ),
     ] = None,
@@ -103,28 +101,28 @@ def control(
     ),
     rtt: Annotated[Duration, users("Round-trip time.", *TIME)] = Duration.parse("10ms"),
     interval: Annotated[Duration | None, users("Estimator interval; default: 6 RTTs.", *TIME)] = None,
-    token_bucket: Annotated[bool, users("Token buckets instead of the average rate.")] = False,
+    token_bucket: Annotated[bool, users("Use token buckets instead of the average rate.")] = False,
     flowlet_gap: Annotated[Duration | None, users("A flow keeps its band until it pauses this long.", *TIME)] = None,
     port: Annotated[int | None, ranked("Egress port whose traffic the law follows.")] = None,
     rank_source: Annotated[
         RankSource | None,
         ranked(
-            "Where the switch takes ranks from, on all ports; default: as it is.",
+            "Source of the ranks, on all ports; default: leave it unchanged.",
             RankSource.parse,
             "|".join(map(str, RankSource)),
         ),
     ] = None,
     delay: Annotated[
-        Duration, ranked("Delay target: what a packet may wait in a queue of the target length.", *TIME)
+        Duration, ranked("Delay target: waiting time in a queue of the target length.", *TIME)
     ] = Duration.parse("5ms"),
     span: Annotated[
-        Duration | None, ranked("Arrivals that the window or range spans; default: 15 delay targets.", *TIME)
+        Duration | None, ranked("Time that the window or range covers; default: 15 delay targets.", *TIME)
     ] = None,
-    depth: Annotated[int, ranked("Packets that each queue of the port can hold.")] = 512,
-    loss: Annotated[float, ranked("Share of the time that the link may idle for refused packets.")] = 0.05,
+    depth: Annotated[int, ranked("Packets that each queue of the port holds.")] = 512,
+    loss: Annotated[float, ranked("Share of time that the link may be idle because packets were refused.")] = 0.05,
     fix: Annotated[
         list[str] | None,
-        ranked(f"Keep a parameter as it is, by the paper's name: {FIXABLE}.", metavar="NAME=VALUE"),
+        ranked(f"Fix a parameter; NAME is the paper's symbol: {FIXABLE}.", metavar="NAME=VALUE"),
     ] = None,
     window: Annotated[int | None, ranked(f"Ranks in the window, |W|: {WINDOWS}.")] = None,
     queues: Annotated[int, ranked(f"Queues that {titles('--queues')} uses.")] = QUEUES,
@@ -135,8 +133,8 @@ def control(
 ) -> None:
     """Run a scheduler's control loop on a switch until SIGTERM or Ctrl-C.
 
-    A switch that already runs the program is taken over as it is, also when it comes back after it has vanished. After
-    the end of the controller, traffic goes on with the last parameters.
+    If the switch already runs the program, the controller takes it over unchanged, also after a lost connection. When
+    the controller ends, the switch keeps the last parameters and traffic continues.
     """
     record = named(scheme)
     law = record.law
@@ -168,9 +166,10 @@ def control(
         refuse(
             ctx,
             ["--log", "--reconnect", "--lock-step", *tls.OPTIONS],
-            "with --dry-run: no switch is asked for anything",
+            "with --dry-run: it connects to no switch",
         )
     if log is not None:
+        writable.file("--log", log, in_new_folder=True)
         refuse_other_file(log)
     found = replace(find_switch(switch), tls=tls.asked(ssl, cacert, cert, private_key))
     loadable = TofinoProgram(program) if target is Loads.TOFINO else Program.in_folder(program, scheme)
@@ -204,17 +203,17 @@ async def _in_lock_step(controller: Controller, address: str) -> None:
 
 
 def _written_for(program: Loadable, folder: Path, scheme: str) -> Target:
-    """The target of a program. What is wrong with the program is told before the switch is touched: a chip takes
-    seconds to load it, and all traffic stops meanwhile."""
+    """The target of a program. Reports a wrong program before the switch is touched: a chip takes seconds to load one,
+    and all traffic stops meanwhile."""
     schema = program.pipeline().schema
     table = SCHEMES[scheme].parameters.table
     if schema.tables.get(table) is None:
-        raise SessionError(f"{folder}: its program has no table {table}, so it is not a program of {scheme}")
+        raise SessionError(f"{folder}: no table {table} in its program, so this is not a program of {scheme}")
     return written_for(schema.arch)
 
 
 def _refuse_others(ctx: typer.Context, scheme: str) -> None:
-    """Fails if an option was given that means nothing for this scheme."""
+    """Fails if an option was given that this scheme does not have."""
     every = {option for each in SCHEMES.values() for option in each.options}
     for name in sorted(every.difference(SCHEMES[scheme].options)):
         takers = ", ".join(other for other, each in SCHEMES.items() if name in each.options)

@@ -1,4 +1,4 @@
-"""An experiment as a command: its own options between `--schemes` and the ones that every experiment has."""
+"""An experiment as a command: `--schemes`, its own options, then the options that all experiments share."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +26,7 @@ SHARED = ("schemes", "seed", "quick", "time_scale", "virtual", "no_text", "switc
 
 
 NO_TOPOLOGY = "no_topology"
-"""The option --topology of an experiment that has none."""
+"""Hidden `--topology` of an experiment without one."""
 
 
 def command(experiment: Experiment[Any, Any]) -> Callable[..., None]:
@@ -59,12 +59,14 @@ def command(experiment: Experiment[Any, Any]) -> Callable[..., None]:
         if shown and bmv2:
             raise UsageError(f"{page_option(experiment)}: BMv2 reports no queue lengths; leave out --switch bmv2")
         text = live.in_terminal() and not shared.get("no_text", True) and not bmv2
+        # in virtual time a recording would change with the machine's load
+        record = asked.hosts is None and not bmv2
         frame.run(
             experiment,
             asked,
             at,
             page=partial(live.live_page, text=text) if shown else None,
-            text=live.live_text if text else None,
+            text=partial(live.live_text, text=text, record=record) if text or record else None,
         )
 
     context = _parameter("ctx", typer.Context, inspect.Parameter.empty)
@@ -92,12 +94,12 @@ def _asked(experiment: Experiment[Any, Any], shared: Mapping[str, Any], given: M
 
 
 def hosts_option(experiment: Experiment[Any, Any]) -> str:
-    """The option that says what hosts in virtual time are: another one where the experiment has its own `--hosts`."""
+    """The option for the kind of hosts in virtual time; `--virtual-hosts` if the experiment has its own `--hosts`."""
     return _free_option(experiment, "--hosts", "--virtual-hosts")
 
 
 def page_option(experiment: Experiment[Any, Any]) -> str:
-    """The option for the live page: another one where the experiment has its own `--live`."""
+    """The option for the live page; `--live-page` if the experiment has its own `--live`."""
     return _free_option(experiment, "--live", "--live-page")
 
 
@@ -120,18 +122,18 @@ def _hosts(experiment: Experiment[Any, Any], shared: Mapping[str, Any], given: M
     option = hosts_option(experiment)
     if experiment.simulated:
         if shared.get("virtual"):
-            typer.echo(f"--virtual changes nothing: {experiment.name} is in virtual time, with models, anyway")
+            typer.echo(f"--virtual changes nothing: {experiment.name} always runs in virtual time, with models")
         return None
     if shared.get("virtual"):
         hosts: HostKind = shared[_parameter_name(option)]
         return hosts
     if given.get(option):
-        raise UsageError(f"{option} means nothing without --virtual: an emulated host has the machine's own kernel")
+        raise UsageError(f"{option} means nothing without --virtual: an emulated host uses the machine's own kernel")
     return None
 
 
 def _default(parameter: inspect.Parameter, asked: Asked, value: Any) -> Any:
-    """The value of an option that was not given."""
+    """The default of an option in this run."""
     if asked.quick and (quick := _mark(parameter, Quick)):
         return quick.value
     if asked.switch == SwitchKind.BMV2 and (bmv2 := _mark(parameter, OnBmv2)):
@@ -152,7 +154,7 @@ def _scaled(parameter: inspect.Parameter, base: Base | None, scale: float, value
 
 
 def _mark(parameter: inspect.Parameter, kind: type) -> Any:
-    """What stands beside an option, of this kind; None if there is nothing."""
+    """The mark of this kind in an option's annotation, or None."""
     return next((mark for mark in get_args(parameter.annotation) if isinstance(mark, kind)), None)
 
 
@@ -165,7 +167,7 @@ def _option(parameter: inspect.Parameter) -> str:
 
 
 def _shown(parameter: inspect.Parameter) -> inspect.Parameter:
-    """An option of the experiment's own, whose help says both defaults where BMv2 has another one."""
+    """The experiment's own option; its help shows both defaults if BMv2 has another one."""
     parameter = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
     bmv2 = _mark(parameter, OnBmv2)
     if bmv2 is None:
@@ -216,7 +218,7 @@ def _virtual(hosts: str) -> list[inspect.Parameter]:
 
 
 def _virtual_anyway() -> list[inspect.Parameter]:
-    found = typer.Option("--virtual", help="Changes nothing: it is in virtual time anyway.", hidden=True)
+    found = typer.Option("--virtual", help="No effect: this experiment always runs in virtual time.", hidden=True)
     return [_parameter("virtual", Annotated[bool, found], False)]
 
 
@@ -236,7 +238,7 @@ def _page(option: str) -> list[inspect.Parameter]:
 def _controller(controllers: Sequence[ControllerKind]) -> list[inspect.Parameter]:
     if len(controllers) == 1:
         return []
-    who = "Who programs the switches and runs the control laws; several: each in turn."
+    who = "Controller of the switches; runs the control laws. Several: one run with each."
     found = typer.Option(metavar=",".join(controllers), help=who)
     return [_parameter("controller", Annotated[str, found], ControllerKind.PYTHON.value)]
 

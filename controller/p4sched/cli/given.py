@@ -1,4 +1,4 @@
-"""Was an option given on the command line, or is its value the default? And what to say of one that means nothing."""
+"""Tells given options from defaults, and refuses options that have no meaning."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,12 +9,12 @@ from p4sched.errors import UsageError
 
 
 def given(context: typer.Context, option: str) -> bool:
-    """Whether the command line gave this option, as "--rate"."""
+    """True if the command line has this option, such as "--rate"."""
     return given_options(context)[option]
 
 
 def given_options(context: typer.Context) -> dict[str, bool]:
-    """Whether the command line gave each option of the command."""
+    """For each option of the command: True if the command line has it."""
     found: dict[str, bool] = {}
     for parameter in context.command.params:
         source = context.get_parameter_source(str(parameter.name))
@@ -31,7 +31,7 @@ def refuse(context: typer.Context, options: Iterable[str], why: str) -> None:
 
 
 def folder(text: object) -> Path:
-    """The folder that an option names. No name at all would be the current one, which nobody means."""
+    """The folder that an option names. Refuses an empty name, which would be the current folder."""
     if not str(text).strip():
-        raise UsageError("the name of the folder is empty; '.' is the current one")
+        raise UsageError("the name of the folder is empty; '.' is the current folder")
     return Path(str(text))

@@ -1,4 +1,4 @@
-"""One command line, from within: what comes of it."""
+"""Runs one command line in this process."""
 
 import errno
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ from typer.exceptions import TyperException
 from p4sched.errors import INTERRUPTED, P4schedError
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
-"""There is no room left to write to."""
+"""Errors of a full disk."""
 
 
 def invoke(command: Any, arguments: Sequence[str]) -> tuple[int, str]:
-    """Runs one command line of a command; its exit code, and the message of the error if there was one."""
+    """Runs one command line; returns the exit code, and the error message or an empty string."""
     try:
         result = command(list(arguments), prog_name="p4sched", standalone_mode=False)
     except TyperException as error:
@@ -25,7 +25,7 @@ def invoke(command: Any, arguments: Sequence[str]) -> tuple[int, str]:
     except OSError as error:
         if error.errno not in FULL:
             raise
-        return 1, f"{error.filename or 'output'}: cannot be written: {error.strerror}"
+        return 1, f"{error.filename or 'output'}: cannot write: {error.strerror}"
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED, "interrupted"
     # typer turns Ctrl-C within a command into this result

@@ -13,24 +13,26 @@ from rich.markup import escape
 from rich.table import Table
 from typer.core import TyperGroup
 
+from p4sched.cli import writable
 from p4sched.cli.given import folder
 from p4sched.errors import P4schedError, UsageError
-from p4sched.lab.run import interruptible
-from p4sched.labs import catalogue, checking, export, grading, told, workspace
+from p4sched.interrupts import interruptible
+from p4sched.labs import catalogue, checking, export, grades, grading, submissions, told, workspace
 from p4sched.labs.export import Service
 from p4sched.labs.page import page
 from p4sched.labs.sandbox import MEGABYTE, Limits, Sandbox, has_bubblewrap
+from p4sched.labs.shown import displayable
 from p4sched.labs.tcp import FIGURE
 
 HERE = Path()
 RESULTS = "check"
-"""Folder of a check's results, below the student's folder."""
+"""Folder for results of a check, in the student's folder."""
 WAITING = 10
-"""Time over CPU time that a submission may take."""
+"""Limit of elapsed time, as a multiple of the limit of CPU time."""
 
 
 class _Sentences(TyperGroup):
-    """A file or folder that cannot be read or written is a sentence."""
+    """Reports a file or folder that cannot be read or written in one sentence."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -50,7 +52,9 @@ app = typer.Typer(
     add_completion=False, pretty_exceptions_enable=False,
 )  # fmt: skip
 
-Work = Annotated[Path, typer.Argument(parser=folder, metavar="[DIR]", help="Folder of the lab; default: this one.")]
+Work = Annotated[
+    Path, typer.Argument(parser=folder, metavar="[DIR]", help="Folder of the lab; default: the current folder.")
+]
 
 
 @app.command("list")
@@ -67,12 +71,15 @@ def list_labs() -> None:
 def start(
     which: Annotated[str, typer.Argument(metavar="LAB", help="Number or name of the lab, for example 04.")],
     where: Annotated[
-        Path | None, typer.Argument(parser=folder, metavar="[DIR]", help="Folder to make; default: that of the lab.")
+        Path | None,
+        typer.Argument(parser=folder, metavar="[DIR]", help="Folder to make; default: the name of the lab."),
     ] = None,
 ) -> None:
     """Make a folder with the files of a lab."""
     entry = catalogue.find(which)
-    made = workspace.start(entry, where or Path(entry.folder.name))
+    place = where or Path(entry.folder.name)
+    writable.folder("DIR", place)
+    made = workspace.start(entry, place)
     files = ", ".join(entry.load().files)
     typer.echo(f"{made.folder}: read README.md, then edit {files}, then: p4sched lab check {made.folder}")
 
@@ -81,34 +88,33 @@ def start(
 def check(
     where: Work = HERE,
     live: Annotated[
-        bool, typer.Option("--live", help="Emulate the run with TCP in real time, in namespaces; needs root.")
+        bool, typer.Option("--live", help="Run TCP in real time, between emulated hosts. Needs root.")
     ] = False,
-    no_tcp: Annotated[bool, typer.Option("--no-tcp", help="Leave the run with TCP out.")] = False,
-    task: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Show one task only, and write no report.")
-    ] = None,
+    no_tcp: Annotated[bool, typer.Option("--no-tcp", help="Skip the run with TCP.")] = False,
+    task: Annotated[int | None, typer.Option(min=1, metavar="N", help="Check only task N; write no report.")] = None,
 ) -> int:
-    """Check your work: what is right, and what is wrong and why.
+    """Check your work. Shows what is right, what is wrong, and why.
 
-    Writes DIR/check/report.html. The exit code is 0 if all marks are given.
+    Writes DIR/check/report.html. Exit code 0 means full marks.
     """
     work = workspace.opened(where)
     lab = work.entry.load()
     if task is not None:
         return _check_task(work, task)
     results = where / RESULTS
+    report = results / "report.html"
+    writable.file("DIR", report, in_new_folder=True)
     (results / FIGURE).unlink(missing_ok=True)
     with interruptible():
         checked, problem = checking.check(work.entry, where, Sandbox(), figures=None if no_tcp else results, live=live)
     typer.echo(told.text(checked))
     results.mkdir(exist_ok=True)
-    report = results / "report.html"
     heading = checking.title(work.entry, lab)
     report.write_text(page(heading, lab, checked, work.entry.folder / catalogue.EXPECTED, problem), encoding="utf-8")
     if problem is not None:
         typer.echo(problem)
     elif checked.figure is not None and lab.tcp is not None:
-        typer.echo(f"figure: {checked.figure}   beside the expected one: {report}")
+        typer.echo(f"figure: {checked.figure}   with the expected one: {report}")
         if checked.full:
             typer.echo(lab.tcp.shows)
     return 0 if checked.full else 1
@@ -126,7 +132,7 @@ def _check_task(work: workspace.Workspace, number: int) -> int:
 
 @app.command("hint")
 def hint(
-    where: Work = HERE, seen: Annotated[bool, typer.Option("--all", help="Show those that you have seen.")] = False
+    where: Work = HERE, seen: Annotated[bool, typer.Option("--all", help="Show all hints that you have seen.")] = False
 ) -> None:
     """Show the next hint."""
     if seen:
@@ -141,7 +147,7 @@ def hint(
 @app.command("solution")
 def solution(
     where: Work = HERE,
-    write: Annotated[bool, typer.Option("--write", help="Also put it into the folder; your files are kept.")] = False,
+    write: Annotated[bool, typer.Option("--write", help="Also copy it into the folder; your files are kept.")] = False,
 ) -> None:
     """Show the solution."""
     work = workspace.opened(where)
@@ -157,39 +163,70 @@ def solution(
 def grade(
     which: Annotated[str, typer.Argument(metavar="LAB", help="Number or name of the lab, for example 04.")],
     where: Annotated[
-        Path, typer.Argument(parser=folder, metavar="SUBMISSIONS", help="A folder: a folder or archive in it for each.")
+        Path,
+        typer.Argument(
+            parser=folder, metavar="SUBMISSIONS", help="Folder with one folder or archive for each submission."
+        ),
     ],
     out: Annotated[
-        Path, typer.Option(metavar="FILE.csv", help="Marks; JUnit XML and a page for each submission go beside it.")
+        Path,
+        typer.Option(
+            metavar="FILE.csv",
+            help="File for the marks. JUnit XML and a page for each submission go into the same folder.",
+        ),
     ] = Path("grades.csv"),
     jobs: Annotated[
-        int | None, typer.Option(min=1, max=64, metavar="N", help="Submissions at a time; default: one for each CPU.")
+        int | None,
+        typer.Option(
+            min=1, max=64, metavar="N", help="Submissions graded at the same time; default: one for each CPU."
+        ),
     ] = None,
     seconds: Annotated[
-        float, typer.Option(min=1, help="CPU time that each may take; waiting, ten times as long.")
+        float,
+        typer.Option(
+            min=1, max=86_400, help="CPU seconds for each submission. The limit of elapsed time is ten times this."
+        ),
     ] = 30,
-    memory: Annotated[int, typer.Option(min=256, metavar="MB", help="Memory that each process of it may have.")] = 1024,
+    memory: Annotated[
+        int, typer.Option(min=256, max=1_000_000, metavar="MB", help="Memory for each process of a submission.")
+    ] = 1024,
     trusted: Annotated[
-        bool, typer.Option("--trusted", help="Limits only, no sandbox: for a container that has nothing to protect.")
+        bool,
+        typer.Option("--trusted", help="No sandbox, only the limits. For a container that has nothing to protect."),
     ] = False,
     results: Annotated[
         Path | None,
-        typer.Option("--gradescope", metavar="results.json", help="Write this for Gradescope; one submission only."),
+        typer.Option(
+            "--gradescope",
+            metavar="results.json",
+            help="Grade SUBMISSIONS as one submission and write this file for Gradescope.",
+        ),
     ] = None,
 ) -> None:
-    """Grade submissions. Each runs in a sandbox: no network, no other files, limits on time, memory and processes."""
+    """Grade submissions, each in a sandbox: no network, no other files, limited time, memory and processes."""
     entry = catalogue.find(which)
     if not trusted and not has_bubblewrap():
         raise UsageError("grading needs bubblewrap (Debian: apt-get install bubblewrap), or --trusted for no sandbox")
-    if out.suffix != ".csv":
-        raise UsageError(f"--out {out}: the file ends in .csv")
-    found = [where] if results is not None else grading.submissions(where, entry.load().files, grading.pages_of(out))
-    limits = Limits(seconds, seconds * WAITING, memory * MEGABYTE)
-    graded = grading.grade(entry, found, jobs or len(os.sched_getaffinity(0)), limits, closed=not trusted)
+    if out.suffix != submissions.TABLE:
+        raise UsageError(f"--out {out}: the name of the file must end in .csv")
+    files = entry.load().files
+    # a folder that the teacher names may be a link; what is in it may not
+    found = [where.resolve()] if results else submissions.submissions(where, files, out.with_suffix(""))
+    # a place that cannot be written to fails now, before grading
     if results is not None:
-        results.write_text(grading.gradescope(graded[0]), encoding="utf-8")
+        writable.file("--gradescope", results)
+    else:
+        writable.file("--out", out, in_new_folder=True)
+        writable.file("--out", grades.junit_of(out), in_new_folder=True)
+        writable.folder("--out", grades.pages_of(out))
+    limits = Limits(seconds, seconds * WAITING, memory * MEGABYTE)
+    called = submissions.names(found, files)
+    with interruptible():
+        graded = grading.grade(entry, found, called, jobs or len(os.sched_getaffinity(0)), limits, closed=not trusted)
+    if results is not None:
+        results.write_text(grades.gradescope(graded[0]), encoding="utf-8")
         return
-    pages = grading.write(entry, graded, out)
+    pages = grades.write(entry, graded, out)
     table = Table("submission", "marks", "", box=None, header_style="bold")
     for one in graded:
         table.add_row(
@@ -198,10 +235,11 @@ def grade(
             escape("; ".join(filter(None, (one.remark, one.mistakes)))),
         )
     Console().print(table)
-    known = {*found, *(where / name for name in (out.name, out.with_suffix(".xml").name, pages.name))}
+    known = {*found, *submissions.earlier_marks(where)}
     others = [path.name for path in sorted(where.iterdir()) if path not in known and not path.name.startswith(".")]
     if others:
-        typer.echo(f"left out, for it is neither a folder nor an archive nor a file of the lab: {', '.join(others)}")
+        left = displayable(", ".join(others))
+        typer.echo(f"ignored (not a folder, an archive or a file of the lab): {left}")
     typer.echo(f"marks: {out}   JUnit: {out.with_suffix('.xml')}   pages: {pages}")
 
 
@@ -209,20 +247,21 @@ def grade(
 def export_(
     which: Annotated[str, typer.Argument(metavar="LAB", help="Number or name of the lab, for example 04.")],
     where: Annotated[Path, typer.Argument(parser=folder, metavar="DIR", help="Folder to make.")],
-    to: Annotated[Service, typer.Option(help="Who grades.")],
-    image: Annotated[str, typer.Option(help="The image of the lab (docker/README.md), where the service finds it.")],
+    to: Annotated[Service, typer.Option(help="Service that grades.")],
+    image: Annotated[str, typer.Option(help="Address of the lab's image (docker/README.md), for the service.")],
 ) -> None:
-    """Write the files with which GitHub Classroom or Gradescope grades a lab."""
+    """Write the files that GitHub Classroom or Gradescope needs to grade a lab."""
+    writable.folder("DIR", where)
     for file in export.export(catalogue.find(which), to, image, where):
         typer.echo(str(file))
 
 
 @app.command("reset")
 def reset(where: Work = HERE) -> None:
-    """Put the files of the start back. Your own are kept in a folder beside them."""
+    """Restore the first files of the lab. Your own files are kept in a folder next to them."""
     work = workspace.opened(where)
     kept = workspace.reset(work, work.entry.start)
-    typer.echo(f"{where} is as at the start{_kept(kept)}")
+    typer.echo(f"{where} has its first files again{_kept(kept)}")
 
 
 def _kept(folder: Path | None) -> str:

@@ -1,6 +1,6 @@
-"""What may be seen of a run while it goes on: a page, and text in the terminal.
+"""Views of a run: a live page, text in the terminal, and a recording.
 
-A process of its own reads the switches, so that the run itself has no more to do.
+A separate process reads the switches, so that the run itself has no extra work.
 """
 
 import os
@@ -20,27 +20,29 @@ NO_TERMINALS = ("dumb", "unknown")
 
 
 def in_terminal() -> bool:
-    """Whether lines that were written can be written again."""
+    """True if the terminal can rewrite lines."""
     return sys.stdout.isatty() and os.environ.get("TERM", "dumb") not in NO_TERMINALS
 
 
 @contextmanager
-def live_text(_say: Callable[[str], None]) -> Iterator[TextView]:
-    """The queues of this process's networks, a few times a second."""
-    view = TextView()
-    with _reading(["-m", "p4sched.live.lines", str(os.getpid())]) as lines:
-        Thread(target=view.take_lines, args=(lines,), daemon=True).start()
+def live_text(_say: Callable[[str], None], *, text: bool = True, record: bool = False) -> Iterator[TextView | None]:
+    """Shows the queues of this process's networks as text, or records them for `p4sched watch --replay`."""
+    view = TextView() if text else None
+    wanted = [*(["--text"] if text else []), *(["--record"] if record else [])]
+    with _reading(["-m", "p4sched.live.lines", str(os.getpid()), *wanted]) as lines:
+        if view is not None:
+            Thread(target=view.take_lines, args=(lines,), daemon=True).start()
         yield view
 
 
 @contextmanager
 def live_page(say: Callable[[str], None], *, text: bool) -> Iterator[TextView | None]:
-    """Serves the page of this process's networks, and says where it is. Gives the same as text, if that is wanted.
-    Raises P4schedError if that cannot be."""
+    """Serves the live page of this process's networks and prints its address; with `text`, also shows text. Raises
+    P4schedError if the page cannot be served."""
     with _reading(["-m", "p4sched.cli.start", "watch", "--run", str(os.getpid()), "--record"]) as lines:
         address = lines.readline().decode().strip()
         if not address:
-            raise P4schedError("--live: the page cannot be served")
+            raise P4schedError("--live: cannot serve the page")
         say(f"live page: {address}")
         view = TextView() if text else None
         with nullcontext() if view is None else following(address, view):
@@ -49,7 +51,7 @@ def live_page(say: Callable[[str], None], *, text: bool) -> Iterator[TextView | 
 
 @contextmanager
 def _reading(words: Sequence[str]) -> Iterator[IO[bytes]]:
-    """What such a process says. It is ended with the block."""
+    """Output of a reading process, which ends with the block."""
     process = subprocess.Popen(
         dying_with_us(on_host_cpus([sys.executable, *words])),
         stdin=subprocess.DEVNULL,

@@ -1,9 +1,13 @@
 """The command line. `p4sched --help` shows it."""
 
 import logging
+import re
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
+from functools import cache
 from importlib import import_module
+from io import TextIOWrapper
 from typing import Any
 
 import typer
@@ -13,6 +17,8 @@ from typer.core import TyperGroup
 
 from p4sched.cli.invoke import invoke
 from p4sched.errors import unknown_name
+from p4sched.interrupts import interruptible
+from p4sched.printable import printable
 
 ERRORS = Console(stderr=True, highlight=False, soft_wrap=True)
 
@@ -27,6 +33,7 @@ COMMANDS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "stages": ("compile", "stages", {}),
     "switch": ("programs", "switch", PASS_ON),
     "as-bmv2": ("programs", "as_bmv2", {**PASS_ON_BUT_HELP, "allow_interspersed_args": False}),
+    "port-rate": ("port_rate", "port_rate", {}),
     "shell": ("programs", "shell", PASS_ON_BUT_HELP),
     "calibrate": ("calibrate", "calibrate", {}),
     "clean": ("clean", "clean", {}),
@@ -40,13 +47,26 @@ COMMANDS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "trace": ("trace", "trace", {}),
     "certificates": ("tls", "certificates", {}),
 }
-"""Of each command its module in `p4sched.cli`, the function or app there, and typer's settings."""
+"""For each command: its module in `p4sched.cli`, the function or app there, and typer's settings."""
+OTHER_PROGRAMS = {name for name, (module, _, _) in COMMANDS.items() if module == "programs"}
+
+
+@cache
+def _loaded(name: str) -> Any:
+    """A command."""
+    module, attribute, settings = COMMANDS[name]
+    found = getattr(import_module(f"p4sched.cli.{module}"), attribute)
+    if isinstance(found, typer.Typer):
+        return typer.main.get_group(found)
+    alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    alone.command(name=name, context_settings=settings)(found)
+    return typer.main.get_command(alone)
 
 
 class Commands(TyperGroup):
-    """Loads the module of the command that is asked for, and only that: all of them take a second.
+    """Loads only the module of the given command, because loading all takes a second.
 
-    Names the likeliest command when there is none of the name given.
+    For an unknown command, suggests the closest name.
     """
 
     def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
@@ -54,16 +74,8 @@ class Commands(TyperGroup):
         return list(COMMANDS)
 
     def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]
-        """What is behind a name; None if nothing is."""
-        if cmd_name not in COMMANDS:
-            return None
-        module, attribute, settings = COMMANDS[cmd_name]
-        found = getattr(import_module(f"p4sched.cli.{module}"), attribute)
-        if isinstance(found, typer.Typer):
-            return typer.main.get_group(found)
-        alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-        alone.command(name=cmd_name, context_settings=settings)(found)
-        return typer.main.get_command(alone)
+        """The command of this name, or None."""
+        return _loaded(cmd_name) if cmd_name in COMMANDS else None
 
     def resolve_command(self, ctx: typer.Context, args: list[str]) -> Any:  # type: ignore[override]
         """Finds the command that the first argument names."""
@@ -75,6 +87,8 @@ class Commands(TyperGroup):
 app = typer.Typer(
     name="p4sched",
     help="A laboratory for packet scheduling on programmable switches.",
+    epilog="Exit codes: 0 success; 1 failure, or a check found a fault; 2 wrong usage, such as an unknown option or a"
+    " missing file; 130 Ctrl-C or SIGTERM.",
     cls=Commands,
     no_args_is_help=True,
     add_completion=False,
@@ -85,13 +99,19 @@ app = typer.Typer(
 
 @app.callback()
 def _all() -> None:
-    """Makes a group of the app: typer asks for a command or this, and the commands are not loaded yet."""
+    """Makes the app a group: typer needs a command or a callback, and no command is loaded yet."""
 
 
 def main() -> None:
-    """Every foreseen error is one line on standard error, and an exit code that is not zero."""
+    """Entry point. An expected error becomes one line on standard error and an exit code other than 0."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        # a name that the terminal cannot show must not end the command
+        sys.stdout.reconfigure(errors="backslashreplace")
     logging.basicConfig(format="%(levelname)s: %(message)s", level=logging.WARNING)
-    sys.exit(run_command(sys.argv[1:]))
+    # a program that replaces this one inherits its signal handling: leave it unchanged
+    with nullcontext() if sys.argv[1:2] and sys.argv[1] in OTHER_PROGRAMS else interruptible():
+        exit_code = run_command(sys.argv[1:])
+    sys.exit(exit_code)
 
 
 def run_command(arguments: Sequence[str]) -> int:
@@ -99,5 +119,7 @@ def run_command(arguments: Sequence[str]) -> int:
     exit_code, message = invoke(typer.main.get_command(app), arguments)
     # no arguments at all: the help has been shown
     if message:
-        ERRORS.print(f"[bold red]p4sched:[/] {escape(message)}")
+        # it may hold names and contents of files, and these may hold commands for a terminal
+        shown = "".join(part if part in {"\n", "\t"} else printable(part) for part in re.split(r"([\n\t])", message))
+        ERRORS.print(f"[bold red]p4sched:[/] {escape(shown)}")
     return exit_code

@@ -1,4 +1,4 @@
-"""Command-line options that experiments share; each experiment gives its own defaults."""
+"""Command-line options that experiments share. Each experiment sets its own defaults."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,84 +15,83 @@ from p4sched.units import Duration, Rate
 
 @dataclass(frozen=True)
 class Quick:
-    """Beside an option: what `--quick` puts in the place of its default."""
+    """Mark of an option: its default with `--quick`."""
 
     value: object
 
 
 @dataclass(frozen=True)
 class OnBmv2:
-    """Beside an option: its default on BMv2. For a rate, one that BMv2's ingress thread keeps up with."""
+    """Mark of an option: its default on BMv2. For a rate, one that BMv2's ingress thread can sustain."""
 
     value: object
 
 
 @dataclass(frozen=True)
 class Scaled:
-    """Beside an option: its default follows the time scale. A rate is divided by it, a time is multiplied."""
+    """Mark of an option: the time scale divides its default if it is a rate, and multiplies it if it is a time."""
 
 
 @dataclass(frozen=True)
 class AtLeastRtts:
-    """Beside an option that is a time: its default holds so many round trips at least, in whole seconds."""
+    """Mark of a time option: its default covers at least this many round trips, in whole seconds."""
 
     count: int
 
 
 def time_option(text: str) -> Any:
-    """An option that is a time."""
+    """A time option."""
     return typer.Option(parser=Duration.parse, metavar="TIME", help=text)
 
 
-def rate_option(text: str = "Bottleneck's rate.") -> Any:
-    """An option that is a rate."""
+def rate_option(text: str = "Rate of the bottleneck.") -> Any:
+    """A rate option."""
     return typer.Option(parser=Rate.parse, metavar="RATE", help=text)
 
 
-RoundTripTime = Annotated[Duration, time_option("Round-trip time while nothing queues."), Scaled()]
+RoundTripTime = Annotated[Duration, time_option("Round-trip time with empty queues."), Scaled()]
 TimeScale = Annotated[
     str,
     typer.Option(
         "--time-scale",
         metavar="N|auto",
-        help="Divides the default rate and multiplies the default times by N; auto: the fastest that this machine"
-        " carries, or 1 if --rate or --rtt is given.",
+        help="Divide the default rate and multiply the default times by N; auto: the fastest that this machine"
+        " can carry, or 1 if --rate or --rtt is given.",
     ),
 ]
-DelayTarget = Annotated[Duration, time_option("The control laws' delay target."), Scaled()]
+DelayTarget = Annotated[Duration, time_option("Delay target of the control laws."), Scaled()]
 InVirtualTime = Annotated[
     bool,
     typer.Option(
         "--virtual",
-        help="In virtual time, which waits for everybody: exact on any machine, and the same result every time. Needs"
-        " no root.",
+        help="Run in virtual time: exact on any machine, and the same result every time. Needs no root.",
     ),
 ]
-PAGE_HELP = "Also serve a page on this machine that shows the queues live (see 'p4sched watch')."
-NoText = Annotated[bool, typer.Option("--no-text", help="Do not show the queues below the progress in a terminal.")]
-HOSTS_HELP = "With --virtual: models of TCP, or Linux kernels ('make virtual' builds one)."
-WhichSwitch = Annotated[SwitchKind, typer.Option(help="The project's own switch, or BMv2.")]
+PAGE_HELP = "Also serve a page that shows the queues live (see 'p4sched watch')."
+NoText = Annotated[bool, typer.Option("--no-text", help="Do not show the queues in the terminal.")]
+HOSTS_HELP = "With --virtual: hosts are models of TCP, or Linux kernels ('make virtual' builds one)."
+WhichSwitch = Annotated[SwitchKind, typer.Option(help="The embedded switch, or BMv2.")]
 WhichTarget = Annotated[
-    Target, typer.Option(help="Whose programs the switch runs: p4/, or those for a Tofino in tofino-port/.")
+    Target, typer.Option(help="Programs of the switch: those in p4/, or those for a Tofino in tofino-port/.")
 ]
 MAX_SEED = 2**63 - 1
 ResultFolder = Annotated[Path, typer.Option(parser=folder, metavar="DIR", help="Folder for the results.")]
 
 
 def quick_option(short: str) -> Any:
-    """The option --quick, which stands for `short`."""
-    return typer.Option("--quick", help=f"In short: {short}. An option that is given as well keeps its value.")
+    """The option --quick, short for `short`."""
+    return typer.Option("--quick", help=f"Short for: {short}. Options that you give keep their value.")
 
 
 def whole_seconds(option: str, time: Duration, shortest: int = 1) -> int:
-    """The time in seconds, for what is sampled once a second. Raises UsageError for any other time."""
+    """The time in seconds. Raises UsageError if it is not a whole number, or too short."""
     if time.seconds != int(time.seconds) or time.seconds < shortest:
-        raise UsageError(f"{option} {time} is not a whole number of seconds, at least {shortest}")
+        raise UsageError(f"{option} {time} must be a whole number of seconds, at least {shortest}")
     return int(time.seconds)
 
 
 def at_least(option: str, time: Duration, shortest_s: float, why: str) -> float:
-    """The time in seconds. Raises UsageError if it is shorter than what gives a result."""
+    """The time in seconds. Raises UsageError if it is too short for a result."""
     if time.seconds < shortest_s:
-        raise UsageError(f"{option} {time} is too short: {why}, so it takes at least {shortest_s:g}s")
+        raise UsageError(f"{option} {time} is too short: {why}; use at least {shortest_s:g}s")
     return time.seconds

@@ -1,8 +1,9 @@
-"""`p4sched switch`, `p4sched as-bmv2` and `p4sched shell`: other programs, in the place of this one."""
+"""`p4sched switch`, `p4sched as-bmv2` and `p4sched shell`: run another program in place of this one."""
 
 import os
 import socket
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,46 +12,56 @@ from p4sched.cli import tls
 from p4sched.errors import P4schedError, UsageError
 from p4sched.lab.running import find_switch
 from p4sched.p4rt.tls import trouble
-from p4sched.paths import BMV2_NAMES_DIR, READING_SHELL, SHELL_PYTHON, rust_binary
+from p4sched.paths import BMV2_GUEST_DIR, BMV2_NAMES_DIR, READING_SHELL, SHELL_PYTHON, rust_binary
 
 
 def switch(ctx: typer.Context) -> None:
-    """Run the embedded switch. It takes the options of simple_switch_grpc; '--help' shows them."""
+    """Run the embedded switch, with the options of simple_switch_grpc; '--help' shows them."""
     binary = str(rust_binary("p4sched-switch"))
     os.execv(binary, [binary, *ctx.args])
 
 
 def as_bmv2(
     ctx: typer.Context,
-    command: Annotated[str, typer.Argument(metavar="COMMAND", help="What to run, with its arguments.")],
+    command: Annotated[str, typer.Argument(metavar="COMMAND", help="Command to run, with its arguments.")],
 ) -> None:
-    """Run a command that finds this project's switch and compiler under BMv2's and p4c's names.
+    """Run a command that uses this project's switch and compiler under the names of BMv2 and p4c.
 
-    simple_switch, simple_switch_grpc, simple_switch_CLI, p4c and p4c-bm2-ss are first on its PATH.
+    On its PATH, simple_switch, simple_switch_grpc, simple_switch_CLI, p4c and p4c-bm2-ss come first. Its Python finds
+    P4Runtime's messages, gRPC, scapy, psutil, Mininet and p4runtime-shell, if it has none. sudo keeps both.
     """
     for name in ("p4sched-switch", "p4sched-p4c"):
         rust_binary(name)
-    path = f"{BMV2_NAMES_DIR}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    found = {
+        "PATH": _before("PATH", BMV2_NAMES_DIR, BMV2_GUEST_DIR),
+        "PYTHONPATH": _before("PYTHONPATH", BMV2_GUEST_DIR),
+    }
     try:
-        os.execvpe(command, [command, *ctx.args], {**os.environ, "PATH": path})
+        os.execvpe(command, [command, *ctx.args], {**os.environ, **found})
     except FileNotFoundError as error:
-        raise P4schedError(f"no command '{command}' on the PATH") from error
+        raise UsageError(f"no command '{command}' on the PATH") from error
     except OSError as error:
-        raise P4schedError(f"{command}: cannot be run: {error.strerror}") from error
+        raise P4schedError(f"{command}: cannot run: {error.strerror}") from error
+
+
+def _before(variable: str, *folders: Path) -> str:
+    """The folders, then those that the environment variable lists."""
+    listed = os.environ.get(variable, os.defpath if variable == "PATH" else "")
+    return os.pathsep.join([*map(str, folders), *filter(None, [listed])])
 
 
 def shell(
     ctx: typer.Context,
     name: Annotated[str, typer.Argument(metavar="SWITCH", help="A switch of the running lab (s1), or HOST:PORT.")],
-    primary: Annotated[bool, typer.Option("--primary", help="Write as well, if no controller does.")] = False,
+    primary: Annotated[bool, typer.Option("--primary", help="Also write, if no controller does.")] = False,
     ssl: tls.Ssl = False,
     cacert: tls.Authority = None,
     cert: tls.Certificate = None,
     private_key: tls.Key = None,
 ) -> None:
-    """Open p4runtime-shell on a running switch. It only reads, also where no controller writes.
+    """Open p4runtime-shell on a running switch. By default it only reads.
 
-    Further options go to p4runtime-shell: '--election-id 0,20' takes the writing over from the controller.
+    Other options go to p4runtime-shell. '--election-id 0,20' makes the shell primary, in place of the controller.
     """
     found = replace(find_switch(name), tls=tls.asked(ssl, cacert, cert, private_key))
     if not SHELL_PYTHON.is_file():

@@ -1,7 +1,7 @@
-"""p4runtime-shell that reads.
+"""p4runtime-shell that only reads.
 
-It sends no election id, so it is never primary (P4Runtime, section "Unset Election ID"). With ``--primary`` it asks for
-the writing if no controller has it. This file runs in p4runtime-shell's own environment, without ``p4sched``.
+It sends no election id, so it is never primary (P4Runtime, section "Unset Election ID"). With ``--primary`` it becomes
+primary if no controller is. This file runs in p4runtime-shell's own environment, without ``p4sched``.
 """
 
 import sys
@@ -15,7 +15,7 @@ NOT_FOUND = 5
 
 
 class ReadingClient(p4runtime.P4RuntimeClient):  # type: ignore[misc]
-    """A client that asks for the writing only if it is wanted and free."""
+    """Client that becomes primary only on request, and only if no controller is."""
 
     wants_writing = False
     election_id: tuple[int, int]
@@ -38,7 +38,7 @@ class ReadingClient(p4runtime.P4RuntimeClient):  # type: ignore[misc]
             self.stream_out_q.put = put
 
     def _writing_is_free(self) -> bool:
-        """Whether no controller is primary; takes an election id that is high enough then."""
+        """True if no controller is primary; then also raises the election id enough."""
         request = p4runtime.p4runtime_pb2.StreamMessageRequest()
         request.arbitration.device_id = self.device_id
         self.stream_out_q.put(request)
@@ -51,7 +51,7 @@ class ReadingClient(p4runtime.P4RuntimeClient):  # type: ignore[misc]
 
 
 def main() -> None:
-    """p4runtime-shell with this client."""
+    """Runs p4runtime-shell with this client."""
     ReadingClient.wants_writing = PRIMARY in sys.argv
     sys.argv = [word for word in sys.argv if word != PRIMARY]
     shell.P4RuntimeClient = ReadingClient

@@ -1,4 +1,4 @@
-"""`p4sched replay LOG`: makes every decision of a controller again, from the inputs it logged."""
+"""`p4sched replay LOG`: repeats every decision of a controller from its logged inputs."""
 
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +13,7 @@ from p4sched.schemes import LAWS
 def replay(
     log: Annotated[Path, typer.Argument(metavar="LOG", help="Decision log of a controller (JSON lines).")],
 ) -> None:
-    """Make all decisions of a log again and compare. The first difference is shown, with exit code 1."""
+    """Repeat all decisions of a log and compare. Shows the first difference, with exit code 1."""
     count = 0
     for count, entry in enumerate(decisions_again(log, LAWS), 1):  # noqa: B007 - the last value is the number of them
         if not entry.agrees:

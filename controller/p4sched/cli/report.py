@@ -1,10 +1,11 @@
-"""`p4sched report DIR`: one HTML page of what runs left behind."""
+"""`p4sched report DIR`: one HTML page of the results of runs."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from p4sched.cli import writable
 from p4sched.errors import UsageError
 from p4sched.lab import experiment
 from p4sched.results.report import PAGE, page, read_runs
@@ -12,14 +13,15 @@ from p4sched.results.whole_file import write_whole
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Results of a run, or a folder of several.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of one run, or of several runs.")],
     out: Annotated[
-        Path | None, typer.Option("-o", "--out", metavar="FILE", help=f"The page; default: DIR/{PAGE}.")
+        Path | None, typer.Option("-o", "--out", metavar="FILE", help=f"File to write; default: DIR/{PAGE}.")
     ] = None,
 ) -> None:
-    """Make one HTML page of the figures and tables of one run, or of all runs in a folder."""
+    """Make one HTML page with the figures and tables of all runs in a folder."""
     found = read_runs(folder)
     path = out or folder / PAGE
+    writable.file("--out", path)
     try:
         write_whole(path, page(found, path.parent, _shows))
     except OSError as error:
@@ -28,5 +30,5 @@ def report(
 
 
 def _shows(name: str) -> str:
-    """The experiment's own line on what it shows; nothing for one that this version does not have."""
+    """Summary of an experiment; empty if this version does not have it."""
     return experiment.load(name).summary if name in experiment.names() else ""

@@ -20,18 +20,18 @@ from p4sched.lab.experiment import HostKind, SwitchKind
 from p4sched.p4rt.target import Target
 
 ALL_ONLY = ("--quick", "--out", "--time-scale", "--switch", "--target", "--virtual", "--hosts")
-"""Of `p4sched run --all`; behind an experiment's name they are its own."""
+"""Options of `p4sched run --all`. After an experiment's name, they belong to the experiment."""
 
 
 class ExperimentGroup(TyperGroup):
-    """The experiments as commands of `p4sched run`, each loaded only when it is asked for."""
+    """The experiments as commands of `p4sched run`. Loads only the one that runs."""
 
     def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
         """Names of all experiments."""
         return experiment.names()
 
     def get_command(self, ctx: typer.Context, cmd_name: str) -> TyperCommand:  # type: ignore[override]
-        """The experiment's function as a command."""
+        """The experiment as a command."""
         found = experiment.load(cmd_name)
         alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
         alone.command(name=found.name)(experiments.command(found))
@@ -55,22 +55,21 @@ app = typer.Typer(
 def run(
     ctx: typer.Context,
     every: Annotated[bool, typer.Option("--all", help="Run every experiment in turn.")] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="With --all: the quick form of each.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="With --all: run the quick form of each.")] = False,
     out: Annotated[
         Path, typer.Option(parser=folder, metavar="DIR", help="With --all: results go to DIR/EXPERIMENT.")
     ] = Path("results"),
     scale: Annotated[
-        str, typer.Option("--time-scale", metavar="N|auto", help="With --all: of every experiment that has one.")
+        str,
+        typer.Option("--time-scale", metavar="N|auto", help="With --all: time scale of the experiments that have one."),
     ] = "auto",
-    switch: Annotated[
-        SwitchKind, typer.Option(help="With --all: the project's own switch, or BMv2.")
-    ] = SwitchKind.EMBEDDED,
+    switch: Annotated[SwitchKind, typer.Option(help="With --all: the embedded switch, or BMv2.")] = SwitchKind.EMBEDDED,
     target: Annotated[
-        Target, typer.Option(help="With --all: whose programs the switch runs. Experiments without any are left out.")
+        Target, typer.Option(help="With --all: programs of the switch. Skips experiments without such programs.")
     ] = Target.V1MODEL,
-    virtual: Annotated[bool, typer.Option("--virtual", help="With --all: in virtual time.")] = False,
+    virtual: Annotated[bool, typer.Option("--virtual", help="With --all: run in virtual time.")] = False,
     hosts: Annotated[
-        HostKind, typer.Option(help="With --all --virtual: models of TCP, or Linux kernels.")
+        HostKind, typer.Option(help="With --all --virtual: hosts are models of TCP, or Linux kernels.")
     ] = HostKind.MODEL,
 ) -> int:
     """Run an experiment. 'p4sched run EXPERIMENT --help' shows its options."""
@@ -78,7 +77,7 @@ def run(
         raise UsageError("--hosts means nothing without --virtual")
     name = ctx.invoked_subcommand
     if every and name is not None:
-        raise UsageError(f"run --all runs every experiment: leave out '{name}', or --all")
+        raise UsageError(f"run --all runs every experiment: leave out '{name}' or --all")
     if every:
 
         def options(name: str) -> list[str]:
@@ -88,7 +87,7 @@ def run(
             in_time = (
                 [] if found.simulated or not virtual else ["--virtual", experiments.hosts_option(found), hosts.value]
             )
-            # what is simulated has no switch, and says so
+            # a simulated experiment has no switch, and reports that option
             switched = [] if found.simulated else ["--switch", switch.value]
             return [*in_time, *switched, *aimed, *scaled, *(["--quick"] if quick else [])]
 
@@ -98,10 +97,10 @@ def run(
         names = [name for name in experiment.names() if target in experiment.load(name).targets]
         return run_all(names, again, out, options, Console())
     if name is None:
-        raise UsageError(f"run which experiment? --all, or one of: {', '.join(experiment.names())}")
+        raise UsageError(f"no experiment: give --all, or one of: {', '.join(experiment.names())}")
     misplaced = [option for option in ALL_ONLY if given(ctx, option)]
     if misplaced:
-        raise UsageError(f"{misplaced[0]} belongs behind the experiment's name: run {name} {misplaced[0]} ...")
+        raise UsageError(f"{misplaced[0]} belongs after the experiment's name: run {name} {misplaced[0]} ...")
     return 0
 
 

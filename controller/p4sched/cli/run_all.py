@@ -1,4 +1,4 @@
-"""`p4sched run --all`: every experiment in turn, and at the end what became of each."""
+"""`p4sched run --all`: runs every experiment, one after another, then prints all results."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -15,36 +15,36 @@ from p4sched.results import summaries
 from p4sched.results.tables import print_table
 
 Invoke = Callable[[Sequence[str]], tuple[int, str]]
-"""Runs a command line of p4sched; gives its exit code, and the message of its error."""
+"""Runs a command line of p4sched; returns its exit code and its error message."""
 Options = Callable[[str], Sequence[str]]
-"""What stands behind an experiment's name, besides `--out`."""
+"""Arguments after an experiment's name, without `--out`."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one experiment."""
+    """Outcome of one experiment."""
 
     name: str
     seconds: float
     error: str = ""
-    """Why it failed; empty when it did not."""
+    """Error message; empty if it did not fail."""
     doubts: Sequence[summaries.Doubt] = ()
-    """Why parts of it are not to be believed."""
+    """Reasons to doubt parts of it."""
     exact: bool = False
-    """Whether it was in virtual time."""
+    """True if it ran in virtual time."""
 
     @property
     def verdict(self) -> str:
-        """In a word, with rich's markup."""
+        """One word, with rich's markup."""
         if self.error:
             return "[bold red]failed[/]"
         return "[bold red]INVALID[/]" if self.doubts else "exact" if self.exact else "valid"
 
 
 def run_all(names: Sequence[str], invoke: Invoke, out: Path, options: Options, console: Console) -> int:
-    """Runs the experiments, with these options of each, into OUT/NAME. A failure does not stop the others; Ctrl-C does.
+    """Runs the experiments with their options into OUT/NAME. A failure does not stop the others; Ctrl-C does.
 
-    Returns the exit code: 1 if one failed. INVALID runs are listed, and are no failure: they say so themselves.
+    Returns the exit code: 1 if one failed. INVALID runs are listed, but are no failures.
     """
     with result_folder(out):
         return _run_all(names, invoke, out, options, console)
@@ -69,7 +69,7 @@ def _run_all(names: Sequence[str], invoke: Invoke, out: Path, options: Options, 
 
 
 def _guarded(invoke: Invoke, arguments: Sequence[str], console: Console) -> tuple[int, str]:
-    """A fault of one experiment's code must not stop the others; it is shown in full, since it is to be mended."""
+    """Runs one experiment. An unexpected exception is shown in full and does not stop the others."""
     try:
         return invoke(arguments)
     except Exception as error:
@@ -101,5 +101,5 @@ def _print_end(outcomes: Sequence[Outcome], out: Path, console: Console) -> None
     if failed:
         console.print(f"[bold red]failed:[/] {', '.join(failed)}")
     if invalid:
-        console.print(f"[bold red]INVALID, not to be believed:[/] {', '.join(invalid)}")
-    console.print(f"results: {out}   all on one page: p4sched report {out}")
+        console.print(f"[bold red]INVALID, do not use:[/] {', '.join(invalid)}")
+    console.print(f"results: {out}   as one page: p4sched report {out}")

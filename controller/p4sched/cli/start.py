@@ -1,4 +1,4 @@
-"""The installed command: Ctrl-C is an orderly end also while the command line is still being loaded."""
+"""The installed command. Handles Ctrl-C also while the command line is still loading."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""`p4sched stf PATH...`: Simple Test Framework files against programs, in stepped time."""
+"""`p4sched stf PATH...`: runs Simple Test Framework files against programs, in stepped time."""
 
 import os
 import re
@@ -19,7 +19,7 @@ from p4sched.paths import rust_binary
 
 
 class Result(StrEnum):
-    """What became of a script."""
+    """Result of a script."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -28,7 +28,7 @@ class Result(StrEnum):
 
 @dataclass(frozen=True)
 class Run:
-    """A script that was run; `text` says what is not as it should be."""
+    """A finished script; `text` describes its faults."""
 
     script: Path
     result: Result
@@ -36,16 +36,16 @@ class Run:
 
 
 def stf(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Scripts NAME.stf, and folders of them.")],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Scripts NAME.stf, or folders with scripts.")],
     program: Annotated[
         Path | None,
         typer.Option("--program", metavar="FILE", help="P4 program or BMv2 JSON for all scripts."),
     ] = None,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Also name the scripts that passed.")] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Also list the scripts that passed.")] = False,
 ) -> int:
-    """Run Simple Test Framework files: what enters a program, and what has to come out.
+    """Run Simple Test Framework files: packets into a program, and the packets expected from it.
 
-    The program of NAME.stf is NAME.p4 or NAME.json beside it. No root, no ports. Exit code 1 if a script failed.
+    The program of NAME.stf is NAME.p4 or NAME.json in the same folder. Needs no root. Exit code 1 if a script fails.
     """
     scripts = list(_scripts(paths))
     if program is not None and not program.is_file():
@@ -80,7 +80,7 @@ def _run(script: Path, program: Path | None, *, verbose: bool) -> Run:
         beside = [script.with_suffix(suffix) for suffix in (".p4", ".json")]
         program = next((path for path in beside if path.is_file()), None)
         if program is None:
-            return Run(script, Result.SKIPPED, f"neither {beside[0].name} nor {beside[1].name} beside it")
+            return Run(script, Result.SKIPPED, f"neither {beside[0].name} nor {beside[1].name} in its folder")
     if program.suffix == ".json":
         return _against(script, program, verbose=verbose)
     if not _for_v1model(program):
@@ -95,7 +95,7 @@ def _run(script: Path, program: Path | None, *, verbose: bool) -> Run:
 
 
 def _for_v1model(program: Path) -> bool:
-    """Whether the program, or a file that it includes, names the architecture or its package."""
+    """True if the program, or a file that it includes, names the architecture or its package."""
     sources = [program]
     for source in sources:
         text = source.read_text(errors="replace")
@@ -108,6 +108,6 @@ def _for_v1model(program: Path) -> bool:
 
 def _against(script: Path, json: Path, *, verbose: bool) -> Run:
     command = [str(rust_binary("p4sched-stf")), *(["--verbose"] if verbose else []), str(json), str(script)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     text = (done.stdout or done.stderr).strip()
     return Run(script, Result.FAILED if done.returncode else Result.PASSED, text)

@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from p4sched import simulate
+from p4sched.cli import writable
 from p4sched.cli.given import folder
 from p4sched.errors import P4schedError, UsageError
 from p4sched.results import sweeps
@@ -26,31 +27,36 @@ from p4sched.sweep.point import Outcome
 FIGURE = "figure.png"
 A_DAY_S = 24 * 60 * 60
 TOLD_FAILURES = 5
-"""More of them are in the file only."""
+"""Failures to print; the file has all of them."""
 
 
 def sweep(
-    plan: Annotated[Path, typer.Argument(metavar="SWEEP.toml", help="What to run: docs/SIMULATION.md.")],
+    plan: Annotated[
+        Path, typer.Argument(metavar="SWEEP.toml", help="Description of the sweep; see docs/SIMULATION.md.")
+    ],
     out: Annotated[
         Path | None, typer.Option(parser=folder, metavar="DIR", help="Folder of the results; default: results/SWEEP.")
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Points at a time; default: one for each CPU that it may use."),
+        typer.Option(min=1, metavar="N", help="Points that run at the same time; default: one for each CPU."),
     ] = None,
     dask: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS|local", help="Run on Dask: the scheduler at an address, or one of this machine."),
+        typer.Option(
+            metavar="ADDRESS|local", help="Run on Dask: address of a scheduler, or local for one on this machine."
+        ),
     ] = None,
 ) -> None:
     """Run every combination of schemes, loads, seeds and parameters of a scenario in virtual time.
 
-    Writes DIR/results.parquet, a row for each point, and DIR/figure.png; 'p4sched report DIR' shows both. Started
-    again, it runs only what is not done yet.
+    Writes DIR/results.parquet, with a row for each point, and DIR/figure.png; 'p4sched report DIR' shows both. If you
+    start it again, it runs only the missing points.
     """
     asked = plans.read(plan)
-    _try(asked, plan)
     where = out or Path("results") / plan.stem
+    writable.folder("--out", where)
+    _try(asked, plan)
     with folders.opened(where) as opened:
         changed = opened.changed(plan.read_text(encoding="utf-8"), asked)
         if changed:
@@ -60,7 +66,7 @@ def sweep(
             outcomes = asyncio.run(_run(asked, keys, opened, jobs or len(os.sched_getaffinity(0)), dask))
         except KeyboardInterrupt:
             left = len(folders.missing(asked, opened, keys))
-            typer.echo(f"{left} of {len(keys)} points are left; the same command goes on with them", err=True)
+            typer.echo(f"{left} of {len(keys)} points are left; run the same command to continue", err=True)
             raise
         path = table.write(where, plan.stem, asked, outcomes)
         _draw(where)
@@ -84,12 +90,12 @@ def _try(plan: Plan, path: Path) -> None:
 
 
 async def _run(plan: Plan, keys: list[str], folder: folders.Folder, jobs: int, dask: str | None) -> list[Outcome]:
-    """The outcomes of all points, in their order."""
+    """Outcomes of all points, in order."""
     by_point = dict(zip(map(id, plan.points), keys, strict=True))
     outcomes = {key: found for key in keys if (found := folder.outcome(key)) is not None}
     left: dict[str, Point] = {key: point for key, point in zip(keys, plan.points, strict=True) if key not in outcomes}
     if outcomes:
-        typer.echo(f"{len(keys) - len(left)} of {len(keys)} points are there already")
+        typer.echo(f"{len(keys) - len(left)} of {len(keys)} points are done already")
     todo = list(left.values())
     running: AsyncIterator[workers.Done] = (
         workers.processes(plan, todo, jobs, folder.scratch) if dask is None else workers.dask(plan, todo, jobs, dask)

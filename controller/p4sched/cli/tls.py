@@ -1,4 +1,4 @@
-"""`p4sched certificates`, and the options of commands that speak TLS with a switch: those of p4runtime-shell."""
+"""`p4sched certificates`, and the TLS options of commands that connect to a switch, named as in p4runtime-shell."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from p4sched.cli import writable
 from p4sched.cli.given import folder
 from p4sched.errors import in_range
 from p4sched.p4rt.tls import Tls
@@ -14,19 +15,19 @@ PANEL = "TLS with the switch"
 OPTIONS = ("--ssl", "--cacert", "--cert", "--private-key")
 LONGEST_DAYS = 36500
 
-Ssl = Annotated[bool, typer.Option("--ssl", help="Encrypt; the files below ask for it too.", rich_help_panel=PANEL)]
+Ssl = Annotated[bool, typer.Option("--ssl", help="Use TLS; any of the files below implies it.", rich_help_panel=PANEL)]
 Authority = Annotated[
     Path | None,
     typer.Option(
         "--cacert",
         metavar="FILE",
-        help="Authority of the switch's certificate; default: the public ones.",
+        help="Certificate of the authority that signed the switch's; default: the public authorities.",
         rich_help_panel=PANEL,
     ),
 ]
 Certificate = Annotated[
     Path | None,
-    typer.Option("--cert", metavar="FILE", help="Own certificate, for mutual TLS.", rich_help_panel=PANEL),
+    typer.Option("--cert", metavar="FILE", help="Certificate of this client, for mutual TLS.", rich_help_panel=PANEL),
 ]
 Key = Annotated[
     Path | None,
@@ -35,31 +36,34 @@ Key = Annotated[
 
 
 def asked(ssl: bool, authority: Path | None, certificate: Path | None, key: Path | None) -> Tls | None:
-    """What these options ask for; None: nothing is encrypted. Raises UsageError for wrong files."""
+    """TLS settings of these options; None: no TLS. Raises UsageError for wrong files."""
     if not ssl and (authority, certificate, key) == (None, None, None):
         return None
     return Tls.of_files(authority, certificate, key)
 
 
 def certificates(
-    into: Annotated[Path, typer.Argument(parser=folder, metavar="DIR", help="Folder of the files.")],
+    into: Annotated[Path, typer.Argument(parser=folder, metavar="DIR", help="Folder for the files.")],
     name: Annotated[
         list[str] | None,
-        typer.Option("--name", metavar="NAME", help="Name of a machine on which switches run, besides localhost."),
+        typer.Option(
+            "--name", metavar="NAME", help="Name of a machine that runs switches, in addition to localhost; repeatable."
+        ),
     ] = None,
     address: Annotated[
         list[str] | None,
-        typer.Option("--address", metavar="IP", help="Address of such a machine, besides those of loopback."),
+        typer.Option("--address", metavar="IP", help="Address of such a machine, in addition to loopback; repeatable."),
     ] = None,
-    days: Annotated[int, typer.Option("--days", metavar="N", help="How long the certificates are valid.")] = 365,
+    days: Annotated[int, typer.Option("--days", metavar="N", help="Days until the certificates expire.")] = 365,
 ) -> None:
-    """Make certificates for a laboratory: an authority, and one for switches and one for clients that it signed.
+    """Make certificates for a laboratory: an authority, and one signed for switches and one for clients.
 
-    Of each there is a certificate DIR/NAME.crt and a key DIR/NAME.key, for ca, server and client.
+    Writes a certificate DIR/NAME.crt and a key DIR/NAME.key for each of ca, server and client.
     """
     from p4sched import certificates as made  # noqa: PLC0415 - needs a library that the other commands do not
 
     in_range("--days", days, 1, LONGEST_DAYS, "days")
+    writable.folder("DIR", into)
     asked_for = made.Places(
         [made.parse_name(each) for each in name or ()], [made.parse_address(each) for each in address or ()]
     )

@@ -1,4 +1,4 @@
-"""`p4sched trace PROGRAM CAPTURE`: the way of captured packets through a program, without a network."""
+"""`p4sched trace PROGRAM CAPTURE`: shows how captured packets pass through a program, without a network."""
 
 import cmd
 import contextlib
@@ -28,26 +28,26 @@ from p4sched.p4rt.target import Target
 from p4sched.paths import rust_binary
 
 MOST_PACKETS = 10**12
-"""More than a capture holds."""
+"""Limit above the size of any capture."""
 
 
 class EntryCommands(Commands):
-    """The commands of `simple_switch_CLI` from a file: the first wrong line ends it."""
+    """Commands of `simple_switch_CLI` from a file. Stops at the first wrong line."""
 
     def onecmd(self, line: str) -> bool:
-        """Runs one line; fails with what is wrong with it."""
+        """Runs one line; raises an error if it is wrong."""
         return cmd.Cmd.onecmd(self, line)
 
     def default(self, line: str) -> None:
-        """No command of this name."""
+        """Refuses an unknown command."""
         raise InputError(f"no command '{line.split(maxsplit=1)[0]}'")
 
     def do_shell(self, line: str) -> None:
-        """A file of entries runs no programs."""
+        """Refuses to run programs."""
         raise InputError(f"'{line}' is for a shell")
 
     def do_help(self, arg: str) -> None:
-        """Nobody reads it."""
+        """Refuses help, which nobody would read."""
         raise InputError(f"'help {arg}".rstrip() + "' is for a terminal: simple_switch_CLI")
 
 
@@ -58,21 +58,23 @@ def trace(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Commands of simple_switch_CLI, one a line, or JSON as the exercises of p4lang/tutorials write it.",
+            help="Commands of simple_switch_CLI, one per line, or JSON as in the exercises of p4lang/tutorials.",
         ),
     ] = None,
-    port: Annotated[int, typer.Option(min=0, max=510, metavar="N", help="Port by which the packets arrive.")] = 1,
+    port: Annotated[int, typer.Option(min=0, max=510, metavar="N", help="Port on which the packets arrive.")] = 1,
     packet: Annotated[
         int | None,
-        typer.Option(min=1, max=MOST_PACKETS, metavar="N", help="Show only packet N; those before it pass as well."),
+        typer.Option(
+            min=1, max=MOST_PACKETS, metavar="N", help="Show only packet N; the packets before it still pass."
+        ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Write each event as a line of JSON.")] = False,
-    arch: Annotated[Target, typer.Option(help="Architecture that a P4 program is written for.")] = Target.V1MODEL,
+    json: Annotated[bool, typer.Option("--json", help="Print each event as a line of JSON.")] = False,
+    arch: Annotated[Target, typer.Option(help="Architecture of a P4 program.")] = Target.V1MODEL,
 ) -> int:
-    """Show the way of captured packets through a program: no network, no root.
+    """Show how captured packets pass through a program. Needs no network and no root.
 
-    Parser states, tables, keys, actions, changes of fields, queues, and what comes out where. One packet at a time,
-    in stepped time.
+    Shows parser states, tables, keys, actions, changed fields, queues, and each packet that leaves, with its port.
+    Packets pass one at a time, in stepped time.
     """
     for path in (program, capture, entries):
         if path is not None and (path.is_dir() or not path.exists()):
@@ -98,7 +100,7 @@ def _run(json: Path, p4info: Path | None, capture: Path, entries: Path | None, o
         assert bench.stdin
         assert bench.stdout
         assert bench.stderr
-        # without a port it has failed, and says why below
+        # without a port it has failed; the reason is read below
         listening = bench.stdout.readline() if entries is not None else b""
         try:
             if entries is not None and listening:
@@ -110,7 +112,7 @@ def _run(json: Path, p4info: Path | None, capture: Path, entries: Path | None, o
             shutil.copyfileobj(bench.stdout, sys.stdout.buffer)
             sys.stdout.flush()
         except BrokenPipeError:
-            # nobody reads any more: no second complaint when Python flushes
+            # the reader is gone: prevents a second error when Python flushes
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             bench.kill()
             return 1
@@ -121,10 +123,13 @@ def _run(json: Path, p4info: Path | None, capture: Path, entries: Path | None, o
 
 
 def _write(entries: Path, json: Path, port: int) -> None:
-    """Gives the entries to the switch that listens at this port."""
-    program = Names(json.read_text())
-    commands = EntryCommands(connect("127.0.0.1", port), program)
+    """Writes the entries to the switch that listens on this port."""
     text = entries.read_text(errors="replace")
+    try:
+        program = Names(json.read_text(errors="replace"))
+    except InputError as error:
+        raise P4schedError(f"{json}: {error}") from error
+    commands = EntryCommands(connect("127.0.0.1", port), program)
     try:
         for place, command in runtime_json.commands(text, program) if entries.suffix == ".json" else _lines(text):
             _run_command(commands, command, f"{entries}:{place}")
@@ -134,7 +139,7 @@ def _write(entries: Path, json: Path, port: int) -> None:
 
 def _run_command(commands: EntryCommands, command: str, place: str) -> None:
     try:
-        # what it says of each entry belongs to a terminal
+        # its output for each entry is for a terminal
         with contextlib.redirect_stdout(io.StringIO()):
             commands.onecmd(command)
     except (InputError, OverflowError, TException) as error:
@@ -143,7 +148,7 @@ def _run_command(commands: EntryCommands, command: str, place: str) -> None:
 
 
 def _lines(text: str) -> Iterator[tuple[str, str]]:
-    """The numbers of the lines that are commands, and these."""
+    """Commands, each with its line number."""
     for number, line in enumerate(text.splitlines(), 1):
         command = line.partition("#")[0].strip()
         if command:

@@ -1,4 +1,4 @@
-"""`p4sched watch`: the queues of running switches, live."""
+"""`p4sched watch`: a live page of the queues of running switches."""
 
 from functools import partial
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from p4sched.cli import tls
+from p4sched.cli import tls, writable
 from p4sched.errors import UsageError
 
 
@@ -14,45 +14,46 @@ def watch(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="[SWITCH]", help="A switch of the running lab (s1), or HOST:PORT; none: the newest run."
+            metavar="[SWITCH]", help="A switch of the running lab (s1), or HOST:PORT; default: the newest run."
         ),
     ] = None,
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Where the page listens; beyond this machine it asks for a token.")
+        str, typer.Option(metavar="ADDRESS", help="Address of the page; other machines need a token.")
     ] = "127.0.0.1",
     port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="Port of the page; default: 8080, or any if that is taken.")
+        int | None,
+        typer.Option(min=0, max=65535, help="Port of the page; default: 8080, or a free port if that is taken."),
     ] = None,
     run: Annotated[
-        int | None, typer.Option(metavar="PID", help="The networks of this run, also those that are still to come.")
+        int | None, typer.Option(metavar="PID", help="Watch all networks of this run, also those that start later.")
     ] = None,
     text: Annotated[bool, typer.Option("--text", help="Also show the queues in this terminal.")] = False,
-    record: Annotated[
-        bool, typer.Option("--record", help="With --run: write down what is shown, in live.jsonl.")
-    ] = False,
+    record: Annotated[bool, typer.Option("--record", help="With --run: record what is shown, in live.jsonl.")] = False,
     replay: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Play a finished run from its folder, for example results/fdpa_fairness."),
+        typer.Option(metavar="DIR", help="Replay a finished run from its folder, for example results/fdpa_fairness."),
     ] = None,
     export: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="With --replay: write the page there, for any web server, and serve nothing."),
+        typer.Option(metavar="DIR", help="With --replay: write the page into DIR, for any web server; serve nothing."),
     ] = None,
-    pace: Annotated[float, typer.Option(min=0.0, help="In virtual time: seconds of it in a second of yours.")] = 1.0,
+    pace: Annotated[float, typer.Option(min=0.0, help="Virtual seconds shown in one second.")] = 1.0,
     ssl: tls.Ssl = False,
     cacert: tls.Authority = None,
     cert: tls.Certificate = None,
     private_key: tls.Key = None,
 ) -> None:
-    """Serve a page that shows the queues of running switches live, or those of a finished run again."""
+    """Serve a page that shows the queues of running switches live, or replays a finished run."""
     if [name, run, replay].count(None) < 2:
-        raise UsageError("a switch, a run or a replay: leave out two of SWITCH, --run and --replay")
+        raise UsageError("give only one of SWITCH, --run and --replay")
     if record and run is None:
         raise UsageError("--record means nothing without --run")
     if text and replay is not None:
         raise UsageError("--text means nothing with --replay")
     if export is not None and replay is None:
         raise UsageError("--export means nothing without --replay")
+    if export is not None:
+        writable.folder("--export", export)
     encrypted = tls.asked(ssl, cacert, cert, private_key)
     if encrypted is not None and (name is None or ":" not in name):
         raise UsageError("--ssl, --cacert, --cert and --private-key mean nothing without HOST:PORT")

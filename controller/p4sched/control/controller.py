@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from p4sched.control.loop import AnyRound, Loop, LoopOf
+from p4sched.errors import StoppedError
 from p4sched.p4rt.dry_run import in_place_of_a_switch
 from p4sched.p4rt.program import Loadable
 from p4sched.p4rt.rank_source import RankSource, set_rank_source
@@ -16,46 +17,47 @@ from p4sched.p4rt.tls import Tls, trouble
 from p4sched.p4rt.traffic_manager import ports_of
 
 RETRY_S = 0.5
-"""Between two looks for a switch that has vanished."""
+"""Time between two attempts to find a lost switch."""
 
 
 @dataclass(frozen=True)
 class SwitchAddress:
-    """Where a switch's P4Runtime server is."""
+    """Address of a switch's P4Runtime server."""
 
     address: str
     """HOST:PORT."""
     device_id: int = 1
     tls: Tls | None = None
-    """None: nothing is encrypted."""
+    """TLS settings; None: no TLS."""
 
     def why_gone(self, error: SwitchGoneError) -> SwitchGoneError:
-        """Why there is no answer, in better words if it is for want of TLS."""
+        """A clearer reason for a missing answer, if TLS settings explain it."""
         reason = trouble(self.address, self.tls)
         return error if reason is None else SwitchGoneError(f"switch {self.address}: {reason}")
 
 
 @dataclass(frozen=True)
 class Controller:
-    """What the command line asks for."""
+    """A controller as the command line describes it."""
 
     switch: SwitchAddress
     program: Loadable
     loop: LoopOf
-    """Of the scheme; its configuration and log are given already."""
+    """Loop of the scheme, with its configuration and log."""
     sets: str
-    """What the law sets, in one word."""
+    """One word for the parameters of the law."""
     port: int | None
     """The egress port that the law follows; None: it follows none."""
     rank_source: RankSource | None
     patience_s: float
-    """How long to look for a switch that has vanished."""
+    """How long to try to reconnect to a lost switch."""
     say: Callable[[str], None]
     """Shows one line."""
 
     async def run(self) -> None:
-        """Controls the switch until SIGTERM or Ctrl-C. If the switch vanishes and comes back in time, it is taken over
-        as by a new controller. A switch that was never there, or that stays away, is an error."""
+        """Controls the switch until SIGTERM or Ctrl-C, then raises StoppedError. If the switch vanishes and comes
+        back in time, it is taken over as by a new controller. A switch that was never there, or that stays away, is an
+        error."""
         task = asyncio.current_task()
         assert task is not None
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -69,6 +71,7 @@ class Controller:
                 await self._until_gone_again()
         except asyncio.CancelledError:
             self._tell(f"ended; traffic goes on with the last {self.sets}")
+            raise StoppedError from None
 
     async def _until_gone(self, gone_at: float | None = None) -> None:
         """Controls the switch until it vanishes. Raises SwitchGoneError if it is not there to begin with."""
@@ -115,13 +118,13 @@ class Controller:
     async def _until_gone_again(self) -> None:
         """Looks for the switch that has vanished, and controls it until it vanishes again."""
         gone_at = _clock()
-        self._tell(f"the switch has vanished; looking for it for {self.patience_s:g} s")
+        self._tell(f"the connection to the switch was lost; retrying for {self.patience_s:g} s")
         while _clock() - gone_at < self.patience_s:
             with suppress(SwitchGoneError):
                 return await self._until_gone(gone_at)
             await asyncio.sleep(RETRY_S)
         raise SwitchGoneError(
-            f"switch {self.switch.address}: has vanished, and did not come back within {self.patience_s:g} s"
+            f"switch {self.switch.address}: was lost, and did not return within {self.patience_s:g} s"
         )
 
     def _tell(self, text: str) -> None:

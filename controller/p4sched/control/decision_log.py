@@ -1,7 +1,8 @@
 """The decision log: JSON lines from which every decision can be made again.
 
 The first line of each controller's run holds the configuration and the parameters found on the switch; every further
-line one sample of the counters and what the law made of it:
+line one sample of the counters and what the law made of it. `"turned": true` in a start line: the same controller goes
+on with another configuration, and its law knows what it knew.
 
     {"kind": "start", "law": NAME, "wall": "...", "config": {...}, "found": {...} | null}
     {"kind": "decision", "time_ns": ..., "wall": "...", COUNTERS, OUTCOME}
@@ -73,8 +74,8 @@ class DecisionLog:
         """Closes the file."""
         self._file.close()
 
-    def start(self, config: Config, state: State) -> None:
-        """A controller begins with this configuration and what it found on the switch."""
+    def start(self, config: Config, state: State, *, turned: bool = False) -> None:
+        """Writes the start line of a controller: configuration, and state of the switch. `turned`: it continues."""
         found = state.parameters
         self._write(
             {
@@ -83,11 +84,12 @@ class DecisionLog:
                 "wall": self._wall_clock(0),
                 "config": config.record(),
                 "found": None if found is None else found.action_data(),
+                **({"turned": True} if turned else {}),
             }
         )
 
     def decision(self, sample: Sample, decision: Decision) -> None:
-        """One round of the control loop."""
+        """Writes one round of the control loop."""
         self._write(
             {
                 "kind": "decision",

@@ -1,4 +1,4 @@
-"""What a person may turn while a scheme runs: a law's parameters, those that nobody else sets, and the link's rate.
+"""Parameters that a person may change during a run: those of a law, those that no law sets, and the link's rate.
 
 A law leaves a parameter that is held as it is. It does so by its own configuration, so the decision log stays one from
 which every decision can be made again: each change begins a run with another configuration.
@@ -11,52 +11,37 @@ from typing import Any
 
 from p4sched.control.bands import MAX_FURTHER_BANDS, Bands
 from p4sched.control.laws import fdpa, ranked
-from p4sched.control.parameters import MAX_PACKETS, MAX_WINDOW, Parameters
+from p4sched.control.parameters import MAX_PACKETS, MAX_WINDOW, SIZE, WINDOW, Parameters
 from p4sched.errors import UsageError, require
 
 RATE = "rate"
-SIZE = "size"
-WINDOW = "|W|"
 FIRST, FURTHER, WIDTH = "first band", "further bands", "width"
 RTT = "RTT"
-"""That FDPA's queues are sized for."""
+"""RTT for the size of FDPA's queues."""
 SHORTEST_RTT, LONGEST_RTT = 0.125, 4.0
-"""As a share of the one that the law has when nothing is held."""
+"""Limits, as a share of the law's own RTT."""
 LARGEST_HEADROOM = 255 / 256
 MOST_SAMPLING, MOST_TRACKING = 1000, 10_000
 UNITS = {"C": "packets", "B": "packets", "S": "arrivals", "T": "arrivals", "k": "", SIZE: "packets", WINDOW: "ranks"}
-SYMBOLS: Mapping[str, Mapping[str, str]] = {
-    "set_aifo": {
-        "C": "target_packets",
-        SIZE: "capacity_packets",
-        "k": "headroom_256",
-        WINDOW: "window_ranks",
-        "S": "sampling",
-    },
-    "set_rifo": {"B": "capacity_packets", "k": "headroom_256", "T": "tracking_packets"},
-    "set_packs": {"B": "sizes", "k": "headroom_256", WINDOW: "window_ranks", "S": "sampling"},
-    "set_sp_pifo": {"B": "sizes"},
-}
-"""The papers' names of parameters, and their fields, by action."""
 
 
 @dataclass(frozen=True)
 class Knob:
-    """Something to turn."""
+    """A parameter that can be changed."""
 
     name: str
-    """As the paper has it."""
+    """The paper's name."""
     unit: str
     low: float
     high: float
     step: float
     value: float
-    """In force."""
+    """Value in force."""
 
 
 def knobs(parameters: Parameters | None, config: Any = None, own: Any = None) -> list[Knob]:
-    """What there is to turn. `config` is that of the law that sets the parameters; None: there is no law. `own` is the
-    one that it has when nothing is held, if that is another one."""
+    """All knobs. `config`: configuration of the law that sets the parameters, or None without a law. `own`: its
+    configuration when nothing is held, if different."""
     if isinstance(config, fdpa.Config):
         bands, rtt_ms = config.bands, (own or config).rtt_ns / 1e6
         return [
@@ -67,7 +52,7 @@ def knobs(parameters: Parameters | None, config: Any = None, own: Any = None) ->
         ]
     if parameters is None:
         return []
-    found = [_knob(name, parameters, field, config) for name, field in _symbols(parameters).items()]
+    found = [_knob(name, parameters, field, config) for name, field in parameters.symbols.items()]
     return [knob for knob in found if knob is not None]
 
 
@@ -80,7 +65,7 @@ def held(config: Any, values: Mapping[str, float]) -> Any:
         rtt_ns = round(values[RTT] * 1e6) if RTT in values else config.rtt_ns
         return dataclasses.replace(config, bands=bands, rtt_ns=rtt_ns)
     assert isinstance(config, ranked.Config)
-    fixed = {name: value for name, value in values.items() if name in config.symbols}
+    fixed = {name: value for name, value in values.items() if name in config.fixable}
     more: dict[str, Any] = {}
     if WINDOW in values:
         more["window_ranks"] = int(values[WINDOW])
@@ -91,7 +76,7 @@ def held(config: Any, values: Mapping[str, float]) -> Any:
 
 def by_hand(parameters: Parameters, values: Mapping[str, float]) -> Parameters:
     """Parameters that no law sets, with these values. Raises UsageError for what cannot be."""
-    symbols = _symbols(parameters)
+    symbols = parameters.symbols
     changes: dict[str, Any] = {}
     for name, value in values.items():
         if name in symbols:
@@ -104,10 +89,6 @@ def in_range(knob: Knob, value: float) -> None:
     """Raises UsageError for a value that the slider does not have."""
     if not knob.low <= value <= knob.high:
         raise UsageError(f"{knob.name} = {value:g} is not in {knob.low:g} to {knob.high:g} {knob.unit}".rstrip())
-
-
-def _symbols(parameters: Parameters) -> Mapping[str, str]:
-    return SYMBOLS.get(parameters.action, {})
 
 
 def _knob(name: str, parameters: Parameters, field: str, config: Any) -> Knob | None:

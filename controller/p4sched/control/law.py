@@ -1,4 +1,5 @@
-"""What every control law is: a pure function from counters, configuration and state to a decision, and its types."""
+"""The form of every control law: a pure function from counters, configuration and state to a decision, and its
+types."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,18 +17,18 @@ class Recorded(Protocol):
 
 
 class Config(Recorded, Protocol):
-    """What a law needs to know of the link, and what is asked of it. A frozen dataclass."""
+    """Description of the link and goals of a law. A frozen dataclass."""
 
     @property
     def law(self) -> "AnyLaw":
-        """Whose configuration it is."""
+        """Law of this configuration."""
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:
         """The inverse of `record`."""
 
     def on(self, target: Target) -> Self:
-        """As near to it as the program of a target comes. Raises UsageError for what that program cannot do."""
+        """The closest configuration that the program of a target supports. Raises UsageError if there is none."""
 
 
 class Sample(Recorded, Protocol):
@@ -35,7 +36,7 @@ class Sample(Recorded, Protocol):
 
     @property
     def time_ns(self) -> int:
-        """When they were read."""
+        """Time of reading."""
 
     @classmethod
     def from_record(cls, line: Mapping[str, Any]) -> Self:
@@ -43,11 +44,14 @@ class Sample(Recorded, Protocol):
 
 
 class State(Protocol):
-    """What a law remembers from one sample to the next. A frozen dataclass."""
+    """State of a law between samples. A frozen dataclass."""
 
     @property
     def parameters(self) -> Parameters | None:
-        """In force on the switch, as far as known."""
+        """Parameters in force on the switch, if known."""
+
+    def turned(self) -> Self:
+        """The same knowledge, before the first decision by another configuration."""
 
 
 class Decision(Recorded, Protocol):
@@ -59,14 +63,14 @@ class Decision(Recorded, Protocol):
 
     @property
     def parameters(self) -> Parameters | None:
-        """To be in force now; None as long as nothing is known."""
+        """Parameters for the switch; None while nothing is known."""
 
     @property
     def changed(self) -> bool:
-        """Whether `parameters` differ from what the switch has."""
+        """True if `parameters` differ from those of the switch."""
 
     def news(self) -> str:
-        """What a person who watches the controller wants to know, in one line."""
+        """One line for a person who watches the controller."""
 
 
 ConfigT = TypeVar("ConfigT", bound=Config)
@@ -80,9 +84,9 @@ class Law(Generic[ConfigT, StateT, SampleT, DecisionT]):
     """A control law."""
 
     name: str
-    """The scheme's."""
+    """Name of the scheme."""
     parameters: type[Parameters]
-    """What it sets."""
+    """Type of the parameters that it sets."""
     config: type[ConfigT]
     sample: type[SampleT]
     begin: Callable[[Any], StateT]
@@ -90,7 +94,7 @@ class Law(Generic[ConfigT, StateT, SampleT, DecisionT]):
     decide: Callable[[ConfigT, StateT, SampleT], DecisionT]
     """Reads no clock and does no I/O."""
     sets: str = "parameters"
-    """What it sets, in one word for a message."""
+    """One word for them, for a message."""
 
     def take_over(self, data: Mapping[str, int] | None) -> StateT:
         """`begin` with the parameters of this action data."""
@@ -98,4 +102,4 @@ class Law(Generic[ConfigT, StateT, SampleT, DecisionT]):
 
 
 AnyLaw: TypeAlias = Law[Any, Any, Any, Any]
-"""One of several laws: their types differ."""
+"""Any law: the types of laws differ."""

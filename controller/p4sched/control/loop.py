@@ -24,7 +24,7 @@ DecidedT_co = TypeVar("DecidedT_co", bound=Decision, covariant=True)
 
 @dataclass(frozen=True)
 class Round(Generic[SeenT_co, DecidedT_co]):
-    """One round of the loop. Observers get it."""
+    """One round of the loop, for observers."""
 
     sample: SeenT_co
     decision: DecidedT_co
@@ -49,22 +49,21 @@ class Tuning(Generic[ConfigT, StateT, SampleT, DecisionT]):
 
     @property
     def begun(self) -> bool:
-        """Whether it knows which parameters are in force."""
+        """True if it knows the parameters in force."""
         return self._state is not None
 
     @property
     def config(self) -> ConfigT:
-        """What the law goes by."""
+        """Configuration of the law."""
         return self._next_config or self._config
 
     @property
     def parameters(self) -> Parameters | None:
-        """In force, as far as known."""
+        """Parameters in force, if known."""
         return None if self._state is None else self._state.parameters
 
     def go_by(self, config: ConfigT) -> None:
-        """From the next round on the law has this configuration, like a new controller that finds the parameters in
-        force."""
+        """Gives the law this configuration from the next round on. It keeps its knowledge of the traffic."""
         self._next_config = config
 
     def take_over(self, found: Mapping[str, int] | None) -> None:
@@ -74,12 +73,13 @@ class Tuning(Generic[ConfigT, StateT, SampleT, DecisionT]):
             self._log.start(self._config, self._state)
 
     def decide(self, sample: SampleT) -> DecisionT:
-        """What the law makes of the counters, after `take_over`."""
+        """Decision of the law on these counters, after `take_over`."""
         assert self._state is not None
         if self._next_config is not None:
             self._config, self._next_config = self._next_config, None
-            found = self.parameters
-            self.take_over(None if found is None else found.action_data())
+            self._state = self._state.turned()
+            if self._log is not None:
+                self._log.start(self._config, self._state, turned=True)
         return self.law.decide(self._config, self._state, sample)
 
     def accept(self, sample: SampleT, decision: DecisionT) -> Round[SampleT, DecisionT]:
@@ -99,7 +99,7 @@ class Tuning(Generic[ConfigT, StateT, SampleT, DecisionT]):
 
 
 class Running(Protocol):
-    """What goes on beside a block of code."""
+    """Work during a block of code."""
 
     async def run(self) -> None:
         """Goes on until cancelled, or fails."""
@@ -130,7 +130,7 @@ class Loop(ABC):
 
     @abstractmethod
     async def step(self) -> object:
-        """One round."""
+        """Runs one round."""
 
     @property
     @abstractmethod
@@ -186,7 +186,7 @@ class ControlLoop(Loop, Generic[ConfigT, StateT, SampleT, DecisionT]):
 
 
 AnyTuning: TypeAlias = Tuning[Any, Any, Any, Any]
-"""Of some law."""
+"""Tuning of any law."""
 AnyRound: TypeAlias = Round[object, Decision]
 """A round of some law."""
 LoopOf: TypeAlias = Callable[..., Loop]
@@ -203,7 +203,7 @@ async def action_data_in_force(reader: Reader, parameters: type[Parameters]) -> 
 
 @asynccontextmanager
 async def controlled(*loops: Running) -> AsyncIterator[list[asyncio.Task[None]]]:
-    """Runs the loops beside the block, a task each. If one fails, the block is cancelled and that loop's error comes
+    """Runs the loops during the block, a task each. If one fails, the block is cancelled and that loop's error comes
     out. A task that the block itself cancels is no failure."""
     try:
         async with asyncio.TaskGroup() as group:

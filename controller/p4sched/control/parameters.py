@@ -1,4 +1,4 @@
-"""What a controller sets of a scheduler, and how the schedulers of a comparison are sized."""
+"""Parameters that a controller sets, and sizes of the schedulers in a comparison."""
 
 import dataclasses
 from abc import ABC, abstractmethod
@@ -22,8 +22,8 @@ LARGEST_FRAME_BYTES = 1514
 
 @dataclass(frozen=True)
 class Comparison:
-    """What the schemes of a comparison have in common: they hold equally many packets and look back equally far (PACKS
-    6), or are sized for the same link and the same bands (FDPA paper, section IV-C)."""
+    """Common sizes of the schemes in a comparison: they hold equally many packets and look back equally far (PACKS 6),
+    or are sized for the same link and the same bands (FDPA paper, section IV-C)."""
 
     buffer: int
     """Packets that a scheme's queues hold in all."""
@@ -32,7 +32,7 @@ class Comparison:
     headroom: float = 0.0
     """k."""
     queues: int = QUEUES
-    """Of the schemes that split their buffer."""
+    """Queues of the schemes that split their buffer."""
     tracking: int | None = None
     """Ranks that the schemes with a range look back, T; None: as many as the window."""
     calendar_queues: int = 32
@@ -43,7 +43,7 @@ class Comparison:
     """Rate of the link, and round-trip time: for the schemes whose queues follow from them."""
     rtt_ns: int = 0
     bands: Bands | None = None
-    """Of the schemes that sort users into bands."""
+    """Bands of the schemes that sort users into bands."""
 
     def __post_init__(self) -> None:
         require(1 <= self.queues <= QUEUES, f"{self.queues} queues: the programs were compiled for 1 to {QUEUES}")
@@ -71,7 +71,7 @@ def equal_buffers(buffer: int, window: int, headroom: float = 0.0, queues: int =
 
 
 class Layout(ABC):
-    """How a scheme is laid out at an egress port. A new object has the sizes of a paper, or the program's own."""
+    """Layout of a scheme at an egress port. A new object has the sizes of a paper, or the program's own."""
 
     @property
     @abstractmethod
@@ -85,7 +85,7 @@ class Layout(ABC):
 
     @property
     def calendar(self) -> Calendar | None:
-        """Of the discipline `afq`."""
+        """Calendar of the discipline `afq`."""
         return None
 
     @classmethod
@@ -94,8 +94,13 @@ class Layout(ABC):
         """The scheme's share of a comparison."""
 
     def on(self, _target: Target) -> Self:
-        """As near to it as the program of a target comes."""
+        """The closest layout that the program of a target supports."""
         return self
+
+
+SIZE = "size"
+"""Size of a queue, where the paper has no name for it."""
+WINDOW = "|W|"
 
 
 @dataclass(frozen=True)
@@ -104,6 +109,8 @@ class Parameters:
 
     table: ClassVar[str]
     action: ClassVar[str]
+    symbols: ClassVar[Mapping[str, str]] = {}
+    """The paper's names of the parameters that the live page can hold, and their fields."""
 
     def action_data(self) -> dict[str, int]:
         """Parameter names of the P4 action and their values."""
@@ -126,5 +133,5 @@ def queue_split(sizes: tuple[int, ...]) -> dict[str, int]:
 
 
 def queues_label(sizes: tuple[int, ...]) -> str:
-    """8x10 packets."""
+    """Label of the sizes, such as 8x10 packets."""
     return f"{len(sizes)}x{max(sizes)} packets"

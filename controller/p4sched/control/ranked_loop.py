@@ -96,7 +96,7 @@ class RankedPortsLoop(Loop):
             tuning.take_over(entries.get(port, default))
 
     async def step(self) -> dict[int, Update]:
-        """One round of every port."""
+        """Runs one round of every port."""
         await self.take_over()
         read = await self._session.counters(self._cells, self._clock)
         samples = {port: port_sample(read, port) for port in self._tunings}

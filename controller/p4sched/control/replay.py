@@ -9,7 +9,7 @@ from typing import Any
 
 from p4sched.control.decision_log import DecisionLogError
 from p4sched.control.law import AnyLaw, Decision
-from p4sched.errors import P4schedError, unknown_name
+from p4sched.errors import MissingError, P4schedError, unknown_name
 from p4sched.recorded import RecordError, check, check_fields, parsed, shown
 
 
@@ -20,11 +20,11 @@ class Logged:
     line: int
     again: Decision
     difference: str | None
-    """What differs first: its name, the value logged and the one decided now."""
+    """First difference: its name, the logged value and the repeated one."""
 
     @property
     def agrees(self) -> bool:
-        """Whether both are the same."""
+        """True if both are the same."""
         return self.difference is None
 
 
@@ -36,27 +36,34 @@ class _Run:
         check_fields(law.config, start["config"], "config.", others=False)
         if start["found"] is not None:
             check("found", start["found"], Mapping[str, int])
-        self._law = law
+        self.law = law
         self._config = law.config.from_record(start["config"])
         self._state = law.take_over(start["found"])
 
+    def turned(self, start: Mapping[str, Any]) -> "_Run":
+        """Continues the run with the configuration of this line."""
+        turned = _Run(self.law, start)
+        turned._state = self._state.turned()
+        return turned
+
     def again(self, number: int, line: Mapping[str, Any]) -> Logged:
         """The decision of this line."""
-        check_fields(self._law.sample, line, others=True)
-        sample = self._law.sample.from_record(line)
-        decision = self._law.decide(self._config, self._state, sample)
+        check_fields(self.law.sample, line, others=True)
+        sample = self.law.sample.from_record(line)
+        decision = self.law.decide(self._config, self._state, sample)
         outcome = json.loads(json.dumps(decision.record()))
         self._state = decision.state
         return Logged(number, decision, _difference("", line, outcome))
 
 
 def replay(path: Path, laws: Mapping[str, AnyLaw]) -> Iterator[Logged]:
-    """Makes every decision of a log again, in order, by these laws. Raises DecisionLogError for what is no log."""
+    """Makes every decision of a log again, in order, by these laws. Raises DecisionLogError for what is no log, and
+    MissingError for what cannot be read."""
     run: _Run | None = None
     try:
         file = path.open(encoding="utf-8", errors="replace")
     except OSError as error:
-        raise DecisionLogError(f"{path}: cannot read the decision log: {error.strerror}") from error
+        raise MissingError(f"{path}: cannot read the decision log: {error.strerror}") from error
     with file:
         for number, text in enumerate(file, 1):
             with _told(path, number):
@@ -65,7 +72,12 @@ def replay(path: Path, laws: Mapping[str, AnyLaw]) -> Iterator[Logged]:
                     check("law", line["law"], str)
                     if line["law"] not in laws:
                         raise unknown_name("control law", line["law"], laws)
-                    run = _Run(laws[line["law"]], line)
+                    if not line.get("turned", False):
+                        run = _Run(laws[line["law"]], line)
+                    elif run is None or run.law is not laws[line["law"]]:
+                        raise RecordError("a configuration is turned before any start line of its law")
+                    else:
+                        run = run.turned(line)
                     continue
                 if run is None:
                     raise RecordError("a decision before any start line")

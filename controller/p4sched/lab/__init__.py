@@ -3,7 +3,7 @@
 Experiments:
 - experiment: what an experiment is, and how to add one; frame: the way of every experiment
 - bench: a network with one scheme on it, observed
-- calibrate, time_scale: what this machine carries, and how fast an experiment goes on it
+- calibrate, time_scale: capacity of this machine, and pace of an experiment on it
 
 Bring-up:
 - run: one run at a time, and a clean machine after it

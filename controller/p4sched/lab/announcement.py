@@ -1,4 +1,4 @@
-"""What a running network tells other processes of its user: where its switches are, how it is wired, where it logs.
+"""Description of a running network for other processes of its user: its switches, links and logs.
 
 Each run has a file of its own, which is gone when its network is. A file whose run has crashed is ignored.
 """
@@ -19,6 +19,7 @@ from p4sched.errors import P4schedError
 from p4sched.lab.ledger import FOLDER
 from p4sched.lab.network import Dumbbell, Fabric, Network
 from p4sched.lab.processes import ProcessIdentity, identify
+from p4sched.recorded import MALFORMED
 
 Topology: TypeAlias = Mapping[str, Any]
 """{"nodes": [{"name": "s1", "kind": "switch", "layer": 1}, ...], "links": [[END, END], ...]}, where an END is
@@ -33,21 +34,21 @@ class Announcement:
 
     run: ProcessIdentity
     number: int
-    """Of the network among those of its run."""
+    """Number of the network in its run."""
     heading: str
-    """What runs, as "fdpa_fairness: FDPA"."""
+    """Its heading, such as "fdpa_fairness: FDPA"."""
     folder: str
-    """Where decision logs are written."""
+    """Folder of the decision logs."""
     origin_ns: int
     """The network's time 0 on the clock of its logs."""
     simulation: str | None
-    """Where the service of the simulation is, in virtual time."""
+    """Address of the simulation's service, in virtual time."""
     switches: Mapping[str, SwitchAddress]
     topology: Topology
 
     @property
     def desk(self) -> Path:
-        """The socket of whoever controls the switches."""
+        """Socket of the switches' controller."""
         return _desk(self.run.pid)
 
 
@@ -62,7 +63,7 @@ def _desk(pid: int) -> Path:
 
 
 def runs_folder() -> Path:
-    """Where the files are: nobody but the user may write there."""
+    """Folder of the files. Only the user may write there."""
     if os.geteuid() == 0:
         return FOLDER / "runs"
     home = os.environ.get("XDG_RUNTIME_DIR")
@@ -117,7 +118,7 @@ def announced(
 
 
 def topology(network: Network) -> Topology:
-    """How it is wired."""
+    """Nodes and links of a network."""
     if isinstance(network, Fabric):
         return wired(network.shape.structure)
     assert isinstance(network, Dumbbell)
@@ -177,5 +178,5 @@ def _read(path: Path) -> Announcement | None:
         found["run"] = ProcessIdentity(**found["run"])
         found["switches"] = {name: SwitchAddress(**at) for name, at in found["switches"].items()}
         return Announcement(**found)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, *MALFORMED):
         return None

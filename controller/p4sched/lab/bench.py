@@ -33,7 +33,7 @@ class Bench:
     label: str
     _ends: AsyncExitStack
     decisions: Mapping[str, int] = field(default_factory=dict)
-    """What the program admitted and dropped."""
+    """Packets that the program admitted and dropped."""
     _observer: Observer | None = None
     _observation: Observation | None = None
 
@@ -49,12 +49,12 @@ class Bench:
 
     @property
     def controller(self) -> SwitchController:
-        """Of the switch."""
+        """Controller of the switch."""
         return self.testbed.controller
 
     @property
     def decision_log(self) -> Path:
-        """Of the control law."""
+        """Decision log of the control law."""
         return self.controller.logs[self.network.bottleneck_port]
 
     async def generated_traffic(self, part: str = "traffic") -> GeneratedTraffic:
@@ -83,7 +83,7 @@ class Bench:
     def outcome(
         self, found: Mapping[str, Any], unmeasured: Sequence[str] = (), kept: KeptT | None = None
     ) -> SchemeOutcome[KeptT]:
-        """What was measured. `unmeasured` says what is missing, in a sentence each."""
+        """Outcome of the measurement. `unmeasured`: a sentence for each missing part."""
         assert self._observation is not None, "observed() comes first"
         seen = self._observation.but(unmeasured)
         return SchemeOutcome(found, seen, self.label, self.decisions, self.testbed.notes, kept)  # type: ignore[arg-type]

@@ -45,7 +45,7 @@ class LabBmv2(Bmv2TrafficManager):
         self._start = _Reading(0, 0, 0, time.monotonic_ns())
 
     async def fidelity(self, *, reset: bool = False) -> Fidelity:
-        """What was lost since the last reset; BMv2 does not measure how late it is."""
+        """Losses since the last reset. BMv2 does not measure lateness."""
         # A frame on its way at the start counts as received before it; one at the end has time to be counted. What
         # arrives in that time may hide as many lost frames: the figure is a lower bound.
         if reset:

@@ -1,4 +1,5 @@
-"""What this machine carries now: load through the switch, how late threads wake, and time that the hypervisor takes.
+"""Capacity of this machine now: load through the switch, wake-up latency of threads, and time that the hypervisor
+takes.
 
 It takes some seconds. TCP goes from one host through the switch to another, first as fast as it can, then at a part
 of that behind a shaped link. CPU time a frame tells what share of the CPUs an experiment takes at its packet rate; how
@@ -32,26 +33,26 @@ from p4sched.schemes import FIFO, Setup
 from p4sched.units import Duration, Rate
 
 FULL_SPEED = Link(Rate.parse("40gbit"), Duration.parse("1ms"))
-"""More than the switch forwards: its CPU is the bottleneck."""
+"""A rate that the switch cannot reach, so its CPU is the bottleneck."""
 PACED_SHARE = 0.2
-"""Of what the switch forwards at most: so much that it has work, so little that it can be in time."""
+"""Share of the maximum rate: enough that the switch has work, little enough that it can be in time."""
 PACED_RTT = Duration.parse("5ms")
-"""So short that the switch looks at its ports as often as it ever does: the dearest case."""
+"""An RTT so short that the switch polls its ports as often as it ever does: the most expensive case."""
 CONNECTIONS = 8
 IDLE_S, START_S, FULL_S, SETTLE_S, PACED_S = 0.5, 0.4, 0.6, 0.3, 0.44
 SPARE_S = 30
-"""Traffic could go on so much longer: on a busy machine all takes longer. It is ended behind the last window."""
+"""Additional time of the traffic, because a busy machine is slower. It is ended after the last window."""
 PACED_WINDOWS = 5
 """A single stall of 20 ms makes 1 in 100 frames of two seconds late. It falls into one of these windows, so the median
 of their percentiles tells what the machine is like without it."""
 SLEEP_S = 0.001
 REAL_TIME_PRIORITY = 2
-"""That of the switch's data plane."""
+"""Priority of the switch's data plane."""
 
 
 @dataclass(frozen=True)
 class Capacity:
-    """What a machine carries."""
+    """Capacity of a machine."""
 
     cpus: int
     full_frames_per_s: float
@@ -66,17 +67,17 @@ class Capacity:
     stolen_share: float
     """Share of all CPUs that the hypervisor gave to others while traffic went."""
     wakeup_real_time_p99_ns: int
-    """How late a sleeping thread wakes that has the switch's priority, 99th percentile."""
+    """Wake-up latency of a thread with the switch's priority, 99th percentile."""
     wakeup_normal_p99_ns: int
     lateness_p99_ns: int
-    """How late the switch handed out frames at the load that leaves room, 99th percentile: the median of windows."""
+    """Lateness of frames at the load that leaves room, 99th percentile: the median of windows."""
     lateness_p999_ns: int
     """1 frame in 1000 was later; the median of the same windows."""
 
 
 @dataclass(frozen=True)
 class Window:
-    """What the switch and the machine report of one stretch of time."""
+    """Reports of the switch and the machine for one period."""
 
     switch: Fidelity
     machine: MachineUse
@@ -87,7 +88,7 @@ class Window:
 
     @property
     def seconds(self) -> float:
-        """How long it was."""
+        """Length of the period."""
         return self.switch.measured_ns / 1e9
 
 
@@ -175,7 +176,8 @@ async def _sent_bits(manager: TrafficManager, port: int) -> float:
 
 
 def wakeup_latencies(seconds: float) -> tuple[list[int], list[int]]:
-    """How late two sleeping threads wake, in ns: a real-time one on the data plane's CPU, and a normal one anywhere."""
+    """Wake-up latencies of two sleeping threads, in ns: a real-time one on the data plane's CPU, and a normal one
+    anywhere."""
     found: dict[bool, list[int]] = {True: [], False: []}
 
     def sleep(real_time: bool) -> None:

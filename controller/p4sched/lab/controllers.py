@@ -1,6 +1,6 @@
-"""Who programs the switches of a run and runs the control laws: here the Python controller, in `onos` an ONOS.
+"""Controllers of the switches of a run: the Python controller here, an ONOS in `onos`.
 
-What a switch is told is a `SwitchPlan`. `Controllers` make it so, for all switches of a network, and stay at work until
+A `SwitchPlan` describes the settings of a switch. `Controllers` apply it to all switches of a network, and work until
 the block ends.
 """
 
@@ -35,7 +35,7 @@ class Laws:
     logs: Path
     """Folder of the decision logs."""
     per_port: bool = False
-    """Each port has parameters of its own. Otherwise there is one law, and its parameters are those of all ports."""
+    """True if each port has its own parameters. Otherwise one law sets the parameters of all ports."""
 
     def log(self, port: int) -> str:
         """Name of the log of a port's law."""
@@ -44,22 +44,22 @@ class Laws:
 
 @dataclass(frozen=True)
 class SwitchPlan:
-    """What a controller tells a switch that has no program yet."""
+    """Programming of a switch that has no program yet."""
 
     at: SwitchAddress
     setup: Setup
     ports: Mapping[int, str]
-    """Its interfaces."""
+    """Interfaces by port."""
     routes: Sequence[Mapping[str, Any]]
-    """As the topologies give them (mininet-topos/stations.py); ECMP groups too."""
+    """Routes as the topologies give them (mininet-topos/stations.py), with ECMP groups."""
     groups: Sequence[Mapping[str, Any]] = ()
     users: Sequence[User] = ()
     rank_source: RankSource | None = None
-    """None: the program ranks no packets."""
+    """Source of the ranks; None: the program ranks no packets."""
     parameters: Parameters | None = None
-    """On all ports, until a law writes; None: the program's own."""
+    """Parameters of all ports until a law writes; None: the program's own."""
     laws: Laws | None = None
-    """None: no parameters follow the traffic."""
+    """Laws; None: no parameters follow the traffic."""
 
 
 class SwitchController(ABC):
@@ -67,17 +67,17 @@ class SwitchController(ABC):
 
     def __init__(self, reader: Reader, logs: Mapping[int, Path]) -> None:
         self.reader = reader
-        """Reads beside the controller, or as the controller."""
+        """A reader next to the controller, or the controller itself."""
         self.logs = logs
         """Decision logs by egress port."""
 
     @abstractmethod
     async def add(self, users: Sequence[User]) -> None:
-        """From now on the switch knows these users too."""
+        """Adds these users on the switch."""
 
     @abstractmethod
     async def remove(self, users: Sequence[User]) -> None:
-        """From now on the switch knows these users no more."""
+        """Removes these users from the switch."""
 
     @abstractmethod
     async def set_parameters(self, parameters: Parameters) -> None:
@@ -116,8 +116,8 @@ class PythonController(SwitchController):
 async def python_controllers(
     plans: Mapping[str, SwitchPlan], changes: Path | None = None
 ) -> AsyncIterator[Mapping[str, SwitchController]]:
-    """This process holds a session with each switch, and runs the control loops of all. `changes`: a person may turn
-    parameters meanwhile, which is written to this file."""
+    """Runs the sessions and control loops of all switches in this process. `changes`: file for parameters that a person
+    may change meanwhile."""
     async with AsyncExitStack() as stack:
         found: dict[str, SwitchController] = {}
         loops: list[tuple[PythonController, Loop]] = []

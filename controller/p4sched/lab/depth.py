@@ -1,31 +1,32 @@
-"""How ingress knows the length of the queues: exactly, as portable programs can, or as hardware can (AIFO 4.4)."""
+"""Source of the queues' length in ingress: exact, as in portable programs, or as in hardware (AIFO 4.4)."""
 
 import struct
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from p4sched.constants import ETHERTYPE_WORKER
 from p4sched.errors import UsageError
 from p4sched.lab.experiment import SwitchKind
 from p4sched.lab.network import Dumbbell
 from p4sched.lab.programming import Testbed
 from p4sched.p4rt.target import PROGRAMS, Target
-from p4sched.p4rt.traffic_manager import Discipline, PortSettings, QueueSettings
+from p4sched.p4rt.traffic_manager import PortSettings, QueueSettings
+from p4sched.proto.enums import Discipline
 from p4sched.schemes import SCHEMES, Setup
 
-ETHERTYPE_WORKER = 0x88B5
 RECIRCULATION_NS = 10_000
-"""What a pass takes on the embedded switch before its port's rate adds to it (switch/engine)."""
+"""Time of a pass on the embedded switch without its port's rate (switch/engine)."""
 SHORTEST_ROUND_NS = 100_000
 """Shorter rounds would cost the switch more than the packets that they are for."""
 LOWEST_RATE_BPS = 1000
-"""Of a port of the embedded switch."""
+"""Lowest rate of a port of the embedded switch."""
 _WORKER = struct.Struct("!6x6xHHHI")
 """Ethernet, then `worker_t` of p4/shared/headers.p4."""
 
 
 class Depth(StrEnum):
-    """How ingress learns the length of the queues."""
+    """Source of the queues' length in ingress."""
 
     EXACT = "exact"
     """The traffic manager keeps the register (@queue_depth); on a Tofino 2 the ghost thread does."""
@@ -41,16 +42,16 @@ MACROS: Mapping[Target, Mapping[Depth, tuple[str, ...]]] = {
     Target.TNA: {Depth.REGISTER: (), Depth.WORKER: ("WORKER_PACKETS",)},
     Target.T2NA: {Depth.EXACT: ()},
 }
-"""What a program is built with, for each way that there is on a target."""
+"""Macros of a program for each source that a target has."""
 
 
 def depth_for(asked: Depth | None, switch: SwitchKind, target: Target = Target.V1MODEL) -> Depth:
-    """What is asked for, else the best that the switch has. Raises UsageError for what it cannot."""
+    """The requested source, otherwise the best of the switch. Raises UsageError if the switch does not have it."""
     if asked == Depth.EXACT and switch == SwitchKind.BMV2:
-        raise UsageError("--depth exact: BMv2's traffic manager keeps no register; ask for register or worker")
+        raise UsageError("--depth exact: BMv2's traffic manager keeps no register; use register or worker")
     ways = [way for way in MACROS[target] if way != Depth.EXACT or switch == SwitchKind.EMBEDDED]
     if asked is not None and asked not in ways:
-        raise UsageError(f"--depth {asked}: the programs for {target} have no such way; ask for {' or '.join(ways)}")
+        raise UsageError(f"--depth {asked}: the programs for {target} do not support it; use {' or '.join(ways)}")
     return asked or ways[0]
 
 
@@ -61,12 +62,12 @@ def with_depth(setup: Setup, depth: Depth, target: Target = Target.V1MODEL) -> S
 
 @dataclass(frozen=True)
 class Worker:
-    """One worker packet that goes round all ports."""
+    """One worker packet that visits all ports in turn."""
 
     port: int
     """The recirculation port of the target."""
     round_ns: int
-    """What ingress knows is up to this much older than what the last packet to depart left behind."""
+    """Largest age of ingress's knowledge, compared with the last packet that departed."""
 
     def __post_init__(self) -> None:
         if self.round_ns < SHORTEST_ROUND_NS:
@@ -75,7 +76,7 @@ class Worker:
             )
 
     def ports(self, network: Dumbbell) -> int:
-        """It visits the ports 0 .. ports - 1."""
+        """Number of ports; it visits 0 .. ports - 1."""
         return max(network.ports) + 1
 
     async def start(self, network: Dumbbell, testbed: Testbed) -> None:

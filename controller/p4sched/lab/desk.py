@@ -1,4 +1,4 @@
-"""Where a person at another process turns parameters of a run: the controller holds them until they are released.
+"""Lets a person at another process change parameters of a run. The controller holds them until they are released.
 
 A request is a line of JSON on a socket in the folder of the announcements, and so is the answer. Each change is a line
 of a file in the folder of the scheme:
@@ -25,28 +25,30 @@ from p4sched.control.parameters import Parameters
 from p4sched.errors import P4schedError, UsageError, unknown_name
 from p4sched.lab.announcement import own_desk
 from p4sched.p4rt.session import Session
-from p4sched.p4rt.traffic_manager import Discipline, EmbeddedTrafficManager, PortSettings, QueueSettings
+from p4sched.p4rt.traffic_manager import EmbeddedTrafficManager, PortSettings, QueueSettings
+from p4sched.proto.enums import Discipline
+from p4sched.recorded import MALFORMED, parsed
 
 CHANGES = "changes.jsonl"
 BUFFER, ROOM = "buffer", "room"
 LOWEST_RATE, HIGHEST_RATE = 0.1, 2.0
-"""Of a link, as a share of the rate that it had at first."""
+"""Limits of a link's rate, as a share of its first rate."""
 LEAST_ROOM, MOST_ROOM = 0.1, 4.0
-"""Of a port's queues, as a share of the room that they had at first."""
+"""Limits of the room in a port's queues, as a share of the first room."""
 
 
 class Hand(ABC):
-    """Some parameters that may be turned, and what of them is held."""
+    """A set of parameters that can be changed, and the held values."""
 
     def __init__(self, port: int | None) -> None:
         self.port = port
-        """None: the parameters of all ports."""
+        """Port; None: the parameters of all ports."""
         self.values: dict[str, float] = {}
-        """What is held."""
+        """Held values."""
 
     @abstractmethod
     def knobs(self) -> list[Knob]:
-        """With the values in force."""
+        """Knobs with the values in force."""
 
     @abstractmethod
     async def apply(self, values: Mapping[str, float]) -> None:
@@ -83,7 +85,7 @@ class LawHand(Hand):
 
 
 class ProgramHand(Hand):
-    """Parameters that nobody else sets."""
+    """Parameters that no law sets."""
 
     def __init__(self, session: Session, parameters: Parameters) -> None:
         super().__init__(None)
@@ -145,9 +147,9 @@ class Controlled:
 
     session: Session
     loop: Loop | None
-    """None: no parameters follow the traffic."""
+    """Control loop; None: no parameters follow the traffic."""
     parameters: Parameters | None
-    """That no law sets."""
+    """Parameters that no law sets."""
     _hands: list[Hand] = field(default_factory=list)
     _manager: EmbeddedTrafficManager | None = None
 
@@ -157,7 +159,7 @@ class Controlled:
             await self._manager.close()
 
     async def hands(self) -> list[Hand]:
-        """All that there is to turn. Links are shaped some time after the controller has begun."""
+        """All sets of knobs. Links get their rate some time after the controller has begun."""
         tunings = {} if self.loop is None else self.loop.tunings
         if not self._hands:
             self._hands += [LawHand(port, tuning) for port, tuning in tunings.items()]
@@ -213,12 +215,12 @@ class Desk:
         ]
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One request."""
+        """Serves one request."""
         try:
-            answer = await self.answer(json.loads(await reader.readline()))
+            answer = await self.answer(parsed((await reader.readline()).decode()))
         except P4schedError as error:
             answer = {"error": str(error)}
-        except (ValueError, KeyError, TypeError) as error:
+        except MALFORMED as error:
             answer = {"error": f"no request: {error}"}
         writer.write(json.dumps(answer).encode() + b"\n")
         await writer.drain()
@@ -226,7 +228,7 @@ class Desk:
 
 
 def changes_by_hand(folder: Path) -> dict[str, int]:
-    """For summary.json: how often somebody turned a parameter while a scheme was measured; nothing if nobody did."""
+    """Part of summary.json: how often parameters were changed by hand while a scheme was measured; empty if never."""
     path = folder / CHANGES
     return {"changes_by_hand": len(path.read_text().splitlines())} if path.exists() else {}
 
@@ -255,7 +257,7 @@ async def ask(path: Path, request: Mapping[str, Any]) -> dict[str, Any]:
         writer.close()
         answer = json.loads(line)
     except (OSError, ValueError) as error:
-        raise P4schedError(f"nobody holds parameters of this run: {error}") from error
+        raise P4schedError(f"no controller holds parameters of this run: {error}") from error
     if "error" in answer:
         raise P4schedError(answer["error"])
     return dict(answer)

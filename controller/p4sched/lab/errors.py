@@ -1,7 +1,7 @@
-"""What goes wrong in the lab."""
+"""Errors of the lab."""
 
 from p4sched.errors import P4schedError
 
 
 class LabError(P4schedError):
-    """The run cannot start or go on."""
+    """The run cannot start or continue."""

@@ -1,4 +1,4 @@
-"""What an experiment is, and how to add one.
+"""The form of an experiment, and how to add one.
 
 An experiment is a folder, `experiments/NAME/`, with three files at least: `experiment.py`, `figure.py` and `README.md`.
 `experiment.py` declares it:
@@ -23,12 +23,12 @@ An experiment is a folder, `experiments/NAME/`, with three files at least: `expe
         csv={"samples.csv": sample_rows},
         files=("decisions.jsonl",),   # what measuring leaves in the scheme's folder
         schemes=Choice(("fifo", "aifo")),
-        seed=Seed("Of the arrivals."),
+        seed=Seed("Seed of the arrivals."),
         base=BASE,                    # Base(Rate.parse("100mbit"), Duration.parse("10ms"))
     )
 
 1. The parameters of `setting` behind `asked` are the experiment's own options, annotated for typer. Its docstring is
-   the text below the summary in `--help`. `Quick(VALUE)` gives what `--quick` puts in the place of the default,
+   the text below the summary in `--help`. `Quick(VALUE)` gives the default with `--quick`,
    `OnBmv2(VALUE)` the default on BMv2. `Scaled()` makes a default follow the time scale, `AtLeastRtts(N)` lets a time
    hold N round trips on every scale. `setting` raises UsageError for what makes no sense. Nothing has begun then.
 2. The frame (`lab/frame.py`) adds `--schemes`, `--seed`, `--quick`, `--time-scale`, `--virtual`, `--hosts`,
@@ -66,11 +66,11 @@ from p4sched.p4rt.target import Target
 from p4sched.paths import EXPERIMENTS_DIR
 
 SettingT = TypeVar("SettingT")
-"""What all schemes of a run have in common."""
+"""Setting that all schemes of a run share."""
 KeptT = TypeVar("KeptT")
-"""What was measured of one scheme and goes into CSV files and figure, and not into summary.json."""
+"""Measurements of one scheme for CSV files and figure, not for summary.json."""
 Tell = Callable[[str], None]
-"""Shows what goes on."""
+"""Shows progress."""
 Rows = Iterable[Sequence[object]]
 """Rows of a CSV file, the heading first."""
 
@@ -83,14 +83,14 @@ class SwitchKind(StrEnum):
 
 
 class ControllerKind(StrEnum):
-    """Who programs the switches and runs the control laws."""
+    """Controller of the switches; it also runs the control laws."""
 
     PYTHON = "python"
     ONOS = "onos"
 
 
 class HostKind(StrEnum):
-    """What the hosts of a network in virtual time are."""
+    """Kind of the hosts in virtual time."""
 
     MODEL = "model"
     """State machines that speak TCP and UDP."""
@@ -103,9 +103,9 @@ class Choice:
     """The option `--schemes`."""
 
     names: Sequence[str]
-    """All that can be asked for."""
+    """All valid names."""
     default: str = ""
-    """As on the command line; empty: all."""
+    """Default, as on the command line; empty: all."""
     help: str = "Schemes to compare."
 
 
@@ -115,7 +115,7 @@ class Seed:
 
     help: str = "Recorded only: TCP in real time draws nothing."
     bounded: bool = False
-    """Whether it goes to the traffic generator, which takes 0 to 2**63 - 1."""
+    """True if the traffic generator uses it, which takes 0 to 2**63 - 1."""
 
 
 @dataclass(frozen=True)
@@ -128,19 +128,19 @@ class Asked:
     schemes: Sequence[str] = ()
     seed: int = 1
     given: Mapping[str, bool] = field(default_factory=dict)
-    """Whether an option, as "--rate", stood on the command line."""
+    """For each option, such as "--rate": True if the command line has it."""
     time_scale: float | None = None
-    """None: the fastest that the machine carries, or not known yet."""
+    """Time scale; None: the fastest that the machine can carry, or not known yet."""
     target: Target = Target.V1MODEL
-    """Whose programs the switch runs."""
+    """Target of the switch's programs."""
     controllers: Sequence[ControllerKind] = (ControllerKind.PYTHON,)
-    """Each of them controls every scheme once."""
+    """Controllers; each controls every scheme once."""
     hosts: HostKind | None = None
-    """Of a run in virtual time; None: emulated."""
+    """Hosts of a run in virtual time; None: emulated."""
 
     @property
     def virtual(self) -> bool:
-        """Whether the run is in virtual time."""
+        """True for a run in virtual time."""
         return self.hosts is not None
 
     @property
@@ -157,57 +157,57 @@ class Asked:
 
 @dataclass(frozen=True)
 class Stage:
-    """Where one scheme is measured."""
+    """Place where one scheme is measured."""
 
     name: str
     """The scheme; empty in an experiment without any."""
     switch: str
     folder: Path
-    """For logs and whatever else the measuring leaves."""
+    """Folder for logs and other files of the measurement."""
     world: Lab | None
-    """Where networks are made; None in stepped time."""
+    """Maker of networks; None in stepped time."""
     tell: Tell
     target: Target = Target.V1MODEL
     controller: ControllerKind = ControllerKind.PYTHON
 
     @property
     def lab(self) -> Lab:
-        """Where a run that uses the lab makes its networks."""
+        """Maker of networks for a run that uses the lab."""
         assert self.world is not None, "an experiment in stepped time starts nothing in the lab"
         return self.world
 
 
 @dataclass(frozen=True)
 class SchemeOutcome(Generic[KeptT]):
-    """What was measured of one scheme."""
+    """Outcome of one scheme."""
 
     found: Mapping[str, Any]
     """The experiment's own part of `schemes.NAME` in summary.json."""
     observation: Observation | None
-    """None: in stepped time, where there is nothing to doubt."""
+    """Observation; None in stepped time, which gives no reason for doubt."""
     label: str | None = None
     decisions: Mapping[str, int] | None = None
-    """What the program admitted and dropped."""
+    """Packets that the program admitted and dropped."""
     notes: Sequence[str] = ()
-    """What of the link was not emulated."""
+    """Properties of the link that were not emulated."""
     kept: KeptT = None  # type: ignore[assignment]
-    """For CSV files and figure. KeptT of an experiment that keeps nothing is None."""
+    """Data for CSV files and figure. None for an experiment that keeps nothing."""
 
 
 @dataclass(frozen=True)
 class Results(Generic[SettingT, KeptT]):
-    """A whole run."""
+    """Results of a whole run."""
 
     found: Mapping[str, Any]
     """The content of summary.json."""
     setting: SettingT
     kept: Mapping[str, KeptT]
-    """By scheme."""
+    """Kept data by scheme."""
     out: Path
 
     @property
     def schemes(self) -> Mapping[str, Mapping[str, Any]]:
-        """What summary.json says of each scheme."""
+        """Part of summary.json for each scheme."""
         found: Mapping[str, Mapping[str, Any]] = self.found["schemes"]
         return found
 
@@ -222,43 +222,43 @@ class Experiment(Generic[SettingT, KeptT]):
 
     name: str
     summary: str
-    """One line: what the experiment shows, and which figure of which paper."""
+    """One line: the content of the experiment, and the figure and paper that it repeats."""
     setting: Callable[..., SettingT]
-    """From `asked: Asked` and the experiment's own options. Its docstring is their help's first text."""
+    """Setting from `asked: Asked` and the experiment's own options. Its docstring begins the help text."""
     configuration: Callable[[SettingT], Mapping[str, Any]]
-    """What summary.json says of the setting; the frame adds seed and switch."""
+    """Configuration in summary.json, without seed and switch, which the frame adds."""
     measure: Callable[[SettingT, Stage], Awaitable[SchemeOutcome[KeptT]]]
-    """One scheme, from an empty machine to its result."""
+    """Measures one scheme, from an empty machine to its result."""
     table: Callable[[Results[SettingT, KeptT]], Iterable[Table | str]]
-    """What is printed at the end."""
+    """Tables and lines printed at the end."""
     figure: Callable[[Results[SettingT, KeptT], Path], None]
     """Draws into figure.png."""
     csv: Mapping[str, Callable[[Results[SettingT, KeptT]], Rows]] = field(default_factory=dict)
     """Tables of numbers in DIR, by their names."""
     files: Sequence[str] = ()
-    """What `measure` leaves, as patterns below DIR/SCHEME; below DIR without schemes."""
+    """Files of `measure`, as patterns below DIR/SCHEME, or below DIR without schemes."""
     scratch: Sequence[str] = ()
-    """What else lies in DIR, as patterns: what was computed before the first scheme."""
+    """Other files in DIR, as patterns: results computed before the first scheme."""
     schemes: Choice | None = None
-    """None: there is one thing to measure, and no `--schemes`."""
+    """Schemes; None: only one thing to measure, and no `--schemes`."""
     seed: Seed | None = None
-    """None: there is no `--seed`."""
+    """Seed; None: no `--seed`."""
     targets: Sequence[Target] = tuple(Target)
-    """Whose programs it can show; one alone: there is no `--target`."""
+    """Targets of its programs; with only one there is no `--target`."""
     controllers: Sequence[ControllerKind] = (ControllerKind.PYTHON,)
-    """Who can control its switches; one alone: there is no `--controller`."""
+    """Possible controllers; with only one there is no `--controller`."""
     base: Base | None = None
     """Rate and RTT at time scale 1, from which `--time-scale` slows down. None: there is no `--time-scale`."""
     quick: str = ""
-    """What `--quick` stands for, in words; empty: its options say it all."""
+    """Description of `--quick`; empty: its options are enough."""
     programs: Sequence[str] = ()
-    """What must be on the PATH, besides what every run needs."""
+    """Programs that must be on the PATH, in addition to those of every run."""
     comparison: Callable[[Results[SettingT, KeptT]], Mapping[str, Any]] = field(default=lambda _: {})
-    """What summary.json says of the schemes together."""
+    """Part of summary.json that compares the schemes."""
     in_lab: Callable[[SettingT], bool] = field(default=lambda _: True)
-    """Whether a run with this setting uses the lab. Stepped time needs neither root nor a switch."""
+    """True if a run with this setting uses the lab. Stepped time needs neither root nor a switch."""
     simulated: bool = False
-    """It always runs in virtual time, among models without a switch: there is no `--virtual`."""
+    """True if it always runs in virtual time, among models without a switch: there is no `--virtual`."""
     prepared: Callable[[SettingT, Asked, Tell], AbstractContextManager[SettingT]] = _as_it_is
     """Computes, before the first scheme, what all schemes need."""
 
@@ -270,7 +270,7 @@ def choose(kind: str, text: str, valid: Iterable[str]) -> list[str]:
     if not any(names):
         raise UsageError(f"no {kind} given; there is: {', '.join(valid)}")
     if not all(names):
-        raise UsageError(f"'{text}' has a comma without a {kind} beside it")
+        raise UsageError(f"'{text}' has a comma without a {kind}")
     for name in names:
         if name not in valid:
             raise unknown_name(kind, name, valid)

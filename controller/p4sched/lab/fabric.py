@@ -27,7 +27,7 @@ from p4sched.proto import traffic_manager_pb2 as pb
 from p4sched.schemes import Setup
 
 NOBODY: Mapping[str, Any] = MappingProxyType({})
-"""On no switch."""
+"""No users on any switch."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class SwitchSeat:
     traffic_manager: TrafficManager
     host_ports: tuple[int, ...]
     fabric_ports: tuple[int, ...]
-    """To other switches."""
+    """Ports to other switches."""
 
     @property
     def reader(self) -> Reader:
@@ -47,7 +47,7 @@ class SwitchSeat:
 
     @property
     def ports(self) -> tuple[int, ...]:
-        """All of them."""
+        """All ports."""
         return self.host_ports + self.fabric_ports
 
 
@@ -57,7 +57,7 @@ class FabricTestbed:
 
     switches: Mapping[str, SwitchSeat]
     notes: tuple[str, ...]
-    """What of the links these switches and this machine do not emulate."""
+    """Properties of the links that these switches and this machine do not emulate."""
 
 
 @asynccontextmanager
@@ -123,7 +123,7 @@ def between(host_port: PortSettings, rate_bps: int) -> PortSettings:
 
 
 def _not_emulated(network: Fabric, hosts: Link) -> tuple[str, ...]:
-    """Gives switches without propagation delay hosts that delay, where the kernel can; says so where it cannot."""
+    """Lets hosts delay frames for switches that cannot, if the kernel can; reports if it cannot."""
     if all(network.thrift_port(name) is None for name in network.switches):
         return ()
     return () if network.delay_hosts(hosts.rtt_ns // 2) else (NO_DELAY,)
@@ -131,14 +131,14 @@ def _not_emulated(network: Fabric, hosts: Link) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class FabricObservation:
-    """What was observed between the start and the end."""
+    """Observations between start and end."""
 
     total: Observation
     """The machine, TCP and all switches together; lateness is that of the worst switch."""
     ports: Mapping[str, Mapping[int, Mapping[str, Any]]]
     """Queues of each switch and port; empty for switches that do not count them."""
     sent_bytes: Mapping[str, Mapping[int, int]]
-    """Of each switch and port."""
+    """Bytes by switch and port."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ class FabricObserver:
         return cls(network, testbed, health, await network.tcp(_all_hosts(network)), stats)
 
     async def finish(self) -> FabricObservation:
-        """What happened since the start."""
+        """Observations since the start."""
         self.health.end()
         tcp, stats = await self.network.tcp(_all_hosts(self.network)), await _stats(self.testbed)
         reports = [await seat.traffic_manager.fidelity() for seat in self.testbed.switches.values()]

@@ -1,4 +1,4 @@
-"""Whether a run can be believed: was the network the bottleneck, or the machine that emulates it?
+"""Validity of a run: was the network the bottleneck, or the machine that emulates it?
 
 Thresholds, each with its reason:
 
@@ -28,17 +28,17 @@ LATENESS_SHARE_OF_RTT = 0.1
 LOST_SHARE = 1e-5
 IDLE_SHARE = 0.03
 STOLEN_SHARE_TOLD = 0.001
-"""From here on stolen CPU time is named beside the lateness; by itself it is no reason for doubt."""
+"""Share of stolen CPU time from which it is reported with the lateness. Alone it is no reason for doubt."""
 
 
 def lateness_limit(rtt_ns: int) -> float:
-    """How late 1 % of the frames may be at most, in ns."""
+    """Largest lateness of the 99th percentile of frames, in ns."""
     return rtt_ns * LATENESS_SHARE_OF_RTT
 
 
 @dataclass(frozen=True)
 class Fidelity:
-    """What was observed while samples were taken. None: this switch does not report it."""
+    """Observations during sampling. None: this switch does not report the value."""
 
     rtt_ns: int
     cpu_idle_share: float
@@ -55,18 +55,18 @@ class Fidelity:
     data_plane_cpu_share: float | None = None
     """Share of one CPU that the data-plane thread used."""
     unmeasured: tuple[str, ...] = ()
-    """What was to be measured, and was not, in a sentence each."""
+    """A sentence for each value that should have been measured and was not."""
 
     def but(self, unmeasured: Sequence[str]) -> "Fidelity":
         """The same, but for what was not measured."""
         return replace(self, unmeasured=(*self.unmeasured, *unmeasured))
 
     def doubts(self) -> list[str]:
-        """Why the run is not to be believed; empty when it is."""
+        """Reasons not to use the run; empty if there are none."""
         return _nothing(self.unmeasured, self.frames) + self.ill_health()
 
     def ill_health(self) -> list[str]:
-        """Where the emulator was the bottleneck, whatever came out; empty where it was not."""
+        """Signs that the emulator was the bottleneck; empty if there are none."""
         found = []
         limit = lateness_limit(self.rtt_ns)
         if self.lateness_p99_ns is not None and self.lateness_p99_ns > limit:
@@ -90,47 +90,47 @@ class Fidelity:
 
     @property
     def valid(self) -> bool:
-        """Whether the network, and not the machine, made the result."""
+        """True if the network, not the machine, made the result."""
         return not self.doubts()
 
     def unknown(self) -> list[str]:
-        """What this switch does not report, so that nobody takes silence for a good sign."""
+        """Values that this switch does not report, so that their absence is no good sign."""
         reports = {"lateness": self.lateness_p99_ns, "frames lost before the switch": self.rx_lost}
         return [name for name, value in reports.items() if value is None]
 
     def summary(self) -> dict[str, Any]:
-        """For summary.json: the measured values, and whether the run is to be believed."""
+        """Part of summary.json: the measured values, and the verdict."""
         return asdict(self) | {"valid": self.valid, "doubts": self.doubts(), "not_reported": self.unknown()}
 
 
 @dataclass(frozen=True)
 class Exact:
-    """What was observed in virtual time, where frames leave at the instant at which they should."""
+    """Observations in virtual time, where frames leave exactly in time."""
 
     frames: int
     """Frames that left the switches."""
     unmeasured: tuple[str, ...] = ()
-    """What was to be measured, and was not, in a sentence each."""
+    """A sentence for each value that should have been measured and was not."""
 
     def but(self, unmeasured: Sequence[str]) -> "Exact":
         """The same, but for what was not measured."""
         return replace(self, unmeasured=(*self.unmeasured, *unmeasured))
 
     def doubts(self) -> list[str]:
-        """Why the run is not to be believed; empty when it is."""
+        """Reasons not to use the run; empty if there are none."""
         return _nothing(self.unmeasured, self.frames)
 
     def ill_health(self) -> list[str]:
-        """Nothing: there is no emulator."""
+        """Always empty: there is no emulator."""
         return []
 
     @property
     def valid(self) -> bool:
-        """Whether something was measured."""
+        """True if something was measured."""
         return not self.doubts()
 
     def summary(self) -> dict[str, Any]:
-        """For summary.json."""
+        """Part of summary.json."""
         return {"time": VIRTUAL} | asdict(self) | {"valid": self.valid, "doubts": self.doubts()}
 
 
@@ -138,7 +138,7 @@ AnyFidelity: TypeAlias = Fidelity | Exact
 
 
 def _nothing(unmeasured: Sequence[str], frames: int | None) -> list[str]:
-    """What was not measured, as doubts."""
+    """Doubts for values that were not measured."""
     found = [f"nothing was measured: {what}" for what in unmeasured]
     if frames == 0:
         found.append("nothing was measured: no frame left the switch")
@@ -146,11 +146,11 @@ def _nothing(unmeasured: Sequence[str], frames: int | None) -> list[str]:
 
 
 class Health(ABC):
-    """What the world itself does to the traffic, from the moment at which this is made."""
+    """Effects of the world on the traffic, from the creation of this object on."""
 
     @abstractmethod
     def end(self) -> None:
-        """Until now."""
+        """Ends the period."""
 
     @abstractmethod
     def fidelity(self, switches: Sequence[SwitchFidelity]) -> AnyFidelity:
@@ -158,12 +158,13 @@ class Health(ABC):
 
 
 def fidelity_of_machine(rtt_ns: int, use: MachineUse) -> Fidelity:
-    """What the machine says by itself, without any switch."""
+    """Verdict on the machine without any switch."""
     return Fidelity(rtt_ns, use.idle_share, use.backlog_dropped, use.stolen_share)
 
 
 def fidelity_of_all(rtt_ns: int, use: MachineUse, switches: Sequence[SwitchFidelity]) -> Fidelity:
-    """One verdict on several switches: the latest of them, and losses added up. What no switch reports is None."""
+    """One verdict on several switches: the largest lateness, and the sum of losses. Values that no switch reports are
+    None."""
     of_machine = fidelity_of_machine(rtt_ns, use)
     if not switches:
         return of_machine

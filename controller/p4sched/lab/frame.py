@@ -22,6 +22,7 @@ from rich.console import Console, RenderableType
 from rich.progress import Progress, ProgressColumn, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from p4sched.errors import P4schedError, UsageError
+from p4sched.interrupts import interruptible
 from p4sched.lab import machine, onos, time_scale
 from p4sched.lab.calibrate import capacity
 from p4sched.lab.desk import CHANGES, changes_by_hand
@@ -42,7 +43,7 @@ from p4sched.lab.experiment import (
     names,
 )
 from p4sched.lab.network import Lab
-from p4sched.lab.run import clean_run, interruptible, result_folder
+from p4sched.lab.run import clean_run, result_folder
 from p4sched.lab.time_scale import Base, Pace
 from p4sched.lab.virtual.loop import VirtualLoop
 from p4sched.lab.virtual.network import VirtualLab
@@ -55,23 +56,26 @@ from p4sched.schemes import SCHEMES, title
 from p4sched.versions import versions, versions_in_virtual_time
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
-"""There is no room left to write to."""
+"""Errors of a full disk."""
 ALWAYS = (summaries.FILE, "figure.png")
-"""What every experiment writes into its folder."""
+"""Files that every experiment writes into its folder."""
 DONE = "done"
-"""What a scheme's line of the progress ends with."""
+"""End of a finished scheme's line in the progress."""
 NETWORK_FILES = ("s[0-9]*.log", CHANGES, "live.jsonl", *onos.FILES)
-"""What every network, and whoever controls it, leaves in the folder of its scheme."""
+"""Files that every network and its controller leave in the folder of a scheme."""
 ALONE_PER_S, WITH_TEXT_PER_S = 10.0, 4.0
-"""How often the progress is drawn: with the queues below it, each time takes milliseconds."""
+"""Updates of the progress per second. With the queues below it, each one takes milliseconds."""
 ATTEMPTS = 3
 """A scheme is measured so many times at most while the emulator is the bottleneck."""
+HOSTS, VIRTUAL_HOSTS = "hosts", "virtual_hosts"
+"""Name of the hosts' kind in `configuration` of summary.json; the second one if the experiment has its own value named
+`hosts`, such as their number."""
 Options = Callable[[float], Mapping[str, Any]]
 """The experiment's own options at a time scale."""
 Row = tuple[str, str, ControllerKind]
-"""What a scheme with a controller is called in the results, the scheme, and the controller."""
+"""A name in the results, its scheme, and its controller."""
 Beside = Callable[[Tell], AbstractContextManager[RenderableType | None]]
-"""Something that goes on while an experiment measures; what it shows, if anything, stands below the progress."""
+"""Work during a measurement. Its output, if any, is shown below the progress."""
 
 
 def run(
@@ -82,10 +86,10 @@ def run(
     page: Beside | None = None,
     text: Beside | None = None,
 ) -> None:
-    """Runs an experiment with its own options. While it measures, the page goes on, or else the text if there is a
-    network. Raises P4schedError for what cannot be, before anything is touched."""
+    """Runs an experiment with its own options. While it measures, the page runs, or the text or recording, if
+    there is a network. Raises P4schedError for what cannot be, before anything is touched."""
     if asked.switch == SwitchKind.BMV2 and asked.target is not Target.V1MODEL:
-        raise UsageError(f"--target {asked.target}: BMv2 runs v1model programs only; leave out --switch bmv2")
+        raise UsageError(f"--target {asked.target}: BMv2 runs only v1model programs; leave out --switch bmv2")
     if asked.virtual:
         _refuse_beside_virtual(asked)
     if len(asked.controllers) > 1 and experiment.schemes is None:
@@ -116,20 +120,20 @@ def run(
 
 
 def _refuse_beside_virtual(asked: Asked) -> None:
-    """Raises UsageError for what there is not in virtual time."""
+    """Raises UsageError for options that virtual time does not support."""
     if asked.switch == SwitchKind.BMV2:
-        raise UsageError("--virtual: BMv2 knows the wall clock only; leave out --switch bmv2")
+        raise UsageError("--virtual: BMv2 runs only by the wall clock; leave out --switch bmv2")
     if ControllerKind.ONOS in asked.controllers:
-        raise UsageError("--virtual: ONOS knows the wall clock only; leave out --controller onos")
+        raise UsageError("--virtual: ONOS runs only by the wall clock; leave out --controller onos")
     if asked.time_scale is not None:
         raise UsageError("--virtual: every run goes at time scale 1 there; leave out --time-scale")
 
 
 def _pace(experiment: Experiment[Any, Any], base: Base, asked: Asked, options: Options, console: Console) -> Pace:
-    """How fast this machine lets the run go; warns of a run that is more than it carries."""
+    """Pace of the run on this machine. Warns of a run that is beyond it."""
 
     def possible(scale: float) -> bool:
-        """Whether the options that were given mean something at this scale."""
+        """True if the given options make sense at this scale."""
         try:
             experiment.setting(replace(asked, time_scale=scale), **options(scale))
         except UsageError:
@@ -159,8 +163,8 @@ def _pace(experiment: Experiment[Any, Any], base: Base, asked: Asked, options: O
 async def measured(
     experiment: Experiment[SettingT, KeptT], setting: SettingT, stage: Stage
 ) -> tuple[SchemeOutcome[KeptT], dict[str, Any]]:
-    """One scheme: what was measured, and its part of summary.json. The emulator's health alone decides whether it is
-    measured again, and never the result."""
+    """Measures one scheme; returns the outcome and its part of summary.json. Only the emulator's health decides whether
+    it is measured again, never the result."""
     attempts = 1
     outcome = await experiment.measure(setting, stage)
     while attempts < ATTEMPTS and outcome.observation is not None and outcome.observation.fidelity.ill_health():
@@ -292,7 +296,7 @@ def _keeping_what_is_done(
 
 
 def _rows(schemes: Sequence[str], controllers: Sequence[ControllerKind]) -> Iterator[Row]:
-    """Each scheme with each controller, and what the two are called together in the results."""
+    """Each scheme with each controller, and their common name in the results."""
     for scheme in schemes:
         for controller in controllers:
             told = len(controllers) > 1 and controller is not ControllerKind.PYTHON
@@ -332,7 +336,7 @@ def _earlier(folder: Path) -> list[str]:
 def _summary(
     experiment: Experiment[SettingT, KeptT], setting: SettingT, asked: Asked, pace: Pace | None
 ) -> dict[str, Any]:
-    """What summary.json says of the run itself."""
+    """Part of summary.json on the run itself."""
     configuration = dict(experiment.configuration(setting))
     if experiment.seed is not None:
         configuration.setdefault("seed", asked.seed)
@@ -342,8 +346,10 @@ def _summary(
         configuration["controller"] = ",".join(asked.controllers)
     if asked.hosts is not None or experiment.simulated:
         # the same on every machine and at any time: a second run writes the same bytes
-        hosts = {} if asked.hosts is None else {"hosts": asked.hosts.value}
-        configuration |= {"time": summaries.VIRTUAL, **hosts}
+        configuration["time"] = summaries.VIRTUAL
+        if asked.hosts is not None:
+            own = HOSTS in configuration
+            configuration[VIRTUAL_HOSTS if own else HOSTS] = asked.hosts.value
         return {"experiment": experiment.name, "configuration": configuration, "versions": versions_in_virtual_time()}
     return {
         "experiment": experiment.name,
@@ -373,7 +379,7 @@ def _shown(asked: Asked, console: Console, *, in_lab: bool) -> Sequence[str]:
 
 
 class _Progress(Progress):
-    """In a terminal something else may stand below its lines while it goes on."""
+    """Progress with other output below its lines in a terminal."""
 
     def __init__(self, *columns: ProgressColumn, console: Console, below: RenderableType | None) -> None:
         self._below = below if console.is_terminal else None
@@ -381,12 +387,12 @@ class _Progress(Progress):
         super().__init__(*columns, console=console, refresh_per_second=per_s)
 
     def stop(self) -> None:
-        """Only its own lines stay."""
+        """Keeps only its own lines."""
         self._below = None
         super().stop()
 
     def get_renderables(self) -> Iterable[RenderableType]:
-        """Its lines, and what stands below."""
+        """Its lines, and the output below them."""
         yield from super().get_renderables()
         if self._below is not None:
             yield self._below
@@ -424,7 +430,7 @@ def _write(experiment: Experiment[SettingT, KeptT], results: Results[SettingT, K
 
 
 def _unusual(results: Results[Any, Any]) -> list[str]:
-    """Whose programs ran, who controlled them and in which time, a line each; nothing of what is usual."""
+    """A line each for unusual programs, controllers and kinds of time; nothing for the usual ones."""
     configuration = results.found["configuration"]
     of_target = PROGRAMS[Target(configuration["target"])]
     lines = []
@@ -435,7 +441,7 @@ def _unusual(results: Results[Any, Any]) -> list[str]:
     if any("changes_by_hand" in scheme for scheme in results.found.get("schemes", {}).values()):
         lines.append("parameters were turned by hand")
     if configuration.get("time") == summaries.VIRTUAL:
-        hosts = configuration.get("hosts")
+        hosts = configuration.get(VIRTUAL_HOSTS, configuration.get(HOSTS))
         lines.append("virtual time" if hosts is None else f"virtual time, {hosts} hosts")
     return lines
 

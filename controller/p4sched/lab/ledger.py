@@ -1,4 +1,4 @@
-"""What a run has made on this machine, written down as it is made, so that a later command can take it away.
+"""Record of what a run has made on this machine, so that a later command can remove it.
 
 An orderly end takes everything away by itself and deletes the ledger. After a crash the kernel ends most of
 it (processes die with their parent, links with their namespace); the ledger holds what is needed to end the
@@ -15,6 +15,7 @@ from typing import Any
 
 from p4sched.lab.errors import LabError
 from p4sched.lab.processes import ProcessIdentity, end, identify
+from p4sched.recorded import MALFORMED
 
 FOLDER = Path("/run/p4sched")
 STATE_FILE = "state.json"
@@ -32,7 +33,7 @@ class LinkIdentity:
     index: int
 
     def exists(self) -> bool:
-        """Whether this very interface still exists."""
+        """True if this very interface still exists."""
         return interface_index(self.name) == self.index
 
 
@@ -69,7 +70,7 @@ class Ledger:
         self.write()
 
     def change_setting(self, path: str, value: str) -> None:
-        """Notes the value of a kernel setting and then changes it. Raises LabError where nobody may."""
+        """Notes the value of a kernel setting and then changes it. Raises LabError if that is not allowed."""
         if not os.access(path, os.R_OK | os.W_OK):
             raise LabError(f"cannot change {path} here: a container must be privileged and share its host's network")
         current = Path(path).read_text().strip()
@@ -127,7 +128,7 @@ def read_ledger(path: Path) -> Ledger | None:
         )
     except FileNotFoundError:
         return None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except MALFORMED as error:
         path.unlink()
         raise DamagedLedgerError(
             f"{path} was damaged and is deleted: what a crashed run has made cannot be known; look for links named"

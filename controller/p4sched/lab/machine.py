@@ -8,7 +8,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class MachineUse:
-    """What happened to the machine between two readings."""
+    """Use of the machine between two readings."""
 
     idle_share: float
     """Share of all CPUs that was idle, 0 to 1."""
@@ -23,13 +23,13 @@ class MachineReading:
     """Counters since boot."""
 
     busy_ticks: int
-    """Stolen ones too."""
+    """Busy ticks, with stolen ones."""
     idle_ticks: int
     stolen_ticks: int
     backlog_dropped: int
 
     def since(self, earlier: "MachineReading") -> MachineUse:
-        """What happened after an earlier reading."""
+        """Use since an earlier reading."""
         idle = self.idle_ticks - earlier.idle_ticks
         total = idle + self.busy_ticks - earlier.busy_ticks
         stolen = self.stolen_ticks - earlier.stolen_ticks
@@ -41,7 +41,7 @@ class MachineReading:
 
 
 def parse(stat: str, softnet: str) -> MachineReading:
-    """From the text of /proc/stat and /proc/net/softnet_stat (hexadecimal, a line for each CPU)."""
+    """Parses /proc/stat and /proc/net/softnet_stat (hexadecimal, a line for each CPU)."""
     # user nice system idle iowait irq softirq steal; guest time is in user already.
     ticks = [int(word) for word in stat.splitlines()[0].split()[1:9]]
     idle = ticks[3] + ticks[4]
@@ -51,7 +51,7 @@ def parse(stat: str, softnet: str) -> MachineReading:
 
 
 def read_machine() -> MachineReading:
-    """Now."""
+    """Reads the counters now."""
     return parse(Path("/proc/stat").read_text(), Path("/proc/net/softnet_stat").read_text())
 
 

@@ -41,7 +41,7 @@ def departures_of(reader: Reader, users: Sequence[int]) -> ReadBytes:
 
 
 async def take_reading(read: ReadBytes) -> Reading:
-    """One reading, dated to the middle of the time that it took."""
+    """Takes one reading, dated to the middle of its duration."""
     clock = asyncio.get_running_loop().time
     before = clock()
     delivered = await read()
@@ -59,7 +59,7 @@ def rates_between(earlier: Reading, later: Reading, users: Sequence[int]) -> Sam
 
 
 def unmeasured(samples: Sequence[Sample], users: Sequence[int]) -> list[str]:
-    """What the samples do not show, a sentence each: nothing at all, or users of whom nothing was delivered."""
+    """A sentence for each gap in the samples: no samples, or users without any delivered byte."""
     if not samples:
         return ["there is no sample"]
     silent = [str(user) for place, user in enumerate(users) if not any(sample.rates[place] for sample in samples)]

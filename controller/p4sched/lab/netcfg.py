@@ -1,4 +1,4 @@
-"""What an ONOS is told of the switches: its network configuration (netcfg), written from the plans.
+"""ONOS's network configuration (netcfg), written from the plans of the switches.
 
 Rates and times are written as on the command line ("50mbit", "10ms"), with all their digits: both controllers must
 decide alike. `controller/onos/app` says what the keys mean.
@@ -125,7 +125,7 @@ def law(config: Any) -> dict[str, Any]:
         if value == usual:
             continue
         if field.name not in LAW_KEYS:
-            raise P4schedError(f"ONOS cannot be told {field.name} = {value}: it has no key for it")
+            raise P4schedError(f"ONOS has no key for {field.name} = {value}")
         key, written = LAW_KEYS[field.name]
         found[key] = written(value)
     return found

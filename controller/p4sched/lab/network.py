@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from p4sched.lab.ranked_traffic import GeneratedTraffic
     from p4sched.lab.traffic import LongTraffic
 
-CPU_PORT = 509
-"""Of the switch; CPU_PORT in p4/shared/constants.p4."""
 USER_HOSTS = 4
 """Hosts of the dumbbell on the users' side, unless told otherwise."""
 MAX_USERS = USER_HOSTS * USERS_PER_HOST
@@ -30,7 +28,7 @@ MAX_USERS = USER_HOSTS * USERS_PER_HOST
 
 @dataclass(frozen=True)
 class UserSeat:
-    """Where a user sits."""
+    """Place of a user."""
 
     user: int
     """1, 2, ...: the user id in the switch too."""
@@ -40,7 +38,7 @@ class UserSeat:
 
 @dataclass(frozen=True)
 class Destination:
-    """Where traffic goes."""
+    """Destination of traffic."""
 
     host: str
     address: str
@@ -51,11 +49,11 @@ class SwitchNode(Protocol):
 
     @property
     def name(self) -> str:
-        """As s1."""
+        """Its name, such as s1."""
 
     @property
     def device_id(self) -> int:
-        """That P4Runtime knows it by."""
+        """Its device id in P4Runtime."""
 
     @property
     def address(self) -> str:
@@ -69,12 +67,12 @@ class Network(ABC):
     """A running network: its hosts and switches."""
 
     destination: Destination | None = None
-    """Where all traffic goes, in a network that has one such host."""
+    """Destination of all traffic, in a network with one such host."""
 
     @property
     @abstractmethod
     def switches(self) -> Mapping[str, SwitchNode]:
-        """By name."""
+        """Switches by name."""
 
     @abstractmethod
     def stations(self) -> list[Station]:
@@ -102,7 +100,7 @@ class Network(ABC):
 
     @abstractmethod
     async def tcp(self, hosts: Sequence[str]) -> TcpCounters:
-        """What TCP in these hosts has counted so far."""
+        """TCP counters of these hosts."""
 
     @abstractmethod
     def health(self, rtt_ns: int) -> Health:
@@ -123,7 +121,7 @@ class Dumbbell(Network):
     def __init__(self, sides: Sides) -> None:
         self._sides = sides
         self.server_name = sides.far.name
-        """Of the host behind the bottleneck."""
+        """Name of the host behind the bottleneck."""
         self.server_address = sides.far.address
         self.destination = Destination(self.server_name, self.server_address)
         self.bottleneck_port = sides.far.port
@@ -134,7 +132,7 @@ class Dumbbell(Network):
 
     @property
     def switch(self) -> SwitchNode:
-        """The one that there is."""
+        """The only one."""
         (found,) = self.switches.values()
         return found
 
@@ -156,7 +154,7 @@ class FabricShape(Protocol):
 
     @property
     def device_ids(self) -> Mapping[str, int]:
-        """That P4Runtime knows the switches by."""
+        """Device ids of the switches in P4Runtime."""
 
     def routes(self, switch: str) -> list[dict[str, Any]]:
         """Entries of `ipv4_routes`."""
@@ -183,7 +181,7 @@ class Lab(ABC):
     down at the end. Raises LabError when they cannot be brought up."""
 
     heading = ""
-    """What runs in it now, for whoever looks."""
+    """Title of the current measurement, for viewers."""
 
     @abstractmethod
     def dumbbell(self, users: int, folder: Path, hosts: int = USER_HOSTS) -> AbstractAsyncContextManager[Dumbbell]:

@@ -15,12 +15,12 @@ from p4sched.proto import traffic_manager_pb2 as pb
 
 @dataclass(frozen=True)
 class Observation:
-    """What was observed between the start and the end."""
+    """Observations between start and end."""
 
     fidelity: AnyFidelity
     tcp: TcpCounters
     bottleneck: dict[str, Any]
-    """Packets through the bottleneck port as `queue_counts` tells of them, if the switch counts them; and as
+    """Packets through the bottleneck port according to `queue_counts`, if the switch counts them; and according to
     `dropped_by_program` those that the program dropped ahead of a full queue, if it counts them for the observer."""
 
     def but(self, unmeasured: Sequence[str]) -> "Observation":
@@ -53,7 +53,7 @@ class Observer:
         return cls(network, traffic_manager, health, await network.tcp(network.senders), stats, tail_drop, dropped)
 
     async def finish(self) -> Observation:
-        """What happened since the start."""
+        """Observations since the start."""
         self.health.end()
         tcp = await self.network.tcp(self.network.senders)
         reported = await self.traffic_manager.fidelity()

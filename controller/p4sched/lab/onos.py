@@ -1,7 +1,7 @@
-"""An ONOS beside the lab: it programs the switches and runs the control laws, in place of the Python controller.
+"""An ONOS next to the lab: it programs the switches and runs the control laws, in place of the Python controller.
 
 It is a Java process (controller/onos/embedded): ONOS's own core with the application org.p4sched.onos. The lab writes
-its network configuration, waits until all switches do what that says, and reads their counters beside it.
+its network configuration, waits until all switches follow it, and also reads their counters.
 """
 
 import asyncio
@@ -37,9 +37,9 @@ JAVA_OPTIONS = ("-XX:+UseSerialGC", "-Xmx384m", "-XX:TieredStopAtLevel=1")
 """A small process that starts quickly: the lab needs the CPUs."""
 LOG, NETCFG = "onos.log", "netcfg.json"
 FILES = (LOG, NETCFG, "s[0-9]*/decisions.jsonl", "s[0-9]*/port-*.jsonl")
-"""What it leaves in the folder of its scheme."""
+"""Files that it leaves in the folder of its scheme."""
 REST_PORT = 8181
-"""As with any ONOS, unless somebody listens there already."""
+"""Default port of any ONOS; another one is used if it is taken."""
 READY = b"ready\n"
 READY_S = 120.0
 STOP_S = 5.0
@@ -48,7 +48,7 @@ BUILD = "'./setup.sh onos'"
 
 
 def controllers_of(stage: Stage) -> Controllers:
-    """Whoever controls the switches of this run."""
+    """Controllers of this run."""
     if stage.controller is ControllerKind.ONOS:
         return partial(onos_controllers, stage=stage)
     return partial(python_controllers, changes=stage.folder / CHANGES)
@@ -62,7 +62,7 @@ def require_onos() -> None:
 
 
 class Onos:
-    """An ONOS as a process. It may be killed and started again: the switches go on meanwhile."""
+    """An ONOS as a process. It may be killed and started again: the switches keep running."""
 
     def __init__(self, ledger: Ledger, folder: Path) -> None:
         """Logs and the decision logs of its laws go to `folder`."""
@@ -107,7 +107,7 @@ class Onos:
 
     @asynccontextmanager
     async def at_work(self, plans: Mapping[str, SwitchPlan]) -> AsyncIterator[Mapping[str, SwitchController]]:
-        """Runs it for a while; this process reads beside it."""
+        """Runs it for a while; this process only reads."""
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self.stop)
             await self.start(plans)
@@ -124,7 +124,7 @@ class Onos:
         raise LabError(f"ONOS {self._ended()} during the run:\n{self._tail()}")
 
     async def stop(self) -> None:
-        """Ends it: SIGTERM, then SIGKILL after STOP_S. The switches go on."""
+        """Ends it: SIGTERM, then SIGKILL after STOP_S. The switches keep running."""
         if self._process is None:
             return
         for number in (signal.SIGTERM, signal.SIGKILL):

@@ -22,7 +22,7 @@ _FORMAT = struct.Struct("!Qd")
 
 @dataclass(frozen=True)
 class ProbeRecord:
-    """What became of a probe stream."""
+    """Record of a probe stream."""
 
     sent: int
     arrivals: tuple[tuple[int, float, float], ...]
@@ -54,7 +54,7 @@ class ProbeRecord:
 
 
 def parse_record(sent: int, text: str) -> ProbeRecord:
-    """From what the receiving side printed."""
+    """Parses the output of the receiving side."""
     return ProbeRecord(sent, tuple((int(s), float(a), float(b)) for s, a, b in json.loads(text)))
 
 

@@ -18,7 +18,7 @@ class ProcessIdentity:
     """Field 22 of /proc/PID/stat (proc(5)): clock ticks from boot to the start of the process."""
 
     def alive(self) -> bool:
-        """Whether this very process exists and has not ended (a zombie has)."""
+        """True if this very process exists and has not ended (a zombie has)."""
         return start_ticks(self.pid) == self.start_ticks
 
 

@@ -14,14 +14,9 @@ from p4sched.lab.schemes import URGENT, Link
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.p4rt.reader import Reader
 from p4sched.p4rt.session import Session
-from p4sched.p4rt.traffic_manager import (
-    Discipline,
-    EmbeddedTrafficManager,
-    PortSettings,
-    QueueSettings,
-    TrafficManager,
-)
+from p4sched.p4rt.traffic_manager import EmbeddedTrafficManager, PortSettings, QueueSettings, TrafficManager
 from p4sched.p4rt.users import PrefixUser
+from p4sched.proto.enums import Discipline
 from p4sched.schemes import Setup
 
 NO_DELAY = "the RTT is not emulated: BMv2 has no propagation delay, and this kernel has no netem to give the hosts one"
@@ -36,7 +31,7 @@ class Testbed:
     controller: SwitchController
     traffic_manager: TrafficManager
     notes: tuple[str, ...]
-    """What of the link this switch and this machine do not emulate."""
+    """Properties of the link that this switch and this machine do not emulate."""
 
     @property
     def reader(self) -> Reader:
@@ -45,7 +40,7 @@ class Testbed:
 
     @property
     def session(self) -> Session:
-        """Of the Python controller, for what no other one offers: registers, packets out."""
+        """Session of the Python controller, for what no other controller offers: registers and packets out."""
         assert isinstance(self.reader, Session), "another controller holds the switch"
         return self.reader
 
@@ -89,12 +84,12 @@ async def programmed(
 
 
 def user_of(seat: UserSeat, weight: float = 1.0) -> PrefixUser:
-    """Who sits there, as the switch knows it: all that comes from its address."""
+    """The user of a seat, as the switch knows it: all packets from its address."""
     return PrefixUser(seat.user, f"{seat.address}/32", weight)
 
 
 def _not_emulated(network: Dumbbell, link: Link) -> tuple[str, ...]:
-    """Gives a switch without propagation delay hosts that delay, where the kernel can; says so where it cannot."""
+    """Lets hosts delay frames for a switch that cannot, if the kernel can; reports if it cannot."""
     if _thrift_port(network) is None or network.delay_hosts(link.rtt_ns // 2):
         return ()
     return (NO_DELAY,)
@@ -147,7 +142,7 @@ def bottleneck(port: int, setup: Setup, link: Link) -> PortSettings:
 
 
 def bmv2_bottleneck(port: int, setup: Setup, link: Link) -> PortSettings:
-    """What BMv2 has of it: every queue limited to the link's whole rate. fifo.p4 uses queue 0 only."""
+    """BMv2's closest setting: every queue limited to the link's whole rate. fifo.p4 uses only queue 0."""
     strict = setup.scheme.discipline == Discipline.STRICT
     queues = _queues(setup.queue_sizes) if strict else {0: QueueSettings(depth_packets=setup.queue_sizes[0])}
     return PortSettings(port, rate_bps=link.rate_bps, queues=queues)

@@ -36,7 +36,7 @@ SHORTEST_PHASE_S = 1.0
 
 @dataclass(frozen=True)
 class Schedule:
-    """When the flows send."""
+    """Times at which the flows send."""
 
     phase_s: float
 
@@ -58,11 +58,11 @@ class Schedule:
         return PHASES * self.phase_s
 
     def start(self, flow: int) -> float:
-        """When flow 1, 2, ... starts, in seconds."""
+        """Start of flow 1, 2, ..., in seconds."""
         return (flow - 1) * self.phase_s
 
     def stop(self, flow: int) -> float:
-        """When it stops."""
+        """Its end, in seconds."""
         return (PHASES - flow + 1) * self.phase_s
 
     def active(self, phase: int) -> list[int]:
@@ -72,12 +72,12 @@ class Schedule:
 
 @dataclass(frozen=True)
 class PhaseShares:
-    """What the flows got in one phase, without its margins."""
+    """Shares of the flows in one phase, without its margins."""
 
     start_s: float
     end_s: float
     joined: bool
-    """Whether the phase began with a flow that joined; otherwise one has left."""
+    """True if a flow joined at the start of the phase; otherwise one has left."""
     active: list[int]
     shares: list[float]
     """Median of each flow's samples, in shares of the link."""
@@ -103,7 +103,7 @@ async def sampled(bench: Bench, traffic: Traffic, schedule: Schedule, begun: flo
 def outcome(
     bench: Bench, samples: Sequence[Sample], schedule: Schedule, begun: float, further: Mapping[str, Any] | None = None
 ) -> SchemeOutcome[Series]:
-    """What the samples show, and what else was found."""
+    """Outcome of the samples, with the other observations."""
     phases = phase_shares(samples, schedule, begun, bench.link.rate_bps)
     found = {**summarise(phases), **(further or {})}
     return bench.outcome(found, unmeasured(samples, phases), series(samples, begun))
@@ -125,7 +125,7 @@ def phase_shares(samples: Sequence[Sample], schedule: Schedule, begun: float, ra
 
 
 def unmeasured(samples: Sequence[Sample], phases: Sequence[PhaseShares]) -> list[str]:
-    """What of the schedule the samples do not show, a sentence each."""
+    """A sentence for each part of the schedule that the samples do not show."""
     found = measurement.unmeasured(samples, range(1, FLOWS + 1))
     if samples and len(phases) < PHASES:
         found.append(f"only {len(phases)} of {PHASES} phases have a sample")
@@ -134,7 +134,7 @@ def unmeasured(samples: Sequence[Sample], phases: Sequence[PhaseShares]) -> list
 
 def summarise(phases: Sequence[PhaseShares]) -> dict[str, Any]:
     """The shares for summary.json. `most_urgent_share`: the lowest over the phases that begin with a join, all that
-    AIFO's section 5.2 tells of; `most_urgent_share_leaving`: over those that begin with a leave (also in PACKS 6.3),
+    AIFO's section 5.2 reports; `most_urgent_share_leaving`: over those that begin with a leave (also in PACKS 6.3),
     where a TCP flow that was starved has yet to come back from its timeouts."""
     joining = [p.most_urgent_share for p in phases if len(p.active) > 1 and p.joined]
     leaving = [p.most_urgent_share for p in phases if len(p.active) > 1 and not p.joined]
@@ -163,7 +163,7 @@ def series(samples: Sequence[Sample], begun: float) -> Series:
 
 
 def sample_rows(results: Results[Any, Series]) -> Rows:
-    """One row a scheme and sample."""
+    """One row for each scheme and sample."""
     yield ["scheme", "second", *(f"flow_{flow}_bps" for flow in range(1, FLOWS + 1))]
     for name, rows in results.kept.items():
         for second, *rates in rows:

@@ -9,15 +9,13 @@ from typing import Any, Self
 from p4sched.errors import UsageError
 from p4sched.units import Rate
 
-RANK_PORT = 5376
-"""First UDP port whose datagrams begin with a rank header."""
 FRAME_BYTES = 1514
 RUNS = ("observe", "receive", "send-*", "serve")
 """Names of the runs."""
 FASTEST = Rate.parse("400gbit")
 """The highest rate of a flow that p4sched-traffic takes."""
 Flow = Mapping[str, Any]
-"""As p4sched-traffic reads it (switch/traffic-generator/src/flow.rs)."""
+"""A flow in the form of p4sched-traffic (switch/traffic-generator/src/flow.rs)."""
 
 
 def refuse_faster(asked: str, rate: Rate, load: float) -> None:
@@ -27,7 +25,7 @@ def refuse_faster(asked: str, rate: Rate, load: float) -> None:
 
 
 def files_in(folder: str) -> tuple[str, ...]:
-    """What traffic leaves in this folder, as patterns."""
+    """Files of the traffic in this folder, as patterns."""
     return (f"{folder}/flows-*.json", *(f"{folder}/{run}.{end}" for run in RUNS for end in ("json", "error")))
 
 

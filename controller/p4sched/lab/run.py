@@ -1,31 +1,25 @@
-"""One run at a time, and a clean machine after it however it ends."""
+"""Allows one run at a time, and cleans the machine after it."""
 
 import fcntl
 import json
 import os
-import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 
 from p4sched.errors import UsageError
+from p4sched.interrupts import interruptible, undisturbed
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import FOLDER, STATE_FILE, DamagedLedgerError, Ledger, read_ledger
 from p4sched.lab.temporary import remove_left
 from p4sched.paths import tool
 
 PROGRAMS = ("mnexec", "ip", "ifconfig", "ethtool", "setpriv", "taskset")
-"""What every run calls, and Mininet too: without one of them Mininet stops with a traceback, or waits."""
-
-
-Handler = Callable[[int, FrameType | None], None] | signal.Handlers
-"""What a signal calls."""
+"""Programs that every run and Mininet need. Without one of them Mininet stops with a traceback, or hangs."""
 
 
 def require_root() -> None:
@@ -46,7 +40,7 @@ def require_namespaces() -> None:
     if made.returncode != 0:
         reason = " ".join(made.stderr.split()) or f"exit code {made.returncode}"
         raise LabError(
-            f"this machine lets nobody make network namespaces (mnexec: {reason});"
+            f"this machine allows no network namespaces (mnexec: {reason});"
             " a container must be privileged, a chroot must be a mount point"
         )
 
@@ -109,7 +103,7 @@ def clean_run(
         try:
             yield ledger
         finally:
-            with _undisturbed():
+            with undisturbed():
                 ledger.undo()
 
 
@@ -137,7 +131,7 @@ def clean(folder: Path = FOLDER) -> list[str]:
 
 @contextmanager
 def result_folder(path: Path) -> Iterator[None]:
-    """Makes the folder for results, which nobody else writes to meanwhile. Raises UsageError when another run does, and
+    """Makes the folder for results and locks it. Raises UsageError when another run has the lock, and
     when it cannot be written to."""
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -154,37 +148,3 @@ def result_folder(path: Path) -> Iterator[None]:
         yield
     finally:
         os.close(folder)
-
-
-def interruptible() -> AbstractContextManager[None]:
-    """SIGTERM and SIGHUP raise KeyboardInterrupt in the main thread, so that clean-up runs."""
-    handlers: dict[signal.Signals, Handler] = dict.fromkeys((signal.SIGTERM, signal.SIGHUP), _interrupt)
-    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-        # background jobs of a script start like this, and a SIGTERM would be ignored with it
-        handlers[signal.SIGINT] = signal.default_int_handler
-    return _handling(handlers)
-
-
-def _undisturbed() -> AbstractContextManager[None]:
-    """A second Ctrl-C does not interrupt the clean-up."""
-    return _handling(dict.fromkeys((signal.SIGINT, signal.SIGTERM), signal.SIG_IGN))
-
-
-@contextmanager
-def _handling(handlers: Mapping[signal.Signals, Handler]) -> Iterator[None]:
-    """Signals have other handlers for a while. Only the main thread can set them."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    previous = {number: signal.signal(number, handler) for number, handler in handlers.items()}
-    try:
-        yield
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
-
-
-def _interrupt(number: int, _frame: FrameType | None) -> None:
-    # asyncio.run turns SIGINT, and only that, into the cancellation of its main task
-    print(f"stopping ({signal.Signals(number).name})", file=sys.stderr)
-    signal.raise_signal(signal.SIGINT)

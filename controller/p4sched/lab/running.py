@@ -4,13 +4,14 @@ import json
 from pathlib import Path
 
 from p4sched.control.controller import SwitchAddress
-from p4sched.errors import P4schedError, unknown_name
+from p4sched.errors import P4schedError, UsageError, unknown_name
 from p4sched.lab.ledger import FOLDER, STATE_FILE
 from p4sched.lab.processes import ProcessIdentity
+from p4sched.recorded import MALFORMED
 
 STATE = FOLDER / STATE_FILE
-"""Where the running lab, a process known by pid and start time, says which switches it has:
-{"run": {"pid": 123, "start_ticks": 456}, "switches": {"s1": {"address": "127.0.0.1:9559", "device_id": 1}}}."""
+"""File of the running lab, a process known by pid and start time, with its switches: {"run": {"pid": 123,
+"start_ticks": 456}, "switches": {"s1": {"address": "127.0.0.1:9559", "device_id": 1}}}."""
 
 
 def find_switch(name: str, state_file: Path = STATE) -> SwitchAddress:
@@ -18,7 +19,7 @@ def find_switch(name: str, state_file: Path = STATE) -> SwitchAddress:
     host, colon, port = name.rpartition(":")
     if colon:
         if not host or not port.isdecimal() or not 0 < int(port) < 65536:
-            raise P4schedError(f"'{name}' is not HOST:PORT, for example 127.0.0.1:9559")
+            raise UsageError(f"'{name}' is not HOST:PORT, for example 127.0.0.1:9559")
         return SwitchAddress(name)
     try:
         found = json.loads(state_file.read_text())
@@ -26,7 +27,7 @@ def find_switch(name: str, state_file: Path = STATE) -> SwitchAddress:
         switches = {known: SwitchAddress(**switch) for known, switch in found["switches"].items()}
     except FileNotFoundError:
         running, switches = False, {}
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except MALFORMED as error:
         raise P4schedError(f"{state_file}: not the state of a lab: {error}") from error
     if not running:
         raise P4schedError(f"no lab is running, so there is no switch '{name}'; HOST:PORT works as well")

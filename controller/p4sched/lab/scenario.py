@@ -1,4 +1,4 @@
-"""How many TCP connections each user opens: the four traffic scenarios of the FDPA paper, section IV-C."""
+"""Number of TCP connections of each user: the four traffic scenarios of the FDPA paper, section IV-C."""
 
 import math
 import random
@@ -18,7 +18,7 @@ def connections(scenario: str, users: int, seed: int) -> list[int]:
     Which users misbehave depends on the seed alone, so every scheme of a run sees the same traffic.
     """
     if not 1 <= users <= MAX_USERS:
-        raise UsageError(f"{users} users: there can be 1 to {MAX_USERS}")
+        raise UsageError(f"{users} users: must be 1 to {MAX_USERS}")
     chance = random.Random(seed)
     if scenario == "uniform":
         return [chance.randint(1, MANY) for _ in range(users)]

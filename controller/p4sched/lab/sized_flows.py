@@ -21,14 +21,14 @@ CONGESTION_CONTROL = "cubic"
 DISTRIBUTIONS = ("web-search", "data-mining")
 FIRST_TCP_PORT = 5001
 LEAD_S = 0.5
-"""From starting the senders to the first flow."""
+"""Time from the start of the senders to the first flow."""
 SENDERS_END_S = 5.0
 FILES = files_in("load-*")
-"""What the traffic leaves in the folder of its scheme."""
+"""Files of the traffic in the folder of its scheme."""
 
 
 class RankScale(StrEnum):
-    """How the bytes that remain become one of the 64 ranks of the TOS byte."""
+    """Scale from remaining bytes to the 64 ranks of the TOS byte."""
 
     LOGARITHMIC = "logarithmic"
     LINEAR = "linear"
@@ -44,9 +44,9 @@ class Sized:
     loads: Sequence[float]
     """Shares of the link."""
     rate_bps: int
-    """Of the link."""
+    """Rate of the link."""
     seconds: float
-    """How long flows start, for each load."""
+    """Time in which flows start, for each load."""
     seed: int
     rank_scale: RankScale = RankScale.LOGARITHMIC
 
@@ -82,9 +82,9 @@ class LoadPlan:
 
     load: float
     port: int
-    """Of the server."""
+    """Port of the server."""
     flows: Sequence[dict[str, Any]]
-    """As the traffic generator reads them."""
+    """Flows in the form of the traffic generator."""
 
     async def exchange(
         self, running: Bench, deadline: float, scale: float, open_ahead_s: float | None = None

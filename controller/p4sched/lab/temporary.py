@@ -1,4 +1,4 @@
-"""Folders for what nobody needs after a run. Those that a killed run has left go with the next run.
+"""Temporary folders of a run. The next run removes those of a killed run.
 
 p4sched-virtual gives its folders the same names (switch/guest/src/temporary.rs).
 """

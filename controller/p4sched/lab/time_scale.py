@@ -16,13 +16,14 @@ from p4sched.lab.fidelity import lateness_limit
 from p4sched.units import Duration, Rate
 
 SCALES = (1, 2, 4, 5, 10, 20)
-"""Whole numbers that leave round rates and times."""
+"""Whole numbers that give round rates and times."""
 LONGEST_RTT = Duration.parse("200ms")
 IDLE_ROOM = 0.25
 """Share of the CPUs that an experiment leaves idle. Less than IDLE_SHARE of a run's fidelity makes the run INVALID."""
 LATENESS_SHARE = 0.5
-"""Of a run's limit: what the 99th percentile of lateness may take. A single stall of the machine is later than that,
-and spoils no run: on a quiet machine 1 frame in 1000 was between 0.3 and 18 ms late, 1 in 100 always about 0.2 ms."""
+"""Share of a run's limit that the 99th percentile of lateness may take. A single stall of the machine is later than
+that and spoils no run: on a quiet machine 1 frame in 1000 was between 0.3 and 18 ms late, 1 in 100 always about 0.2
+ms."""
 FRAME_BITS = 8 * 1514
 
 
@@ -48,7 +49,7 @@ class Base:
         return frames_per_s * capacity.frame_cpu_ns / 1e9 / capacity.cpus
 
     def beyond(self, capacity: Capacity) -> list[str]:
-        """Why this is more than the machine carries with room to spare; empty if it is not."""
+        """Reasons why this is beyond the capacity with some reserve; empty if it fits."""
         found = []
         share = self.cpu_share(capacity)
         if share + capacity.others_share > 1 - IDLE_ROOM:
@@ -73,7 +74,7 @@ def scales(base: Base) -> Sequence[int]:
 
 def fastest(base: Base, capacity: Capacity) -> int:
     """The fastest time scale that the machine carries with room to spare, or would without the others' work; else the
-    slowest that there is."""
+    slowest one."""
     possible, alone = scales(base), replace(capacity, others_share=0.0)
     fitting = [scale for seen in (capacity, alone) for scale in possible if not base.at(scale).beyond(seen)]
     return fitting[0] if fitting else possible[-1]
@@ -81,23 +82,23 @@ def fastest(base: Base, capacity: Capacity) -> int:
 
 @dataclass(frozen=True)
 class Pace:
-    """How fast a run goes, and why."""
+    """Pace of a run, with the reason."""
 
     scale: float
     why: str
     goes: Base
-    """Its rate and RTT."""
+    """Rate and RTT of the run."""
     base: Base
-    """Those at time scale 1."""
+    """Rate and RTT at time scale 1."""
     capacity: Capacity | None
-    """What the machine carried before the run; None: not measured, because another switch runs."""
+    """Capacity of the machine before the run; None: not measured, because another switch runs."""
 
     def warning(self) -> str | None:
-        """What to say before the run if it is more than the machine carries."""
+        """Warning before a run beyond the machine's capacity, or None."""
         return None if self.capacity is None else warning(self.goes, self.base, self.capacity)
 
     def summary(self) -> dict[str, Any]:
-        """For summary.json."""
+        """Part of summary.json."""
         capacity = None if self.capacity is None else asdict(self.capacity)
         return {"factor": self.scale, "why": self.why, "base": str(self.base), "goes": str(self.goes)} | {
             "machine_carried": capacity
@@ -122,12 +123,12 @@ def pace(
         scale, why = float(fastest(base, capacity)), "the fastest that this machine carries"
         if base.at(scale).beyond(capacity):
             alone = base.at(scale).beyond(replace(capacity, others_share=0.0))
-            why = "the slowest that there is" if alone else "for a machine without other work"
+            why = "the slowest one" if alone else "for a machine without other work"
     return Pace(scale, why, goes(scale), base, capacity)
 
 
 def warning(asked: Base, base: Base, capacity: Capacity) -> str | None:
-    """What to say before a run that is more than the machine carries; names what fits. None if there is nothing."""
+    """Warning before a run beyond the machine's capacity, with settings that fit; None if it fits."""
     reasons = asked.beyond(capacity)
     if not reasons:
         return None

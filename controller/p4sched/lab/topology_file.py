@@ -4,7 +4,6 @@ The file may be of any shape: switches with hosts and without, links between the
 to a host has an ECMP group for them.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,8 @@ from typing import Any
 
 from mininet_topos.shapes import End, Structure
 from mininet_topos.stations import HOST_BITS, Station, router_mac, routes
-from p4sched.errors import UsageError
+from p4sched.errors import P4schedError, UsageError
+from p4sched.recorded import parsed
 
 LONGEST_INTERFACE = 15
 """Characters of a name (IFNAMSIZ of Linux, less one)."""
@@ -32,7 +32,7 @@ class DescribedFabric:
 
     @cached_property
     def device_ids(self) -> Mapping[str, int]:
-        """That P4Runtime knows the switches by."""
+        """Device ids of the switches in P4Runtime."""
         return {each["name"]: each["device_id"] for each in self.description["switches"]}
 
     @cached_property
@@ -88,7 +88,7 @@ class DescribedFabric:
                 raise UsageError(f"{self.path}: {interface}: a name has {LONGEST_INTERFACE} characters at most")
 
     def _sets(self, switch: str) -> list[tuple[str, ...]]:
-        """Where there are several ways, each set of them once."""
+        """The different sets of next hops, for destinations with several."""
         several = [ways[switch] for ways in self._ways.values() if len(ways[switch]) > 1]
         return list(dict.fromkeys(several))
 
@@ -108,17 +108,19 @@ def _distances(leaf: str, neighbours: Mapping[str, Sequence[str]]) -> dict[str, 
 
 
 def read(path: Path) -> DescribedFabric:
-    """The network of a file. Raises UsageError, which says what is wrong with it."""
+    """The network of a file. Raises UsageError, which names the mistake, and P4schedError if it is not JSON."""
     try:
-        found = DescribedFabric(path, *_structure(json.loads(path.read_text())))
+        told = parsed(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"--topology {path}: {error.strerror}") from error
+    except ValueError as error:
+        raise P4schedError(f"{path}: {error}") from error
+    try:
+        found = DescribedFabric(path, *_structure(told))
     except _WrongError as error:
         raise UsageError(f"{path}: {error}") from error
     except KeyError as error:
         raise UsageError(f"{path}: a switch, host or link has no {error}") from error
-    except RecursionError as error:
-        raise UsageError(f"{path}: too deeply nested") from error
     except (ValueError, TypeError, AttributeError) as error:
         raise UsageError(f"{path}: is no description of a network: {error}") from error
     found.check()
@@ -129,15 +131,15 @@ class _WrongError(Exception):
     """A description of no network."""
 
 
-def _structure(told: Mapping[str, Any]) -> tuple[Mapping[str, Any], Structure]:
-    names = [switch["name"] for switch in told["switches"]]
+def _structure(content: Mapping[str, Any]) -> tuple[Mapping[str, Any], Structure]:
+    names = [switch["name"] for switch in content["switches"]]
     racks: dict[str, list[Station]] = {}
-    for host in told["hosts"]:
+    for host in content["hosts"]:
         racks.setdefault(host["switch"], []).append(_station(host))
-    links = [_ends(link["ends"]) for link in told.get("links", [])]
+    links = [_ends(link["ends"]) for link in content.get("links", [])]
     stations = [station for rack in racks.values() for station in rack]
     _once("name", [*names, *(station.name for station in stations)])
-    _once("device_id", [switch["device_id"] for switch in told["switches"]])
+    _once("device_id", [switch["device_id"] for switch in content["switches"]])
     _once(f"prefix of {HOST_BITS} bits", [station.prefix for station in stations])
     _once("mac", [station.mac for station in stations])
     ends: list[End] = [(switch, station.port) for switch, rack in racks.items() for station in rack]
@@ -150,7 +152,7 @@ def _structure(told: Mapping[str, Any]) -> tuple[Mapping[str, Any], Structure]:
     for (one, _), (other, _) in links:
         if one == other:
             raise _WrongError(f"a link of {one} leads to {one} itself")
-    return told, Structure({"switch": names}, {name: racks[name] for name in names if name in racks}, links)
+    return content, Structure({"switch": names}, {name: racks[name] for name in names if name in racks}, links)
 
 
 def _once(what: str, values: Iterable[Any]) -> None:
@@ -159,8 +161,8 @@ def _once(what: str, values: Iterable[Any]) -> None:
             raise _WrongError(f"{what} {value} is there {count} times")
 
 
-def _ends(told: Sequence[Mapping[str, Any]]) -> tuple[End, End]:
-    one, other = ((end["switch"], int(end["port"])) for end in told)
+def _ends(content: Sequence[Mapping[str, Any]]) -> tuple[End, End]:
+    one, other = ((end["switch"], int(end["port"])) for end in content)
     return one, other
 
 

@@ -12,7 +12,7 @@ from p4sched.lab.network import Destination, UserSeat
 
 IPERF3 = "iperf3"
 FILES = ("iperf3/iperf3-user-*.json",)
-"""What the traffic leaves in the folder of its scheme."""
+"""Files of the traffic in the folder of its scheme."""
 FIRST_TCP_PORT = 5201
 FINISH_SECONDS = 5.0
 START_SECONDS = 0.05
@@ -30,12 +30,12 @@ class Transfer:
     tos: int = 0
     """TOS byte of the segments."""
     destination: Destination | None = None
-    """None: the server, in a network that has just one."""
+    """Destination; None: the server, in a network with only one."""
 
 
 @dataclass(frozen=True)
 class TransferReport:
-    """What iperf3 measured for one user, warm-up left out."""
+    """iperf3's measurements for one user, without warm-up."""
 
     goodput_bps: float
     """TCP payload that arrived at the server, bit/s."""
@@ -43,12 +43,12 @@ class TransferReport:
 
 
 def spare_seconds(clients: int) -> int:
-    """How much longer clients must run than the samples are taken: they start one after the other."""
+    """Extra running time of clients, because they start one after another."""
     return 1 + math.ceil(clients * START_SECONDS)
 
 
 def transfers(seats: Sequence[UserSeat], connections: Sequence[int]) -> list[Transfer]:
-    """One transfer for each seat, each with a server port of its own."""
+    """One transfer for each seat, each with its own server port."""
     return [Transfer(seat, count, FIRST_TCP_PORT + seat.user) for seat, count in zip(seats, connections, strict=True)]
 
 
@@ -77,7 +77,7 @@ class LongTraffic(ABC):
 
     @abstractmethod
     async def serve(self, planned: Sequence[Transfer]) -> None:
-        """From now on the destinations accept these transfers. Raises LabError if they do not."""
+        """Makes the destinations accept these transfers. Raises LabError if they do not."""
 
     @abstractmethod
     async def send(self, planned: Sequence[Transfer], seconds: float, warm_up: float = 0.0) -> None:

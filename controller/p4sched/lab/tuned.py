@@ -19,8 +19,8 @@ def law_config(scheme: str, rate_bps: int, delay_ns: int, buffer_packets: int) -
 
 
 def decided(log: Path) -> dict[str, Any]:
-    """What was decided on a port, for summary.json: how often the law was asked and wrote, the load (arrivals over
-    drain) that it saw last, None until it saw enough, and the parameters in force at the end."""
+    """Decisions on a port for summary.json: the number of rounds and writes, the last load (arrivals over drain; None
+    before enough was seen), and the parameters in force at the end."""
     decisions = list(logged_decisions(log))
     loads = [decision["traffic"]["load"] for decision in decisions if decision["traffic"] is not None]
     parameters: Mapping[str, int] = decisions[-1]["parameters"] if decisions else {}

@@ -1,7 +1,8 @@
 """The labs of `labs/`: each has a folder `NN-name` with a check.py that makes `LAB`."""
 
 import importlib.util
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from p4sched.errors import P4schedError, UsageError, unknown_name
@@ -19,35 +20,39 @@ class Entry:
 
     number: str
     name: str
-    """As `aifo_admission`."""
+    """Name, such as `aifo_admission`."""
     folder: Path
 
     @property
     def start(self) -> Path:
-        """What a student begins with."""
+        """Folder of the first files."""
         return self.folder / "start"
 
     @property
     def solution(self) -> Path:
-        """What gets all marks."""
+        """Folder of the solution, which gets all marks."""
         return self.folder / "solution"
 
     def load(self) -> Lab:
-        """Runs check.py."""
-        spec = importlib.util.spec_from_file_location(f"lab_{self.number}", self.folder / "check.py")
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        lab = module.LAB
-        if not isinstance(lab, Lab):
-            raise P4schedError(f"{self.folder / 'check.py'}: LAB is no lab")
-        return lab
+        """Loads the lab from check.py."""
+        return _loaded(self)
 
     def hints(self) -> list[str]:
-        """Of hints.md: the paragraphs below each `## ` line."""
+        """Paragraphs of hints.md, one below each `## ` line."""
         text = (self.folder / "hints.md").read_text(encoding="utf-8")
         return [part.strip() for part in f"\n{text}".split("\n## ")[1:]]
+
+
+@cache
+def _loaded(entry: Entry) -> Lab:
+    spec = importlib.util.spec_from_file_location(f"lab_{entry.number}", entry.folder / "check.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    if not isinstance(module.LAB, Lab):
+        raise P4schedError(f"{entry.folder / 'check.py'}: LAB is no lab")
+    return replace(module.LAB, folder=entry.folder)
 
 
 def labs() -> list[Entry]:

@@ -36,5 +36,5 @@ def check(
 
 
 def title(entry: Entry, lab: Lab) -> str:
-    """For a head line."""
+    """Title for a heading."""
     return f"Lab {entry.number}. {lab.title}"

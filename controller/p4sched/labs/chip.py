@@ -17,24 +17,24 @@ from p4sched.labs.stepped import SteppedLab
 from p4sched.p4rt.target import Target
 from p4sched.paths import P4_DIR, TOFINO_DIR, rust_binary
 
-TARGET = Target.TNA
+COMPILER = "p4sched-p4c"
 NOT_YET = "First the decisions: this task counts when all tasks before it are done."
 MESSAGE = re.compile(r"(?P<file>\S+\.p4):(?P<line>\d+):\d+: (?P<says>.+)")
-"""Of the compiler. Two lines with the place in the program follow."""
+"""A message of the compiler. Two lines with the place in the program follow."""
 LINES_OF_MESSAGE = 3
 WIDTH = 110
-"""Of a message, in columns."""
+"""Width of a message, in columns."""
 CHAIN = re.compile(r" The longest chain of dependencies is (?P<chain>.+); shorten it, or leave a part to another pass")
 PLACE = re.compile(r"(?P<file>\w+\.p4):(?P<line>\d+)$")
 
 
 @dataclass(frozen=True)
 class Limit:
-    """What the chip cannot do, and what to tell."""
+    """A limit of the chip, and its explanation."""
 
     name: str
     pattern: str
-    """Of the compiler's message."""
+    """Pattern of the compiler's message."""
     says: str
 
 
@@ -42,31 +42,32 @@ class Limit:
 class ChipLab(SteppedLab):
     """A lab with a program for Tofino 1."""
 
+    target: Target = Target.TNA
     fits: Marks
     """The last task, without its marks."""
     limits: tuple[Limit, ...]
 
     def no_marks(self) -> tuple[Marks, ...]:
-        """See `Lab`."""
         return (*super().no_marks(), self.fits)
 
     def decided(self, work: Path, scratch: Path, trials: Sequence[Trial], sandbox: Sandbox) -> list[Decided]:
-        """See `SteppedLab`."""
-        program = self._program(work, scratch)
+        program = self.prepared(work, scratch)
         shared = scratch / P4_DIR.name
-        return decided(program, self.scheme, trials, sandbox, target=TARGET, includes=[shared])
+        return decided(program, self.scheme, trials, sandbox, target=self.target, includes=[shared])
+
+    def prepared(self, work: Path, scratch: Path) -> Path:
+        return self.checked(self.alone(self._tree(work, scratch), scratch))
+
+    def needs(self) -> tuple[str, ...]:
+        return (*super().needs(), COMPILER)
 
     def variables(self, work: Path, scratch: Path) -> dict[str, str]:
-        """See `Lab`."""
-        return {"P4SCHED_TOFINO": str(self._program(work, scratch).parent)}
+        return {"P4SCHED_TOFINO": str(self._tree(work, scratch))}
 
-    def marks(
-        self, everywhere: Sequence[tuple[Trial, Decided]], work: Path, scratch: Path, sandbox: Sandbox
-    ) -> tuple[Marks, ...]:
-        """See `SteppedLab`."""
-        decisions = super().marks(everywhere, work, scratch, sandbox)
+    def marks(self, runs: Sequence[Decided], work: Path, scratch: Path, sandbox: Sandbox) -> tuple[Marks, ...]:
+        decisions = super().marks(runs, work, scratch, sandbox)
         try:
-            refused, report = self._placed(self._program(work, scratch), sandbox)
+            refused, report = self._placed(scratch / TOFINO_DIR.name / f"{self.program}.p4", sandbox)
         except SubmissionError as error:
             return (*decisions, replace(self.fits, says=(str(error),)))
         right = all(marks.full for marks in decisions)
@@ -81,15 +82,15 @@ class ChipLab(SteppedLab):
             says += [f"Likely mistake: {limit.says}"]
         return (*decisions, replace(self.fits, says=tuple(says), mistake=limit.name if limit else None))
 
-    def _program(self, work: Path, scratch: Path) -> Path:
+    def _tree(self, work: Path, scratch: Path) -> Path:
         shutil.copytree(P4_DIR, scratch / P4_DIR.name, dirs_exist_ok=True)
-        return self.programs(TOFINO_DIR, work, scratch) / f"{self.program}.p4"
+        return self.programs(TOFINO_DIR, work, scratch)
 
     def _placed(self, program: Path, sandbox: Sandbox) -> tuple[list[str], list[str]]:
-        """What the chip refuses: messages of three lines; and what to say if it refuses nothing."""
-        binary = rust_binary("p4sched-p4c").resolve()
+        """Faults that the chip finds, as messages of three lines; and the message if there are none."""
+        binary = rust_binary(COMPILER).resolve()
         result = sandbox.run(
-            [str(binary), "--stages", "--arch", TARGET.value, str(program)],
+            [str(binary), "--stages", "--arch", self.target.value, str(program)],
             "",
             program.parent,
             readable=[binary, program.parent.parent / P4_DIR.name],
@@ -127,7 +128,7 @@ class ChipLab(SteppedLab):
 
 
 def _registers(printed: Sequence[str]) -> Iterator[str]:
-    """What the report of the stages says about registers."""
+    """Lines on registers in the report of the stages."""
     stage = ""
     for line in printed:
         if re.match(r"stage \d+$", line):

@@ -1,4 +1,4 @@
-"""What a program decides on each packet of a trace, and what the model decides: asks `p4sched-decisions`."""
+"""Decisions of a program and of its model on each packet of a trace, from `p4sched-decisions`."""
 
 import json
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ from p4sched.labs.trace import LINK_BPS, Packet
 from p4sched.p4rt.target import Target
 from p4sched.paths import rust_binary
 
+PROGRAM = "p4sched-decisions"
 Decision = int | str | None
 """The priority of the queue that took the packet (7 is the most urgent), "refused", "full", or None: the program's
 counters do not tell of exactly one decision."""
@@ -24,16 +25,34 @@ class Trial:
     packets: Sequence[Packet]
     scales: tuple[int, ...] = ()
     """256 over the weight of the users 1, 2, ..."""
+    has_model: bool = True
+    """False for packets of several ports: the model has one."""
 
 
 @dataclass(frozen=True)
 class Decided:
-    """By program and model, an item for each packet."""
+    """Decisions of program and model, an item for each packet."""
 
     program: list[Decision]
     model: list[Decision] | None
     lengths: list[list[int]]
-    """Of the eight queues before each packet, by priority, as the program's decisions have made them."""
+    """Lengths of the eight queues before each packet, by priority, after the program's decisions."""
+
+
+def request(
+    program: Path, scheme: str, trial: Trial, *, target: Target = Target.V1MODEL, model: bool = True
+) -> dict[str, object]:
+    """A line for `p4sched-decisions`."""
+    return {
+        "program": str(program),
+        "target": target.value,
+        "scheme": scheme,
+        "parameters": trial.parameters,
+        "rate_bps": LINK_BPS,
+        "scales": trial.scales,
+        "packets": trial.packets,
+        "model": model and trial.has_model,
+    }
 
 
 def decided(
@@ -46,26 +65,16 @@ def decided(
     target: Target = Target.V1MODEL,
     includes: Sequence[Path] = (),
 ) -> list[Decided]:
-    """What NAME.p4 decides in each trial. `includes`: folders beside its own that it includes files from.
+    """Decisions of NAME.p4 in each trial. `includes`: more folders for included files.
 
     Raises:
         SubmissionError: the program does not compile, or lacks a table or a counter.
     """
-    requests = (
-        {
-            "program": str(program),
-            "target": target.value,
-            "scheme": scheme,
-            "parameters": trial.parameters,
-            "rate_bps": LINK_BPS,
-            "scales": trial.scales,
-            "packets": trial.packets,
-            "model": model,
-        }
-        for trial in trials
-    )
-    lines = "".join(f"{json.dumps(request)}\n" for request in requests)
-    binary = rust_binary("p4sched-decisions").resolve()
+    requests = (request(program, scheme, trial, target=target, model=model) for trial in trials)
+    lines = "".join(f"{json.dumps(one)}\n" for one in requests)
+    # Its name says which of the tools it is, so a link stays one.
+    binary = rust_binary(PROGRAM)
+    binary = binary.parent.resolve() / binary.name
     for folder in (program.parent, *includes):
         readable_tree(folder)
     result = sandbox.run([str(binary)], lines, program.parent, readable=[binary, *includes], processes=8)

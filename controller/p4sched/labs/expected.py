@@ -16,7 +16,7 @@ from p4sched.labs.sandbox import Sandbox
 
 
 def main(asked: Sequence[str]) -> None:
-    """Of these labs, or of all."""
+    """Draws the expected figures of these labs, or of all."""
     for entry in [catalogue.find(one) for one in asked] or catalogue.labs():
         with tempfile.TemporaryDirectory(prefix="p4sched-expected-") as made:
             _, problem = checking.check(entry, entry.solution, Sandbox(), figures=Path(made))

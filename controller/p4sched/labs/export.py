@@ -11,14 +11,14 @@ from p4sched.labs.catalogue import Entry
 
 
 class Service(StrEnum):
-    """Who grades."""
+    """Service that grades."""
 
     GITHUB_CLASSROOM = "github-classroom"
     GRADESCOPE = "gradescope"
 
 
 def export(entry: Entry, service: Service, image: str, folder: Path) -> list[Path]:
-    """Writes what the service needs into a new folder; returns the files that it is told by.
+    """Writes the files of the service into a new folder; returns them.
 
     For GitHub Classroom the folder is a template repository: the start of the lab, and a workflow. For Gradescope it is
     what an image for "Manual Docker Configuration" is built from.
@@ -30,7 +30,7 @@ def export(entry: Entry, service: Service, image: str, folder: Path) -> list[Pat
         workspace.start(entry, folder)
         return [_write(entry, image, "classroom.yml", folder / ".github" / "workflows")]
     if folder.exists() and any(folder.iterdir()):
-        raise UsageError(f"'{folder}' is not empty; name another folder")
+        raise UsageError(f"'{folder}' is not empty; choose another folder")
     return [_write(entry, image, name, folder) for name in ("Dockerfile", "run_autograder")]
 
 
@@ -38,7 +38,10 @@ def _write(entry: Entry, image: str, name: str, folder: Path) -> Path:
     environment = Environment(
         loader=PackageLoader("p4sched.labs"), undefined=StrictUndefined, trim_blocks=True, autoescape=False
     )
-    text = environment.get_template(f"{name}.jinja").render(entry=entry, tasks=entry.load().no_marks(), image=image)
+    lab = entry.load()
+    text = environment.get_template(f"{name}.jinja").render(
+        entry=entry, tasks=lab.no_marks(), image=image, asks_solution=lab.asks_solution
+    )
     folder.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text(text, encoding="utf-8")
     return folder / name

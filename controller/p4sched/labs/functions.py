@@ -1,73 +1,80 @@
 """A lab in which a student writes a controller in Python: a function `decide(memory, sample)`.
 
 The function and the reference get the same samples. At the first difference the check stops, and shows what both saw.
-The mistake is found as in `stepped`: each candidate is the reference with one mistake in it.
+A mistake is named if the reference with it answers as the function does to every sample of every trial, and if no other
+known mistake explains as much.
 """
 
 import json
 import shutil
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
+from p4sched.labs import calling
+from p4sched.labs.answered import trials_answered
 from p4sched.labs.lab import Lab, Marks
 from p4sched.labs.sandbox import Sandbox, SubmissionError, readable_tree
 
 Sample = Mapping[str, Any]
 Answer = Mapping[str, Any] | None
-TOLERANCE = 0.002
-"""As a share of a number: how a student rounds is no mistake."""
+Trial = tuple[Sample, ...]
+Alike = Callable[[object, object], bool]
+"""Compares two answers: the right one and the student's."""
 
-# Runs in a Python of its own, which knows nothing of p4sched. Each line of the input is a trial: a list of samples.
-RUNNER = """
-import json, sys, traceback
-file = sys.argv[1]
-answers, sys.stdout = sys.stdout, sys.stderr
-def problem(error):
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
-    line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else lines[-1] if lines else None
-    said = error.msg if isinstance(error, SyntaxError) else error
-    place = file if line is None else f"{file}, line {line}"
-    return f"{place}: {type(error).__name__}: {said}"
-try:
-    names = {"__name__": "lab"}
-    # From bytes: Python itself drops the mark that editors on Windows put first.
-    exec(compile(open(file, "rb").read(), file, "exec"), names)
-    if not callable(names.get("decide")):
-        print(json.dumps({"problem": f"{file}: there is no function decide"}), file=answers)
-        sys.exit()
-    for line in sys.stdin:
-        memory, found = {}, []
-        for number, sample in enumerate(json.loads(line)):
-            try:
-                found.append(names["decide"](memory, sample))
-                json.dumps(found[-1])
-            except (MemoryError, BlockingIOError):
-                raise
-            except Exception as error:
-                found[number:] = [{"problem": problem(error)}]
-                break
-        print(json.dumps(found), file=answers)
-except (MemoryError, BlockingIOError):
-    raise
-except Exception as error:
-    print(json.dumps({"problem": problem(error)}), file=answers)
-"""
+
+def exactly(right: object, answer: object) -> bool:
+    """True if both values are the same."""
+    return right == answer
+
+
+def rounded(right: object, answer: object) -> bool:
+    """Numbers whose difference comes from rounding: of the result, and of what it is computed from."""
+    if isinstance(right, list) and isinstance(answer, list):
+        return len(right) == len(answer) and all(map(rounded, right, answer))
+    if isinstance(right, int | float) and isinstance(answer, int | float):
+        return abs(right - answer) <= 1 + 0.0006 * abs(right)
+    return right == answer
+
+
+def in_any_order(right: object, answer: object) -> bool:
+    """Lists of the same values, each of which is there once."""
+    if not isinstance(right, list) or not isinstance(answer, list):
+        return False
+    return len(right) == len(answer) and all(answer.count(one) == 1 for one in right)
 
 
 class Controller(ABC):
-    """The reference, or the reference with one mistake in it."""
+    """The reference, or the reference with mistakes in it."""
 
     @abstractmethod
     def decide(self, sample: Sample) -> Answer:
-        """The answer to the next sample."""
+        """The answer to the next sample.
+
+        Raises:
+            ArithmeticError: so does a function with this mistake.
+        """
 
     @abstractmethod
     def explain(self) -> list[tuple[str, str]]:
         """The last decision: (what, its value) for each line."""
+
+
+@dataclass(frozen=True)
+class FunctionMistake:
+    """A typical mistake in one task."""
+
+    name: str
+    says: str
+    parts: Mapping[str, Any]
+    """Arguments with which the reference makes it."""
+    begun: bool = True
+    """False: the first files have it in place of this task."""
 
 
 @dataclass(frozen=True)
@@ -76,20 +83,55 @@ class FunctionTask:
 
     title: str
     marks: int
-    trials: tuple[tuple[Sample, ...], ...]
+    trials: tuple[Trial, ...]
     keys: tuple[str, ...]
-    """What of the answers counts."""
+    """Keys of an answer that count."""
+    mistakes: tuple[FunctionMistake, ...]
     first: int = 0
     """The first sample whose answer counts."""
+    right: tuple[Mapping[str, Any], ...] = ({},)
+    """Arguments of the reference: each is a right way to do the task."""
 
 
 @dataclass(frozen=True)
-class FunctionMistake:
-    """A typical mistake: the reference with it, and what to tell."""
+class Answered:
+    """Answer of a function in a trial."""
 
-    name: str
-    says: str
-    controller: Callable[[], Controller]
+    trial: Trial
+    alone: Sequence[Any]
+    in_turn: Sequence[Any]
+    """The same trial once more, in turn with the others."""
+
+    @cached_property
+    def twice_the_same(self) -> bool:
+        """True if two runs give the same answer, as for a function of memory and sample."""
+        return json.dumps(self.alone) == json.dumps(self.in_turn)
+
+
+@dataclass(frozen=True)
+class _Difference:
+    """The first answer of a task that is not right."""
+
+    trial: int
+    in_turn: bool
+    sample: int
+    reference: Mapping[str, Any]
+
+    @property
+    def reached(self) -> tuple[bool, int, int]:
+        """Progress of right answers."""
+        return self.in_turn, self.trial, self.sample
+
+
+MORE_THAN_MEMORY = FunctionMistake(
+    "more than memory",
+    "your function answers the same samples in two ways: it does so when it serves other ports too, or an hour later. "
+    "Keep everything in `memory`, not in global variables. Take the time from the sample, not from a clock.",
+    {},
+)
+NOTHING_YET = "nothing yet"
+MOST_BEGUN = 2
+"""Mistakes that a check names at once, besides tasks that have not been begun."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,108 +139,201 @@ class FunctionLab(Lab):
     """A lab with a function `decide`. `files` has one file."""
 
     tasks: tuple[FunctionTask, ...]
-    controller: Callable[[], Controller]
-    mistakes: tuple[FunctionMistake, ...]
+    controller: Callable[..., Controller]
+    """The reference. With the parts of mistakes, it makes them."""
+    alike: Mapping[str, Alike]
+    """Comparison for each key of an answer."""
+    space: Callable[[int], Sequence[Trial]]
+    """Far more trials than those of the tasks, made in another way: part after part, by number. Mutants meet them."""
     stands_in: str = ""
     """The function of `students_law` that puts the student's function into the place of a law, for the run with TCP."""
 
     def check(self, work: Path, scratch: Path, sandbox: Sandbox) -> tuple[Marks, ...]:
-        """See `Lab`."""
         (file,) = self.files
         if not (work / file).is_file():
             raise SubmissionError(f"there is no file {file}")
-        found = self._answers(work / file, scratch / "function", sandbox)
-        return tuple(self._marks(task, found) for task in self.tasks)
+        return self.judged(self._answers(work / file, scratch / "function", sandbox))
 
     def no_marks(self) -> tuple[Marks, ...]:
-        """See `Lab`."""
         return tuple(Marks(task.title, 0, task.marks) for task in self.tasks)
 
     def prelude(self, work: Path) -> str:
-        """See `Lab`."""
         return f"from p4sched.labs import students_law; students_law.{self.stands_in}({str(work / self.files[0])!r}); "
 
-    def _answers(self, file: Path, folder: Path, sandbox: Sandbox) -> dict[int, list[Any]]:
-        """Of the student's function, by the identity of the trial."""
+    @property
+    def trials(self) -> list[Trial]:
+        """Trials of all tasks."""
+        return [trial for task in self.tasks for trial in task.trials]
+
+    def judged(self, answers: Sequence[Answered]) -> tuple[Marks, ...]:
+        """The marks. `answers`: in all trials."""
+        differences, done = [], 0
+        for task in self.tasks:
+            differences.append(self.difference(task, answers[done : done + len(task.trials)]))
+            done += len(task.trials)
+        if not any(differences):
+            return tuple(Marks(task.title, task.marks, task.marks) for task in self.tasks)
+        mistakes = self._explanation(answers)
+        if all(differences) and not any(mistake.begun for mistake in mistakes):
+            mistakes = [replace(mistake, name=NOTHING_YET) for mistake in mistakes[:1]]
+        given, done = [], 0
+        for task, difference in zip(self.tasks, differences, strict=True):
+            if difference is None:
+                given.append(Marks(task.title, task.marks, task.marks))
+            else:
+                mistake = _of_task(task, mistakes)
+                says = self._told(task, difference, answers[done + difference.trial])
+                if mistake is not None:
+                    says += ["", f"Likely mistake: {mistake.says}"]
+                given.append(Marks(task.title, 0, task.marks, tuple(says), mistake.name if mistake else None))
+            done += len(task.trials)
+        return tuple(given)
+
+    def difference(self, task: FunctionTask, answers: Sequence[Answered]) -> _Difference | None:
+        """First wrong answer in the trials of a task, compared with the reference that agrees longest. None: all are
+        right."""
+        found = []
+        for reference in self.references():
+            difference = self._difference(task, answers, reference)
+            if difference is None:
+                return None
+            found.append(difference)
+        return max(found, key=lambda difference: difference.reached)
+
+    def _difference(
+        self, task: FunctionTask, answers: Sequence[Answered], reference: Mapping[str, Any]
+    ) -> _Difference | None:
+        for in_turn in (False, True):
+            for number, one in enumerate(answers):
+                if in_turn and one.twice_the_same:
+                    continue
+                sample = self._differs(
+                    reference, one.trial, one.in_turn if in_turn else one.alone, task.keys, task.first
+                )
+                if sample is not None:
+                    return _Difference(number, in_turn, sample, reference)
+        return None
+
+    def _differs(
+        self, parts: Mapping[str, Any], trial: Trial, answers: Sequence[Any], keys: Sequence[str], first: int = 0
+    ) -> int | None:
+        """The first sample that the reference answers differently with these parts."""
+        return self.first_difference(self.expected(parts, trial), answers, keys, first)
+
+    def expected(self, parts: Mapping[str, Any], trial: Trial) -> Iterator[Answer]:
+        """Answers of the reference with these parts; None: it raises an exception, as such a function does."""
+        controller = self.controller(**parts)
+        for sample in trial:
+            try:
+                yield controller.decide(sample)
+            except ArithmeticError:
+                yield None
+
+    def first_difference(
+        self, expected: Iterable[Answer], answers: Sequence[Any], keys: Sequence[str], first: int = 0
+    ) -> int | None:
+        """The first sample, from one on, whose answer is not the expected one."""
+        for number, right in enumerate(expected):
+            answer = answers[number] if number < len(answers) else None
+            if number >= first and not self.same(right, answer, keys):
+                return number
+        return None
+
+    def same(self, right: Answer, answer: object, keys: Sequence[str]) -> bool:
+        """True if an answer is right. `right` is None if the reference has raised an exception."""
+        if right is None:
+            return _problem(answer) is not None
+        if not isinstance(answer, Mapping):
+            return False
+        return all(self.alike[key](right[key], answer.get(key)) for key in keys)
+
+    def references(self) -> list[Mapping[str, Any]]:
+        """The arguments of the reference for all right ways."""
+        return [_merged(ways) for ways in product(*(task.right for task in self.tasks))]
+
+    def agrees(self, reference: Mapping[str, Any], answers: Sequence[Answered]) -> bool:
+        """True if the reference gives all of these answers, alone and in turn."""
+        keys = tuple(self.alike)
+        return all(
+            self._differs(reference, one.trial, given, keys) is None
+            for one in answers
+            for given in (one.alone, *([] if one.twice_the_same else [one.in_turn]))
+        )
+
+    def _explanation(self, answers: Sequence[Answered]) -> Sequence[FunctionMistake]:
+        """The mistakes, as few as possible and one of a task, with which the reference answers as the function to every
+        sample. None at all if there are no such mistakes, or if others explain as much."""
+        if not all(one.twice_the_same for one in answers):
+            return [MORE_THAN_MEMORY]
+        keys, reference = tuple(self.alike), self.references()[0]
+        # those that tell most come first
+        answers = sorted(answers, key=lambda one: self._differs(reference, one.trial, one.alone, keys) is None)
+        for count in range(1, len(self.tasks) + 1):
+            found: dict[tuple[str, ...], Sequence[FunctionMistake]] = {}
+            for tasks in combinations(self.tasks, count):
+                for mistakes in product(*(task.mistakes for task in tasks)):
+                    begun = sum(mistake.begun for mistake in mistakes)
+                    if begun <= MOST_BEGUN and self._explain(mistakes, answers):
+                        found[tuple(mistake.name for mistake in mistakes)] = mistakes
+            if found:
+                return next(iter(found.values())) if len(found) == 1 else ()
+        return ()
+
+    def _explain(self, mistakes: Sequence[FunctionMistake], answers: Sequence[Answered]) -> bool:
+        wrong = _merged([mistake.parts for mistake in mistakes])
+        return any(self.agrees({**way, **wrong}, answers) for way in self.references())
+
+    def _told(self, task: FunctionTask, difference: _Difference, answers: Answered) -> list[str]:
+        number, trial = difference.sample, answers.trial
+        given = answers.in_turn if difference.in_turn else answers.alone
+        answer = given[number] if number < len(given) else None
+        problem = _problem(answer)
+        if problem is not None:
+            return [f"Sample {number + 1}: {problem}"]
+        controller = self.controller(**difference.reference)
+        right = [controller.decide(sample) for sample in trial[: number + 1]][-1]
+        lines = [f"Sample {number + 1} of {len(trial)} is the first one that your function answers differently."]
+        if difference.in_turn:
+            lines.append("Here it serves several ports in turn, and each has a memory of its own.")
+        lines += [f"  {what:<10} {value}" for what, value in controller.explain()]
+        shown = {key: _shown(right.get(key)) for key in task.keys} if right is not None else right
+        own = {key: answer.get(key) for key in task.keys} if isinstance(answer, Mapping) else answer
+        return [*lines, f"  {'expected':<10} {shown}", f"  {'yours':<10} {own}"]
+
+    def _answers(self, file: Path, folder: Path, sandbox: Sandbox) -> list[Answered]:
+        """Answers of the student's function, in all trials."""
         folder.mkdir()
         shutil.copyfile(file, folder / file.name)
         readable_tree(folder)
         python = Path(sys.base_prefix)
-        trials = [trial for task in self.tasks for trial in task.trials]
+        trials = self.trials
         lines = "".join(f"{json.dumps(trial)}\n" for trial in trials)
-        command = [str(python / "bin" / "python3"), "-I", "-c", RUNNER, file.name]
-        result = sandbox.run(command, lines, folder, readable=[python], processes=1, what="your function")
-        try:
-            answers = [json.loads(line) for line in result.stdout.splitlines()]
-        except json.JSONDecodeError:
-            answers = []
-        if answers and isinstance(answers[0], dict):
-            raise SubmissionError(str(answers[0].get("problem")))
-        if len(answers) != len(trials) or not all(isinstance(answer, list) for answer in answers):
-            raise SubmissionError(f"{file.name} ended before it had answered all samples")
-        return {id(trial): answer for trial, answer in zip(trials, answers, strict=True)}
-
-    def _marks(self, task: FunctionTask, found: Mapping[int, list[Any]]) -> Marks:
-        for trial in task.trials:
-            controller, answers = self.controller(), found[id(trial)]
-            for number, sample in enumerate(trial):
-                right = controller.decide(sample)
-                answer = answers[number] if number < len(answers) else None
-                if isinstance(answer, dict) and "problem" in answer:
-                    return Marks(task.title, 0, task.marks, (f"Sample {number + 1}: {answer['problem']}",))
-                if number >= task.first and not _same(right, answer, task.keys):
-                    says = self._difference(task, trial, number, controller, answer)
-                    # with a part of the work done, the start is no explanation any more
-                    mistake = self._mistake(found, self.tasks) or self._mistake(found, [task], ("nothing yet",))
-                    if mistake is not None:
-                        says += ["", f"Likely mistake: {mistake.says}"]
-                    return Marks(task.title, 0, task.marks, tuple(says), mistake.name if mistake else None)
-        return Marks(task.title, task.marks, task.marks)
-
-    def _difference(
-        self, task: FunctionTask, trial: Sequence[Sample], number: int, controller: Controller, answer: object
-    ) -> list[str]:
-        right = self._fresh(trial[: number + 1])
-        lines = [f"Sample {number + 1} of {len(trial)} is the first one that your function answers differently."]
-        lines += [f"  {what:<10} {value}" for what, value in controller.explain()]
-        shown = {key: right.get(key) for key in task.keys} if isinstance(right, Mapping) else right
-        own = {key: answer.get(key) for key in task.keys} if isinstance(answer, Mapping) else answer
-        return [*lines, f"  {'expected':<10} {shown}", f"  {'yours':<10} {own}"]
-
-    def _fresh(self, samples: Sequence[Sample]) -> Answer:
-        """The answer to the last of these samples."""
-        controller = self.controller()
-        return [controller.decide(sample) for sample in samples][-1]
-
-    def _mistake(
-        self, found: Mapping[int, list[Any]], tasks: Sequence[FunctionTask], but: Sequence[str] = ()
-    ) -> FunctionMistake | None:
-        """The first mistake with which the reference answers as the student's function to every sample."""
-        trials = [(task, trial) for task in tasks for trial in task.trials]
-        for mistake in self.mistakes:
-            if mistake.name in but:
-                continue
-            if all(_agree(mistake.controller(), task, trial, found[id(trial)]) for task, trial in trials):
-                return mistake
-        return None
+        program = Path(calling.__file__).read_text(encoding="utf-8")
+        command = [str(python / "bin" / "python3"), "-I", "-c", program, file.name]
+        result = sandbox.run(
+            command, lines, folder, readable=[python / "bin", python / "lib"], processes=1, what="your function"
+        )
+        answers = trials_answered(result.stdout, [len(trial) for trial in (*trials, *trials)], file.name)
+        return [Answered(*one) for one in zip(trials, answers[: len(trials)], answers[len(trials) :], strict=True)]
 
 
-def _agree(controller: Controller, task: FunctionTask, trial: Sequence[Sample], answers: Sequence[Any]) -> bool:
-    if len(answers) != len(trial):
-        return False
-    expected = [controller.decide(sample) for sample in trial]
-    return all(_same(one, other, task.keys) for one, other in list(zip(expected, answers, strict=True))[task.first :])
+def _merged(parts: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    return {name: value for part in parts for name, value in part.items()}
 
 
-def _same(right: object, answer: object, keys: Sequence[str]) -> bool:
-    if not isinstance(right, Mapping) or not isinstance(answer, Mapping):
-        return right is None and answer is None
-    return all(_alike(right.get(key), answer.get(key)) for key in keys)
+def _shown(value: object) -> object:
+    """A value of the reference, with the digits that count."""
+    if isinstance(value, list):
+        return [_shown(one) for one in value]
+    return round(value, 1) if isinstance(value, float) else value
 
 
-def _alike(right: object, answer: object) -> bool:
-    if isinstance(right, list) and isinstance(answer, list):
-        return len(right) == len(answer) and all(map(_alike, right, answer))
-    if isinstance(right, int | float) and isinstance(answer, int | float):
-        return abs(right - answer) <= max(1, TOLERANCE * abs(right)) if right > 1000 else abs(right - answer) < 0.5
-    return right == answer
+def _problem(answer: object) -> str | None:
+    """The message of an exception in place of an answer."""
+    found = answer.get("problem") if isinstance(answer, Mapping) else None
+    return found if isinstance(found, str) else None
+
+
+def _of_task(task: FunctionTask, mistakes: Sequence[FunctionMistake]) -> FunctionMistake | None:
+    """The one of these mistakes to name for a task that is wrong: its own one, or the first."""
+    return next((mistake for mistake in mistakes if mistake in task.mistakes), mistakes[0] if mistakes else None)

@@ -6,25 +6,31 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from p4sched.labs.sandbox import Sandbox
+from p4sched.labs.shown import displayable, displayable_lines
 
 NOT_CHECKED = "not checked: "
 
 
 @dataclass(frozen=True)
 class Marks:
-    """What a student gets for one task, and why."""
+    """Marks for one task, and the reasons."""
 
     task: str
     given: int
     of: int
     says: tuple[str, ...] = ()
-    """For the student, a line each: why it is not all of them, or what else there is to know."""
+    """Lines for the student: why marks are missing, and other remarks."""
     mistake: str | None = None
     """The name of the mistake, if it is one of the typical ones."""
 
+    def __post_init__(self) -> None:
+        """Makes its lines printable, also with text from a submission."""
+        object.__setattr__(self, "says", displayable_lines(self.says))
+        object.__setattr__(self, "mistake", None if self.mistake is None else displayable(self.mistake))
+
     @property
     def full(self) -> bool:
-        """Whether the task is done."""
+        """True if the task is done."""
         return self.given == self.of
 
 
@@ -35,9 +41,12 @@ class Checked:
     lab: str
     marks: tuple[Marks, ...]
     figure: Path | None = field(default=None, compare=False)
-    """Of the run with TCP."""
+    """Figure of the run with TCP."""
     remark: str = ""
-    """Why it could not be checked, in one line; empty if it could."""
+    """Reason why it could not be checked, in one line; empty if it was."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "remark", displayable(self.remark))
 
     @property
     def given(self) -> int:
@@ -46,12 +55,12 @@ class Checked:
 
     @property
     def of(self) -> int:
-        """Marks that there are."""
+        """All possible marks."""
         return sum(marks.of for marks in self.marks)
 
     @property
     def full(self) -> bool:
-        """Whether all tasks are done."""
+        """True if all tasks are done."""
         return all(marks.full for marks in self.marks)
 
 
@@ -62,7 +71,7 @@ class TcpRun:
     experiment: str
     options: Sequence[str]
     shows: str
-    """What to look at in the figure: a sentence."""
+    """A sentence on what to see in the figure."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,8 +81,15 @@ class Lab(ABC):
     title: str
     minutes: int
     files: tuple[str, ...]
-    """What the student hands in."""
+    """Files that the student hands in."""
     tcp: TcpRun | None = None
+    folder: Path = Path()
+    """Folder of the lab. The catalogue fills it in."""
+
+    @property
+    def asks_solution(self) -> bool:
+        """Whether a check runs the solution and its mistakes, and so needs their files."""
+        return False
 
     @abstractmethod
     def check(self, work: Path, scratch: Path, sandbox: Sandbox) -> tuple[Marks, ...]:
@@ -89,8 +105,13 @@ class Lab(ABC):
     def no_marks(self) -> tuple[Marks, ...]:
         """The tasks without marks, and without a word on why."""
 
+    def needs(self) -> tuple[str, ...]:
+        """The programs of the workspace in switch/ that a check runs."""
+        return ()
+
     def unchecked(self, lab: str, why: str) -> Checked:
-        """Of a submission that cannot be checked. Each task says why, for some services show one task only."""
+        """Result of a submission that cannot be checked. Each task has the reason, because some services show only one
+        task."""
         first, *others = self.no_marks()
         lines = why.splitlines() or ["it cannot be checked"]
         marks = [replace(first, says=tuple(lines)), *(replace(one, says=(NOT_CHECKED + lines[0],)) for one in others)]
@@ -102,5 +123,5 @@ class Lab(ABC):
         return {}
 
     def prelude(self, work: Path) -> str:
-        """What runs before the experiment, in the same Python: statements, each with a semicolon behind it."""
+        """Statements that run before the experiment in the same Python, each with a semicolon at its end."""
         return ""

@@ -1,4 +1,4 @@
-"""A check as one HTML page: marks, why, and the figure of the run with TCP beside the expected one."""
+"""A check as one HTML page: marks, reasons, and the figure of the run with TCP next to the expected one."""
 
 import base64
 from pathlib import Path
@@ -9,7 +9,7 @@ from p4sched.labs.lab import Checked, Lab
 
 
 def page(heading: str, lab: Lab, checked: Checked, expected: Path | None, problem: str | None = None) -> str:
-    """One file without links to others. `problem`: a sentence on what kept the check from its end."""
+    """One page without links to others. `problem`: a sentence on what stopped the check."""
     environment = Environment(
         loader=PackageLoader("p4sched.labs"), autoescape=select_autoescape(["jinja"]), undefined=StrictUndefined
     )

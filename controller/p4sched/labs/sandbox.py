@@ -10,21 +10,31 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from p4sched.errors import P4schedError
-from p4sched.paths import tool
+from p4sched.labs.syscalls import filter_program
+from p4sched.paths import ROOT, tool
 
 MEGABYTE = 1 << 20
 SHELL_SIGNAL = 128
 """A shell, and bubblewrap, give 128 plus the number of a signal as exit code."""
 FIRST_UID = 61_000
-"""Users that nobody is: each submission that runs at a time has one, so limits on processes are its own."""
+"""Users of no person: each running submission has its own, and so its own limits on processes."""
 ENDING_S = 5
 """Time to end in order."""
-SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache")
+SYSTEM = ("/usr/bin", "/usr/lib", "/usr/lib64", "/lib", "/lib64", "/bin", "/etc/ld.so.cache")
+VARIABLES = {"PATH": "/usr/bin:/bin"}
+"""Environment of a closed sandbox, and of bubblewrap itself."""
+MOST_ANSWERED = 4 * MEGABYTE
+"""Bytes at standard output. The longest answer of a lab is a tenth of a megabyte."""
+MOST_SAID = MEGABYTE
+"""Bytes of standard error that are looked at: the first half of them, and the last."""
+MOST_OPEN = 64
+"""Files, pipes and sockets at a time: the kernel keeps memory for each."""
 OUT_OF_MEMORY = ("memory allocation", "MemoryError", "Cannot allocate memory", "out of memory")
 TOO_LARGE = ("File too large", "No space left on device")
 NO_PROCESS = ("BlockingIOError", "Resource temporarily unavailable", "failed to spawn thread")
@@ -36,20 +46,20 @@ class SubmissionError(P4schedError):
 
 @dataclass(frozen=True)
 class Limits:
-    """What a submission may use."""
+    """Limits of a submission."""
 
     seconds: float = 30
-    """Of CPU, for each process. A busy machine takes no marks."""
+    """CPU time of each process. A busy machine does not change it."""
     wall_seconds: float = 300
-    """Of time, for what waits and does not compute."""
+    """Elapsed time, for programs that wait and do not compute."""
     memory_bytes: int = 2048 * MEGABYTE
     file_bytes: int = 64 * MEGABYTE
-    """Of the largest file, and of what it prints."""
+    """Size of the largest file, and of the output."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a command left."""
+    """Result of a command."""
 
     returncode: int
     stdout: str
@@ -58,7 +68,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Sandbox:
-    """On the student's own machine: limits only."""
+    """Sandbox on the student's own machine, with limits only."""
 
     limits: Limits = Limits()
 
@@ -80,30 +90,36 @@ class Sandbox:
         Raises:
             SubmissionError: it went beyond a limit. The message says which.
         """
-        with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+        with ExitStack() as opened:
+            stdin, stdout, stderr = (opened.enter_context(tempfile.TemporaryFile()) for _ in range(3))
             stdin.write(given.encode())
             stdin.seek(0)
-            words = [*self._limited(), *command]
             try:
-                process = subprocess.Popen(
-                    self._shut_in(words, folder, readable, processes),
-                    stdin=stdin,
-                    stdout=stdout,
-                    stderr=stderr,
-                    cwd=folder,
-                    env=variables,
-                    start_new_session=True,
-                )
+                process = self._started(command, folder, variables, readable, processes, (stdin, stdout, stderr))
                 code = self._ended(process, what)
             except OSError as error:
                 raise SubmissionError(f"{what} could not be run: {error.strerror}") from error
             if max(os.fstat(file.fileno()).st_size for file in (stdout, stderr)) >= self.limits.file_bytes:
                 raise SubmissionError(self._too_much(what))
-            stdout.seek(0)
-            stderr.seek(0)
-            result = Result(code, stdout.read().decode(errors="replace"), stderr.read().decode(errors="replace"))
+            if os.fstat(stdout.fileno()).st_size > MOST_ANSWERED:
+                raise SubmissionError(f"{what} wrote more than {MOST_ANSWERED // MEGABYTE} MB to its standard output")
+            result = Result(code, _text(stdout, MOST_ANSWERED), _text(stderr, MOST_SAID))
         self._check(result, what)
         return result
+
+    def _started(
+        self,
+        command: Sequence[str],
+        folder: Path,
+        variables: Mapping[str, str] | None,
+        readable: Sequence[Path],
+        processes: int | None,
+        streams: tuple[IO[bytes], IO[bytes], IO[bytes]],
+    ) -> "subprocess.Popen[bytes]":
+        """The command, with limits."""
+        del readable, processes
+        words = [*self._limited(), *command]
+        return _popen(words, streams, cwd=folder, env=variables)
 
     def _ended(self, process: "subprocess.Popen[bytes]", what: str) -> int:
         """The exit code; ends the whole group when the time is over."""
@@ -135,12 +151,6 @@ class Sandbox:
         words.append(f"--cpu={seconds}:{seconds + 1}")
         return [*words, f"--fsize={limits.file_bytes}"]
 
-    def _shut_in(
-        self, words: Sequence[str], folder: Path, readable: Sequence[Path], processes: int | None
-    ) -> Sequence[str]:
-        del folder, readable, processes
-        return words
-
     def _too_much(self, what: str) -> str:
         return f"{what} wrote more than {self.limits.file_bytes // MEGABYTE} MB, and was ended"
 
@@ -161,36 +171,84 @@ class Sandbox:
 
 @dataclass(frozen=True)
 class Closed(Sandbox):
-    """For grading: no network, no other files, no other processes. Bubblewrap does this."""
+    """Sandbox for grading: no network, no other files, no other processes, and no place to write to. Uses bubblewrap.
+
+    There is no /proc, and bubblewrap itself has no environment: nothing in the sandbox could show that of the teacher.
+    """
 
     slot: int = 0
     """Another number for each that runs at a time."""
 
-    def _shut_in(
-        self, words: Sequence[str], folder: Path, readable: Sequence[Path], processes: int | None
-    ) -> Sequence[str]:
+    def _started(
+        self,
+        command: Sequence[str],
+        folder: Path,
+        variables: Mapping[str, str] | None,
+        readable: Sequence[Path],
+        processes: int | None,
+        streams: tuple[IO[bytes], IO[bytes], IO[bytes]],
+    ) -> "subprocess.Popen[bytes]":
+        """See `Sandbox`. There are no variables but the PATH."""
+        del variables
+        limited = [*self._limited(), f"--nofile={MOST_OPEN}"]
         if processes is not None:
-            words = [words[0], f"--nproc={processes}", *words[1:]]
-        wrapped = [str(tool("bwrap", "it is in Debian's package bubblewrap"))]
-        wrapped += ["--die-with-parent", "--new-session", "--clearenv", "--setenv", "PATH", "/usr/bin:/bin"]
+            limited.append(f"--nproc={processes}")
+        with tempfile.TemporaryFile() as seccomp:
+            seccomp.write(filter_program())
+            seccomp.seek(0)
+            number = seccomp.fileno()
+            words = [*self._shut_in(folder, readable, number), *limited, *command]
+            return _popen(words, streams, cwd=folder, env=VARIABLES, pass_fds=(number,))
+
+    def _shut_in(self, folder: Path, readable: Sequence[Path], seccomp: int) -> list[str]:
+        wrapped = [str(tool("bwrap", "it is in Debian's package bubblewrap")), "--die-with-parent", "--new-session"]
         wrapped += ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
-        wrapped += ["--proc", "/proc", "--dev", "/dev", "--size", str(self.limits.file_bytes)]
-        wrapped += ["--perms", "1777", "--tmpfs", "/tmp"]
-        for path in map(Path, SYSTEM):
-            wrapped += ["--ro-bind-try", str(path), str(path)]
-        for path in (folder, *readable):
+        wrapped += ["--seccomp", str(seccomp), "--dev", "/dev", "--remount-ro", "/dev"]
+        system = [path for path in map(Path, SYSTEM) if path.exists()]
+        places = ["/"]
+        for path in dict.fromkeys((*system, folder, *readable)):
             # bubblewrap would make them for root alone
-            above = [parent for parent in reversed(path.parents) if str(parent) not in {"/", "/tmp", *SYSTEM}]
+            above = [parent for parent in reversed(path.parents) if parent not in {Path("/"), *system}]
             wrapped += [word for parent in above for word in ("--perms", "0755", "--dir", str(parent))]
             wrapped += ["--ro-bind", str(path), str(path)]
+            if ROOT.is_relative_to(path):
+                # the project itself, with the solutions
+                wrapped += ["--perms", "0755", "--tmpfs", str(ROOT)]
+                places.append(str(ROOT))
+        wrapped += [word for place in places for word in ("--remount-ro", place)]
         wrapped += ["--chdir", str(folder)]
         if os.geteuid() != 0:
-            return [*wrapped, "--unshare-user", *words]
+            return [*wrapped, "--unshare-user"]
         # The kernel bounds the processes of every user but root, so the command runs as another one.
         user = FIRST_UID + self.slot
         wrapped += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
         wrapped += [str(tool("setpriv", "it is part of util-linux")), f"--reuid={user}", f"--regid={user}"]
-        return [*wrapped, "--clear-groups", "--no-new-privs", *words]
+        return [*wrapped, "--clear-groups", "--no-new-privs"]
+
+
+def _popen(
+    words: Sequence[str],
+    streams: tuple[IO[bytes], IO[bytes], IO[bytes]],
+    *,
+    cwd: Path,
+    env: Mapping[str, str] | None,
+    pass_fds: Sequence[int] = (),
+) -> "subprocess.Popen[bytes]":
+    stdin, stdout, stderr = streams
+    return subprocess.Popen(
+        words, stdin=stdin, stdout=stdout, stderr=stderr, cwd=cwd, env=env, pass_fds=pass_fds, start_new_session=True
+    )
+
+
+def _text(file: IO[bytes], most: int) -> str:
+    """A file as text: if it is longer than `most`, its first and its last half of that."""
+    file.seek(0)
+    text = file.read(most // 2)
+    left = os.fstat(file.fileno()).st_size - most
+    if left > 0:
+        text += b"\n...\n"
+        file.seek(-(most // 2), os.SEEK_END)
+    return (text + file.read(most // 2)).decode(errors="replace")
 
 
 def readable_tree(folder: Path) -> None:
@@ -200,5 +258,5 @@ def readable_tree(folder: Path) -> None:
 
 
 def has_bubblewrap() -> bool:
-    """Whether `Closed` can work here."""
+    """True if `Closed` can work here."""
     return shutil.which("bwrap") is not None

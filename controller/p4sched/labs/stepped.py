@@ -1,28 +1,35 @@
 """A lab in which a student writes a part of a P4 program: the check in stepped time.
 
-The program and the model get the same packets. At the first difference the check stops, and shows what both saw.
-Then it looks for the mistake: each candidate is the rule with one mistake in it. The one that decides as the student's
-program on every packet is named.
+The program and the model get the same packets. At the first difference the check stops, and shows what both saw. Where
+there is no model, the solution takes its place.
+
+Then the check looks for the mistake: each candidate is the solution with one mistake in it. It is named if it alone
+decides like the student's program on every packet of all trials. A mistake that explains less, or not better than
+another one, would send the student to the wrong place.
 """
 
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from p4sched.errors import P4schedError
-from p4sched.labs.decisions import Decided, Decision, Trial, decided
+from p4sched.labs.decisions import PROGRAM, Decided, Decision, Trial, decided
+from p4sched.labs.explanations import MOST_URGENT, Arrival, Explain, Who, by_rank
+from p4sched.labs.includes import keep_included
 from p4sched.labs.lab import Lab, Marks
-from p4sched.labs.rules import MOST_URGENT, Rule
+from p4sched.labs.mistakes import Mistake, mistakes
+from p4sched.labs.probe import Probe
 from p4sched.labs.sandbox import Sandbox, SubmissionError
 from p4sched.labs.trace import LINK_BPS
+from p4sched.labs.variants import Variants
+from p4sched.p4rt.target import Target
 from p4sched.paths import P4_DIR
 
-MakeRule = Callable[[Trial], Rule]
-"""A port with the parameters of a trial."""
 MOST_LINES = 16
-"""Of the student's file that a message shows."""
+"""Most lines of the student's file in a message."""
 
 
 @dataclass(frozen=True)
@@ -37,15 +44,12 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Mistake:
-    """A typical mistake: the rule with it, and what to tell."""
+class Place:
+    """Place where a check works."""
 
-    name: str
-    says: str
-    """Sentences for the student; they do not give the solution away."""
-    rule: MakeRule
-    marker: str = ""
-    """The comment that it stands behind, if it is not the one of the task that shows it."""
+    work: Path
+    scratch: Path
+    sandbox: Sandbox
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,52 +57,89 @@ class SteppedLab(Lab):
     """A lab with a P4 program."""
 
     places: Mapping[str, str]
-    """Where each file of the student belongs, below the folder of the programs."""
+    """Path of each file of the student, below the folder of the programs."""
     program: str
     """NAME of NAME.p4."""
     scheme: str
-    rule: MakeRule
+    explain: Explain
+    who: Who = by_rank
     tasks: tuple[Task, ...]
-    mistakes: tuple[Mistake, ...]
     has_model: bool = True
     one_queue: bool = False
+    target: Target = Target.V1MODEL
+    changed: tuple[tuple[str, str], ...] = ()
+    """Text of the program, and what takes its place in the copy that is checked, so that a trace reaches more of it."""
+    probe: Probe | None = None
+    """Reads what the student's registers hold."""
+    known: dict[tuple[str, int], list[Decision]] = field(default_factory=dict, compare=False, repr=False)
+    """Decisions of the solution and of the mistakes, by text and trial, as far as a check needed them."""
+
+    @property
+    def asks_solution(self) -> bool:
+        """See `Lab`."""
+        return True
+
+    @property
+    def file(self) -> str:
+        """File that the student writes."""
+        (file,) = self.files
+        return file
+
+    @property
+    def trials(self) -> list[Trial]:
+        """Trials of all tasks."""
+        return [trial for task in self.tasks for trial in task.trials]
 
     def check(self, work: Path, scratch: Path, sandbox: Sandbox) -> tuple[Marks, ...]:
-        """See `Lab`."""
-        trials = [trial for task in self.tasks for trial in task.trials]
         try:
-            runs = self.decided(work, scratch, trials, sandbox)
+            runs = self.decided(work, scratch, self.trials, sandbox)
         except SubmissionError as error:
             raise SubmissionError(self._as_submitted(str(error))) from error
-        return self.marks(list(zip(trials, runs, strict=True)), work, scratch, sandbox)
+        return self.marks(runs, work, scratch, sandbox)
 
-    def marks(
-        self, everywhere: Sequence[tuple[Trial, Decided]], work: Path, scratch: Path, sandbox: Sandbox
-    ) -> tuple[Marks, ...]:
-        """Of each task. `everywhere`: all trials, and what was decided in them."""
-        del scratch, sandbox
-        given, done = [], 0
-        for task in self.tasks:
-            own = everywhere[done : done + len(task.trials)]
-            done += len(task.trials)
-            given.append(self._marks(task, own, everywhere, work))
+    def marks(self, runs: Sequence[Decided], work: Path, scratch: Path, sandbox: Sandbox) -> tuple[Marks, ...]:
+        """Marks of each task. `runs`: the decisions in all trials."""
+        place, numbers, given = Place(work, scratch, sandbox), iter(range(len(runs))), []
+        with Variants(self, self.trials) as variants:
+            mistake = cache(lambda: self._mistake(runs, variants))
+            for task in self.tasks:
+                own = [self._differs(next(numbers), trial, runs, variants) for trial in task.trials]
+                given.append(self._marks(task, next(filter(None, own), None), mistake, place))
         return tuple(given)
 
     def no_marks(self) -> tuple[Marks, ...]:
-        """See `Lab`."""
         return tuple(Marks(task.title, 0, task.marks) for task in self.tasks)
 
     def decided(self, work: Path, scratch: Path, trials: Sequence[Trial], sandbox: Sandbox) -> list[Decided]:
-        """What the student's program decides.
+        """Decisions of the student's program.
 
         Raises:
             SubmissionError: it cannot be compiled or run.
         """
-        tree = self.programs(P4_DIR, work, scratch)
-        return decided(tree / f"{self.program}.p4", self.scheme, trials, sandbox, model=self.has_model)
+        program = self.prepared(work, scratch)
+        return decided(program, self.scheme, trials, sandbox, model=self.has_model)
+
+    def needs(self) -> tuple[str, ...]:
+        return (PROGRAM,)
+
+    def prepared(self, work: Path, scratch: Path) -> Path:
+        """The program with the student's files, as it is checked, in a folder that holds nothing else."""
+        return self.checked(self.alone(self.programs(P4_DIR, work, scratch), scratch))
+
+    def checked(self, program: Path) -> Path:
+        """A copy of the program in its folder, with the changes that the check needs."""
+        if not self.changed:
+            return program
+        text = program.read_text(encoding="utf-8")
+        for before, after in self.changed:
+            if before not in text:
+                raise P4schedError(f"{program.name} has no '{before}'; the lab is wrong")
+            text = text.replace(before, after)
+        copy = program.with_stem(f"{program.stem}_checked")
+        copy.write_text(text, encoding="utf-8")
+        return copy
 
     def variables(self, work: Path, scratch: Path) -> dict[str, str]:
-        """See `Lab`."""
         return {"P4SCHED_P4": str(self.programs(P4_DIR, work, scratch))}
 
     def programs(self, original: Path, work: Path, scratch: Path) -> Path:
@@ -120,6 +161,17 @@ class SteppedLab(Lab):
             shutil.copyfile(work / name, tree / place)
         return tree
 
+    def alone(self, tree: Path, scratch: Path) -> Path:
+        """The program in `tree`. Of `scratch` only what it includes with the start's files in their places is kept.
+
+        So a student's file cannot include the rule that it should be.
+        """
+        program = tree / f"{self.program}.p4"
+        keep_included(
+            scratch, program, {tree / place: self.folder / "start" / name for name, place in self.places.items()}
+        )
+        return program
+
     def _as_submitted(self, message: str) -> str:
         """A message of the compiler with the student's own names of the files."""
         for name, place in self.places.items():
@@ -127,52 +179,78 @@ class SteppedLab(Lab):
         return message
 
     def _marks(
-        self,
-        task: Task,
-        own: Sequence[tuple[Trial, Decided]],
-        everywhere: Sequence[tuple[Trial, Decided]],
-        work: Path,
+        self, task: Task, difference: "_Difference | None", named: Callable[[], Mistake | None], place: Place
     ) -> Marks:
-        for trial, run in own:
-            found = self._first_difference(trial, run)
-            if found is None:
-                continue
-            number, expected, lines = found
-            # with a part of the work done, the start is no explanation any more
-            mistake = self._mistake(everywhere) or self._mistake(own, ("nothing yet",))
-            says = [
-                f"Packet {number + 1} of {len(trial.packets)} is the first one that your program decides differently.",
-                *lines,
-                f"  {'model':<8} {self._in_words(expected)}",
-                f"  {'program':<8} {self._in_words(run.program[number])}",
-            ]
-            if mistake is not None:
-                says += ["", f"Likely mistake: {mistake.says}"]
-            says += ["", *self._lines((mistake and mistake.marker) or task.marker, work)]
-            return Marks(task.title, 0, task.marks, tuple(says), mistake.name if mistake else None)
-        return Marks(task.title, task.marks, task.marks)
+        if difference is None:
+            return Marks(task.title, task.marks, task.marks)
+        mistake, told = named(), self._seen(difference)
+        if self.probe is not None:
+            told = self._with_held(told, difference.trial, difference.number, place)
+        says = [
+            f"Packet {difference.number + 1} of {len(difference.trial.packets)} is the first one that your program "
+            "decides differently.",
+            *(f"  {what:<8} {value}" for what, value in told),
+            f"  {'model':<8} {self._in_words(difference.expected)}",
+            f"  {'program':<8} {self._in_words(difference.run.program[difference.number])}",
+        ]
+        if mistake is not None:
+            says += ["", f"Likely mistake: {mistake.says}"]
+        says += ["", *self._lines((mistake and mistake.marker) or task.marker, place.work)]
+        return Marks(task.title, 0, task.marks, tuple(says), mistake.name if mistake else None)
 
-    def _first_difference(self, trial: Trial, run: Decided) -> tuple[int, Decision, list[str]] | None:
-        """Number of the packet, what the model decides on it, and why."""
-        rule = self.rule(trial)
-        for number, (packet, lengths) in enumerate(zip(trial.packets, run.lengths, strict=True)):
-            expected = rule.decide(packet, lengths)
-            if run.model is not None and run.model[number] != expected:
-                raise P4schedError(f"{self.program}: rule and model differ at packet {number + 1}; the lab is wrong")
-            if expected != run.program[number]:
-                who = f"user {packet.user}" if packet.user else f"rank {packet.rank}"
-                at_us = packet.at_ns / 1000
-                told = [
-                    ("packet", f"{who}, {packet.frame_bytes} bytes, at {at_us:.3f} us, link {LINK_BPS / 1e9:g} Gbit/s")
-                ]
-                told += rule.explain()
-                return number, expected, [f"  {what:<8} {value}" for what, value in told]
-        return None
+    def _seen(self, difference: "_Difference") -> list[tuple[str, str]]:
+        """Lines that show the packet and what the rule sees."""
+        until = difference.number + 1
+        packets = difference.trial.packets[:until]
+        packet = packets[-1]
+        size_and_time = f"{packet.frame_bytes} bytes, at {packet.at_ns / 1000:.3f} us, link {LINK_BPS / 1e9:g} Gbit/s"
+        arrival = Arrival(difference.trial, packets, difference.run.lengths[:until])
+        return [("packet", f"{self.who(packet)}, {size_and_time}"), *self.explain(arrival)]
 
-    def _mistake(self, runs: Sequence[tuple[Trial, Decided]], but: Sequence[str] = ()) -> Mistake | None:
-        """The first mistake, but for some names, with which the rule decides as the program on every packet."""
-        listed = (mistake for mistake in self.mistakes if mistake.name not in but)
-        return next((mistake for mistake in listed if all(_agree(mistake, *run) for run in runs)), None)
+    def _with_held(
+        self, told: Sequence[tuple[str, str]], trial: Trial, number: int, place: Place
+    ) -> list[tuple[str, str]]:
+        """Adds a line with the student's registers before the packet, after the line with those of the model."""
+        assert self.probe is not None
+        try:
+            (run,) = self.decided(place.work, place.scratch, [self.probe.trial(trial, number)], place.sandbox)
+        except SubmissionError:
+            return list(told)
+        held = self.probe.read(trial, run.program[number:])
+        return [
+            line for what, value in told for line in [(what, value), *([("", held)] if what == self.probe.what else [])]
+        ]
+
+    def _differs(self, number: int, trial: Trial, runs: Sequence[Decided], variants: Variants) -> "_Difference | None":
+        """The first packet of a trial that the program decides differently."""
+        run = runs[number]
+        expected = self._decided(variants, self._solution, number) if run.model is None else run.model
+        pairs = enumerate(zip(expected, run.program, strict=True))
+        place = next((place for place, (right, given) in pairs if right != given), None)
+        return None if place is None else _Difference(trial, run, place, expected[place])
+
+    def _decided(self, variants: Variants, text: str, number: int) -> list[Decision]:
+        """Decisions of the solution, or of a known mistake, in a trial. They never change, so they are kept."""
+        if (text, number) not in self.known:
+            decisions = variants.decided(text, number)
+            if isinstance(decisions, str):
+                raise P4schedError(f"{self.program}: a known mistake does not run: {decisions}; the lab is wrong")
+            self.known[text, number] = decisions
+        return self.known[text, number]
+
+    @property
+    def _solution(self) -> str:
+        return (self.folder / "solution" / self.file).read_text(encoding="utf-8")
+
+    def _mistake(self, runs: Sequence[Decided], variants: Variants) -> Mistake | None:
+        """The mistake that decides like the program on every packet, if there is exactly one."""
+        short_first = sorted(range(len(runs)), key=lambda number: len(runs[number].program))
+        found = [
+            mistake
+            for mistake in mistakes(self.folder, self.file)
+            if all(self._decided(variants, mistake.text, number) == runs[number].program for number in short_first)
+        ]
+        return found[0] if len({mistake.name for mistake in found}) == 1 else None
 
     def _lines(self, marker: str, work: Path) -> list[str]:
         """The lines of the student's file that a task is about: from its marker to the end of the control."""
@@ -201,6 +279,17 @@ class SteppedLab(Lab):
                 return "the packet is neither in a queue nor counted as dropped"
 
 
+@dataclass(frozen=True)
+class _Difference:
+    """The first packet of a trial that a program decides differently."""
+
+    trial: Trial
+    run: Decided
+    number: int
+    """Number of the packet."""
+    expected: Decision
+
+
 def _of_control(lines: Sequence[str], first: int) -> Iterator[int]:
     """Numbers of the lines from `first` to the end of the control or of the RegisterAction, without empty ones."""
     for number in range(first, min(first + MOST_LINES, len(lines))):
@@ -208,11 +297,3 @@ def _of_control(lines: Sequence[str], first: int) -> Iterator[int]:
             return
         if lines[number].strip():
             yield number
-
-
-def _agree(mistake: Mistake, trial: Trial, run: Decided) -> bool:
-    rule = mistake.rule(trial)
-    return all(
-        rule.decide(packet, lengths) == did
-        for packet, lengths, did in zip(trial.packets, run.lengths, run.program, strict=True)
-    )

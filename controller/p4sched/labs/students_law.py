@@ -1,4 +1,4 @@
-"""A student's function in the place of a law, for the run with TCP on the student's own machine."""
+"""A student's function in place of a law, for the run with TCP on the student's own machine."""
 
 import runpy
 from dataclasses import replace
@@ -10,7 +10,7 @@ from p4sched.p4rt.users import UNIT_SCALE
 
 
 def fdpa_sample(config: fdpa.Config, sample: fdpa.Sample) -> dict[str, Any]:
-    """As lab 08 describes it."""
+    """A sample in the form of lab 08."""
     return {
         "time_ms": sample.time_ns // 1_000_000,
         "capacity_bps": config.capacity_bps,
@@ -24,7 +24,7 @@ def fdpa_sample(config: fdpa.Config, sample: fdpa.Sample) -> dict[str, Any]:
 
 
 def aifo_sample(config: aifo.Config, traffic: Traffic) -> dict[str, Any]:
-    """As lab 09 describes it."""
+    """A sample in the form of lab 09."""
     return {
         "arrival_pps": traffic.arrival_pps,
         "packet_bytes": traffic.packet_bytes,
@@ -36,6 +36,13 @@ def aifo_sample(config: aifo.Config, traffic: Traffic) -> dict[str, Any]:
         "queue_packets": config.queue_packets,
         "loss": config.loss,
     }
+
+
+def whole(number: float) -> int:
+    """A whole number; 33.0 is 33, as in the check."""
+    if number != int(number):
+        raise ValueError(f"{number} is not a whole number")
+    return int(number)
 
 
 def in_place_of_fdpa(file: str) -> None:
@@ -67,11 +74,11 @@ def in_place_of_aifo(file: str) -> None:
     def parameters_for(config: aifo.Config, traffic: Traffic) -> aifo.Parameters:
         found = student({}, aifo_sample(config, traffic))
         return aifo.Parameters(
-            target_packets=found["C"],
+            target_packets=whole(found["C"]),
             capacity_packets=config.queue_packets,
-            headroom_256=found["K"],
+            headroom_256=whole(found["K"]),
             window_ranks=config.window_ranks,
-            sampling=found["S"],
+            sampling=whole(found["S"]),
         )
 
     aifo.Config.parameters_for = parameters_for  # type: ignore[method-assign, assignment]

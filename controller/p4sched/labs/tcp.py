@@ -12,7 +12,7 @@ from p4sched.labs.sandbox import Sandbox, SubmissionError
 
 FIGURE = "figure.png"
 VIRTUAL_S = 60
-"""Of CPU. Some five are enough."""
+"""CPU time. Five seconds or so are enough."""
 WALL_S = 600
 """A virtual run waits for a busy machine. An emulated one takes as long as it says, and may be repeated."""
 WHAT = "the run with TCP (no marks)"

@@ -18,7 +18,7 @@ class Packet(NamedTuple):
     at_ns: int
     rank: int
     user: int = 0
-    """0: nobody. Only FDPA knows users."""
+    """User; 0: none. Only FDPA knows users."""
     frame_bytes: int = 1000
 
 
@@ -32,6 +32,12 @@ def bursts(count: int, seed: int, ranks: Sequence[int], gaps_ns: Sequence[int] =
         now += int(2 * gap * source.random())
         packets.append(Packet(now, ranks[int(source.random() * len(ranks))]))
     return packets
+
+
+def at_once(count: int, seed: int, ranks: Sequence[int]) -> list[Packet]:
+    """Packets with ranks out of `ranks`, all at the same instant: the queue grows with each that is admitted."""
+    source = random.Random(seed)
+    return [Packet(0, ranks[int(source.random() * len(ranks))]) for _ in range(count)]
 
 
 def by_hand(*packets: tuple[int, int]) -> list[Packet]:

@@ -9,6 +9,7 @@ from p4sched.errors import P4schedError, UsageError
 from p4sched.labs import catalogue
 from p4sched.labs.catalogue import Entry
 from p4sched.paths import ROOT
+from p4sched.recorded import MALFORMED, check, parsed
 
 STATE = ".p4sched-lab.json"
 BEFORE_RESET = "before-reset"
@@ -35,7 +36,7 @@ def start(entry: Entry, folder: Path) -> Workspace:
         UsageError: there is something in it already.
     """
     if folder.is_dir() and any(folder.iterdir()):
-        raise UsageError(f"'{folder}' is not empty; name another folder: p4sched lab start {entry.number} DIR")
+        raise UsageError(f"'{folder}' is not empty; choose another folder: p4sched lab start {entry.number} DIR")
     shutil.copytree(entry.start, folder, dirs_exist_ok=True)
     text = (entry.folder / "README.md").read_text(encoding="utf-8")
     # links to the rest of the project, and its Python, hold in the student's folder, too
@@ -57,12 +58,14 @@ def opened(folder: Path) -> Workspace:
         raise UsageError(
             f"'{folder}' is no lab: there is no file {STATE} in it, which says which lab it is. "
             f"Copy it from the folder that 'p4sched lab start' made (its name begins with a dot), "
-            f"or make that folder anew: 'p4sched lab start 04 DIR'; 'p4sched lab list' shows all"
+            f"or make a new folder: 'p4sched lab start 04 DIR'; 'p4sched lab list' shows all"
         )
     try:
-        state = json.loads(file.read_text(encoding="utf-8"))
-        return Workspace(folder, catalogue.find(str(state["lab"])), int(state["hints_shown"]))
-    except (ValueError, KeyError, TypeError) as error:
+        state = parsed(file.read_text(encoding="utf-8"))
+        check("lab", state["lab"], str)
+        check("hints_shown", state["hints_shown"], int)
+        return Workspace(folder, catalogue.find(state["lab"]), state["hints_shown"])
+    except MALFORMED as error:
         raise P4schedError(
             f'{file} is damaged; write {{"lab": "NN", "hints_shown": 0}} into it, with the number of the lab for NN'
         ) from error

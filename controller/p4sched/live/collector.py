@@ -3,6 +3,7 @@
 A switch does not notice: reading changes no counter, no register and no queue.
 """
 
+import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -30,10 +31,11 @@ LARGEST_RANK = 0xFFFF_FFFF
 
 @dataclass(frozen=True)
 class Reading:
-    """What a snapshot tells. Ports and users are in the order of the view; "so far" counts since the switch began."""
+    """Content of a snapshot. Ports and users are in the order of the view; counters count since the start of the
+    switch."""
 
     time_ns: int
-    """Of the switch's own clock."""
+    """Time on the switch's own clock."""
     lengths: Sequence[Sequence[int]]
     """Packets in the queues of each port, by priority 0, 1, ..."""
     sent: Sequence[int]
@@ -49,11 +51,11 @@ class Reading:
     arrived: Sequence[int]
     """Bytes that arrived so far, for each bucket of ranks of each port; empty if they are not read."""
     ranks: Mapping[int, Mapping[str, Any]]
-    """By port: "window", the ranks by cell; "lowest" and "highest"; "bounds" by queue."""
+    """Ranks by port: "window", the ranks by cell; "lowest" and "highest"; "bounds" by queue."""
 
     @classmethod
     def of(cls, found: pb.Snapshot, cells: Cells) -> "Reading":
-        """Of a snapshot with these cells."""
+        """Reading of a snapshot with these cells."""
         packets, octets = list(found.packets), list(found.bytes)
         lengths = list(found.lengths)
         refused, full = (_by_port(packets[cells.counters[name]]) for name in (REFUSED, FULL))
@@ -75,7 +77,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class PortFlow:
-    """What a port does now."""
+    """Current traffic of a port."""
 
     bps: float
     """Bit/s that leave it."""
@@ -97,7 +99,7 @@ class Collector:
     window: int = LARGEST_WINDOW
     """|W|: cells of the window that are in use."""
     _cookie: int | None = None
-    """Of the program that the P4Info belongs to."""
+    """Cookie of the program that the P4Info belongs to."""
     _cells: Cells | None = None
     _past: deque[Reading] = field(default_factory=deque)
 
@@ -120,7 +122,7 @@ class Collector:
         return changed
 
     async def read_cells(self, cells: Cells) -> None:
-        """From now on snapshots tell of these."""
+        """Adds these cells to future snapshots."""
         self._cells = cells
         self._past.clear()
         await self.snapshots.ask_for(cells.request)
@@ -140,7 +142,7 @@ class Collector:
         return found
 
     async def fidelity(self) -> Fidelity:
-        """How late the switch hands out frames, since whoever measures has asked for a new measurement."""
+        """Lateness of the switch's frames since the last reset by a measurement."""
         return await self.manager.fidelity()
 
     async def read(self, *, wait: bool = True) -> None:
@@ -157,7 +159,7 @@ class Collector:
 
     @property
     def newest(self) -> Reading:
-        """What was read last."""
+        """The last reading."""
         return self._past[-1]
 
     def rates(self) -> list[float]:
@@ -178,7 +180,7 @@ class Collector:
         return found
 
     def flow(self) -> dict[int, PortFlow]:
-        """Of every port."""
+        """Traffic of every port."""
         assert self._cells is not None
         before, now, per_s = self._since(DROP_WINDOW_NS)
         refused = dict(zip(self._cells.ports, _risen(before.refused, now.refused), strict=False))
@@ -222,18 +224,17 @@ async def collecting(switches: Mapping[str, SwitchAddress], every_s: float) -> A
 
 
 async def read_all(collectors: Sequence[Collector]) -> None:
-    """The first switch keeps the beat; of the others the newest snapshot counts."""
-    for place, collector in enumerate(collectors):
-        await collector.read(wait=place == 0)
+    """The first switch keeps the beat; of the others the newest snapshot counts. Together they cost less."""
+    await asyncio.gather(*(collector.read(wait=place == 0) for place, collector in enumerate(collectors)))
 
 
 def _by_port(packets: Sequence[int]) -> list[int]:
-    """Of cells by (port << 3) | priority."""
+    """Sums of cells by port, from cells by (port << 3) | priority."""
     return [sum(packets[first : first + QUEUES]) for first in range(0, len(packets), QUEUES)]
 
 
 def _ranks(values: Sequence[int], cells: Cells) -> dict[int, dict[str, Any]]:
-    """What the registers of each port say of ranks."""
+    """Ranks in the registers of each port."""
     found: dict[int, dict[str, Any]] = {port: {} for port in cells.ports}
     place = 0
     for kind, number in cells.registers:
@@ -259,7 +260,7 @@ def _ranks(values: Sequence[int], cells: Cells) -> dict[int, dict[str, Any]]:
 
 
 def _risen(before: Sequence[int], now: Sequence[int]) -> list[int]:
-    """How far counters have risen. One that went down was reset."""
+    """Increments of counters. One that went down was reset."""
     return [later - earlier if later >= earlier else later for earlier, later in zip(before, now, strict=True)]
 
 

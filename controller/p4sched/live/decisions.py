@@ -1,19 +1,44 @@
-"""Decisions of a control law as marks on a chart, from the log that the controller is writing."""
+"""Decisions of control laws, and changes by hand, as marks on a chart: from what the controller is writing."""
 
 import json
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from p4sched.control.laws.ranked import HEADROOM_UNIT
+from p4sched.lab.desk import CHANGES
+from p4sched.live import messages
+from p4sched.schemes import SCHEMES
 
 COUNTERS = ("users", "read_ns", "admitted", "refused", "full", "ranks", "depths")
-"""What of a line the law was given (p4sched.control.decision_log)."""
+"""Input of the law in a line (p4sched.control.decision_log)."""
 BESIDES = ("kind", "time_ns", "wall", "changed", "parameters")
 PATTERNS = ("decisions.jsonl", "port-*.jsonl", "*/decisions.jsonl", "*/port-*.jsonl")
 CHANGED = '"changed":true'
-SYMBOLS = {"target_packets": "C", "window_ranks": "|W|", "sampling": "S", "tracking_packets": "T"}
+
+
+@dataclass
+class Tail:
+    """Follows a file of lines."""
+
+    path: Path
+    _read: int = 0
+
+    def lines(self) -> Iterator[str]:
+        """Lines written since the last call; none if there is no file."""
+        try:
+            if os.stat(self.path).st_size == self._read:
+                return
+        except FileNotFoundError:
+            return
+        with self.path.open(encoding="utf-8") as file:
+            file.seek(self._read)
+            # the last line may be about to be written
+            while (text := file.readline()).endswith("\n"):
+                self._read += len(text.encode())
+                yield text
 
 
 @dataclass
@@ -23,20 +48,18 @@ class LogTail:
     path: Path
     switch: str
     port: int | None
-    """None: the law sets the parameters of all ports."""
+    """Port; None: the law sets the parameters of all ports."""
     origin_ns: int
-    _read: int = 0
     _before: Mapping[str, int] | None = None
+
+    def __post_init__(self) -> None:
+        self._tail = Tail(self.path)
 
     def marks(self) -> Iterator[dict[str, Any]]:
         """The decisions that were written since the last time, and that changed something."""
-        with self.path.open(encoding="utf-8") as file:
-            file.seek(self._read)
-            # the last line may be about to be written
-            while (text := file.readline()).endswith("\n"):
-                if CHANGED in text or '"kind":"start"' in text:
-                    yield from self._mark(json.loads(text))
-                self._read += len(text.encode())
+        for text in self._tail.lines():
+            if CHANGED in text or '"kind":"start"' in text:
+                yield from self._mark(json.loads(text))
 
     def _mark(self, line: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         if line["kind"] == "start":
@@ -64,13 +87,16 @@ def log_files(folder: Path) -> list[Path]:
 
 @dataclass
 class Logs:
-    """The decision logs in the folder of a scheme; more may come."""
+    """The decision logs in the folder of a scheme, of which more may come; and what was turned by hand."""
 
     folder: Path
     switch: str
-    """Whose logs lie in the folder itself."""
+    """Switch whose logs are in the folder itself."""
     origin_ns: int
     _tails: dict[Path, LogTail] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._changes = Tail(self.folder / CHANGES)
 
     def look(self) -> None:
         """Finds logs that were not there before."""
@@ -84,19 +110,26 @@ class Logs:
     def marks(self) -> Iterator[dict[str, Any]]:
         """New decisions of all logs that were found."""
         for tail in self._tails.values():
-            if tail.path.exists():
-                yield from tail.marks()
+            yield from tail.marks()
+
+    def changes(self) -> Iterator[dict[str, Any]]:
+        """New changes by hand."""
+        for text in self._changes.lines():
+            yield messages.change(json.loads(text), self.origin_ns)
 
 
 def _text(line: Mapping[str, Any], before: Mapping[str, int] | None) -> str:
-    """What a decision is about, in a few words."""
+    """A decision in a few words."""
     if "active" in line:
         if not line["active"]:
-            return "no active users yet"
+            return "no active users"
         return f"{len(line['active'])} active users, fair share {line['fair_share_bps'] / 1e6:.3g} Mbit/s"
     after = line["parameters"]
+    letters = _letters(after)
     changed = [
-        _named(name, value, after) for name, value in after.items() if before is None or before.get(name) != value
+        _named(letters.get(name, name), value)
+        for name, value in after.items()
+        if before is None or before.get(name) != value
     ]
     if any(name.startswith("size_") for name in after):
         # one number in place of eight, which are alike
@@ -109,11 +142,15 @@ def _text(line: Mapping[str, Any], before: Mapping[str, int] | None) -> str:
     return load + ", ".join(changed)
 
 
-def _named(name: str, value: int, after: Mapping[str, int]) -> str:
+def _letters(parameters: Iterable[str]) -> Mapping[str, str]:
+    """What the paper calls these parameters: that of the scheme which has most of them."""
+    of_schemes = [
+        {field: letter for letter, field in scheme.parameters.symbols.items() if field != "sizes"}
+        for scheme in SCHEMES.values()
+    ]
+    return max((letters for letters in of_schemes if letters.keys() <= set(parameters)), key=len, default={})
+
+
+def _named(name: str, value: int) -> str:
     """A parameter as the papers call it."""
-    if name == "headroom_256":
-        return f"k {value / HEADROOM_UNIT:.3g}"
-    if name == "capacity_packets":
-        # AIFO has a target length C besides the queue's size; RIFO's B is the size
-        return f"size {value}" if "target_packets" in after else f"B {value}"
-    return f"{SYMBOLS.get(name, name)} {value}"
+    return f"k {value / HEADROOM_UNIT:.3g}" if name == "k" else f"{name} {value}"

@@ -1,4 +1,4 @@
-"""Hands messages on to everybody who looks, and keeps what somebody who comes later must know."""
+"""Sends messages to all viewers, and keeps those that later viewers need."""
 
 import asyncio
 import json
@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any, TypeAlias
 
 Message: TypeAlias = Mapping[str, Any]
-"""What a page gets; `docs/WATCH.md` lists the kinds."""
+"""Message to a page; `docs/WATCH.md` lists the kinds."""
 Command: TypeAlias = Callable[[str], Awaitable[None]]
-"""Does what a page asks for, in JSON."""
+"""Executes the request of a page, in JSON."""
 KEPT_FRAMES = 1200
 """A minute at 20 a second."""
 KEPT_MARKS = 2000
@@ -19,7 +19,7 @@ MARKS = ("decision", "change", "note")
 
 
 class Hub:
-    """What has been said since the scene was set, and who listens."""
+    """Messages since the last scene, and the listeners."""
 
     def __init__(self) -> None:
         self._scene: str | None = None
@@ -28,17 +28,17 @@ class Hub:
         self._marks: deque[str] = deque(maxlen=KEPT_MARKS)
         self._listeners: set[asyncio.Queue[str]] = set()
         self.command: Command | None = None
-        """Who does what a page asks for; None: nobody."""
+        """Handler of the requests of pages; None: there is none."""
         self.taps: list[Callable[[Message, str], None]] = []
-        """Who gets each message and its JSON at once."""
+        """Functions that get each message and its JSON at once."""
 
     @property
     def watched(self) -> bool:
-        """Whether somebody looks."""
+        """True if somebody watches."""
         return bool(self._listeners)
 
     def say(self, message: Message) -> None:
-        """To everybody."""
+        """Sends a message to everybody."""
         text = json.dumps(message, separators=(",", ":"))
         for tap in self.taps:
             tap(message, text)
@@ -61,7 +61,7 @@ class Hub:
             queue.put_nowait(text)
 
     async def listen(self) -> AsyncIterator[str]:
-        """All that is known, as a list, and then every message: JSON."""
+        """All current messages as a list, then every new message: JSON."""
         queue: asyncio.Queue[str] = asyncio.Queue()
         self._listeners.add(queue)
         try:

@@ -1,6 +1,7 @@
-"""What there is to see of a run, a message a line: `python -m p4sched.live.lines PID`.
+"""Messages of a run, without a page: `python -m p4sched.live.lines PID [--text] [--record]`.
 
-A run that shows its queues as text starts this (p4sched.cli.live): its own process has no more to do than to draw.
+`--text`: a message a line, for a run that shows its queues as text (p4sched.cli.live): its own process has no more to
+do than to draw. `--record`: the folder of each network gets a recording, so that the run can be played again.
 """
 
 import asyncio
@@ -9,20 +10,27 @@ from contextlib import suppress
 
 from p4sched.lab.processes import identify
 from p4sched.live import source
+from p4sched.live.budget import Budget
 from p4sched.live.hub import Hub
 from p4sched.live.text import SPARK_S
 
+RECORDED_S = 0.1
+"""Time between two frames of a recording."""
 
-def main(pid: int) -> None:
-    """Until the process has ended."""
+
+def main(pid: int, *, text: bool, record: bool) -> None:
+    """Runs until the process has ended."""
     run = identify(pid)
     if run is None:
         return
     hub = Hub()
-    hub.taps.append(lambda _, text: print(text, flush=True))
+    if text:
+        hub.taps.append(lambda _, line: print(line, flush=True))
+    every_s = RECORDED_S if record else SPARK_S
+    manner = source.Manner(budget=Budget(every_s), decisions=record, commands=False, record=record)
     with suppress(KeyboardInterrupt):
-        asyncio.run(source.run(hub, run, source.Manner(every_s=SPARK_S, whole=False)))
+        asyncio.run(source.run(hub, run, manner))
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), text="--text" in sys.argv, record="--record" in sys.argv)

@@ -1,6 +1,7 @@
 """The messages that a page gets, made of what was read (docs/WATCH.md lists them)."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from p4sched.lab.fidelity import fidelity_of_all
@@ -8,14 +9,14 @@ from p4sched.lab.machine import MachineUse
 from p4sched.live.collector import Collector, PortFlow, quantiles
 from p4sched.live.view import SwitchView
 from p4sched.p4rt.traffic_manager import Fidelity
-from p4sched.schemes import title
+from p4sched.schemes import Scheme
 
 ACTIVE_BPS = 1000 * 8 / 0.6
-"""Who sends faster is active: 1000 bytes in 0.6 s, as FDPA's law has it."""
+"""Rate above which a user is active: 1000 bytes in 0.6 s, as in FDPA's law."""
 
 
 def scene(heading: str, views: Sequence[SwitchView], topology: Mapping[str, Any], **further: Any) -> dict[str, Any]:
-    """What there is: switches with their ports and users, and the network around them."""
+    """Description of switches with their ports and users, and of the network around them."""
     return {
         "kind": "scene",
         "title": heading,
@@ -25,11 +26,23 @@ def scene(heading: str, views: Sequence[SwitchView], topology: Mapping[str, Any]
     }
 
 
+def of_scheme(scheme: Scheme | None) -> dict[str, Any]:
+    """What is a scheme's own on a page. None: another program."""
+    if scheme is None:
+        return {"scheme": None, "label": "another program"}
+    return {
+        "scheme": scheme.name,
+        "label": scheme.title,
+        "queue": scheme.queue_word,
+        "limits": [asdict(limit) for limit in scheme.limits],
+        "ranks": scheme.ranks and scheme.ranks.value,
+    }
+
+
 def _switch(view: SwitchView) -> dict[str, Any]:
     busy = {port.port for port in view.busy}
     return {
-        "scheme": None if view.scheme is None else view.scheme.name,
-        "label": "another program" if view.scheme is None else title(view.scheme.name),
+        **of_scheme(view.scheme),
         "target": view.target,
         "rtt_s": view.rtt_ns / 1e9,
         "users": list(view.users),
@@ -48,13 +61,13 @@ def _switch(view: SwitchView) -> dict[str, Any]:
 
 
 def frame(time_s: float, collectors: Mapping[str, Collector]) -> dict[str, Any]:
-    """One update. Rates in kbit/s and packets/s, lengths in packets."""
+    """One update. Rates are in kbit/s and packets/s, lengths in packets."""
     found = {name: _of_switch(collector) for name, collector in collectors.items()}
     return {"kind": "frame", "t": round(time_s, 4), "s": found}
 
 
 def _of_switch(collector: Collector) -> dict[str, Any]:
-    """What is 0 is left out where a port or a bucket has nothing else."""
+    """Values of a switch, without ports and buckets that have only zeros."""
     view, flow, now = collector.view, collector.flow(), collector.newest
     found: dict[str, Any] = {
         "q": {port.port: of for port, of in zip(view.ports, now.lengths, strict=True) if any(of)},
@@ -83,7 +96,8 @@ def _drops(flow: PortFlow) -> list[int]:
 
 
 def fair_share_bps(view: SwitchView, rates: Sequence[float]) -> float | None:
-    """Of a user of weight 1, if the switch has one shaped port and somebody sends. `rates`: bit/s, one a user."""
+    """Fair share of a user of weight 1, if the switch has one shaped port and somebody sends. `rates`: bit/s, one for
+    each user."""
     shaped = [port for port in view.ports if port.rate_bps]
     sending = zip(view.users.values(), rates, strict=True)
     weight = sum(weight for weight, rate in sending if rate >= ACTIVE_BPS)
@@ -99,12 +113,12 @@ def _ranks(read: Mapping[str, Any], window: int) -> dict[str, Any]:
 
 
 def parameters(time_s: float, switch: str, port: int | None, values: Mapping[str, int]) -> dict[str, Any]:
-    """What is in force at a port; without a number: at all that have none of their own."""
+    """Parameters in force at a port; without a number: at all ports that have none of their own."""
     return {"kind": "parameters", "t": round(time_s, 4), "switch": switch, "port": port, "values": dict(values)}
 
 
 def note(time_s: float, text: str) -> dict[str, Any]:
-    """What somebody who looks should know."""
+    """A sentence for the viewer."""
     return {"kind": "note", "t": round(time_s, 4), "text": text}
 
 
@@ -126,12 +140,12 @@ def health(reports: Sequence[tuple[SwitchView, Fidelity]], use: MachineUse) -> d
 
 
 def knobs(switch: str, found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What there is to turn at a switch, and what is held."""
+    """Knobs of a switch, and their held values."""
     return {"kind": "knobs", "switch": switch, "knobs": list(found)}
 
 
 def change(line: Mapping[str, Any], origin_ns: int) -> dict[str, Any]:
-    """What somebody has turned (p4sched.lab.desk)."""
+    """A change by hand (p4sched.lab.desk)."""
     value = line["value"]
     text = f"{line['name']} released" if value is None else f"{line['name']} held at {value:g}"
     time_s = round((line["time_ns"] - origin_ns) / 1e9, 4)
@@ -139,5 +153,5 @@ def change(line: Mapping[str, Any], origin_ns: int) -> dict[str, Any]:
 
 
 def pace(factor: float) -> dict[str, Any]:
-    """How fast virtual time may go."""
+    """Limit on the speed of virtual time."""
     return {"kind": "pace", "value": factor}

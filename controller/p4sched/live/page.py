@@ -1,6 +1,6 @@
 """Serves the page, and hands messages to it over a WebSocket.
 
-A page of somebody else must not reach it: whoever asks names this server as it is called here, and from another
+Other web pages must not reach it: a request must have this server's name, and from another
 machine also the token.
 """
 
@@ -31,7 +31,17 @@ VENDORED = {"uplot.js": VENDOR / "uplot.iife.min.js", "uplot.css": VENDOR / "upl
 """The chart library, from the Python package that carries it."""
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 USUAL_PORT = 8080
-POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self' ws: wss:"
+ANY = {"0.0.0.0": "192.0.2.1", "::": "2001:db8::1"}
+"""Names for all addresses of a machine; and for each kind an address of an example network (RFC 5737, RFC 3849) outside
+of the machine."""
+DISCARD = 9
+"""The port of a service that need not be there."""
+POLICY = (
+    "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self' ws: wss:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS = {"Content-Security-Policy": POLICY, "Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
+"""Headers of all answers."""
 MOST_COMMAND_BYTES = 4096
 
 
@@ -54,7 +64,7 @@ class Page:
     port: int | None = None
     """0: any that is free. None: the usual one, or any if that is taken."""
     config: Mapping[str, Any] = field(default_factory=lambda: {"mode": "live"})
-    """What the page is told of itself."""
+    """Configuration for the page."""
     recording: str | None = None
     """Messages of a finished run, in JSON, for a page that plays them."""
     token: str = ""
@@ -64,18 +74,19 @@ class Page:
             self.token = secrets.token_urlsafe(16)
 
     @property
-    def address(self) -> str:
-        """For a browser."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http://{host}:{self.port}/" + (f"?token={self.token}" if self.token else "")
+    def addresses(self) -> list[str]:
+        """Addresses for browsers: for other machines if they have access, and for this one."""
+        hosts = [self.host] if self.host not in ANY else own_hosts(self.host)
+        query = f"?token={self.token}" if self.token else ""
+        return [f"http://{f'[{host}]' if ':' in host else host}:{self.port}/{query}" for host in hosts]
 
     @property
     def cookie(self) -> str:
-        """Where a browser keeps the token. Browsers do not tell the ports of a host apart."""
+        """Name of the cookie with the token. Browsers do not separate the ports of a host."""
         return f"p4sched_token_{self.port}"
 
     def app(self) -> Starlette:
-        """The routes."""
+        """Application with the routes of the page."""
         routes = [
             Route("/", self._index),
             Route("/config.json", self._config),
@@ -121,15 +132,15 @@ class Page:
                 raise
 
     def _refused(self, asked: HTTPConnection) -> bool:
-        """Whether the request comes from a page of somebody else, or without the token."""
+        """True if the request comes from another web page, or has no token."""
         origin, host = asked.headers.get("origin"), asked.headers.get("host", "")
         if origin is not None and origin.partition("://")[2] != host:
             return True
         if not self.token:
-            # a name that resolves to this machine, but is none of its own, was made up by somebody else
+            # a foreign name that resolves to this machine may be an attack
             return host.rpartition(":")[0].strip("[]") not in LOOPBACK
         given = asked.query_params.get("token") or asked.cookies.get(self.cookie, "")
-        return not secrets.compare_digest(given, self.token)
+        return not secrets.compare_digest(given.encode(), self.token.encode())
 
     async def _index(self, request: Request) -> Response:
         response = await self._answer(request, STATIC / "index.html")
@@ -140,25 +151,24 @@ class Page:
     async def _file(self, request: Request) -> Response:
         found = dict(files()).get(request.path_params["name"])
         return (
-            PlainTextResponse("not found", HTTPStatus.NOT_FOUND)
+            PlainTextResponse("not found", HTTPStatus.NOT_FOUND, HEADERS)
             if found is None
             else await self._answer(request, found)
         )
 
     async def _recording(self, request: Request) -> Response:
-        return self._forbidden() if self._refused(request) else Response(self.recording, media_type="application/json")
-
-    async def _config(self, request: Request) -> Response:
-        return self._forbidden() if self._refused(request) else JSONResponse(dict(self.config))
-
-    async def _answer(self, request: Request, path: Path) -> Response:
         if self._refused(request):
             return self._forbidden()
-        headers = {"Content-Security-Policy": POLICY, "Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
-        return FileResponse(path, headers=headers)
+        return Response(self.recording, headers=HEADERS, media_type="application/json")
+
+    async def _config(self, request: Request) -> Response:
+        return self._forbidden() if self._refused(request) else JSONResponse(dict(self.config), headers=HEADERS)
+
+    async def _answer(self, request: Request, path: Path) -> Response:
+        return self._forbidden() if self._refused(request) else FileResponse(path, headers=HEADERS)
 
     def _forbidden(self) -> Response:
-        return PlainTextResponse("open the address that 'p4sched watch' printed", HTTPStatus.FORBIDDEN)
+        return PlainTextResponse("open the address that 'p4sched watch' printed", HTTPStatus.FORBIDDEN, HEADERS)
 
     async def _messages(self, connection: WebSocket) -> None:
         if self._refused(connection):
@@ -179,9 +189,22 @@ class Page:
                 await connection.send_text(text)
 
 
+def own_hosts(anywhere: str) -> list[str]:
+    """Addresses by which browsers reach a server that listens on all addresses of this machine."""
+    family = socket.AF_INET6 if ":" in anywhere else socket.AF_INET
+    loopback = "::1" if ":" in anywhere else "127.0.0.1"
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            # sends nothing: the kernel only looks up by which of its addresses it would
+            probe.connect((ANY[anywhere], DISCARD))
+        except OSError:
+            return [loopback]
+        return list(dict.fromkeys([str(probe.getsockname()[0]), loopback]))
+
+
 class _Server(uvicorn.Server):
-    """Leaves signals to whoever runs it."""
+    """Server that leaves signals to its caller."""
 
     def capture_signals(self) -> AbstractContextManager[None]:  # type: ignore[override]
-        """None."""
+        """Leaves all signals alone."""
         return nullcontext()

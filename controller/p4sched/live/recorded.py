@@ -1,27 +1,35 @@
 """A finished run as messages, from its logs: what a page plays again.
 
-A run with a live page has left a recording of all that the page was told. Of any other run the decision logs tell what
-the controllers saw: rates, drops and ranks ten times a second; and of one queue, how long arrivals found it on average.
+An emulated run, and one with a live page, has left a recording of all messages to a page. Of any other run the
+decision logs tell what the controllers saw: rates, drops and ranks ten times a second; and of one queue, how long
+arrivals found it on average. The page then says why it shows no more.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from mininet_topos.leaf_spine import Shape
+from mininet_topos.nodes import NodeError
 from p4sched.control.laws.port_counters import BUCKETS
 from p4sched.errors import P4schedError
 from p4sched.lab.announcement import wired
 from p4sched.lab.desk import CHANGES
+from p4sched.lab.experiment import SwitchKind
 from p4sched.live import messages
 from p4sched.live.decisions import LogTail, log_files
+from p4sched.live.forms import check_message
 from p4sched.live.recording import RECORDING
+from p4sched.recorded import RecordError, malformed, parsed_lines, shown
 from p4sched.results import summaries
-from p4sched.schemes import title
+from p4sched.schemes import SCHEMES, title
 
 Message: TypeAlias = dict[str, Any]
+NO_RECORDING = "This run left no recording, so all that is known of it comes from the decisions of its controller."
+NO_LENGTHS = "They hold what every user sent, and no queue lengths."
+MEANS = "They hold how long arrivals found the queue on average, in tenths of a second."
 BOTTLENECK = 0
 """The one port of a log that does not name its port."""
 
@@ -34,24 +42,35 @@ class Recorded:
     messages: Sequence[Message]
 
     def record(self) -> dict[str, Any]:
-        """For JSON."""
+        """Values for JSON."""
         return {"title": self.title, "messages": list(self.messages)}
 
 
 def recorded(folder: Path) -> list[Recorded]:
-    """All that the folder of a finished run tells. Raises P4schedError if that is nothing."""
+    """Everything that the folder of a finished run can show. Raises P4schedError if that is nothing."""
     summary = summaries.read(folder)
     found: list[Recorded] = []
     schemes: Mapping[str, Any] = summary.content.get("schemes", {})
+    configuration: Mapping[str, Any] = summary.content.get("configuration", {})
     for name, place in [(name, folder / name) for name in schemes] or [("", folder)]:
         heading = f"{summary.experiment}: {title(name)}" if name else summary.experiment
-        verdict = _verdict(schemes.get(name, summary.content))
-        parts = list(_recordings(place)) or list(_logs(place, heading, name, _topology(summary.content)))
+        with malformed(f"{place}: its logs are of another form than a run leaves"):
+            verdict = _verdict(schemes.get(name, summary.content))
+            parts = list(_recordings(place)) or list(_logs(place, heading, name, configuration))
+            for message in (verdict, *chain.from_iterable(parts)):
+                check_message(message)
+            for part in parts:
+                _require_scene(part)
+        for scene in (message for message in chain.from_iterable(parts) if message["kind"] == "scene"):
+            scene["switches"] = {name: _with_scheme(switch) for name, switch in scene["switches"].items()}
         for number, part in enumerate(parts, 1):
             label = heading if len(parts) == 1 else f"{heading} ({number})"
             found.append(Recorded(label, [part[0] | {"title": label}, verdict, *part[1:]]))
     if not found:
-        raise P4schedError(f"{folder}: holds neither a decision log nor the recording of a live page")
+        raise P4schedError(
+            f"{folder}: holds neither a decision log nor a recording; an emulated run leaves one,"
+            " and one in virtual time with --live"
+        )
     return found
 
 
@@ -62,23 +81,24 @@ def _verdict(of_scheme: Mapping[str, Any]) -> Message:
     return {"kind": "health", "valid": valid, "text": text, "doubts": fidelity.get("doubts", [])}
 
 
-def _topology(content: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Of leaves and spines, as far as the configuration tells; otherwise nothing."""
-    configuration = content.get("configuration", {})
-    numbers = [configuration.get(name) for name in ("leaves", "spines", "hosts")]
+def _topology(configuration: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Topology of leaves and spines, if the configuration has it; otherwise empty."""
+    numbers: list[Any] = [configuration.get(name) for name in ("leaves", "spines", "hosts")]
     if not all(isinstance(number, int) for number in numbers):
         return {}
-    return wired(Shape(*numbers).structure)
+    try:
+        return wired(Shape(*numbers).structure)
+    except NodeError:
+        return {}
 
 
 def _recordings(place: Path) -> Iterator[list[Message]]:
-    """What pages were told, network by network."""
+    """Messages to pages, network by network."""
     path = place / RECORDING
     part: list[Message] = []
     if not path.is_file():
         return
-    for line in path.read_text(encoding="utf-8").splitlines():
-        message = json.loads(line)
+    for message in _lines(path):
         if message["kind"] == "scene" and not message.get("same") and part:
             yield part
             part = []
@@ -88,9 +108,26 @@ def _recordings(place: Path) -> Iterator[list[Message]]:
         yield part
 
 
-def _logs(place: Path, heading: str, scheme: str, topology: Mapping[str, Any]) -> Iterator[list[Message]]:
-    """What decision logs tell, together."""
-    logs = [_Log(path, place) for path in log_files(place)]
+def _require_scene(part: Sequence[Message]) -> None:
+    if part[0]["kind"] != "scene":
+        raise RecordError(f"begins with a message of kind {shown(part[0]['kind'])}, not with a scene")
+
+
+def _with_scheme(switch: Mapping[str, Any]) -> dict[str, Any]:
+    """A switch of a recording, which may be older than the settings of its scheme."""
+    return {**messages.of_scheme(SCHEMES.get(switch["scheme"])), **switch}
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    """Lines of a file. In a killed run the last line may be incomplete."""
+    with malformed(str(path)):
+        text = path.read_text(encoding="utf-8")
+        return parsed_lines(text[: text.rfind("\n") + 1])
+
+
+def _logs(place: Path, heading: str, scheme: str, configuration: Mapping[str, Any]) -> Iterator[list[Message]]:
+    """Messages made from all decision logs."""
+    logs = [_Log(path, place, _again(configuration)) for path in log_files(place)]
     logs = [log for log in logs if log.decisions]
     if not logs:
         return
@@ -99,23 +136,34 @@ def _logs(place: Path, heading: str, scheme: str, topology: Mapping[str, Any]) -
     for log in logs:
         ports.setdefault(log.switch, []).append(log.port_record())
     switches = {name: _switch(scheme, found, logs) for name, found in ports.items()}
+    topology = _topology(configuration)
     scene = {"kind": "scene", "title": heading, "switches": switches, "topology": topology}
     told: list[Message] = []
     for log in logs:
         told += log.told(origin_ns)
     changes = place / CHANGES
     if changes.is_file():
-        lines = changes.read_text(encoding="utf-8").splitlines()
-        told += [messages.change(json.loads(line), origin_ns) for line in lines]
+        told += [messages.change(line, origin_ns) for line in _lines(changes)]
     yield [scene, *sorted(told, key=lambda message: float(message["t"]))]
+
+
+def _again(configuration: Mapping[str, Any]) -> str:
+    """Command of the same run with a recording."""
+    if configuration.get("time") == summaries.VIRTUAL:
+        return "With --live the same run records its queues, and has the same results."
+    if configuration.get("switch") == SwitchKind.BMV2:
+        return "BMv2 reports no queue lengths; a run without --switch bmv2 records them."
+    return "Run it again, and it records its queues."
 
 
 class _Log:
     """One decision log."""
 
-    def __init__(self, path: Path, place: Path) -> None:
-        lines = [json.loads(text) for text in path.read_text(encoding="utf-8").splitlines()]
+    def __init__(self, path: Path, place: Path, again: str) -> None:
+        """`again`: how the same run would leave a recording."""
+        lines = _lines(path)
         self._path = path
+        self._again = again
         self.config: Mapping[str, Any] = next((line["config"] for line in lines if line["kind"] == "start"), {})
         self.decisions = [line for line in lines if line["kind"] == "decision"]
         self.switch = "s1" if path.parent == place else path.parent.name
@@ -135,6 +183,7 @@ class _Log:
             "busy": True,
             "sizes": {"0": room},
             "lengths": not self._of_users,
+            "note": f"{NO_RECORDING} {NO_LENGTHS if self._of_users else MEANS} {self._again}",
         }
 
     def told(self, origin_ns: int) -> Iterator[Message]:
@@ -174,6 +223,7 @@ class _Log:
 def _switch(scheme: str, ports: Sequence[Mapping[str, Any]], logs: Sequence[_Log]) -> dict[str, Any]:
     users = sorted({user for log in logs for user in log.users})
     return {
+        **messages.of_scheme(SCHEMES.get(scheme.partition("@")[0])),
         "scheme": scheme.partition("@")[0],
         "label": title(scheme),
         "target": "v1model",
@@ -185,7 +235,7 @@ def _switch(scheme: str, ports: Sequence[Mapping[str, Any]], logs: Sequence[_Log
 
 
 def _middle(bucket: int) -> float:
-    """Of a bucket of a logarithmic histogram (p4sched.control.laws.port_counters)."""
+    """Middle of a bucket of a logarithmic histogram (p4sched.control.laws.port_counters)."""
     return float(bucket) if bucket < 2 else 1.5 * 2 ** (bucket - 1) - 0.5
 
 

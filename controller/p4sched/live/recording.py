@@ -1,5 +1,6 @@
-"""Writes down what a page is told, so that it can be played again."""
+"""Records the messages to a page for a replay."""
 
+import fcntl
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,14 +9,20 @@ from typing import Any
 from p4sched.live.hub import Hub
 
 RECORDING = "live.jsonl"
-"""In the folder of a scheme."""
+"""Name of a recording, in the folder of a scheme."""
 LEFT_OUT = ("knobs", "pace", "end")
 
 
 @contextmanager
 def recording(hub: Hub, folder: Path) -> Iterator[None]:
-    """Adds to the folder's recording, a message a line, while the block runs."""
+    """Adds to the folder's recording, a message a line, while the block runs. One that somebody writes already is left
+    alone."""
     with (folder / RECORDING).open("a", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield
+            return
 
         def write(message: Mapping[str, Any], text: str) -> None:
             if message["kind"] not in LEFT_OUT:

@@ -35,11 +35,19 @@ class Snapshots:
         await self._stop()
         await self._channel.close()
 
+    async def go_at(self, every_s: float) -> None:
+        """Sets the time between snapshots, if the switch sends them by itself."""
+        every_ns = round(every_s * 1e9)
+        if every_ns != self._every_ns:
+            self._every_ns = every_ns
+            await self.ask_for(self._request)
+
     async def ask_for(self, request: pb.WatchRequest) -> None:
-        """From now on they are of these ports and cells."""
+        """Selects the ports and cells of later snapshots."""
         await self._stop()
-        self._request = pb.WatchRequest(interval_ns=self._every_ns)
-        self._request.MergeFrom(request)
+        self._request = pb.WatchRequest()
+        self._request.CopyFrom(request)
+        self._request.interval_ns = self._every_ns
         if self._every_ns:
             self._receiving = asyncio.create_task(self._receive())
 
@@ -50,7 +58,7 @@ class Snapshots:
         return self._newest
 
     async def next(self) -> pb.Snapshot:
-        """One that has not been taken before. Raises SessionError."""
+        """A snapshot that has not been taken before. Raises SessionError."""
         if self._receiving is None:
             return await self._asked()
         try:

@@ -1,14 +1,13 @@
-"""What a page of running switches gets, round after round: of one switch, or of a run and each of its networks."""
+"""Messages to a page of running switches, round after round: of one switch, or of a run and each of its networks."""
 
 import asyncio
-import json
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from p4sched.control.controller import SwitchAddress
 from p4sched.errors import P4schedError
@@ -18,35 +17,51 @@ from p4sched.lab.machine import read_machine
 from p4sched.lab.processes import ProcessIdentity
 from p4sched.lab.virtual.client import Client
 from p4sched.live import messages
+from p4sched.live.budget import Budget
 from p4sched.live.collector import Collector, collecting, read_all
 from p4sched.live.decisions import Logs
 from p4sched.live.hub import Hub
 from p4sched.live.recording import recording
 from p4sched.p4rt.reader import NoProgramError
+from p4sched.recorded import MALFORMED, check, parsed
 
 EVERY_S = 0.05
-LOOK_S = 1.0
-"""Between two looks at program, ports, users, parameters and fidelity."""
-LOGS_S = 0.2
-"""Between two looks at the decision logs."""
+LOOK_S = 2.0
+"""Time between two looks at program, ports, users, parameters and fidelity. Decisions and changes by hand are known at
+once, because the controller writes them."""
 RETRY_S = 0.5
 FASTEST = 1000.0
 """Pace of virtual time: as fast as it goes."""
 NEXT_S = 0.05
-"""Between two looks for the next network of a run."""
+"""Time between two looks for the next network of a run."""
+LONG_AGO = float("-inf")
+HINT_S = 5.0
+"""Time without a switch until a hint is shown."""
+HINT = "still no switch at {address}; 'p4sched switch --no-p4 -i 1@eth1 --grpc-server-addr {address}' starts one"
+Say: TypeAlias = Callable[[str], None]
+"""Shows a line in the terminal."""
 
 
 class Clock(ABC):
     """The time of what is shown, and when the next round is due."""
 
-    every_s: float
-    """Between two rounds."""
-    pushed_s: float
-    """How often the switches say by themselves how they are, of the wall clock; 0: they are asked in each round."""
+    budget: Budget
+    """Budget that sets the time between rounds."""
+
+    @property
+    def every_s(self) -> float:
+        """Time between two rounds."""
+        return self.budget.every_s
+
+    @property
+    @abstractmethod
+    def pushed_s(self) -> float:
+        """Time between snapshots that the switches send by themselves, on the wall clock; 0: each round asks for
+        them."""
 
     @abstractmethod
     def now_s(self) -> float:
-        """Since the network was there, or since somebody looks."""
+        """Time since the network or the viewer was there."""
 
     @abstractmethod
     async def next(self) -> None:
@@ -54,12 +69,16 @@ class Clock(ABC):
 
 
 class WallClock(Clock):
-    """Of switches that run by the wall clock."""
+    """Clock of switches that run by the wall clock."""
 
-    def __init__(self, origin_ns: int | None = None, every_s: float = EVERY_S) -> None:
+    def __init__(self, budget: Budget, origin_ns: int | None = None) -> None:
         """`origin_ns`: time 0, as `time.monotonic_ns` has it."""
-        self.every_s = self.pushed_s = every_s
+        self.budget = budget
         self._origin_ns = time.monotonic_ns() if origin_ns is None else origin_ns
+
+    @property
+    def pushed_s(self) -> float:
+        return self.every_s
 
     def now_s(self) -> float:
         return (time.monotonic_ns() - self._origin_ns) / 1e9
@@ -70,19 +89,19 @@ class WallClock(Clock):
 
 @dataclass
 class Pace:
-    """How fast virtual time may go, as somebody who looks wants it."""
+    """Speed of virtual time, set by a viewer."""
 
     factor: float = 1.0
     """Virtual seconds a second; 0: time stands."""
 
 
 class LockStep(Clock):
-    """Of a simulation, as a participant in its lock step: time stands while a round is read."""
+    """Clock of a simulation, as a participant in its lock step: time stands still during a round."""
 
     pushed_s = 0.0
 
-    def __init__(self, client: Client, now_ns: int, every_s: float) -> None:
-        self.every_s = every_s
+    def __init__(self, client: Client, now_ns: int, budget: Budget) -> None:
+        self.budget = budget
         self._client = client
         self._now_ns = now_ns
         self._failed: asyncio.Future[Any] = client.failed
@@ -91,7 +110,7 @@ class LockStep(Clock):
         return self._now_ns / 1e9
 
     async def _step(self, step_ns: int) -> None:
-        """Lets time go on to the next multiple of the step."""
+        """Lets time advance to the next multiple of the step."""
         waiting = asyncio.create_task(self._client.wait((self._now_ns // step_ns + 1) * step_ns, ()))
         await asyncio.wait((waiting, self._failed), return_when=asyncio.FIRST_COMPLETED)
         if not waiting.done():
@@ -101,16 +120,16 @@ class LockStep(Clock):
 
 
 class Paced(LockStep):
-    """Time goes on as fast as somebody who looks wants it."""
+    """Time advances at the speed that a viewer has set."""
 
-    def __init__(self, client: Client, now_ns: int, pace: Pace, every_s: float = EVERY_S) -> None:
-        super().__init__(client, now_ns, every_s)
+    def __init__(self, client: Client, now_ns: int, pace: Pace, budget: Budget) -> None:
+        super().__init__(client, now_ns, budget)
         self._pace = pace
         self._due = time.monotonic()
 
     async def next(self) -> None:
         while self._pace.factor == 0:
-            # whoever neither waits nor asks is taken for dead
+            # a participant that neither waits nor asks counts as dead
             await self._client.describe()
             await asyncio.sleep(0.1)
         self._due = max(self._due + self.every_s / self._pace.factor, time.monotonic() - self.every_s)
@@ -119,11 +138,11 @@ class Paced(LockStep):
 
 
 class Unhurried(LockStep):
-    """Time goes on as fast as it would without whoever looks: a round every now and then, of the wall clock."""
+    """Time advances as fast as without viewers: a round from time to time, by the wall clock."""
 
-    def __init__(self, client: Client, now_ns: int, every_s: float) -> None:
-        super().__init__(client, now_ns, every_s)
-        self._step_ns = round(every_s * 1e9)
+    def __init__(self, client: Client, now_ns: int, budget: Budget) -> None:
+        super().__init__(client, now_ns, budget)
+        self._step_ns = round(self.every_s * 1e9)
 
     async def next(self) -> None:
         began = time.monotonic()
@@ -134,19 +153,21 @@ class Unhurried(LockStep):
 
 @dataclass(frozen=True)
 class Manner:
-    """How a run is read."""
+    """Manner of reading a run."""
 
     pace: Pace = field(default_factory=Pace)
-    every_s: float = EVERY_S
-    whole: bool = True
-    """With decisions, knobs and the pace of virtual time; otherwise only how the switches are."""
+    budget: Budget = field(default_factory=lambda: Budget(EVERY_S))
+    decisions: bool = True
+    """True: with decisions and changes by hand; otherwise only the state of the switches."""
+    commands: bool = True
+    """True: viewers may set parameters, and the pace of virtual time."""
     record: bool = False
     """The folders of the networks get what was said."""
 
 
 @dataclass
 class Shown:
-    """What is shown at a time: some switches and what is known about them."""
+    """Switches that are shown, and what is known about them."""
 
     heading: str
     switches: Mapping[str, SwitchAddress]
@@ -154,15 +175,15 @@ class Shown:
     topology: Mapping[str, Any] = field(default_factory=dict)
     logs: Logs | None = None
     desk: Path | None = None
-    """Of whoever controls the switches."""
+    """Socket of the switches' controller."""
     origin_ns: int = 0
     """Time 0 on the controller's clock."""
     pace: Pace | None = None
-    """Of virtual time, where whoever looks may set it."""
+    """Pace of virtual time, if viewers may set it."""
 
     @property
     def virtual(self) -> bool:
-        """Whether this is virtual time."""
+        """True in virtual time."""
         return isinstance(self.clock, LockStep)
 
 
@@ -177,33 +198,49 @@ class Rounds:
         self._knobs: dict[str, dict[str, Any]] = {}
         self._machine = read_machine()
         self._ahead_s = float("inf")
+        self._looked_s = LONG_AGO
 
     async def go_on(self, *, same: bool = False) -> None:
-        """Until a switch no longer answers. `same`: what was said before holds on."""
+        """Runs until a switch no longer answers. `same`: earlier messages stay valid."""
         clock = self._shown.clock
         self._set_scene(same=same)
         if self._shown.pace is not None:
             self._hub.say(messages.pace(self._shown.pace.factor))
-        looked_s = logs_s = knobs_s = float("-inf")
+        knobs_s = LONG_AGO
         while True:
             now_s = clock.now_s()
-            if now_s - looked_s >= LOOK_S:
-                looked_s = now_s
+            self._tell_marks()
+            if now_s - self._looked_s >= LOOK_S:
+                self._looked_s = now_s
                 await self._look(now_s)
-            # of the wall clock: while virtual time stands, somebody may still turn something
+            # by the wall clock: while virtual time stands, a viewer may still change a parameter
             if time.monotonic() - knobs_s >= LOOK_S and self._shown.desk is not None:
                 knobs_s = time.monotonic()
                 await self.ask({"do": "knobs"})
-            if now_s - logs_s >= LOGS_S and self._shown.logs is not None:
-                logs_s = now_s
-                for mark in self._shown.logs.marks():
-                    self._hub.say(mark)
             await read_all(list(self._collectors.values()))
             self._hub.say(messages.frame(self._time_s(), self._collectors))
+            await self._keep_budget()
             await clock.next()
 
+    async def _keep_budget(self) -> None:
+        """Reads less often where it costs too much."""
+        if self._shown.clock.budget.adapt():
+            for collector in self._collectors.values():
+                await collector.snapshots.go_at(self._shown.clock.pushed_s)
+
+    def _tell_marks(self) -> None:
+        """New decisions and changes by hand. What a decision says of parameters need not be read from the switch."""
+        if self._shown.logs is None:
+            return
+        for change in self._shown.logs.changes():
+            self._hub.say(change)
+            self._looked_s = LONG_AGO
+        for mark in self._shown.logs.marks():
+            self._hub.say(mark)
+            self._parameters[mark["switch"], mark["port"]] = mark["after"]
+
     def _time_s(self) -> float:
-        """Of the newest reading, on the clock of what is shown: the shortest way so far is taken for none."""
+        """Time of the last reading, on the clock of the view: the shortest delay so far counts as none."""
         first = next(iter(self._collectors.values()))
         read_s = first.newest.time_ns / 1e9
         self._ahead_s = min(self._ahead_s, self._shown.clock.now_s() - read_s)
@@ -213,23 +250,24 @@ class Rounds:
         """Logs, program, ports, users and parameters, where they have changed; fidelity in any case."""
         if self._shown.logs is not None:
             self._shown.logs.look()
-        changed = [await collector.look() for collector in self._collectors.values()]
-        if any(changed):
+        collectors = list(self._collectors.values())
+        if any(await asyncio.gather(*(collector.look() for collector in collectors))):
             self._set_scene(same=True)
-        reports = []
-        for name, collector in self._collectors.items():
-            for port, values in (await collector.parameters()).items():
+        found = await asyncio.gather(*(collector.parameters() for collector in collectors))
+        for name, parameters in zip(self._collectors, found, strict=True):
+            for port, values in parameters.items():
                 if self._parameters.get((name, port)) != values:
                     self._parameters[name, port] = values
                     self._hub.say(messages.parameters(now_s, name, port, values))
-            reports.append((collector.view, await collector.fidelity()))
+        faithful = await asyncio.gather(*(collector.fidelity() for collector in collectors))
+        reports = [(collector.view, report) for collector, report in zip(collectors, faithful, strict=True)]
         if self._shown.virtual:
             self._hub.say(messages.exact())
         else:
             self._hub.say(messages.health(reports, read_machine().since(self._machine)))
 
     async def ask(self, request: Mapping[str, Any]) -> None:
-        """Asks whoever controls the switches, and says the answer."""
+        """Sends a request to the controller of the switches, and shows the answer."""
         assert self._shown.desk is not None
         try:
             answer = await desk.ask(self._shown.desk, request)
@@ -242,8 +280,7 @@ class Rounds:
             if self._knobs.get(name) != found:
                 self._knobs[name] = found
                 self._hub.say(found)
-        if answer["changed"] is not None:
-            self._hub.say(messages.change(answer["changed"], self._shown.origin_ns))
+        self._tell_marks()
 
     def _set_scene(self, *, same: bool) -> None:
         views = [collector.view for collector in self._collectors.values()]
@@ -254,39 +291,51 @@ class Rounds:
 
 @dataclass
 class Commands:
-    """Does what a page asks for."""
+    """Executes the requests of pages."""
 
     hub: Hub
     shown: Shown
     rounds: Rounds
 
     async def do(self, text: str) -> None:
-        """One command; what makes no sense is left out."""
+        """Executes one command; ignores one that makes no sense."""
         try:
-            asked = json.loads(text)
+            asked = parsed(text)
             what = asked["do"]
             if what == "pace" and self.shown.pace is not None:
+                check("value", asked["value"], float)
                 self.shown.pace.factor = min(max(float(asked["value"]), 0.0), FASTEST)
                 self.hub.say(messages.pace(self.shown.pace.factor))
             elif what in ("hold", "release") and self.shown.desk is not None:
                 await self.rounds.ask(asked)
-        except (ValueError, KeyError, TypeError):
+        except MALFORMED:
             return
 
 
-async def switch(hub: Hub, shown: Shown) -> None:
-    """Reads switches until cancelled. Goes on when one vanishes, and looks for it."""
-    gone = False
+async def switch(hub: Hub, shown: Shown, say: Say) -> None:
+    """Reads switches until cancelled. If one is missing or lost, reports it and retries."""
+    gone_s: float | None = None
+    seen = hinted = False
+
+    def tell(text: str) -> None:
+        say(text)
+        hub.say(messages.note(shown.clock.now_s(), text))
+
     while True:
         try:
             async with collecting(shown.switches, shown.clock.pushed_s) as collectors:
-                if gone:
-                    hub.say(messages.note(shown.clock.now_s(), "the switch is back"))
-                await Rounds(hub, shown, collectors).go_on(same=gone)
+                if gone_s is not None:
+                    tell("the switch is back" if seen else "the switch is there")
+                rounds = Rounds(hub, shown, collectors)
+                same, seen, gone_s = seen, True, None
+                await rounds.go_on(same=same)
         except P4schedError as error:
-            if not gone:
-                hub.say(messages.note(shown.clock.now_s(), str(error)))
-            gone = True
+            if gone_s is None:
+                gone_s = shown.clock.now_s()
+                tell(f"waiting for the switch: {error}")
+            elif not seen and not hinted and shown.clock.now_s() - gone_s >= HINT_S:
+                hinted = True
+                tell(HINT.format(address=", ".join(at.address for at in shown.switches.values())))
             await asyncio.sleep(RETRY_S)
 
 
@@ -307,9 +356,10 @@ async def run(hub: Hub, process: ProcessIdentity, manner: Manner) -> None:
 async def _network(hub: Hub, announced: Announcement, manner: Manner, *, same: bool) -> None:
     async with _clock(announced, manner) as clock:
         shown = Shown(announced.heading, announced.switches, clock, announced.topology, origin_ns=announced.origin_ns)
-        if manner.whole:
+        if manner.decisions:
             only = next(iter(announced.switches), "")
             shown.logs = Logs(Path(announced.folder), only, announced.origin_ns)
+        if manner.commands:
             shown.desk = announced.desk
             shown.pace = manner.pace if shown.virtual else None
         while True:
@@ -325,14 +375,14 @@ async def _network(hub: Hub, announced: Announcement, manner: Manner, *, same: b
 @asynccontextmanager
 async def _clock(announced: Announcement, manner: Manner) -> AsyncIterator[Clock]:
     if announced.simulation is None:
-        yield WallClock(announced.origin_ns, manner.every_s)
+        yield WallClock(manner.budget, announced.origin_ns)
         return
     client = Client(announced.simulation)
     try:
         now_ns = await client.participate()
-        if manner.whole:
-            yield Paced(client, now_ns, manner.pace, manner.every_s)
+        if manner.commands:
+            yield Paced(client, now_ns, manner.pace, manner.budget)
         else:
-            yield Unhurried(client, now_ns, manner.every_s)
+            yield Unhurried(client, now_ns, manner.budget)
     finally:
         await client.close()

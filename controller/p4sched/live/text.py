@@ -22,17 +22,17 @@ JITTER_S = 0.02
 MOST_LINES = 24
 FEWEST_LINES = 4
 REST_LINES = 10
-"""Of the terminal, for everything else."""
+"""Lines of the terminal for everything else."""
 QUEUES = 8
 NOTHING = (0,) * QUEUES
 
 
 @dataclass(frozen=True)
 class Line:
-    """One queue."""
+    """Line of one queue."""
 
     port: str
-    """Of the first queue of a port, as rate and drops, which are those of the port."""
+    """Text of the port at its first queue: rate and drops belong to the port."""
     queue: str
     length: str
     past: str
@@ -52,21 +52,22 @@ class TextView:
         self._lock = threading.Lock()
 
     def take(self, message: Mapping[str, Any]) -> None:
-        """One message of those that a page gets."""
+        """Takes one message to a page."""
         with self._lock:
             kind = message["kind"]
             if kind == "scene":
                 self._scene = message
                 if not message.get("same"):
                     self._frame, self._sizes, self._history, self._since_s = {}, {}, {}, 0.0
-            elif kind == "parameters":
-                self._sizes[message["switch"], message["port"]] = sizes_of(message["values"])
+            elif kind in ("parameters", "decision"):
+                values = message["values" if kind == "parameters" else "after"]
+                self._sizes[message["switch"], message["port"]] = sizes_of(values)
             elif kind == "frame":
                 self._take_frame(message)
 
     def take_lines(self, lines: IO[bytes]) -> None:
         """A message a line, to the end."""
-        # it is closed when nobody looks any more
+        # it is closed after the last viewer
         with suppress(ValueError):
             for line in lines:
                 self.take(json.loads(line))
@@ -112,8 +113,7 @@ class TextView:
             of_switch = self._frame.get("s", {}).get(name)
             for port in switch["ports"] if of_switch is not None else ():
                 if port["busy"]:
-                    word = "band" if switch.get("scheme") == "fdpa" else "queue"
-                    yield from self._of_port(name, port, of_switch, word)
+                    yield from self._of_port(name, port, of_switch, switch.get("queue", "queue"))
 
     def _of_port(self, name: str, port: Mapping[str, Any], of_switch: Mapping[str, Any], word: str) -> Iterator[Line]:
         number = str(port["port"])
@@ -148,7 +148,7 @@ def sizes_of(values: Mapping[str, int]) -> dict[int, int]:
 
 
 def spark(past: Sequence[int] | deque[int], size: int) -> str:
-    """How a queue moved: full height is a full queue."""
+    """Sparkline of a queue: full height is a full queue."""
     top = max(size, *past, 1) if past else 1
     # what waits is never drawn as nothing
     levels = (-(-length * (len(BLOCKS) - 1) // top) for length in past)

@@ -1,4 +1,4 @@
-"""What there is to see of a switch: its ports and queues, its scheme, and the cells that tell of them."""
+"""View of a switch: its ports and queues, its scheme, and the cells with their values."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,9 +8,10 @@ from p4sched.control.laws.port_counters import BUCKETS
 from p4sched.control.parameters import Parameters
 from p4sched.p4rt.reader import Reader
 from p4sched.p4rt.target import PROGRAMS, written_for
-from p4sched.p4rt.traffic_manager import QUEUES, Discipline, PortSettings
+from p4sched.p4rt.traffic_manager import QUEUES, PortSettings
 from p4sched.p4rt.users import DEPARTURES
 from p4sched.proto import traffic_manager_pb2 as pb
+from p4sched.proto.enums import Discipline
 from p4sched.schemes import SCHEMES, Scheme
 
 REFUSED, FULL = "dropped_by_admission", "dropped_full"
@@ -23,7 +24,7 @@ RAISED_BOUND = re.compile(r"\bqueue_(\d)\.raised_bound$")
 ARRIVALS = "rank_histogram"
 """Counter of the programs with ranks, by (port << 6) | bucket."""
 MOST_PORTS = 64
-"""Whose counters are read."""
+"""Most ports whose counters are read."""
 MOST_HISTOGRAMS = 4
 """Ports whose arrivals are read by rank: 33 cells each."""
 
@@ -42,7 +43,7 @@ class PortView:
 
     @classmethod
     def of(cls, settings: PortSettings) -> "PortView":
-        """From the settings in force."""
+        """View of the settings in force."""
         discipline = settings.discipline or Discipline.STRICT
         sizes = {0: settings.buffer_packets or 0}
         if discipline is Discipline.STRICT:
@@ -52,11 +53,11 @@ class PortView:
 
 @dataclass(frozen=True)
 class SwitchView:
-    """One switch as it is now."""
+    """Current state of one switch."""
 
     name: str
     scheme: Scheme | None
-    """None: a program of somebody else."""
+    """Scheme; None: a program of another project."""
     target: str
     ports: tuple[PortView, ...]
     users: Mapping[int, float]
@@ -70,12 +71,12 @@ class SwitchView:
 
     @property
     def rtt_ns(self) -> int:
-        """What the propagation delays of the ports add up to: there and back."""
+        """Sum of the propagation delays of the ports: there and back."""
         return 2 * max((port.delay_ns for port in self.ports), default=0)
 
 
 def scheme_of(reader: Reader, ports: Iterable[PortView]) -> Scheme | None:
-    """Whose program runs: the one that has the table of its parameters. An ideal is told by its discipline."""
+    """Scheme of the program: the one with its table of parameters. The discipline identifies an ideal."""
     disciplines = {port.discipline for port in ports if port.rate_bps}
     found = [
         scheme
@@ -89,7 +90,7 @@ def scheme_of(reader: Reader, ports: Iterable[PortView]) -> Scheme | None:
 
 
 def architecture(reader: Reader) -> str:
-    """Whose program runs: v1model, tna or t2na."""
+    """Architecture of the program: v1model, tna or t2na."""
     return written_for(reader.schema.arch).value
 
 
@@ -99,18 +100,18 @@ class Cells:
 
     request: pb.WatchRequest
     ports: tuple[int, ...]
-    """Whose cells of counters and registers are read."""
+    """Ports whose cells of counters and registers are read."""
     counters: Mapping[str, slice]
     """The places of a counter's cells; of a counter that is not there, none."""
     bridge_bytes: int
-    """That egress counts for each packet besides its frame (p4sched.p4rt.target)."""
+    """Bytes that egress counts for each packet in addition to its frame (p4sched.p4rt.target)."""
     registers: tuple[tuple[str, int], ...]
-    """What each register holds, one value a port: "window", "bound", "lowest", "highest" or "lowered", and its number
-    among these."""
+    """For each register its content, with one value a port: "window", "bound", "lowest", "highest" or "lowered", and
+    its number among these."""
 
     @classmethod
     def of(cls, reader: Reader, view: SwitchView) -> "Cells":
-        """What the program of this switch has."""
+        """Cells of this switch's program."""
         request = pb.WatchRequest(ports=[port.port for port in view.ports])
         ports = tuple(port.port for port in view.busy)
         counters, place = {}, 0

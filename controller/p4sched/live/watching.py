@@ -3,63 +3,65 @@
 import asyncio
 import json
 import signal
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from rich.live import Live
 
-from p4sched.errors import P4schedError
+from p4sched.errors import P4schedError, StoppedError
 from p4sched.lab.announcement import announcements
 from p4sched.lab.processes import identify
 from p4sched.lab.running import find_switch
 from p4sched.live import source
+from p4sched.live.budget import Budget
 from p4sched.live.hub import Hub
 from p4sched.live.page import Page
 from p4sched.live.recorded import recorded
 from p4sched.live.site import write_site
 from p4sched.live.text import TextView
 from p4sched.p4rt.tls import Tls
+from p4sched.recorded import malformed
 
 TEXTS_PER_S = 4
 FAREWELL_S = 0.1
-"""For the last message to reach the pages."""
+"""Time for the last message to reach the pages."""
 REPLAY = {"mode": "replay"}
 Say: TypeAlias = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where the page listens."""
+    """Address of the page."""
 
     host: str
     port: int | None
-    """None: the usual one, or any if that is taken."""
+    """Port; None: the usual one, or a free one if that is taken."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """What the command line asks for."""
+    """Request of the command line."""
 
     name: str | None
     """A switch; None: the newest run."""
     run: int | None
-    """A run's process."""
+    """Process id of a run."""
     pace: float
     record: bool
     text: bool
-    """In the terminal too."""
+    """True: also show text in the terminal."""
     tls: Tls | None = None
-    """With the switch."""
+    """TLS settings for the switch."""
 
 
 def look(asked: Look, at: Address, say: Say) -> None:
-    """Serves the page until the run has ended or Ctrl-C."""
+    """Serves the page until the run has ended. Raises StoppedError after Ctrl-C or SIGTERM."""
     hub = Hub()
-    reading = _reading(hub, asked)
-    with suppress(KeyboardInterrupt):
+    reading = _reading(hub, asked, say)
+    with _stoppable():
         if asked.text:
             view = TextView()
             hub.taps.append(lambda _, message: view.take(json.loads(message)))
@@ -70,22 +72,33 @@ def look(asked: Look, at: Address, say: Say) -> None:
 
 
 def play(folder: Path, at: Address, export: Path | None, say: Say) -> None:
-    """Serves a page that plays a finished run until Ctrl-C, or writes it into a folder."""
-    runs = json.dumps({"runs": [found.record() for found in recorded(folder)]}, separators=(",", ":"))
+    """Serves a page that plays a finished run, or writes it into a folder. Raises StoppedError after a signal."""
+    found = [one.record() for one in recorded(folder)]
+    with malformed(f"{folder}: its logs have numbers that no page can show"):
+        runs = json.dumps({"runs": found}, separators=(",", ":"), allow_nan=False)
     if export is not None:
         say(str(write_site(export, runs)))
         return
     page = Page(Hub(), at.host, at.port, REPLAY, runs)
-    with suppress(KeyboardInterrupt):
+    with _stoppable():
         asyncio.run(_served(page, _for_ever(), say))
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """Runs until Ctrl-C or SIGTERM."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise StoppedError from None
 
 
 async def _for_ever() -> None:
     await asyncio.Event().wait()
 
 
-def _reading(hub: Hub, asked: Look) -> Coroutine[Any, Any, None]:
-    """What reads, for a switch or a run."""
+def _reading(hub: Hub, asked: Look, say: Say) -> Coroutine[Any, Any, None]:
+    """Reader of a switch or a run."""
     name = asked.name
     manner = source.Manner(source.Pace(asked.pace), record=asked.record)
     if asked.run is not None:
@@ -98,13 +111,14 @@ def _reading(hub: Hub, asked: Look) -> Coroutine[Any, Any, None]:
         return source.run(hub, running[-1].run, manner)
     if name is None:
         raise P4schedError("no run of yours has a network now; start one, or name a switch: HOST:PORT")
-    return source.switch(hub, source.Shown(name, {name: replace(find_switch(name), tls=asked.tls)}, source.WallClock()))
+    switches = {name: replace(find_switch(name), tls=asked.tls)}
+    return source.switch(hub, source.Shown(name, switches, source.WallClock(Budget(source.EVERY_S))), say)
 
 
 async def _served(page: Page, reading: Coroutine[Any, Any, None], say: Say) -> None:
-    """Serves the page while it is read. SIGTERM is an orderly end too: pages are told that the run has ended.
+    """Serves the page while it is read. After SIGTERM, pages get the message that the run has ended.
 
-    After Ctrl-C they are told nothing: what they show goes on, and another server may come.
+    After Ctrl-C they get none: they keep their view, and another server may come. Raises StoppedError after both.
     """
     listening = page.listen()
     task = asyncio.current_task()
@@ -112,16 +126,19 @@ async def _served(page: Page, reading: Coroutine[Any, Any, None], say: Say) -> N
     ended = asyncio.Event()
 
     def end() -> None:
-        ended.set()
-        task.cancel()
+        if not ended.is_set():
+            ended.set()
+            task.cancel()
 
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, end)
     serving = asyncio.create_task(page.serve(listening))
-    say(page.address)
+    for address in page.addresses:
+        say(address)
     try:
-        with suppress(asyncio.CancelledError):
-            await reading
-            ended.set()
+        await reading
+        ended.set()
+    except asyncio.CancelledError:
+        raise StoppedError from None
     finally:
         if ended.is_set():
             page.hub.say({"kind": "end"})

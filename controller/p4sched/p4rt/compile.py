@@ -9,6 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from p4sched.errors import P4schedError, UsageError
+from p4sched.p4rt.build_options import require_known
 from p4sched.p4rt.program import Program
 from p4sched.p4rt.target import PROGRAMS, Target
 from p4sched.paths import P4_DIR, TOFINO_DIR, rust_binary, tool
@@ -48,9 +49,8 @@ def compile_program(
     that each build has files of its own."""
     _require(source)
     if compiler is Compiler.P4C and target is not Target.V1MODEL:
-        raise UsageError(
-            f"--compiler p4c: p4c-bm2-ss knows v1model only, not {target}; tofino-port/README.md says more"
-        )
+        raise UsageError(f"--compiler p4c: p4c-bm2-ss supports only v1model, not {target}; see tofino-port/README.md")
+    require_known(source, PROGRAMS[target].includes, macros)
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -100,6 +100,7 @@ def print_stages(source: Path, target: Target, macros: Sequence[str] = ()) -> in
     if target is Target.V1MODEL:
         raise UsageError("--arch v1model: v1model has no stages; a program for tna or t2na has")
     _require(source)
+    require_known(source, PROGRAMS[target].includes, macros)
     command = [*_command(Compiler.P4SCHED, target, macros), "--stages", str(source)]
     return subprocess.run(command, check=False).returncode
 
@@ -125,7 +126,7 @@ def _require(source: Path) -> None:
 
 
 def built_name(name: str, macros: Sequence[str]) -> str:
-    """Of the files that NAME.p4 is compiled to with these macros."""
+    """Name of the files that NAME.p4 is compiled to with these macros."""
     return "-".join([name, *(re.sub(r"[^a-z0-9_=]+", "_", macro.lower()) for macro in macros)])
 
 

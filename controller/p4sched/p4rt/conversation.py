@@ -11,7 +11,7 @@ from p4sched.clock import time_told
 from p4sched.p4rt.tls import Tls
 
 UNHEARD = ("arbitration", "error")
-"""What a stream carries besides messages that a controller acts on."""
+"""Parts of a stream that no controller acts on."""
 
 
 class SpokenSwitch(fy.Switch):  # type: ignore[misc] # final, but nothing else of finsy shows when a message comes
@@ -31,7 +31,7 @@ class SpokenSwitch(fy.Switch):  # type: ignore[misc] # final, but nothing else o
             await self._more.wait_for(lambda: self._ended or self.received >= messages)
 
     async def write(self, entities: Iterable[P4UpdateList], *, strict: bool = True, warn_only: bool = False) -> None:
-        """As finsy's."""
+        """Same as finsy's."""
         messages = encode_updates(entities, self.p4info)
         self.sent += sum(isinstance(message, p4r.StreamMessageRequest) for message in messages)
         await super().write(messages, strict=strict, warn_only=warn_only)

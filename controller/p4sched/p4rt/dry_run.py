@@ -1,4 +1,4 @@
-"""What a controller would send: a P4Runtime server on loopback that shows each message, in the place of a switch.
+"""Messages of a controller: a P4Runtime server on loopback that shows each message, in place of a switch.
 
 The controller's own code talks to it, so the messages are those that a switch would get, in their order. It answers as
 a switch that was just started: it has no program, its counters are 0, its tables are empty.
@@ -19,7 +19,7 @@ from p4sched.proto.tofino_pipeline_pb2 import TofinoPipeline
 
 Context: TypeAlias = grpc.aio.ServicerContext[Any, Any]
 NO_PROGRAM = "No forwarding pipeline config has been pushed so far"
-"""In the words of BMv2 and Stratum, by which finsy knows it."""
+"""Text of BMv2 and Stratum, which finsy recognizes."""
 _ID = re.compile(r"\b(table|action|counter|meter|register|digest)_id: (\d+)$", re.MULTILINE)
 
 
@@ -78,7 +78,7 @@ class Shown(p4r_grpc.P4RuntimeServicer):
                 yield p4r.StreamMessageResponse(arbitration=request.arbitration)
 
     def _sizes(self, config: p4r.ForwardingPipelineConfig) -> str:
-        """What the message holds that is too long to be shown."""
+        """Size of the parts that are too long to show."""
         lines = [f"p4info: {config.p4info.ByteSize()} bytes, {len(config.p4info.tables)} tables"]
         lines.append(f"p4_device_config: {len(config.p4_device_config)} bytes")
         if self._tofino:

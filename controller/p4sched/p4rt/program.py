@@ -10,17 +10,18 @@ import finsy as fy
 from finsy.proto import p4r
 from google.protobuf.text_format import ParseError
 
+from p4sched.errors import MissingError
 from p4sched.p4rt.reader import SessionError
 
 
 @dataclass(frozen=True)
 class Pipeline:
-    """What a switch is given."""
+    """A program for a switch."""
 
     schema: fy.P4Schema
     """P4Info and device configuration."""
     does: bytes
-    """What of the device configuration says what the program does. Two pipelines that do the same are the same."""
+    """Part of the device configuration that defines the behaviour. Pipelines with the same value are the same."""
 
     @property
     def config(self) -> p4r.ForwardingPipelineConfig:
@@ -29,6 +30,10 @@ class Pipeline:
         digest = hashlib.sha256(config.p4info.SerializeToString(deterministic=True) + self.does).digest()
         config.cookie.cookie = int.from_bytes(digest[:8], "big")
         return config
+
+
+class MissingProgramError(SessionError, MissingError):
+    """A file of a program is not there."""
 
 
 class Loadable(Protocol):
@@ -49,7 +54,7 @@ class Program:
 
     @classmethod
     def in_folder(cls, folder: Path, name: str) -> "Program":
-        """What `p4sched compile p4/NAME.p4 -o FOLDER` wrote."""
+        """Program that `p4sched compile p4/NAME.p4 -o FOLDER` wrote."""
         return cls(folder / f"{name}.json", folder / f"{name}.p4info.txtpb")
 
     def schema(self) -> fy.P4Schema:
@@ -61,7 +66,7 @@ class Program:
         what the program does."""
         for path in (self.json, self.p4info):
             if not path.is_file():
-                raise SessionError(f"{path} is missing; 'p4sched compile PROGRAM.p4 -o {path.parent}' writes it")
+                raise MissingProgramError(f"{path} is missing; 'p4sched compile PROGRAM.p4 -o {path.parent}' writes it")
         text = self.json.read_bytes()
         try:
             does = json.dumps(_without_sources(json.loads(text)), sort_keys=True, separators=(",", ":"))

@@ -1,7 +1,8 @@
-"""Where a switch takes the ranks of packets from: the choice of `p4/include/rank.p4`."""
+"""Source of the ranks of packets: the choice of `p4/include/rank.p4`."""
 
 from enum import IntEnum
 
+from p4sched import constants
 from p4sched.errors import unknown_name
 from p4sched.p4rt.reader import SessionError
 from p4sched.p4rt.session import Session
@@ -10,15 +11,15 @@ TABLE = "rank_sources"
 
 
 class RankSource(IntEnum):
-    """Where a packet's rank comes from (p4/include/rank.p4)."""
+    """Source of a packet's rank (p4/include/rank.p4)."""
 
-    STATIC = 0
+    STATIC = constants.RANK_STATIC
     """Table `flow_ranks`."""
-    HEADER = 1
+    HEADER = constants.RANK_HEADER
     """The rank header of UDP datagrams to ports 5376 to 5631."""
-    TOS = 2
+    TOS = constants.RANK_TOS
     """The TOS byte."""
-    STFQ = 3
+    STFQ = constants.RANK_STFQ
     """Start-time fair queueing: the virtual start time, computed by the switch."""
 
     @classmethod

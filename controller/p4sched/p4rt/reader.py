@@ -1,6 +1,7 @@
 """Reading from a switch over P4Runtime: pipeline, entries, counters. A reader is no primary controller, so it can watch
 beside one."""
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -126,7 +127,7 @@ class Reader:
         return reply.config if reply.HasField("config") else None
 
     async def set_pipeline(self, config: p4r.ForwardingPipelineConfig, election_id: int) -> None:
-        """Loads a program. Whoever holds `election_id` must be the primary controller."""
+        """Loads a program. The controller with `election_id` must be primary."""
         request = p4r.SetForwardingPipelineConfigRequest(
             device_id=self.device_id,
             election_id=p4r.Uint128(low=election_id),
@@ -137,7 +138,7 @@ class Reader:
             await self._stub.SetForwardingPipelineConfig(request, timeout=60.0)
 
     async def read(self, wanted: Sequence[P4Entity]) -> list[P4Entity]:
-        """One Read of these entities."""
+        """Sends one Read of these entities."""
         found = await self._read(wanted)
         with clear_errors(self.address, "decode what it read"):
             return [decode_entity(entity, self.schema) for entity in found]
@@ -213,7 +214,7 @@ class Reader:
             return p4r.ReadRequest(device_id=self.device_id, entities=encode_entities(wanted, self.schema))
 
     async def counters(self, wanted: CounterCells, clock: Callable[[], int] = now_ns) -> TimedCounts:
-        """These cells, in one Read, with the time that it took."""
+        """Values of these cells, from one Read, with its duration."""
         before = clock()
         async with one_sentence(self.address, "read"):
             replies = [reply async for reply in self._stub.Read(wanted.request, timeout=READ_TIMEOUT_S)]
@@ -228,7 +229,7 @@ class Reader:
         return TimedCounts(before, after, counts)
 
     async def counts(self, counter: str, cells: Sequence[int]) -> Mapping[int, Count]:
-        """These cells of an indirect counter, in one Read."""
+        """Values of these cells of an indirect counter, from one Read."""
         return (await self.counters(self.counter_cells({counter: cells}))).counts[counter]
 
 
@@ -265,7 +266,18 @@ def clear_errors(address: str, what: str) -> Iterator[None]:
 
 @asynccontextmanager
 async def one_sentence(address: str, what: str) -> AsyncIterator[None]:
-    """Within it an answer of the switch is awaited. Its errors are one sentence each."""
+    """A block that waits for an answer of the switch. Each error in it becomes one sentence.
+
+    When a switch stops, finsy closes the connection, and gRPC cancels the requests that are still open. That would end
+    a task in silence that nobody has cancelled, so it becomes an error.
+    """
     async with answer_awaited():
-        with clear_errors(address, what):
-            yield
+        try:
+            with clear_errors(address, what):
+                yield
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            message = f"switch {address}: does not answer (cannot {what}): it cancelled the request"
+            raise SwitchGoneError(message) from None

@@ -5,10 +5,8 @@ from typing import Any
 
 import finsy as fy
 
+from p4sched.constants import ECMP_BUCKETS
 from p4sched.errors import P4schedError
-
-BUCKETS = 64
-"""Of each group (ECMP_BUCKETS in p4/shared/constants.p4): a flow's hash says which one it is in."""
 
 
 def route(prefix: str, port: int, mac: str) -> fy.P4TableEntry:
@@ -24,15 +22,15 @@ def group_route(prefix: str, group: int) -> fy.P4TableEntry:
 
 def group_paths(group: int, paths: Sequence[tuple[int, str]]) -> list[fy.P4TableEntry]:
     """A group whose buckets are dealt in turn to these paths: (port, next hop's MAC address)."""
-    if not 1 <= len(paths) <= BUCKETS:
-        raise P4schedError(f"ECMP group {group} has {len(paths)} paths: there can be 1 to {BUCKETS}")
+    if not 1 <= len(paths) <= ECMP_BUCKETS:
+        raise P4schedError(f"ECMP group {group} has {len(paths)} paths: must be 1 to {ECMP_BUCKETS}")
     return [
         fy.P4TableEntry(
             "ecmp_paths",
             match=fy.P4TableMatch({"ecmp_group": group, "ecmp_bucket": bucket}),
             action=_out(*paths[bucket % len(paths)]),
         )
-        for bucket in range(BUCKETS)
+        for bucket in range(ECMP_BUCKETS)
     ]
 
 

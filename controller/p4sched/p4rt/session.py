@@ -4,7 +4,6 @@ finsy does the arbitration, the encoding and the writes. This adds two things: a
 without a reset, and every failure is one sentence.
 """
 
-import asyncio
 from collections.abc import AsyncIterator, Container, Iterable, Mapping
 from contextlib import asynccontextmanager
 
@@ -14,14 +13,14 @@ from finsy.proto import p4r
 from p4sched.clock import answer_awaited, converse, fall_silent
 from p4sched.p4rt.conversation import SpokenSwitch
 from p4sched.p4rt.program import Loadable, Pipeline
-from p4sched.p4rt.reader import EGRESS_PORT, Reader, SessionError, SwitchGoneError, one_sentence
+from p4sched.p4rt.reader import EGRESS_PORT, Reader, SessionError, one_sentence
 from p4sched.p4rt.target import PROGRAMS, written_for
 from p4sched.p4rt.tls import Tls
 
 LENGTH_REPORTS = 1
 """Mirror session LENGTH_REPORT_SESSION of tofino-port/include/length_report.p4."""
 REPORT_BYTES = 32
-"""What of a departing frame is sent behind its report."""
+"""Bytes of a departing frame that follow its report."""
 
 
 class Session(Reader):
@@ -31,9 +30,9 @@ class Session(Reader):
         super().__init__(address, device_id, tls)
         self._switch: SpokenSwitch | None = None
         self.loaded = False
-        """Whether this session loaded the program; otherwise the switch ran it before."""
+        """True if this session loaded the program; otherwise it was running before."""
         self.replaced = False
-        """Whether it did so in place of another program, whose table entries are gone."""
+        """True if it replaced another program, whose table entries are gone."""
 
     @property
     def finsy(self) -> fy.Switch:
@@ -92,7 +91,7 @@ class Session(Reader):
             await self._let_departures_report()
 
     async def close(self) -> None:
-        """Ends the session; the switch goes on with what was written last."""
+        """Ends the session; the switch keeps the last entries."""
         if self._switch is not None:
             switch, self._switch = self._switch, None
             fall_silent(switch)
@@ -113,14 +112,8 @@ class Session(Reader):
         # P4Info only: with the device configuration as well, finsy would load it and hide why that failed
         switch = SpokenSwitch(self.address, self.device_id, self.tls)
         switch.p4info.set_p4info(schema.p4info)
-        try:
-            async with one_sentence(self.address, "become its controller"):
-                await switch.__aenter__()
-        except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if task is not None and task.cancelling():
-                raise
-            raise SwitchGoneError(f"switch {self.address}: closed the session while it was being opened") from None
+        async with one_sentence(self.address, "become its controller"):
+            await switch.__aenter__()
         if not switch.is_primary:
             primary = switch.primary_id
             await switch.__aexit__(None, None, None)
@@ -149,7 +142,7 @@ async def connect(
 
 @asynccontextmanager
 async def watch(address: str, *, device_id: int = 1, tls: Tls | None = None) -> AsyncIterator[Reader]:
-    """Opens a reader of the switch at `address`, beside whatever controller it has."""
+    """Opens a reader of the switch at `address`, next to its controller, if any."""
     reader = Reader(address, device_id, tls)
     try:
         await reader.load_schema()

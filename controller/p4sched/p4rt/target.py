@@ -14,7 +14,7 @@ from p4sched.paths import P4_BUILD, P4_DIR, TOFINO_BUILD, TOFINO_DIR
 
 
 class Target(StrEnum):
-    """What a program is written for."""
+    """Architecture of a program."""
 
     V1MODEL = "v1model"
     """Software switches: the embedded one and BMv2."""
@@ -29,23 +29,23 @@ class Programs:
     """The programs of a target."""
 
     folder: Path
-    """FOLDER/NAME.p4"""
+    """Folder of the programs, NAME.p4."""
     includes: tuple[Path, ...]
-    """Where `#include` looks."""
+    """Folders for `#include`."""
     build: Path
-    """Where the laboratory keeps them compiled."""
+    """Folder of the compiled programs."""
     compiler_options: tuple[str, ...]
     title: str
-    """For a table or a figure."""
+    """Title for a table or a figure."""
     recirculation_port: int
-    """What is sent to it comes back to ingress."""
+    """Port whose packets return to ingress."""
     largest_window: int
     """Ranks that the window of AIFO and PACKS can hold."""
     bridge_bytes: int = 0
-    """Of the header that ingress puts in front of a frame for egress (tofino-port/include/target.p4). A byte counter of
-    egress counts it."""
+    """Size of the header that ingress puts in front of a frame for egress (tofino-port/include/target.p4). Byte
+    counters of egress include it."""
     length_reports: bool = False
-    """Each departure reports the length of its queue to ingress: a mirror session brings the report to the
+    """True if each departure reports the length of its queue to ingress: a mirror session sends the report to the
     recirculation port (tofino-port/include/length_report.p4)."""
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import grpc.aio
-from finsy.grpcutil import GRPCCredentialsTLS, grpc_channel
+from finsy.grpcutil import GRPCChannelArgumentType, GRPCCredentialsTLS, GRPCOptions, grpc_channel
 
 from p4sched.errors import UsageError
 
@@ -14,21 +14,21 @@ TIMEOUT_S = 5.0
 _MISMATCH = (62, 64)
 """OpenSSL's numbers of a certificate that is for another name, and of one for another address."""
 _UNKNOWN_AUTHORITY = (18, 19, 20, 21)
-"""Those of a chain that does not end at a known authority."""
+"""Errors of a chain that does not end at a known authority."""
 
 
 @dataclass(frozen=True)
 class Tls:
-    """How a client speaks TLS."""
+    """TLS settings of a client."""
 
     credentials: GRPCCredentialsTLS
     context: ssl.SSLContext
 
     @classmethod
     def of_files(cls, authority: Path | None, certificate: Path | None, key: Path | None) -> "Tls":
-        """From files in PEM form: the authority of the switches' certificates (None: the public ones), and the client's
-        own certificate and key, for mutual TLS. Raises UsageError for files that are missing, wrong, or do not belong
-        together."""
+        """TLS settings from files in PEM form: the authority of the switches' certificates (None: the public ones), and
+        the client's own certificate and key, for mutual TLS. Raises UsageError for files that are missing, wrong, or do
+        not match."""
         if (certificate is None) != (key is None):
             raise UsageError("--cert and --private-key belong together: give both, or none")
         for path in (authority, certificate, key):
@@ -54,13 +54,25 @@ class Tls:
         return cls(GRPCCredentialsTLS(cacert=content[0], cert=content[1], private_key=content[2]), context)
 
 
+class ConnectionOfItsOwn(GRPCOptions):
+    """Options of a channel that shares no connection with the other channels of this process.
+
+    A shared one keeps its pause after a refused attempt: a request to a switch that has just started would fail,
+    because another part of the process asked too early.
+    """
+
+    def to_native(self) -> GRPCChannelArgumentType:
+        """The options as gRPC takes them."""
+        return [*super().to_native(), ("grpc.use_local_subchannel_pool", 1)]
+
+
 def channel(address: str, tls: Tls | None) -> grpc.aio.Channel:
     """A connection to a server."""
-    return grpc_channel(address, credentials=None if tls is None else tls.credentials)
+    return grpc_channel(address, credentials=None if tls is None else tls.credentials, options=ConnectionOfItsOwn())
 
 
 def trouble(address: str, tls: Tls | None) -> str | None:
-    """What is wrong between this client and the server at `address`, which do not come together; None: not TLS."""
+    """Fault of TLS between this client and the server at `address`, or None."""
     host, _, port = address.rpartition(":")
     host = host.strip("[]")
     try:
@@ -72,7 +84,7 @@ def trouble(address: str, tls: Tls | None) -> str | None:
 
 
 def _speaks(plain: socket.socket, host: str) -> str | None:
-    """Whether a server that does not answer a client without TLS speaks it. It need not be trusted for that."""
+    """Fault of a client without TLS, if the server speaks TLS; otherwise None. Needs no trust in the server."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -85,10 +97,10 @@ def _speaks(plain: socket.socket, host: str) -> str | None:
 
 
 def _refuses(plain: socket.socket, host: str, context: ssl.SSLContext) -> str | None:
-    """Why the two do not trust each other."""
+    """Reason why the two do not trust each other."""
     try:
         with context.wrap_socket(plain, server_hostname=host) as stream:
-            # a server that refuses the client's certificate says so after the handshake
+            # a server refuses the client's certificate only after the handshake
             stream.recv(1)
     except ssl.SSLCertVerificationError as error:
         return _distrust(host, error)
@@ -111,7 +123,7 @@ def _readable(path: Path | None) -> None:
 
 
 def _distrust(host: str, error: ssl.SSLCertVerificationError) -> str:
-    """Why the client refuses the server's certificate."""
+    """Reason why the client refuses the server's certificate."""
     if error.verify_code in _UNKNOWN_AUTHORITY:
         return "has a certificate of an authority that --cacert does not name"
     if error.verify_code in _MISMATCH:
@@ -120,7 +132,7 @@ def _distrust(host: str, error: ssl.SSLCertVerificationError) -> str:
 
 
 def _refusal(alert: str) -> str:
-    """Why the server refuses the client, from OpenSSL's name of what it said."""
+    """Reason why the server refuses the client, from OpenSSL's name of its alert."""
     if "CERTIFICATE_REQUIRED" in alert or "HANDSHAKE_FAILURE" in alert:
         return "lets in only clients with a certificate: --cert and --private-key"
     if "UNKNOWN_CA" in alert:

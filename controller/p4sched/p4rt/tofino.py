@@ -12,12 +12,12 @@ from typing import Any
 
 import finsy as fy
 
-from p4sched.p4rt.program import Pipeline, read_schema
+from p4sched.p4rt.program import MissingProgramError, Pipeline, read_schema
 from p4sched.p4rt.reader import SessionError
 from p4sched.proto.tofino_pipeline_pb2 import TofinoPipeline
 
 P4INFO = "p4info.txt"
-"""Where the compiler is asked to write P4Info: `--p4runtime-files FOLDER/p4info.txt`."""
+"""Path of P4Info in the compiler's output: `--p4runtime-files FOLDER/p4info.txt`."""
 ARCHITECTURES = ("tna", "t2na")
 BINARY_BEGINS = b"\0\0\0H"
 """The tag of the first block of a tofino.bin, its header (p4c, backends/tofino/bf-asm/top_level.cpp)."""
@@ -45,7 +45,7 @@ class TofinoProgram:
         return Pipeline(schema, schema.p4blob)
 
     def device_config(self) -> TofinoPipeline:
-        """What Stratum loads, besides P4Info."""
+        """Stratum's configuration, without P4Info."""
         found = _Conf.read(self._conf())
         names = self._json(found.runtime_names)
         device = TofinoPipeline(program=found.program, runtime_names=names)
@@ -76,7 +76,7 @@ class TofinoProgram:
         try:
             content = path.read_bytes()
         except OSError as error:
-            raise SessionError(f"{path} is missing ({error.strerror}): compile the program again") from error
+            raise MissingProgramError(f"{path} is missing ({error.strerror}): compile the program again") from error
         if not content:
             raise SessionError(f"{path} is empty: compile the program again")
         return content
@@ -95,7 +95,7 @@ class TofinoProgram:
     def _schema(self, device_config: bytes) -> fy.P4Schema:
         path = self.folder / P4INFO
         if not path.is_file():
-            raise SessionError(f"{path} is missing: {COMPILE}")
+            raise MissingProgramError(f"{path} is missing: {COMPILE}")
         schema = read_schema(path, device_config)
         if schema.arch not in ARCHITECTURES:
             written_for = f"for '{schema.arch}'" if schema.arch else "for no architecture that it names"
@@ -127,8 +127,8 @@ class _Pipe:
 
 @dataclass(frozen=True)
 class _Conf:
-    """What a .conf says. The compiler writes it with paths on the machine where it ran, or will be installed: the
-    files' own names are what counts here."""
+    """Content of a .conf. The compiler writes paths of the machine where it ran or will be installed; only the names of
+    the files count here."""
 
     program: str
     runtime_names: str

@@ -6,8 +6,7 @@ through `simple_switch_CLI`, and refuses the rest by name.
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from enum import StrEnum
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TypeAlias
 
 from p4sched.clock import answer_awaited
@@ -16,42 +15,26 @@ from p4sched.p4rt.reader import SessionError, SwitchGoneError, one_sentence
 from p4sched.p4rt.tls import Tls, channel
 from p4sched.paths import tool
 from p4sched.proto import traffic_manager_pb2 as pb
+from p4sched.proto.enums import CalendarPlace, Discipline
 from p4sched.proto.traffic_manager_pb2_grpc import TrafficManagerStub
 
 QUEUES = 8
 TIMEOUT_S = 10.0
 BMV2_RATE_PACKET_BYTES = 1514
 """Ethernet frame of a full-sized segment: the packet in which bit/s become BMv2's packets/s."""
+
+BMV2_DISCIPLINES = (Discipline.STRICT, Discipline.FIFO)
+BEYOND_BMV2 = tuple(each for each in Discipline if each not in BMV2_DISCIPLINES)
+"""The ideals."""
 BMV2_LIMITS = (
-    "stock BMv2 limits every priority queue of a port on its own, in packets a second: each queue gets the full "
-    "rate, so queues do not compete for one link, strict priority never bites, and small packets count as much as "
-    "large ones; it has no propagation delay, no DRR, AFQ, STFQ or PIFO, and reports no queue statistics"
+    "set_queue_rate of stock BMv2 limits every priority queue of a port on its own, in packets a second: each queue "
+    "gets the full rate, so queues do not compete for one link, and small packets count as much as large ones; BMv2 "
+    f"has no propagation delay, none of the disciplines {', '.join(BEYOND_BMV2)}, and reports no queue statistics"
 )
 
 
 class TrafficManagerError(P4schedError):
     """The traffic manager refused something or cannot be reached."""
-
-
-class Discipline(StrEnum):
-    """In which order a port serves its packets."""
-
-    STRICT = "strict"
-    """Strict priority over 8 queues, queue 7 most urgent."""
-    FIFO = "fifo"
-    """One queue; the priority is ignored."""
-    DRR = "drr"
-    """Per-user deficit round robin, an ideal."""
-    AFQ = "afq"
-    """Per-user approximate fair queueing by a calendar of queues, an ideal."""
-    STFQ = "stfq"
-    """Per-user start-time fair queueing, sorted by virtual start times with push-out, an ideal."""
-    PIFO = "pifo"
-    """One queue sorted by rank with push-out, an ideal."""
-
-
-BEYOND_BMV2 = (Discipline.DRR, Discipline.AFQ, Discipline.STFQ, Discipline.PIFO)
-"""The ideals."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +48,47 @@ class QueueSettings:
 
 @dataclass(frozen=True)
 class Calendar:
-    """The rounds of `afq`; None keeps a value."""
+    """The rounds of `afq` and `calendar`; None keeps a value."""
 
     queues: int | None = None
     """Rounds that packets can be filed for, each with a queue of its own."""
     bytes_per_round: int | None = None
-    """What a user may send in one round."""
+    """`afq`: what a user may send in one round."""
+    queue_packets: int | None = None
+    """Room of each queue; 0: only the buffer limits it."""
+    turn_bytes: int | None = None
+    """`calendar`: the head also moves on after so many bytes; 0: when its queue is empty."""
+    turn_ns: int | None = None
+    """`calendar`: the head moves on with time alone; 0: not with time."""
+    place: CalendarPlace | None = None
+    rank_width: int | None = None
+    """Ranks of one round, where the rank names it."""
+
+
+@dataclass(frozen=True)
+class TreeNode:
+    """A node of a tree. Those without children are leaves."""
+
+    discipline: Discipline
+    parent: int = 0
+    """Its number in the list; the root is the first node and has none."""
+    buffer_packets: int = 0
+    """Room of a leaf; 0: the buffer of the port."""
+    quantum_bytes: int = 0
+    """For `drr`; 0: that of the port."""
+    scale: int = 256
+    """256 / weight among the children of a parent that is `stfq`."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The shape of `tree`, and the fields of a packet that say where it goes."""
+
+    nodes: Sequence[TreeNode]
+    leaf_field: str = ""
+    """Holds the number of a packet's leaf."""
+    rank_fields: Sequence[str] = ()
+    """Hold the ranks of the levels below the root."""
 
 
 @dataclass(frozen=True)
@@ -84,21 +102,23 @@ class PortSettings:
     """Propagation delay of the link behind the port."""
     discipline: Discipline | None = None
     queues: Mapping[int, QueueSettings] = field(default_factory=dict)
-    """By priority, 0..7, 7 most urgent."""
+    """Queues by priority, 0..7; 7 is the most urgent."""
     buffer_packets: int | None = None
     """Packets that the one buffer can hold, of every discipline but `strict`."""
     user_field: str | None = None
     """Names the user for `drr`, `afq` and `stfq`, for example "meta.user"."""
     rank_field: str | None = None
-    """Holds the rank for `pifo`."""
+    """Holds the rank for `pifo`, for a `calendar` placed by rank, and at the root of a `tree`."""
     quantum_bytes: int | None = None
-    """What a user may send in one DRR round."""
+    """Bytes of a user in one DRR round."""
     calendar: Calendar | None = None
+    tree: Tree | None = None
+    """Replaces the tree before."""
 
 
 @dataclass(frozen=True)
 class Fidelity:
-    """How late the emulated links handed out frames in `measured_ns`, against the ideal instant. None: not measured."""
+    """Lateness of the frames of emulated links in `measured_ns`, against the ideal instant. None: not measured."""
 
     measured_ns: int
     departures: int
@@ -149,7 +169,7 @@ class EmbeddedTrafficManager:
         return reply
 
     async def fidelity(self, *, reset: bool = False) -> Fidelity:
-        """How faithful the emulation was since the last reset."""
+        """Fidelity of the emulation since the last reset."""
         async with one_sentence(self.address, "read its fidelity"):
             reply = await self._stub.GetFidelity(pb.GetFidelityRequest(reset=reset), timeout=TIMEOUT_S)
         return Fidelity(**{name: getattr(reply, name) for name in Fidelity.__dataclass_fields__})
@@ -170,7 +190,7 @@ async def ports_of(address: str, tls: Tls | None = None) -> list[int]:
 
 
 class Bmv2TrafficManager:
-    """What stock BMv2 can do, through `simple_switch_CLI`. See BMV2_LIMITS for what it cannot."""
+    """Traffic manager of stock BMv2, through `simple_switch_CLI`. BMV2_LIMITS lists what it lacks."""
 
     def __init__(self, thrift_port: int) -> None:
         self._command = [
@@ -180,7 +200,7 @@ class Bmv2TrafficManager:
         ]
 
     async def close(self) -> None:
-        """Nothing is held open."""
+        """Does nothing: no connection is open."""
 
     async def set_ports(self, ports: Sequence[PortSettings]) -> None:
         """Sets queue rates (from the port's bit/s) and queue depths, with one run of simple_switch_CLI."""
@@ -253,21 +273,61 @@ def _port_message(port: PortSettings) -> pb.PortConfig:
     queues = [pb.QueueConfig(queue=number, **asdict(queue)) for number, queue in sorted(port.queues.items())]
     message = pb.PortConfig(**{name: getattr(port, name) for name in same}, queues=queues)
     if port.calendar is not None:
-        message.calendar.CopyFrom(pb.Calendar(**asdict(port.calendar)))
+        message.calendar.CopyFrom(_calendar_message(port.calendar))
+    if port.tree is not None:
+        message.tree.CopyFrom(_tree_message(port.tree))
     if port.discipline is not None:
-        message.discipline = pb.Discipline.Value(f"DISCIPLINE_{port.discipline.name}")
+        message.discipline = _number(port.discipline)
     return message
 
 
+def _number(discipline: Discipline) -> pb.Discipline.ValueType:
+    return pb.Discipline.Value(f"DISCIPLINE_{discipline.name}")
+
+
+def _discipline(number: pb.Discipline.ValueType) -> Discipline:
+    return Discipline[pb.Discipline.Name(number).removeprefix("DISCIPLINE_")]
+
+
+def _calendar_message(calendar: Calendar) -> pb.Calendar:
+    message = pb.Calendar(**asdict(replace(calendar, place=None)))
+    if calendar.place is not None:
+        message.place = pb.CalendarPlace.Value(f"CALENDAR_PLACE_{calendar.place.name}")
+    return message
+
+
+def _tree_message(tree: Tree) -> pb.Tree:
+    nodes = [pb.TreeNode(**asdict(node) | {"discipline": _number(node.discipline)}) for node in tree.nodes]
+    return pb.Tree(nodes=nodes, leaf_field=tree.leaf_field, rank_fields=tree.rank_fields)
+
+
 def _port_settings(message: pb.PortConfig) -> PortSettings:
-    """The inverse of `_port_message`, for all that a port has whatever its discipline is."""
+    """The inverse of `_port_message`."""
     queues = {each.queue: QueueSettings(each.depth_packets, each.rate_pps) for each in message.queues}
-    discipline = Discipline[pb.Discipline.Name(message.discipline).removeprefix("DISCIPLINE_")]
     return PortSettings(
         message.port,
         rate_bps=message.rate_bps,
         delay_ns=message.delay_ns,
-        discipline=discipline,
+        discipline=_discipline(message.discipline),
         queues=queues,
         buffer_packets=message.buffer_packets,
+        user_field=message.user_field or None,
+        rank_field=message.rank_field or None,
+        quantum_bytes=message.quantum_bytes,
+        calendar=_calendar(message.calendar),
+        tree=_tree(message.tree) if message.HasField("tree") else None,
     )
+
+
+def _calendar(message: pb.Calendar) -> Calendar:
+    values = {each.name: getattr(message, each.name) for each in fields(Calendar)}
+    place = pb.CalendarPlace.Name(message.place).removeprefix("CALENDAR_PLACE_")
+    return Calendar(**values | {"place": CalendarPlace[place]})
+
+
+def _tree(message: pb.Tree) -> Tree:
+    nodes = tuple(
+        TreeNode(_discipline(node.discipline), node.parent, node.buffer_packets, node.quantum_bytes, node.scale)
+        for node in message.nodes
+    )
+    return Tree(nodes, message.leaf_field, tuple(message.rank_fields))

@@ -15,7 +15,7 @@ from p4sched.p4rt.target import PROGRAMS, written_for
 
 TABLES = ("users_by_prefix", "users_by_flow")
 ACTIONS = ("set_user", "set_flow_user")
-"""On a Tofino an action counts in one direct counter only, so there each of the two tables has its own."""
+"""Actions for users. On a Tofino an action can use only one direct counter, so each of the two tables has its own."""
 PROTOCOL_TCP = 6
 DEPARTURES = "user_departures"
 """Counter of delivered packets and bytes, by user."""
@@ -25,7 +25,7 @@ UNIT_SCALE = 256
 
 @dataclass(frozen=True)
 class UserCounter:
-    """One user as its table entries show it."""
+    """Counter of one user, from its table entries."""
 
     sent_bytes: int
     """Bytes that arrived from the user since the entries were written, whether or not they were forwarded."""
@@ -38,16 +38,16 @@ class UserCounter:
 
 @dataclass(frozen=True)
 class PrefixUser:
-    """All that comes from a prefix."""
+    """All packets from a prefix."""
 
     user: int
     """1 .. 4095."""
     prefix: str
-    """For example "10.0.0.5/32"."""
+    """Prefix, for example "10.0.0.5/32"."""
     weight: float = 1.0
 
     def entry(self, _reader: Reader) -> fy.P4TableEntry:
-        """As the programs know it."""
+        """Table entry of the user."""
         return prefix_user(self.user, self.prefix, self.weight)
 
 
@@ -62,7 +62,7 @@ class FlowUser:
     weight: float = 1.0
 
     def entry(self, reader: Reader) -> fy.P4TableEntry:
-        """As the switch's program knows it."""
+        """Table entry of the user in the switch's program."""
         return flow_user(reader, self.user, self.address, self.tcp_port, self.weight)
 
 
@@ -91,7 +91,7 @@ def flow_user(reader: Reader, user: int, address: str, tcp_port: int, weight: fl
 
 
 async def user_counters(reader: Reader) -> dict[int, UserCounter]:
-    """What arrived from every user so far: the direct counters of its entries added up, in one Read."""
+    """Bytes and packets from every user so far: the sum of the direct counters of its entries, in one Read."""
     users: dict[int, UserCounter] = {}
     for entry in await reader.entries(*TABLES):
         user = entry.arguments.get("user", 0)

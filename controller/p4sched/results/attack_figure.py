@@ -11,16 +11,16 @@ from p4sched.results.ranked_figures import SCHEME_COLOURS
 from p4sched.schemes import title
 
 Packet = tuple[int, int]
-"""When it arrives, in ns, and its rank."""
+"""Time of arrival, in ns, and rank."""
 
 
 def draw(found: Mapping[str, Any], packets: Sequence[Packet], path: Path) -> None:
     """Draws `found` (the content of summary.json) for the packets of the trace into `path`."""
-    told = found["configuration"]
+    settings = found["configuration"]
     names = list(found["schemes"])
     heading = (
-        f"{title(names[0])} against {title(names[1])}: {told['objective']} {found['gap']} worse, "
-        f"{told['packets']} packets, {told['with']}"
+        f"{title(names[0])} against {title(names[1])}: {settings['objective']} {found['gap']} worse, "
+        f"{settings['packets']} packets, {settings['with']}"
     )
     with figures.sheet(path, (10.0, 5.2), heading) as figure:
         panels = figure.subplots(3, 1, sharex=True, sharey=True)

@@ -21,7 +21,7 @@ class Flow:
 
     size_bytes: int
     completion_s: float | None
-    """None: it was not done by the deadline."""
+    """Completion time; None: not done by the deadline."""
     start_s: float = 0.0
     retransmitted: int = 0
     """Segments that its sender sent again; 0 also of a flow that was not done."""
@@ -60,7 +60,7 @@ def unmeasured(loads: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _retransmissions(small: Sequence[Flow]) -> dict[str, Any]:
-    """How many small flows had segments sent again, and how long those took and the others."""
+    """Number of small flows with repeated segments, and the times of these and of the others."""
     done = [(flow.retransmitted > 0, 1e3 * flow.completion_s) for flow in small if flow.completion_s is not None]
     repeating = [time for again, time in done if again]
     others = [time for again, time in done if not again]
@@ -72,8 +72,7 @@ def _retransmissions(small: Sequence[Flow]) -> dict[str, Any]:
 
 
 def compare(flows: Mapping[str, Sequence[Flow]], scale: float) -> dict[str, dict[str, Any]]:
-    """For each two schemes, the mean time of small flows with the one as a multiple of that with the other, and between
-    which bounds it lies with 95 % certainty."""
+    """For each pair of schemes, the ratio of the mean times of small flows, and its bounds with 95 % certainty."""
     times = {name: small_times(sent, scale) for name, sent in flows.items()}
     means = {name: fmean(time for _, time in timed) for name, timed in times.items() if timed}
     found: dict[str, dict[str, Any]] = {}
@@ -104,7 +103,7 @@ def joined(
     completed: Sequence[Mapping[str, Any]],
     sent: Sequence[Mapping[str, Any]] = (),
 ) -> list[Flow]:
-    """What became of the planned flows, from what their receiver and their senders report."""
+    """Outcome of the planned flows, from the reports of receiver and senders."""
     times = {flow["flow"]: flow["fct_ns"] / 1e9 for flow in completed}
     again = {flow["flow"]: flow.get("retransmitted", 0) for flow in sent}
     return [

@@ -23,7 +23,14 @@ YELLOW = "#e69f00"
 PINK = "#cc79a7"
 BLACK = "#222222"
 CYCLE = (BLUE, ORANGE, GREEN, PINK, YELLOW, SKY, GREY, BLACK)
-PALETTE = dict(zip(("blue", "orange", "green", "pink", "yellow", "sky", "grey", "black"), CYCLE, strict=True))
+PALETTE = {
+    **dict(zip(("blue", "orange", "green", "pink", "yellow", "sky", "grey", "black"), CYCLE, strict=True)),
+    # Paul Tol's, for more schemes than lines of a figure have colours
+    "wine": "#882255",
+    "indigo": "#332288",
+    "olive": "#999933",
+    "teal": "#44aa99",
+}
 _SIGNATURE: ContextVar[str] = ContextVar("signature", default="")
 _DOUBTFUL = "#fbe9e7"
 """Background of what is not to be believed."""
@@ -61,7 +68,7 @@ def sheet(path: Path, size: tuple[float, float], heading: str) -> Iterator[Figur
 
 
 def conditions(configuration: Mapping[str, Any], tcp: bool = True) -> str:
-    """What most headings end with: rate, round-trip time, TCP and switch of a run."""
+    """Usual end of a heading: rate, round-trip time, TCP and switch of a run."""
     sender = f" TCP {configuration['congestion_control'].capitalize()}," if tcp else ""
     rate, rtt = configuration["rate_bps"] / 1e6, configuration["rtt_ms"]
     return f"{rate:g} Mbit/s, RTT {rtt:g} ms,{sender} {configuration['switch']} switch"

@@ -1,4 +1,4 @@
-"""How certain are means and their ratios? Bootstrap intervals over blocks of time.
+"""Confidence of means and their ratios: bootstrap intervals over blocks of time.
 
 Flows that are under way together meet the same queue, so their completion times are not independent; blocks of time
 are, and are drawn with replacement (Künsch, Annals of Statistics 1989). Since every scheme has the same flows at the
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 Interval = tuple[float, float]
 BLOCK_S = 1.0
-"""Of start times. Small flows take milliseconds, but at a high load the large ones that they meet take about as long as
-a block, so that intervals are somewhat too narrow; longer blocks would leave a short run too few."""
+"""Length of a block, in start times. Small flows take milliseconds, but at a high load the large ones that they meet
+take about as long as a block, so intervals are somewhat too narrow. Longer blocks would leave a short run too few."""
 DRAWS = 2000
 TAILS = (2.5, 97.5)
 """Percentiles that bound an interval of 95 %."""

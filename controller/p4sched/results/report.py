@@ -1,6 +1,6 @@
-"""One HTML page of what runs left behind, figures and tables in it.
+"""One HTML page of the results of runs, with figures and tables.
 
-The page needs nothing beside it: figures are data URIs, there is no script. It links to the results it was made from by
+The page needs no other files: figures are data URIs, there is no script. It links to the results it was made from by
 relative paths, so that it can move together with them.
 """
 
@@ -14,7 +14,9 @@ from urllib.parse import quote
 
 import typer
 
-from p4sched.errors import P4schedError
+from p4sched.errors import MissingError, P4schedError
+from p4sched.printable import printable
+from p4sched.recorded import malformed
 from p4sched.results import summaries, sweeps
 from p4sched.results.summaries import Summary
 from p4sched.schemes import title
@@ -44,7 +46,7 @@ class Table:
 def read_runs(folder: Path) -> list[Summary]:
     """The run or sweep in a folder, or those in the folders right below it. Raises P4schedError when there is none."""
     if not folder.is_dir():
-        raise P4schedError(f"{folder} is no folder; a run of an experiment makes one: p4sched run EXPERIMENT --out DIR")
+        raise MissingError(f"{folder} is no folder; a run of an experiment makes one: p4sched run EXPERIMENT --out DIR")
     if _is_run(folder):
         return [_read(folder)]
     runs, unread = [], []
@@ -56,9 +58,9 @@ def read_runs(folder: Path) -> list[Summary]:
     if unread and not runs:
         raise unread[0]
     for reason in unread:
-        typer.echo(f"left out: {reason}", err=True)
+        typer.echo(f"left out: {printable(str(reason))}", err=True)
     if not runs:
-        raise P4schedError(
+        raise MissingError(
             f"no {summaries.FILE} in {folder} or in a folder right below it;"
             " 'p4sched run EXPERIMENT --out DIR' writes one, and 'p4sched sweep' writes a " + sweeps.FILE
         )
@@ -84,12 +86,15 @@ def page(runs: Sequence[Summary], base: Path, shows: Callable[[str], str]) -> st
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    sections = [section(run, place, base, shows(run.experiment)) for place, run in enumerate(runs, start=1)]
+    sections = []
+    for place, run in enumerate(runs, start=1):
+        with malformed(f"{run.folder}: its results are of another form than a run leaves"):
+            sections.append(section(run, place, base, shows(run.experiment)))
     return environment.get_template("report.html.jinja").render(sections=sections)
 
 
 def section(run: Summary, place: int, base: Path, shows: str) -> dict[str, Any]:
-    """What the page says about one run, for its template."""
+    """Section of the page for one run, for its template."""
     content = run.content
     schemes: Mapping[str, Any] = content.get("schemes", {})
     measured = {key: value for key, value in content.items() if key not in APART}
@@ -114,7 +119,7 @@ def section(run: Summary, place: int, base: Path, shows: str) -> dict[str, Any]:
 
 
 def ran(content: Mapping[str, Any]) -> str:
-    """When a run was, or in which time."""
+    """Date of a run, or its kind of time."""
     if content.get("configuration", {}).get("time") == summaries.VIRTUAL:
         return "In virtual time"
     return f"{'Ended' if 'partial' in content else 'Finished'} {content.get('finished', 'at an unknown time')}"
@@ -172,7 +177,7 @@ def _grid(key: str, first: str, named: Sequence[tuple[str, Mapping[str, Any]]]) 
 
 
 def value_tables(values: Mapping[str, Any]) -> tuple[list[Table], list[Table]]:
-    """What a run measured outside its schemes: single values in one table, groups and records in their own."""
+    """Measurements outside of the schemes: single values in one table, groups and records in their own."""
     single = {key: value for key, value in values.items() if is_cell(value)}
     main = [_pairs("Measured", single)] if single else []
     details: list[Table] = []
@@ -209,19 +214,19 @@ def _keys(groups: Iterable[Mapping[str, Any]], wanted: Callable[[Any], bool]) ->
 
 
 def is_cell(value: Any) -> bool:
-    """Whether a value fits into a cell of a table."""
+    """True if a value fits into a cell of a table."""
     if isinstance(value, list):
         return 0 < len(value) <= LONGEST_LIST and not any(isinstance(item, list | Mapping) for item in value)
     return not isinstance(value, Mapping)
 
 
 def is_group(value: Any) -> bool:
-    """Whether a value is a group of named ones."""
+    """True if a value is a group of named values."""
     return isinstance(value, Mapping) and bool(value)
 
 
 def is_records(value: Any) -> bool:
-    """Whether a value is a list of groups: the rows of a table of their own."""
+    """True if a value is a list of groups: rows of their own table."""
     return isinstance(value, list) and bool(value) and all(isinstance(item, Mapping) for item in value)
 
 

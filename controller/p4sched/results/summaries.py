@@ -1,4 +1,4 @@
-"""What a run left behind: its summary.json, and whether that can be believed."""
+"""Results of a run: its summary.json, and its validity."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from p4sched.errors import P4schedError
+from p4sched.errors import MissingError, P4schedError
 from p4sched.recorded import RecordError, parsed
 from p4sched.results.whole_file import write_whole
 
@@ -18,7 +18,7 @@ INVALID, EXACT, PARTIAL = "INVALID", "exact", "PARTIAL"
 
 @dataclass(frozen=True)
 class Doubt:
-    """Why a part of a run is not to be believed."""
+    """A reason to doubt a part of a run."""
 
     where: str
     """The scheme, or the keys of summary.json that lead there; empty for the whole run."""
@@ -33,7 +33,7 @@ class Summary:
     """A summary.json that has been read."""
 
     folder: Path
-    """Where the results are."""
+    """Folder of the results."""
     content: Mapping[str, Any]
 
     @property
@@ -43,12 +43,13 @@ class Summary:
 
 
 def read(folder: Path) -> Summary:
-    """Reads FOLDER/summary.json. Raises P4schedError when it is missing or is no summary."""
+    """Reads FOLDER/summary.json. Raises MissingError when it is missing, and P4schedError when it is no
+    summary."""
     path = folder / FILE
     try:
         content = parsed(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise P4schedError(f"{path}: cannot be read: {error.strerror}; a run of an experiment writes it") from error
+        raise MissingError(f"{path}: cannot be read: {error.strerror}; a run of an experiment writes it") from error
     except RecordError as error:
         raise P4schedError(f"{path} is {error}; run the experiment again") from error
     except ValueError as error:
@@ -74,7 +75,7 @@ def partial(reason: str, missing: Sequence[str]) -> dict[str, Any]:
 
 
 def doubts(content: Mapping[str, Any]) -> list[Doubt]:
-    """Why a summary, or a part of one, is not to be believed or not whole; empty when all of it is."""
+    """Reasons to doubt a summary or a part of it, or to call it partial; empty if there are none."""
     found = [doubt for _, found in _fidelities(content) for doubt in found]
     return [*_ended_early(content), *found]
 
@@ -83,7 +84,8 @@ def _ended_early(content: Mapping[str, Any]) -> list[Doubt]:
     mark = content.get("partial")
     if not isinstance(mark, Mapping):
         return []
-    missing = ", ".join(map(str, mark.get("missing", ()))) or "nothing"
+    listed = mark.get("missing", ())
+    missing = ", ".join(map(str, listed if isinstance(listed, list) else [listed])) or "nothing"
     return [Doubt("", f"the run ended before its end: {mark.get('reason')}; not measured: {missing}")]
 
 
@@ -104,7 +106,7 @@ def verdict(content: Mapping[str, Any]) -> str:
 
 
 def _fidelities(value: Any, where: str = "") -> Iterator[tuple[Mapping[str, Any], list[Doubt]]]:
-    """Each `fidelity` at any depth of a summary, and its doubts."""
+    """All `fidelity` values of a summary, at any depth, and their doubts."""
     if not isinstance(value, Mapping):
         return
     fidelity = value.get("fidelity")

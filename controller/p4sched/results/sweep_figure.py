@@ -26,12 +26,12 @@ def draw(folder: Path, path: Path) -> bool:
 
     False if nothing can be drawn.
     """
-    told, _, groups = load(folder)
-    across = _axis(groups, ["load", *told["parameters"]])
+    meta, _, groups = load(folder)
+    across = _axis(groups, ["load", *meta["parameters"]])
     panels = [name for name in SHOWN if any(group[name] for group in groups)][:MOST_PANELS]
     if across is None or not panels:
         return False
-    heading = f"{told['sweep']}: means over {max(group['seeds'] for group in groups)} seeds (bars: lowest and highest)"
+    heading = f"{meta['sweep']}: means over {max(group['seeds'] for group in groups)} seeds (bars: lowest and highest)"
     with figures.sheet(path, (3.0 * len(panels), 3.4), heading) as figure:
         drawn = figure.subplots(1, len(panels), sharex=True, squeeze=False)[0]
         for axes, name in zip(drawn, panels, strict=True):

@@ -1,17 +1,17 @@
-"""What a sweep left behind: its Parquet file as a summary for tables and pages.
+"""Results of a sweep: its Parquet file as a summary for tables and pages.
 
 `p4sched sweep` writes results.parquet, a row for each point. Its columns are `scheme`, `load`, `seed`, one for each
 parameter by its path, the figures of the point, and `error`: why it failed, null if it did not. The metadata of a
 column say what it means.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from p4sched.errors import P4schedError
+from p4sched.recorded import MALFORMED, check, malformed, parsed
 from p4sched.results.summaries import VIRTUAL, Summary
 
 FILE = "results.parquet"
@@ -29,35 +29,41 @@ def read(folder: Path) -> Summary:
 
     Raises P4schedError if the folder holds no sweep.
     """
-    told, rows, groups = load(folder)
-    parameters = told["parameters"]
+    description, rows, groups = load(folder)
+    with malformed(f"{folder / FILE} is not the result of a sweep"):
+        return Summary(folder, _content(description, rows, groups))
+
+
+def _content(description: Mapping[str, Any], rows: Sequence[Row], groups: Sequence[Group]) -> Mapping[str, Any]:
+    parameters = description["parameters"]
     failed = [row for row in rows if row["error"] is not None]
-    content: dict[str, Any] = {
-        "experiment": str(told["sweep"]),
+    return {
+        "experiment": str(description["sweep"]),
         "configuration": {
             "points": len(rows),
             "failed": len(failed),
             "seeds": len({row["seed"] for row in rows}),
-            "programs": told.get("programs", False),
+            "programs": description.get("programs", False),
             "time": VIRTUAL,
         },
         "points": [_record(group) for group in groups],
         "failed": [{name: row[name] for name in ("scheme", "load", *parameters, "seed", "error")} for row in failed],
     }
-    return Summary(folder, content)
 
 
 def load(folder: Path) -> tuple[Mapping[str, Any], list[Row], list[Group]]:
-    """What the file says of the sweep, its rows, and their groups. Raises P4schedError for any other file."""
+    """The file's description of the sweep, its rows, and their groups. Raises P4schedError for any other file."""
     from pyarrow import ArrowException, parquet  # noqa: PLC0415 - takes a quarter of a second
 
     path = folder / FILE
     try:
         table = parquet.read_table(path)
-        told = json.loads((table.schema.metadata or {})[META.encode()])
+        description = parsed((table.schema.metadata or {})[META.encode()].decode())
+        check("sweep", description["sweep"], str)
+        check("parameters", description["parameters"], tuple[str, ...])
         rows = table.to_pylist()
-        return told, rows, grouped(rows, told["parameters"])
-    except (OSError, ValueError, ArrowException, KeyError, TypeError) as error:
+        return description, rows, grouped(rows, description["parameters"])
+    except (OSError, ArrowException, *MALFORMED) as error:
         raise P4schedError(f"{path} is not the result of a sweep: {' '.join(str(error).split())}") from error
 
 

@@ -12,7 +12,7 @@ from p4sched.results import summaries
 from p4sched.schemes import title
 
 Scheme = Mapping[str, Any]
-"""What summary.json says of one scheme."""
+"""Part of summary.json for one scheme."""
 
 
 def scheme_table(

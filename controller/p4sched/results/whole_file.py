@@ -4,7 +4,7 @@ from pathlib import Path
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Writes a text file beside the old one, and puts it in its place: a full disk leaves the old one, or none.
+    """Writes a text file next to the old one, then replaces it: a full disk leaves the old one, or none.
 
     What is no file, as /dev/stdout, is written to.
     """

@@ -42,7 +42,7 @@ QUEUE_PACKETS = 20
 CONTROLLER_LIVES_S = 20.0
 """After it has programmed all switches."""
 PROGRAMMING_S = 120.0
-"""That it may take for it, on a busy machine."""
+"""Limit on programming, on a busy machine."""
 CHECK_EVERY_S = 2.0
 DRAIN_S = 10.0
 LEAST_MINUTES, MOST_MINUTES = 0.5, 1400.0
@@ -53,12 +53,12 @@ MORE_MEMORY = 16 << 20
 
 @dataclass
 class Found:
-    """What the soak found."""
+    """Result of the soak."""
 
     problems: list[str] = field(default_factory=list)
     checks: int = 0
     killed: int = 0
-    """Controllers."""
+    """Number of killed controllers."""
     first_bytes: dict[str, int] = field(default_factory=dict)
     """Memory of each switch after its first programs."""
     most_bytes: dict[str, int] = field(default_factory=dict)
@@ -72,7 +72,7 @@ class Soak:
         self._managers: dict[str, EmbeddedTrafficManager] = {}
         self.links = Links.of(network)
         self.before: dict[str, pb.GetStatsResponse] = {}
-        """What the switches said when the account began."""
+        """Statistics of the switches at the start of the account."""
 
     async def run(self, seconds: float, seed: int) -> tuple[Delivery, Mapping[str, pb.GetStatsResponse]]:
         """Everything, for so long; how the traffic fared, and what the switches say at the end."""
@@ -180,7 +180,7 @@ class Soak:
             await asyncio.sleep(CHECK_EVERY_S)
 
     async def _check(self) -> dict[str, pb.GetStatsResponse]:
-        """What every switch says, at one instant each."""
+        """Statistics of every switch, each at one instant."""
         stats = {}
         for name, manager in self._managers.items():
             stats[name] = await manager.account()
@@ -195,7 +195,7 @@ class Soak:
         return stats
 
     async def _drained(self) -> dict[str, pb.GetStatsResponse]:
-        """What every switch says once nothing is inside any more."""
+        """Statistics of every switch once no packet is inside."""
         deadline = time.monotonic() + DRAIN_S
         while True:
             stats = await self._check()
@@ -237,7 +237,7 @@ def report(soak: Soak, found: Found, delivery: Delivery, stats: Mapping[str, pb.
 
 
 def _minutes(text: str) -> float:
-    """So long that something happens, so short that the traffic generator takes it."""
+    """A number of minutes, long enough for events, and short enough for the traffic generator."""
     try:
         minutes = float(text)
     except ValueError as error:
@@ -248,7 +248,7 @@ def _minutes(text: str) -> float:
 
 
 def main() -> int:
-    """The exit code."""
+    """Runs the soak; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m p4sched.soak", description=__doc__)
     parser.add_argument("--minutes", type=_minutes, default=10.0)
     parser.add_argument("--seed", type=int, default=1)

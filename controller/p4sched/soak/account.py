@@ -1,4 +1,4 @@
-"""Where every packet went: what a switch says of it must add up."""
+"""Account of every packet: the statistics of a switch must add up."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Totals:
     received: int
     sent: int
     refused: int
-    """By interfaces that were down."""
+    """Refused by interfaces that were down."""
     rx_lost: int
     """Before the switch read them."""
     drops: Mapping[str, int]
@@ -34,7 +34,7 @@ class Totals:
 
     @property
     def dropped(self) -> int:
-        """For any reason."""
+        """Dropped for any reason."""
         return sum(self.drops.values())
 
     @property
@@ -57,7 +57,7 @@ def totals(stats: pb.GetStatsResponse) -> Totals:
 
 
 def contradictions(stats: pb.GetStatsResponse) -> Iterator[str]:
-    """What does not add up in the counts of a switch that were read at one instant, in words."""
+    """Descriptions of counts that do not add up in the statistics of a switch at one instant."""
     balance, found = stats.balance, totals(stats)
     entered = balance.received + balance.packets_out + balance.copies
     left = balance.transmitted + balance.packets_in

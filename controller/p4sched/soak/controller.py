@@ -15,13 +15,13 @@ from p4sched.p4rt.rank_source import RankSource
 from p4sched.schemes import AIFO, FIFO, RIFO
 
 SCHEMES = (FIFO, AIFO, RIFO)
-"""With one queue: packets of a flow stay in order."""
+"""Schemes with one queue: packets of a flow stay in order."""
 READY = "ready"
 BETWEEN_WRITES_S = 0.05
 
 
 async def control(plan: dict[str, Any], round_number: int) -> None:
-    """Takes all switches, replaces their program, and goes on writing parameters."""
+    """Takes all switches, replaces their program, and keeps writing parameters."""
     setup = SCHEMES[round_number % len(SCHEMES)].usual()
     parameters = setup.parameters
     assert parameters is not None

@@ -13,12 +13,12 @@ from p4sched.proto import traffic_manager_pb2 as pb
 
 DOWN_S, BETWEEN_S = 0.7, 2.0
 Stats: TypeAlias = Mapping[str, pb.GetStatsResponse]
-"""What each switch says."""
+"""Statistics of each switch."""
 
 
 @dataclass(frozen=True)
 class End:
-    """Where a link is attached."""
+    """End of a link."""
 
     switch: str
     port: int
@@ -31,9 +31,9 @@ class Counts:
 
     sent: int
     received: int
-    """Those that the switch did not get to read too."""
+    """Received packets, also those that the switch could not read."""
     dropped_sent: int
-    """By the kernel, on their way out."""
+    """Dropped by the kernel, on their way out."""
     dropped_received: int
 
     def __sub__(self, before: "Counts") -> "Counts":
@@ -52,7 +52,7 @@ class Links:
 
     @classmethod
     def of(cls, network: Fabric) -> "Links":
-        """Those of a running fabric."""
+        """Links of a running fabric."""
         interfaces = {
             (name, port): interface
             for name, switch in network.switches.items()
@@ -65,7 +65,7 @@ class Links:
         return cls([(end(*lower), end(*upper)) for lower, upper in network.shape.structure.links])
 
     async def flap(self, chosen: random.Random) -> None:
-        """One link after the other goes down and comes up again, until cancelled."""
+        """Takes one link after another down and up again, until cancelled."""
         while True:
             place = chosen.randrange(len(self.ends))
             interface = chosen.choice(self.ends[place]).interface

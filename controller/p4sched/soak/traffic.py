@@ -11,17 +11,16 @@ from typing import Any
 
 from mininet_topos.nodes import dying_with_us
 from mininet_topos.stations import Station
+from p4sched.constants import RANK_PORT
 from p4sched.lab.emulated.network import Fabric
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import Ledger
 from p4sched.paths import rust_binary
 
-PORT = 5376
-"""The first of those whose packets carry a rank."""
 FRAME_BYTES = 200
 STEADY_BPS, BURSTS_BPS = 200_000, 100_000
 BURST = 40
-"""More than a queue holds."""
+"""More packets than a queue holds."""
 AWAY = (1, 3)
 """Every host sends to those that are so many hosts further."""
 PATIENCE_S = 30.0
@@ -35,7 +34,7 @@ class Delivery:
     received: int
     reordered: int
     refused: int
-    """By the kernel of a sender."""
+    """Refused by the kernel of a sender."""
 
 
 class SoakTraffic:
@@ -51,7 +50,7 @@ class SoakTraffic:
     def start(self, seconds: float, seed: int) -> None:
         """Starts all of them; senders stop after so long, receivers a while later."""
         for host in self._hosts:
-            words = ["udp-receive", "--address", host.address, "--ports", str(PORT)]
+            words = ["udp-receive", "--address", host.address, "--ports", str(RANK_PORT)]
             self._start(f"receive-{host.name}", host, [*words, "--duration", f"{seconds + PATIENCE_S:.1f}"])
         for place, host in enumerate(self._hosts):
             flows = [self._flow(place, number, seconds) for number in range(2 * len(AWAY))]
@@ -68,7 +67,7 @@ class SoakTraffic:
             "flow": 100 * place + number,
             "src": self._hosts[place].address,
             "dst": to.address,
-            "port": PORT,
+            "port": RANK_PORT,
             "rate_bps": BURSTS_BPS if bursts else STEADY_BPS,
             "frame_bytes": FRAME_BYTES,
             "ranks": {"fixed": number},

@@ -4,7 +4,7 @@
     DIR/points/KEY.json    the outcome of one point; KEY is the hash of all that shapes it
     DIR/results.parquet    all points of the sweep
 
-A point's file is there whole or not at all. So a sweep that was killed goes on where it was, and one whose SWEEP.toml
+A point's file is there whole or not at all. So a killed sweep continues, and one whose SWEEP.toml
 has changed keeps the points that are the same.
 """
 
@@ -20,6 +20,7 @@ from typing import Any
 
 from p4sched.errors import P4schedError, UsageError
 from p4sched.paths import P4_DIR, TOFINO_DIR, rust_binary
+from p4sched.recorded import MALFORMED
 from p4sched.results.whole_file import write_whole
 from p4sched.simulate import BINARY
 from p4sched.sweep.plan import Plan, Point
@@ -46,7 +47,7 @@ def _simulator(plan: Plan) -> str:
 
 def key(plan: Plan, point: Point) -> str:
     """The same for all runs that have the same outcome."""
-    told: dict[str, Any] = {
+    record: dict[str, Any] = {
         "scenario": point.scenario,
         "programs": plan.programs,
         "check": plan.check,
@@ -56,30 +57,30 @@ def key(plan: Plan, point: Point) -> str:
     match point.scenario["flows"]:
         case {"file": str(file)}:
             try:
-                told["flows"] = _hash_of(Path(file))
+                record["flows"] = _hash_of(Path(file))
             except OSError as error:
                 raise UsageError(f"flows {file}: cannot be read: {error.strerror}") from error
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:32]
+    return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:32]
 
 
 class Folder:
     """An open folder: no other sweep writes to it."""
 
     def __init__(self, path: Path) -> None:
-        """Of a sweep that `opened` has locked."""
+        """Opens the folder of a sweep that `opened` has locked."""
         self.path = path
 
     @property
     def scratch(self) -> Path:
-        """Where runs put their files. What an earlier sweep left there is gone."""
+        """Folder for files of runs, without those of an earlier sweep."""
         return self.path / SCRATCH
 
     def outcome(self, key: str) -> Outcome | None:
-        """What is there of a point. A damaged file counts as none."""
+        """Stored outcome of a point. A damaged file counts as none."""
         try:
             found = json.loads((self.path / POINTS / f"{key}.json").read_text(encoding="utf-8"))
             figures = found["figures"]
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, *MALFORMED):
             return None
         return found if isinstance(figures, dict) and set(figures) == set(FIGURES) else None
 
@@ -88,7 +89,7 @@ class Folder:
         write_whole(self.path / POINTS / f"{key}.json", json.dumps(outcome) + "\n")
 
     def changed(self, text: str, plan: Plan) -> str | None:
-        """What is other than when this folder was last written to: a sentence, or None. Notes how it is now."""
+        """A sentence on the differences from the last sweep in this folder, or None. Also stores the current sweep."""
         now = {"sweep": text, "simulator": _simulator(plan)}
         path = self.path / STATE
         before = _read(path)
@@ -103,7 +104,7 @@ class Folder:
 def _read(path: Path) -> Mapping[str, Any] | None:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, *MALFORMED):
         return None
     return found if isinstance(found, dict) else None
 

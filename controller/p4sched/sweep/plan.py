@@ -1,7 +1,7 @@
-"""What SWEEP.toml asks for: a scenario, and lists of schemes, loads, seeds and other values. A point is one of their
-combinations.
+"""Plan of a sweep, from SWEEP.toml: a scenario, and lists of schemes, loads, seeds and other values. A point is one of
+their combinations.
 
-scenario = "scenario.json"      # beside this file; or a table [scenario] with the same fields
+scenario = "scenario.json"      # in this folder; or a table [scenario] with the same fields
 schemes = ["fifo", {name = "packs 20", scheme = "packs", queues = 4, queue_size = 10, window = 20}]
 loads = [0.2, 0.6]              # flows.poisson.load
 seeds = [1, 2, 3]
@@ -20,7 +20,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from p4sched.errors import UsageError, unknown_name
+from p4sched.errors import P4schedError, UsageError, unknown_name
 
 MOST_POINTS = 100_000
 KEYS = ("scenario", "schemes", "loads", "seeds", "parameters", "same_at_hosts", "programs", "check")
@@ -35,16 +35,16 @@ class Point:
     """One run."""
 
     scheme: str
-    """Its name in the sweep."""
+    """Name in the sweep."""
     load: float | None
-    """None if the scenario has no load."""
+    """Load; None if the scenario has none."""
     seed: int
     parameters: Mapping[str, Value]
-    """By path."""
+    """Values by path."""
     scenario: Mapping[str, Any]
 
     def __str__(self) -> str:
-        """As messages name it."""
+        """Name in messages."""
         load = {} if self.load is None else {"load": f"{self.load:g}"}
         values = {"scheme": self.scheme} | load | dict(self.parameters) | {"seed": self.seed}
         return ", ".join(f"{name} {value}" for name, value in values.items())
@@ -59,36 +59,36 @@ class Plan:
     programs: bool
     """The compiled P4 programs decide at the ports of switches."""
     check: bool
-    """Each of their decisions is compared with the models'."""
+    """True: each decision is compared with the model's."""
 
 
 def read(path: Path) -> Plan:
-    """The plan of a SWEEP.toml. Raises UsageError, with the file's name, if it makes no sense."""
+    """The plan of a SWEEP.toml. Raises UsageError for a wrong plan, P4schedError if it is not TOML; both name it."""
     try:
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
-        return _plan(told, path.parent)
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        return _plan(content, path.parent)
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
     except ValueError as error:
-        raise UsageError(f"{path} is not TOML: {error}") from error
+        raise P4schedError(f"{path} is not TOML: {error}") from error
     except RecursionError as error:
-        raise UsageError(f"{path}: too deeply nested") from error
-    except UsageError as error:
-        raise UsageError(f"{path}: {error}") from error
+        raise P4schedError(f"{path}: too deeply nested") from error
+    except P4schedError as error:
+        raise type(error)(f"{path}: {error}") from error
 
 
-def _plan(told: Mapping[str, Any], folder: Path) -> Plan:
-    for key in told:
+def _plan(content: Mapping[str, Any], folder: Path) -> Plan:
+    for key in content:
         if key not in KEYS:
             raise unknown_name("setting", key, KEYS)
-    scenario = _scenario(told, folder)
-    flags = {key: _flag(told, key) for key in ("same_at_hosts", "programs", "check")}
+    scenario = _scenario(content, folder)
+    flags = {key: _flag(content, key) for key in ("same_at_hosts", "programs", "check")}
     if flags["check"] and not flags["programs"]:
         raise UsageError("check compares the programs with the models: it needs programs = true")
-    schemes = _schemes(told, scenario)
-    loads = _loads(told, scenario)
-    seeds = _seeds(told, scenario)
-    parameters = _parameters(told, scenario)
+    schemes = _schemes(content, scenario)
+    loads = _loads(content, scenario)
+    seeds = _seeds(content, scenario)
+    parameters = _parameters(content, scenario)
     axes: list[Sequence[Any]] = [schemes, loads, *parameters.values(), seeds]
     count = prod(map(len, axes))
     if count > MOST_POINTS:
@@ -108,8 +108,8 @@ def _plan(told: Mapping[str, Any], folder: Path) -> Plan:
     return Plan(points, list(parameters), flags["programs"], flags["check"])
 
 
-def _scenario(told: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    match told.get("scenario"):
+def _scenario(content: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    match content.get("scenario"):
         case dict(inline):
             try:
                 scenario: dict[str, Any] = json.loads(json.dumps(inline))
@@ -122,7 +122,7 @@ def _scenario(told: Mapping[str, Any], folder: Path) -> dict[str, Any]:
             except OSError as error:
                 raise UsageError(f"scenario {path}: cannot be read: {error.strerror}") from error
             except (ValueError, RecursionError) as error:
-                raise UsageError(f"scenario {path} is not JSON: {error}") from error
+                raise P4schedError(f"scenario {path} is not JSON: {error}") from error
             folder = path.parent
             if not isinstance(scenario, dict):
                 raise UsageError(f"scenario {path} is no JSON object")
@@ -137,8 +137,8 @@ def _scenario(told: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     return scenario
 
 
-def _flag(told: Mapping[str, Any], key: str) -> bool:
-    value = told.get(key, False)
+def _flag(content: Mapping[str, Any], key: str) -> bool:
+    value = content.get(key, False)
     if not isinstance(value, bool):
         raise UsageError(f"{key} is true or false, not {value!r}")
     return value
@@ -158,10 +158,10 @@ def _different(key: str, values: Sequence[Any]) -> None:
             raise UsageError(f"{key} has {value!r} twice")
 
 
-def _schemes(told: Mapping[str, Any], scenario: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+def _schemes(content: Mapping[str, Any], scenario: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     """Name and ports of each. A table takes the place of the scenario's `ports`, a name that of their scheme."""
     ports = scenario["ports"]
-    listed = _list("schemes", told["schemes"]) if "schemes" in told else [str(ports.get("scheme"))]
+    listed = _list("schemes", content["schemes"]) if "schemes" in content else [str(ports.get("scheme"))]
     found = []
     for each in listed:
         match each:
@@ -176,14 +176,14 @@ def _schemes(told: Mapping[str, Any], scenario: Mapping[str, Any]) -> list[tuple
     return found
 
 
-def _loads(told: Mapping[str, Any], scenario: Mapping[str, Any]) -> list[float | None]:
+def _loads(content: Mapping[str, Any], scenario: Mapping[str, Any]) -> list[float | None]:
     poisson = scenario["flows"].get("poisson")
-    if "loads" not in told:
+    if "loads" not in content:
         load = poisson.get("load") if isinstance(poisson, dict) else None
         return [float(load) if isinstance(load, int | float) else None]
     if not isinstance(poisson, dict):
         raise UsageError("loads mean nothing: the scenario's flows are not of the kind poisson")
-    loads = _list("loads", told["loads"])
+    loads = _list("loads", content["loads"])
     for load in loads:
         if isinstance(load, bool) or not isinstance(load, int | float) or not 0 < load <= 1:
             raise UsageError(f"loads has {load!r}: a load is above 0 and at most 1")
@@ -191,8 +191,8 @@ def _loads(told: Mapping[str, Any], scenario: Mapping[str, Any]) -> list[float |
     return [float(load) for load in loads]
 
 
-def _seeds(told: Mapping[str, Any], scenario: Mapping[str, Any]) -> list[int]:
-    seeds = _list("seeds", told["seeds"]) if "seeds" in told else [scenario.get("seed", 1)]
+def _seeds(content: Mapping[str, Any], scenario: Mapping[str, Any]) -> list[int]:
+    seeds = _list("seeds", content["seeds"]) if "seeds" in content else [scenario.get("seed", 1)]
     for seed in seeds:
         if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= LARGEST_SEED:
             raise UsageError(f"seeds has {seed!r}: a seed is a whole number from 0 to 2^63 - 1")
@@ -200,8 +200,8 @@ def _seeds(told: Mapping[str, Any], scenario: Mapping[str, Any]) -> list[int]:
     return seeds
 
 
-def _parameters(told: Mapping[str, Any], scenario: dict[str, Any]) -> dict[str, list[Value]]:
-    parameters = told.get("parameters", {})
+def _parameters(content: Mapping[str, Any], scenario: dict[str, Any]) -> dict[str, list[Value]]:
+    parameters = content.get("parameters", {})
     if not isinstance(parameters, dict):
         raise UsageError("parameters is a table: paths in the scenario, each with a list of values")
     taken = {"seed": "seeds", "flows.poisson.load": "loads", "ports.scheme": "schemes"}

@@ -1,4 +1,4 @@
-"""One point of a sweep: its run, and what is kept of it."""
+"""One point of a sweep: its run, and its figures."""
 
 import errno
 import os
@@ -18,7 +18,7 @@ Figure = int | float | None
 Outcome = Mapping[str, Any]
 """`{"figures": {...}}`, or `{"error": "why there are none"}`."""
 ATTEMPTS = 3
-"""Of a point whose simulator a signal ended: another process may have taken the memory."""
+"""Attempts for a point whose simulator was ended by a signal: another process may have taken the memory."""
 
 
 def _times_ms(result: Result, least: int = 0, below: float = float("inf")) -> list[float]:
@@ -82,7 +82,7 @@ FIGURES: Mapping[str, tuple[type, str, Callable[[Result], Figure]]] = {
 
 
 def figures(result: Result) -> dict[str, Figure]:
-    """What is kept of a run."""
+    """Figures of a run."""
     return {name: of(result) for name, (_, _, of) in FIGURES.items()}
 
 

@@ -28,8 +28,8 @@ def write(folder: Path, name: str, plan: Plan, outcomes: Sequence[Outcome]) -> P
         column("error", pa.string(), "why the point failed; null if it did not"),
     ]
     rows = [_row(point, found) for point, found in zip(plan.points, outcomes, strict=True)]
-    told = {"sweep": name, "parameters": list(plan.parameters), "programs": plan.programs, "check": plan.check}
-    schema = pa.schema(fields, metadata={META: json.dumps(told)})
+    description = {"sweep": name, "parameters": list(plan.parameters), "programs": plan.programs, "check": plan.check}
+    schema = pa.schema(fields, metadata={META: json.dumps(description)})
     path = folder / FILE
     new = path.with_name(f"{FILE}.new")
     try:

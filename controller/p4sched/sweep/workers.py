@@ -1,4 +1,4 @@
-"""Where points run: processes of this machine, or workers of Dask."""
+"""Workers of points: processes of this machine, or workers of Dask."""
 
 import asyncio
 import shutil
@@ -13,7 +13,7 @@ LOCAL = "local"
 """Dask's scheduler and workers in processes of this machine."""
 Done = tuple[Point, Outcome]
 PATIENCE_S = 30
-"""How long Dask's scheduler may take to answer."""
+"""Time limit for an answer of Dask's scheduler."""
 
 
 async def processes(plan: Plan, points: Sequence[Point], jobs: int, scratch: Path) -> AsyncIterator[Done]:

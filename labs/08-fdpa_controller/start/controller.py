@@ -5,13 +5,15 @@ WINDOW_MS = 600
 
 
 def decide(memory, sample):
-    """Called ten times a second. `memory` is a dict that is yours; it is empty at first.
+    """Called about ten times a second. `memory` is a dict that is yours; it is empty at first.
 
     sample["time_ms"]       now
     sample["users"]         for each user: {"user": number, "bytes": sent since the start, "weight": weight}
     sample["capacity_bps"]  rate of the link, bit/s
     sample["interval_ms"]   interval of the switch's estimator
     sample["bands"]         edges of the bands in fair shares, for example [1, 1.5, 2, 2.5]
+
+    All of them may change from call to call.
 
     Returns {"active": numbers of the active users, "edges": edges of the bands in bytes of one interval}.
     """

@@ -14,7 +14,9 @@ def decide(memory, traffic):
     traffic["span_ms"]        the time of arrivals that the window should span
     traffic["window"]         |W|
     traffic["queue_packets"]  what the queue can hold
-    traffic["loss"]           share of the time that the link may idle
+    traffic["loss"]           share of the time that the link may idle; 0: never
+
+    All of them may change from call to call.
 
     Returns {"C": target length, "K": headroom in 1/256, "S": sampling}, all of them whole numbers.
     """
@@ -43,7 +45,7 @@ def decide(memory, traffic):
 
 
 def near(held, wanted, share):
-    """Whether a number may stay."""
+    """True if a number may stay."""
     return abs(wanted - held) <= max(1, share * held)
 
 

@@ -1,6 +1,6 @@
 //! The architectures that programs are written for.
 
-/// What a program is written for: which blocks `main` has, and which externs there are.
+/// Architecture of a program: the blocks of `main`, and the externs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Arch {
     /// BMv2's `simple_switch`.
@@ -16,7 +16,7 @@ impl Arch {
     /// All, the default first.
     pub const ALL: [Arch; 3] = [Arch::V1model, Arch::Tna, Arch::T2na];
 
-    /// Its name on the command line, in the JSON and in P4Info.
+    /// Name on the command line, in the JSON and in P4Info.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

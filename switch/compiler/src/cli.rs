@@ -1,4 +1,4 @@
-//! Command line, files, messages.
+//! Command line, files and messages of the compiler.
 
 use std::{
     fs,
@@ -22,31 +22,31 @@ use crate::p4c_options;
 #[derive(Parser, Debug)]
 #[command(name = "p4sched-p4c", version, args_override_self = true)]
 struct Args {
-    /// The program.
+    /// P4 program.
     program: PathBuf,
-    /// Where the JSON goes. Under the name p4c: the folder that it goes to, the current one if none is given.
+    /// Output file for the JSON. Under the name p4c: output folder; by default the current one.
     #[arg(short = 'o', long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Where P4Info goes, files between commas: text for names in .txtpb or .txt, JSON for .json, else binary.
-    /// Under the name p4c, binary is .bin, and no other name is taken.
+    /// Output files for P4Info, separated by commas: text for .txtpb and .txt, JSON for .json, otherwise binary. Under
+    /// the name p4c, binary is .bin, and other suffixes are refused.
     #[arg(long, visible_alias = "p4runtime-file", value_name = "FILES", value_delimiter = ',')]
     p4runtime_files: Vec<PathBuf>,
-    /// Format of P4Info; the names of the files do not matter.
+    /// Format of P4Info, whatever the names of the files.
     #[arg(long, value_enum)]
     p4runtime_format: Option<Format>,
-    /// A directory to search for included files.
+    /// Directory to search for included files.
     #[arg(short = 'I', value_name = "DIR")]
     include: Vec<PathBuf>,
-    /// A macro to define.
+    /// Macro to define.
     #[arg(short = 'D', value_name = "NAME[=TEXT]")]
     define: Vec<String>,
-    /// A macro not to define.
+    /// Macro to undefine.
     #[arg(short = 'U', value_name = "NAME")]
     undefine: Vec<String>,
-    /// Only preprocess, to standard output.
+    /// Only preprocess; print to standard output.
     #[arg(short = 'E')]
     preprocess: bool,
-    /// The version of the language; only p4-16 is known.
+    /// Version of the language; only p4-16 exists.
     #[arg(
         short = 'x',
         long,
@@ -55,25 +55,25 @@ struct Args {
         default_value = "p4-16"
     )]
     std: String,
-    /// Treat warnings as errors, or those of a class.
+    /// Treat warnings as errors: all, or those of a class.
     #[arg(long = "Werror", value_name = "CLASS", num_args = 0..=1, require_equals = true, default_missing_value = "*")]
     errors: Vec<String>,
-    /// Do not show warnings, or not those of a class.
+    /// Hide warnings: all, or those of a class.
     #[arg(long = "Wdisable", value_name = "CLASS", num_args = 0..=1, require_equals = true, default_missing_value = "*")]
     disable: Vec<String>,
-    /// The target: bmv2, tofino (Tofino 1 or 2, as --arch says) or tofino2.
+    /// Target: bmv2, tofino (Tofino 1, or 2 with --arch t2na) or tofino2.
     #[arg(short = 'b', long)]
     target: Option<String>,
-    /// The architecture: v1model, tna (Tofino 1) or t2na (Tofino 2); by default that of the target.
+    /// Architecture: v1model, tna (Tofino 1) or t2na (Tofino 2); by default that of the target.
     #[arg(short = 'a', long)]
     arch: Option<String>,
-    /// Only place the program's tables into the stages of the chip, and print where they are; --arch is tna unless given.
+    /// Only place the program's tables into the stages of the chip and print the places; --arch defaults to tna.
     #[arg(long)]
     stages: bool,
 }
 
 impl Args {
-    /// As `p4c` takes them: -o is a folder, in which NAME.json is written, and P4Info has a format that is known.
+    /// Options in `p4c`'s form: -o is a folder for NAME.json, and the format of P4Info must be known.
     fn in_p4cs_way(mut self) -> Result<Args, String> {
         let formless = |file: &&PathBuf| self.p4runtime_format.is_none() && format_of(file).is_none();
         if let Some(file) = self.p4runtime_files.iter().find(formless) {
@@ -110,7 +110,7 @@ enum Format {
     Json,
 }
 
-/// Finds included files beside the including one, in the `-I` directories, and among the embedded ones.
+/// Finds included files next to the including one, in the `-I` directories, and among the embedded ones.
 struct Files {
     directories: Vec<PathBuf>,
 }
@@ -126,6 +126,14 @@ impl IncludeResolver for Files {
             }
         }
         embedded(path).map(|text| (path.to_owned(), text.to_owned()))
+    }
+
+    fn include_next(&self, path: &str, from: &str) -> Option<(String, String)> {
+        let from = Path::new(from);
+        let here = |directory: &PathBuf| from.starts_with(directory);
+        let behind = self.directories.iter().position(here).map_or(0, |i| i + 1);
+        let directories = self.directories[behind..].to_vec();
+        Files { directories }.include(path, "", true)
     }
 }
 
@@ -151,7 +159,7 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// On standard error. If it cannot be written there, the compilation goes on.
+/// Prints to standard error. If that fails, the compilation continues.
 fn say(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
@@ -166,7 +174,7 @@ fn only(flag: &str, value: &str, allowed: &[&str]) -> Result<(), String> {
     ))
 }
 
-/// What the target and the architecture that are given say together.
+/// Architecture from the given target and architecture.
 fn architecture(target: Option<&str>, arch: Option<&str>) -> Result<Arch, String> {
     let targets: [(&str, &[Arch]); 3] = [
         ("bmv2", &[Arch::V1model]),
@@ -251,13 +259,13 @@ fn compile_files(args: &Args) -> Result<(), String> {
     Ok(())
 }
 
-/// The messages about a program, and how many errors they are.
+/// The messages on a program, and the number of errors.
 fn refused(messages: &Diagnostics, program: &str) -> String {
     let errors = messages.iter().filter(|d| d.severity == Severity::Error).count();
     format!("{messages}p4sched-p4c: {errors} error(s) in {program}\n")
 }
 
-/// Prints where the program's tables are in the chip: also when there are too few stages for all of them.
+/// Prints the places of the program's tables in the chip, also if there are too few stages for all of them.
 fn print_stages(input: &Input, files: &Files, options: &Options) -> Result<(), String> {
     if options.arch == Arch::V1model {
         return Err("p4sched-p4c: v1model has no stages; --stages takes --arch tna or t2na\n".to_owned());
@@ -279,13 +287,15 @@ fn defines(args: &Args) -> Result<Vec<Define>, String> {
     let mut list = Vec::new();
     for given in &args.define {
         let (name, text) = given.split_once('=').unwrap_or((given, "1"));
-        let starts_well = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-        if !starts_well || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+        let word = name.split('(').next().unwrap_or(name);
+        let starts_well = word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        let ends_well = word.len() == name.len() || name.ends_with(')');
+        if !starts_well || !ends_well || !word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
             return Err(format!(
-                "p4sched-p4c: -D {given}: a macro has a name: -D NAME or -D NAME=TEXT\n"
+                "p4sched-p4c: -D {given}: a macro has a name: -D NAME, -D NAME=TEXT or -D 'NAME(x)=TEXT'\n"
             ));
         }
-        if !args.undefine.iter().any(|u| u == name) {
+        if !args.undefine.iter().any(|u| u == word) {
             list.push(Define {
                 name: name.to_owned(),
                 text: text.to_owned(),
@@ -295,7 +305,7 @@ fn defines(args: &Args) -> Result<Vec<Define>, String> {
     Ok(list)
 }
 
-/// What the operating system said; `missing` is what is not there if the path is not.
+/// Message of the operating system; `missing` names the missing thing if the path does not exist.
 fn reason(error: &io::Error, missing: &str) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => format!("there is no such {missing}"),
@@ -316,7 +326,7 @@ fn write(file: &Path, bytes: &[u8]) -> Result<(), String> {
     fs::write(file, bytes).map_err(failed)
 }
 
-/// The format that a name says.
+/// Format for the suffix of a name.
 fn format_of(file: &Path) -> Option<Format> {
     match file.extension().and_then(|e| e.to_str()) {
         Some("txt" | "txtpb" | "pbtxt" | "p4info") => Some(Format::Text),

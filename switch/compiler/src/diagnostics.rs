@@ -4,23 +4,22 @@ use std::fmt;
 
 use crate::source::{Position, SourceMap, Span};
 
-/// How bad it is.
+/// Severity of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// No output is produced.
+    /// No output is written.
     Error,
     /// Output is produced.
     Warning,
 }
 
-/// One message about the program.
+/// Message about the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How bad it is.
     pub severity: Severity,
-    /// Where; `None` when it concerns the program as a whole.
+    /// Place; `None` if it concerns the whole program.
     pub position: Option<Position>,
-    /// What was wrong and what would be right.
+    /// Fault, and the right form.
     pub message: String,
     /// The source line at `position`.
     pub line: Option<String>,
@@ -41,7 +40,7 @@ impl fmt::Display for Diagnostic {
             (Severity::Warning, Some(class)) => write!(f, "warning: {} [{class}]", self.message)?,
         }
         if let (Some(line), Some(position)) = (&self.line, &self.position) {
-            let before = position.column as usize - 1;
+            let (line, before) = excerpt(line, position.column as usize - 1);
             // Tabs are kept in the padding so that the mark stands under what it marks.
             let pad: String = line
                 .chars()
@@ -52,6 +51,32 @@ impl fmt::Display for Diagnostic {
             write!(f, "\n    {line}\n    {pad}{}", "^".repeat(self.width.clamp(1, room)))?;
         }
         Ok(())
+    }
+}
+
+/// Longest source line and message that are shown, in characters. Generated programs have lines of any length.
+const LONGEST_LINE: usize = 200;
+const LONGEST_MESSAGE: usize = 2000;
+const CUT: &str = "...";
+
+/// A line, or the part of a long line around a column, with the column in it. Columns begin at 0.
+fn excerpt(line: &str, column: usize) -> (String, usize) {
+    let length = line.chars().count();
+    if length <= LONGEST_LINE {
+        return (line.to_owned(), column);
+    }
+    let first = column.saturating_sub(LONGEST_LINE / 2).min(length - LONGEST_LINE);
+    let part: String = line.chars().skip(first).take(LONGEST_LINE).collect();
+    let before = if first > 0 { CUT } else { "" };
+    let after = if first + LONGEST_LINE < length { CUT } else { "" };
+    (format!("{before}{part}{after}"), before.len() + column - first)
+}
+
+/// A message, cut if it is long.
+fn shortened(message: String) -> String {
+    match message.char_indices().nth(LONGEST_MESSAGE) {
+        Some((end, _)) => format!("{}{CUT}", &message[..end]),
+        None => message,
     }
 }
 
@@ -67,13 +92,13 @@ impl Diagnostics {
         self.list.iter()
     }
 
-    /// Whether any of them is an error.
+    /// True if any of them is an error.
     #[must_use]
     pub fn has_errors(&self) -> bool {
         self.list.iter().any(|d| d.severity == Severity::Error)
     }
 
-    /// Whether there is no message at all.
+    /// True if there is no message.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
@@ -111,7 +136,7 @@ pub(crate) struct Reporter {
     errors: usize,
 }
 
-/// After this many errors the rest is not worth reading.
+/// Limit on errors; after it the rest is not worth reading.
 const ERROR_LIMIT: usize = 50;
 
 impl Reporter {
@@ -143,7 +168,7 @@ impl Reporter {
         self.errors > 0
     }
 
-    /// No more errors will be kept: a stage may stop.
+    /// True if no more errors are kept: a stage may stop.
     pub fn is_full(&self) -> bool {
         self.errors >= ERROR_LIMIT
     }
@@ -156,7 +181,7 @@ impl Reporter {
             all.push(Diagnostic {
                 severity,
                 position: map.position(span),
-                message,
+                message: shortened(message),
                 line,
                 class,
                 width,
@@ -221,6 +246,22 @@ mod tests {
             shown,
             "a.p4:2:6: no field 'dscp'\n    \thdr.dscp = 1;\n    \t    ^^^^\n"
         );
+    }
+
+    #[test]
+    fn of_a_long_line_and_of_a_long_message_a_part_is_shown() {
+        let mut map = SourceMap::default();
+        let line = format!("{}name;{}", "(".repeat(500_000), ")".repeat(500_000));
+        let file = map.add("a.p4", line).unwrap();
+        let start = map.base(file) + 500_000;
+        let mut reporter = Reporter::new();
+        reporter.error(Span { start, end: start + 4 }, "x".repeat(500_000));
+        let shown = reporter.finish(&map).to_string();
+        let (message, rest) = shown.split_once('\n').unwrap();
+        assert_eq!(message, format!("a.p4:1:500001: {}...", "x".repeat(2000)));
+        let part = format!("...{}name;{}...", "(".repeat(100), ")".repeat(95));
+        let marks = format!("{}^^^^", " ".repeat(103));
+        assert_eq!(rest, format!("    {part}\n    {marks}\n"));
     }
 
     #[test]

@@ -1,6 +1,18 @@
-//! The include files that come with the compiler.
+//! Where included files come from, and the files that come with the compiler.
 
-use crate::{arch::Arch, preprocess::IncludeResolver};
+use crate::arch::Arch;
+
+/// Where included files come from.
+pub trait IncludeResolver: Sync {
+    /// The name and text of the file that `#include` of `path` means in the file `from`; `None` if there is none.
+    /// `angled` is true for `<path>`, false for `"path"`.
+    fn include(&self, path: &str, from: &str, angled: bool) -> Option<(String, String)>;
+
+    /// The same for `#include_next`: the search begins behind the directory in which `from` was found.
+    fn include_next(&self, path: &str, from: &str) -> Option<(String, String)> {
+        self.include(path, from, true)
+    }
+}
 
 /// The text of an embedded include file: `core.p4`, or that of an architecture.
 #[must_use]

@@ -23,27 +23,26 @@ mod typed;
 pub use arch::Arch;
 pub use diagnostics::{Diagnostic, Diagnostics, Severity};
 pub use emit::p4info::p4info_text;
-pub use include::{EmbeddedIncludes, embedded};
-pub use preprocess::{Define, IncludeResolver};
+pub use include::{EmbeddedIncludes, IncludeResolver, embedded};
+pub use preprocess::Define;
 
 use diagnostics::Reporter;
 use p4sched_proto::p4::config::v1::P4Info;
+use preprocess::Preprocessed;
 use source::SourceMap;
-use syntax::token::Token;
 
-/// What is compiled: the main file.
+/// Main file of a compilation.
 #[derive(Clone, Debug)]
 pub struct Input<'a> {
-    /// Its name, for messages and for the file names in the JSON.
+    /// Name, for messages and for the file names in the JSON.
     pub name: &'a str,
-    /// Its text.
     pub text: &'a str,
 }
 
-/// How it is compiled.
+/// Options of a compilation.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// What the program is written for.
+    /// Architecture of the program.
     pub arch: Arch,
     /// Macros defined before the first line.
     pub defines: Vec<Define>,
@@ -53,14 +52,13 @@ pub struct Options {
     pub warnings_as_errors: Vec<String>,
 }
 
-/// What a compilation makes.
+/// Result of a compilation.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     /// BMv2 JSON.
     pub json: String,
     /// The control plane's view of the program.
     pub p4info: P4Info,
-    /// Warnings.
     pub warnings: Diagnostics,
 }
 
@@ -75,12 +73,12 @@ pub fn compile(input: &Input, includes: &dyn IncludeResolver, options: &Options)
     on_large_stack(|| compile_here(input, includes, options))
 }
 
-/// Where a program's tables are in the stages of a Tofino chip.
+/// Places of a program's tables in the stages of a Tofino chip.
 #[derive(Clone, Debug)]
 pub struct Placed {
     /// Tables by stage: also where the program needs more stages than the chip has.
     pub report: Option<stages::Report>,
-    /// What the compiler found, and what the chip has no room for.
+    /// Messages of the compiler, and on what does not fit the chip.
     pub messages: Diagnostics,
 }
 
@@ -102,11 +100,11 @@ pub fn place(input: &Input, includes: &dyn IncludeResolver, options: &Options) -
 pub fn preprocess(input: &Input, includes: &dyn IncludeResolver, options: &Options) -> Result<String, Diagnostics> {
     on_large_stack(|| {
         let mut front = Front::default();
-        let tokens = front.tokens(input, includes, options);
+        let preprocessed = front.preprocessed(input, includes, options);
         if front.reporter.has_errors() {
             Err(front.finish(options))
         } else {
-            Ok(syntax::token::render(&tokens) + "\n")
+            Ok(preprocessed.text)
         }
     })
 }
@@ -122,7 +120,7 @@ fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     })
 }
 
-/// What the stages share.
+/// State that the stages of the front end share.
 struct Front {
     map: SourceMap,
     reporter: Reporter,
@@ -138,11 +136,14 @@ impl Default for Front {
 }
 
 impl Front {
-    fn tokens(&mut self, input: &Input, includes: &dyn IncludeResolver, options: &Options) -> Vec<Token> {
+    fn preprocessed(&mut self, input: &Input, includes: &dyn IncludeResolver, options: &Options) -> Preprocessed {
         let Some(main) = self.map.add(input.name, input.text.to_owned()) else {
             self.reporter
                 .error(source::Span::default(), format!("{} is too large", input.name));
-            return Vec::new();
+            return Preprocessed {
+                text: String::new(),
+                tokens: Vec::new(),
+            };
         };
         preprocess::preprocess(
             main,
@@ -171,7 +172,7 @@ fn flat(
     includes: &dyn IncludeResolver,
     options: &Options,
 ) -> Option<(typed::tree::Program, ir::Ir)> {
-    let tokens = front.tokens(input, includes, options);
+    let tokens = front.preprocessed(input, includes, options).tokens;
     if front.reporter.has_errors() {
         return None;
     }

@@ -1,10 +1,10 @@
-//! Options of `p4c` and `p4c-bm2-ss` that are accepted and not followed.
+//! Options of `p4c` and `p4c-bm2-ss` that are accepted without effect.
 //!
 //! A build that names them should work as with p4c, and say what does not happen.
 
 use std::ffi::OsString;
 
-/// What comes behind an option.
+/// Argument of an option.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Takes {
     Nothing,
@@ -26,7 +26,7 @@ const STAY: &str = "annotations stay";
 const NO_DEBUGGER: &str = "no debugger is started";
 const ALWAYS: &str = "this is done, or not done, always";
 
-/// Names, what comes behind them, and what does not happen. An empty reason: nothing is missed.
+/// Names, their arguments, and the missing effect. An empty reason: nothing is missing.
 const NOT_FOLLOWED: [(&str, Takes, &str); 69] = [
     ("-M", Nothing, NO_RULES),
     ("-MD", Nothing, NO_RULES),
@@ -123,7 +123,7 @@ const NOT_FOLLOWED: [(&str, Takes, &str); 69] = [
     ("--program-name", Value, "the outputs are named for the file"),
 ];
 
-/// What p4c lists on demand, beside its options. Here options are listed.
+/// Lists that p4c prints on demand. Here they list options.
 const HELP: [&str; 9] = [
     "--help-targets",
     "--target-help",
@@ -136,7 +136,7 @@ const HELP: [&str; 9] = [
     "--annotations-help",
 ];
 
-/// The arguments without those options, and a line for each that is missed.
+/// Removes these options from the arguments, and returns a line for each missing effect.
 pub fn without(arguments: impl IntoIterator<Item = OsString>) -> (Vec<OsString>, Vec<String>) {
     let (mut rest, mut lines) = (Vec::new(), Vec::new());
     let mut arguments = arguments.into_iter();

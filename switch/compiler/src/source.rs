@@ -31,7 +31,7 @@ impl fmt::Debug for Span {
     }
 }
 
-/// Where a [`Span`] starts, for people.
+/// Start of a [`Span`], for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Position {
     /// Name of the file, as it was given or included.
@@ -55,6 +55,27 @@ struct SourceFile {
     base: u32,
     /// Offset in `text` of the start of each line.
     line_starts: Vec<u32>,
+    /// Marks of the file on the origin of its lines, in the order of the lines.
+    marks: Vec<Mark>,
+}
+
+/// Says that lines come from another place.
+struct Mark {
+    /// The first line that it concerns, from 0.
+    from: u32,
+    /// The number of that line.
+    line: u32,
+    /// The file; `None` if it stays.
+    name: Option<String>,
+    /// True if `__LINE__` and `__FILE__` follow it.
+    followed: bool,
+}
+
+impl SourceFile {
+    /// The line of an offset, from 0.
+    fn line_at(&self, offset: u32) -> usize {
+        self.line_starts.partition_point(|&s| s <= offset) - 1
+    }
 }
 
 /// Every file that a compilation read, one after the other in a single space of offsets.
@@ -68,7 +89,7 @@ pub struct SourceMap {
 pub struct FileId(usize);
 
 impl SourceMap {
-    /// Most bytes that all files together may have.
+    /// Largest size of all files together, in bytes.
     const LIMIT: usize = 256 << 20;
 
     /// Adds a file; `None` when the limit of 256 MiB for all files together is passed.
@@ -89,6 +110,7 @@ impl SourceMap {
             text,
             base: base as u32,
             line_starts,
+            marks: Vec::new(),
         });
         Some(FileId(self.files.len() - 1))
     }
@@ -131,23 +153,69 @@ impl SourceMap {
     /// The position of the start of `span`; `None` for the empty default span.
     #[must_use]
     pub fn position(&self, span: Span) -> Option<Position> {
+        self.position_by(span, |_| true)
+    }
+
+    /// The position as `__LINE__` and `__FILE__` have it, which line marks of another preprocessor do not change.
+    #[must_use]
+    pub fn position_in_program(&self, span: Span) -> Option<Position> {
+        self.position_by(span, |mark| mark.followed)
+    }
+
+    fn position_by(&self, span: Span, concerns: impl Fn(&Mark) -> bool) -> Option<Position> {
         let file = self.file_at(span.start)?;
         let offset = span.start - file.base;
-        let line = file.line_starts.partition_point(|&s| s <= offset) - 1;
+        let line = file.line_at(offset);
         let before = file.text.get(file.line_starts[line] as usize..offset as usize)?;
+        let marks = &file.marks[..file.marks.partition_point(|mark| mark.from as usize <= line)];
+        let mut marks = marks.iter().rev().filter(|mark| concerns(mark)).peekable();
+        let last = marks.peek().copied();
+        let named = marks.find_map(|mark| mark.name.as_ref());
+        let number = last.map_or(line as u32 + 1, |mark| {
+            mark.line.saturating_add(line as u32 - mark.from)
+        });
         Some(Position {
-            file: file.name.clone(),
-            line: line as u32 + 1,
+            file: named.unwrap_or(&file.name).clone(),
+            line: number,
             column: before.chars().count() as u32 + 1,
         })
+    }
+
+    /// Says that the line after `span` has this number, and comes from this file if one is given. `followed`: `#line` says
+    /// so, and not a line mark of another preprocessor.
+    pub fn mark(&mut self, span: Span, line: u32, name: Option<String>, followed: bool) {
+        let after = self.files.partition_point(|f| f.base <= span.start);
+        let Some(file) = self.files[..after].last_mut() else {
+            return;
+        };
+        let from = file.line_at(span.start - file.base) as u32 + 1;
+        let at = file.marks.partition_point(|mark| mark.from < from);
+        // The file may be read again.
+        file.marks.truncate(at);
+        file.marks.push(Mark {
+            from,
+            line,
+            name,
+            followed,
+        });
+    }
+
+    /// The line on which `span` starts in its file, and its first byte in that line, both from 0.
+    #[must_use]
+    pub fn line_and_column(&self, span: Span) -> (u32, u32) {
+        let Some(file) = self.file_at(span.start) else {
+            return (0, 0);
+        };
+        let offset = span.start - file.base;
+        let line = file.line_at(offset);
+        (line as u32, offset - file.line_starts[line])
     }
 
     /// The whole line on which `span` starts, without its line end.
     #[must_use]
     pub fn line(&self, span: Span) -> Option<&str> {
         let file = self.file_at(span.start)?;
-        let offset = span.start - file.base;
-        let line = file.line_starts.partition_point(|&s| s <= offset) - 1;
+        let line = file.line_at(span.start - file.base);
         let rest = &file.text[file.line_starts[line] as usize..];
         Some(rest.lines().next().unwrap_or(""))
     }

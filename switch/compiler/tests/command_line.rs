@@ -290,6 +290,8 @@ fn d_defines_a_macro_and_u_takes_it_back() {
     assert_eq!(width(&["-D", "WIDTH=16"]), 16);
     assert_eq!(width(&["-DWIDTH=24"]), 24);
     assert_eq!(width(&["-DWIDTH=24", "-UWIDTH"]), 8);
+    assert_eq!(width(&["-DTWICE(n)=(n*2)", "-DWIDTH=TWICE(16)"]), 32);
+    assert_eq!(width(&["-DNONE=", "-DWIDTH=NONE 24 NONE"]), 24);
 }
 
 #[test]
@@ -309,6 +311,20 @@ fn included_files_are_found_beside_the_program_and_in_the_i_directories_in_order
     };
     assert_eq!(width("src/quoted.p4"), "16");
     assert_eq!(width("src/angled.p4"), "24");
+}
+
+#[test]
+fn include_next_goes_on_behind_the_directory_of_the_file() {
+    let place = Place::new(&[
+        ("a.p4", "#include <x.p4>\nconst bit<8> n = N;\n"),
+        ("first/x.p4", "#include_next <x.p4>\n#define N (M + 1)\n"),
+        ("second/x.p4", "#define M 2\n"),
+    ]);
+    let text = place.succeeds(&["-I", "first", "-I", "second", "-E", "a.p4"]);
+    assert!(text.contains("const bit<8> n = (2 + 1);"), "{text}");
+    // The file of the second directory is the first one here, and `N` stays.
+    let text = place.succeeds(&["-I", "second", "-I", "first", "-E", "a.p4"]);
+    assert!(text.contains("const bit<8> n = N;"), "{text}");
 }
 
 #[test]
@@ -398,12 +414,15 @@ fn a_define_without_a_name_is_an_error() {
     let (code, said) = place.fails(&["a.p4", "-D", "=3"]);
     assert_eq!(
         (code, said.as_str()),
-        (1, "p4sched-p4c: -D =3: a macro has a name: -D NAME or -D NAME=TEXT\n")
+        (
+            1,
+            "p4sched-p4c: -D =3: a macro has a name: -D NAME, -D NAME=TEXT or -D 'NAME(x)=TEXT'\n"
+        )
     );
     let (_, said) = place.fails(&["a.p4", "-D", "8bits"]);
     assert_eq!(
         said,
-        "p4sched-p4c: -D 8bits: a macro has a name: -D NAME or -D NAME=TEXT\n"
+        "p4sched-p4c: -D 8bits: a macro has a name: -D NAME, -D NAME=TEXT or -D 'NAME(x)=TEXT'\n"
     );
 }
 

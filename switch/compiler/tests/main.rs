@@ -1,4 +1,4 @@
-//! What the compiler accepts, says and writes.
+//! Tests of the compiler's input, messages and output.
 
 mod command_line;
 mod common;

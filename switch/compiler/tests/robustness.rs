@@ -347,7 +347,7 @@ fn the_program_for_tofino_is_right() {
     assert!(exercise_for(Arch::Tna, CHIP).is_ok());
 }
 
-/// How many programs each test changes, unless `PROPTEST_CASES` says otherwise.
+/// Number of programs that each test changes, unless `PROPTEST_CASES` sets it.
 fn cases() -> u32 {
     let given = std::env::var("PROPTEST_CASES").ok();
     given.and_then(|n| n.parse().ok()).unwrap_or(600)

@@ -1,36 +1,34 @@
-//! Why a program or a control-plane request was refused.
+//! Errors of a program or a control-plane request.
 
-/// Why a program could not be loaded.
+/// Error of loading a program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
-    /// Not JSON.
+    /// Invalid JSON.
     #[error("not JSON: {0}")]
     Syntax(String),
     /// Something in the JSON is missing, of the wrong type, dangling, out of range or not supported.
     #[error("{path}: {problem}")]
     Invalid {
-        /// Where in the JSON, as `pipelines[0].tables[3].key[1]`.
+        /// Place in the JSON, such as `pipelines[0].tables[3].key[1]`.
         path: String,
-        /// What is wrong with it and, where that helps, what would be right.
+        /// Fault, and the right form if that helps.
         problem: String,
     },
 }
 
-/// Why a control-plane request was refused.
+/// Error of a control-plane request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TableError {
-    /// No free entry.
     #[error("{table}: full, all {size} entries are used")]
     Full {
         /// The table or action profile.
         table: String,
-        /// How many it holds.
+        /// Largest number.
         size: usize,
     },
     /// An entry with this key (and priority) exists.
     #[error("{0}: an entry with this key exists")]
     Duplicate(String),
-    /// No such entry.
     #[error("{0}: no such entry")]
     NoEntry(String),
     /// The program declares the entries or the default action const.
@@ -39,9 +37,8 @@ pub enum TableError {
     /// A key has the wrong number or kind of fields, or a value that does not fit.
     #[error("{table}: {problem}")]
     BadKey {
-        /// The table.
         table: String,
-        /// What is wrong and what would be right.
+        /// Fault, and the right form.
         problem: String,
     },
     /// The action is not one of the table's, or its parameters do not fit.
@@ -49,7 +46,7 @@ pub enum TableError {
     BadAction {
         /// The table or action profile.
         table: String,
-        /// What is wrong and what would be right.
+        /// Fault, and the right form.
         problem: String,
     },
     /// The table has no direct counter, direct meter, action profile or selector.
@@ -62,10 +59,10 @@ pub enum TableError {
         array: String,
         /// The cell asked for.
         cell: usize,
-        /// How many there are.
+        /// Number of them.
         size: usize,
     },
-    /// No such action profile member or group.
+    /// No such member or group of an action profile.
     #[error("{profile}: no {kind} {id}")]
     NoMember {
         /// The action profile.
@@ -82,7 +79,6 @@ pub enum TableError {
         profile: String,
         /// "member" or "group".
         kind: &'static str,
-        /// Its identifier.
         id: u32,
     },
     /// A value wider than the register, or a meter whose rates contradict each other.

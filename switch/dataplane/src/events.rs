@@ -1,4 +1,4 @@
-//! What happens to a packet, as the log of packets tells it.
+//! Events of a packet, for the log of packets.
 
 use std::fmt;
 
@@ -7,24 +7,25 @@ use serde::{Serialize, Serializer};
 use crate::ids::{EntryHandle, Nanos, Port};
 use crate::values::MatchKey;
 
-/// Which packet. Frames are numbered as they arrive, from 0; copies of one are numbered too, the frame itself is 0.
+/// Number of a packet. Frames count from 0 in the order of arrival; so do the copies of one, of which the frame itself
+/// is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct PacketId {
-    /// Of the frame that arrived.
+    /// Number of the frame.
     pub packet: u64,
-    /// Of the copy.
+    /// Number of the copy.
     pub copy: u16,
 }
 
 /// Something that happened to a packet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Event {
-    /// When, on the switch's clock.
+    /// Time on the switch's clock.
     pub time_ns: Nanos,
-    /// To which packet.
+    /// Packet.
     #[serde(flatten)]
     pub id: PacketId,
-    /// What.
+    /// Event.
     #[serde(flatten)]
     pub what: What,
 }
@@ -32,7 +33,7 @@ pub struct Event {
 /// A number as wide as its field.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Number {
-    /// In bits.
+    /// Width in bits.
     pub width: u32,
     /// Big-endian, as many as the width needs.
     pub bytes: Vec<u8>,
@@ -62,9 +63,8 @@ impl Serialize for Number {
 /// A field, a part of a key or a parameter, and its value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Named {
-    /// Its name in the program.
+    /// Name in the program.
     pub name: String,
-    /// Its value.
     pub value: Number,
 }
 
@@ -94,22 +94,20 @@ impl Serialize for Data {
 /// A place in the source of the program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Source {
-    /// The file.
     pub file: String,
     /// The line, from 1.
     pub line: u32,
-    /// The text.
     pub text: String,
 }
 
 /// The entry that a packet matched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Matched {
-    /// Its handle, as `simple_switch_CLI` knows it.
+    /// Handle in `simple_switch_CLI`.
     pub handle: u64,
     /// The fields of its key: a value, `VALUE/BITS`, `VALUE&&&MASK`, `LOW..HIGH`, or `*` for anything.
     pub key: Vec<String>,
-    /// In tables with priorities: the larger wins.
+    /// Priority, in tables that have them: the largest wins.
     pub priority: i32,
 }
 
@@ -133,7 +131,7 @@ impl Matched {
     }
 }
 
-/// Why a packet goes no further.
+/// Reason why a packet is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Loss {
@@ -143,13 +141,13 @@ pub enum Loss {
     Egress,
     /// Ingress of a Tofino stopped at a parser error.
     ParserError,
-    /// Its group has no members, or there is no such group.
+    /// Its group is empty, or does not exist.
     EmptyGroup,
-    /// Its priority names no queue.
+    /// Its priority has no queue.
     NoSuchQueue,
     /// It was resubmitted too often.
     Resubmissions,
-    /// It was made by another program than the one that is loaded now.
+    /// It was made by another program than the current one.
     OtherProgram,
     /// The queue is full.
     QueueFull,
@@ -163,48 +161,36 @@ pub enum Loss {
     LinkFull,
 }
 
-/// What happened. The names of the variants are the values of `event` in JSON lines.
+/// Kind of an event. The names of the variants are the values of `event` in JSON lines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum What {
     /// A frame arrived.
     Received {
-        /// By this port.
         port: Port,
-        /// Its length.
+        /// Length.
         bytes: usize,
-        /// Its bytes.
         data: Data,
     },
     /// A recirculated packet is at ingress again.
     Reentered {
-        /// Its length.
+        /// Length.
         bytes: usize,
     },
     /// A parser begins.
-    ParserStarted {
-        /// Which.
-        parser: String,
-    },
+    ParserStarted { parser: String },
     /// A parser comes to a state.
-    State {
-        /// Which parser.
-        parser: String,
-        /// Its name.
-        state: String,
-    },
+    State { parser: String, state: String },
     /// A header was read from the frame.
     Extracted {
-        /// Its name.
         header: String,
-        /// Its length.
+        /// Length.
         bytes: usize,
-        /// Its fields.
         fields: Vec<Named>,
     },
     /// The parser went over bytes without reading them.
     Advanced {
-        /// How many.
+        /// Number of bytes.
         bytes: usize,
     },
     /// The parser chose the next state.
@@ -218,13 +204,9 @@ pub enum What {
         next: Option<String>,
     },
     /// The parser stopped.
-    ParserFailed {
-        /// With this error.
-        error: String,
-    },
+    ParserFailed { error: String },
     /// A parser has ended.
     ParserEnded {
-        /// Which.
         parser: String,
         /// Bytes read.
         bytes: usize,
@@ -233,47 +215,37 @@ pub enum What {
     Verified {
         /// The field that holds it.
         field: String,
-        /// Whether they are equal.
+        /// True if they are equal.
         right: bool,
     },
     /// A control begins.
-    ControlStarted {
-        /// Which.
-        control: &'static str,
-    },
+    ControlStarted { control: &'static str },
     /// A control has ended.
-    ControlEnded {
-        /// Which.
-        control: &'static str,
-    },
+    ControlEnded { control: &'static str },
     /// A condition was evaluated.
     Condition {
-        /// Its name; within an action it has none.
+        /// Name; a condition within an action has none.
         #[serde(skip_serializing_if = "Option::is_none")]
         condition: Option<String>,
-        /// Where it stands.
+        /// Place in the source.
         #[serde(skip_serializing_if = "Option::is_none")]
         source: Option<Source>,
-        /// What it said.
+        /// True if it holds.
         holds: bool,
     },
     /// A table was applied.
     Table {
-        /// Its name.
         table: String,
-        /// What it looked up.
         key: Vec<Named>,
-        /// Whether an entry matched.
+        /// True if an entry matched.
         hit: bool,
-        /// That entry.
+        /// The matching entry.
         #[serde(skip_serializing_if = "Option::is_none")]
         entry: Option<Matched>,
     },
     /// An action runs.
     Action {
-        /// Its name.
         action: String,
-        /// Its arguments.
         arguments: Vec<Named>,
         /// The group of the action profile that chose it.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -284,90 +256,71 @@ pub enum What {
     },
     /// A statement of the program runs.
     Statement {
-        /// Where it stands.
+        /// Place in the source.
         source: Source,
     },
     /// A field has another value.
     Changed {
-        /// Which.
         field: String,
-        /// What it was.
         before: Number,
-        /// What it is.
         after: Number,
     },
     /// A header became valid or invalid.
     Validity {
-        /// Which.
         header: String,
-        /// What it is now.
+        /// New validity.
         valid: bool,
     },
     /// A register was read.
     RegisterRead {
-        /// Which.
         register: String,
         /// The cell.
         index: u64,
-        /// What it holds; none: there is no such cell.
+        /// Value; none if there is no such cell.
         value: Option<Number>,
     },
     /// A register was written.
     RegisterWritten {
-        /// Which.
         register: String,
         /// The cell.
         index: u64,
-        /// What it holds now; none: there is no such cell.
+        /// New value; none if there is no such cell.
         value: Option<Number>,
     },
     /// A counter counted the packet.
     Counted {
-        /// Which.
         counter: String,
         /// The cell.
         index: u64,
     },
     /// `log_msg` of the program.
-    Log {
-        /// Its text.
-        message: String,
-    },
+    Log { message: String },
     /// An `assert` or `assume` did not hold.
     AssertionFailed {},
     /// The program sends a digest.
-    Digest {
-        /// Which.
-        digest: String,
-    },
+    Digest { digest: String },
     /// The program asked for a clone.
     Cloned {
         /// `ingress` or `egress`.
         at: &'static str,
-        /// The session.
         session: u16,
-        /// Whether there is such a session.
+        /// True if the session exists.
         known: bool,
     },
     /// The program asked for another pass through ingress.
     Resubmitted {},
     /// The packet goes to the members of a group.
-    Multicast {
-        /// The group.
-        group: u64,
-    },
+    Multicast { group: u64 },
     /// A copy was made, for this port.
     Copied {
         /// The number of the copy.
         to: u16,
-        /// The port.
         port: Port,
         /// `egress_rid`.
         instance: u16,
     },
     /// The packet waits in a queue.
     Enqueued {
-        /// Of this port.
         port: Port,
         /// 0 to 7, 7 the most urgent.
         queue: u8,
@@ -376,13 +329,12 @@ pub enum What {
     },
     /// The packet left its queue.
     Dequeued {
-        /// Of this port.
         port: Port,
         /// 0 to 7, 7 the most urgent.
         queue: u8,
         /// Packets that stay in it.
         length: u32,
-        /// How long it was there.
+        /// Waiting time.
         waited_ns: Nanos,
     },
     /// The deparser wrote the frame.
@@ -396,16 +348,14 @@ pub enum What {
     Recirculated {},
     /// The frame is on the link.
     Transmitted {
-        /// Of this port.
         port: Port,
-        /// Its length.
+        /// Length.
         bytes: usize,
-        /// Its bytes.
         data: Data,
     },
     /// The packet ends here.
     Dropped {
-        /// Why.
+        /// Reason.
         why: Loss,
     },
 }

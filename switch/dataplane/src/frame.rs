@@ -29,7 +29,7 @@ impl Frame {
         bytes.start = HEADROOM;
     }
 
-    /// Whether there is a buffer worth keeping.
+    /// True if there is a buffer worth keeping.
     #[inline]
     pub(crate) fn has_room(&self) -> bool {
         self.0.is_some()
@@ -64,7 +64,7 @@ impl Frame {
         }
     }
 
-    /// Puts bytes in the place of the first ones. What is behind stays where it is if there is room in front.
+    /// Replaces the first bytes. The bytes after them stay in place if there is room in front.
     pub(crate) fn replace_front(&mut self, old: usize, new: &[u8]) {
         let Bytes { buffer, start } = self.bytes();
         let end = (*start + old).min(buffer.len());

@@ -45,7 +45,7 @@ index!(/// A digest.
 index!(/// A field of the packet's headers or metadata.
     FieldRef);
 
-/// One entry of a table; never used again after the entry is deleted.
+/// Entry of a table. A handle is never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EntryHandle {
     pub(crate) slot: u32,
@@ -53,7 +53,7 @@ pub struct EntryHandle {
 }
 
 impl EntryHandle {
-    /// How many entries its table had been given before it.
+    /// Number of entries that its table had been given before it.
     pub fn number(self) -> u64 {
         self.number
     }

@@ -4,6 +4,7 @@
 //! [`Pipeline::ingress`] and [`Pipeline::egress`] run it with the time passed in.
 
 mod bits;
+mod checksum;
 mod compile;
 mod control;
 mod errors;
@@ -15,6 +16,7 @@ mod packet;
 mod run;
 mod values;
 
+pub use checksum::internet_checksum;
 pub use errors::*;
 pub use events::*;
 pub use frame::Frame;

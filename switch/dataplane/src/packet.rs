@@ -1,4 +1,4 @@
-//! What enters and leaves the pipeline: packets between ingress and egress, outcomes, queueing metadata.
+//! Input and output of the pipeline: packets between ingress and egress, outcomes, queueing metadata.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::ids::{DigestId, Nanos, Port};
 /// Give packets that never reach egress back with [`Pipeline::recycle`](crate::Pipeline::recycle).
 #[derive(Clone, Debug, Default)]
 pub struct Packet {
-    /// In one place, since a packet moves from hand to hand.
+    /// Body, in one place, because packets move often.
     pub(crate) body: Box<Body>,
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct Body {
     pub frame: Frame,
     /// Offset in `frame` of the first byte the parser did not extract.
     pub payload: u32,
-    /// Means nothing while nobody looks on. Small, since it is carried along all the same.
+    /// Without meaning if there is no trace. Small, because it is always there.
     pub id: SmallId,
 }
 
@@ -58,7 +58,7 @@ impl From<SmallId> for PacketId {
 }
 
 impl Packet {
-    /// Its number in the log of packets; means nothing while there is none.
+    /// Number in the log of packets; without meaning if there is no log.
     #[inline]
     pub fn id(&self) -> PacketId {
         self.body.id.into()
@@ -70,12 +70,12 @@ impl Packet {
     }
 }
 
-/// What the traffic manager knows about a packet that leaves its queue.
+/// The traffic manager's data on a packet that leaves its queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Queueing {
     /// The port the packet leaves by; becomes `egress_port`.
     pub port: Port,
-    /// When it was enqueued; becomes `enq_timestamp` (in µs) and the base of `deq_timedelta`.
+    /// Time of enqueueing; becomes `enq_timestamp` (in µs) and the base of `deq_timedelta`.
     pub enq_ns: Nanos,
     /// Packets in its queue before it was added.
     pub enq_qdepth: u32,
@@ -112,7 +112,7 @@ impl Recirculated {
         self.port
     }
 
-    /// Its number in the log of packets; means nothing while there is none.
+    /// Number in the log of packets; without meaning if there is no log.
     pub fn id(&self) -> PacketId {
         self.packet.id()
     }
@@ -128,15 +128,15 @@ impl Recirculated {
 pub struct Transmit {
     /// Port to send it on.
     pub port: Port,
-    /// Its bytes, from the destination address on. Give the buffer back with
+    /// Bytes, from the destination address on. Give the buffer back with
     /// [`Pipeline::recycle_frame`](crate::Pipeline::recycle_frame).
     pub frame: Frame,
 }
 
-/// One sample of a digest (`digest()` in P4, a learn list in BMv2 JSON).
+/// Sample of a digest (`digest()` in P4, a learn list in BMv2 JSON).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DigestMessage {
-    /// Which digest; its name is [`Pipeline::digest_name`](crate::Pipeline::digest_name).
+    /// Digest; its name is [`Pipeline::digest_name`](crate::Pipeline::digest_name).
     pub digest: DigestId,
     /// The fields in order, big-endian, each as many bytes as its width needs.
     pub fields: Vec<Vec<u8>>,
@@ -158,7 +158,6 @@ pub struct Outcomes {
     /// A parser stopped with an error. In v1model and at egress the packet went on; at ingress of a Tofino it did if the
     /// program looks at parser errors.
     pub parser_error: bool,
-    /// Messages of `log_msg`.
     pub log: Vec<String>,
 }
 

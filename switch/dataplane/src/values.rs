@@ -1,9 +1,9 @@
-//! What the control plane writes and reads: match keys, action calls, entries, counts, settings.
+//! Values of the control plane: match keys, action calls, entries, counts, settings.
 
 use crate::ids::{ActionId, EntryHandle, Port};
 
-/// One field of an entry's key. Bytes are big-endian; missing leading zeroes are allowed, set bits beyond the
-/// field's width are not.
+/// Field of an entry's key. Bytes are big-endian; missing leading zeroes are allowed, set bits beyond the field's width
+/// are not.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum MatchKey {
     /// Equal to the value.
@@ -20,14 +20,14 @@ pub enum MatchKey {
     Valid(bool),
 }
 
-/// What a table does on a match: an action with its parameters, or a reference into its action profile.
+/// Action of a table on a match: an action with its parameters, or a reference into its action profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ActionCall {
     /// An action and its parameters, big-endian; missing leading zeroes are allowed.
     Action {
-        /// From [`Pipeline::table_action`](crate::Pipeline::table_action).
+        /// Action from [`Pipeline::table_action`](crate::Pipeline::table_action).
         action: ActionId,
-        /// One per parameter, in order.
+        /// Values, one for each parameter in order.
         params: Vec<Vec<u8>>,
     },
     /// A member of the table's action profile.
@@ -36,7 +36,7 @@ pub enum ActionCall {
     Group(u32),
 }
 
-/// How a key field is matched.
+/// Kind of match of a key field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MatchKind {
     /// Equality.
@@ -56,9 +56,8 @@ pub enum MatchKind {
 /// A key field of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyField {
-    /// Its name in the P4 program.
+    /// Name in the P4 program.
     pub name: String,
-    /// How it is matched.
     pub kind: MatchKind,
     /// Width in bits.
     pub width: u32,
@@ -67,24 +66,21 @@ pub struct KeyField {
 /// A table entry as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryView {
-    /// Its handle.
     pub handle: EntryHandle,
-    /// Its key, normalised: full-width bytes, bits under a prefix or mask cleared.
+    /// Key, normalised: full-width bytes, bits under a prefix or mask cleared.
     pub key: Vec<MatchKey>,
     /// Larger wins; 0 in tables without priorities.
     pub priority: i32,
-    /// What it does.
     pub action: ActionCall,
-    /// It came with the program and cannot be changed.
+    /// True if it came with the program and cannot be changed.
     pub is_const: bool,
 }
 
-/// Whose direct counter or meter: an entry's, or the default action's.
+/// Owner of a direct counter or meter: an entry, or the default action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Row {
-    /// Of an entry.
     Entry(EntryHandle),
-    /// Of the default action: what missed. BMv2 has none.
+    /// The default action, for misses. BMv2 has none.
     Default,
 }
 
@@ -97,7 +93,6 @@ impl From<EntryHandle> for Row {
 /// Packets and bytes seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Packets.
     pub packets: u64,
     /// Bytes, by `packet_length` as BMv2 counts them: frame bytes without the Ethernet checksum.
     pub bytes: u64,
@@ -119,7 +114,7 @@ pub struct MeterConfig {
     pub eburst: u64,
 }
 
-/// Where the clones of a clone session go.
+/// Destination of the clones of a clone session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CloneSession {
     /// Port and `egress_rid` of each clone.
@@ -137,9 +132,9 @@ pub struct CloneSession {
 pub struct CustomCrc {
     /// Without the term of the highest power.
     pub polynomial: u64,
-    /// What the remainder starts with.
+    /// Initial remainder.
     pub initial: u64,
-    /// What the result is XORed with.
+    /// Mask that is XORed into the result.
     pub final_xor: u64,
     /// The bits of each byte come in the order least significant first.
     pub reflect_input: bool,

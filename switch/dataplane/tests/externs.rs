@@ -1,6 +1,6 @@
 //! Registers, counters, meters, hashes, random numbers, assertions, messages.
 
-use crate::common::Parts;
+use crate::common::{Parts, Switch};
 use p4sched_dataplane::{Count, MeterConfig, TableError};
 
 #[test]
@@ -207,6 +207,23 @@ fn random_numbers_cover_their_interval_and_repeat_with_the_seed() {
     assert_eq!(seen, [3, 4, 5, 6]);
     assert_eq!(draw(1), first);
     assert_ne!(draw(2), first);
+}
+
+#[test]
+fn a_message_without_values_loads_as_p4c_writes_it() {
+    let parts = Parts {
+        ingress_apply: "sm.egress_spec = 2; log_msg(\"here\");",
+        ..Parts::small()
+    };
+    let values: String = r#""parameters_vector", "value": "#.split_whitespace().collect();
+    let json: String = parts.json().split_whitespace().collect();
+    let of_p4c = json.replacen(&format!("{values}[]"), &format!("{values}{{}}"), 1);
+    assert_ne!(json, of_p4c);
+    for json in [json, of_p4c] {
+        let mut switch = Switch::new(&json);
+        switch.forward(&[1, 2, 3, 4]);
+        assert_eq!(switch.out.log, ["here"]);
+    }
 }
 
 #[test]

@@ -206,7 +206,7 @@ fn a_parser_loop_that_reads_nothing_ends_with_an_error() {
     assert!(!switch.out.parser_error);
 }
 
-/// BMv2's `exit` in a parser: the parser goes on, and the control behind it ends before it begins.
+/// BMv2's `exit` in a parser: the parser continues, and the control after it ends before it begins.
 #[test]
 fn an_exit_in_a_parser_state_skips_ingress_but_not_egress() {
     let parts = Parts {

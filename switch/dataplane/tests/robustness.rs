@@ -160,7 +160,7 @@ fn exercise(pipeline: &mut Pipeline, frames: &[Vec<u8>]) -> String {
     story
 }
 
-/// Exercises a program interpreted, compiled, and while somebody looks on: nothing tells one from the other.
+/// Runs a program interpreted, compiled, and with a trace: all three give the same results.
 fn exercise_both(prepared: impl Fn() -> Pipeline, frames: &[Vec<u8>]) -> Result<(), TestCaseError> {
     let (mut interpreted, mut compiled, mut traced) = (prepared(), prepared(), prepared());
     prop_assert!(compiled.compile());
@@ -172,7 +172,7 @@ fn exercise_both(prepared: impl Fn() -> Pipeline, frames: &[Vec<u8>]) -> Result<
     Ok(())
 }
 
-/// A story in which all packets have the number that they have while nobody looks on.
+/// Events in which all packets have the number that they have without a trace.
 fn without_numbers(story: &str) -> String {
     const BEGIN: &str = "PacketId { ";
     let mut parts = story.split(BEGIN);

@@ -1,4 +1,4 @@
-//! What simple_switch does with a packet around the P4 code: its docs/simple_switch.md, sentence by sentence.
+//! simple_switch's treatment of a packet around the P4 code: its docs/simple_switch.md, sentence by sentence.
 
 use crate::common::{Parts, SMALL};
 use p4sched_dataplane::{CloneSession, Outcomes, Queueing};

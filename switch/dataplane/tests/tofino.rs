@@ -1,4 +1,4 @@
-//! What a Tofino does with a packet around the P4 code, by the public headers of its architectures.
+//! A Tofino's treatment of a packet around the P4 code, according to the public headers of its architectures.
 
 use crate::common::tofino::{
     Chip, Program, assign, binary, eh, field, h, local, number, op, register, tm, unless_equal,

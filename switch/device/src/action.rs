@@ -4,8 +4,8 @@ use p4sched_dataplane::{ActionId, Pipeline};
 use p4sched_proto::p4::config::v1::action_ref::Scope;
 use p4sched_proto::p4::v1 as p4rt;
 
-use crate::Fault;
 use crate::bytestring::{canonical, full_width};
+use crate::fault::Fault;
 use crate::index::{Index, Profile, Table};
 
 /// An action with its parameters, checked: for the data plane, and canonical for later reads.

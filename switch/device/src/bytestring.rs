@@ -1,6 +1,6 @@
 //! P4Runtime's binary strings: big-endian, as short as the value allows (specification, section "Bytestrings").
 
-use crate::Fault;
+use crate::fault::Fault;
 
 /// Bytes that a value of this many bits takes.
 pub fn byte_width(bits: u32) -> usize {
@@ -105,7 +105,7 @@ pub fn hex(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::Code;
+    use crate::fault::Code;
 
     use super::*;
 

@@ -7,13 +7,15 @@ use p4sched_engine::{Engine, FrameSink};
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::write_request::Atomicity;
 
-use crate::entities::meters;
+use crate::entities::{link_changes, meters};
+use crate::fault::{Code, Fault};
+use crate::forwarding::Forwarding;
 use crate::links::Links;
+use crate::program::Program;
+use crate::translation::PortNames;
+use crate::upcalls::{Counts, Notification, Notify};
 use crate::upcalls::{Sink, Upcalls};
-use crate::{
-    Code, Counts, Fault, Forwarding, Notification, Notify, Program, digest_lists, entities, idle, p4data, packet_io,
-    references, translated, undo,
-};
+use crate::{digest_lists, entities, idle, p4data, packet_io, references, translated, undo};
 
 /// A P4Runtime device: one switch and everything a controller can see of it.
 pub struct Device {
@@ -55,9 +57,33 @@ impl Device {
         &mut self.engine
     }
 
-    /// Whether what is behind a port takes no more frames; see [`Engine::hold_port`]. Call [`Device::advance`] first.
-    pub fn hold_port(&mut self, port: Port, held: bool) {
-        self.engine.hold_port(port, held);
+    /// What is behind a port takes so many packets more; see [`Engine::set_room`].
+    pub fn set_room(&mut self, port: Port, room: Option<u32>) -> bool {
+        self.engine.set_room(port, room)
+    }
+
+    /// The links as they are from now on.
+    pub fn set_links(&mut self, links: Links) {
+        if links != self.links {
+            self.links = links;
+            self.apply_links();
+        }
+    }
+
+    /// Tells the programs, or a new one, of the links.
+    pub(crate) fn apply_links(&mut self) {
+        let names = PortNames {
+            interfaces: (self.links.iter().map(|(&port, link)| (port, link.interface.clone()))).collect(),
+            cpu: self.engine().cpu_port(),
+        };
+        let active = self.active.as_mut().zip(self.engine.pipeline_mut());
+        let saved = self.saved.as_mut();
+        let saved = saved.map(|saved| (&mut saved.forwarding, &mut saved.pipeline));
+        for (forwarding, pipeline) in active.into_iter().chain(saved) {
+            forwarding.translation.set_ports(names.clone());
+            forwarding.links.clone_from(&self.links);
+            link_changes::follow(forwarding, pipeline);
+        }
     }
 
     /// What was lost on the way to the controllers.

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use p4sched_dataplane::Pipeline;
 use p4sched_proto::p4::v1 as p4rt;
 
-use crate::Fault;
-use crate::bmv2::Nodes;
 use crate::digest_lists::DigestLists;
+use crate::fault::Fault;
 use crate::index::Index;
 use crate::links::Links;
+use crate::nodes::Nodes;
 use crate::store::{ProfileStore, TableStore};
 use crate::translation::Translation;
 

@@ -4,7 +4,7 @@
 use p4sched_dataplane::{Nanos, Pipeline};
 use p4sched_proto::p4::v1 as p4rt;
 
-use crate::Forwarding;
+use crate::forwarding::Forwarding;
 
 /// Time between two scans while some entry has a timeout.
 pub const SCAN_EVERY: Nanos = 50_000_000;

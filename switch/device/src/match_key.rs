@@ -4,8 +4,8 @@ use p4sched_dataplane::{MatchKey, MatchKind};
 use p4sched_proto::p4::v1::field_match::FieldMatchType;
 use p4sched_proto::p4::v1::{FieldMatch, TableEntry, field_match};
 
-use crate::Fault;
 use crate::bytestring::{byte_width, canonical, full_width, mask_top};
+use crate::fault::Fault;
 use crate::index::{Field, Table};
 use crate::store::Key;
 
@@ -247,7 +247,7 @@ pub fn key_of(table: &Table, entry: &TableEntry) -> Result<Key, Fault> {
 
 #[cfg(test)]
 mod tests {
-    use crate::Code;
+    use crate::fault::Code;
 
     use super::*;
 

@@ -9,8 +9,8 @@ use p4sched_proto::p4::config::v1::p4_new_type_translation::SdnType;
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::p4_data::Data;
 
-use crate::Fault;
 use crate::bytestring::{canonical, canonical_signed, full_width, full_width_signed};
+use crate::fault::Fault;
 
 /// The type behind the names that `type` declarations give.
 fn resolve<'a>(types: &'a p4info::P4TypeInfo, spec: &'a p4info::P4DataTypeSpec) -> Option<&'a TypeSpec> {
@@ -193,7 +193,7 @@ fn members_to_fields(
 
 #[cfg(test)]
 mod tests {
-    use crate::Code;
+    use crate::fault::Code;
 
     use super::*;
 

@@ -2,9 +2,9 @@
 
 use p4sched_proto::p4::v1 as p4rt;
 
-use crate::Fault;
 use crate::bits;
 use crate::bytestring::{canonical, full_width};
+use crate::fault::Fault;
 use crate::index::HeaderField;
 
 fn header_bytes(fields: &[HeaderField]) -> usize {
@@ -77,7 +77,7 @@ pub fn packet_out(fields: Option<&[HeaderField]>, packet: &p4rt::PacketOut) -> R
 
 #[cfg(test)]
 mod tests {
-    use crate::Code;
+    use crate::fault::Code;
 
     use super::*;
 

@@ -8,7 +8,9 @@ use p4sched_proto::p4::v1 as p4rt;
 use prost::Message as _;
 
 use crate::entities::table_entries::adopt_initial;
-use crate::{Fault, Forwarding, derived, translated};
+use crate::fault::Fault;
+use crate::forwarding::Forwarding;
+use crate::{derived, translated};
 
 /// A program that was parsed and checked, with its control-plane state. Made off the data-plane thread.
 #[derive(Debug)]
@@ -25,8 +27,8 @@ struct P4DeviceConfig {
     device_data: Vec<u8>,
 }
 
-/// BMv2 JSON, as it is or in a P4DeviceConfig.
-fn json(config: &[u8]) -> Cow<'_, [u8]> {
+/// The BMv2 JSON of a device configuration, which is it, or has it in a P4DeviceConfig.
+pub fn program_json(config: &[u8]) -> Cow<'_, [u8]> {
     let is_json = config.trim_ascii_start().first() == Some(&b'{');
     match P4DeviceConfig::decode(config) {
         Ok(wrapped) if !is_json && !wrapped.device_data.is_empty() => Cow::Owned(wrapped.device_data),
@@ -49,7 +51,7 @@ impl Program {
         mut config: p4rt::ForwardingPipelineConfig,
         p4info: impl FnOnce(&Pipeline) -> Option<P4Info>,
     ) -> Result<Program, Fault> {
-        let mut pipeline = Pipeline::from_json(&json(&config.p4_device_config)).map_err(|error| {
+        let mut pipeline = Pipeline::from_json(&program_json(&config.p4_device_config)).map_err(|error| {
             Fault::invalid(format!(
                 "p4_device_config is not a program of this switch (BMv2 JSON): {error}"
             ))

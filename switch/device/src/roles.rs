@@ -10,8 +10,8 @@ use p4sched_proto::p4::config::v1 as p4info;
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
 
-use crate::Fault;
 use crate::annotation::{body, unquoted};
+use crate::fault::Fault;
 
 const ROLE: &str = "p4runtime_role";
 

@@ -3,9 +3,12 @@
 use p4sched_dataplane::{Nanos, Pipeline};
 use p4sched_proto::p4sched::v1 as tm;
 
+use crate::device::Device;
+use crate::fault::Fault;
+use crate::forwarding::Forwarding;
 use crate::index::unknown;
+use crate::ports::Ports;
 use crate::traffic_manager::selected;
-use crate::{Device, Fault, Forwarding, Ports};
 
 /// Bits of a register's cell that a snapshot can hold.
 const MAX_BITS: u32 = u64::BITS;

@@ -6,7 +6,6 @@ use p4sched_dataplane::{EntryHandle, MatchKey, Nanos, Pipeline};
 use p4sched_proto::p4::v1 as p4rt;
 
 use crate::index::Table;
-use crate::references::single_value;
 
 /// Key and priority of an entry.
 pub(crate) type Key = (Vec<MatchKey>, i32);
@@ -178,5 +177,15 @@ impl ProfileStore {
         let id = FIRST_RESERVED_ID + self.reserved;
         self.reserved = (self.reserved + 1) % (u32::MAX - FIRST_RESERVED_ID);
         id
+    }
+}
+
+/// The value of an exact or optional field.
+pub fn single_value(field: &p4rt::FieldMatch) -> Option<&[u8]> {
+    use p4rt::field_match::FieldMatchType;
+    match field.field_match_type.as_ref()? {
+        FieldMatchType::Exact(exact) => Some(&exact.value),
+        FieldMatchType::Optional(optional) => Some(&optional.value),
+        _ => None,
     }
 }

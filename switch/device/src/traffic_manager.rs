@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use p4sched_dataplane::{Nanos, Port};
-use p4sched_engine::{Balance, Discipline, Engine, PortSettings, QUEUES};
+use p4sched_engine::{Balance, CalendarConfig, Engine, NodeConfig, PortSettings, QUEUES, TreeConfig};
 use p4sched_proto::p4sched::v1 as tm;
 
-use crate::{Device, Fault, Ports};
+use crate::device::Device;
+use crate::fault::Fault;
+use crate::ports::Ports;
 
 /// A port of v1model programs behind which there is no link: its queue paces packets that a program recirculates.
 const RECIRCULATION_PORT: Port = 510;
@@ -20,6 +22,11 @@ fn configurable(number: u32, ports: &dyn Ports, engine: &Engine) -> Result<Port,
         Some(port) => Ok(port),
         None => port_of(number, ports),
     }
+}
+
+/// The number of a port.
+fn number(port: i32) -> Result<u32, Fault> {
+    u32::try_from(port).map_err(|_| Fault::invalid(format!("port {port} is below 0")))
 }
 
 fn port_of(number: u32, ports: &dyn Ports) -> Result<Port, Fault> {
@@ -39,20 +46,6 @@ pub(crate) fn selected(numbers: &[u32], ports: &dyn Ports) -> Result<Vec<Port>, 
     numbers.iter().map(|&number| port_of(number, ports)).collect()
 }
 
-fn discipline_of(port: u32, discipline: tm::Discipline) -> Result<Discipline, Fault> {
-    match discipline {
-        tm::Discipline::Strict => Ok(Discipline::Strict),
-        tm::Discipline::Fifo => Ok(Discipline::Fifo),
-        tm::Discipline::Drr => Ok(Discipline::Drr),
-        tm::Discipline::Afq => Ok(Discipline::Afq),
-        tm::Discipline::Stfq => Ok(Discipline::Stfq),
-        tm::Discipline::Pifo => Ok(Discipline::Pifo),
-        tm::Discipline::Unspecified => Err(Fault::invalid(format!(
-            "port {port}: the discipline is strict, fifo, drr, afq, stfq or pifo"
-        ))),
-    }
-}
-
 /// Changes the fields that a request gives.
 fn apply(settings: &mut PortSettings, given: &tm::PortConfig) -> Result<(), Fault> {
     let config = &mut settings.config;
@@ -61,12 +54,17 @@ fn apply(settings: &mut PortSettings, given: &tm::PortConfig) -> Result<(), Faul
     config.buffer_packets = given.buffer_packets.unwrap_or(config.buffer_packets);
     config.quantum_bytes = given.quantum_bytes.unwrap_or(config.quantum_bytes);
     if let Some(calendar) = &given.calendar {
-        let kept = config.calendar;
-        config.calendar.queues = calendar.queues.unwrap_or(kept.queues);
-        config.calendar.bytes_per_round = calendar.bytes_per_round.unwrap_or(kept.bytes_per_round);
+        apply_calendar(&mut config.calendar, calendar);
+    }
+    if let Some(tree) = &given.tree {
+        config.tree = TreeConfig {
+            nodes: tree.nodes.iter().map(node).collect(),
+        };
+        settings.leaf_field = Some(tree.leaf_field.clone()).filter(|field| !field.is_empty());
+        settings.level_rank_fields.clone_from(&tree.rank_fields);
     }
     if given.discipline.is_some() {
-        config.discipline = discipline_of(given.port, given.discipline())?;
+        config.discipline = given.discipline();
     }
     for queue in &given.queues {
         let index = usize::try_from(queue.queue).ok().filter(|&index| index < QUEUES);
@@ -91,16 +89,60 @@ fn apply(settings: &mut PortSettings, given: &tm::PortConfig) -> Result<(), Faul
     Ok(())
 }
 
-fn to_response(port: Port, settings: PortSettings) -> tm::PortConfig {
-    let config = settings.config;
-    let discipline = match config.discipline {
-        Discipline::Strict => tm::Discipline::Strict,
-        Discipline::Fifo => tm::Discipline::Fifo,
-        Discipline::Drr => tm::Discipline::Drr,
-        Discipline::Afq => tm::Discipline::Afq,
-        Discipline::Stfq => tm::Discipline::Stfq,
-        Discipline::Pifo => tm::Discipline::Pifo,
+fn apply_calendar(calendar: &mut CalendarConfig, given: &tm::Calendar) {
+    let kept = *calendar;
+    *calendar = CalendarConfig {
+        queues: given.queues.unwrap_or(kept.queues),
+        queue_packets: given.queue_packets.unwrap_or(kept.queue_packets),
+        bytes_per_round: given.bytes_per_round.unwrap_or(kept.bytes_per_round),
+        turn_bytes: given.turn_bytes.unwrap_or(kept.turn_bytes),
+        turn_ns: given.turn_ns.unwrap_or(kept.turn_ns),
+        place: given.place.map_or(kept.place, |_| given.place()),
+        rank_width: given.rank_width.unwrap_or(kept.rank_width),
     };
+}
+
+fn node(given: &tm::TreeNode) -> NodeConfig {
+    let weight_1 = NodeConfig::new(given.parent, given.discipline());
+    NodeConfig {
+        buffer_packets: given.buffer_packets,
+        quantum_bytes: given.quantum_bytes,
+        scale: if given.scale == 0 { weight_1.scale } else { given.scale },
+        ..weight_1
+    }
+}
+
+fn calendar_message(calendar: CalendarConfig) -> tm::Calendar {
+    tm::Calendar {
+        queues: Some(calendar.queues),
+        queue_packets: Some(calendar.queue_packets),
+        bytes_per_round: Some(calendar.bytes_per_round),
+        turn_bytes: Some(calendar.turn_bytes),
+        turn_ns: Some(calendar.turn_ns),
+        place: Some(calendar.place.into()),
+        rank_width: Some(calendar.rank_width),
+    }
+}
+
+fn tree_message(settings: &PortSettings) -> Option<tm::Tree> {
+    let nodes = &settings.config.tree.nodes;
+    let nodes = nodes.iter().map(|node| tm::TreeNode {
+        parent: node.parent,
+        discipline: node.discipline.into(),
+        buffer_packets: node.buffer_packets,
+        quantum_bytes: node.quantum_bytes,
+        scale: node.scale,
+    });
+    (nodes.len() > 0).then(|| tm::Tree {
+        nodes: nodes.collect(),
+        leaf_field: settings.leaf_field.clone().unwrap_or_default(),
+        rank_fields: settings.level_rank_fields.clone(),
+    })
+}
+
+fn to_response(port: Port, settings: PortSettings) -> tm::PortConfig {
+    let tree = tree_message(&settings);
+    let config = settings.config;
     let queues = config.queues.iter().zip(0..).map(|(queue, number)| tm::QueueConfig {
         queue: number,
         depth_packets: Some(queue.size_packets),
@@ -110,16 +152,14 @@ fn to_response(port: Port, settings: PortSettings) -> tm::PortConfig {
         port: u32::from(port),
         rate_bps: Some(config.rate_bps),
         delay_ns: Some(config.delay_ns),
-        discipline: Some(discipline.into()),
+        discipline: Some(config.discipline.into()),
         queues: queues.collect(),
         buffer_packets: Some(config.buffer_packets),
         user_field: settings.user_field,
         rank_field: settings.rank_field,
         quantum_bytes: Some(config.quantum_bytes),
-        calendar: Some(tm::Calendar {
-            queues: Some(config.calendar.queues),
-            bytes_per_round: Some(config.calendar.bytes_per_round),
-        }),
+        calendar: Some(calendar_message(config.calendar)),
+        tree,
     }
 }
 
@@ -146,6 +186,30 @@ impl Device {
                 .map_err(|error| Fault::invalid(error.to_string()))?;
         }
         Ok(())
+    }
+
+    /// Sets the rate of a port in bit/s, 0: none. As [`Device::set_ports`].
+    ///
+    /// # Errors
+    /// Those of [`Device::set_ports`], and `INVALID_ARGUMENT` for a number below 0.
+    pub fn set_port_rate(&mut self, port: i32, rate_bps: i64, ports: &dyn Ports) -> Result<(), Fault> {
+        let rate_bps = u64::try_from(rate_bps)
+            .map_err(|_| Fault::invalid(format!("port {port}: a rate of {rate_bps} bit/s is below 0")))?;
+        let config = tm::PortConfig {
+            port: number(port)?,
+            rate_bps: Some(rate_bps),
+            ..tm::PortConfig::default()
+        };
+        self.set_ports(&tm::SetPortsRequest { ports: vec![config] }, ports)
+    }
+
+    /// The rate of a port in bit/s, 0: none.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` for a port that the switch does not have.
+    pub fn port_rate(&self, port: i32, ports: &dyn Ports) -> Result<u64, Fault> {
+        let port = configurable(number(port)?, ports, self.engine())?;
+        Ok(self.engine().port(port).config.rate_bps)
     }
 
     /// Settings of the ports asked for.
@@ -217,6 +281,7 @@ impl Device {
             queues: queues.collect(),
             taken_packets: traffic.received.packets,
             left_packets: traffic.transmitted.packets,
+            round: self.engine().calendar_round(port),
         }
     }
 }

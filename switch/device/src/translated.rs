@@ -6,8 +6,10 @@ use p4sched_dataplane::{Nanos, Pipeline};
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
 
+use crate::entities;
+use crate::fault::{Code, Fault};
+use crate::forwarding::Forwarding;
 use crate::translation::Translation;
-use crate::{Code, Fault, Forwarding, entities};
 
 fn read_all(forwarding: &Forwarding, pipeline: &Pipeline, filter: Entity) -> Vec<Entity> {
     let filter = p4rt::Entity { entity: Some(filter) };

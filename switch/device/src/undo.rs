@@ -7,7 +7,8 @@ use p4sched_proto::p4::v1::packet_replication_engine_entry::Type as Replication;
 use p4sched_proto::p4::v1::update::Type;
 
 use crate::entities::{self, meters, table_entries};
-use crate::{Fault, Forwarding};
+use crate::fault::Fault;
+use crate::forwarding::Forwarding;
 
 fn update(kind: Type, entity: Entity) -> p4rt::Update {
     p4rt::Update {

@@ -3,7 +3,8 @@
 use p4sched_engine::{DigestMessage, Frame, FrameSink, Nanos, Output, Port};
 use p4sched_proto::p4::v1 as p4rt;
 
-use crate::{Forwarding, packet_io};
+use crate::forwarding::Forwarding;
+use crate::packet_io;
 
 /// A message to the controllers. Its timestamp, if it has one, is the switch's time in ns.
 pub type Notification = p4rt::stream_message_response::Update;

@@ -352,6 +352,76 @@ fn a_controller_that_does_not_read_costs_packets_not_time() {
 }
 
 #[test]
+fn a_calendar_and_a_tree_are_read_as_they_were_set_and_wrong_ones_are_refused_by_name() {
+    let mut bench = Bench::new();
+    let calendar = tm::Calendar {
+        queues: Some(12),
+        bytes_per_round: Some(1514),
+        queue_packets: Some(3),
+        turn_bytes: Some(0),
+        turn_ns: Some(7),
+        place: Some(tm::CalendarPlace::Rank.into()),
+        rank_width: Some(5),
+    };
+    let node = |discipline: tm::Discipline, buffer_packets| tm::TreeNode {
+        discipline: discipline.into(),
+        buffer_packets,
+        scale: 256,
+        ..Default::default()
+    };
+    let (root, leaf) = (node(tm::Discipline::Pifo, 0), node(tm::Discipline::Drr, 9));
+    let tree = tm::Tree {
+        nodes: vec![root, leaf, leaf],
+        leaf_field: "meta.user".to_owned(),
+        rank_fields: Vec::new(),
+    };
+    let port = |discipline: tm::Discipline, calendar, tree| tm::PortConfig {
+        port: 2,
+        discipline: Some(discipline.into()),
+        user_field: Some("meta.user".to_owned()),
+        rank_field: Some("meta.user".to_owned()),
+        calendar,
+        tree,
+        ..Default::default()
+    };
+    for discipline in [tm::Discipline::Calendar, tm::Discipline::Tree] {
+        let ports = vec![port(discipline, Some(calendar), Some(tree.clone()))];
+        let set = bench.device.set_ports(&tm::SetPortsRequest { ports }, &bench.wires);
+        assert_eq!(code(set), Ok(()));
+        let request = tm::GetPortsRequest { ports: vec![2] };
+        let found = bench.device.get_ports(&request, &bench.wires).expect("port 2 exists");
+        let [found] = &found.ports[..] else { panic!("one port") };
+        assert_eq!(
+            (found.discipline(), found.calendar, found.tree.as_ref()),
+            (discipline, Some(calendar), Some(&tree))
+        );
+    }
+    let both = tm::Calendar {
+        turn_bytes: Some(1),
+        ..calendar
+    };
+    let strict = tm::Tree {
+        nodes: vec![node(tm::Discipline::Strict, 0)],
+        ..Default::default()
+    };
+    let no_place = tm::Calendar {
+        place: Some(77),
+        ..calendar
+    };
+    for wrong in [
+        port(tm::Discipline::Calendar, Some(both), None),
+        port(tm::Discipline::Calendar, Some(no_place), None),
+        port(tm::Discipline::Tree, None, Some(strict)),
+        port(tm::Discipline::Tree, None, Some(tm::Tree::default())),
+    ] {
+        let set = bench
+            .device
+            .set_ports(&tm::SetPortsRequest { ports: vec![wrong] }, &bench.wires);
+        assert_eq!(code(set), Err(Code::InvalidArgument));
+    }
+}
+
+#[test]
 fn port_settings_change_all_together_or_not_at_all() {
     let mut bench = Bench::new();
     let port = |port, rate_bps| tm::PortConfig {
@@ -372,7 +442,7 @@ fn port_settings_change_all_together_or_not_at_all() {
         user_field: Some("meta.user".to_owned()),
         calendar: Some(tm::Calendar {
             queues: Some(12),
-            bytes_per_round: None,
+            ..Default::default()
         }),
         queues,
         ..port(2, 8_000_000)
@@ -412,9 +482,12 @@ fn port_settings_change_all_together_or_not_at_all() {
         ),
         (
             vec![tm::PortConfig {
+                discipline: Some(tm::Discipline::Afq.into()),
+                user_field: Some("meta.user".to_owned()),
                 calendar: Some(tm::Calendar {
                     queues: Some(7),
                     bytes_per_round: Some(200),
+                    ..Default::default()
                 }),
                 ..port(1, 1000)
             }],

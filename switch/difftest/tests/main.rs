@@ -1,4 +1,4 @@
-//! Programs beside their models.
+//! Programs compared with their models.
 
 mod multipath;
 mod programs;

@@ -8,8 +8,8 @@ use p4sched_schedulers::{Scheme, Target};
 use p4sched_simulator::frames::{Datagram, RANKED_PORT, is_forwarded};
 use p4sched_simulator::program::Program;
 use p4sched_simulator::switch::{Sent, Switch};
+use p4sched_world::constants::ECMP_BUCKETS;
 
-const BUCKETS: u32 = 64;
 const GROUP: u64 = 7;
 /// Ports of the paths, to which the buckets are dealt in turn: 22, 21 and 21 buckets.
 const PATHS: [Port; 3] = [11, 12, 13];
@@ -40,7 +40,7 @@ fn deal(switch: &mut Switch, bucket: u32, port: Port) {
 }
 
 fn deal_in_turn(switch: &mut Switch) {
-    for bucket in 0..BUCKETS {
+    for bucket in 0..ECMP_BUCKETS {
         deal(switch, bucket, PATHS[bucket as usize % PATHS.len()]);
     }
 }
@@ -87,7 +87,7 @@ fn sends_a_flow_where_its_hash_says(scheme: Scheme, target: Target) {
     for at in 0..u64::from(FLOWS) * PACKETS_PER_FLOW {
         let flow = (at % u64::from(FLOWS)) as u16;
         let datagram = datagram(flow);
-        let expected = PATHS[(datagram.flow_hash() % BUCKETS) as usize % PATHS.len()];
+        let expected = PATHS[(datagram.flow_hash() % ECMP_BUCKETS) as usize % PATHS.len()];
         let (port, frame) = send(&mut switch, at, &datagram).expect("a path");
         assert_eq!(port, expected, "{scheme:?} for {target:?}, flow {flow}");
         assert_eq!(frame[..6], (MAC | u64::from(port)).to_be_bytes()[2..]);
@@ -110,9 +110,9 @@ fn a_bucket_that_was_dealt_to_nobody_drops_and_others_do_not() {
     let known = datagram(1);
     let stranger = (2..FLOWS)
         .map(datagram)
-        .find(|other| other.flow_hash() % BUCKETS != known.flow_hash() % BUCKETS)
+        .find(|other| other.flow_hash() % ECMP_BUCKETS != known.flow_hash() % ECMP_BUCKETS)
         .expect("another bucket");
-    deal(&mut switch, known.flow_hash() % BUCKETS, PATHS[0]);
+    deal(&mut switch, known.flow_hash() % ECMP_BUCKETS, PATHS[0]);
     assert_eq!(send(&mut switch, 0, &known).map(|(port, _)| port), Some(PATHS[0]));
     assert_eq!(send(&mut switch, 1, &stranger), None);
 }
@@ -124,12 +124,12 @@ fn dealing_a_bucket_anew_moves_its_flows_only() {
     let before: Vec<_> = (0..FLOWS)
         .map(|flow| send(&mut switch, u64::from(flow), &datagram(flow)))
         .collect();
-    let moved = datagram(1).flow_hash() % BUCKETS;
+    let moved = datagram(1).flow_hash() % ECMP_BUCKETS;
     deal(&mut switch, moved, 14);
     for flow in 0..FLOWS {
         let after = send(&mut switch, u64::from(FLOWS + flow), &datagram(flow)).map(|(port, _)| port);
         let same = before[flow as usize].as_ref().map(|(port, _)| *port);
-        let expected = if datagram(flow).flow_hash() % BUCKETS == moved {
+        let expected = if datagram(flow).flow_hash() % ECMP_BUCKETS == moved {
             Some(14)
         } else {
             same

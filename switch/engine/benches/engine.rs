@@ -53,6 +53,7 @@ fn switch(discipline: Discipline) -> Engine {
                 config,
                 user_field: fields.0,
                 rank_field: fields.1,
+                ..PortSettings::default()
             },
         )
         .expect("the settings are valid");

@@ -1,8 +1,8 @@
-//! Where every packet went.
+//! Account of every packet.
 
 use p4sched_traffic_manager::Count;
 
-/// What came in and went out by one port.
+/// Packets in and out of one port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Traffic {
     /// Frames received.
@@ -34,7 +34,7 @@ pub struct Balance {
     pub ingress_dropped: u64,
     /// Dropped by the program at egress.
     pub egress_dropped: u64,
-    /// Not taken by a full queue.
+    /// Dropped at a full queue.
     pub queue_dropped: u64,
     /// Taken by a queue, and given up for another packet.
     pub pushed_out: u64,
@@ -47,11 +47,11 @@ pub struct Balance {
     /// Beyond what a link's delay may hold, [`crate::Engine::MAX_DELAYED_BYTES`].
     pub delay_dropped: u64,
 
-    /// In queues now.
+    /// Now in queues.
     pub queued: u64,
     /// Recirculating now.
     pub recirculating: u64,
-    /// On the links' delay now.
+    /// Now on the links' delay.
     pub delayed: u64,
 
     /// Parser errors. These packets are counted above too, as what became of them.
@@ -94,7 +94,7 @@ impl Balance {
         self.entered() == self.sent() + self.dropped() + self.inside()
     }
 
-    /// One call of the pipeline turned one packet into `packets`, a drop counted as one of them.
+    /// Counts a call of the pipeline that turned one packet into `packets`; a drop counts as one of them.
     pub(crate) fn became(&mut self, packets: usize) {
         self.copies += packets.saturating_sub(1) as u64;
     }

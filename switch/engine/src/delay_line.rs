@@ -10,12 +10,11 @@ struct InFlight {
     frame: Frame,
 }
 
-/// One line a port. A link keeps order, so each line is sorted by arrival, and the earliest of all is at some head.
+/// Delay of the links, one line for each port. A link keeps order, so each line is sorted by arrival, and the earliest
+/// packet of all is at some head.
 #[derive(Debug)]
 pub(crate) struct DelayLine {
-    /// In ascending order.
     ports: Vec<Port>,
-    /// Of each port.
     lines: Vec<VecDeque<InFlight>>,
     /// The first arrival on each line, side by side so that a scan for the earliest is fast.
     heads: Vec<Nanos>,

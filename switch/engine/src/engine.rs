@@ -7,7 +7,7 @@ use p4sched_dataplane::{
     Data, Enqueue, Frame, Loss, Nanos, Outcomes, Packet, PacketId, Pipeline, Port, Queueing, Recirculated, RegisterId,
     What,
 };
-use p4sched_traffic_manager::{Departure, Enqueued, Offered, PortStats, QUEUES, TrafficManager};
+use p4sched_traffic_manager::{Departure, Enqueued, Marks, Offered, PortStats, QUEUES, TrafficManager, reads};
 use thiserror::Error;
 
 use crate::delay_line::DelayLine;
@@ -74,8 +74,8 @@ impl Default for Engine {
 }
 
 impl Engine {
-    /// How often a clone made at egress may be cloned at egress again. A clone takes no time, so without a bound a
-    /// program that clones every clone would never let the clock go on. BMv2 has none, and such a program fills its queues.
+    /// Limit on clones of clones made at egress. A clone takes no time, so without a limit a program that clones every
+    /// clone would stop the clock. BMv2 has no limit, and such a program fills its queues.
     pub const MAX_CLONE_DEPTH: u8 = 16;
 
     /// Packets that may recirculate at the same time.
@@ -111,7 +111,7 @@ impl Engine {
     /// Loads a program in place of the one before. `queue_depth_registers` are the registers annotated `@queue_depth`: from
     /// now on their cell (port << 3) | priority holds the length that a packet of this priority would find.
     ///
-    /// Port settings, statistics and the links go on. Packets that wait in queues or recirculate were made by the old
+    /// Port settings, statistics and the links stay. Packets that wait in queues or recirculate were made by the old
     /// program and mean nothing to the new one: they are dropped, counted as flushed. Frames on a link's delay arrive.
     ///
     /// # Errors
@@ -186,7 +186,6 @@ impl Engine {
         asked.map_or(PacketId::default(), Pipeline::at_work)
     }
 
-    /// The loaded program.
     pub fn pipeline(&self) -> Option<&Pipeline> {
         self.program.as_ref().map(|program| &program.pipeline)
     }
@@ -240,7 +239,7 @@ impl Engine {
         self.deliver(now, out);
     }
 
-    /// When [`Engine::advance`] next has something to do; `None` if never.
+    /// Time of the next work of [`Engine::advance`]; `None` if there is none.
     pub fn next_event(&self) -> Option<Nanos> {
         let first = |a: Option<Nanos>, b: Option<Nanos>| match (a, b) {
             (Some(a), Some(b)) => Some(a.min(b)),
@@ -257,14 +256,18 @@ impl Engine {
     /// As [`Engine::check_port`]; then nothing is changed.
     pub fn set_port(&mut self, port: Port, settings: PortSettings) -> Result<(), PortError> {
         let fields = self.resolve(port, &settings)?;
-        let discipline_before = self.queues.port_config(port).discipline;
+        let before = self.queues.port_config(port);
+        let before = (before.discipline, reads(&before));
+        let after = (settings.config.discipline, reads(&settings.config));
         self.queues.set_port(self.clock, port, settings.config.clone())?;
         let fields_before = std::mem::replace(&mut self.fields[usize::from(port)], fields);
+        let fields = &self.fields[usize::from(port)];
         if let Some(program) = &self.program
-            && (fields, settings.config.discipline) != (fields_before, discipline_before)
+            && (fields, after) != (&fields_before, before)
         {
-            self.queues
-                .reclassify(port, |waiting| fields.classify(&program.pipeline, &waiting.packet));
+            self.queues.reclassify(self.clock, port, |waiting| {
+                fields.classify(&program.pipeline, &waiting.packet)
+            });
         }
         self.settings.insert(port, settings);
         for queue in 0..QUEUES as u8 {
@@ -274,13 +277,17 @@ impl Engine {
         Ok(())
     }
 
-    /// While a port is held, its packets wait in their queues, whatever the rate of its link: what is behind the port takes
-    /// no more frames. Everything else goes on. Call [`Engine::advance`] first.
-    pub fn hold_port(&mut self, port: Port, held: bool) {
-        self.queues.hold_port(self.clock, port, held);
+    /// Sets how many more packets fit behind a port (`None`: any number). The others wait in their queues, whatever the
+    /// rate of the port's link, and the scheduler chooses among them when there is room again. Everything else
+    /// continues.
+    ///
+    /// Call [`Engine::advance`] first, and again if this returns true: then a packet can leave at once.
+    pub fn set_room(&mut self, port: Port, room: Option<u32>) -> bool {
+        self.queues.set_room(self.clock, port, room);
+        self.queues.next_departure().is_some_and(|at| at <= self.clock)
     }
 
-    /// Whether a port could be set up like this.
+    /// Checks settings of a port.
     ///
     /// # Errors
     /// Settings that can not work, or a field that the loaded program does not have. Without a program the fields are
@@ -297,7 +304,7 @@ impl Engine {
         }
     }
 
-    /// How a port is set up.
+    /// Settings of a port.
     pub fn port(&self, port: Port) -> PortSettings {
         self.settings.get(&port).cloned().unwrap_or_default()
     }
@@ -321,7 +328,8 @@ impl Engine {
         self.cpu_port
     }
 
-    /// How long a packet takes from egress back to the parser (default 10 µs). Only for packets that recirculate later.
+    /// Sets the time of a packet from egress back to the parser (default 10 µs). Only for packets that recirculate
+    /// later.
     pub fn set_recirculation_latency(&mut self, latency_ns: Nanos) {
         self.recirculation.set_latency(latency_ns);
     }
@@ -331,12 +339,17 @@ impl Engine {
         self.queues.stats(port)
     }
 
-    /// What a port received and sent.
+    /// The round that the calendar of a port serves at the engine's clock; none if its discipline has no calendar.
+    pub fn calendar_round(&self, port: Port) -> Option<u64> {
+        self.queues.round(self.clock, port)
+    }
+
+    /// Packets that a port received and sent.
     pub fn traffic(&self, port: Port) -> Traffic {
         self.traffic.get(usize::from(port)).copied().unwrap_or_default()
     }
 
-    /// Where every packet went.
+    /// Account of every packet.
     pub fn balance(&self) -> Balance {
         Balance {
             queued: self.queues.queued() as u64,
@@ -481,8 +494,9 @@ impl Engine {
             program.pipeline.recycle(packet);
             return self.tell(id, || What::Dropped { why: Loss::CloneDepth });
         }
-        let fields = self.fields.get(usize::from(port)).copied().unwrap_or_default();
-        let (user, rank) = fields.classify(&program.pipeline, &packet);
+        let fields = self.fields.get(usize::from(port));
+        let Marks { user, rank, levels } =
+            fields.map_or_else(Marks::default, |fields| fields.classify(&program.pipeline, &packet));
         let item = Waiting { packet, clone_depth };
         match self.queues.enqueue(
             self.clock,
@@ -492,6 +506,7 @@ impl Engine {
                 len: frame_len,
                 user,
                 rank,
+                levels,
                 item,
             },
         ) {
@@ -529,7 +544,7 @@ impl Engine {
         self.store_length(port, queue);
     }
 
-    /// To the ghost control one buffer is one queue, the first; the others are empty.
+    /// Reports a queue to the ghost control: the whole buffer is the first queue; the others are empty.
     fn tell_ghost(&mut self, port: Port, queue: u8) {
         let Some(program) = &mut self.program else { return };
         let length = match queue {

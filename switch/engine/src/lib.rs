@@ -1,4 +1,4 @@
-//! One switch without its ports and its clock: a loaded program, a traffic manager, and the links behind it.
+//! One switch without ports and clock: a loaded program, a traffic manager, and the links behind it.
 //!
 //! ```text
 //! receive -> ingress -> queues of the egress port -> (shaper) -> egress -> link delay -> transmit
@@ -28,7 +28,8 @@ pub use loading::LoadError;
 pub use output::{FrameSink, Output};
 pub use p4sched_dataplane::{DigestMessage, Event, Frame, Nanos, Pipeline, Port};
 pub use p4sched_traffic_manager::{
-    ConfigError, Count, DEFAULT_QUANTUM_BYTES, Discipline, PortConfig, PortStats, QUEUES, QueueConfig, QueueStats,
+    CalendarConfig, CalendarPlace, ConfigError, Count, DEFAULT_QUANTUM_BYTES, Discipline, NodeConfig, PortConfig,
+    PortStats, QUEUES, QueueConfig, QueueStats, TreeConfig,
 };
 pub use ports::{PortError, PortSettings};
 pub use trace::EventSink;

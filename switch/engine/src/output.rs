@@ -1,4 +1,4 @@
-//! Where the engine's results go.
+//! Output of the engine.
 
 use p4sched_dataplane::{DigestMessage, Frame, Nanos, Port};
 

@@ -1,7 +1,7 @@
-//! What a port of the switch can be told, and how its packets get their user and rank.
+//! Settings of the switch's ports, and sources of the packets' users and ranks.
 
 use p4sched_dataplane::{FieldRef, Packet, Pipeline, Port};
-use p4sched_traffic_manager::{ConfigError, Discipline, PortConfig};
+use p4sched_traffic_manager::{ConfigError, LEVELS, Levels, Marks, PortConfig, name, reads};
 use thiserror::Error;
 
 /// A port's traffic manager, and the fields of the program that it looks at.
@@ -9,12 +9,15 @@ use thiserror::Error;
 pub struct PortSettings {
     /// Rate, delay, discipline, room.
     pub config: PortConfig,
-    /// The field that names a packet's user, as `meta.user` or `ipv4.src_addr`; required by [`Discipline::Drr`],
-    /// [`Discipline::Afq`] and [`Discipline::Stfq`]. Read when ingress is done; the low 64 bits count.
+    /// The field that names a packet's user, as `meta.user` or `ipv4.src_addr`; required by disciplines that
+    /// read it ([`reads`]). Read when ingress is done; the low 64 bits count.
     pub user_field: Option<String>,
-    /// The field that holds a packet's rank, smaller = more urgent; required by [`Discipline::Pifo`]. Read like
-    /// `user_field`.
+    /// The field that holds a packet's rank, smaller = more urgent; in a tree at the root. As `user_field`.
     pub rank_field: Option<String>,
+    /// The field that holds the number of a packet's leaf in a tree. As `user_field`.
+    pub leaf_field: Option<String>,
+    /// The fields that hold a packet's ranks at the levels of a tree below the root. As `user_field`.
+    pub level_rank_fields: Vec<String>,
 }
 
 /// Port settings that can not work.
@@ -26,13 +29,11 @@ pub enum PortError {
     /// A discipline without the field that it orders packets by.
     #[error("port {port}: discipline {discipline} needs {setting}, the field of the program that holds {meaning}")]
     FieldMissing {
-        /// The port.
         port: Port,
-        /// `drr`, `afq`, `stfq` or `pifo`.
-        discipline: &'static str,
-        /// `user_field` or `rank_field`.
-        setting: &'static str,
-        /// What the field tells.
+        discipline: String,
+        /// For example `user_field`.
+        setting: String,
+        /// Meaning of the field.
         meaning: &'static str,
     },
     /// A field that the loaded program does not have.
@@ -40,52 +41,80 @@ pub enum PortError {
         "port {port}: {setting}: the program has no field '{field}'; user metadata is meta.NAME, headers are HEADER.FIELD"
     )]
     UnknownField {
+        port: Port,
+        /// For example `user_field`.
+        setting: String,
+        /// Name of the wanted field.
+        field: String,
+    },
+    /// More levels than a tree can have.
+    #[error("port {port}: {fields} rank_fields; a tree has at most {} levels below its root", LEVELS - 1)]
+    TooManyRanks {
         /// The port.
         port: Port,
-        /// `user_field` or `rank_field`.
-        setting: &'static str,
-        /// What was asked for.
-        field: String,
+        /// How many there are.
+        fields: usize,
     },
     /// A port number that v1model can not express.
     #[error("port {port}: ports are 0..=510 (9 bits, 511 means drop)")]
-    NoSuchPort {
-        /// The port.
-        port: Port,
-    },
+    NoSuchPort { port: Port },
 }
 
-/// Where user and rank are in the packets of the loaded program.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// Places of the fields that a discipline reads, in packets of the loaded program.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Fields {
     user: Option<FieldRef>,
     rank: Option<FieldRef>,
+    levels: Option<Box<LevelFields>>,
+}
+
+/// The leaf in a tree, and the ranks below the root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct LevelFields {
+    leaf: Option<FieldRef>,
+    ranks: [Option<FieldRef>; LEVELS - 1],
 }
 
 impl Fields {
     /// Looks the fields up in the program.
     pub fn resolve(port: Port, settings: &PortSettings, program: &Pipeline) -> Result<Fields, PortError> {
-        let find = |setting, name: &Option<String>| match name {
+        let find = |setting: &str, name: Option<&String>| match name {
             None => Ok(None),
             Some(name) => match program.field(name) {
                 None => Err(PortError::UnknownField {
                     port,
-                    setting,
+                    setting: setting.to_owned(),
                     field: name.clone(),
                 }),
                 found => Ok(found),
             },
         };
+        let mut ranks = [None; LEVELS - 1];
+        for (level, rank) in ranks.iter_mut().enumerate() {
+            *rank = find("rank_fields", settings.level_rank_fields.get(level))?;
+        }
+        let leaf = find("leaf_field", settings.leaf_field.as_ref())?;
+        let in_a_tree = leaf.is_some() || ranks.iter().any(Option::is_some);
         Ok(Fields {
-            user: find("user_field", &settings.user_field)?,
-            rank: find("rank_field", &settings.rank_field)?,
+            user: find("user_field", settings.user_field.as_ref())?,
+            rank: find("rank_field", settings.rank_field.as_ref())?,
+            levels: in_a_tree.then(|| Box::new(LevelFields { leaf, ranks })),
         })
     }
 
-    /// A packet's user and rank; 0 where there is no field.
-    pub fn classify(&self, program: &Pipeline, packet: &Packet) -> (u64, u64) {
+    /// What a packet tells the discipline of its port; 0 where there is no field.
+    pub fn classify(&self, program: &Pipeline, packet: &Packet) -> Marks {
         let read = |field: Option<FieldRef>| field.map_or(0, |field| program.read(packet, field) as u64);
-        (read(self.user), read(self.rank))
+        Marks {
+            user: read(self.user),
+            rank: read(self.rank),
+            levels: self.levels.as_deref().map(|&LevelFields { leaf, ranks }| {
+                Box::new(Levels {
+                    leaf: read(leaf),
+                    ranks: ranks.map(read),
+                })
+            }),
+        }
     }
 }
 
@@ -95,25 +124,35 @@ pub(crate) fn check(port: Port, settings: &PortSettings) -> Result<(), PortError
         return Err(PortError::NoSuchPort { port });
     }
     settings.config.check(port)?;
-    let needs_user = |discipline| match settings.user_field {
-        Some(_) => Ok(()),
-        None => Err(PortError::FieldMissing {
+    let below_root = LEVELS - 1;
+    if settings.level_rank_fields.len() > below_root {
+        return Err(PortError::TooManyRanks {
             port,
-            discipline,
-            setting: "user_field",
-            meaning: "a packet's user (for example meta.user)",
-        }),
-    };
-    match settings.config.discipline {
-        Discipline::Drr => needs_user("drr"),
-        Discipline::Afq => needs_user("afq"),
-        Discipline::Stfq => needs_user("stfq"),
-        Discipline::Pifo if settings.rank_field.is_none() => Err(PortError::FieldMissing {
-            port,
-            discipline: "pifo",
-            setting: "rank_field",
-            meaning: "a packet's rank (for example meta.rank)",
-        }),
-        _ => Ok(()),
+            fields: settings.level_rank_fields.len(),
+        });
     }
+    let missing = |setting: &str, meaning| PortError::FieldMissing {
+        port,
+        discipline: name(settings.config.discipline),
+        setting: setting.to_owned(),
+        meaning,
+    };
+    let reads = reads(&settings.config);
+    if reads.user && settings.user_field.is_none() {
+        return Err(missing("user_field", "a packet's user (for example meta.user)"));
+    }
+    if reads.ranks[0] && settings.rank_field.is_none() {
+        return Err(missing("rank_field", "a packet's rank (for example meta.rank)"));
+    }
+    if reads.leaf && settings.leaf_field.is_none() {
+        let meaning = "the number of a packet's leaf (for example meta.leaf)";
+        return Err(missing("leaf_field", meaning));
+    }
+    for level in 1..LEVELS {
+        if reads.ranks[level] && settings.level_rank_fields.len() < level {
+            let setting = format!("rank_fields number {level}");
+            return Err(missing(&setting, "a packet's rank that many levels below the root"));
+        }
+    }
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! Packets on their way from egress back to the parser.
 //!
-//! A pass takes time, so time goes on even if a packet recirculates for ever. The number of passes in one call has a limit,
+//! A pass takes time, so time advances even if a packet recirculates for ever. The number of passes in one call has a limit,
 //! which grows with the time since the last call. So such a packet costs a share of the processor, and the switch works on.
 //! A packet that the limit holds back is handled in a later call, at the time of that call.
 //!
@@ -48,14 +48,13 @@ impl PartialEq for OnItsWay {
 
 impl Eq for OnItsWay {}
 
-/// See the module.
 #[derive(Debug)]
 pub(crate) struct Recirculation {
     /// The earliest on top.
     packets: BinaryHeap<Reverse<OnItsWay>>,
     /// Packets taken so far.
     taken: u64,
-    /// When the last packet of each recirculation port is due; v1model has no such port.
+    /// Due time of the last packet of each recirculation port; v1model has no such port.
     last_due: BTreeMap<Option<Port>, Nanos>,
     room: usize,
     latency_ns: Nanos,
@@ -95,7 +94,7 @@ impl Recirculation {
         true
     }
 
-    /// When the next packet reaches the parser.
+    /// Time at which the next packet reaches the parser.
     pub fn next(&self) -> Option<Nanos> {
         self.packets.peek().map(|Reverse(first)| first.due.0)
     }

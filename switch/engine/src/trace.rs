@@ -1,4 +1,4 @@
-//! Who is told what happens to packets.
+//! Receivers of the events of packets.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use p4sched_dataplane::{Event, Nanos, PacketId, Pipeline, What};
 /// Takes what happens to packets, in the order in which it happens.
 pub type EventSink = Box<dyn FnMut(Event) + Send>;
 
-/// The sink, and what goes on when another program is loaded.
+/// The sink, and the state that survives another program.
 pub(crate) struct Trace {
     sink: EventSink,
     /// Frames numbered by the programs before.

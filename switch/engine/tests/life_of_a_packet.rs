@@ -1,4 +1,4 @@
-//! Where packets go: copies, recirculation, the controller, drops; none is lost, and every run is the same.
+//! Ways of packets: copies, recirculation, the controller, drops. No packet is lost, and every run is the same.
 
 use crate::common::*;
 use p4sched_dataplane::{ActionCall, CloneSession};

@@ -1,7 +1,11 @@
 //! A P4 program in front of the queues: priorities, users, ranks, times and depths.
 
 use crate::common::*;
-use p4sched_engine::{Discipline, Engine, LoadError, PortConfig, PortError, PortSettings, QueueConfig};
+use p4sched_engine::{
+    CalendarConfig, CalendarPlace, Discipline, Engine, LoadError, NodeConfig, PortConfig, PortError, PortSettings,
+    QueueConfig, TreeConfig,
+};
+use p4sched_traffic_manager::{DISCIPLINES, one_buffer};
 
 /// 1500 bytes at this rate take 1 ms.
 const ONE_A_MILLISECOND: u64 = 12_000_000;
@@ -24,6 +28,55 @@ fn strict_priority_end_to_end() {
             .count()
     };
     assert_eq!((of(6), of(1)), (1000, 0));
+}
+
+#[test]
+fn behind_a_port_with_room_for_one_packet_strict_priority_decides_each_time() {
+    let mut settings = shaped(0);
+    settings.config.queues[1].size_packets = 10;
+    let mut switch = Switch::with_port(2, settings);
+    switch.engine.set_room(2, Some(1));
+    for priority in [1, 1, 1, 6, 6] {
+        switch.receive(0, Request { priority, ..FULL });
+    }
+    switch.advance(MILLISECOND);
+    let priorities = |switch: &Switch| switch.out.sent.iter().map(|probe| probe.priority).collect::<Vec<_>>();
+    assert_eq!(priorities(&switch), [1], "the first was alone");
+    let depths = |switch: &Switch| [1, 6].map(|priority| switch.depth_cell(2, priority));
+    assert_eq!((depths(&switch), switch.engine.next_event()), ([2, 2], None));
+    for left in [[2, 1], [2, 0], [1, 0], [0, 0]] {
+        assert!(switch.engine.set_room(2, Some(1)), "a packet can leave at once");
+        switch.advance(MILLISECOND);
+        assert_eq!(depths(&switch), left);
+    }
+    assert!(!switch.engine.set_room(2, Some(1)));
+    assert_eq!(priorities(&switch), [1, 6, 6, 1, 1]);
+    // What waits follows the room of its queue, as on any port.
+    switch.engine.set_room(2, Some(0));
+    for _ in 0..12 {
+        switch.receive(2 * MILLISECOND, Request { priority: 1, ..FULL });
+    }
+    switch.advance(2 * MILLISECOND);
+    assert_eq!((depths(&switch)[0], switch.balance().queue_dropped), (10, 2));
+}
+
+#[test]
+fn a_packet_that_egress_drops_takes_the_room_of_one() {
+    let mut switch = Switch::with_port(2, shaped(0));
+    switch.engine.set_room(2, Some(1));
+    let dropped = Request {
+        op: DROP_AT_EGRESS,
+        ..FULL
+    };
+    for request in [dropped, FULL] {
+        switch.receive(0, request);
+    }
+    switch.advance(0);
+    assert_eq!(switch.out.sent.len(), 0);
+    // Nothing is behind the port, so there is room again.
+    assert!(switch.engine.set_room(2, Some(1)));
+    switch.advance(0);
+    assert_eq!((switch.out.sent.len(), switch.balance().egress_dropped), (1, 1));
 }
 
 #[test]
@@ -90,13 +143,7 @@ fn the_depth_register_is_exact_whatever_the_program_writes() {
 
 #[test]
 fn with_one_buffer_every_cell_of_the_port_holds_its_depth() {
-    for discipline in [
-        Discipline::Fifo,
-        Discipline::Drr,
-        Discipline::Afq,
-        Discipline::Stfq,
-        Discipline::Pifo,
-    ] {
+    for discipline in DISCIPLINES.iter().copied().filter(|&one| one_buffer(one)) {
         let mut switch = Switch::with_port(2, with_discipline(discipline, shaped(ONE_A_MILLISECOND)));
         switch.receive(0, FULL);
         switch.advance(0);
@@ -171,6 +218,71 @@ fn pifo_sends_the_smallest_rank_first_and_gives_up_the_largest() {
     let ranks: Vec<_> = switch.out.sent.iter().map(|probe| probe.rank).collect();
     assert_eq!(ranks, [0, 1, 1, 2, 2]);
     assert_eq!((switch.balance().pushed_out, switch.balance().queue_dropped), (2, 0));
+}
+
+#[test]
+fn a_calendar_files_by_the_rank_that_the_program_names() {
+    let mut settings = with_discipline(Discipline::Calendar, shaped(0));
+    settings.config.calendar = CalendarConfig {
+        queues: 4,
+        turn_ns: 10 * MILLISECOND,
+        place: CalendarPlace::Ahead,
+        ..CalendarConfig::default()
+    };
+    let mut switch = Switch::with_port(2, settings);
+    for rank in [2, 4, 0, 1] {
+        switch.receive(3 * MILLISECOND, Request { rank, ..FULL });
+    }
+    switch.finish();
+    let sent: Vec<_> = switch.out.sent.iter().map(|probe| (probe.rank, probe.due)).collect();
+    assert_eq!(
+        sent,
+        [(0, 3 * MILLISECOND), (1, 10 * MILLISECOND), (2, 20 * MILLISECOND)]
+    );
+    assert_eq!(switch.balance().queue_dropped, 1, "four rounds ahead are too far");
+    assert_eq!(switch.engine.calendar_round(2), Some(2));
+}
+
+#[test]
+fn a_tree_orders_its_leaves_and_each_leaf_its_packets_by_fields_of_the_program() {
+    let tree = |rank_fields: &[&str], leaf_field: Option<&str>| {
+        let mut settings = with_discipline(Discipline::Tree, shaped(ONE_A_MILLISECOND));
+        let [root, sorted, fair] =
+            [Discipline::Pifo, Discipline::Pifo, Discipline::Drr].map(|one| NodeConfig::new(0, one));
+        settings.config.tree = TreeConfig {
+            nodes: vec![root, sorted, fair],
+        };
+        settings.rank_field = Some("meta.user".to_owned());
+        settings.leaf_field = leaf_field.map(str::to_owned);
+        settings.level_rank_fields = rank_fields.iter().map(|&field| field.to_owned()).collect();
+        settings
+    };
+    let mut switch = Switch::new();
+    for (settings, problem) in [
+        (tree(&["meta.rank"], None), "port 2: discipline tree needs leaf_field"),
+        (
+            tree(&[], Some("meta.user")),
+            "port 2: discipline tree needs rank_fields number 1",
+        ),
+        (
+            tree(&["meta.rang"], Some("meta.user")),
+            "port 2: rank_fields: the program has no field 'meta.rang'",
+        ),
+    ] {
+        let error = switch.engine.set_port(2, settings).unwrap_err().to_string();
+        assert!(error.starts_with(problem), "{error}");
+    }
+    // A packet's user is its leaf, and its rank at the root: leaf 1 goes before leaf 2, and sorts by rank.
+    let mut switch = Switch::with_port(2, tree(&["meta.rank"], Some("meta.user")));
+    switch.receive(0, Request { user: 2, ..FULL });
+    switch.advance(0);
+    for (user, rank) in [(2, 1), (1, 9), (2, 0), (1, 4), (0, 0)] {
+        switch.receive(0, Request { user, rank, ..FULL });
+    }
+    switch.finish();
+    let sent: Vec<_> = switch.out.sent.iter().map(|probe| (probe.user, probe.rank)).collect();
+    assert_eq!(sent, [(2, 0), (1, 4), (1, 9), (2, 1), (2, 0)]);
+    assert_eq!(switch.balance().queue_dropped, 1, "node 0 is no leaf");
 }
 
 #[test]

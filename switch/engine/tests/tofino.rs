@@ -212,7 +212,7 @@ impl Switch {
         balance
     }
 
-    /// What the program's register says of a queue.
+    /// Content of the program's register for a queue.
     fn told(&self, port: usize, queue: usize) -> u8 {
         let program = self.engine.pipeline().unwrap();
         let register = program.register("pipe.G.lengths").unwrap();

@@ -1,4 +1,4 @@
-//! Inputs that nobody would make: what the switch and the compiler do with them.
+//! Inputs that nobody would make, for the switch and the compiler.
 //!
 //! Every input is a text. Four kinds of text go to four targets; an input that makes one of them panic, take too long or
 //! contradict itself is a find.
@@ -8,6 +8,9 @@ mod programs;
 mod script;
 pub mod shorten;
 pub mod target;
+
+/// The folder of the inputs, with a folder for each target.
+pub const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus");
 
 pub use script::Sessions;
 pub use target::Target;

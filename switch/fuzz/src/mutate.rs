@@ -22,7 +22,7 @@ const NUMBERS: [&str; 14] = [
 ];
 const LONGEST: usize = 1 << 16;
 
-/// Where words, numbers and single signs begin and end.
+/// Ranges of words, numbers and single signs.
 fn tokens(text: &[u8]) -> Vec<std::ops::Range<usize>> {
     let kind = |byte: u8| match byte {
         b'0'..=b'9' => 0,

@@ -18,7 +18,7 @@ const PROGRAMS: [(&str, &str); 4] = [
     ("packs", "../p4/packs.p4"),
 ];
 
-/// The compiler's own include files, then those beside a file.
+/// The compiler's own include files, then those in a file's folder.
 struct Includes;
 
 impl IncludeResolver for Includes {
@@ -36,7 +36,6 @@ impl IncludeResolver for Includes {
     }
 }
 
-/// Compiled once.
 static CONFIGS: LazyLock<Mutex<HashMap<&'static str, ForwardingPipelineConfig>>> = LazyLock::new(Mutex::default);
 
 fn config(file: &str) -> ForwardingPipelineConfig {
@@ -54,7 +53,7 @@ fn config(file: &str) -> ForwardingPipelineConfig {
     }
 }
 
-/// The name of a program that there is: `everything` if it is none.
+/// The name of an existing program: `everything` for an unknown name.
 pub fn known(name: &str) -> &'static str {
     let found = PROGRAMS.into_iter().find(|(known, _)| *known == name);
     found.unwrap_or(PROGRAMS[0]).0

@@ -1,4 +1,4 @@
-//! What happens to a switch, line by line: requests of P4Runtime in text format, and frames.
+//! Script of a switch: requests of P4Runtime in text format, and frames, one per line.
 //!
 //! ```text
 //! program everything
@@ -28,7 +28,7 @@ use prost_reflect::DynamicMessage;
 use crate::programs::{known, program};
 
 const CPU_PORT: Port = 510;
-/// Between two lines.
+/// Time between two lines.
 const STEP: Nanos = 1_000_000;
 const LONGEST_WAIT: Nanos = 10_000_000_000;
 /// Lines of a script that are played in a session.
@@ -74,7 +74,7 @@ impl Bench {
         })
     }
 
-    /// Does something to both devices, which must answer the same and send the same.
+    /// Does something to both devices, which must give the same answers and output.
     fn both(&mut self, act: impl Fn(&mut Device, Nanos, &mut Sent) -> String) -> String {
         self.now += STEP;
         let now = self.now;
@@ -238,7 +238,7 @@ pub struct Sessions(HashMap<&'static str, Session>);
 
 struct Session {
     bench: Bench,
-    /// What was played, a script itself.
+    /// Lines that were executed; they form a script.
     played: String,
     scripts: usize,
 }

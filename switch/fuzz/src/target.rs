@@ -1,4 +1,4 @@
-//! What is fed with inputs.
+//! Targets of inputs.
 
 use clap::ValueEnum;
 use p4sched_compiler::{EmbeddedIncludes, Input, Options, compile};
@@ -11,7 +11,7 @@ use crate::script::{self, Bench, Sessions};
 const FRAMES: &str = "frame 1 0102030405060708090a0b0c0800450000140000000040060000 0a0000010a000002\n\
                       frame 2 ffffffffffff\nframe 3 00\n";
 
-/// Who takes the input. Each of them refuses what is no text.
+/// Target of an input. Each one refuses input that is no text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Target {
     /// Frames for the programs of the laboratory, and what a controller wrote before.
@@ -50,7 +50,8 @@ impl Target {
         }
     }
 
-    /// As [`Target::run`], but scripts go on where others have ended. `before` gets what leads here, an input itself.
+    /// Same as [`Target::run`], but scripts continue where others have ended. `before` gets the way to this point,
+    /// itself an input.
     ///
     /// # Panics
     /// A find.

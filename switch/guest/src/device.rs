@@ -33,14 +33,14 @@ const NET_F_MAC: u64 = 1 << 5;
 /// Length of the header in front of each frame, in bytes (section 5.1.6).
 const NET_HEADER_BYTES: usize = 12;
 
-/// What kind of device it is.
+/// Kind of a device.
 #[derive(Clone, Debug)]
 pub struct Kind {
     features: u64,
     protocol_features: u64,
     config: Vec<u8>,
     header: usize,
-    /// Whether the driver says each time that it has sent something; what it sends is found when it waits otherwise.
+    /// True if the driver announces each send; otherwise its data is found when it waits.
     kicks: bool,
 }
 
@@ -56,7 +56,6 @@ impl Kind {
         }
     }
 
-    /// A console.
     pub fn console() -> Self {
         Self {
             features: 0,
@@ -69,17 +68,17 @@ impl Kind {
     }
 }
 
-/// One device, from before its driver connects.
+/// A device, from before its driver connects.
 #[derive(Debug)]
 pub struct Device {
     kind: Kind,
     listener: UnixListener,
     requests: Option<UnixStream>,
-    /// Where the driver expects calls, which come from the calendar instead. It must stay open.
+    /// File descriptor for calls to the driver, which come from the calendar instead. It must stay open.
     calls: Option<OwnedFd>,
     memory: Option<GuestMemoryMmap>,
     queues: [Queue; QUEUES],
-    /// What has not found a place in the queue to the guest yet.
+    /// Frames that have no place in the queue to the guest yet.
     waiting: VecDeque<Vec<u8>>,
     call_due: [bool; QUEUES],
 }
@@ -119,7 +118,7 @@ impl Device {
         self.fill()
     }
 
-    /// Whether there is a queue whose driver must be called.
+    /// True if the driver of a queue must be called.
     pub fn call_due(&self) -> bool {
         self.call_due.contains(&true)
     }
@@ -165,7 +164,7 @@ impl Device {
         Ok(())
     }
 
-    /// Does what a request wants; the number that answers it, where it has one.
+    /// Executes a request; returns the number of the answer, if it has one.
     fn obey(
         &mut self,
         request: &Request,

@@ -1,8 +1,8 @@
-//! What can go wrong with a guest.
+//! Errors of a guest.
 
 use std::time::Duration;
 
-/// Why a guest does not go on.
+/// Reason why a guest stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum GuestError {
     /// A program or a file that guests need is not there.
@@ -19,7 +19,7 @@ pub enum GuestError {
     Ended {
         /// Name of the guest.
         name: String,
-        /// What its kernel said last.
+        /// Last message of its kernel.
         reason: String,
     },
     /// The guest ran on and on at one instant.
@@ -30,7 +30,7 @@ pub enum GuestError {
     Hangs {
         /// Name of the guest.
         name: String,
-        /// How long it was given.
+        /// Time that it had.
         patience: Duration,
     },
     /// An order could not be carried out.
@@ -38,7 +38,7 @@ pub enum GuestError {
     Refused {
         /// Name of the guest.
         name: String,
-        /// Which one, and why.
+        /// Part and reason.
         reason: String,
     },
 }

@@ -23,19 +23,19 @@ pub const BOOT_NS: u64 = 10_000_000_000;
 const TIME_OF_DAY_NS: u64 = 1_577_836_800_000_000_000;
 /// Variable of the kernel's environment that its randomness follows from (kernel/random.c).
 const SEED_VARIABLE: &str = "P4SCHED_GUEST_SEED";
-/// What the guest's kernel prints, in the guest's folder.
+/// Messages of the guest's kernel, in the guest's folder.
 const KERNEL_LOG: &str = "kernel.log";
-/// How often a guest that says nothing is asked whether it is still there.
+/// Time between two checks that a silent guest is still alive.
 const ALIVE: Duration = Duration::from_millis(200);
-/// What reading the clock takes a program, in ns (arch/um/kernel/time.c).
+/// Time of reading the clock in a program, in ns (arch/um/kernel/time.c).
 const CLOCK_NS: u64 = 256;
 /// A program that has read the clock so often in succession waits for time to pass, as iperf3 does for the end of a test.
 const SPINNING_TICKS: u32 = 16;
-/// How far its time may then go on without asking, in ns.
+/// Time that it may then take without a request, in ns.
 const SPINNING_NS: u64 = 20_000;
-/// How far its time may go on without asking otherwise, in ns: programs read the clock some times before they wait.
+/// Time that it may take without a request otherwise, in ns: programs read the clock a few times before they wait.
 const FREE_NS: u64 = 8 * CLOCK_NS;
-/// How far a guest's clock may go ahead to answer a question, in ns. Reading its clock takes a program 256 ns.
+/// Limit on a guest's clock running ahead to answer a question, in ns. Reading the clock takes a program 256 ns.
 const AHEAD_NS: u64 = 1_000_000;
 /// Numbers of the devices on the kernel's command line.
 const INTERFACE: u32 = 0;
@@ -43,10 +43,10 @@ const CONSOLE: u32 = 1;
 /// A guest that waits for nothing asks for this time.
 const NEVER: u64 = i64::MAX as u64;
 
-/// What makes a guest.
+/// Options of a guest.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Its name, also as the name of its machine.
+    /// Name, also of its machine.
     pub name: String,
     /// The guests' kernel: [`crate::kernel()`].
     pub kernel: PathBuf,
@@ -56,11 +56,11 @@ pub struct Options {
     pub folder: PathBuf,
     /// Address of its interface.
     pub mac: [u8; 6],
-    /// What its randomness follows from.
+    /// Seed of its randomness.
     pub seed: u64,
-    /// Its memory in MiB; what it does not touch costs nothing.
+    /// Memory in MiB; unused memory costs nothing.
     pub memory_mib: u32,
-    /// How long it may run, by the wall clock, before it waits.
+    /// Limit on its running time before it waits, by the wall clock.
     pub patience: Duration,
 }
 
@@ -75,16 +75,16 @@ pub struct Guest {
     calendar: Option<UnixStream>,
     interface: Device,
     console: Device,
-    /// Frames that the guest has sent and nobody has taken.
+    /// Frames that the guest has sent and that are still here.
     frames: Vec<Vec<u8>>,
     /// Bytes of the console that are not a whole line yet.
     line: Vec<u8>,
     events: Vec<Event>,
     now: u64,
-    /// When the guest wants to run.
+    /// Time at which the guest wants to run.
     requested: u64,
     waiting: bool,
-    /// How often in succession its time went on by no more than what reading the clock takes.
+    /// Number of successive steps in which its time advanced by at most one reading of the clock.
     ticks: u32,
     /// Sockets of the guest; removed at the end.
     _sockets: TempDir,
@@ -96,7 +96,7 @@ enum Which {
     Console,
 }
 
-/// Who has something to say.
+/// Source of a message.
 #[derive(Clone, Copy)]
 enum Source {
     Calendar,
@@ -256,7 +256,7 @@ impl Guest {
         }
     }
 
-    /// When the guest wants to run, in ns of its time; `None`: only if something comes.
+    /// Time at which the guest wants to run, in ns of its own time; `None`: only after input.
     pub fn next_event(&self) -> Option<u64> {
         Some(self.next()).filter(|time| *time < NEVER)
     }
@@ -301,7 +301,7 @@ impl Guest {
         Ok(())
     }
 
-    /// Whether there are frames that the guest has sent and nobody has taken.
+    /// True if the guest has sent frames that are still here.
     pub fn has_frames(&self) -> bool {
         !self.frames.is_empty()
     }
@@ -311,7 +311,7 @@ impl Guest {
         self.frames.drain(..)
     }
 
-    /// What has happened in the guest.
+    /// Takes the events of the guest.
     pub fn take_events(&mut self) -> impl Iterator<Item = Event> + '_ {
         self.events.drain(..)
     }
@@ -365,8 +365,7 @@ impl Guest {
         Ok(())
     }
 
-    /// Where the guest says something within [`ALIVE`]. The devices come first: what a guest sends, it sends before it
-    /// waits.
+    /// Source of the next message within [`ALIVE`]. The devices come first: a guest sends before it waits.
     fn poll(&self) -> Result<Option<Source>, GuestError> {
         let calendar: BorrowedFd<'_> = self
             .calendar

@@ -1,4 +1,4 @@
-//! Where the guests' kernel and their first program are.
+//! Paths of the guests' kernel and of their first program.
 
 use crate::GuestError;
 use std::env;
@@ -29,7 +29,7 @@ pub fn kernel() -> Result<PathBuf, GuestError> {
     }
 }
 
-/// The guests' first program, beside the program that runs now.
+/// The guests' first program, in the folder of the running program.
 ///
 /// # Errors
 /// [`GuestError::Missing`] if it is not there.

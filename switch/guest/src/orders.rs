@@ -1,14 +1,14 @@
-//! What our process and the first program in a guest say to each other: one JSON object a line, over the guest's console.
+//! Messages between our process and the first program of a guest: one JSON object per line, over the guest's console.
 
 use serde::{Deserialize, Serialize};
 
-/// Where the guest sees its own folder of the machine.
+/// The guest's own folder of the machine, as the guest sees it.
 pub const FOLDER: &str = "/run/p4sched";
 /// The folder that the guest's kernel was started in, as the files of the machine show it to the kernel. It has the links
 /// `init`, to the first program, and `folder`.
 pub const START_FOLDER: &str = "/proc/self/cwd";
 
-/// What the guest is to do.
+/// Order to the guest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
@@ -32,7 +32,6 @@ pub enum Order {
     Write {
         /// The file.
         path: String,
-        /// What is written.
         text: String,
     },
     /// Read a file, such as the kernel's counters.
@@ -54,7 +53,7 @@ impl Order {
     }
 }
 
-/// What happened in the guest.
+/// Event in the guest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
@@ -64,21 +63,21 @@ pub enum Event {
     Ended {
         /// Number of the command.
         id: u64,
-        /// Its exit status; 128 and the signal's number if a signal ended it.
+        /// Exit status; 128 plus the signal's number if a signal ended it.
         status: i32,
     },
     /// A file was read.
     Text {
         /// Number of the command.
         id: u64,
-        /// What it held.
+        /// Content.
         text: String,
     },
     /// An order could not be carried out.
     Failed {
         /// Number of the command, if it has one.
         id: Option<u64>,
-        /// Which one, and why.
+        /// Part and reason.
         reason: String,
     },
 }

@@ -8,7 +8,7 @@ use crate::GuestError;
 /// Length of every message in bytes: operation, number (both 32 bits) and time (64 bits).
 pub const BYTES: usize = 16;
 
-/// What a message wants.
+/// Operation of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// Answer to the message with the same number.
@@ -45,12 +45,10 @@ impl Operation {
     ];
 }
 
-/// One message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// What it wants.
     pub operation: Operation,
-    /// Of a question: what its answer repeats. Of a WAIT: how far the guest's time went on since the last RUN, in ns.
+    /// Number: an answer repeats that of its question; in a WAIT it is the guest's time since the last RUN, in ns.
     pub number: u32,
     /// A time in ns, where the operation has one.
     pub time: u64,
@@ -92,7 +90,7 @@ impl Message {
         }
     }
 
-    /// The guest may run from this time on, and may go on by `free` ns (less than 2^24) without asking. `queues` have
+    /// The guest may run from this time on, and may advance by `free` ns (less than 2^24) without asking. `queues` have
     /// news: two bits for each device, by its number.
     pub fn run(time: u64, free: u64, queues: u32) -> Self {
         Self {

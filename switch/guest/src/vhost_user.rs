@@ -21,14 +21,14 @@ pub const PROTOCOL_BACKEND_REQUESTS: u64 = 1 << 5;
 pub const PROTOCOL_CONFIG: u64 = 1 << 9;
 /// Protocol feature: kicks and calls are messages.
 pub const PROTOCOL_IN_BAND_NOTIFICATIONS: u64 = 1 << 14;
-/// All that in-band notifications need.
+/// Features that in-band notifications need.
 pub const PROTOCOL_FEATURES: u64 = PROTOCOL_BACKEND_REQUESTS | PROTOCOL_CONFIG | PROTOCOL_IN_BAND_NOTIFICATIONS;
 
 const VERSION: u32 = 1;
 const FLAG_REPLY: u32 = 1 << 2;
 const FLAG_NEED_REPLY: u32 = 1 << 3;
 
-/// What stands in front of each message.
+/// Header of each message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Number of the request.
@@ -59,7 +59,7 @@ impl Header {
         Ok(header)
     }
 
-    /// Whether the sender waits for an acknowledgement.
+    /// True if the sender waits for an acknowledgement.
     pub fn needs_reply(self) -> bool {
         self.flags & FLAG_NEED_REPLY != 0
     }
@@ -72,20 +72,20 @@ pub struct Region {
     pub address: u64,
     /// Length in bytes.
     pub size: u64,
-    /// Where in the file it starts, in bytes.
+    /// Start in the file, in bytes.
     pub offset: u64,
 }
 
-/// What a driver wants of its device.
+/// Request of a driver to its device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// Which features are there?
+    /// Asks for the features.
     GetFeatures,
-    /// These are used.
+    /// Sets the used features.
     SetFeatures(u64),
-    /// Which protocol features are there?
+    /// Asks for the protocol features.
     GetProtocolFeatures,
-    /// These are used.
+    /// Sets the used protocol features.
     SetProtocolFeatures(u64),
     /// The guest's memory is here.
     SetMemory(Vec<Region>),
@@ -95,11 +95,10 @@ pub enum Request {
     SetQueueAddresses {
         /// Number of the queue.
         queue: usize,
-        /// Descriptors.
         descriptors: u64,
-        /// What the driver has put in.
+        /// Index of the driver's next buffer.
         available: u64,
-        /// What the device has taken out.
+        /// Index of the device's next buffer.
         used: u64,
     },
     /// The next entry of a queue is this one.

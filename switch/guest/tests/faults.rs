@@ -1,4 +1,4 @@
-//! Guests that do not go on.
+//! Guests that fail.
 
 use std::time::Duration;
 

@@ -4,7 +4,7 @@ use crate::wire::{SECOND, pair};
 use p4sched_guest::BOOT_NS;
 use p4sched_guest::orders::Event;
 
-/// What the client reported, the bytes on the wire, and when the client ended.
+/// The client's report, the bytes on the wire, and the end of the client.
 fn transfer(seed: u64) -> Option<(String, u64, u64)> {
     // A short round trip: iperf3 does not sleep while it may not send, and each of its system calls costs time here.
     let mut wire = pair(seed, 2_000_000)?;

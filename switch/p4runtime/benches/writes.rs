@@ -1,4 +1,4 @@
-//! How fast a switch takes table entries: a P4Runtime client for any switch that has loaded nothing yet.
+//! Rate of table entries in any switch that has loaded nothing yet, from a P4Runtime client.
 //!
 //!     cargo bench --workspace --bench writes -- ADDRESS JSON P4INFO TABLE ENTRIES BATCH
 //!
@@ -27,7 +27,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::{Channel, Endpoint};
 
 const DEVICE_ID: u64 = 1;
-/// Whether a message is compressed, and its length, stand before it.
+/// Size of the head of a message: a flag for compression, and the length.
 const MESSAGE_HEAD_BYTES: usize = 5;
 /// A batch of 10,000 entries, and a program, are larger than gRPC's 4 MiB.
 const MAX_MESSAGE_BYTES: usize = 256 << 20;

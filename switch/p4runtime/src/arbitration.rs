@@ -1,4 +1,4 @@
-//! Which controller is primary (specification, section "Client Arbitration and Controller Replication").
+//! Arbitration of the primary controller (specification, section "Client Arbitration and Controller Replication").
 
 use std::collections::BTreeMap;
 
@@ -52,7 +52,7 @@ pub fn requested_role(name: &str, number: u64) -> String {
 
 #[derive(Debug, Default)]
 struct Role {
-    /// As the controllers named it.
+    /// Role as the controllers named it.
     named: Option<p4rt::Role>,
     config: Option<prost_types::Any>,
     /// Highest election identifier ever seen.
@@ -112,7 +112,7 @@ pub struct Arbitration {
 }
 
 impl Arbitration {
-    /// No controller yet.
+    /// Arbitration without controllers.
     pub fn new(device_id: u64) -> Arbitration {
         Arbitration {
             device_id,
@@ -191,7 +191,7 @@ impl Arbitration {
         }
     }
 
-    /// Whether a request with this device, role and election identifier may write.
+    /// Checks that a request with this device, role and election identifier may write.
     ///
     /// # Errors
     /// `NOT_FOUND` for another device or a role that no controller has, `PERMISSION_DENIED` if it is not from the
@@ -216,7 +216,7 @@ impl Arbitration {
         Ok(())
     }
 
-    /// Whether a request is for this device.
+    /// Checks that a request is for this device.
     ///
     /// # Errors
     /// `NOT_FOUND`.
@@ -230,7 +230,7 @@ impl Arbitration {
         )))
     }
 
-    /// Whether a stream belongs to the primary controller of its role.
+    /// True if a stream belongs to the primary controller of its role.
     pub fn is_primary(&self, stream: StreamId) -> bool {
         let role = self.role_of.get(&stream).and_then(|name| self.roles.get(name));
         role.is_some_and(|role| role.primary() == Some(stream))

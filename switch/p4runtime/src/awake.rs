@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long the server looks for the next request after an edit before it sleeps. To wake a sleeping processor takes some
-/// 15 µs, a client that writes one entry after the other sends the next within 100.
+/// Time that the server stays awake for the next request after an edit. Waking a sleeping processor takes some 15 µs; a
+/// client that writes one entry after another sends the next within 100.
 const STAYS_AWAKE: Duration = Duration::from_micros(100);
 
 /// See the module. Clones are of the same thread.
@@ -19,12 +19,12 @@ pub struct Awake {
 struct State {
     /// Nanoseconds after `since`.
     until: AtomicU64,
-    /// Whether a task keeps the thread awake.
+    /// True if a task keeps the thread awake.
     running: AtomicBool,
 }
 
 impl Awake {
-    /// Not yet awake.
+    /// A thread that is not awake yet.
     pub fn new() -> Awake {
         Awake {
             since: Instant::now(),

@@ -29,7 +29,7 @@ pub struct DeviceHandle {
     shortcut: Option<Shortcut>,
     /// Jobs that were sent and have not begun.
     waiting: Arc<AtomicUsize>,
-    /// After edits that ran at once.
+    /// Keeps the thread awake after edits that ran at once.
     awake: Awake,
 }
 
@@ -52,8 +52,8 @@ impl DeviceHandle {
         DeviceHandle { shortcut, ..self }
     }
 
-    /// As [`DeviceHandle::run`], for a short request that needs the device alone. While the device's thread is idle, it runs on
-    /// the calling thread: no thread has to be woken for it, nor for its answer.
+    /// Same as [`DeviceHandle::run`], for a short request that needs the device alone. If the device's thread is idle,
+    /// it runs on the calling thread: no thread must be woken for it or for its answer.
     ///
     /// # Errors
     /// As [`DeviceHandle::run`].
@@ -138,7 +138,7 @@ impl DeviceHandle {
         self.jobs.send(job).map_err(|_| stopping())
     }
 
-    /// As [`DeviceHandle::run`], for a request that the device may refuse.
+    /// Same as [`DeviceHandle::run`], for a request that the device may refuse.
     ///
     /// # Errors
     /// The device's fault, or `UNAVAILABLE`.

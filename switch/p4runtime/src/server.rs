@@ -52,7 +52,7 @@ pub async fn serve(
     }
 }
 
-/// As [`serve`], with streams to which the device sends its notifications by itself.
+/// Same as [`serve`], with streams for the device's own notifications.
 ///
 /// # Errors
 /// Those of the socket.

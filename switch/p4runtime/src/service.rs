@@ -210,7 +210,7 @@ impl P4Runtime for Service {
     }
 }
 
-/// Goes on to its end also if nobody waits for it any more: in a task of its own, if it does not end at once.
+/// Runs to its end even if its caller is gone: in a separate task, unless it ends at once.
 async fn to_the_end<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> Result<T, Status> {
     let mut work = Box::pin(work);
     let begun = std::future::poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await;
@@ -301,7 +301,8 @@ async fn handle(
                 details,
             )
         }
-        None => return Err(Status::invalid_argument("an empty stream message")),
+        // Also a kind of message that a later version of P4Runtime has. Clients of BMv2, which ignores it too, send one.
+        None => return Ok(()),
     };
     if let Err(fault) = result {
         let error = p4rt::StreamError {

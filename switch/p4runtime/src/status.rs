@@ -6,11 +6,11 @@ use p4sched_proto::p4::v1 as p4rt;
 use prost::Message as _;
 use tonic::{Code, Status};
 
-/// What clients take as metadata of a response unless told otherwise.
+/// Default limit of clients on the metadata of a response.
 pub const CLIENT_METADATA_BYTES: usize = 8192;
 /// Room for everything in it but the message and the details.
 const OTHER_METADATA_BYTES: usize = 600;
-/// Longest message of a batch's status: it is sent beside the details and again within them.
+/// Longest message of a batch's status: it is sent with the details and again within them.
 const MAX_MESSAGE_BYTES: usize = 800;
 
 /// The status of a refused request.

@@ -11,10 +11,9 @@ use tonic::Status;
 use crate::arbitration::{Answer, Arbitration, StreamId};
 use crate::status;
 
-/// What goes down a stream.
+/// Message down a stream.
 pub type Outgoing = Result<p4rt::StreamMessageResponse, Status>;
 
-/// All open streams.
 pub struct Streams {
     state: Mutex<State>,
     /// Held while updates are applied: a new primary waits for the writes of the old one.
@@ -33,7 +32,7 @@ struct Open {
     said: Said,
 }
 
-/// How many messages went over a stream since it was opened, without arbitration and errors.
+/// Number of messages over a stream since it was opened, without arbitration and errors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Said {
     /// Packet-ins, digests and idle notices.
@@ -43,7 +42,8 @@ pub struct Said {
 }
 
 impl Streams {
-    /// No controller yet. `backlog` messages may wait for each; further ones are dropped, so that a slow controller delays no other.
+    /// Streams without controllers. `backlog`: messages that may wait for each; further ones are dropped, so that a
+    /// slow controller delays no other.
     pub fn new(device_id: u64, backlog: usize) -> Streams {
         let state = State {
             arbitration: Arbitration::new(device_id),
@@ -155,7 +155,7 @@ impl Streams {
         self.state().said(stream, |said| said.by_controller += 1);
     }
 
-    /// What was said on the stream of the controller with this election identifier; `None` if there is none.
+    /// Number of messages on the stream of the controller with this election identifier; `None` if there is none.
     pub fn said(&self, election_id: u128) -> Option<Said> {
         let state = self.state();
         let stream = state.arbitration.stream_of(election_id)?;

@@ -13,7 +13,7 @@ use tonic::{Request, Response, Status};
 
 use crate::handle::DeviceHandle;
 
-/// Between two snapshots.
+/// Shortest time between two snapshots.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The traffic manager of one device.

@@ -1,4 +1,4 @@
-//! Who is primary, and what every controller is told: section "Client Arbitration and Controller Replication".
+//! Primary controllers, and messages to every controller: section "Client Arbitration and Controller Replication".
 
 use p4sched_device as device;
 use p4sched_p4runtime::arbitration::{Answer, Arbitration, MAX_STREAMS_PER_ROLE, StreamId};

@@ -218,17 +218,36 @@ async fn stream_errors_name_what_caused_them() {
 }
 
 #[tokio::test]
-async fn a_stream_message_that_says_nothing_ends_the_stream() {
+async fn an_empty_stream_message_is_ignored() {
+    let server = start().await;
+    let mut controller = Controller::connect(&server, 1).await;
+    let empty = p4rt::StreamMessageRequest { update: None };
+    controller
+        .requests
+        .send(empty.clone())
+        .await
+        .expect("the stream is open");
+    assert_eq!(controller.arbitration().await, Code::Ok, "it is the first answer");
+    controller.requests.send(empty).await.expect("the stream is open");
+    controller.send(Update::Packet(p4rt::PacketOut::default())).await;
+    let Ok(Response::Error(error)) = controller.next().await else {
+        panic!("the stream goes on, and the packet is answered")
+    };
+    assert_eq!(error.canonical_code, Code::FailedPrecondition as i32, "no program");
+}
+
+#[tokio::test]
+async fn a_controller_whose_stream_was_ended_is_primary_no_longer() {
     let server = start().await;
     let mut controller = Controller::connect(&server, 1).await;
     assert_eq!(controller.arbitration().await, Code::Ok);
-    let empty = p4rt::StreamMessageRequest { update: None };
-    controller.requests.send(empty).await.expect("the stream is open");
-    let status = controller.next().await.expect_err("it says nothing");
-    assert_eq!(
-        (status.code(), status.message()),
-        (Code::InvalidArgument, "an empty stream message")
-    );
+    let elsewhere = p4rt::MasterArbitrationUpdate {
+        device_id: 2,
+        ..Default::default()
+    };
+    controller.send(Update::Arbitration(elsewhere)).await;
+    let status = controller.next().await.expect_err("the stream is for another device");
+    assert_eq!(status.code(), Code::FailedPrecondition);
     let mut next = Controller::connect(&server, 1).await;
     assert_eq!(next.arbitration().await, Code::Ok, "its election id is free again");
 }

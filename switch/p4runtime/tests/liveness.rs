@@ -1,4 +1,4 @@
-//! What depends on links that are up, and how one-shots choose and how large they are.
+//! Effects of links that are up, and choices and sizes of one-shots.
 
 use std::collections::BTreeSet;
 

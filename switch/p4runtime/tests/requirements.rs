@@ -571,7 +571,7 @@ async fn packet_outs_pass_the_tables_and_keep_their_order() {
     }
 }
 
-/// Batches that change all entries at once, beside reads of all of them.
+/// Batches that change all entries at once, during reads of all of them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_read_never_sees_half_of_an_atomic_batch() {
     let (server, mut writer, bench) = connected().await;

@@ -2,10 +2,15 @@
 //!
 //! The switch writes its log of packets with this crate, `p4sched-packet-trace` shows what a program does with a capture.
 
-pub mod pcap;
-pub mod pcapng;
+mod packet;
+mod pcap;
+mod pcapng;
+mod reader;
 pub mod text;
 pub mod way;
+
+pub use packet::Packet;
+pub use reader::Reader;
 
 use p4sched_dataplane::{Event, What};
 

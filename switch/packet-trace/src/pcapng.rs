@@ -3,7 +3,7 @@
 
 use std::io::Read;
 
-use crate::pcap::{ETHERNET, LONGEST_PACKET, Packet, fill, not_ethernet, read_word};
+use crate::packet::{ETHERNET, LONGEST_PACKET, Packet, fill, not_ethernet, read_word};
 
 const SECTION: u32 = 0x0a0d_0d0a;
 const INTERFACE: u32 = 1;

@@ -6,7 +6,7 @@ use p4sched_dataplane::{Event, Frame, Nanos, Port};
 use p4sched_device::{Device, Fidelity, PortCounts, Ports, Program};
 use p4sched_engine::{Engine, FrameSink};
 
-use crate::pcap::Packet;
+use crate::packet::Packet;
 
 /// When the first packet arrives.
 const START: Nanos = 1_000_000;

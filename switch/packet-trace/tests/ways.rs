@@ -7,8 +7,8 @@ use p4sched_dataplane::{Event, Pipeline};
 use p4sched_device::Program;
 use p4sched_device::bmv2::{KeyParam, Mirror, Queues, RowAction};
 use p4sched_engine::Engine;
+use p4sched_packet_trace::Packet;
 use p4sched_packet_trace::json;
-use p4sched_packet_trace::pcap::Packet;
 use p4sched_packet_trace::text::{Detail, Told, lines};
 use p4sched_packet_trace::way::Bench;
 

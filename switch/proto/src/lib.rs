@@ -1,7 +1,7 @@
 //! Messages of P4Runtime (specification 1.4/1.5), P4Info, and the project's own services: the traffic manager's and that of
 //! a network in virtual time. With the feature `services` also gRPC clients and servers.
 
-#![allow(missing_docs, clippy::all, reason = "generated from .proto files")]
+#![allow(clippy::all, reason = "generated from .proto files")]
 
 use std::sync::LazyLock;
 

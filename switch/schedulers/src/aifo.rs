@@ -28,7 +28,8 @@ use crate::config::{ConfigError, Headroom, MAX_PACKETS, Sizes, in_range};
 use crate::fifo::Fifo;
 use crate::log2::{ROUNDING, log2};
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
-use crate::scheme::{self, Compared, Discipline, P4, Reference, TailDrop, Target};
+use crate::scheme::{self, Compared, Discipline, P4, Reference, TailDrop};
+use crate::target::Target;
 use crate::window::{Window, WindowConfig};
 use crate::worker::{ToldLength, Worker};
 
@@ -174,6 +175,7 @@ impl Reference for Aifo {
             "sampling",
         ],
         discipline: Discipline::Fifo,
+        rank_field: None,
         tail_drop: TailDrop::Program,
         ranks: true,
         verdicts: true,

@@ -4,7 +4,7 @@
 
 use rand::{Rng, RngCore};
 
-use crate::scheme::Target;
+use crate::target::Target;
 
 /// Longest sliding window, in ranks.
 pub const MAX_WINDOW: usize = 1 << 16;
@@ -15,9 +15,6 @@ pub const MAX_QUEUES: usize = 64;
 
 /// Most queues of a port: one for each BMv2 priority.
 pub const MAX_P4_QUEUES: usize = 8;
-/// Longest window that the P4 programs have registers for, in ranks.
-pub const MAX_P4_WINDOW: usize = 32;
-
 /// Why a configuration is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {

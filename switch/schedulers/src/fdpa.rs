@@ -30,7 +30,8 @@ use rand::{Rng, RngCore};
 use crate::config::{self, ConfigError, Sizes, in_range};
 use crate::priority_queues::PriorityQueues;
 use crate::scheduler::{Nanos, Packet, Scheduler, Verdict};
-use crate::scheme::{self, Discipline, P4, Reference, TailDrop, Target};
+use crate::scheme::{self, Discipline, P4, Reference, TailDrop};
+use crate::target::Target;
 
 /// Most bands: one for each priority.
 pub const MAX_BANDS: usize = 8;
@@ -372,6 +373,7 @@ impl Reference for Fdpa {
             "depth_8",
         ],
         discipline: Discipline::Strict,
+        rank_field: None,
         tail_drop: TailDrop::Either,
         ranks: false,
         verdicts: false,

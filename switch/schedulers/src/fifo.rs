@@ -3,19 +3,22 @@
 //!   enqueue: if the queue holds C packets, drop; else append
 //!   dequeue: the oldest packet
 
-use std::collections::VecDeque;
 use std::slice;
 
+use p4sched_traffic_manager::Scheduling;
+use p4sched_traffic_manager::fifo::Fifo as Queue;
 use rand::{Rng, RngCore};
 
 use crate::config::{ConfigError, MAX_PACKETS, Sizes, in_range};
+use crate::ideal::with_room;
 use crate::scheduler::{Nanos, Packet, Scheduler, Verdict};
-use crate::scheme::{self, Discipline, P4, Reference, TailDrop, Target};
+use crate::scheme::{self, Discipline, P4, Reference, TailDrop};
+use crate::target::Target;
 
-/// One queue with tail drop.
+/// One queue with tail drop: the traffic manager's, with packets of the models.
 #[derive(Clone, Debug)]
 pub struct Fifo {
-    queue: VecDeque<Packet>,
+    queue: Queue<Packet>,
     capacity: usize,
 }
 
@@ -27,14 +30,14 @@ impl Fifo {
     pub fn new(capacity: usize) -> Result<Fifo, ConfigError> {
         in_range("queue size C", capacity, 1, MAX_PACKETS, "packets")?;
         Ok(Fifo {
-            queue: VecDeque::new(),
+            queue: Queue::new(&with_room(capacity)),
             capacity,
         })
     }
 
     /// Appends a packet, even to a full queue.
     pub(crate) fn append(&mut self, packet: Packet) -> Verdict {
-        self.queue.push_back(packet);
+        self.queue.append(0, packet);
         Verdict::Queued { queue: 0 }
     }
 
@@ -45,19 +48,16 @@ impl Fifo {
 }
 
 impl Scheduler for Fifo {
-    fn enqueue(&mut self, _now: Nanos, packet: Packet) -> Verdict {
-        if self.queue.len() >= self.capacity {
-            return Verdict::DroppedFull;
-        }
-        self.append(packet)
+    fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
+        Verdict::of(self.queue.offer(now, packet), |victim| victim)
     }
 
-    fn dequeue(&mut self, _now: Nanos) -> Option<Packet> {
-        self.queue.pop_front()
+    fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
+        self.queue.take(now)
     }
 
     fn len(&self) -> usize {
-        self.queue.len()
+        self.queue.length(0)
     }
 }
 
@@ -71,6 +71,7 @@ impl Reference for Fifo {
         action: "set_depth",
         parameters: &["depth"],
         discipline: Discipline::Fifo,
+        rank_field: None,
         tail_drop: TailDrop::Either,
         ranks: true,
         verdicts: false,
@@ -84,6 +85,7 @@ impl Reference for Fifo {
     fn reconfigure(&mut self, &capacity: &usize) -> Result<(), ConfigError> {
         in_range("queue size C", capacity, 1, MAX_PACKETS, "packets")?;
         self.capacity = capacity;
+        self.queue.follow(0, &with_room(capacity));
         Ok(())
     }
 

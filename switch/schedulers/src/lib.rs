@@ -7,30 +7,26 @@
 //! Everything here is pure: time, packets and randomness are arguments.
 //!
 //! The list in [`each_scheme`] is the registry: one line makes a file of `src/` a scheme that the simulator, the differential
-//! test and the commands know. Models that have no program:
-//!
-//! | module | scheduler | from |
-//! |---|---|---|
-//! | [`afq`] | approximate fair queueing, a calendar of rounds | Sharma et al., NSDI 2018 |
-//! | [`drr`] | deficit round robin | Shreedhar and Varghese, SIGCOMM 1995 |
-//! | [`stfq`] | start-time fair queueing as a rank function | Goyal et al., SIGCOMM 1996 |
+//! test and the commands know. Two more have no program: [`stfq`], start-time fair queueing as a rank function for any scheme,
+//! and [`ideal`], any discipline of the traffic manager.
 
-pub mod afq;
 pub mod config;
-pub mod drr;
+pub mod ideal;
 mod log2;
 pub mod priority_queues;
 mod registry;
 pub mod scheduler;
 pub mod scheme;
 pub mod stfq;
+pub mod target;
 pub mod window;
 pub mod worker;
 
 pub use config::{ConfigError, Headroom, Sizes};
 use rand::RngCore;
 pub use scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
-pub use scheme::{Compared, P4, Reference, Target};
+pub use scheme::{Compared, P4, Reference};
+pub use target::Target;
 
 /// Calls a macro with the list of all schemes: `module: Type, "what it is";` for each. The module has the scheme's name,
 /// its type is a [`Reference`].

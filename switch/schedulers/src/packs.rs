@@ -27,7 +27,8 @@ use crate::config::{self, ConfigError, Headroom, Sizes};
 use crate::log2::{ROUNDING, log2};
 use crate::priority_queues::PriorityQueues;
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
-use crate::scheme::{self, Compared, Discipline, P4, Reference, TailDrop, Target};
+use crate::scheme::{self, Compared, Discipline, P4, Reference, TailDrop};
+use crate::target::Target;
 use crate::window::{Window, WindowConfig};
 
 /// Which occupancy the queue mapping looks at.
@@ -212,6 +213,7 @@ impl Reference for Packs {
             "sampling",
         ],
         discipline: Discipline::Strict,
+        rank_field: None,
         tail_drop: TailDrop::Program,
         ranks: true,
         verdicts: true,

@@ -11,22 +11,20 @@
 
 use std::slice;
 
+use p4sched_traffic_manager::Scheduling;
+use p4sched_traffic_manager::pifo::Pifo as Queue;
 use rand::RngCore;
 
 use crate::config::{ConfigError, MAX_PACKETS, Sizes, in_range};
 use crate::fifo::Fifo;
-use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
+use crate::ideal::with_room;
+use crate::scheduler::{Nanos, Packet, Scheduler, Verdict};
 use crate::scheme::{Discipline, P4, Reference, TailDrop};
 
-/// A sorted queue that pushes out its least urgent packet when full.
+/// A sorted queue that pushes out its least urgent packet when full: the traffic manager's, with packets of the models.
 #[derive(Clone, Debug)]
 pub struct Pifo {
-    /// The first packet to leave is the last one. A switch has room for so few packets that moving some of them costs less than
-    /// a tree.
-    queue: Vec<Packet>,
-    /// Their ranks once more, close together: here a packet looks for its place.
-    ranks: Vec<Rank>,
-    capacity: usize,
+    queue: Queue<Packet>,
 }
 
 impl Pifo {
@@ -37,48 +35,24 @@ impl Pifo {
     pub fn new(capacity: usize) -> Result<Pifo, ConfigError> {
         in_range("queue size C", capacity, 1, MAX_PACKETS, "packets")?;
         Ok(Pifo {
-            queue: Vec::new(),
-            ranks: Vec::new(),
-            capacity,
+            queue: Queue::new(&with_room(capacity)),
         })
-    }
-
-    /// How many packets leave after one of this rank that arrives now.
-    fn behind(&self, rank: Rank) -> usize {
-        self.ranks.partition_point(|&other| other > rank)
     }
 }
 
 impl Scheduler for Pifo {
     #[inline]
-    fn enqueue(&mut self, _now: Nanos, packet: Packet) -> Verdict {
-        let behind = self.behind(packet.rank);
-        if self.queue.len() < self.capacity {
-            self.queue.insert(behind, packet);
-            self.ranks.insert(behind, packet.rank);
-            return Verdict::Queued { queue: 0 };
-        }
-        // Those that leave after it move into the place of the last one.
-        match self.queue[..behind].first().copied() {
-            None => Verdict::DroppedFull,
-            Some(victim) => {
-                self.queue.copy_within(1..behind, 0);
-                self.queue[behind - 1] = packet;
-                self.ranks.copy_within(1..behind, 0);
-                self.ranks[behind - 1] = packet.rank;
-                Verdict::PushedOut { queue: 0, victim }
-            }
-        }
+    fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
+        Verdict::of(self.queue.offer(now, packet), |victim| victim)
     }
 
     #[inline]
-    fn dequeue(&mut self, _now: Nanos) -> Option<Packet> {
-        self.ranks.pop();
-        self.queue.pop()
+    fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
+        self.queue.take(now)
     }
 
     fn len(&self) -> usize {
-        self.queue.len()
+        self.queue.length(0)
     }
 }
 
@@ -88,9 +62,8 @@ impl Reference for Pifo {
 
     /// The program of FIFO gives each packet its rank; the port sorts.
     const P4: P4 = P4 {
-        discipline: Discipline::Pifo {
-            rank_field: "meta.rank",
-        },
+        discipline: Discipline::Pifo,
+        rank_field: Some("meta.rank"),
         tail_drop: TailDrop::Queue,
         ..Fifo::P4
     };
@@ -100,14 +73,8 @@ impl Reference for Pifo {
     }
 
     fn reconfigure(&mut self, &capacity: &usize) -> Result<(), ConfigError> {
-        in_range(
-            "queue size C",
-            capacity,
-            self.queue.len().max(1),
-            MAX_PACKETS,
-            "packets",
-        )?;
-        self.capacity = capacity;
+        in_range("queue size C", capacity, self.len().max(1), MAX_PACKETS, "packets")?;
+        self.queue.follow(0, &with_room(capacity));
         Ok(())
     }
 

@@ -29,7 +29,8 @@ use rand::{Rng, RngCore};
 use crate::config::{ConfigError, Headroom, MAX_PACKETS, Sizes, in_range};
 use crate::fifo::Fifo;
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
-use crate::scheme::{self, Compared, Discipline, P4, Reference, TailDrop, Target};
+use crate::scheme::{self, Compared, Discipline, P4, Reference, TailDrop};
+use crate::target::Target;
 
 /// How the two products of the admission rule are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -193,6 +194,7 @@ impl Reference for Rifo {
         action: "set_rifo",
         parameters: &["capacity_packets", "headroom_256", "tracking_packets"],
         discipline: Discipline::Fifo,
+        rank_field: None,
         tail_drop: TailDrop::Program,
         ranks: true,
         verdicts: true,

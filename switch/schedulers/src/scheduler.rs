@@ -1,5 +1,7 @@
 //! What every scheduler is: packets go in with a verdict, and come out one at a time.
 
+use p4sched_traffic_manager::{self as traffic_manager, DropReason, Element};
+
 /// Nanoseconds since the switch started.
 pub type Nanos = u64;
 
@@ -11,14 +13,32 @@ pub type Rank = u32;
 pub struct Packet {
     /// Identity, unique among the packets of a run. No scheduler decides by it.
     pub id: u64,
-    /// Urgency; ignored by schedulers that have no ranks (FIFO, DRR, AFQ, FDPA).
+    /// Urgency; ignored by schedulers that have no ranks (FIFO, FDPA).
     pub rank: Rank,
-    /// Who is to be treated fairly (FDPA, DRR).
+    /// Who is to be treated fairly (FDPA).
     pub user: u32,
-    /// The flow whose packets should stay in order (AFQ, STFQ, FDPA's flowlets).
+    /// The flow whose packets should stay in order (STFQ, FDPA's flowlets); whose packet it is to an [`crate::ideal::Ideal`].
     pub flow: u32,
     /// Length in bytes.
     pub len: u32,
+}
+
+impl Element for Packet {
+    fn priority(&self) -> u8 {
+        0
+    }
+
+    fn bytes(&self) -> u32 {
+        self.len
+    }
+
+    fn user(&self) -> u64 {
+        u64::from(self.user)
+    }
+
+    fn rank(&self) -> u64 {
+        u64::from(self.rank)
+    }
 }
 
 /// What became of a packet that arrived.
@@ -43,6 +63,19 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// The verdict of a discipline of the traffic manager, whose queues are one here.
+    pub(crate) fn of<E>(verdict: traffic_manager::Verdict<E>, packet: impl Fn(E) -> Packet) -> Verdict {
+        match verdict {
+            traffic_manager::Verdict::Taken => Verdict::Queued { queue: 0 },
+            traffic_manager::Verdict::PushedOut(victim) => Verdict::PushedOut {
+                queue: 0,
+                victim: packet(victim),
+            },
+            traffic_manager::Verdict::Refused(_, DropReason::Full) => Verdict::DroppedFull,
+            traffic_manager::Verdict::Refused(..) => Verdict::DroppedByAdmission,
+        }
+    }
+
     /// Whether the arriving packet waits in a queue now.
     pub fn is_queued(self) -> bool {
         matches!(self, Verdict::Queued { .. } | Verdict::PushedOut { .. })

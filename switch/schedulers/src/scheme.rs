@@ -2,52 +2,16 @@
 
 use std::str::FromStr;
 
+pub use p4sched_traffic_manager::Discipline;
 use rand::RngCore;
 
-use crate::config::{ConfigError, MAX_P4_QUEUES, MAX_P4_WINDOW, Sizes};
+use crate::config::{ConfigError, MAX_P4_QUEUES, Sizes};
 use crate::scheduler::{Nanos, Rank, Scheduler};
+use crate::target::Target;
 use crate::worker::Worker;
 
 /// The parameter of a program's action that says how long its window is.
 pub const WINDOW_PARAMETER: &str = "window_ranks";
-
-/// The order in which the port of a program sends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Discipline {
-    /// One queue, in order of arrival.
-    Fifo,
-    /// Eight queues; the most urgent one that has a packet sends.
-    Strict,
-    /// One queue, sorted by a field of the program. No P4 target has it.
-    Pifo {
-        /// The field, for example `meta.rank`.
-        rank_field: &'static str,
-    },
-}
-
-impl Discipline {
-    /// Its name in the configuration of a port.
-    pub fn name(self) -> &'static str {
-        match self {
-            Discipline::Fifo => "fifo",
-            Discipline::Strict => "strict",
-            Discipline::Pifo { .. } => "pifo",
-        }
-    }
-
-    /// The field of the program that it sorts by.
-    pub fn rank_field(self) -> Option<&'static str> {
-        match self {
-            Discipline::Fifo | Discipline::Strict => None,
-            Discipline::Pifo { rank_field } => Some(rank_field),
-        }
-    }
-
-    /// True if no P4 target has it: the scheme is an ideal that others are measured against.
-    pub fn is_ideal(self) -> bool {
-        self.rank_field().is_some()
-    }
-}
 
 /// Who drops the packet that finds its queue full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,58 +22,6 @@ pub enum TailDrop {
     Queue,
     /// The program; or the traffic manager, if the program is told sizes of 0.
     Either,
-}
-
-/// The architecture that a program is written for. Hardware has no room for some rules as the papers state them; the model then
-/// has the hardware's rule as well.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Target {
-    /// Software switches: `p4/`.
-    #[default]
-    V1model,
-    /// Tofino 1: `tofino-port/`.
-    Tna,
-    /// Tofino 2: `tofino-port/t2na/`.
-    T2na,
-}
-
-impl Target {
-    /// All of them.
-    pub const ALL: &[Target] = &[Target::V1model, Target::Tna, Target::T2na];
-
-    /// Its name on command lines.
-    pub fn name(self) -> &'static str {
-        match self {
-            Target::V1model => "v1model",
-            Target::Tna => "tna",
-            Target::T2na => "t2na",
-        }
-    }
-
-    /// Where its programs are, below the project's folder.
-    pub fn directory(self) -> &'static str {
-        match self {
-            Target::V1model => "p4",
-            Target::Tna => "tofino-port",
-            Target::T2na => "tofino-port/t2na",
-        }
-    }
-
-    /// Longest window that its programs have registers for, in ranks.
-    pub fn max_window(self) -> usize {
-        match self {
-            Target::V1model => MAX_P4_WINDOW,
-            Target::Tna | Target::T2na => 16,
-        }
-    }
-
-    /// What the control plane has in front of the names that a program gives.
-    pub fn prefix(self) -> &'static str {
-        match self {
-            Target::V1model => "",
-            Target::Tna | Target::T2na => "pipe.",
-        }
-    }
 }
 
 impl FromStr for Target {
@@ -134,6 +46,9 @@ pub struct P4 {
     pub parameters: &'static [&'static str],
     /// The discipline of the port.
     pub discipline: Discipline,
+    /// The field of the program that the discipline sorts by, for example `meta.rank`. No P4 target sorts: such a scheme is an
+    /// ideal that others are measured against.
+    pub rank_field: Option<&'static str>,
     /// Who drops at a full queue.
     pub tail_drop: TailDrop,
     /// The program knows ranks (`p4/include/rank.p4`).
@@ -157,7 +72,7 @@ impl P4 {
     pub fn priority(&self, queue: usize) -> usize {
         match self.discipline {
             Discipline::Strict => MAX_P4_QUEUES - 1 - queue,
-            Discipline::Fifo | Discipline::Pifo { .. } => 0,
+            _ => 0,
         }
     }
 }
@@ -282,6 +197,7 @@ mod tests {
             action: "",
             parameters: &[],
             discipline: Discipline::Fifo,
+            rank_field: None,
             tail_drop: TailDrop::Program,
             ranks: true,
             verdicts: true,

@@ -29,7 +29,8 @@ use rand::RngCore;
 use crate::config::{self, ConfigError, MAX_P4_QUEUES, Sizes};
 use crate::priority_queues::PriorityQueues;
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
-use crate::scheme::{self, Compared, Discipline, P4, Reference, TailDrop, Target};
+use crate::scheme::{self, Compared, Discipline, P4, Reference, TailDrop};
+use crate::target::Target;
 
 /// Parameters of [`SpPifo`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,6 +143,7 @@ impl Reference for SpPifo {
             "size_1", "size_2", "size_3", "size_4", "size_5", "size_6", "size_7", "size_8",
         ],
         discipline: Discipline::Strict,
+        rank_field: None,
         tail_drop: TailDrop::Program,
         ranks: true,
         verdicts: true,

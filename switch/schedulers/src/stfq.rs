@@ -14,6 +14,9 @@
 
 use std::collections::HashMap;
 
+use p4sched_traffic_manager::SCALE_OF_WEIGHT_1;
+use p4sched_traffic_manager::stfq::StartTimes;
+
 use crate::config::{ConfigError, in_range};
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
 
@@ -21,9 +24,8 @@ use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
 #[derive(Clone, Debug)]
 pub struct Stfq<S> {
     scheduler: S,
-    /// Bytes, as start times are.
-    virtual_time: u64,
-    finish: HashMap<u32, u64>,
+    /// By flow. A scheduler that does not sort by rank sends in another order than that of start times.
+    times: StartTimes,
     /// Start time of each packet that waits, by identity.
     starts: HashMap<u64, u64>,
     scales: HashMap<u32, u32>,
@@ -39,8 +41,7 @@ impl<S: Scheduler> Stfq<S> {
         in_range("shift of the virtual time", shift as usize, 0, 31, "bits")?;
         Ok(Stfq {
             scheduler,
-            virtual_time: 0,
-            finish: HashMap::new(),
+            times: StartTimes::in_any_order(),
             starts: HashMap::new(),
             scales: HashMap::new(),
             shift,
@@ -64,12 +65,12 @@ impl<S: Scheduler> Stfq<S> {
 
     /// Virtual time: the start time of the packet that left last, in bytes.
     pub fn virtual_time(&self) -> u64 {
-        self.virtual_time
+        self.times.virtual_time()
     }
 
     /// The virtual start time that a packet of this flow would get now, in bytes.
     pub fn start(&self, flow: u32) -> u64 {
-        self.virtual_time.max(self.finish.get(&flow).copied().unwrap_or(0))
+        self.times.start(u64::from(flow))
     }
 
     fn rank(&self, start: u64) -> Rank {
@@ -83,18 +84,14 @@ impl<S: Scheduler> Scheduler for Stfq<S> {
         packet.rank = self.rank(start);
         let verdict = self.scheduler.enqueue(now, packet);
         if verdict.is_queued() {
-            let scale = u64::from(self.scales.get(&packet.flow).copied().unwrap_or(256));
-            self.finish
-                .insert(packet.flow, start + ((u64::from(packet.len) * scale) >> 8));
+            let scale = self.scales.get(&packet.flow).copied().unwrap_or(SCALE_OF_WEIGHT_1);
+            self.times.charge(u64::from(packet.flow), start, packet.len, scale);
             self.starts.insert(packet.id, start);
         }
         if let Verdict::PushedOut { victim, .. } = verdict
             && let Some(start) = self.starts.remove(&victim.id)
         {
-            // The victim was its flow's last packet: what comes next takes its place.
-            self.finish
-                .entry(victim.flow)
-                .and_modify(|finish| *finish = start.min(*finish));
+            self.times.refund(u64::from(victim.flow), start);
         }
         verdict
     }
@@ -102,7 +99,7 @@ impl<S: Scheduler> Scheduler for Stfq<S> {
     fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
         let packet = self.scheduler.dequeue(now)?;
         if let Some(start) = self.starts.remove(&packet.id) {
-            self.virtual_time = start;
+            self.times.serve(start);
         }
         Some(packet)
     }

@@ -13,9 +13,10 @@
 
 use rand::{Rng, RngCore};
 
-use crate::config::{ConfigError, MAX_P4_WINDOW, MAX_WINDOW, in_range};
+use crate::config::{ConfigError, MAX_WINDOW, in_range};
 use crate::scheduler::Rank;
-use crate::scheme::{Compared, Target, whole};
+use crate::scheme::{Compared, whole};
+use crate::target::{MAX_P4_WINDOW, Target};
 
 /// Content of a cell that was never written.
 pub const EMPTY: Rank = Rank::MAX;

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 const ROUNDS: usize = 9;
 const PACKETS: usize = 100_000;
 
-/// How packets are handled.
+/// Way of handling packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     Compiled,
@@ -32,7 +32,7 @@ impl Way {
         }
     }
 
-    /// In a round.
+    /// Packets in a round.
     fn packets(self) -> usize {
         match self {
             Way::Compiled | Way::Interpreted => PACKETS,

@@ -14,7 +14,7 @@ use rand::{Rng, RngCore};
 
 use p4sched_schedulers::scheduler::{Packet, Rank, Scheduler};
 
-/// What arrives: the window's ranks, oldest first, then those of the packets.
+/// Trace of arrivals: the window's ranks, oldest first, then those of the packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     /// Content of the window at the start.
@@ -23,7 +23,7 @@ pub struct Trace {
     pub ranks: Vec<Rank>,
 }
 
-/// What a scheduler made of a batch.
+/// A scheduler's result on a batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BatchOutcome {
     /// Ranks in the order in which they left.
@@ -54,7 +54,7 @@ pub fn batch(scheduler: &mut impl Scheduler, ranks: &[Rank]) -> BatchOutcome {
 }
 
 impl BatchOutcome {
-    /// For each packet sent: its rank, and how many higher-ranked packets left before it.
+    /// For each packet sent: its rank, and the number of higher-ranked packets that left before it.
     pub fn inversions(&self) -> impl Iterator<Item = (Rank, u64)> + '_ {
         self.sent.iter().enumerate().map(|(place, &rank)| {
             let overtaken_by = self.sent[..place].iter().filter(|&&earlier| earlier > rank).count();
@@ -85,29 +85,26 @@ impl BatchOutcome {
 
 /// Traces that can be searched.
 pub trait Space {
-    /// One of them.
     type Trace: Clone;
 
-    /// Any trace.
     fn draw(&self, random: &mut impl RngCore) -> Self::Trace;
 
     /// A trace that differs a little from this one.
     fn change(&self, trace: &Self::Trace, random: &mut impl RngCore) -> Self::Trace;
 }
 
-/// How a trace is climbed from: threshold accepting (Dueck and Scheuer, J. Computational Physics 90, 1990), which needs
-/// whole numbers only, so it finds the same on every machine.
+/// Search from a trace: threshold accepting (Dueck and Scheuer, J. Computational Physics 90, 1990). It uses only whole
+/// numbers, so it finds the same on every machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Climb {
     /// Changes tried.
     pub steps: usize,
-    /// How much worse than before a changed trace may be at the first step. It falls to 0 at the last one; always 0 is
-    /// hill climbing.
+    /// Allowed loss of a changed trace at the first step. It falls to 0 at the last one; always 0 is hill climbing.
     pub tolerance: i64,
 }
 
 impl Climb {
-    /// The best trace of one climb from a random one, and its gap. `step` is told of each step, and can end the climb.
+    /// The best trace of one climb from a random one, and its gap. `step` gets each step, and can end the climb.
     pub fn run<S: Space>(
         self,
         space: &S,
@@ -193,7 +190,7 @@ impl Space for Search {
         }
     }
 
-    /// One to three ranks redrawn, or two swapped.
+    /// Redraws one to three ranks, or swaps two.
     fn change(&self, trace: &Trace, random: &mut impl RngCore) -> Trace {
         let mut changed = trace.clone();
         if random.random_range(0..4) == 0 {

@@ -14,11 +14,9 @@ const HEAD: &str = "at_ns,flow,sequence,rank,frame_bytes";
 /// A packet that will arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// When.
+    /// Time.
     pub at: Nanos,
-    /// Its rank.
     pub rank: Rank,
-    /// Ethernet bytes.
     pub frame_bytes: u32,
 }
 

@@ -1,7 +1,7 @@
 //! The trace on which one scheduler does worst against another: ranked packets that arrive at one port, with pauses.
 //!
 //! Other than in appendix B of PACKS ([`crate::adversary`]), packets leave while others arrive, and windows start empty, as
-//! they do in a switch. So a trace can be sent to a compiled program as it is.
+//! they do in a switch. So a trace can be sent to a compiled program unchanged.
 
 use std::ops::ControlFlow;
 
@@ -20,24 +20,24 @@ pub const FRAME_BYTES: u32 = 1000;
 const PAUSE: Nanos = 250;
 /// Longest pause: two packets leave meanwhile.
 const LONGEST_PAUSE: u8 = 8;
-/// Most packets of a trace.
+/// Largest number of packets in a trace.
 pub const MAX_PACKETS: usize = 10_000;
 /// Changes tried from one random trace, unless fewer are asked for.
 const CLIMB: usize = 2500;
 
-/// What is bad.
+/// Measure of a bad result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Objective {
     /// Packets that left while one of a lower rank waited.
     Inversions,
     /// Packets lost, each weighted by how far its rank lies below the highest one that arrives.
     Drops,
-    /// How long packets of rank 0 waited in all; a lost one counts as if it had waited for a full buffer.
+    /// Total waiting time of the packets of rank 0; a lost packet counts as if it had waited for a full buffer.
     Delay,
 }
 
 impl Objective {
-    /// What a scheduler's treatment of a trace costs. `buffer`: packets that it can hold.
+    /// Cost of a scheduler's result on a trace. `buffer`: packets that it can hold.
     pub fn cost(self, played: &Played, arrivals: &[Arrival], buffer: usize) -> i64 {
         let cost = match self {
             Objective::Inversions => played.outcome.total_inversions(),
@@ -55,7 +55,7 @@ pub fn weighted_drops(played: &Played, arrivals: &[Arrival]) -> u64 {
     drops.map(|(&rank, &count)| u64::from(highest - rank) * count).sum()
 }
 
-/// How long the packets of rank 0 waited in all, in ns; a lost one counts as if it had waited for a full buffer.
+/// Total waiting time of the packets of rank 0, in ns; a lost packet counts as if it had waited for a full buffer.
 pub fn lowest_rank_delay(played: &Played, arrivals: &[Arrival], buffer: usize) -> Nanos {
     let full = |bytes: u32| buffer as Nanos * Nanos::from(bytes);
     let lowest = arrivals
@@ -92,7 +92,7 @@ impl Traces {
         self.ranks - 1
     }
 
-    /// When the packets of a trace arrive.
+    /// Times of the packets of a trace.
     pub fn arrivals(trace: &[Step]) -> Vec<Arrival> {
         let mut at = 0;
         let arrival = |&(pause, rank): &Step| {
@@ -176,12 +176,12 @@ impl Space for Traces {
     }
 }
 
-/// What a search found.
+/// Result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// The trace.
     pub arrivals: Vec<Arrival>,
-    /// How much worse the one scheduler does on it than the other.
+    /// Difference in cost between the two schedulers.
     pub gap: i64,
     /// Changes that were tried.
     pub steps: usize,

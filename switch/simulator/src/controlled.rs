@@ -1,5 +1,5 @@
-//! One egress port of a compiled ranked program in stepped time, with a controller in the loop: it lets time pass, reads
-//! the program's counters, changes the parameters, and learns when each packet left.
+//! One egress port of a compiled ranked program in stepped time, with a controller in the loop: it lets time pass,
+//! reads the program's counters, changes the parameters, and gets the departures of the packets.
 
 use p4sched_dataplane::Port;
 use p4sched_schedulers::scheme::P4;
@@ -15,10 +15,10 @@ const PORT: Port = 1;
 /// Cells of the logarithmic histograms.
 const BUCKETS: usize = 33;
 
-/// What is wrong with what was asked.
+/// Error of a request.
 #[derive(Debug, thiserror::Error)]
 pub enum ControlledError {
-    /// There is no program to run.
+    /// No program could be run.
     #[error(transparent)]
     Program(#[from] ProgramError),
     /// Parameters that the program cannot have.
@@ -29,7 +29,6 @@ pub enum ControlledError {
     NoCounters(&'static str),
 }
 
-/// The port.
 #[derive(Debug)]
 pub struct ControlledPort {
     switch: Switch,
@@ -37,7 +36,7 @@ pub struct ControlledPort {
     arrivals: Vec<Arrival>,
     /// Arrivals that have arrived.
     arrived: usize,
-    /// When the last bit of each packet left.
+    /// Departure of the last bit of each packet.
     departed: Vec<Option<Nanos>>,
     sent: Sent,
     frame: Vec<u8>,

@@ -1,4 +1,4 @@
-//! What a program decides on each packet of a trace, packet by packet, and what the model decides on the same packets.
+//! Decisions of a program and of its model on each packet of a trace.
 //!
 //! The program may be anybody's: what it lacks is an error and no panic of the caller.
 
@@ -25,7 +25,6 @@ const MAX_FRAME: u32 = 1514;
 pub struct Request {
     /// The program's file, `NAME.p4`.
     pub program: PathBuf,
-    /// What it is written for.
     #[serde(default, deserialize_with = "target")]
     pub target: Target,
     /// The scheme whose table, action and counters the program has.
@@ -37,7 +36,7 @@ pub struct Request {
     /// Users 1, 2, ... of FDPA: 256 over the weight of each.
     #[serde(default)]
     pub scales: Vec<u32>,
-    /// In order of time.
+    /// Packets, in order of time.
     pub packets: Vec<Arrives>,
     /// False if the program has no model.
     #[serde(default = "yes")]

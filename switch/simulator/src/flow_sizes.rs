@@ -1,4 +1,4 @@
-//! How large flows are, and when they start, in the manner of the papers' simulations.
+//! Sizes and starts of flows, as in the papers' simulations.
 //!
 //! Between the points of a distribution sizes are interpolated. The simulations behind the RIFO paper take the lower
 //! point instead, so their flows are smaller at the same load, and there are more of them.
@@ -90,9 +90,9 @@ impl FlowSizes {
         self.points()[self.points().len() - 1].0 * SEGMENT
     }
 
-    /// So many sizes in bytes, each multiplied by `scale`: a stratified sample. Of n sizes, one is from each n-th part of the
-    /// distribution, in random order. A few large flows make most of the load; sizes drawn one by one would miss the
-    /// load by far in a short run.
+    /// Draws `count` sizes in bytes, each multiplied by `scale`: a stratified sample. Of n sizes, one is from each n-th
+    /// part of the distribution, in random order. A few large flows make most of the load, so independent sizes would
+    /// miss the load by far in a short run.
     pub fn sample(self, count: usize, scale: f64, random: &mut ChaCha8Rng) -> Vec<u64> {
         let mut sizes: Vec<f64> = (0..count)
             .map(|stratum| self.quantile((stratum as f64 + random.random::<f64>()) / count as f64) * scale)

@@ -1,12 +1,14 @@
-//! Packets as bytes: UDP over IPv4 over Ethernet, with a rank header where the destination port says so.
+//! Packets as bytes: UDP over IPv4 over Ethernet, with a rank header if the destination port has one.
 
 use crc::{CRC_32_ISO_HDLC, Crc};
+use p4sched_dataplane::internet_checksum;
 use p4sched_schedulers::P4;
+use p4sched_world::constants::RANK_PORT;
 
 /// Ethernet, IPv4, UDP, rank and the packet's number.
 pub const MIN_FRAME: u32 = 54;
 /// Datagrams to this port begin with a rank header.
-pub const RANKED_PORT: u16 = 0x1500;
+pub const RANKED_PORT: u16 = RANK_PORT;
 /// Datagrams to this port have none.
 pub const UNRANKED_PORT: u16 = 9;
 
@@ -80,7 +82,7 @@ impl Datagram {
         ip[9] = 17;
         ip[12..16].copy_from_slice(&self.source);
         ip[16..20].copy_from_slice(&self.destination);
-        let checksum = checksum(ip);
+        let checksum = internet_checksum(0, ip);
         ip[10..12].copy_from_slice(&checksum.to_be_bytes());
         let udp = &mut frame[UDP..];
         udp[..2].copy_from_slice(&self.source_port.to_be_bytes());
@@ -103,24 +105,12 @@ pub fn id(frame: &[u8]) -> Option<u64> {
     Some(bytes.iter().fold(0, |id, &byte| id << 8 | u64::from(byte)))
 }
 
-/// Whether this is `sent` as a router passes it on: TTL one less, checksum right, everything behind it unchanged.
+/// True if this is `sent` after a router: TTL one less, right checksum, everything after it unchanged.
 pub fn is_forwarded(frame: &[u8], sent: &[u8]) -> bool {
     let (Some(ip), Some(before)) = (frame.get(IPV4..UDP), sent.get(IPV4..UDP)) else {
         return false;
     };
-    frame.len() == sent.len() && frame[UDP..] == sent[UDP..] && ip[8] + 1 == before[8] && checksum(ip) == 0
-}
-
-/// The Internet checksum (RFC 1071); 0 over a header with a right one.
-fn checksum(header: &[u8]) -> u16 {
-    let mut sum: u32 = header
-        .chunks_exact(2)
-        .map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1]))
-        .sum();
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    !(sum as u16)
+    frame.len() == sent.len() && frame[UDP..] == sent[UDP..] && ip[8] + 1 == before[8] && internet_checksum(0, ip) == 0
 }
 
 #[cfg(test)]
@@ -142,7 +132,7 @@ mod tests {
         let mut frame = Vec::new();
         datagram.write(&mut frame);
         assert_eq!((frame.len(), id(&frame)), (100, Some(datagram.id)));
-        assert_eq!(checksum(&frame[IPV4..UDP]), 0);
+        assert_eq!(internet_checksum(0, &frame[IPV4..UDP]), 0);
         assert!(!is_forwarded(&frame, &frame), "the TTL is the same");
     }
 }

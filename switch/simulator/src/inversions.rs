@@ -36,7 +36,7 @@ impl Link {
     }
 }
 
-/// What happened to a stream.
+/// Result of a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// Inversions by the rank of the packet that left too early.
@@ -93,10 +93,10 @@ pub fn run(scheduler: &mut impl Scheduler, link: Link, ranks: &[Rank]) -> Outcom
 
 struct Run<'a, S> {
     scheduler: &'a mut S,
-    /// How many packets of each rank wait.
+    /// Number of waiting packets of each rank.
     waiting: BTreeMap<Rank, u64>,
     outcome: Outcome,
-    /// When the packet being sent is gone.
+    /// End of the current transmission.
     link_free: Nanos,
 }
 

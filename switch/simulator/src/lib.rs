@@ -11,7 +11,7 @@
 //! | [`adversary`] | search for traces on which one scheduler does much worse than another (PACKS, appendix B) |
 //! | [`attack`] | the same for longer traces that arrive at a port |
 //! | [`arrivals`], [`replay`] | a trace at one port, and what a model or a program makes of it |
-//! | [`model`], [`ranked`], [`link`] | one port of the reference: a model, where its ranks come from, a link |
+//! | [`model`], [`ranked`] | one port of the reference: a model, and where its ranks come from |
 //! | [`network`] | whole networks: hosts, links, switches |
 //! | [`program`] | a compiled P4 program |
 //! | [`switch`] | the program in the engine |
@@ -29,8 +29,8 @@ pub mod controlled;
 pub mod decisions;
 pub mod flow_sizes;
 pub mod frames;
+pub mod ideals;
 pub mod inversions;
-pub mod link;
 pub mod model;
 pub mod network;
 pub mod options;

@@ -4,11 +4,11 @@ use std::collections::{HashMap, VecDeque};
 
 use p4sched_schedulers::worker::Worker;
 use p4sched_schedulers::{Config, ConfigError, Model, Nanos, P4, Packet, Verdict};
+use p4sched_world::link::Link;
 
-use crate::link::Link;
 use crate::ranked::Ranked;
 
-/// What became of an arriving packet.
+/// Decision on an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// It waits, with this BMv2 priority.
@@ -20,16 +20,14 @@ pub enum Decision {
     PushedOut,
     /// The admission rule refused it.
     Refused,
-    /// Its queue was full.
     Full,
 }
 
 /// A packet that left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Departed {
-    /// Its number.
     pub id: u64,
-    /// When the far end of the link has all of it.
+    /// Time at which the far end of the link has all of it.
     pub arrival: Nanos,
 }
 
@@ -39,7 +37,7 @@ pub struct ModelPort {
     p4: P4,
     ranked: Ranked,
     link: Link,
-    /// When the queues last became non-empty.
+    /// Last time at which the queues became non-empty.
     backlogged_since: Nanos,
     /// BMv2 priority of each packet that waits.
     priorities: HashMap<u64, usize>,
@@ -98,7 +96,7 @@ impl ModelPort {
         self.ranked.model_mut().reconfigure(config)
     }
 
-    /// From now on a worker packet tells ingress the length of the queue, which is empty.
+    /// Starts a worker packet that reports the length of the queue, which is empty, to ingress.
     pub fn start_worker(&mut self, worker: Worker) {
         self.ranked.model_mut().start_worker(worker);
     }

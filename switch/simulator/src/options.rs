@@ -12,17 +12,17 @@ use crate::program::{Program, ProgramError};
 /// Window of PACKS 6.1, in ranks.
 const PAPER_WINDOW: usize = 1000;
 
-/// What decides at a port.
+/// Source of the decisions at a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum With {
-    /// The reference models.
+    /// Reference models.
     Model,
-    /// The compiled P4 programs.
+    /// Compiled P4 programs.
     P4,
 }
 
 impl With {
-    /// Its name on command lines.
+    /// Name on command lines.
     pub fn name(self) -> &'static str {
         match self {
             With::Model => "model",
@@ -31,51 +31,51 @@ impl With {
     }
 }
 
-/// What decides at a port, and the sizes that make schemes comparable.
+/// Source of the decisions at a port, and the sizes that make schemes comparable.
 #[derive(Clone, Debug, clap::Args)]
 pub struct PortOptions {
-    /// What decides: the reference models or the compiled P4 programs.
+    /// Source of the decisions: the reference models, or the compiled P4 programs.
     #[arg(long, value_enum, default_value = "model")]
     pub with: With,
-    /// Whose programs, or whose rules in the models: v1model, tna or t2na.
+    /// Target of the programs, or of the rules in the models: v1model, tna or t2na.
     #[arg(long, default_value = "v1model")]
     pub target: Target,
-    /// |W| of AIFO and PACKS and T of RIFO, in packets [default: 1000 for the models, 32 for P4, 16 for a Tofino].
+    /// |W| of AIFO and PACKS, and T of RIFO, in packets [default: 1000 for the models, 32 for P4, 16 for a Tofino].
     #[arg(long)]
     pub window: Option<usize>,
-    /// Queues of SP-PIFO and PACKS.
+    /// Number of queues of SP-PIFO and PACKS.
     #[arg(long, default_value_t = 8, value_parser = count::<1, 64>)]
     pub queues: usize,
-    /// Packets in each queue; the single queues of the others hold as many as all queues together.
+    /// Packets that each queue holds; a single queue holds as many as all of them.
     #[arg(long, default_value_t = 10, value_parser = count::<1, 16_777_216>)]
     pub queue_size: usize,
-    /// Headroom k in 1/256.
+    /// Headroom k, in 1/256.
     #[arg(long, default_value_t = 0)]
     pub headroom_256: u32,
-    /// Added to the ranks in the window of PACKS when they are compared; the models only.
+    /// Offset on the ranks in PACKS's window when they are compared; only for models.
     #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
     pub window_shift: i64,
-    /// Interprets the P4 programs in place of translating them to machine code.
+    /// Interpret the P4 programs instead of compiling them to machine code.
     #[arg(long)]
     pub no_jit: bool,
-    /// Where the P4 programs are [default: p4, tofino-port or tofino-port/t2na].
+    /// Folder of the P4 programs [default: p4, tofino-port or tofino-port/t2na].
     #[arg(long)]
     pub p4_dir: Option<PathBuf>,
 }
 
-/// What a port cannot have.
+/// Error in the options of a port.
 #[derive(Debug, thiserror::Error)]
 pub enum PortError {
-    /// A shift with the programs.
+    /// A shift together with programs.
     #[error("--window-shift: the P4 programs cannot shift their windows; use --with model")]
     Shift,
-    /// A window that the programs for a Tofino do not hold.
+    /// A window that is too large for the programs on a Tofino.
     #[error("--window {0}: the programs for {1} hold at most {2} ranks")]
     Window(usize, &'static str, usize),
-    /// No such program.
+    /// There is no such program.
     #[error("there is no program of {0} for {1}")]
     NoProgram(&'static str, &'static str),
-    /// It does not compile.
+    /// The program does not compile.
     #[error(transparent)]
     Program(#[from] ProgramError),
     /// A number out of range.
@@ -84,7 +84,7 @@ pub enum PortError {
 }
 
 impl PortOptions {
-    /// The sizes.
+    /// Sizes of the schedulers.
     ///
     /// # Errors
     /// If a number is out of range, or the target cannot have it.
@@ -144,27 +144,27 @@ pub fn count<const LEAST: usize, const MOST: usize>(text: &str) -> Result<usize,
     }
 }
 
-/// The names of the schemes that a command knows.
+/// Names of the schemes that a command knows.
 pub fn names(known: fn(Scheme) -> bool) -> impl Iterator<Item = &'static str> {
     let schemes = Scheme::ALL.iter().filter(move |scheme| known(**scheme));
     schemes.map(|scheme| scheme.name())
 }
 
-/// Reads the name of a scheme that a command knows.
+/// Parser of the name of a scheme that a command knows.
 pub fn scheme(known: fn(Scheme) -> bool) -> impl TypedValueParser<Value = Scheme> {
     PossibleValuesParser::new(names(known)).map(|name| Scheme::named(&name).expect("a possible value"))
 }
 
-/// All schemes as the Python side lists them: a line of JSON for each.
+/// Lists all schemes for the Python side: a line of JSON for each.
 pub fn listing() -> String {
     let record = |&scheme: &Scheme| {
         let p4 = scheme.p4();
         let record = json!({
             "name": scheme.name(),
             "program": p4.program,
-            "discipline": p4.discipline.name(),
-            "ideal": p4.discipline.is_ideal(),
-            "rank_field": p4.discipline.rank_field(),
+            "discipline": p4sched_traffic_manager::name(p4.discipline),
+            "ideal": p4.rank_field.is_some(),
+            "rank_field": p4.rank_field,
             "table": p4.table,
             "action": p4.action,
             "parameters": p4.parameters,
@@ -174,7 +174,7 @@ pub fn listing() -> String {
     Scheme::ALL.iter().map(record).collect()
 }
 
-/// Whether the program of a scheme knows ranks.
+/// True if the program of a scheme knows ranks.
 pub fn is_ranked(scheme: Scheme) -> bool {
     scheme.p4().ranks
 }

@@ -7,7 +7,7 @@ use rand::{Rng, RngCore};
 /// Parameters of one port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameters {
-    /// What the model is told.
+    /// Configuration of the model.
     pub config: Config,
     /// True if the program drops at a full queue, false if the traffic manager does.
     pub at_ingress: bool,

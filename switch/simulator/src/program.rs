@@ -8,15 +8,14 @@ use p4sched_proto::p4::config::v1::{P4Info, Preamble};
 use p4sched_proto::p4::v1::ForwardingPipelineConfig;
 use p4sched_schedulers::Target;
 
-/// Why there is no program to test.
+/// Reason why a program cannot be tested.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
     /// The source could not be read.
     #[error("cannot read {}: {error}", file.display())]
     Read {
-        /// The file.
         file: PathBuf,
-        /// What the operating system said.
+        /// Message of the operating system.
         error: std::io::Error,
     },
     /// The compiler found errors.
@@ -27,10 +26,10 @@ pub enum ProgramError {
     Load {
         /// The program.
         file: String,
-        /// What is wrong with the JSON.
+        /// Fault of the JSON.
         error: p4sched_dataplane::LoadError,
     },
-    /// It is a program, but none that can be set up as those of this project.
+    /// The program cannot be set up like those of this project.
     #[error("{file} has no {name}, which the programs of this project have")]
     Lacks {
         /// The program.
@@ -51,7 +50,7 @@ pub struct Program {
     interpreted: bool,
 }
 
-/// Finds included files beside the file that includes them, and the compiler's own.
+/// Finds included files in the folder of the including file, and the compiler's own.
 struct Beside;
 
 impl IncludeResolver for Beside {
@@ -125,12 +124,12 @@ impl Program {
         })
     }
 
-    /// Its name, as `aifo`.
+    /// Name, such as `aifo`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What it was compiled for.
+    /// Target that it was compiled for.
     pub fn target(&self) -> Target {
         self.target
     }

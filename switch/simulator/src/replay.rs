@@ -24,10 +24,10 @@ const RATE_BPS: u64 = 8_000_000_000;
 /// Scale of a user of weight 1.
 const UNIT_SCALE: u32 = 256;
 
-/// Why a program cannot stand at the port.
+/// Reason why a program cannot be used at the port.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
-    /// There is no program to run.
+    /// No program could be run.
     #[error(transparent)]
     Program(#[from] ProgramError),
     /// A scheme that cannot have these sizes.
@@ -50,28 +50,24 @@ pub enum ReplayError {
 /// Largest size of a queue and largest target length that the P4 programs take: 16 bits.
 const MAX_P4_PACKETS: usize = 65_535;
 
-/// What stands at the port.
+/// Scheduler at the port.
 #[derive(Debug)]
 pub enum Scheduler<'a> {
-    /// The model.
     Model(Config),
     /// The compiled program.
     Program {
-        /// The program.
         program: &'a Program,
-        /// What it is told.
         parameters: Parameters,
         /// The program, once it has been loaded: loading takes longer than a trace.
         loaded: Option<Box<Pipeline>>,
     },
 }
 
-/// What became of a trace.
+/// Result of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Played {
-    /// Inversions and drops.
     pub outcome: Outcome,
-    /// How long each packet waited until its transmission began; `None` for those that were lost.
+    /// Waiting time of each packet until its transmission began; `None` for lost packets.
     pub waited: Vec<Option<Nanos>>,
 }
 
@@ -173,10 +169,10 @@ fn by_program(switch: &mut Switch, parameters: &Parameters, arrivals: &[Arrival]
     history
 }
 
-/// What the port was seen to do.
+/// Observations of the port.
 #[derive(Debug, Default)]
 struct History {
-    /// By packet; `None` if the counters contradict each other.
+    /// Decisions by packet; `None` if the counters contradict each other.
     decisions: Vec<Option<Decision>>,
     /// Number of each packet sent, and when its transmission began.
     departures: Vec<(u64, Nanos)>,

@@ -4,9 +4,10 @@ use p4sched_dataplane::{
     ActionCall, CloneSession, Count, CounterId, DigestMessage, MatchKey, Pipeline, Port, RegisterId, TableId,
 };
 use p4sched_engine::{Engine, Frame, FrameSink, Output, PortSettings};
-use p4sched_schedulers::scheme::{self, P4, WINDOW_PARAMETER};
+use p4sched_schedulers::scheme::{P4, WINDOW_PARAMETER};
 use p4sched_schedulers::{Nanos, Scheme, Target};
-use p4sched_traffic_manager::{Discipline, PortConfig};
+use p4sched_traffic_manager::PortConfig;
+use p4sched_world::constants::{CPU_PORT, ETHERTYPE_WORKER, RANK_HEADER};
 
 use crate::frames;
 use crate::model::Decision;
@@ -54,7 +55,7 @@ impl Output for Sent {
     fn digest(&mut self, _digest: DigestMessage) {}
 }
 
-/// All that a port has counted so far, in packets.
+/// Counts of a port so far, in packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Taken by each queue of the traffic manager, by priority.
@@ -74,20 +75,15 @@ pub struct Counts {
 /// A program's counters for each (port, priority).
 #[derive(Clone, Copy, Debug)]
 struct DecisionCounters {
-    /// By (port, priority).
+    /// Counter by (port, priority).
     admitted: CounterId,
-    /// By (port, priority); programs without an admission rule have none.
+    /// Counter by (port, priority); programs without an admission rule have none.
     refused: Option<CounterId>,
     full: CounterId,
     /// The cells of `full` are ports, not (port, priority).
     full_by_port: bool,
 }
 
-/// `RANK_HEADER` of p4/shared/constants.p4.
-const RANK_HEADER: u64 = 1;
-/// `CPU_PORT` of p4/shared/constants.p4.
-const CPU_PORT: Port = 509;
-const ETHERTYPE_WORKER: [u8; 2] = [0x88, 0xb5];
 /// Reports of departures on Tofino 1, and how many bytes of each (`tofino-port/include/length_report.p4`).
 const LENGTH_REPORT_SESSION: u16 = 1;
 const LENGTH_REPORT_BYTES: u32 = 32;
@@ -100,7 +96,7 @@ fn recirculation_port(target: Target) -> Port {
     }
 }
 
-/// Why a program cannot have these parameters.
+/// Reason why a program cannot have these parameters.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ArgumentError {
     /// Too many or too few values.
@@ -109,11 +105,10 @@ pub enum ArgumentError {
     /// A value that the action's parameter has no bits for.
     #[error("{action}: {name} = {value} does not fit its {width} bits")]
     TooWide {
-        /// The action.
         action: &'static str,
         /// The parameter.
         name: String,
-        /// What was asked for.
+        /// Wanted value.
         value: u64,
         /// Bits of the parameter.
         width: u32,
@@ -215,7 +210,7 @@ impl Switch {
         Some(pipeline)
     }
 
-    /// What its program was compiled for.
+    /// Target that its program was compiled for.
     pub fn target(&self) -> Target {
         self.target
     }
@@ -345,14 +340,9 @@ impl Switch {
     /// # Panics
     /// If the engine refuses the settings.
     pub fn set_link(&mut self, port: Port, rate_bps: u64, size: impl Fn(usize) -> u32) {
-        let discipline = match self.p4.discipline {
-            scheme::Discipline::Fifo => Discipline::Fifo,
-            scheme::Discipline::Strict => Discipline::Strict,
-            scheme::Discipline::Pifo { .. } => Discipline::Pifo,
-        };
         let mut config = PortConfig {
             rate_bps,
-            discipline,
+            discipline: self.p4.discipline,
             buffer_packets: size(0),
             ..PortConfig::default()
         };
@@ -361,8 +351,8 @@ impl Switch {
         }
         let settings = PortSettings {
             config,
-            rank_field: self.p4.discipline.rank_field().map(str::to_owned),
-            user_field: None,
+            rank_field: self.p4.rank_field.map(str::to_owned),
+            ..PortSettings::default()
         };
         let set = self.engine.set_port(port, settings);
         set.unwrap_or_else(|error| panic!("{error}"));
@@ -385,7 +375,8 @@ impl Switch {
         self.engine.advance(now, sent);
     }
 
-    /// One call of the engine makes so many recirculations only (engine/src/recirculation.rs), so each instant has calls of its own.
+    /// Runs the engine up to now. One call of the engine makes a limited number of recirculations
+    /// (engine/src/recirculation.rs), so each instant has its own calls.
     fn catch_up(&mut self, now: Nanos, sent: &mut impl Output) {
         while let Some(at) = self.engine.next_event()
             && at <= now
@@ -408,7 +399,7 @@ impl Switch {
         self.engine.set_cpu_port(Some(CPU_PORT));
         self.engine.set_recirculation_latency(pass);
         let mut frame = vec![0; 22];
-        frame[12..14].copy_from_slice(&ETHERTYPE_WORKER);
+        frame[12..14].copy_from_slice(&ETHERTYPE_WORKER.to_be_bytes());
         frame[14..16].copy_from_slice(&ports.to_be_bytes());
         let now = self.engine.clock();
         self.engine.packet_out(now, &frame, sent).expect("there is a CPU port");
@@ -424,7 +415,7 @@ impl Switch {
         &mut self.engine
     }
 
-    /// When something happens next.
+    /// Time of the next event.
     pub fn next_event(&self) -> Option<Nanos> {
         self.engine.next_event()
     }
@@ -434,7 +425,7 @@ impl Switch {
         self.engine.balance().balanced()
     }
 
-    /// What a port has sent so far.
+    /// Packets that a port has sent so far.
     pub fn transmitted(&self, port: Port) -> p4sched_traffic_manager::Count {
         self.engine.traffic(port).transmitted
     }
@@ -444,7 +435,7 @@ impl Switch {
         self.engine.balance().dropped()
     }
 
-    /// What the port has counted so far.
+    /// Packets that the port has counted so far.
     pub fn counts(&self, port: Port) -> Counts {
         let stats = self.engine.queue_stats(port);
         let first = usize::from(port) << 3;

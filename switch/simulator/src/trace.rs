@@ -18,7 +18,7 @@ use crate::traffic::PortTraffic;
 /// Bursts between two changes of the parameters or of the traffic, on average.
 const CHANGE_EVERY: u32 = 25;
 
-/// Why there is no trace.
+/// Reason why there is no trace.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
     /// A scheme whose decisions depend on several queues or on a sorted one.
@@ -29,7 +29,7 @@ pub enum TraceError {
     Config(#[from] ConfigError),
 }
 
-/// Whether a scheme has one queue that is served in order. BMv2 has no link behind several queues, and none sorted.
+/// True if a scheme has one queue that is served in order. BMv2 has no link behind several queues, and no sorted queue.
 pub fn has_trace(scheme: Scheme) -> bool {
     scheme.p4().discipline == Discipline::Fifo
 }
@@ -70,7 +70,7 @@ struct Writer {
     model: Model,
     /// Parameters that the next step writes.
     changed: Option<Parameters>,
-    /// Most arrivals in a burst now.
+    /// Largest current number of arrivals in a burst.
     largest_burst: usize,
     frames: Vec<String>,
     sent: usize,

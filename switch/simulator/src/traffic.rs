@@ -14,7 +14,7 @@ pub const USERS: usize = 5;
 /// Largest frame, in bytes.
 const MAX_FRAME: u32 = 1514;
 
-/// How the ranks of a port's packets follow one another.
+/// Pattern of the ranks of a port's packets.
 #[derive(Clone, Debug)]
 pub enum RankPattern {
     /// Drawn from a distribution.
@@ -32,7 +32,6 @@ pub enum RankPattern {
 }
 
 impl RankPattern {
-    /// A random pattern.
     pub fn draw(random: &mut ChaCha8Rng) -> RankPattern {
         let ranks = [2, 10, 100, 1000][random.random_range(0..4)];
         let distribution = RankDistribution::ALL[random.random_range(0..RankDistribution::ALL.len())];
@@ -61,7 +60,7 @@ impl RankPattern {
     }
 }
 
-/// How long a port's packets are.
+/// Pattern of the lengths of a port's packets.
 #[derive(Clone, Copy, Debug)]
 enum SizePattern {
     Fixed(u32),
@@ -199,7 +198,7 @@ impl PortTraffic {
     }
 }
 
-/// When packets come.
+/// Times of packets.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrivals {
     /// Mean gap, in ns.

@@ -15,7 +15,7 @@ pub fn seeded(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
 
-/// How ranks are distributed over 0 .. n, n exclusive.
+/// Distribution of ranks over 0 .. n, n exclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RankDistribution {
     /// Every rank is equally likely.

@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 
 const SECOND: u64 = 1_000_000_000;
 const RATE_BPS: u64 = 10_000_000;
-/// What both sides leave out, and what they measure.
+/// Time that both sides exclude, and time that they measure.
 const WARM_UP: u64 = 10 * SECOND;
 const MEASURED: u64 = 40 * SECOND;
 /// The flows of the model start in other places of the first tenths of a second in each run. The mean of these runs counts.
 const RUNS: u64 = 3;
 
-/// One run of the lab.
+/// A run of the lab.
 struct Kernel {
     rtt_ms: u64,
     /// Packets that the FIFO holds.
@@ -88,7 +88,7 @@ fn world(kernel: &Kernel, run: u64) -> World {
     World::new(scenario.setup(Path::new("")).unwrap()).unwrap()
 }
 
-/// What has happened until now.
+/// Counts so far.
 struct Reading {
     /// Bytes that the bottleneck has sent.
     sent: f64,
@@ -112,7 +112,7 @@ fn read(world: &World, flows: u64) -> Reading {
 
 fn model(kernel: &Kernel, run: u64) -> Model {
     let mut world = world(kernel, run);
-    while world.now() < WARM_UP && world.step(&mut ()) {}
+    while world.now() < WARM_UP && world.step() {}
     let early = read(&world, kernel.flows);
     world.run();
     let late = read(&world, kernel.flows);

@@ -7,17 +7,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use p4sched_simulator::network::routes::{Multipath, Routes};
 use p4sched_simulator::network::scenario::Scenario;
-use p4sched_simulator::network::topology::Node;
-use p4sched_simulator::network::world::{Setup, World};
+use p4sched_simulator::network::setup::Setup;
+use p4sched_simulator::network::world::World;
+use p4sched_world::routes::{Multipath, Routes};
+use p4sched_world::topology::Node;
 use serde_json::{Value, json};
 
 /// Names the folder with Netbench's results: a folder for each delay of a link in ns, and in it a folder `SCHEME-LOAD` for each
 /// run, with its `flow_completion.csv.log`. A nanosecond more changes nothing but which of two events comes first here and
 /// there, and by that the 99th percentile of some hundred flows: means over the delays are compared.
 const RESULTS: &str = "NETBENCH_RESULTS";
-/// How far a figure may be from Netbench's.
+/// Allowed difference from Netbench's figures.
 const TOLERANCE: f64 = 0.05;
 /// Number of Netbench's first leaf; spines come in the order of their numbers.
 const FIRST_LEAF: u32 = 144;
@@ -35,7 +36,7 @@ struct Reference {
     scheme: String,
     load: String,
     delay_ns: u64,
-    /// In the order of their start.
+    /// Flows in the order of their start.
     listed: Vec<Value>,
     flows: Vec<Flow>,
 }

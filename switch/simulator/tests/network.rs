@@ -1,15 +1,19 @@
 //! Whole networks: every byte is accounted for, nothing is faster than light, and a run can be repeated.
 
+use std::cell::Cell;
 use std::path::Path;
+use std::rc::Rc;
 
 use p4sched_schedulers::Nanos;
+use p4sched_simulator::network::hosts::Watch;
 use p4sched_simulator::network::packets::Header;
 use p4sched_simulator::network::results;
-use p4sched_simulator::network::routes::Routes;
 use p4sched_simulator::network::scenario::Scenario;
-use p4sched_simulator::network::topology::{Node, Topology};
-use p4sched_simulator::network::world::{Setup, Watch, World};
+use p4sched_simulator::network::setup::Setup;
+use p4sched_simulator::network::world::World;
 use p4sched_transport::Segment;
+use p4sched_world::routes::Routes;
+use p4sched_world::topology::{Node, Topology};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -38,9 +42,12 @@ fn shape() -> impl Strategy<Value = Value> {
     })
 }
 
+const IDEALS: [&str; 5] = ["afq", "drr", "stfq", "calendar", "tree"];
+
 /// A network with up to 12 flows, all schemes and sources of ranks.
 fn scenario() -> impl Strategy<Value = Value> {
-    let scheme = prop::sample::select(vec!["fifo", "pifo", "sp_pifo", "aifo", "rifo", "packs", "afq"]);
+    let schemes = ["fifo", "pifo", "sp_pifo", "aifo", "rifo", "packs"];
+    let scheme = prop::sample::select([&schemes[..], &IDEALS[..]].concat());
     let ranks = prop::sample::select(vec!["flow", "remaining", "to_end", "start_time"]);
     let flow = (
         0_u64..10_000_000,
@@ -63,7 +70,10 @@ fn scenario() -> impl Strategy<Value = Value> {
                        "rank": rank, "transport": transport})
             });
             let mut ports = json!({"scheme": scheme, "queues": queues, "queue_size": queue_size, "mark_at_packets": 5});
-            if scheme != "afq" {
+            if IDEALS.contains(&scheme) {
+                ports["calendar"] = json!({"place": "rank", "rank_width": 10_000, "turn_bytes": 3000});
+                ports["tree"] = json!([{"discipline": "pifo"}, {"discipline": "drr"}, {"discipline": "stfq"}]);
+            } else {
                 ports["window"] = json!(16);
                 ports["headroom_256"] = json!(26);
             }
@@ -81,10 +91,10 @@ fn scenario() -> impl Strategy<Value = Value> {
 }
 
 /// Checks that no packet comes before its last bit can have passed all wires of its path, one after the other.
+#[derive(Debug)]
 struct Light {
     topology: Topology,
     routes: Routes,
-    packets: u64,
 }
 
 impl Light {
@@ -92,7 +102,6 @@ impl Light {
         Light {
             topology: setup.topology.clone(),
             routes: Routes::new(&setup.topology, setup.multipath).unwrap(),
-            packets: 0,
         }
     }
 
@@ -115,13 +124,15 @@ impl Light {
     }
 }
 
-/// Who sent the segments of each flow.
-struct Checked<'a> {
+/// Checks the packets of a run, and counts them.
+#[derive(Debug)]
+struct Checked {
     light: Light,
-    setup: &'a Setup,
+    setup: Setup,
+    packets: Rc<Cell<u64>>,
 }
 
-impl Watch for Checked<'_> {
+impl Watch for Checked {
     fn delivered(&mut self, now: Nanos, header: &Header, segment: &Segment) {
         let flow = &self.setup.flows[segment.flow as usize];
         let source = if segment.kind.is_from_sender() {
@@ -135,7 +146,7 @@ impl Watch for Checked<'_> {
             "{segment:?} came {} ns after it was sent, not {shortest}",
             now - segment.sent_at
         );
-        self.light.packets += 1;
+        self.packets.update(|packets| packets + 1);
     }
 }
 
@@ -149,20 +160,21 @@ proptest! {
     #[test]
     fn at_every_instant_sent_is_delivered_and_dropped_and_in_flight(scenario in scenario()) {
         let mut world = World::new(setup(&scenario)).unwrap();
-        while world.step(&mut ()) {
-            let balance = world.balance();
-            prop_assert!(balance.balanced(), "at {} ns: {balance:?}", world.now());
+        while world.step() {
+            let account = world.account();
+            prop_assert!(account.balanced(), "at {} ns: {account:?}", world.now());
         }
-        prop_assert!(world.balance().sent > 0);
+        prop_assert!(world.account().sent > 0);
     }
 
     #[test]
     fn no_packet_is_faster_than_light(scenario in scenario()) {
         let setup = setup(&scenario);
+        let packets = Rc::<Cell<u64>>::default();
         let mut world = World::new(setup.clone()).unwrap();
-        let mut checked = Checked { light: Light::new(&setup), setup: &setup };
-        while world.step(&mut checked) {}
-        prop_assert!(checked.light.packets > 0);
+        world.watch(Box::new(Checked { light: Light::new(&setup), setup, packets: Rc::clone(&packets) }));
+        world.run();
+        prop_assert!(packets.get() > 0);
     }
 
     #[test]
@@ -204,8 +216,8 @@ fn a_constant_rate_above_that_of_the_link_loses_the_excess() {
     let flows = json!([{"source": "a", "destination": "b", "bytes": 1_000_000_000}]);
     let mut world = World::new(setup(&two_hosts(&flows))).unwrap();
     world.run();
-    let balance = world.balance();
-    let delivered_bps = balance.delivered as f64 * 8.0;
+    let account = world.account();
+    let delivered_bps = account.delivered as f64 * 8.0;
     // The link is busy but for its first millisecond.
     assert!((delivered_bps / 100e6 - 1.0).abs() < 0.001, "{delivered_bps} bit/s");
     let summary = results::summary(&world);
@@ -260,6 +272,28 @@ fn afq_keeps_a_flow_that_sends_too_much_to_its_share() {
 }
 
 #[test]
+fn a_tree_shares_between_its_leaves_and_then_between_the_flows_of_each() {
+    let udp = json!({"control": {"udp": {"rate_bps": 200_000_000}}});
+    let flow = |source: &str, user: u32| json!({"source": source, "destination": "receiver", "bytes": 50_000_000, "user": user});
+    let scenario = json!({
+        "end_ns": 100_000_000,
+        "topology": {"incast": {"senders": 3, "access": cable(1_000_000_000, 0), "bottleneck": cable(100_000_000, 0)}},
+        "ports": {"scheme": "tree", "queues": 1, "queue_size": 60, "tree": [
+            {"discipline": "stfq"},
+            {"parent": 0, "discipline": "drr", "queue_size": 20},
+            {"parent": 0, "discipline": "fifo", "queue_size": 20}]},
+        "transports": {"udp": udp},
+        "flows": {"list": [flow("h1", 1), flow("h2", 1), flow("h3", 2)]}
+    });
+    let mut world = World::new(setup(&scenario)).unwrap();
+    world.run();
+    let shares = [0, 1, 2].map(|flow| world.record(flow).received_bytes as f64 * 8.0 / 0.1 / 1e8);
+    for (share, fair) in shares.into_iter().zip([0.25, 0.25, 0.5]) {
+        assert!((share / fair - 1.0).abs() < 0.1, "{shares:?}");
+    }
+}
+
+#[test]
 fn pfabric_has_its_own_timers_with_a_round_trip_time() {
     let with = |transport: Value| {
         let mut scenario = two_hosts(&json!([{"source": "a", "destination": "b", "bytes": 1000}]));
@@ -301,7 +335,7 @@ fn a_scenario_that_cannot_be_says_why() {
     );
     assert_eq!(
         with("/ports/scheme", json!("wfq")),
-        "there is no scheme wfq: use one of fifo, pifo, sp_pifo, aifo, rifo, packs, fdpa, afq"
+        "there is no scheme wfq: use one of fifo, pifo, sp_pifo, aifo, rifo, packs, fdpa, drr, afq, stfq, calendar, tree"
     );
     assert_eq!(
         with("/ports/queue_size", json!(0)),
@@ -320,11 +354,23 @@ fn a_scenario_that_cannot_be_says_why() {
     );
     assert_eq!(
         with("/ports", json!({"scheme": "afq", "window": 20})),
-        "ports: afq has queues, queue_size and log_bytes_per_round only"
+        "ports: afq has queues, queue_size, log_bytes_per_round, quantum_bytes, calendar and tree only"
     );
     assert_eq!(
-        with("/ports", json!({"scheme": "afq", "queues": 65})),
-        "ports: number of queues n = 65 is out of range: 1 to 64 queues"
+        with("/ports", json!({"scheme": "afq", "queues": 5000})),
+        "ports: a calendar of 5000 queues; use 1 to 4096"
+    );
+    assert_eq!(
+        with("/ports", json!({"scheme": "calendar", "calendar": {"turn_ns": 5}})),
+        "ports: calendar: turn_ns: a port of a scenario sends whenever something waits"
+    );
+    assert_eq!(
+        with("/ports", json!({"scheme": "tree"})),
+        "ports: tree: 0 nodes; use 1 to 256, the root first"
+    );
+    assert_eq!(
+        with("/ports", json!({"scheme": "packs", "tree": [{"discipline": "fifo"}]})),
+        "ports: packs has no quantum_bytes, calendar or tree"
     );
     assert_eq!(
         with("/ports", json!({"scheme": "fifo", "log_bytes_per_round": 11})),

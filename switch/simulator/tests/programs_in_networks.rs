@@ -5,7 +5,8 @@ use std::path::Path;
 use p4sched_schedulers::{Scheme, Target};
 use p4sched_simulator::network::results;
 use p4sched_simulator::network::scenario::Scenario;
-use p4sched_simulator::network::world::{Installation, Setup, World};
+use p4sched_simulator::network::setup::{Installation, Setup};
+use p4sched_simulator::network::world::World;
 use p4sched_simulator::program::Program;
 use serde_json::{Value, json};
 
@@ -75,15 +76,15 @@ fn setup(scenario: &Value) -> Setup {
 
 fn run(setup: Setup) -> World {
     let mut world = World::new(setup).unwrap_or_else(|error| panic!("{error}"));
-    while world.step(&mut ()) {
+    while world.step() {
         assert_eq!(world.difference(), None);
-        let balance = world.balance();
-        assert!(balance.balanced(), "at {} ns: {balance:?}", world.now());
+        let account = world.account();
+        assert!(account.balanced(), "at {} ns: {account:?}", world.now());
     }
     world
 }
 
-/// What was lost at all ports.
+/// Packets lost at all ports.
 fn lost(world: &World) -> u64 {
     let wires = 0..world.setup().topology.wires.len();
     wires
@@ -136,7 +137,7 @@ fn every_program_for_a_tofino_gives_the_results_of_its_model() {
 fn difference(setup: Setup, program: Program) -> String {
     let program = Some(Installation { program, check: true });
     let mut world = World::new(Setup { program, ..setup }).unwrap();
-    while world.step(&mut ()) {}
+    while world.step() {}
     world.difference().expect("it went unnoticed").to_owned()
 }
 

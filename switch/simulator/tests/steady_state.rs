@@ -1,4 +1,4 @@
-//! What a scheduler settles at: AIFO's theorems 1 and 2, PACKS's theorem 1.
+//! Steady state of a scheduler: AIFO's theorems 1 and 2, PACKS's theorem 1.
 
 use std::collections::HashSet;
 
@@ -35,7 +35,7 @@ impl Overload {
         self.rates.iter().sum()
     }
 
-    /// How much of each rank's arrivals PIFO sends: all below n*, part of n*, nothing above.
+    /// Share of each rank's arrivals that PIFO sends: all below n*, part of n*, nothing above.
     fn shares(&self) -> Vec<f64> {
         let mut left = f64::from(self.drain);
         let share = |&rate: &u32| {
@@ -57,8 +57,8 @@ impl Overload {
         independent(&RankSampler::from_weights(&weights), count, &mut seeded(self.seed))
     }
 
-    /// At least this many ranks at constant rates, as the theorems assume: whole periods, each of exactly as many packets
-    /// of a rank as its rate says, in random order.
+    /// At least this many ranks at constant rates, as the theorems assume: whole periods, each with exactly the packets
+    /// of a rank that its rate gives, in random order.
     fn constant_arrivals(&self, count: usize) -> Vec<Rank> {
         let mut random = seeded(self.seed);
         let mut period: Vec<Rank> = (0..)
@@ -142,7 +142,8 @@ fn overload() -> impl Strategy<Value = Overload> {
     })
 }
 
-/// As [`overload`], but the drain rate is exactly the sum of the rates of all ranks up to n*, of which there is one above.
+/// Same as [`overload`], but the drain rate is exactly the sum of the rates of all ranks up to n*, and there is one
+/// rank above it.
 fn overload_by_whole_ranks() -> impl Strategy<Value = Overload> {
     let rates = prop::collection::vec(2u32..=6, 2..=6);
     (rates, any::<prop::sample::Index>(), 0u32..=4, any::<u64>()).prop_map(|(rates, cut, k, seed)| {
@@ -310,10 +311,10 @@ fn aifo_theorem_1_with_equal_rates_the_queue_length_is_the_papers() {
     }
 }
 
-/// How many packets PIFO and AIFO sent differently, and how many they sent.
+/// Number of packets that PIFO and AIFO sent differently, and number of packets that they sent.
 #[derive(Debug)]
 struct Gap {
-    /// By rank, as the proof of AIFO's theorem 2 counts them.
+    /// By rank, as in the proof of AIFO's theorem 2.
     by_rank: u64,
     /// By identity, as Delta is defined.
     by_identity: usize,

@@ -8,7 +8,7 @@ pub fn table(pipeline: &Pipeline, name: &str) -> Result<TableId, String> {
     one(&tables, |&table| pipeline.table_name(table), name).map_err(|problem| format!("table '{name}': {problem}"))
 }
 
-/// One of a table's actions.
+/// An action of a table.
 pub fn action(pipeline: &Pipeline, table: TableId, name: &str) -> Result<ActionId, String> {
     let actions: Vec<ActionId> = pipeline.table_actions(table).collect();
     one(&actions, |&action| pipeline.action_name(action), name).map_err(|problem| format!("action '{name}': {problem}"))

@@ -10,18 +10,18 @@ use p4sched_engine::{Engine, Frame, FrameSink};
 use crate::script::{Call, Does, Line, Pattern, Statement};
 use crate::{names, value};
 
-/// Between two statements: whatever a packet causes has happened by then.
+/// Time between two statements: all effects of a packet happen within it.
 const STEP: Nanos = 1_000_000;
-/// What priority 0 of a script becomes.
+/// BMv2's priority for priority 0 of a script.
 const LOWEST_PRIORITY: i32 = 1 << 30;
 const START: Nanos = 1_000_000;
 
-/// What a script found.
+/// Result of a script.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// What is not as the script says, a paragraph each. None: it passed.
+    /// Differences from the script, a paragraph each. Empty: it passed.
     pub failures: Vec<String>,
-    /// What commands of the script printed.
+    /// Output of the script's commands.
     pub output: Vec<String>,
 }
 
@@ -37,7 +37,7 @@ impl FrameSink for Wires {
     }
 }
 
-/// What a port has to send: a pattern and the line that asks for it.
+/// Frame that a port must send: a pattern, and the line with it.
 #[derive(Default)]
 struct Expected {
     frames: Vec<(usize, Pattern)>,
@@ -72,7 +72,7 @@ pub fn run(json: &[u8], script: &[Line]) -> Result<Outcome, String> {
     Ok(bench.outcome)
 }
 
-/// In a script the largest priority wins, in BMv2 the smallest.
+/// BMv2's priority: in a script the largest wins, in BMv2 the smallest.
 fn bmv2_priority(priority: Option<i32>) -> i32 {
     LOWEST_PRIORITY - priority.unwrap_or(0).clamp(0, LOWEST_PRIORITY)
 }
@@ -104,7 +104,7 @@ impl Bench {
         Ok((pipeline.table_name(table).to_owned(), table))
     }
 
-    /// What an entry of a table does.
+    /// Action of an entry of a table.
     fn row(&self, table: TableId, does: &Does) -> Result<RowAction, String> {
         let (handles, number, kind) = match does {
             Does::Action(call) => {

@@ -3,47 +3,39 @@
 /// A line of a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// Its number in the file, from 1.
+    /// Number of the line in the file, from 1.
     pub number: usize,
-    /// What it says.
     pub statement: Statement,
 }
 
-/// What a line says.
+/// Statement of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Statement {
     /// An entry: table, priority, key, action; perhaps with a name for the entry.
     Add {
-        /// The table.
         table: String,
         /// The largest wins.
         priority: Option<i32>,
         /// Fields and their values.
         key: Vec<(String, String)>,
-        /// What it does.
         action: Does,
         /// The name by which `remove` and `check_counter` find it.
         handle: Option<String>,
     },
     /// The default action of a table.
     SetDefault {
-        /// The table.
         table: String,
-        /// The action.
         action: Call,
     },
     /// A member of an action profile.
     Member {
-        /// The profile.
         profile: String,
         /// The script's number of it.
         member: u32,
-        /// The action.
         action: Call,
     },
     /// A group of an action profile.
     Group {
-        /// The profile.
         profile: String,
         /// The script's number of it.
         group: u32,
@@ -54,21 +46,17 @@ pub enum Statement {
     Remove(Option<String>),
     /// A frame that enters by a port.
     Packet {
-        /// The port.
         port: u16,
-        /// The frame.
         frame: Vec<u8>,
     },
     /// A frame that leaves by a port; without a pattern any number of any frames.
     Expect {
-        /// The port.
         port: u16,
         /// The frame.
         pattern: Option<Pattern>,
     },
     /// Everything that is due happens.
     Wait,
-    /// No frame leaves.
     NoPacket,
     /// A counter has such a value.
     CheckCounter {
@@ -80,21 +68,20 @@ pub enum Statement {
         bytes: bool,
         /// `==`, `!=`, `<`, `<=`, `>` or `>=`.
         condition: String,
-        /// What it is compared with.
+        /// Value to compare with.
         value: u64,
     },
     /// A command of `simple_switch_CLI`: its words.
     Command(Vec<String>),
 }
 
-/// What an entry does.
+/// Action of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Does {
-    /// An action.
     Action(Call),
-    /// What a member of the table's profile does, by the script's number.
+    /// Action of a member of the table's profile, by the script's number.
     Member(u32),
-    /// What one of a group of members does, by the script's number.
+    /// Action of a group of members, by the script's number.
     Group(u32),
 }
 
@@ -107,12 +94,12 @@ pub struct Call {
     pub arguments: Vec<(Option<String>, String)>,
 }
 
-/// What a frame has to look like: half bytes, `None` for any.
+/// Pattern of a frame: half bytes, `None` for any.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern {
-    /// From the first on.
+    /// Half bytes, from the first on.
     pub nibbles: Vec<Option<u8>>,
-    /// Nothing may follow.
+    /// True if nothing may follow.
     pub ends: bool,
 }
 

@@ -21,7 +21,7 @@ const GATHER_NS: libc::c_long = 50_000;
 const RECEIVE_BYTES: libc::c_int = 8 << 20;
 /// Room for frames that were sent and not received yet, bytes: the switch's.
 const SEND_BYTES: libc::c_int = 4 << 20;
-/// Of the switch's data plane.
+/// Priority of the switch's data plane.
 const PRIORITY: libc::c_int = 2;
 
 fn checked(result: libc::c_int) -> Result<libc::c_int> {
@@ -40,6 +40,7 @@ fn size_of<T>() -> libc::socklen_t {
 fn open(interface: &str) -> Result<OwnedFd> {
     let name = CString::new(interface)?;
     let protocol = (libc::ETH_P_ALL as u16).to_be();
+    // Protocol 0: the socket receives nothing until it is bound.
     // SAFETY: plain calls; all pointers are to values that outlive them.
     unsafe {
         let index = libc::if_nametoindex(name.as_ptr());
@@ -47,7 +48,7 @@ fn open(interface: &str) -> Result<OwnedFd> {
             return Err(Error::last_os_error());
         }
         let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK;
-        let socket = OwnedFd::from_raw_fd(checked(libc::socket(libc::AF_PACKET, kind, i32::from(protocol)))?);
+        let socket = OwnedFd::from_raw_fd(checked(libc::socket(libc::AF_PACKET, kind, 0))?);
         let on: libc::c_int = 1;
         for option in [libc::PACKET_QDISC_BYPASS, libc::PACKET_IGNORE_OUTGOING] {
             let value = ptr::from_ref(&on).cast();

@@ -2,13 +2,13 @@
 
 use clap::{ArgAction, Parser};
 
-/// Of every port.
+/// Queues of every port.
 const QUEUES: u8 = 8;
 
-/// Options of BMv2 that change nothing here, or only what is said.
+/// Options of BMv2 with no effect here, except perhaps on messages.
 #[derive(Debug, Parser)]
 pub struct Ignored {
-    /// Accepted for BMv2's sake: every port has eight queues.
+    /// No effect: every port has eight queues.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u8).range(1..=8))]
     priority_queues: Option<u8>,
     #[arg(long, hide = true)]
@@ -25,7 +25,7 @@ pub struct Ignored {
     max_l1_entries: Option<u64>,
     #[arg(long, hide = true)]
     max_l2_entries: Option<u64>,
-    /// Of `simple_switch`; here programs may be swapped anyway.
+    /// No effect (an option of `simple_switch`): programs may always be swapped.
     #[arg(long, hide = true, conflicts_with = "disable_swap")]
     enable_swap: bool,
     #[arg(short = 'v', hide = true, action = ArgAction::Version)]
@@ -33,7 +33,7 @@ pub struct Ignored {
 }
 
 impl Ignored {
-    /// Options that were given, and why they have no effect.
+    /// Given options without effect, each with the reason.
     pub fn given(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let unlimited = "there is no such limit";
         let cases = [
@@ -67,7 +67,7 @@ impl Ignored {
     }
 }
 
-/// Options of BMv2 that this switch refuses: it cannot do what they ask for.
+/// Options of BMv2 that this switch refuses, because it cannot do what they need.
 #[derive(Debug, Parser)]
 pub struct Unsupported {
     #[arg(long, hide = true, value_parser = refuse("there is no debugger"), num_args = 0..=1, default_missing_value = "")]

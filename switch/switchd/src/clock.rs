@@ -39,7 +39,7 @@ impl Clock {
     }
 }
 
-/// One instant read on both clocks.
+/// One instant on both clocks.
 #[derive(Debug, Clone, Copy)]
 pub struct WallClockSample {
     /// The instant on the switch's clock.

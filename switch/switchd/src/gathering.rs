@@ -1,4 +1,4 @@
-//! How the data-plane thread waits: for the next frame, or for a while in which frames gather.
+//! Waits of the data-plane thread: for the next frame, or for a while in which frames gather.
 //!
 //! A wake-up costs more than a frame. While many frames come, the thread sleeps between two looks at its ports and handles what has
 //! gathered. While few come, most sleeps would bring nothing: the thread waits for the next frame, and wakes once for each.
@@ -18,26 +18,25 @@ const LONGEST: Nanos = 500_000;
 const WORTH_A_SLEEP: u64 = 2;
 /// The thread looks at the ports this often at least in the shortest propagation delay, if it does not wake for frames.
 const LOOKS_IN_A_DELAY: Nanos = 4;
-/// How long frames are counted before they tell a rate.
+/// Time in which frames are counted for a rate.
 const COUNTED_FOR: Nanos = 1_000_000;
 
-/// See the module.
 #[derive(Debug)]
 pub struct Gathering {
     sleep: Nanos,
-    /// How long a frame may wait for a look at the ports, if few come. 0: not at all.
+    /// Largest waiting time of a frame if few come. 0: none.
     patience: Nanos,
     /// Frames since then.
     since: Nanos,
     frames: u64,
-    /// Whether the frames counted last were many.
+    /// True if the last count of frames was high.
     many: bool,
-    /// Whether a frame came since the last wait.
+    /// True if a frame came since the last wait.
     any: bool,
 }
 
 impl Gathering {
-    /// For a switch without propagation delays.
+    /// Gathering for a switch without propagation delays.
     pub fn new() -> Gathering {
         Gathering {
             sleep: SHORTEST,
@@ -55,7 +54,7 @@ impl Gathering {
         self.patience = (of_all / LOOKS_IN_A_DELAY).min(LONGEST);
     }
 
-    /// How long frames gather, and how much later than its time an event may be handled.
+    /// Time in which frames gather, and largest delay of an event.
     pub fn sleep(&self) -> Nanos {
         self.sleep
     }
@@ -66,7 +65,8 @@ impl Gathering {
         self.any = true;
     }
 
-    /// How long to leave the ports alone after a look that ends `now`, if nothing is due before; `None`: wait for the next frame.
+    /// Time to leave the ports alone after a look that ends `now`, if nothing is due earlier; `None`: wait for the next
+    /// frame.
     pub fn pause(&mut self, now: Nanos) -> Option<Nanos> {
         let counted_for = now - self.since;
         if counted_for >= COUNTED_FOR {
@@ -83,7 +83,7 @@ impl Gathering {
 mod tests {
     use super::*;
 
-    /// What the thread does after each frame of a second with one each `gap`.
+    /// Pauses of the thread after each frame of a second with one each `gap`.
     fn pauses(gathering: &mut Gathering, begin: Nanos, gap: Nanos) -> Vec<Option<Nanos>> {
         let times = (1..).map(|number| begin + number * gap);
         let pauses = times.take_while(|&at| at < begin + 1_000_000_000).map(|at| {

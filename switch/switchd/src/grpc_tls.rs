@@ -5,26 +5,26 @@ use std::path::PathBuf;
 use clap::Args;
 use p4sched_p4runtime::TlsFiles;
 
-/// Whether and how gRPC is encrypted.
+/// TLS settings of gRPC.
 #[derive(Debug, Args)]
 pub struct GrpcTls {
     /// Encrypt gRPC with TLS. 'p4sched certificates' makes the files.
     #[arg(long)]
     grpc_server_ssl: bool,
 
-    /// With --grpc-server-ssl: certificate of this switch, in PEM form.
+    /// Certificate of this switch, in PEM form; needs --grpc-server-ssl.
     #[arg(long, value_name = "FILE")]
     grpc_server_cert: Option<PathBuf>,
 
-    /// With --grpc-server-ssl: private key of this certificate, in PEM form.
+    /// Private key of this certificate, in PEM form; needs --grpc-server-ssl.
     #[arg(long, value_name = "FILE")]
     grpc_server_key: Option<PathBuf>,
 
-    /// Certificate of the authority that the clients' certificates must be of, in PEM form.
+    /// Certificate of the authority that signs the clients' certificates, in PEM form.
     #[arg(long, value_name = "FILE")]
     grpc_server_cacert: Option<PathBuf>,
 
-    /// Let in only clients with a certificate of --grpc-server-cacert (mutual TLS).
+    /// Admit only clients with a certificate of --grpc-server-cacert (mutual TLS).
     #[arg(long)]
     grpc_server_with_client_auth: bool,
 }
@@ -58,7 +58,7 @@ impl GrpcTls {
         }))
     }
 
-    /// Options that were given and have no effect, with the reason. BMv2 goes on as well.
+    /// Given options without effect, each with the reason. BMv2 continues too.
     pub fn without_effect(&self) -> Vec<(&'static str, &'static str)> {
         let given = [
             ("--grpc-server-cert", self.grpc_server_cert.is_some()),

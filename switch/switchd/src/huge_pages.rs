@@ -2,7 +2,7 @@
 //!
 //! A lookup in a table of a million entries waits for memory, and where the page is small, for the page's address too. In a
 //! virtual machine that is a walk through two page tables. The allocator of the C library asks for large pages itself,
-//! if a variable says so when the process starts. So the switch sets the variable and replaces itself, once. Mapping the
+//! if a variable is set when the process starts. So the switch sets the variable and replaces itself, once. Mapping the
 //! large arrays by hand would take `unsafe` code for each, and leave out all that is not in arrays.
 
 use std::env;
@@ -14,7 +14,7 @@ const HUGE_PAGES: &str = "glibc.malloc.hugetlb=1";
 /// Says that it was done. The C library takes its variable away from programs with capabilities of their own.
 const ASKED: &str = "P4SCHED_HUGE_PAGES";
 
-/// Starts the program anew with large pages, unless that was done, or somebody set the C library's variable. Without large
+/// Restarts the program with large pages, unless that was done, or the C library's variable is already set. Without large
 /// pages it works as well.
 pub fn ask() {
     if env::var_os(ASKED).is_some() || env::var_os(TUNABLES).is_some() {

@@ -1,4 +1,4 @@
-//! How late frames leave: a histogram with logarithmic buckets, each at most 1/16 wide of its value.
+//! Lateness of frames: a histogram with logarithmic buckets, each at most 1/16 of its value wide.
 
 /// Sub-buckets of each power of two, as a power of two.
 const PRECISION_BITS: u32 = 4;
@@ -44,7 +44,6 @@ fn upper_edge(bucket: usize) -> u64 {
 }
 
 impl Lateness {
-    /// Adds one duration.
     pub fn record(&mut self, ns: u64) {
         self.buckets[bucket(ns)] += 1;
         self.count += 1;

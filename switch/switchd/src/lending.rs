@@ -14,22 +14,20 @@ use p4sched_engine::{Frame, FrameSink};
 use p4sched_p4runtime::Edit;
 
 use crate::clock::Clock;
-use crate::switch::Waker;
+use crate::waker::Waker;
 
 /// The switch is quiet if the last frame came so long ago, and nothing is due for as long.
 const QUIET: Nanos = 1_000_000;
 
 /// The device, and what says whether it may be lent.
 pub struct Lendable {
-    /// The device.
     pub device: Device,
-    /// When the last frame came.
+    /// Time of the last frame.
     pub last_frame: Option<Nanos>,
-    /// When the data-plane thread wakes by itself; `None` if never.
+    /// Time at which the data-plane thread wakes by itself; `None` if never.
     pub wakes: Option<Nanos>,
 }
 
-/// See the module.
 pub struct Lending {
     lendable: Mutex<Lendable>,
     waker: Waker,
@@ -99,7 +97,7 @@ mod tests {
 
     use super::*;
 
-    /// Whether an edit ran at once.
+    /// True if an edit ran at once.
     fn runs(lending: &Lending) -> bool {
         let (ran, runs) = mpsc::channel();
         let left = lending.edit(Box::new(move |_, _| ran.send(()).expect("somebody listens")));

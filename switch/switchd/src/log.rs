@@ -1,5 +1,5 @@
-//! Messages to the operator: on standard error, and in a file if asked for. The log of packets (`packet_log.rs`) writes to the
-//! same file.
+//! Messages to the operator: on standard error, and in a file on request. The log of packets (`packet_log.rs`) writes
+//! to the same file.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -8,26 +8,26 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// How much is said, as BMv2's `--log-level`.
+/// Level of messages, like BMv2's `--log-level`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum Level {
-    /// Nothing.
+    /// No messages.
     Off,
-    /// What ends the switch.
+    /// Errors that end the switch.
     Error,
-    /// What the operator should do something about.
+    /// Problems that the operator should solve.
     Warn,
-    /// What happened.
+    /// Events.
     Info,
-    /// The way of each packet: states, tables, actions, queues.
+    /// Way of each packet: states, tables, actions, queues.
     Debug,
-    /// And each statement, with what it changes.
+    /// Also each statement, and its changes.
     Trace,
 }
 
 static LEVEL: AtomicU8 = AtomicU8::new(Level::Info as u8);
 
-/// Where lines go.
+/// Destination of lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// The file of `--log-file`: messages and packets.
@@ -40,7 +40,7 @@ pub enum Place {
 
 static PLACES: [OnceLock<Mutex<Output>>; 3] = [OnceLock::new(), OnceLock::new(), OnceLock::new()];
 
-/// When a file is full, and what becomes of the lines in it.
+/// Rotation of log files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rotation {
     /// Bytes that a file holds.
@@ -49,14 +49,14 @@ pub struct Rotation {
     pub files: u64,
 }
 
-/// A place that takes lines. When it takes no more, on a full disk say, it ends, and everything else goes on.
+/// Destination of lines. If it takes no more, for example on a full disk, it ends, and everything else continues.
 #[derive(Debug)]
 struct Output {
     path: PathBuf,
     out: Option<BufWriter<File>>,
     written: u64,
     rotation: Option<Rotation>,
-    /// After each line.
+    /// True if each line is flushed.
     flushes: bool,
 }
 
@@ -111,7 +111,7 @@ impl Output {
         }
     }
 
-    /// The older files move by one, the oldest goes, and a new one begins.
+    /// Moves the older files by one, removes the oldest, and begins a new one.
     fn rotate(&mut self, files: u64) {
         self.flush();
         let older = |number| match number {
@@ -143,7 +143,7 @@ fn set(place: Place, output: Output) {
     PLACES[place as usize].get_or_init(|| Mutex::new(output));
 }
 
-/// Lines for this place go to a file from now on, in place of an older one.
+/// Sets a file for the lines of this place, in place of an older one.
 ///
 /// # Errors
 /// Those of the file.
@@ -153,7 +153,7 @@ pub fn set_file(place: Place, path: &Path, rotation: Option<Rotation>, flushes: 
     Ok(())
 }
 
-/// Lines for the console go to standard output from now on.
+/// Sends lines for the console to standard output.
 ///
 /// # Errors
 /// There is no standard output.
@@ -172,24 +172,24 @@ fn with(place: Place, write: impl FnOnce(&mut Output)) {
     }
 }
 
-/// A line for a place; nothing if the place is not set.
+/// Writes a line to a place, if the place is set.
 pub fn line(place: Place, line: impl FnOnce() -> String) {
     with(place, |output| output.line(&line()));
 }
 
-/// Lets readers see all lines.
+/// Makes all lines visible to readers.
 pub fn flush() {
     for place in [Place::File, Place::Console, Place::Json] {
         with(place, Output::flush);
     }
 }
 
-/// Sets how much is said from now on.
+/// Sets the level of messages.
 pub fn set_level(level: Level) {
     LEVEL.store(level as u8, Ordering::Relaxed);
 }
 
-/// Says it at any level. A log that takes nothing any more is no reason to end.
+/// Prints a message at any level. A full log is no reason to end.
 pub fn always(message: &str) {
     let _ = writeln!(io::stderr(), "p4sched-switch: {message}");
     with(Place::File, |output| {
@@ -204,12 +204,12 @@ fn say(level: Level, message: &str) {
     }
 }
 
-/// Something the operator should do something about.
+/// Prints a problem that the operator should solve.
 pub fn warn(message: &str) {
     say(Level::Warn, message);
 }
 
-/// Something that happened.
+/// Prints an event.
 pub fn info(message: &str) {
     say(Level::Info, message);
 }

@@ -13,6 +13,7 @@ mod packet_log;
 mod ports;
 mod stalls;
 mod switch;
+mod waker;
 
 use std::io;
 use std::net::{TcpListener, ToSocketAddrs};
@@ -29,7 +30,8 @@ use lending::Lending;
 use log::Place;
 use options::{BMV2_JSON_VERSION, Options};
 use ports::{Capture, Direction, PortSpec, Receiver, Transmitter};
-use switch::{Switch, Totals, Waker};
+use switch::{Switch, Totals};
+use waker::Waker;
 
 fn main() -> ExitCode {
     huge_pages::ask();
@@ -71,7 +73,7 @@ fn open_port_problem(port: &PortSpec, error: &io::Error) -> String {
     }
 }
 
-/// The socket of the Thrift server, if there is to be one. A port that nobody asked for may be taken.
+/// The socket of the Thrift server, if one is wanted. The default port may be taken.
 fn listen_for_thrift(options: &Options) -> Result<Option<TcpListener>, String> {
     let Some(port) = options.thrift_port else {
         return Ok(None);
@@ -119,6 +121,7 @@ fn run(options: Options) -> Result<Totals, String> {
             .map_err(|error| format!("--log-file: {}: {error}", path.display()))?;
     }
     options.without_effect().iter().for_each(|line| log::info(line));
+    options.stray_words().for_each(|line| log::warn(&line));
     let program = options
         .program
         .as_ref()
@@ -153,9 +156,9 @@ fn run(options: Options) -> Result<Totals, String> {
     if options.no_jit {
         engine.interpret();
     }
-    let packet_log = packet_log::open(&options, clock)?.map(|(sink, writer)| {
-        engine.trace(sink);
-        writer
+    let log_writer = packet_log::open(&options, clock)?.and_then(|log| {
+        engine.trace(log.sink);
+        log.writer
     });
     let (notifications, notified) = tokio::sync::mpsc::channel(NOTIFICATION_BACKLOG);
     let notify = move |notification| {
@@ -204,7 +207,7 @@ fn run(options: Options) -> Result<Totals, String> {
         .join()
         .map_err(|_| "the data plane failed, see above".to_owned())?;
     // With the data plane its events have ended.
-    if packet_log.is_some_and(|writer| writer.join().is_err()) {
+    if log_writer.is_some_and(|writer| writer.join().is_err()) {
         log::warn("the log of packets failed, see above");
     }
     served.map(|()| totals)

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::parser::ValueSource;
-use clap::{CommandFactory, FromArgMatches, Parser};
+use clap::{Arg, CommandFactory, FromArgMatches, Parser};
 use p4sched_dataplane::{DROP_PORT, Port};
 use p4sched_p4runtime::CLIENT_METADATA_BYTES;
 
@@ -17,85 +17,87 @@ use crate::stalls::Stalls;
 /// Highest port number of v1model: 511 means drop.
 const LAST_PORT: Port = DROP_PORT - 1;
 
-/// Names under which the switch has the defaults of BMv2: device 0, a Thrift server, and a gRPC server that other hosts reach.
-/// BMv2's `simple_switch` has no gRPC, so several run side by side: it is at any free port.
+/// Names under which the switch has BMv2's defaults: device 0, a Thrift server, and a gRPC server for other hosts.
+/// BMv2's `simple_switch` has no gRPC, so several run on one machine: there it uses a free port.
 const BMV2_NAMES: [(&str, &str); 2] = [("simple_switch_grpc", "0.0.0.0:9559"), ("simple_switch", "127.0.0.1:0")];
 
-/// BMv2's log files hold so many bytes, and so many older ones are kept, unless told otherwise.
+/// BMv2's defaults: size of a log file in bytes, and number of older files.
 const BMV2_LOG_SIZE: u64 = 5 << 20;
 const BMV2_LOG_FILES: u64 = 3;
 
 /// The newest format of programs that BMv2 reads; this switch reads all of version 2.
 pub const BMV2_JSON_VERSION: &str = "2.24";
 
-/// BMv2 sends all details of an error, however large. So many bytes are what finsy takes.
+/// BMv2 sends all details of an error, however large. finsy takes this many bytes.
 const BMV2_CLIENT_METADATA: &str = "65536";
 
-/// Where BMv2's Thrift server listens unless told otherwise.
+/// The argument of words that belong to no option.
+const STRAYS: &str = "strays";
+
+/// Default port of BMv2's Thrift server.
 const BMV2_THRIFT_PORT: u16 = 9090;
 
 /// A software switch for P4_16 programs (v1model, TNA, T2NA) with a traffic manager: strict-priority, fair and sorted
-/// queues behind one shaped link per port. Loads BMv2 JSON, is controlled over P4Runtime.
+/// queues behind one shaped link per port. It loads BMv2 JSON and is controlled over P4Runtime.
 #[derive(Debug, Parser)]
 #[command(name = "p4sched-switch", version, max_term_width = 110)]
 pub struct Options {
     /// Program to start with (BMv2 JSON). Without it the switch waits for SetForwardingPipelineConfig.
-    #[arg(value_name = "PROGRAM.json", conflicts_with = "no_p4")]
+    #[arg(value_name = "PROGRAM.json")]
     pub program: Option<PathBuf>,
 
-    /// P4Info of the program, in protobuf text format; without it the switch gives the
-    /// tables identifiers of its own.
-    #[arg(long, value_name = "FILE", requires = "program")]
+    /// P4Info of the program, in protobuf text format. Without it the switch chooses identifiers for the tables.
+    #[arg(long, value_name = "FILE")]
     pub p4info: Option<PathBuf>,
 
-    /// Attach a port to a network interface, for example 1@s1-eth1. Repeat for every port.
+    /// Attach a port to a network interface, for example 1@s1-eth1. Repeat it for every port.
     #[arg(short = 'i', long = "interface", value_name = "PORT@IFACE", value_parser = port_spec)]
     pub interfaces: Vec<PortSpec>,
 
-    /// Identifier of the device in P4Runtime.
+    /// Device id in P4Runtime.
     #[arg(long, value_name = "ID", default_value_t = 1, allow_negative_numbers = true)]
     pub device_id: u64,
 
-    /// Address of the gRPC server. 0.0.0.0:9559 lets other hosts in.
+    /// Address of the gRPC server. 0.0.0.0:9559 admits other hosts.
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:9559")]
     pub grpc_server_addr: String,
 
-    /// Bytes of metadata that P4Runtime clients take: the error details of a large batch are cut to fit. gRPC takes 8192 unless
-    /// the client says otherwise; finsy takes 65536.
+    /// Bytes of metadata that P4Runtime clients accept: the error details of a large batch are cut to this. gRPC
+    /// clients accept 8192 by default; finsy accepts 65536.
     #[arg(long, value_name = "BYTES", default_value_t = CLIENT_METADATA_BYTES, value_parser = metadata_bytes)]
     pub grpc_client_metadata: usize,
 
-    /// Port by which packets leave for the controller and enter from it.
+    /// Port for packets to and from the controller.
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(Port).range(0..=i64::from(LAST_PORT)))]
     pub cpu_port: Option<Port>,
 
-    /// Wait for a program (the default when none is given).
+    /// Wait for a program (the default without a program).
     #[arg(long)]
     pub no_p4: bool,
 
-    /// Let the data plane share the processors like any other thread. By default it goes first, so that hosts on the
-    /// same machine do not make it late.
+    /// Run the data plane at normal priority. By default it has real-time priority, so that hosts on the same machine
+    /// do not make it late.
     #[arg(long)]
     pub no_realtime: bool,
 
-    /// Interpret programs. By default they are translated to machine code, which takes the same decisions in less time.
+    /// Interpret programs. By default they are compiled to machine code, which makes the same decisions in less time.
     #[arg(long)]
     pub no_jit: bool,
 
-    /// Stop the data plane again and again, to measure what lateness does to a result: once in PERIOD on average, for
-    /// DURATION, in microseconds.
+    /// Stop the data plane repeatedly, to measure the effect of lateness: once in PERIOD on average, for DURATION, in
+    /// microseconds.
     #[arg(long, value_name = "PERIOD,DURATION")]
     pub inject_stall: Option<Stalls>,
 
-    /// How much to say. From debug on, the way of each packet is told; programs are interpreted then.
+    /// Level of messages. From debug on, the log shows the way of each packet, and programs are interpreted.
     #[arg(short = 'L', long, value_enum, default_value_t = Level::Info)]
     pub log_level: Level,
 
-    /// The egress port that drops; v1model and this switch know only 511.
+    /// Egress port that drops; v1model and this switch have only 511.
     #[arg(long, value_name = "PORT", default_value_t = DROP_PORT, value_parser = drop_port)]
     pub drop_port: Port,
 
-    /// Also write the messages to this file, and the way of each packet; under BMv2's names FILE.txt, as there.
+    /// Also write messages and the way of each packet to this file; under BMv2's names to FILE.txt, as in BMv2.
     #[arg(long, value_name = "FILE")]
     pub log_file: Option<PathBuf>,
 
@@ -103,23 +105,23 @@ pub struct Options {
     #[arg(long)]
     pub log_console: bool,
 
-    /// Let readers of the log see each line at once.
+    /// Write each line immediately: the lines of a frame are in the log before the frame leaves.
     #[arg(long)]
     pub log_flush: bool,
 
-    /// Begin another file when --log-file has so many bytes.
+    /// Begin a new file when --log-file has this many bytes.
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..))]
     pub log_file_max_size: Option<u64>,
 
-    /// Keep so many older files [default: 3].
+    /// Number of older files to keep [default: 3].
     #[arg(long, value_name = "COUNT")]
     pub log_file_max_files: Option<u64>,
 
-    /// Write the way of each packet to this file at any level, as JSON lines.
+    /// Write the way of each packet to this file as JSON lines, at any level.
     #[arg(long, value_name = "FILE")]
     pub log_json: Option<PathBuf>,
 
-    /// Show so many bytes of each frame in the log of packets.
+    /// Number of bytes of each frame to show in the log of packets.
     #[arg(long, value_name = "BYTES")]
     pub dump_packet_data: Option<usize>,
 
@@ -127,7 +129,7 @@ pub struct Options {
     #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = ".")]
     pub pcap: Option<PathBuf>,
 
-    /// Serve BMv2's runtime interface over Thrift at this port of the loopback interface, for simple_switch_CLI and p4-utils.
+    /// Serve BMv2's runtime interface over Thrift on this port of loopback, for simple_switch_CLI and p4-utils.
     #[arg(long, value_name = "PORT")]
     pub thrift_port: Option<u16>,
 
@@ -135,15 +137,19 @@ pub struct Options {
     #[arg(long)]
     pub disable_swap: bool,
 
-    /// Whether the port of the Thrift server was given, and has to be free.
+    /// True if the port of the Thrift server was given, so it must be free.
     #[arg(skip)]
     pub thrift_asked_for: bool,
+
+    /// Words that belong to no option. Under BMv2's names they are ignored, otherwise they are errors.
+    #[arg(skip)]
+    strays: Vec<String>,
 
     /// Encryption of gRPC.
     #[command(flatten)]
     pub grpc_tls: GrpcTls,
 
-    /// Print the newest format of programs that is read, and end.
+    /// Print the newest supported format of programs, and exit.
     #[arg(long, hide = true)]
     pub json_version: bool,
 
@@ -188,7 +194,7 @@ fn port_spec(text: &str) -> Result<PortSpec, String> {
 }
 
 impl Options {
-    /// A line for each option of BMv2 that was given and has no effect here.
+    /// A line for each given option of BMv2 that has no effect here.
     pub fn without_effect(&self) -> Vec<String> {
         let packets_logged = self.log_level >= Level::Debug || self.log_json.is_some();
         let no_file = self.log_file.is_none();
@@ -222,7 +228,19 @@ impl Options {
             .collect()
     }
 
-    /// When another file of `--log-file` begins.
+    /// A warning for each word that belongs to no option.
+    pub fn stray_words(&self) -> impl Iterator<Item = String> {
+        self.strays.iter().map(|word| {
+            let meant = if port_spec(word).is_ok() {
+                format!("; a port is attached by -i {word}")
+            } else {
+                String::new()
+            };
+            format!("'{word}' is ignored: it belongs to no option{meant}")
+        })
+    }
+
+    /// Settings for the rotation of `--log-file`.
     pub fn rotation(&self) -> Option<Rotation> {
         self.log_file_max_size.map(|size| Rotation {
             size,
@@ -245,12 +263,21 @@ impl Options {
                 .mut_arg("grpc_server_addr", |given| given.default_value(*address))
                 .mut_arg("grpc_client_metadata", |bytes| {
                     bytes.default_value(BMV2_CLIENT_METADATA)
-                });
+                })
+                .arg(Arg::new(STRAYS).hide(true).num_args(0..));
+        } else {
+            command = command
+                .mut_arg("program", |program| program.conflicts_with("no_p4"))
+                .mut_arg("p4info", |p4info| p4info.requires("program"));
         }
         let given = command.try_get_matches_from(arguments)?;
         let mut options = Options::from_arg_matches(&given)?;
         options.thrift_asked_for = options.thrift_port.is_some();
         if bmv2.is_some() {
+            let program = options.program.take_if(|_| options.no_p4);
+            let program = program.map(|path| path.display().to_string());
+            let others = given.get_many(STRAYS).into_iter().flatten().cloned();
+            options.strays = program.into_iter().chain(others).collect();
             options.thrift_port = options.thrift_port.or(Some(BMV2_THRIFT_PORT));
             if let Some(path) = &mut options.log_file {
                 // spdlog, which writes BMv2's log, puts it behind the name.
@@ -378,6 +405,38 @@ mod tests {
             help.contains("[default: 0]") && help.contains("[default: 0.0.0.0:9559]"),
             "{help}"
         );
+    }
+
+    #[test]
+    fn under_bmv2s_name_words_that_belong_to_no_option_are_ignored_with_a_warning() {
+        let warnings = |line: &str| {
+            let arguments = line.split_whitespace().map(OsString::from);
+            let options = Options::from_command_line(arguments).expect("BMv2 takes it");
+            let ports: Vec<_> = options.interfaces.iter().map(|port| port.number).collect();
+            (
+                options.program.clone(),
+                ports,
+                options.stray_words().collect::<Vec<_>>(),
+            )
+        };
+        let forgotten = "'3@veth4' is ignored: it belongs to no option; a port is attached by -i 3@veth4".to_owned();
+        assert_eq!(
+            warnings("simple_switch_grpc -i 2@veth2 3@veth4 -i 4@veth6 --no-p4 -- --cpu-port 255"),
+            (None, vec![2, 4], vec![forgotten.clone()])
+        );
+        assert_eq!(
+            warnings("simple_switch a.json -i 2@veth2 3@veth4 b.json"),
+            (
+                Some(PathBuf::from("a.json")),
+                vec![2],
+                vec![forgotten, "'b.json' is ignored: it belongs to no option".to_owned()]
+            )
+        );
+        assert_eq!(warnings("simple_switch -i 2@veth2 a.json").2, [""; 0]);
+        let elsewhere = parse("-i 2@veth2 3@veth4 --no-p4").expect_err("BMv2's names only");
+        assert!(elsewhere.contains("cannot be used with"), "{elsewhere}");
+        let elsewhere = parse("a.json -i 2@veth2 3@veth4").expect_err("BMv2's names only");
+        assert!(elsewhere.contains("unexpected argument '3@veth4'"), "{elsewhere}");
     }
 
     #[test]

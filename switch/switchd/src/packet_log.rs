@@ -1,6 +1,7 @@
 //! The log of packets: text in the layout of BMv2's log, and JSON lines.
 //!
-//! A thread of its own writes it, so a slow disk does not stop packets. Only when many events wait, packets wait too.
+//! A thread of its own writes it, so a slow disk does not stop packets. Only when many events wait, packets wait too. With
+//! `--log-flush` the data plane writes it itself: the lines of a frame are in the file before the frame leaves, as in BMv2.
 
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver};
@@ -19,18 +20,25 @@ const WAITING_EVENTS: usize = 1 << 15;
 
 const NANOS_PER_MILLI: u64 = 1_000_000;
 
-/// Whether two paths lead to one file. Devices and pipes may be shared.
+/// True if two paths lead to one file. Devices and pipes may be shared.
 fn same_file(one: &Path, other: &Path) -> bool {
     let whole = |path: &Path| path.canonicalize().ok().filter(|path| path.is_file());
     whole(one).is_some_and(|one| whole(other) == Some(one))
 }
 
-/// Takes what happens to packets, where the options ask for it; and the thread that writes it, which ends when nobody has
-/// the sink any more.
+/// The log of packets.
+pub struct PacketLog {
+    /// Takes what happens to packets.
+    pub sink: EventSink,
+    /// Writes it, if the sink does not. Ends when the sink is dropped.
+    pub writer: Option<JoinHandle<()>>,
+}
+
+/// The log of packets; none unless the options ask for it.
 ///
 /// # Errors
 /// One line: a place cannot be written to.
-pub fn open(options: &Options, clock: Clock) -> Result<Option<(EventSink, JoinHandle<()>)>, String> {
+pub fn open(options: &Options, clock: Clock) -> Result<Option<PacketLog>, String> {
     let detail = match options.log_level {
         Level::Trace => Some(Detail::Trace),
         Level::Debug => Some(Detail::Debug),
@@ -58,30 +66,39 @@ pub fn open(options: &Options, clock: Clock) -> Result<Option<(EventSink, JoinHa
         data_bytes,
         clock,
     };
+    if options.log_flush {
+        return Ok(Some(PacketLog {
+            sink: Box::new(move |event| format.write(&event)),
+            writer: None,
+        }));
+    }
     let (sender, waiting) = mpsc::sync_channel(WAITING_EVENTS);
     let writer = thread::Builder::new()
         .name("packet-log".to_owned())
-        .spawn(move || write(&format, &waiting))
+        .spawn(move || write_all(&format, &waiting))
         .map_err(|error| format!("cannot start the thread of the log: {error}"))?;
     let sink: EventSink = Box::new(move |event| {
         // The thread lives as long as somebody sends.
         let _ = sender.send(event);
     });
-    Ok(Some((sink, writer)))
+    Ok(Some(PacketLog {
+        sink,
+        writer: Some(writer),
+    }))
 }
 
-/// How events are written.
+/// Format of events.
 struct Format {
-    /// As text; none: there is no text.
+    /// Writer of text, if text is written.
     told: Option<Told>,
     on_console: bool,
-    /// Of each frame, in JSON.
+    /// Bytes of each frame in JSON.
     data_bytes: usize,
     clock: Clock,
 }
 
-/// Writes events until nobody sends any more. Readers see all of them whenever none waits.
-fn write(format: &Format, waiting: &Receiver<Event>) {
+/// Writes events until all senders are gone. Readers see all of them whenever none waits.
+fn write_all(format: &Format, waiting: &Receiver<Event>) {
     loop {
         let event = match waiting.try_recv() {
             Ok(event) => event,
@@ -93,14 +110,18 @@ fn write(format: &Format, waiting: &Receiver<Event>) {
                 }
             }
         };
-        if let Some(told) = format.told {
-            format.write_text(&event, told);
-        }
-        log::line(Place::Json, || json(&event, format.data_bytes));
+        format.write(&event);
     }
 }
 
 impl Format {
+    fn write(&self, event: &Event) {
+        if let Some(told) = self.told {
+            self.write_text(event, told);
+        }
+        log::line(Place::Json, || json(event, self.data_bytes));
+    }
+
     fn write_text(&self, event: &Event, told: Told) {
         let time = time_of_day(self.clock.sample().wall_time(event.time_ns));
         // BMv2 has a thread for each part of a packet's way; here one has all of them.
@@ -155,7 +176,7 @@ mod tests {
         );
         log::set_file(Place::File, &text, None, false).expect("it can be written");
         let opened = open(&options(&line), Clock::start()).expect("it can be written");
-        let (mut sink, writer) = opened.expect("packets are logged");
+        let PacketLog { mut sink, writer } = opened.expect("packets are logged");
         sink(Event {
             time_ns: 0,
             id: PacketId { packet: 5, copy: 1 },
@@ -166,7 +187,7 @@ mod tests {
             },
         });
         drop(sink);
-        writer.join().expect("it ends well");
+        writer.expect("a thread writes").join().expect("it ends well");
         let written = fs::read_to_string(text).expect("the log");
         let expected = format!(
             "] [bmv2] [D] [thread {}] [5.1] [cxt 0] Processing packet received on port 3\n* 0102\n",

@@ -1,8 +1,6 @@
 //! The data-plane thread: one loop that owns all ports, and the device while it does not sleep.
 
-use std::io;
 use std::num::NonZeroU64;
-use std::os::fd::OwnedFd;
 use std::sync::mpsc;
 use std::sync::{Arc, MutexGuard};
 
@@ -10,7 +8,7 @@ use p4sched_dataplane::{Nanos, Port};
 use p4sched_device::{Device, Fidelity, PortCounts, Ports};
 use p4sched_engine::{Frame, FrameSink};
 use p4sched_p4runtime::Job;
-use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
 
 use crate::clock::{Clock, thread_cpu_time};
@@ -19,6 +17,7 @@ use crate::lending::{Lendable, Lending};
 use crate::log;
 use crate::ports::{PortSpec, Qdiscs, Receiver, Transmitter, make_real_time};
 use crate::stalls::Stalls;
+use crate::waker::Waker;
 
 /// Frames taken from the rings before what they caused is sent.
 const FRAMES_AT_A_TIME: usize = 32;
@@ -26,36 +25,8 @@ const FRAMES_AT_A_TIME: usize = 32;
 const JOBS_AT_A_TIME: usize = 4;
 /// While traffic flows nothing waits on the sockets' errors: an interface that went away is noticed this much later.
 const LOOK_AT_INTERFACES_EVERY: Nanos = 100_000_000;
-/// How late the kernel may end a sleep.
+/// Allowed delay of the end of a sleep.
 const TIMER_SLACK_NS: u64 = 1_000;
-
-/// Wakes the data-plane thread from any other.
-#[derive(Clone)]
-pub struct Waker {
-    event: Arc<OwnedFd>,
-}
-
-impl Waker {
-    /// A waker for one thread.
-    ///
-    /// # Errors
-    /// Those of eventfd(2).
-    pub fn new() -> io::Result<Waker> {
-        Ok(Waker {
-            event: Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?),
-        })
-    }
-
-    /// Ends the thread's sleep, or its next one.
-    pub fn wake(&self) {
-        // Refused only while 2^64 - 2 wake-ups wait already.
-        let _ = rustix::io::write(&*self.event, &1_u64.to_ne_bytes());
-    }
-
-    fn clear(&self) {
-        let _ = rustix::io::read(&*self.event, &mut [0_u8; 8]);
-    }
-}
 
 /// Everything the thread owns.
 pub struct Switch {
@@ -66,7 +37,7 @@ pub struct Switch {
     clock: Clock,
     stalls: Option<Stalls>,
     gathering: Gathering,
-    /// When to look at the interfaces next, even if no socket reports an error.
+    /// Time of the next look at the interfaces, even without an error of a socket.
     next_look: Nanos,
 }
 
@@ -170,9 +141,9 @@ impl Switch {
                 self.gathering.count();
                 *last_frame = Some(sample.now);
             }
-            // A frame finds the queue as it is: what the interface does not take must wait there before the next one comes.
-            if taken && transmitter.waits_for_disciplines() {
-                hold(device, transmitter);
+            // A frame that left for an interface's discipline may have passed it already, and then the next one may leave.
+            if taken && transmitter.has_queued() {
+                fill(device, transmitter);
             }
             if !taken {
                 device.advance(sample.now, transmitter);
@@ -184,10 +155,10 @@ impl Switch {
         false
     }
 
-    /// Sends what waits, and holds the ports whose interfaces take no more.
+    /// Sends what waits, and what the disciplines of interfaces take.
     fn send(&mut self, device: &mut Device) {
         self.ports.transmitter.flush();
-        hold(device, &mut self.ports.transmitter);
+        fill(device, &mut self.ports.transmitter);
     }
 
     /// Handles requests. Returns false if more may be waiting, an error if there will never be any again.
@@ -226,7 +197,7 @@ impl Switch {
         let left = next.map(|at| at.saturating_sub(now).max(self.gathering.sleep()));
         if let Some(pause) = self.gathering.pause(now) {
             let time = left.map_or(pause, |left| left.min(pause));
-            let mut request = [PollFd::new(&*self.waker.event, PollFlags::IN)];
+            let mut request = [PollFd::new(self.waker.event(), PollFlags::IN)];
             // An interrupted wait is a short wait.
             if poll(&mut request, Some(&timespec(time))).is_ok_and(|ready| ready > 0) {
                 self.waker.clear();
@@ -237,7 +208,7 @@ impl Switch {
         flush_records(&mut self.ports.receiver, &mut self.ports.transmitter);
         let timeout = left.map(timespec);
         let mut waited: Vec<PollFd<'_>> = Vec::with_capacity(16);
-        waited.push(PollFd::new(&*self.waker.event, PollFlags::IN));
+        waited.push(PollFd::new(self.waker.event(), PollFlags::IN));
         waited.extend(
             self.ports
                 .receiver
@@ -252,8 +223,8 @@ impl Switch {
                 .map(|qdiscs| PollFd::new(qdiscs, PollFlags::IN)),
         );
         let queued = waited.len();
-        let blocked = self.ports.transmitter.blocked();
-        waited.extend(blocked.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::OUT)));
+        let closed = self.ports.transmitter.closed();
+        waited.extend(closed.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::OUT)));
         lendable.wakes = next;
         drop(lendable);
         let _ = poll(&mut waited, timeout.as_ref());
@@ -314,11 +285,19 @@ impl Switch {
     }
 }
 
-/// Holds the ports whose interfaces take no more frames, and lets those go on that do again.
-fn hold(device: &mut Device, transmitter: &mut Transmitter) {
-    transmitter.flush_queued();
-    for (port, held) in transmitter.holds_changed() {
-        device.hold_port(port, held);
+/// Lets packets leave their queues as long as the disciplines of their interfaces take them. All others wait, so that the most urgent one
+/// is chosen when there is room.
+fn fill(device: &mut Device, transmitter: &mut Transmitter) {
+    loop {
+        transmitter.flush_queued();
+        let mut any_leaves = false;
+        for (port, room) in transmitter.rooms() {
+            any_leaves |= device.set_room(port, room);
+        }
+        if !any_leaves {
+            return;
+        }
+        device.advance(device.engine().clock(), transmitter);
     }
 }
 
@@ -356,7 +335,7 @@ struct AttachedPorts {
 }
 
 impl AttachedPorts {
-    /// Where `tc` limits an interface and the traffic manager does not shape its port, frames go through what `tc` set up.
+    /// Sends frames through `tc`'s settings if they limit an interface and the traffic manager does not shape its port.
     fn follow_disciplines(&mut self, device: &Device) {
         self.transmitter
             .follow_disciplines(|port| device.engine().port(port).config.rate_bps > 0);
@@ -374,7 +353,7 @@ impl AttachedPorts {
     }
 }
 
-/// Where the current measurement of fidelity began.
+/// Start of the current measurement of fidelity.
 #[derive(Debug, Clone, Copy, Default)]
 struct Baseline {
     at: Nanos,
@@ -399,6 +378,7 @@ impl Ports for AttachedPorts {
     fn counts(&mut self, port: Port) -> PortCounts {
         // What has left the program is sent before it is counted.
         self.transmitter.flush();
+        self.transmitter.flush_queued();
         let interface = self
             .receiver
             .specs()

@@ -1,21 +1,23 @@
-//! What becomes of a call.
+//! Outcome of a call.
 
+use p4sched_device::Fault;
 use p4sched_device::bmv2::Refusal;
 
 use crate::protocol::{Message, MessageKind};
 use crate::value::{Value, Wrong};
 
-/// Why a call has no result.
+/// Error of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
-    /// One of the interface's own refusals.
+    /// Refusal of the interface.
     Refused(Refusal),
-    /// No such service or method.
+    /// Unknown service or method.
     UnknownMethod,
-    /// Not the arguments of the method.
+    /// Wrong arguments of the method.
     Arguments(Wrong),
-    /// No program is loaded.
     NoProgram,
+    /// Settings that cannot work, for a method that BMv2 does not have.
+    Invalid(String),
 }
 
 impl From<Refusal> for Failure {
@@ -37,7 +39,14 @@ impl std::fmt::Display for Failure {
             Failure::UnknownMethod => write!(to, "no such method"),
             Failure::Arguments(Wrong { field, expected }) => write!(to, "argument {field} should be {expected}"),
             Failure::NoProgram => write!(to, "no program is loaded"),
+            Failure::Invalid(problem) => write!(to, "{problem}"),
         }
+    }
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Failure {
+        Failure::Invalid(fault.to_string())
     }
 }
 

@@ -7,9 +7,7 @@ use crate::value::{Value, kind};
 const VERSION: u32 = 0x8001_0000;
 const VERSION_MASK: u32 = 0xffff_0000;
 
-/// A message's kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "Thrift's own names")]
 pub enum MessageKind {
     Call = 1,
     Reply = 2,
@@ -20,7 +18,6 @@ pub enum MessageKind {
 /// A message: a call, or the answer to one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Message {
-    /// What it is.
     pub kind: MessageKind,
     /// `SERVICE:METHOD`; answers have the method alone.
     pub name: String,
@@ -41,12 +38,12 @@ const MAX_MESSAGE: usize = 1 << 20;
 const MAX_LONG_MESSAGE: usize = 64 << 20;
 const LONG_CALL: &str = "standard:bm_load_new_config";
 
-/// Why bytes are no message.
+/// Decoding error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trouble {
     /// The message has at least this many bytes; the rest has not come yet.
     Incomplete(usize),
-    /// No such message is accepted.
+    /// Message that is not accepted.
     Malformed(String),
 }
 

@@ -1,7 +1,7 @@
 //! Connections: messages in, answers out.
 //!
-//! A client that sends what is no message, or too slowly, is disconnected. The log tells of the first one, the second, the fourth
-//! and so on, so that somebody who tries again and again does not fill it.
+//! A client that sends invalid messages, or sends too slowly, is disconnected. The log reports the first one, the second, the fourth
+//! and so on, so that repeated attempts do not fill it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,7 +21,7 @@ use crate::value::{Fields, Value, Wrong};
 
 /// Connections at a time; each may hold one message.
 const MAX_CONNECTIONS: usize = 32;
-/// How long a message may take from its first byte to its last, and an answer until the client has it.
+/// Limit on the time of a message from its first byte to its last, and of an answer until the client has it.
 const PATIENCE: Duration = Duration::from_secs(10);
 const BUFFER: usize = 16 << 10;
 const MICROS_PER_SECOND: u64 = 1_000_000;
@@ -29,14 +29,14 @@ const MICROS_PER_SECOND: u64 = 1_000_000;
 /// Takes lines for the operator.
 pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// What the switch says of itself.
+/// Identity of the switch.
 #[derive(Debug, Clone, Copy)]
 pub struct Identity {
     /// Identifier of the device.
     pub device_id: u64,
     /// Port of this server.
     pub thrift_port: u16,
-    /// Whether programs may be swapped.
+    /// True if programs may be swapped.
     pub swap: bool,
 }
 

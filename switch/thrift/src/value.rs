@@ -2,7 +2,6 @@
 
 /// Type codes of the binary protocol.
 pub mod kind {
-    #![allow(missing_docs, reason = "the protocol's own names")]
     pub const STOP: u8 = 0;
     pub const BOOL: u8 = 2;
     pub const BYTE: u8 = 3;
@@ -19,7 +18,6 @@ pub mod kind {
 
 /// A value; strings are bytes.
 #[derive(Debug, Clone, PartialEq)]
-#[allow(missing_docs, reason = "Thrift's own names")]
 pub enum Value {
     Bool(bool),
     Byte(i8),
@@ -37,7 +35,6 @@ pub enum Value {
 }
 
 impl Value {
-    /// Its type code.
     pub fn kind(&self) -> u8 {
         match self {
             Value::Bool(_) => kind::BOOL,
@@ -74,12 +71,12 @@ impl Value {
 #[derive(Debug, Clone, Copy)]
 pub struct Fields<'a>(pub &'a [(i16, Value)]);
 
-/// What an argument should have been.
+/// Wrong argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wrong {
     /// Number of the field.
     pub field: i16,
-    /// What belongs there.
+    /// Expected type.
     pub expected: &'static str,
 }
 

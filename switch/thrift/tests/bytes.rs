@@ -1,12 +1,13 @@
-//! What comes from outside ends at most its own connection.
+//! Input from outside ends at most its own connection.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use crate::common::{Bench, CXT, Wires, text};
+use crate::common::{Bench, CXT, JSON, Wires, text};
 use p4sched_p4runtime::{DeviceHandle, Job};
+use p4sched_thrift::answer::Failure;
 use p4sched_thrift::protocol::{Message, MessageKind, Trouble, encode, parse};
 use p4sched_thrift::value::{Value, kind};
 use p4sched_thrift::{Identity, Log, serve};
@@ -33,18 +34,32 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
+/// Bytes are a message that is written as it was read, a part of one that needs more, or none, with the reason.
+fn is_judged(bytes: &[u8]) -> Result<(), TestCaseError> {
+    match parse(bytes) {
+        Ok((message, used)) => {
+            prop_assert!(used <= bytes.len());
+            let written = encode(&message);
+            prop_assert_eq!(parse(&written), Ok((message, written.len())));
+        }
+        Err(Trouble::Incomplete(needed)) => prop_assert!(needed > bytes.len()),
+        Err(Trouble::Malformed(reason)) => prop_assert!(!reason.is_empty()),
+    }
+    Ok(())
+}
+
 proptest! {
     #[test]
-    fn random_bytes_are_no_message_or_half_of_one(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-        let _ = parse(&bytes);
+    fn random_bytes_are_judged(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        is_judged(&bytes)?;
     }
 
     #[test]
-    fn random_bytes_behind_a_header_do_no_harm(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+    fn random_bytes_behind_a_header_are_judged(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         let mut message = call("standard:bm_mt_add_entry", Vec::new());
         message.pop();
         message.extend(bytes);
-        let _ = parse(&message);
+        is_judged(&message)?;
     }
 
     #[test]
@@ -63,9 +78,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn any_arguments_are_answered(method in prop::sample::select(METHODS), values in prop::collection::vec(value(), 0..6)) {
+    fn after_any_arguments_the_next_call_is_answered(
+        method in prop::sample::select(METHODS),
+        values in prop::collection::vec(value(), 0..6),
+    ) {
         let mut bench = Bench::new();
-        let _ = bench.call(method, &values);
+        let first = bench.call(method, &values);
+        prop_assert!(!matches!(first, Err(Failure::UnknownMethod | Failure::NoProgram)), "{method}: {first:?}");
+        prop_assert_eq!(bench.done("bm_get_config", &[CXT]), Value::String(JSON.to_vec()));
     }
 }
 

@@ -63,7 +63,7 @@ fn entries_have_handles_that_are_never_used_twice() {
     assert_eq!(*field(row, 1), key(&[lpm(&[10, 0, 2, 0], 24)]));
     assert_eq!(*field(field(row, 2), 1), Value::I32(-1), "no priority");
     assert_eq!(*field(field(row, 4), 2), text(FORWARD));
-    assert_eq!(*field(field(row, 4), 3), data(&[&[0, 9]]));
+    assert_eq!(*field(field(row, 4), 3), data(&[&[9]]));
     bench.done("bm_mt_clear_entries", &[CXT, text(ROUTES), Value::Bool(false)]);
     assert_eq!(bench.done("bm_mt_get_num_entries", &[CXT, text(ROUTES)]), Value::I64(0));
 }
@@ -438,6 +438,31 @@ fn queues_are_set_one_by_one_a_port_at_a_time_or_all() {
 }
 
 #[test]
+fn a_port_gets_a_rate_that_its_queues_share() {
+    let mut bench = Bench::new();
+    bench.done("bm_dev_mgr_add_port", &[text("veth0"), Value::I32(4), text("")]);
+    let port = Value::I32(4);
+    let rate = |bench: &mut Bench| bench.done("simple_switch:get_port_rate", std::slice::from_ref(&port));
+    assert_eq!(rate(&mut bench), Value::I64(0));
+    for bit_per_second in [10_000_000, 0] {
+        bench.done(
+            "simple_switch:set_port_rate",
+            &[port.clone(), Value::I64(bit_per_second)],
+        );
+        assert_eq!(rate(&mut bench), Value::I64(bit_per_second));
+        assert_eq!(bench.device.engine().port(4).config.rate_bps, bit_per_second as u64);
+    }
+    let mut failure = |port, rate| {
+        let outcome = bench.call("simple_switch:set_port_rate", &[Value::I32(port), Value::I64(rate)]);
+        outcome.expect_err("it is refused").to_string()
+    };
+    assert!(failure(4, 999).contains("use at least 1000 bit/s, or 0"));
+    assert!(failure(4, -1).contains("below 0"));
+    assert!(failure(3, 10_000).contains("no port 3; this switch has 4"));
+    assert!(failure(-3, 10_000).contains("port -3"));
+}
+
+#[test]
 fn ports_come_and_go() {
     let mut bench = Bench::new();
     bench.done("bm_dev_mgr_add_port", &[text("veth0"), Value::I32(4), text("")]);
@@ -478,6 +503,24 @@ fn a_program_is_swapped_with_the_switchs_groups_and_sessions() {
         bench.done("bm_get_config", &[]),
         Value::String(crate::common::JSON.to_vec())
     );
+}
+
+#[test]
+fn a_program_in_the_message_of_the_tutorials_is_shown_without_the_message() {
+    let mut bench = Bench::new();
+    let json = crate::common::JSON;
+    // Fields 1 (reassign = true) and 3 (device_data) of p4.tmp.P4DeviceConfig.
+    let mut wrapped = vec![0x08, 1, 0x1a];
+    let mut length = json.len();
+    while length > 0x7f {
+        wrapped.push((length & 0x7f) as u8 | 0x80);
+        length >>= 7;
+    }
+    wrapped.push(length as u8);
+    wrapped.extend_from_slice(json);
+    let program = p4sched_device::Program::without_p4info(wrapped).expect("it is a program");
+    bench.device.commit(program).expect("it fits the switch");
+    assert_eq!(bench.done("bm_get_config", &[]), Value::String(json.to_vec()));
 }
 
 #[test]

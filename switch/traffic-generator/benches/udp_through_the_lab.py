@@ -1,4 +1,4 @@
-"""How precise UDP is at the rates and frame sizes asked for: from a lab host through the embedded switch to the server.
+"""Precision of UDP at the given rates and frame sizes: from a lab host through the embedded switch to the server.
 
     .venv/bin/python switch/traffic-generator/benches/udp_through_the_lab.py
 
@@ -16,13 +16,13 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from p4sched.constants import RANK_PORT
 from p4sched.control.laws import fifo
 from p4sched.lab.emulated.generator import GeneratorRuns
 from p4sched.lab.emulated.network import dumbbell
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.machine import read_machine
 from p4sched.lab.ranked_schemes import ranked_testbed
-from p4sched.lab.ranked_traffic import RANK_PORT
 from p4sched.lab.run import clean_run
 from p4sched.lab.schemes import Link
 from p4sched.p4rt.rank_source import RankSource

@@ -1,8 +1,8 @@
-//! What can be wrong with a request for traffic.
+//! Errors of a request for traffic.
 
 use std::path::Path;
 
-/// Why traffic could not be planned, sent or received.
+/// Reason why traffic could not be planned, sent or received.
 #[derive(Debug, thiserror::Error)]
 pub enum TrafficError {
     /// A flow, load or distribution that makes no sense.
@@ -13,7 +13,7 @@ pub enum TrafficError {
     File {
         /// The file.
         path: String,
-        /// What the system said.
+        /// Message of the system.
         source: std::io::Error,
     },
     /// A file that does not hold a list of flows.
@@ -21,15 +21,15 @@ pub enum TrafficError {
     Format {
         /// The file.
         path: String,
-        /// Where, and what was expected.
+        /// Place, and expected form.
         source: serde_json::Error,
     },
     /// A socket that could not be opened or used.
     #[error("{what}: {source}")]
     Socket {
-        /// What was attempted.
+        /// Operation.
         what: String,
-        /// What the system said.
+        /// Message of the system.
         source: std::io::Error,
     },
 }

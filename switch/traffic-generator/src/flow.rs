@@ -1,4 +1,4 @@
-//! What is to be sent: the flow lists that the programs read.
+//! Flow lists, which the programs read.
 
 use std::collections::HashSet;
 use std::net::Ipv4Addr;
@@ -20,16 +20,16 @@ pub const MIN_UDP_FRAME: u32 = UDP_FRAME_OVERHEAD + FLOW_HEADER_BYTES as u32;
 /// Largest UDP frame, at an MTU of 1500 bytes.
 pub const MAX_UDP_FRAME: u32 = 1514;
 
-/// How the packets of a UDP flow follow each other.
+/// Arrivals of the packets of a UDP flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arrivals {
-    /// At equal distances.
+    /// Packets at equal distances.
     #[default]
     Constant,
-    /// As a Poisson process.
+    /// A Poisson process.
     Poisson,
-    /// In bursts of this many packets of one rank, back to back. The bursts are a Poisson process.
+    /// Bursts of this many packets of one rank, back to back. The bursts are a Poisson process.
     Bursts(u32),
 }
 
@@ -54,9 +54,9 @@ pub struct UdpFlow {
     /// Spacing of the packets.
     #[serde(default)]
     pub arrivals: Arrivals,
-    /// When it starts, in seconds from the start of the run.
+    /// Start, in seconds from the start of the run.
     pub start_s: f64,
-    /// When it stops, in seconds from the start of the run.
+    /// End, in seconds from the start of the run.
     pub stop_s: f64,
 }
 
@@ -110,29 +110,29 @@ pub struct TcpFlow {
     pub port: u16,
     /// Bytes to deliver.
     pub size_bytes: u64,
-    /// When it starts, in seconds from the start of the run.
+    /// Start, in seconds from the start of the run.
     pub start_s: f64,
     /// Rank of the TOS byte.
     pub tos: Tos,
 }
 
-/// How a TCP flow sets the TOS byte. Its two lowest bits belong to ECN, so ranks are multiples of 4.
+/// TOS byte of a TCP flow. Its two lowest bits belong to ECN, so ranks are multiples of 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Tos {
     /// The same for every segment.
     Fixed(u8),
-    /// By the bytes that remain (pFabric, SRPT).
+    /// From the bytes that remain (pFabric, SRPT).
     Remaining {
         /// Size that gets the least urgent rank.
         largest_bytes: u64,
-        /// How bytes become ranks.
+        /// Scale from bytes to ranks.
         #[serde(default)]
         scale: Scale,
     },
 }
 
-/// How the bytes that remain become one of 64 ranks. The order of ranks is the same; a scheme that compares their
+/// Scale from remaining bytes to 64 ranks. The order of ranks is the same, but a scheme that compares their
 /// magnitudes, as RIFO does, sees a difference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -202,7 +202,7 @@ impl TcpFlow {
     }
 }
 
-/// No flow starts or stops later: a day.
+/// Latest start or end of a flow: a day.
 const MAX_TIME_S: f64 = 86_400.0;
 /// 400 Gbit/s, far above what a host sends.
 const MAX_RATE_BPS: u64 = 400_000_000_000;

@@ -26,7 +26,7 @@ const HEADERS: usize = 120;
 /// A TCP segment with payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// When it arrived, in ns of the monotonic clock.
+    /// Arrival, in ns of the monotonic clock.
     pub at_ns: u64,
     /// Address and port of its sender.
     pub from: (Ipv4Addr, u16),
@@ -36,11 +36,10 @@ pub struct Segment {
     pub tos: u8,
     /// Identification field of IPv4.
     pub identification: u16,
-    /// Bytes of payload.
     pub payload_bytes: u32,
 }
 
-/// What arrived from one sender's port.
+/// Arrivals from one sender's port.
 #[derive(Clone, Debug, Serialize)]
 pub struct Observed {
     /// Source address.
@@ -123,7 +122,7 @@ pub fn segment(packet: &[u8], at_ns: u64) -> Option<Segment> {
     })
 }
 
-/// What arrived from each sender's port.
+/// Arrivals from each sender's port.
 pub fn by_connection(segments: &[Segment]) -> Vec<Observed> {
     let mut connections: BTreeMap<((Ipv4Addr, u16), u16), Observed> = BTreeMap::new();
     for segment in segments {

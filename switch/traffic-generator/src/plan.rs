@@ -13,10 +13,10 @@ use crate::flow::{SEGMENT_BYTES, Scale, TcpFlow, Tos};
 /// Bytes that the link carries for a byte of payload: Ethernet frames of full segments, with timestamps.
 const FRAME_SHARE: f64 = 1514.0 / SEGMENT_BYTES as f64;
 
-/// Most flows of one plan.
+/// Largest number of flows in a plan.
 const MAX_FLOWS: f64 = 1e6;
 
-/// What to plan.
+/// Options of a plan.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Distribution of sizes.
@@ -35,7 +35,7 @@ pub struct Plan {
     pub destinations: Vec<Ipv4Addr>,
     /// Destination port.
     pub port: u16,
-    /// How bytes that remain become ranks.
+    /// Scale from remaining bytes to ranks.
     pub rank_scale: Scale,
     /// Seed of everything random.
     pub seed: u64,

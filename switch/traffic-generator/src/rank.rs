@@ -1,4 +1,4 @@
-//! Where the ranks of a flow's packets come from.
+//! Sources of the ranks of a flow's packets.
 
 use p4sched_simulator::workload::{RankDistribution, RankSampler, UnknownDistribution};
 use rand::RngCore;
@@ -52,7 +52,7 @@ impl Ranks {
 pub enum RankSource {
     /// Always the same.
     Fixed(u32),
-    /// By chance.
+    /// Random.
     Drawn(RankSampler),
 }
 

@@ -1,4 +1,4 @@
-//! What the kernel knows of a connection's retransmissions (tcp(7), TCP_INFO).
+//! The kernel's counts of a connection's retransmissions (tcp(7), TCP_INFO).
 
 use std::io;
 use std::os::fd::AsFd;

@@ -3,14 +3,16 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use p4sched_traffic_manager::{Discipline, Offered, PortConfig, TrafficManager};
+use p4sched_traffic_manager::{
+    DISCIPLINES, Discipline, LEVELS, Levels, NodeConfig, Offered, PortConfig, TrafficManager, TreeConfig, name, reads,
+};
 
 /// As large as a packet of the data plane.
 type Item = [u64; 10];
 
 const PACKETS: u64 = 1000;
 
-fn pass(tm: &mut TrafficManager<Item>, ports: u16, now: &mut u64, random: &mut u64) {
+fn pass(tm: &mut TrafficManager<Item>, ports: u16, in_tree: bool, now: &mut u64, random: &mut u64) {
     for _ in 0..PACKETS {
         // A packet for some port every 1.2 µs / ports, and 1500 bytes take 1.2 µs at 10 Gbit/s: all ports are loaded fully.
         *now += 1200 / u64::from(ports);
@@ -29,6 +31,12 @@ fn pass(tm: &mut TrafficManager<Item>, ports: u16, now: &mut u64, random: &mut u
                 len: 1500,
                 user: bits >> 8 & 1023,
                 rank: bits >> 8 & 0xffff,
+                levels: in_tree.then(|| {
+                    Box::new(Levels {
+                        leaf: 1 + (bits >> 20 & 1),
+                        ranks: [bits >> 8 & 0xffff; LEVELS - 1],
+                    })
+                }),
                 item: [bits; 10],
             },
         ));
@@ -38,15 +46,12 @@ fn pass(tm: &mut TrafficManager<Item>, ports: u16, now: &mut u64, random: &mut u
 fn disciplines(c: &mut Criterion) {
     let mut group = c.benchmark_group("packet");
     group.throughput(Throughput::Elements(PACKETS));
-    let disciplines = [
-        ("strict", Discipline::Strict),
-        ("fifo", Discipline::Fifo),
-        ("drr", Discipline::Drr),
-        ("afq", Discipline::Afq),
-        ("stfq", Discipline::Stfq),
-        ("pifo", Discipline::Pifo),
-    ];
-    for (name, discipline) in disciplines {
+    // A PIFO of two leaves, for the discipline that is a tree.
+    let nodes = [Discipline::Pifo, Discipline::Fifo, Discipline::Drr];
+    let tree = TreeConfig {
+        nodes: nodes.map(|node| NodeConfig::new(0, node)).to_vec(),
+    };
+    for &discipline in DISCIPLINES {
         for ports in [1, 4, 32] {
             let mut tm = TrafficManager::new();
             for port in 0..ports {
@@ -55,13 +60,15 @@ fn disciplines(c: &mut Criterion) {
                     delay_ns: 1_000_000,
                     discipline,
                     buffer_packets: 1000,
+                    tree: tree.clone(),
                     ..PortConfig::default()
                 };
                 tm.set_port(0, port, config).expect("the configuration is valid");
             }
+            let in_tree = reads(&tm.port_config(0)).leaf;
             let (mut now, mut random) = (0, 1);
-            group.bench_function(BenchmarkId::new(name, format!("{ports} ports")), |b| {
-                b.iter(|| pass(&mut tm, ports, &mut now, &mut random));
+            group.bench_function(BenchmarkId::new(name(discipline), format!("{ports} ports")), |b| {
+                b.iter(|| pass(&mut tm, ports, in_tree, &mut now, &mut random));
             });
         }
     }

@@ -5,91 +5,130 @@
 //! exactly; the paper's count-min sketch saves memory and can only make a bid too large.
 //!
 //! ```text
-//! arrival:   if the buffer is full: drop the packet
-//!            bid = max(bid of the user, R BpR) + length
+//! arrival:   bid = max(bid of the user, R BpR) + length
 //!            if bid / BpR >= R + n: drop the packet, it is too far ahead
+//!            if the buffer or the queue of round bid / BpR is full: drop the packet
 //!            append to the queue of round bid / BpR, and keep the bid
 //! departure: while the queue of round R is empty, R = R + 1; then its oldest packet
 //! ```
 //!
 //! So a user has at most n BpR bytes in the buffer.
 
-use std::collections::VecDeque;
+use std::fmt::Debug;
 
-use crate::config::Calendar;
-use crate::packet::{Queued, Verdict};
+use crate::config::{CalendarConfig, ConfigError, LARGEST_FRAME_BYTES, PortConfig};
+use crate::discipline::{Described, Reads, Scheduling};
+use crate::packet::{DropReason, Element, Nanos, Port, Verdict};
+use crate::rounds::Rounds;
 use crate::user_clocks::UserClocks;
 
-#[derive(Debug)]
-pub(crate) struct Afq<P> {
-    /// BpR.
-    bytes_per_round: u64,
-    /// n queues; the first is that of round R.
-    calendar: VecDeque<VecDeque<Queued<P>>>,
-    /// R.
-    round: u64,
+/// See the module.
+#[derive(Debug, Clone)]
+pub struct Afq<E> {
+    rounds: Rounds<E>,
     bids: UserClocks,
-    length: usize,
+    calendar: CalendarConfig,
+    buffer: usize,
 }
 
-impl<P> Afq<P> {
-    pub fn new(calendar: Calendar) -> Self {
+impl<E> Afq<E> {
+    /// An empty calendar at round 0.
+    pub fn new(config: &PortConfig) -> Self {
         Afq {
-            bytes_per_round: u64::from(calendar.bytes_per_round),
-            calendar: (0..calendar.queues).map(|_| VecDeque::new()).collect(),
-            round: 0,
+            rounds: Rounds::new(config.calendar.queues),
             bids: UserClocks::new(),
-            length: 0,
+            calendar: config.calendar,
+            buffer: config.buffer_packets as usize,
         }
     }
 
-    pub fn len(&self) -> usize {
-        self.length
-    }
-
-    pub fn offer(&mut self, packet: Queued<P>, buffer: usize) -> Verdict<P> {
-        let (bid, ahead) = self.bid(&packet);
-        if self.length >= buffer || ahead >= self.calendar.len() {
-            return Verdict::Refused(packet);
-        }
-        self.file(packet, bid, ahead);
-        Verdict::Taken
-    }
-
-    /// Takes a packet even if the buffer is full. A packet that is too far ahead goes into the last round.
-    pub fn append(&mut self, packet: Queued<P>) {
-        let (bid, ahead) = self.bid(&packet);
-        self.file(packet, bid, ahead.min(self.calendar.len() - 1));
-    }
-
-    pub fn take(&mut self) -> Option<Queued<P>> {
-        if self.length == 0 {
-            return None;
-        }
-        loop {
-            if let Some(packet) = self.calendar.front_mut()?.pop_front() {
-                self.length -= 1;
-                return Some(packet);
-            }
-            self.calendar.rotate_left(1);
-            self.round += 1;
-        }
+    /// BpR.
+    fn bytes_per_round(&self) -> u64 {
+        u64::from(self.calendar.bytes_per_round)
     }
 
     /// R BpR.
     fn served(&self) -> u64 {
-        self.round * self.bytes_per_round
+        self.rounds.head() * self.bytes_per_round()
+    }
+}
+
+impl<E: Element> Afq<E> {
+    /// The element's bid, and the round that it ends in.
+    fn bid(&self, element: &E) -> (u64, u64) {
+        let bid = self.bids.at_least(element.user(), self.served()) + u64::from(element.bytes());
+        (bid, bid / self.bytes_per_round())
     }
 
-    /// The packet's bid, and how many rounds after R it is due.
-    fn bid(&self, packet: &Queued<P>) -> (u64, usize) {
-        let bid = self.bids.at_least(packet.user, self.served()) + u64::from(packet.len);
-        (bid, (bid / self.bytes_per_round - self.round) as usize)
+    fn file(&mut self, element: E, bid: u64, round: u64) {
+        self.bids.set(element.user(), bid, self.served());
+        self.rounds.push(round, element);
+    }
+}
+
+impl<E> Described for Afq<E> {
+    fn reads(_config: &PortConfig) -> Reads {
+        Reads::USER
     }
 
-    fn file(&mut self, packet: Queued<P>, bid: u64, ahead: usize) {
-        self.bids.set(packet.user, bid, self.served());
-        self.calendar[ahead].push_back(packet);
-        self.length += 1;
+    fn check(port: Port, config: &PortConfig) -> Result<(), ConfigError> {
+        let CalendarConfig {
+            queues,
+            bytes_per_round,
+            ..
+        } = config.calendar;
+        if u64::from(queues) * u64::from(bytes_per_round) <= u64::from(LARGEST_FRAME_BYTES) {
+            return Err(ConfigError::CalendarBytes {
+                port,
+                queues,
+                bytes_per_round,
+            });
+        }
+        Ok(())
+    }
+}
+
+impl<E: Element> Scheduling<E> for Afq<E> {
+    fn length(&self, _priority: u8) -> usize {
+        self.rounds.len()
+    }
+
+    fn offer(&mut self, _now: Nanos, element: E) -> Verdict<E> {
+        let (bid, round) = self.bid(&element);
+        if round > self.rounds.last() {
+            return Verdict::Refused(element, DropReason::TooFar);
+        }
+        if self.rounds.len() >= self.buffer || self.rounds.len_of(round) >= self.calendar.room() {
+            return Verdict::Refused(element, DropReason::Full);
+        }
+        self.file(element, bid, round);
+        Verdict::Taken
+    }
+
+    /// A packet that is too far ahead goes into the last round.
+    fn append(&mut self, _now: Nanos, element: E) {
+        let (bid, round) = self.bid(&element);
+        self.file(element, bid, round.min(self.rounds.last()));
+    }
+
+    fn take(&mut self, _at: Nanos) -> Option<E> {
+        self.rounds.pop()
+    }
+
+    /// All rounds begin anew: a user pays for sent packets only.
+    fn drain(&mut self) -> Vec<E> {
+        let elements = self.rounds.drain();
+        self.rounds = Rounds::new(self.calendar.queues);
+        self.bids = UserClocks::new();
+        elements
+    }
+
+    fn follow(&mut self, _now: Nanos, config: &PortConfig) -> bool {
+        self.buffer = config.buffer_packets as usize;
+        self.calendar == config.calendar
+    }
+
+    fn round(&self, _now: Nanos) -> Option<u64> {
+        Some(self.rounds.head())
     }
 }

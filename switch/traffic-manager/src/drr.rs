@@ -17,73 +17,92 @@
 //! While two users have packets waiting, the bytes sent for them differ by at most quantum + 2 * largest frame.
 
 use std::collections::VecDeque;
+use std::fmt::Debug;
 
-use crate::packet::{Queued, Verdict};
+use crate::config::PortConfig;
+use crate::discipline::{Described, Reads, Scheduling};
+use crate::packet::{DropReason, Element, Nanos, Verdict};
 use crate::user_queues::{UserPlace, UserQueues};
 
-#[derive(Debug)]
-pub(crate) struct Drr<P> {
-    queues: UserQueues<P>,
+/// See the module.
+#[derive(Debug, Clone)]
+pub struct Drr<E> {
+    queues: UserQueues<E>,
     /// Users with a packet, in the order of service.
     round: VecDeque<UserPlace>,
     /// Bytes each user may still send in this round; index = place of the user.
     deficits: Vec<u64>,
     /// The user at the head of the round has had its quantum for this visit.
     granted: bool,
+    quantum: u64,
+    buffer: usize,
 }
 
-impl<P> Drr<P> {
-    pub fn new() -> Self {
+impl<E: Element> Drr<E> {
+    /// Without users.
+    pub fn new(config: &PortConfig) -> Self {
         Drr {
             queues: UserQueues::new(),
             round: VecDeque::new(),
             deficits: Vec::new(),
             granted: false,
+            quantum: u64::from(config.quantum_bytes),
+            buffer: config.buffer_packets as usize,
         }
     }
+}
 
-    pub fn len(&self) -> usize {
+impl<E> Described for Drr<E> {
+    const NESTS: bool = true;
+
+    fn reads(_config: &PortConfig) -> Reads {
+        Reads::USER
+    }
+}
+
+impl<E: Element> Scheduling<E> for Drr<E> {
+    fn length(&self, _priority: u8) -> usize {
         self.queues.len()
     }
 
-    pub fn offer(&mut self, packet: Queued<P>, buffer: usize) -> Verdict<P> {
+    fn offer(&mut self, now: Nanos, element: E) -> Verdict<E> {
         let mut victim = None;
-        if self.queues.len() >= buffer {
-            let length_with_it = self.queues.len_of(packet.user) + 1;
+        if self.queues.len() >= self.buffer {
+            let length_with_it = self.queues.len_of(element.user()) + 1;
             match self.queues.longest() {
                 // Longer than a queue that has a packet, so at least two: the victim's queue stays in the round.
                 Some((place, length)) if length > length_with_it => victim = Some(self.queues.pop_back(place).0),
-                _ => return Verdict::Refused(packet),
+                _ => return Verdict::Refused(element, DropReason::Full),
             }
         }
-        self.append(packet);
+        self.append(now, element);
         victim.map_or(Verdict::Taken, Verdict::PushedOut)
     }
 
-    pub fn take(&mut self, quantum: u32) -> Option<Queued<P>> {
+    fn take(&mut self, _at: Nanos) -> Option<E> {
         loop {
             let user = *self.round.front()?;
             let deficit = &mut self.deficits[user as usize];
             if !std::mem::replace(&mut self.granted, true) {
-                *deficit += u64::from(quantum);
+                *deficit += self.quantum;
             }
             let bytes = u64::from(self.queues.head_bytes(user));
             if bytes <= *deficit {
                 *deficit -= bytes;
-                let (packet, was_last) = self.queues.pop_front(user);
+                let (element, was_last) = self.queues.pop_front(user);
                 if was_last {
                     self.round.pop_front();
                     self.granted = false;
                 }
-                return Some(packet);
+                return Some(element);
             }
             self.round.rotate_left(1);
             self.granted = false;
         }
     }
 
-    pub fn append(&mut self, packet: Queued<P>) {
-        let (user, was_empty) = self.queues.push_back(packet);
+    fn append(&mut self, _now: Nanos, element: E) {
+        let (user, was_empty) = self.queues.push_back(element);
         if was_empty {
             if self.deficits.len() <= user as usize {
                 self.deficits.resize(user as usize + 1, 0);
@@ -91,5 +110,10 @@ impl<P> Drr<P> {
             self.deficits[user as usize] = 0;
             self.round.push_back(user);
         }
+    }
+
+    fn follow(&mut self, _now: Nanos, config: &PortConfig) -> bool {
+        (self.quantum, self.buffer) = (u64::from(config.quantum_bytes), config.buffer_packets as usize);
+        true
     }
 }

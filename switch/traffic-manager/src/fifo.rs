@@ -8,38 +8,56 @@
 //! ```
 
 use std::collections::VecDeque;
+use std::fmt::Debug;
 
-use crate::packet::{Queued, Verdict};
+use crate::config::PortConfig;
+use crate::discipline::{Described, Scheduling};
+use crate::packet::{DropReason, Nanos, Verdict};
 
-#[derive(Debug)]
-pub(crate) struct Fifo<P> {
-    packets: VecDeque<Queued<P>>,
+/// See the module.
+#[derive(Debug, Clone)]
+pub struct Fifo<E> {
+    elements: VecDeque<E>,
+    buffer: usize,
 }
 
-impl<P> Fifo<P> {
-    pub fn new() -> Self {
+impl<E> Fifo<E> {
+    /// An empty queue.
+    pub fn new(config: &PortConfig) -> Self {
         Fifo {
-            packets: VecDeque::new(),
+            elements: VecDeque::new(),
+            buffer: config.buffer_packets as usize,
         }
     }
+}
 
-    pub fn len(&self) -> usize {
-        self.packets.len()
+impl<E> Described for Fifo<E> {
+    const NESTS: bool = true;
+}
+
+impl<E: Debug> Scheduling<E> for Fifo<E> {
+    fn length(&self, _priority: u8) -> usize {
+        self.elements.len()
     }
 
-    pub fn offer(&mut self, packet: Queued<P>, buffer: usize) -> Verdict<P> {
-        if self.packets.len() >= buffer {
-            return Verdict::Refused(packet);
+    fn offer(&mut self, now: Nanos, element: E) -> Verdict<E> {
+        if self.elements.len() >= self.buffer {
+            return Verdict::Refused(element, DropReason::Full);
         }
-        self.append(packet);
+        self.append(now, element);
         Verdict::Taken
     }
 
-    pub fn append(&mut self, packet: Queued<P>) {
-        self.packets.push_back(packet);
+    fn append(&mut self, _now: Nanos, element: E) {
+        self.elements.push_back(element);
     }
 
-    pub fn take(&mut self) -> Option<Queued<P>> {
-        self.packets.pop_front()
+    fn take(&mut self, _at: Nanos) -> Option<E> {
+        self.elements.pop_front()
+    }
+
+    fn follow(&mut self, _now: Nanos, config: &PortConfig) -> bool {
+        self.buffer = config.buffer_packets as usize;
+        true
     }
 }

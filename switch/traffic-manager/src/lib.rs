@@ -12,8 +12,8 @@
 //! port that is not shaped a packet leaves when it is enqueued. Ends of transmissions keep their fractions of a nanosecond,
 //! so the rate is exact over any busy period.
 //!
-//! Disciplines: [`Discipline::Strict`], [`Discipline::Fifo`], [`Discipline::Drr`], [`Discipline::Afq`],
-//! [`Discipline::Stfq`], [`Discipline::Pifo`], one module each.
+//! [`DISCIPLINES`] lists what a port can do with its packets. Each is one file and one line in the list below. The models of
+//! the schedulers that are ideals are these disciplines, with packets of their own ([`Element`]).
 //!
 //! ```
 //! use p4sched_traffic_manager::{Offered, PortConfig, TrafficManager};
@@ -21,7 +21,7 @@
 //! let mut tm = TrafficManager::new();
 //! tm.set_port(0, 1, PortConfig { rate_bps: 8_000_000, delay_ns: 500, ..Default::default() })?;
 //! for (priority, item) in [(0, "bulk"), (7, "urgent")] {
-//!     tm.enqueue(0, Offered { port: 1, priority, len: 1000, user: 0, rank: 0, item });
+//!     tm.enqueue(0, Offered { port: 1, priority, len: 1000, user: 0, rank: 0, levels: None, item });
 //! }
 //! let first = tm.dequeue(0).unwrap();
 //! assert_eq!((first.item, first.start_ns, first.arrival_ns), ("urgent", 0, 1_000_500));
@@ -30,28 +30,42 @@
 //! # Ok::<(), p4sched_traffic_manager::ConfigError>(())
 //! ```
 
-mod afq;
 mod config;
-mod drr;
-mod fifo;
-mod min_max_heap;
+mod discipline;
 mod pace;
 mod packet;
-mod pifo;
 mod port;
+mod rounds;
 mod slab;
+mod sorted;
 mod stats;
-mod stfq;
-mod strict;
 mod traffic_manager;
 mod user_clocks;
 mod user_queues;
 
 pub use config::{
-    Calendar, ConfigError, DEFAULT_CALENDAR_QUEUES, DEFAULT_QUANTUM_BYTES, DEFAULT_SIZE_PACKETS, Discipline,
-    LARGEST_FRAME_BYTES, MAX_CALENDAR_QUEUES, MAX_DELAY_NS, MIN_QUANTUM_BYTES, MIN_RATE_BPS, PortConfig, QUEUES,
-    QueueConfig,
+    CalendarConfig, CalendarPlace, ConfigError, DEFAULT_CALENDAR_QUEUES, DEFAULT_QUANTUM_BYTES, DEFAULT_SIZE_PACKETS,
+    Discipline, LARGEST_FRAME_BYTES, MAX_CALENDAR_QUEUES, MAX_DELAY_NS, MAX_TREE_NODES, MIN_QUANTUM_BYTES,
+    MIN_RATE_BPS, NodeConfig, PortConfig, QUEUES, QueueConfig, SCALES, TreeConfig, name,
 };
-pub use packet::{Departure, DropReason, Enqueued, Nanos, Offered, Port, Removed};
+pub use discipline::{Reads, Scheduling};
+pub use pace::Pace;
+pub use packet::{
+    Departure, DropReason, Element, Enqueued, LEVELS, Levels, Marks, Nanos, Offered, Port, Removed, SCALE_OF_WEIGHT_1,
+    Verdict,
+};
 pub use stats::{Count, PortStats, QueueStats};
 pub use traffic_manager::TrafficManager;
+
+use discipline::{Described, disciplines};
+
+disciplines! {
+    strict: Strict;
+    fifo: Fifo;
+    drr: Drr;
+    afq: Afq;
+    stfq: Stfq;
+    pifo: Pifo;
+    calendar: Calendar;
+    tree: Tree;
+}

@@ -9,19 +9,21 @@ const NANOS_PER_SECOND: u64 = 1_000_000_000;
 /// The fraction is kept as a numerator over the rate, so no rounding adds up: over any busy period the work done is
 /// exactly rate * time, to less than a nanosecond.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Pace {
+pub struct Pace {
     free_ns: Nanos,
     rest: u64,
 }
 
 impl Pace {
     /// The instant from which the resource is free, rounded down.
+    #[inline]
     pub fn free_ns(&self) -> Nanos {
         self.free_ns
     }
 
     /// Work that is ready at `ready` begins at the answer: when it is ready or when the resource is free, whichever is
     /// later. An idle time is lost, never saved up.
+    #[inline]
     pub fn begin(&mut self, ready: Nanos) -> Nanos {
         if ready > self.free_ns {
             self.free_ns = ready;
@@ -31,6 +33,7 @@ impl Pace {
     }
 
     /// Adds `units` of work at `rate` units a second (not 0) and answers with the instant of its end.
+    #[inline]
     pub fn work(&mut self, units: u64, rate: u64) -> Nanos {
         let (whole, rest) = match units
             .checked_mul(NANOS_PER_SECOND)
@@ -45,6 +48,13 @@ impl Pace {
         };
         self.free_ns = self.free_ns.saturating_add(whole);
         self.rest = rest;
+        self.free_ns
+    }
+
+    /// Adds work of whole nanoseconds and answers with the instant of its end.
+    #[inline]
+    pub fn take(&mut self, ns: Nanos) -> Nanos {
+        self.free_ns = self.free_ns.saturating_add(ns);
         self.free_ns
     }
 

@@ -1,7 +1,12 @@
 //! What goes into the traffic manager, and what comes out.
 
+use std::fmt::Debug;
+
 /// Nanoseconds since the switch started.
 pub type Nanos = u64;
+
+/// Instant of "never".
+pub(crate) const NEVER: Nanos = Nanos::MAX;
 
 /// Number of a port; 9 bits in v1model.
 pub type Port = u16;
@@ -15,10 +20,12 @@ pub struct Offered<P> {
     pub priority: u8,
     /// Length in bytes that the shaper charges.
     pub len: u32,
-    /// Whose packet it is, for [`crate::Discipline::Drr`], [`crate::Discipline::Afq`] and [`crate::Discipline::Stfq`].
+    /// Whose packet it is, for disciplines that read it ([`crate::reads`]).
     pub user: u64,
-    /// How urgent it is (smaller = more), for [`crate::Discipline::Pifo`].
+    /// How urgent it is (smaller = more), for disciplines that read it; in a tree at the root.
     pub rank: u64,
+    /// Its place in a tree.
+    pub levels: Option<Box<Levels>>,
     /// The packet itself.
     pub item: P,
 }
@@ -56,10 +63,14 @@ pub enum Enqueued<P> {
 /// Why a packet was not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DropReason {
-    /// No room for it; under [`crate::Discipline::Afq`] also if its user has booked all rounds of the calendar.
+    /// No room for it.
     Full,
+    /// Too far ahead for the calendar; under [`crate::Discipline::Afq`] its user has booked all rounds.
+    TooFar,
     /// Its priority is above 7. BMv2 drops such packets too.
     NoSuchQueue,
+    /// The tree has no such leaf.
+    NoSuchLeaf,
 }
 
 /// A packet that left its queue without being sent.
@@ -100,6 +111,52 @@ pub struct Departure<P> {
     pub arrival_ns: Nanos,
 }
 
+/// Levels of a tree, the root and the leaves included.
+pub const LEVELS: usize = 4;
+
+/// The place of a packet in a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Levels {
+    /// The number of its leaf among the nodes.
+    pub leaf: u64,
+    /// Its ranks at the levels below the root.
+    pub ranks: [u64; LEVELS - 1],
+}
+
+/// What a packet tells the discipline of its port.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Marks {
+    /// Whose it is.
+    pub user: u64,
+    /// How urgent it is; in a tree at the root.
+    pub rank: u64,
+    /// Its place in a tree.
+    pub levels: Option<Box<Levels>>,
+}
+
+/// 256 / weight of weight 1.
+pub const SCALE_OF_WEIGHT_1: u32 = 256;
+
+/// What waits, as a discipline sees it: a packet, or a reference to one. "Element" is the word of the PIFO paper.
+pub trait Element: Debug {
+    /// 0..=7, 7 the most urgent.
+    fn priority(&self) -> u8;
+    /// Length in bytes.
+    fn bytes(&self) -> u32;
+    /// Whose it is.
+    fn user(&self) -> u64;
+    /// How urgent it is: smaller = more.
+    fn rank(&self) -> u64;
+    /// 256 / weight of its user.
+    fn scale(&self) -> u32 {
+        SCALE_OF_WEIGHT_1
+    }
+    /// Its place in a tree, if it has one.
+    fn levels(&self) -> Option<&Levels> {
+        None
+    }
+}
+
 /// A packet in a queue.
 #[derive(Debug)]
 pub(crate) struct Queued<P> {
@@ -108,18 +165,43 @@ pub(crate) struct Queued<P> {
     /// Depth it found.
     pub enq_length: u32,
     pub enq_ns: Nanos,
-    /// May not leave before; later than `enq_ns` only behind a packet-rate limiter.
-    pub eligible_ns: Nanos,
-    /// Number of the arrival at this port: breaks ties between equal ranks, and keeps order when queues are re-filed.
+    /// Number of the arrival at this port: keeps order when queues are re-filed.
     pub arrival: u64,
     pub user: u64,
     pub rank: u64,
+    pub levels: Option<Box<Levels>>,
     pub item: P,
 }
 
-/// A discipline's answer to an offered packet.
-pub(crate) enum Verdict<P> {
+impl<P: Debug> Element for Queued<P> {
+    fn priority(&self) -> u8 {
+        self.priority
+    }
+
+    fn bytes(&self) -> u32 {
+        self.len
+    }
+
+    fn user(&self) -> u64 {
+        self.user
+    }
+
+    fn rank(&self) -> u64 {
+        self.rank
+    }
+
+    fn levels(&self) -> Option<&Levels> {
+        self.levels.as_deref()
+    }
+}
+
+/// A discipline's answer to what it is offered.
+#[derive(Debug)]
+pub enum Verdict<E> {
+    /// It waits.
     Taken,
-    Refused(Queued<P>),
-    PushedOut(Queued<P>),
+    /// It is not taken.
+    Refused(E, DropReason),
+    /// It waits, and this one had to leave for it.
+    PushedOut(E),
 }

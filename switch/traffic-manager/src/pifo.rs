@@ -12,52 +12,73 @@
 //!
 //! Among equal ranks the latest arrival is pushed out, so the arriving packet loses a tie.
 
-use crate::min_max_heap::MinMaxHeap;
-use crate::packet::{Queued, Verdict};
+use std::fmt::Debug;
+
+use crate::config::PortConfig;
+use crate::discipline::{Described, Reads, Scheduling};
+use crate::packet::{DropReason, Element, Nanos, Verdict};
 use crate::slab::Slab;
+use crate::sorted::Sorted;
 
-/// (rank, number of arrival, place of the packet)
-type Key = (u64, u64, u32);
-
-#[derive(Debug)]
-pub(crate) struct Pifo<P> {
-    order: MinMaxHeap<Key>,
-    packets: Slab<Queued<P>>,
+/// See the module.
+#[derive(Debug, Clone)]
+pub struct Pifo<E> {
+    /// Places of the elements, by rank.
+    order: Sorted,
+    elements: Slab<E>,
+    buffer: usize,
 }
 
-impl<P> Pifo<P> {
-    pub fn new() -> Self {
+impl<E> Pifo<E> {
+    /// An empty queue.
+    pub fn new(config: &PortConfig) -> Self {
         Pifo {
-            order: MinMaxHeap::new(),
-            packets: Slab::new(),
+            order: Sorted::new(),
+            elements: Slab::new(),
+            buffer: config.buffer_packets as usize,
         }
     }
+}
 
-    pub fn len(&self) -> usize {
+impl<E> Described for Pifo<E> {
+    const NESTS: bool = true;
+
+    fn reads(_config: &PortConfig) -> Reads {
+        Reads::RANK
+    }
+}
+
+impl<E: Element> Scheduling<E> for Pifo<E> {
+    fn length(&self, _priority: u8) -> usize {
         self.order.len()
     }
 
-    pub fn offer(&mut self, packet: Queued<P>, buffer: usize) -> Verdict<P> {
+    fn offer(&mut self, now: Nanos, element: E) -> Verdict<E> {
         let mut victim = None;
-        if self.order.len() >= buffer {
-            match self.order.max() {
-                Some((rank, arrival, _)) if (packet.rank, packet.arrival) < (rank, arrival) => {
-                    victim = self.order.pop_max().map(|(.., place)| self.packets.remove(place));
+        if self.order.len() >= self.buffer {
+            match self.order.largest() {
+                Some(largest) if element.rank() < largest => {
+                    victim = self.order.pop_largest().map(|place| self.elements.remove(place));
                 }
-                _ => return Verdict::Refused(packet),
+                _ => return Verdict::Refused(element, DropReason::Full),
             }
         }
-        self.append(packet);
+        self.append(now, element);
         victim.map_or(Verdict::Taken, Verdict::PushedOut)
     }
 
-    pub fn take(&mut self) -> Option<Queued<P>> {
-        self.order.pop_min().map(|(.., place)| self.packets.remove(place))
+    fn take(&mut self, _at: Nanos) -> Option<E> {
+        self.order.pop_smallest().map(|place| self.elements.remove(place))
     }
 
-    pub fn append(&mut self, packet: Queued<P>) {
-        let (rank, arrival) = (packet.rank, packet.arrival);
-        let place = self.packets.insert(packet);
-        self.order.push((rank, arrival, place));
+    fn append(&mut self, _now: Nanos, element: E) {
+        let rank = element.rank();
+        let place = self.elements.insert(element);
+        self.order.insert(rank, place);
+    }
+
+    fn follow(&mut self, _now: Nanos, config: &PortConfig) -> bool {
+        self.buffer = config.buffer_packets as usize;
+        true
     }
 }

@@ -1,133 +1,46 @@
 //! One port: a discipline, a link, and counts.
 
-use crate::afq::Afq;
-use crate::config::{Discipline, PortConfig, QUEUES};
-use crate::drr::Drr;
-use crate::fifo::Fifo;
+use std::fmt::Debug;
+
+use crate::config::{PortConfig, QUEUES};
+use crate::discipline::{Reads, Scheduling};
 use crate::pace::Pace;
-use crate::packet::{Departure, DropReason, Enqueued, Nanos, Offered, Port, Queued, Removed, Verdict};
-use crate::pifo::Pifo;
+use crate::packet::{Departure, DropReason, Enqueued, Marks, NEVER, Nanos, Offered, Port, Queued, Removed, Verdict};
 use crate::stats::PortStats;
-use crate::stfq::Stfq;
-use crate::strict::Strict;
-
-/// Instant of "never".
-pub(crate) const NEVER: Nanos = Nanos::MAX;
-
-#[derive(Debug)]
-enum Buffer<P> {
-    Strict(Strict<P>),
-    Fifo(Fifo<P>),
-    Drr(Drr<P>),
-    Afq(Afq<P>),
-    Stfq(Stfq<P>),
-    Pifo(Pifo<P>),
-}
-
-impl<P> Buffer<P> {
-    fn new(config: &PortConfig) -> Self {
-        match config.discipline {
-            Discipline::Strict => Buffer::Strict(Strict::new()),
-            Discipline::Fifo => Buffer::Fifo(Fifo::new()),
-            Discipline::Drr => Buffer::Drr(Drr::new()),
-            Discipline::Afq => Buffer::Afq(Afq::new(config.calendar)),
-            Discipline::Stfq => Buffer::Stfq(Stfq::new()),
-            Discipline::Pifo => Buffer::Pifo(Pifo::new()),
-        }
-    }
-
-    fn offer(&mut self, packet: Queued<P>, config: &PortConfig) -> Verdict<P> {
-        let room = config.buffer_packets as usize;
-        match self {
-            Buffer::Strict(strict) => strict.offer(packet, &config.queues),
-            Buffer::Fifo(fifo) => fifo.offer(packet, room),
-            Buffer::Drr(drr) => drr.offer(packet, room),
-            Buffer::Afq(afq) => afq.offer(packet, room),
-            Buffer::Stfq(stfq) => stfq.offer(packet, room),
-            Buffer::Pifo(pifo) => pifo.offer(packet, room),
-        }
-    }
-
-    fn take(&mut self, at: Nanos, config: &PortConfig) -> Option<Queued<P>> {
-        match self {
-            Buffer::Strict(strict) => strict.take(at),
-            Buffer::Fifo(fifo) => fifo.take(),
-            Buffer::Drr(drr) => drr.take(config.quantum_bytes),
-            Buffer::Afq(afq) => afq.take(),
-            Buffer::Stfq(stfq) => stfq.take(),
-            Buffer::Pifo(pifo) => pifo.take(),
-        }
-    }
-
-    /// Takes a packet even if the buffer is full.
-    fn append(&mut self, packet: Queued<P>) {
-        match self {
-            Buffer::Strict(strict) => strict.append(packet),
-            Buffer::Fifo(fifo) => fifo.append(packet),
-            Buffer::Drr(drr) => drr.append(packet),
-            Buffer::Afq(afq) => afq.append(packet),
-            Buffer::Stfq(stfq) => stfq.append(packet),
-            Buffer::Pifo(pifo) => pifo.append(packet),
-        }
-    }
-
-    /// Packets that one of this priority would find.
-    fn length(&self, queue: u8) -> u32 {
-        let length = match self {
-            Buffer::Strict(strict) => strict.len(queue),
-            Buffer::Fifo(fifo) => fifo.len(),
-            Buffer::Drr(drr) => drr.len(),
-            Buffer::Afq(afq) => afq.len(),
-            Buffer::Stfq(stfq) => stfq.len(),
-            Buffer::Pifo(pifo) => pifo.len(),
-        };
-        length as u32
-    }
-
-    /// Takes every packet out, in order of arrival.
-    fn empty(&mut self, config: &PortConfig) -> Vec<Queued<P>> {
-        let mut packets: Vec<_> = std::iter::from_fn(|| self.take(NEVER, config)).collect();
-        packets.sort_by_key(|packet| packet.arrival);
-        if let Buffer::Afq(_) | Buffer::Stfq(_) = self {
-            // A user pays for sent packets only, and pays once for a packet that is filed again.
-            *self = Buffer::new(config);
-        }
-        packets
-    }
-}
+use crate::{reads, scheduling};
 
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct PortQueues<P> {
     port: Port,
     config: PortConfig,
-    buffer: Buffer<P>,
+    buffer: Box<dyn Scheduling<Queued<P>> + Send>,
     link: Pace,
     /// When the last frame is at the far end. No later frame is there earlier, even if the delay becomes shorter.
     last_arrival_ns: Nanos,
     /// The link and `last_arrival_ns` before the packet that left last.
     before: (Pace, Nanos),
-    /// When the buffer last became non-empty. The packets of a one-buffer discipline may leave from then on.
+    /// When the buffer last became non-empty. No packet leaves before.
     backlogged_since: Nanos,
-    /// What is behind the port takes no frame: nothing departs.
-    held: bool,
+    /// Packets that what is behind the port takes; `None`: any number.
+    room: Option<u32>,
     backlog: u32,
     arrivals: u64,
     stats: PortStats,
 }
 
-impl<P> PortQueues<P> {
+impl<P: Debug + Send + 'static> PortQueues<P> {
     pub fn new(port: Port) -> Self {
         let config = PortConfig::default();
         PortQueues {
             port,
-            buffer: Buffer::new(&config),
+            buffer: scheduling(&config),
             config,
             link: Pace::default(),
             last_arrival_ns: 0,
             before: (Pace::default(), 0),
             backlogged_since: 0,
-            held: false,
+            room: None,
             backlog: 0,
             arrivals: 0,
             stats: PortStats::default(),
@@ -152,19 +65,17 @@ impl<P> PortQueues<P> {
     }
 
     pub fn length(&self, queue: u8) -> u32 {
-        self.buffer.length(queue)
+        self.buffer.length(queue) as u32
     }
 
-    /// Ideal start of the next transmission, [`NEVER`] without a packet and while the port is held.
+    /// Ideal start of the next transmission, [`NEVER`] without a packet and while there is no room behind the port.
     pub fn due(&self) -> Nanos {
-        if self.held {
+        if self.room == Some(0) || self.backlog == 0 {
             return NEVER;
         }
-        let ready = match &self.buffer {
-            Buffer::Strict(strict) => strict.ready(),
-            _ => (self.backlog > 0).then_some(self.backlogged_since),
-        };
-        ready.map_or(NEVER, |ready| ready.max(self.link.free_ns()))
+        (self.buffer.ready())
+            .max(self.backlogged_since)
+            .max(self.link.free_ns())
     }
 
     pub fn enqueue(&mut self, now: Nanos, offered: Offered<P>) -> Enqueued<P> {
@@ -173,6 +84,7 @@ impl<P> PortQueues<P> {
             len,
             user,
             rank,
+            levels,
             item,
             ..
         } = offered;
@@ -184,7 +96,7 @@ impl<P> PortQueues<P> {
                 reason: DropReason::NoSuchQueue,
             };
         }
-        let length_before = self.buffer.length(queue);
+        let length_before = self.length(queue);
         let arrival = self.arrivals;
         self.arrivals += 1;
         let packet = Queued {
@@ -192,19 +104,19 @@ impl<P> PortQueues<P> {
             len,
             enq_length: length_before,
             enq_ns: now,
-            eligible_ns: now,
             arrival,
             user,
             rank,
+            levels,
             item,
         };
-        match self.buffer.offer(packet, &self.config) {
-            Verdict::Refused(packet) => {
+        match self.buffer.offer(now, packet) {
+            Verdict::Refused(packet, reason) => {
                 self.stats.queues[usize::from(queue)].dropped.add(len);
                 Enqueued::Dropped {
                     queue,
                     item: packet.item,
-                    reason: DropReason::Full,
+                    reason,
                 }
             }
             Verdict::Taken => {
@@ -229,9 +141,10 @@ impl<P> PortQueues<P> {
     /// Sends the packet that is due at [`PortQueues::due`].
     pub fn dequeue(&mut self) -> Option<Departure<P>> {
         let due = self.due();
-        let packet = self.buffer.take(due, &self.config)?;
+        let packet = self.buffer.take(due)?;
         self.count_out(&packet);
         self.stats.queues[usize::from(packet.priority)].dequeued.add(packet.len);
+        self.take_room();
 
         let start_ns = self.link.begin(due.max(packet.enq_ns));
         self.before = (self.link, self.last_arrival_ns);
@@ -242,7 +155,7 @@ impl<P> PortQueues<P> {
             len: packet.len,
             enq_ns: packet.enq_ns,
             enq_length: packet.enq_length,
-            length_after: self.buffer.length(packet.priority),
+            length_after: self.length(packet.priority),
             start_ns,
             arrival_ns,
             item: packet.item,
@@ -265,12 +178,21 @@ impl<P> PortQueues<P> {
         self.carry(len)
     }
 
-    /// Lets nothing depart until the port is no longer held; then the link is free from `now` on.
-    pub fn hold(&mut self, now: Nanos, held: bool) {
-        if self.held && !held {
+    /// Lets so many packets depart (`None`: any number). After none could, the link is free from `now` on.
+    pub fn set_room(&mut self, now: Nanos, room: Option<u32>) {
+        if self.room == Some(0) && room != Some(0) {
             self.link.begin(now);
         }
-        self.held = held;
+        self.room = room;
+    }
+
+    /// A packet departs. On a link with a delay it is not yet at the far end, where the room is.
+    fn take_room(&mut self) {
+        if let Some(room) = &mut self.room
+            && self.config.delay_ns == 0
+        {
+            *room -= 1;
+        }
     }
 
     /// Takes a new configuration. Packets that wait stay, even beyond a smaller room, and keep their order of arrival
@@ -280,47 +202,50 @@ impl<P> PortQueues<P> {
         if old.rate_bps != self.config.rate_bps {
             self.link.rate_changed();
         }
-        let refiled = old.discipline != self.config.discipline
-            || (old.discipline == Discipline::Afq && old.calendar != self.config.calendar);
-        if refiled {
-            let mut packets = self.buffer.empty(&old);
-            for packet in &mut packets {
-                packet.eligible_ns = now;
-            }
-            self.buffer = Buffer::new(&self.config);
-            self.refile(packets);
-            self.backlogged_since = now;
+        if old.discipline == self.config.discipline && self.buffer.follow(now, &self.config) {
+            return;
         }
-        if let Buffer::Strict(strict) = &mut self.buffer {
-            for (q, (old, new)) in old.queues.iter().zip(&self.config.queues).enumerate() {
-                if old.rate_pps != new.rate_pps || (refiled && new.rate_pps != 0) {
-                    strict.rate_changed(now, q, new.rate_pps);
-                }
-            }
+        let packets = self.drain();
+        self.buffer = scheduling(&self.config);
+        for packet in packets {
+            self.buffer.append(now, packet);
+        }
+        self.backlogged_since = now;
+    }
+
+    /// Asks again for what the discipline reads in every packet that waits.
+    pub fn reclassify(&mut self, now: Nanos, mut classify: impl FnMut(&P) -> Marks) {
+        if reads(&self.config) == Reads::NOTHING {
+            return;
+        }
+        for mut packet in self.drain() {
+            Marks {
+                user: packet.user,
+                rank: packet.rank,
+                levels: packet.levels,
+            } = classify(&packet.item);
+            self.buffer.append(now, packet);
         }
     }
 
-    /// Asks again for the user and the rank of every packet that waits.
-    pub fn reclassify(&mut self, mut classify: impl FnMut(&P) -> (u64, u64)) {
-        let mut packets = self.buffer.empty(&self.config);
-        for packet in &mut packets {
-            (packet.user, packet.rank) = classify(&packet.item);
-        }
-        self.refile(packets);
+    /// The round that a calendar serves.
+    pub fn round(&self, now: Nanos) -> Option<u64> {
+        self.buffer.round(now)
+    }
+
+    /// Takes every packet out of the buffer, in order of arrival.
+    fn drain(&mut self) -> Vec<Queued<P>> {
+        let mut packets = self.buffer.drain();
+        packets.sort_by_key(|packet| packet.arrival);
+        packets
     }
 
     /// Removes every packet, in order of arrival.
     pub fn flush(&mut self, mut removed: impl FnMut(Removed<P>)) {
-        for packet in self.buffer.empty(&self.config) {
+        for packet in self.drain() {
             self.count_out(&packet);
             self.stats.queues[usize::from(packet.priority)].flushed.add(packet.len);
             removed(self.removed(packet));
-        }
-    }
-
-    fn refile(&mut self, packets: Vec<Queued<P>>) {
-        for packet in packets {
-            self.buffer.append(packet);
         }
     }
 

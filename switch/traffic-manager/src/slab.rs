@@ -1,7 +1,7 @@
 //! Numbered places that are used again, so that queues of linked or sorted packets allocate nothing once grown.
 
 /// Values at stable numbers.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Slab<T> {
     places: Vec<Option<T>>,
     free: Vec<u32>,
@@ -31,6 +31,13 @@ impl<T> Slab<T> {
     pub fn remove(&mut self, place: u32) -> T {
         self.free.push(place);
         self.places[place as usize].take().expect("the place is in use")
+    }
+
+    /// Takes every value out. The places stay.
+    pub fn drain(&mut self) -> Vec<T> {
+        let values = self.places.iter_mut().filter_map(Option::take).collect();
+        self.free = (0..self.places.len() as u32).rev().collect();
+        values
     }
 
     pub fn get(&self, place: u32) -> &T {

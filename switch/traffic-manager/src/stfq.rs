@@ -9,67 +9,170 @@
 //! arrival:   start = max(virtual time, finish of the user)
 //!            if full: if the arriving packet has the largest (start, arrival): drop it
 //!                     else push out the packet with the largest; finish of its user = its start
-//!            insert; finish of the user = start + length
+//!            insert; finish of the user = start + length / weight
 //! departure: the smallest (start, arrival); virtual time = its start
 //! ```
 //!
 //! The packet that is pushed out is the last one of its user, so its start is where its user stood without it.
 
-use crate::packet::{Queued, Verdict};
+use std::fmt::Debug;
+
+use crate::config::PortConfig;
+use crate::discipline::{Described, Reads, Scheduling};
+use crate::packet::{Element, Nanos, Verdict};
 use crate::pifo::Pifo;
 use crate::user_clocks::UserClocks;
 
-#[derive(Debug)]
-pub(crate) struct Stfq<P> {
-    /// By start.
-    queue: Pifo<P>,
+/// The virtual clock: what each user's next packet starts at.
+#[derive(Debug, Clone)]
+pub struct StartTimes {
     finishes: UserClocks,
     virtual_time: u64,
 }
 
-impl<P> Stfq<P> {
-    pub fn new() -> Self {
-        Stfq {
-            queue: Pifo::new(),
+impl StartTimes {
+    /// For a queue that sends in the order of start times: virtual time never steps back, so old finishes can be forgotten.
+    pub fn in_order() -> StartTimes {
+        StartTimes {
             finishes: UserClocks::new(),
             virtual_time: 0,
         }
     }
 
-    pub fn len(&self) -> usize {
-        self.queue.len()
+    /// For any other queue.
+    pub fn in_any_order() -> StartTimes {
+        StartTimes {
+            finishes: UserClocks::keeping_all(),
+            virtual_time: 0,
+        }
     }
 
-    pub fn offer(&mut self, packet: Queued<P>, buffer: usize) -> Verdict<P> {
-        let packet = self.started(packet);
-        let (user, finish) = (packet.user, packet.rank + u64::from(packet.len));
-        let verdict = self.queue.offer(packet, buffer);
-        if let Verdict::Refused(_) = verdict {
-            return verdict;
+    /// The start time of the packet that left last, in bytes of a user of weight 1.
+    pub fn virtual_time(&self) -> u64 {
+        self.virtual_time
+    }
+
+    /// The start of a packet of this user that arrives now.
+    pub fn start(&self, user: u64) -> u64 {
+        self.finishes.at_least(user, self.virtual_time)
+    }
+
+    /// A packet of this user waits. `scale`: 256 / weight of the user.
+    pub fn charge(&mut self, user: u64, start: u64, bytes: u32, scale: u32) {
+        let cost = (u64::from(bytes) * u64::from(scale)) >> 8;
+        self.finishes.set(user, start + cost, self.virtual_time);
+    }
+
+    /// The last packet of this user that waits, with this start, is pushed out: what comes next takes its place.
+    pub fn refund(&mut self, user: u64, start: u64) {
+        self.finishes.set(user, start, self.virtual_time);
+    }
+
+    /// A packet with this start leaves.
+    pub fn serve(&mut self, start: u64) {
+        self.virtual_time = start;
+    }
+}
+
+/// An element with its start, by which it is sorted.
+#[derive(Debug, Clone)]
+struct Started<E> {
+    element: E,
+    start: u64,
+}
+
+impl<E: Element> Element for Started<E> {
+    fn priority(&self) -> u8 {
+        self.element.priority()
+    }
+
+    fn bytes(&self) -> u32 {
+        self.element.bytes()
+    }
+
+    fn user(&self) -> u64 {
+        self.element.user()
+    }
+
+    fn rank(&self) -> u64 {
+        self.start
+    }
+}
+
+/// See the module.
+#[derive(Debug, Clone)]
+pub struct Stfq<E> {
+    queue: Pifo<Started<E>>,
+    times: StartTimes,
+}
+
+impl<E> Stfq<E> {
+    /// An empty queue at virtual time 0.
+    pub fn new(config: &PortConfig) -> Self {
+        Stfq {
+            queue: Pifo::new(config),
+            times: StartTimes::in_order(),
         }
-        if let Verdict::PushedOut(victim) = &verdict {
-            self.finishes.set(victim.user, victim.rank, self.virtual_time);
-        }
-        self.finishes.set(user, finish, self.virtual_time);
+    }
+}
+
+impl<E: Element> Stfq<E> {
+    fn started(&self, element: E) -> Started<E> {
+        let start = self.times.start(element.user());
+        Started { element, start }
+    }
+}
+
+impl<E> Described for Stfq<E> {
+    const NESTS: bool = true;
+
+    fn reads(_config: &PortConfig) -> Reads {
+        Reads::USER
+    }
+}
+
+impl<E: Element> Scheduling<E> for Stfq<E> {
+    fn length(&self, priority: u8) -> usize {
+        self.queue.length(priority)
+    }
+
+    fn offer(&mut self, now: Nanos, element: E) -> Verdict<E> {
+        let (user, bytes, scale) = (element.user(), element.bytes(), element.scale());
+        let started = self.started(element);
+        let start = started.start;
+        let verdict = match self.queue.offer(now, started) {
+            Verdict::Refused(refused, reason) => return Verdict::Refused(refused.element, reason),
+            Verdict::Taken => Verdict::Taken,
+            Verdict::PushedOut(victim) => {
+                self.times.refund(victim.user(), victim.start);
+                Verdict::PushedOut(victim.element)
+            }
+        };
+        self.times.charge(user, start, bytes, scale);
         verdict
     }
 
-    pub fn append(&mut self, packet: Queued<P>) {
-        let packet = self.started(packet);
-        self.finishes
-            .set(packet.user, packet.rank + u64::from(packet.len), self.virtual_time);
-        self.queue.append(packet);
+    fn append(&mut self, now: Nanos, element: E) {
+        let started = self.started(element);
+        let Started { element, start } = &started;
+        self.times
+            .charge(element.user(), *start, element.bytes(), element.scale());
+        self.queue.append(now, started);
     }
 
-    pub fn take(&mut self) -> Option<Queued<P>> {
-        let packet = self.queue.take()?;
-        self.virtual_time = packet.rank;
-        Some(packet)
+    fn take(&mut self, at: Nanos) -> Option<E> {
+        let Started { element, start } = self.queue.take(at)?;
+        self.times.serve(start);
+        Some(element)
     }
 
-    /// The packet, ranked by its start.
-    fn started(&self, packet: Queued<P>) -> Queued<P> {
-        let rank = self.finishes.at_least(packet.user, self.virtual_time);
-        Queued { rank, ..packet }
+    /// Virtual time begins anew: a user pays for sent packets only.
+    fn drain(&mut self) -> Vec<E> {
+        self.times = StartTimes::in_order();
+        self.queue.drain().into_iter().map(|started| started.element).collect()
+    }
+
+    fn follow(&mut self, now: Nanos, config: &PortConfig) -> bool {
+        self.queue.follow(now, config)
     }
 }

@@ -12,76 +12,49 @@
 //! Unlike in BMv2 the queues share one link, so a backlogged queue keeps every less urgent one waiting.
 
 use std::collections::VecDeque;
+use std::fmt::Debug;
 
-use crate::config::{QUEUES, QueueConfig};
+use crate::config::{PortConfig, QUEUES, QueueConfig};
+use crate::discipline::{Described, Scheduling};
 use crate::pace::Pace;
-use crate::packet::{Nanos, Queued, Verdict};
+use crate::packet::{DropReason, Element, NEVER, Nanos, Verdict};
 
-#[derive(Debug)]
-pub(crate) struct Strict<P> {
-    queues: [VecDeque<Queued<P>>; QUEUES],
+/// See the module.
+#[derive(Debug, Clone)]
+pub struct Strict<E> {
+    /// With each element the instant before which it may not leave, later than its arrival only behind a packet-rate limiter.
+    queues: [VecDeque<(Nanos, E)>; QUEUES],
     /// When each queue's limiter lets the next packet go.
     limiters: [Pace; QUEUES],
+    configs: [QueueConfig; QUEUES],
     /// Bit q: queue q has a packet.
     backlogged: u8,
 }
 
-impl<P> Strict<P> {
-    pub fn new() -> Self {
+impl<E> Strict<E> {
+    /// Empty queues.
+    pub fn new(config: &PortConfig) -> Self {
         Strict {
-            queues: Default::default(),
+            queues: std::array::from_fn(|_| VecDeque::new()),
             limiters: Default::default(),
+            configs: config.queues,
             backlogged: 0,
         }
     }
 
-    pub fn len(&self, queue: u8) -> usize {
-        self.queues[usize::from(queue)].len()
-    }
-
-    pub fn offer(&mut self, mut packet: Queued<P>, config: &[QueueConfig; QUEUES]) -> Verdict<P> {
-        let q = usize::from(packet.priority);
-        if self.queues[q].len() >= config[q].size_packets as usize {
-            return Verdict::Refused(packet);
-        }
-        packet.eligible_ns = self.limit(q, packet.enq_ns, config[q].rate_pps);
-        self.append(packet);
-        Verdict::Taken
-    }
-
-    pub fn append(&mut self, packet: Queued<P>) {
-        let q = usize::from(packet.priority);
-        self.queues[q].push_back(packet);
-        self.backlogged |= 1 << q;
-    }
-
-    /// The earliest instant at which some packet may leave.
-    pub fn ready(&self) -> Option<Nanos> {
-        self.heads().map(|(_, head)| head.eligible_ns).min()
-    }
-
-    /// The most urgent packet that may leave at `at`.
-    pub fn take(&mut self, at: Nanos) -> Option<Queued<P>> {
-        let (q, _) = self.heads().find(|(_, head)| head.eligible_ns <= at)?;
-        let packet = self.queues[q].pop_front();
-        if self.queues[q].is_empty() {
-            self.backlogged &= !(1 << q);
-        }
-        packet
-    }
-
     /// Applies a new packet rate to the packets that wait, as if the limiter had been idle before `now`.
-    pub fn rate_changed(&mut self, now: Nanos, q: usize, rate_pps: u64) {
+    fn rate_changed(&mut self, now: Nanos, q: usize) {
         self.limiters[q] = Pace::default();
         let mut waiting = std::mem::take(&mut self.queues[q]);
-        for packet in &mut waiting {
-            packet.eligible_ns = self.limit(q, now, rate_pps);
+        for (eligible, _) in &mut waiting {
+            *eligible = self.limit(q, now);
         }
         self.queues[q] = waiting;
     }
 
     /// When a packet that came to queue `q` at `now` may leave.
-    fn limit(&mut self, q: usize, now: Nanos, rate_pps: u64) -> Nanos {
+    fn limit(&mut self, q: usize, now: Nanos) -> Nanos {
+        let rate_pps = self.configs[q].rate_pps;
         if rate_pps == 0 {
             return now;
         }
@@ -90,14 +63,63 @@ impl<P> Strict<P> {
         eligible
     }
 
-    /// Heads of the backlogged queues, most urgent first.
-    fn heads(&self) -> impl Iterator<Item = (usize, &Queued<P>)> {
+    /// The backlogged queues, most urgent first, and when their heads may leave.
+    fn heads(&self) -> impl Iterator<Item = (usize, Nanos)> {
         let mut left = self.backlogged;
         std::iter::from_fn(move || {
             let q = left.checked_ilog2()? as usize;
             left &= !(1 << q);
             Some(q)
         })
-        .filter_map(|q| self.queues[q].front().map(|head| (q, head)))
+        .filter_map(|q| self.queues[q].front().map(|&(eligible, _)| (q, eligible)))
+    }
+}
+
+impl<E> Described for Strict<E> {
+    const ONE_BUFFER: bool = false;
+}
+
+impl<E: Element> Scheduling<E> for Strict<E> {
+    fn length(&self, priority: u8) -> usize {
+        self.queues[usize::from(priority)].len()
+    }
+
+    fn offer(&mut self, now: Nanos, element: E) -> Verdict<E> {
+        let q = usize::from(element.priority());
+        if self.queues[q].len() >= self.configs[q].size_packets as usize {
+            return Verdict::Refused(element, DropReason::Full);
+        }
+        self.append(now, element);
+        Verdict::Taken
+    }
+
+    fn append(&mut self, now: Nanos, element: E) {
+        let q = usize::from(element.priority());
+        let eligible = self.limit(q, now);
+        self.queues[q].push_back((eligible, element));
+        self.backlogged |= 1 << q;
+    }
+
+    fn take(&mut self, at: Nanos) -> Option<E> {
+        let (q, _) = self.heads().find(|&(_, eligible)| eligible <= at)?;
+        let head = self.queues[q].pop_front();
+        if self.queues[q].is_empty() {
+            self.backlogged &= !(1 << q);
+        }
+        head.map(|(_, element)| element)
+    }
+
+    fn ready(&self) -> Nanos {
+        self.heads().map(|(_, eligible)| eligible).min().unwrap_or(NEVER)
+    }
+
+    fn follow(&mut self, now: Nanos, config: &PortConfig) -> bool {
+        let old = std::mem::replace(&mut self.configs, config.queues);
+        for (q, (old, new)) in old.iter().zip(&config.queues).enumerate() {
+            if old.rate_pps != new.rate_pps {
+                self.rate_changed(now, q);
+            }
+        }
+        true
     }
 }

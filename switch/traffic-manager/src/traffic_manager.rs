@@ -1,10 +1,12 @@
 //! All ports together: which one sends next.
 
+use std::fmt::Debug;
 use std::ops::Range;
 
 use crate::config::{ConfigError, PortConfig, QUEUES};
-use crate::packet::{Departure, Enqueued, Nanos, Offered, Port, Removed};
-use crate::port::{NEVER, PortQueues};
+use crate::one_buffer;
+use crate::packet::{Departure, Enqueued, Marks, NEVER, Nanos, Offered, Port, Removed};
+use crate::port::PortQueues;
 use crate::stats::PortStats;
 
 /// Queues and links of all ports. `P` is the packet.
@@ -26,13 +28,13 @@ pub struct TrafficManager<P> {
 
 const ABSENT: u16 = u16::MAX;
 
-impl<P> Default for TrafficManager<P> {
+impl<P: Debug + Send + 'static> Default for TrafficManager<P> {
     fn default() -> Self {
         TrafficManager::new()
     }
 }
 
-impl<P> TrafficManager<P> {
+impl<P: Debug + Send + 'static> TrafficManager<P> {
     /// No port yet.
     pub fn new() -> Self {
         TrafficManager {
@@ -57,11 +59,13 @@ impl<P> TrafficManager<P> {
         Ok(())
     }
 
-    /// While a port is held, nothing leaves its queues: what is behind it takes no frame. Arrivals find the queues as they
-    /// are. Once it is no longer held, transmissions start at `now` or later.
-    pub fn hold_port(&mut self, now: Nanos, port: Port, held: bool) {
+    /// What is behind a port takes so many packets more (`None`: any number). When they have left, everything waits in the
+    /// queues of the port, and arrivals find them as they are. Once there is room again, transmissions start at `now` or later.
+    ///
+    /// A packet on a link with a propagation delay takes no room: it is not yet behind the port.
+    pub fn set_room(&mut self, now: Nanos, port: Port, room: Option<u32>) {
         let place = self.place(port);
-        self.ports[place].hold(now, held);
+        self.ports[place].set_room(now, room);
         self.reschedule(place);
     }
 
@@ -124,11 +128,16 @@ impl<P> TrafficManager<P> {
         self.queued = 0;
     }
 
-    /// Asks again for the user and the rank of every packet that waits at a port.
-    pub fn reclassify(&mut self, port: Port, classify: impl FnMut(&P) -> (u64, u64)) {
+    /// Asks again for what the discipline of a port reads in every packet that waits there.
+    pub fn reclassify(&mut self, now: Nanos, port: Port, classify: impl FnMut(&P) -> Marks) {
         let place = self.place(port);
-        self.ports[place].reclassify(classify);
+        self.ports[place].reclassify(now, classify);
         self.reschedule(place);
+    }
+
+    /// The round that the calendar of a port serves at `now`, counted from its beginning; none if it has no calendar.
+    pub fn round(&self, now: Nanos, port: Port) -> Option<u64> {
+        self.existing(port)?.round(now)
     }
 
     /// Counts of a port.
@@ -148,7 +157,7 @@ impl<P> TrafficManager<P> {
     pub fn length_found(&self, port: Port, queue: u8) -> (u32, Range<usize>) {
         let own = usize::from(queue)..usize::from(queue) + 1;
         match self.existing(port) {
-            Some(port) if port.config().discipline.one_buffer() => (port.length(queue), 0..QUEUES),
+            Some(port) if one_buffer(port.config().discipline) => (port.length(queue), 0..QUEUES),
             Some(port) => (port.length(queue), own),
             None => (0, own),
         }
@@ -157,7 +166,7 @@ impl<P> TrafficManager<P> {
     /// True if all priorities of a port share one buffer.
     pub fn one_buffer(&self, port: Port) -> bool {
         self.existing(port)
-            .is_some_and(|port| port.config().discipline.one_buffer())
+            .is_some_and(|port| one_buffer(port.config().discipline))
     }
 
     /// Packets in all queues of a port.

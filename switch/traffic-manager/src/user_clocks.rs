@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 const FEW_USERS: usize = 1024;
 
 /// A reading for each user. A reading at or before the virtual time means nothing, and is deleted from time to time.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct UserClocks {
     readings: HashMap<u64, u64>,
     /// Number of readings at which the old ones are deleted.
@@ -18,6 +18,14 @@ impl UserClocks {
         UserClocks {
             readings: HashMap::new(),
             crowded: FEW_USERS,
+        }
+    }
+
+    /// For a virtual time that may step back.
+    pub fn keeping_all() -> Self {
+        UserClocks {
+            readings: HashMap::new(),
+            crowded: usize::MAX,
         }
     }
 

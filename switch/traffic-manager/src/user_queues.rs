@@ -5,7 +5,7 @@
 
 use hashbrown::HashMap;
 
-use crate::packet::Queued;
+use crate::packet::Element;
 use crate::slab::Slab;
 
 /// Number of a user that has at least one packet; used again once it has none.
@@ -13,14 +13,14 @@ pub(crate) type UserPlace = u32;
 
 const NONE: u32 = u32::MAX;
 
-#[derive(Debug)]
-struct Node<P> {
-    packet: Queued<P>,
+#[derive(Debug, Clone)]
+struct Node<E> {
+    element: E,
     previous: u32,
     next: u32,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct User {
     key: u64,
     first: u32,
@@ -32,9 +32,9 @@ struct User {
 }
 
 /// The queues.
-#[derive(Debug)]
-pub(crate) struct UserQueues<P> {
-    packets: Slab<Node<P>>,
+#[derive(Debug, Clone)]
+pub(crate) struct UserQueues<E> {
+    elements: Slab<Node<E>>,
     users: Slab<User>,
     places: HashMap<u64, UserPlace>,
     /// Index = length of the queue; the first user in each list.
@@ -43,10 +43,10 @@ pub(crate) struct UserQueues<P> {
     length: usize,
 }
 
-impl<P> UserQueues<P> {
+impl<E: Element> UserQueues<E> {
     pub fn new() -> Self {
         UserQueues {
-            packets: Slab::new(),
+            elements: Slab::new(),
             users: Slab::new(),
             places: HashMap::new(),
             by_length: vec![NONE],
@@ -72,22 +72,22 @@ impl<P> UserQueues<P> {
 
     /// Bytes of a user's oldest packet.
     pub fn head_bytes(&self, place: UserPlace) -> u32 {
-        self.packets.get(self.users.get(place).first).packet.len
+        self.elements.get(self.users.get(place).first).element.bytes()
     }
 
     /// Appends to the user's queue. True if it had been empty.
-    pub fn push_back(&mut self, packet: Queued<P>) -> (UserPlace, bool) {
-        let key = packet.user;
-        let node = self.packets.insert(Node {
-            packet,
+    pub fn push_back(&mut self, element: E) -> (UserPlace, bool) {
+        let key = element.user();
+        let node = self.elements.insert(Node {
+            element,
             previous: NONE,
             next: NONE,
         });
         self.length += 1;
         if let Some(&place) = self.places.get(&key) {
             let last = std::mem::replace(&mut self.users.get_mut(place).last, node);
-            self.packets.get_mut(last).next = node;
-            self.packets.get_mut(node).previous = last;
+            self.elements.get_mut(last).next = node;
+            self.elements.get_mut(node).previous = last;
             self.set_length(place, self.users.get(place).length + 1);
             return (place, false);
         }
@@ -105,23 +105,23 @@ impl<P> UserQueues<P> {
     }
 
     /// Removes a user's oldest packet. True if its queue is empty now, and the number free.
-    pub fn pop_front(&mut self, place: UserPlace) -> (Queued<P>, bool) {
-        let Node { packet, next, .. } = self.packets.remove(self.users.get(place).first);
+    pub fn pop_front(&mut self, place: UserPlace) -> (E, bool) {
+        let Node { element, next, .. } = self.elements.remove(self.users.get(place).first);
         self.users.get_mut(place).first = next;
         if next != NONE {
-            self.packets.get_mut(next).previous = NONE;
+            self.elements.get_mut(next).previous = NONE;
         }
-        (packet, self.removed_one(place))
+        (element, self.removed_one(place))
     }
 
     /// Removes a user's latest packet. True if its queue is empty now, and the number free.
-    pub fn pop_back(&mut self, place: UserPlace) -> (Queued<P>, bool) {
-        let Node { packet, previous, .. } = self.packets.remove(self.users.get(place).last);
+    pub fn pop_back(&mut self, place: UserPlace) -> (E, bool) {
+        let Node { element, previous, .. } = self.elements.remove(self.users.get(place).last);
         self.users.get_mut(place).last = previous;
         if previous != NONE {
-            self.packets.get_mut(previous).next = NONE;
+            self.elements.get_mut(previous).next = NONE;
         }
-        (packet, self.removed_one(place))
+        (element, self.removed_one(place))
     }
 
     fn removed_one(&mut self, place: UserPlace) -> bool {

@@ -1,21 +1,19 @@
-//! Approximate fair queueing: the same decisions as the reference model, and what a user can count on.
+//! Approximate fair queueing: the same decisions as a list that is searched, and what a user can count on.
+
+use std::collections::HashMap;
 
 use crate::common::*;
-use p4sched_schedulers::afq::{Afq, AfqConfig};
-use p4sched_schedulers::scheduler::{Packet, Scheduler};
-use p4sched_traffic_manager::{Calendar, Discipline, Enqueued, PortConfig, TrafficManager};
+use p4sched_traffic_manager::{CalendarConfig, Discipline, DropReason, Enqueued, PortConfig, TrafficManager};
 use proptest::prelude::*;
-
-/// More than any test queues: the model's queues have room of their own, the port's share the buffer.
-const AMPLE: usize = 1 << 20;
 
 fn afq(buffer_packets: u32, queues: u32, bytes_per_round: u32) -> PortConfig {
     PortConfig {
         discipline: Discipline::Afq,
         buffer_packets,
-        calendar: Calendar {
+        calendar: CalendarConfig {
             queues,
             bytes_per_round,
+            ..Default::default()
         },
         rate_bps: 12_000_000,
         ..Default::default()
@@ -102,44 +100,53 @@ fn a_calendar_that_holds_no_full_frame_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Each packet is taken or dropped as by the model, and leaves in the same order; a full buffer alone drops more.
+    /// Each packet is taken or dropped as by the rule, word for word, and leaves in the same order.
     #[test]
-    fn afq_decides_as_the_reference_model(
+    fn afq_decides_as_the_rule_says(
         queues in 1..40u32,
-        log_bytes_per_round in 6..13u32,
+        bytes_per_round in 64..4096u32,
         buffer in 1..200u32,
+        queue_packets in 0..20u32,
         users in 1..9u64,
         steps in prop::collection::vec((0..9u64, 64..1515u32, 0..5u8), 1..600),
     ) {
         // The smallest calendar that holds a full frame, if the one drawn does not.
-        let queues = queues.max((1514 >> log_bytes_per_round) + 1);
-        let mut model = Afq::new(AfqConfig {
-            queues: queues as usize,
-            queue_size: AMPLE,
-            log_bytes_per_round,
-            sketch: None,
-        }).unwrap();
-        let config = afq(buffer, queues, 1 << log_bytes_per_round);
-        let mut tm = port_1(PortConfig { rate_bps: 0, ..config });
-        for (number, (user, len, step)) in steps.into_iter().enumerate() {
+        let queues = queues.max(1514 / bytes_per_round + 1);
+        let mut config = PortConfig { rate_bps: 0, ..afq(buffer, queues, bytes_per_round) };
+        config.calendar.queue_packets = queue_packets;
+        let mut tm = port_1(config);
+        let (n, bpr) = (u64::from(queues), u64::from(bytes_per_round));
+        let mut waiting: Vec<(u64, u32)> = Vec::new();
+        let mut bids = HashMap::new();
+        let mut head = 0;
+        for (number, (user, len, step)) in (0..).zip(steps) {
             if step < 2 {
-                let sent = tm.dequeue(u64::MAX - 1).map(|departure| u64::from(departure.item));
-                prop_assert_eq!(sent, model.dequeue(0).map(|packet| packet.id));
+                let first = waiting.iter().min().copied();
+                waiting.retain(|&one| Some(one) != first);
+                head = first.map_or(head, |(round, _)| round);
+                prop_assert_eq!(tm.dequeue(u64::MAX - 1).map(|departure| departure.item), first.map(|(_, item)| item));
                 continue;
             }
             let user = user % users;
-            let packet = Packet { id: number as u64, rank: 0, user: 0, flow: user as u32, len };
-            let taken = model.len() < buffer as usize && model.enqueue(0, packet).is_queued();
-            match tm.enqueue(0, with_user(user, len, number as u32)) {
-                Enqueued::Queued { .. } => prop_assert!(taken),
-                Enqueued::Dropped { .. } => prop_assert!(!taken),
+            let bid = u64::max(bids.get(&user).copied().unwrap_or(0), head * bpr) + u64::from(len);
+            let round = bid / bpr;
+            let in_queue = waiting.iter().filter(|&&(other, _)| other == round).count();
+            let refused = if round >= head + n {
+                Some(DropReason::TooFar)
+            } else if waiting.len() >= buffer as usize || (queue_packets > 0 && in_queue >= queue_packets as usize) {
+                Some(DropReason::Full)
+            } else {
+                bids.insert(user, bid);
+                waiting.push((round, number));
+                None
+            };
+            match tm.enqueue(0, with_user(user, len, number)) {
+                Enqueued::Queued { .. } => prop_assert_eq!(refused, None),
+                Enqueued::Dropped { reason, .. } => prop_assert_eq!(refused, Some(reason)),
                 Enqueued::PushedOut { .. } => prop_assert!(false, "AFQ pushes nothing out"),
             }
+            prop_assert_eq!(tm.round(0, 1), Some(head));
         }
-        while let Some(packet) = model.dequeue(0) {
-            prop_assert_eq!(tm.dequeue(u64::MAX - 1).map(|departure| u64::from(departure.item)), Some(packet.id));
-        }
-        prop_assert!(tm.dequeue(u64::MAX - 1).is_none());
     }
 
     /// Users that always have packets waiting get equal bytes: they are at most a round and a frame apart.

@@ -3,7 +3,10 @@
 use std::collections::HashMap;
 
 use crate::common::*;
-use p4sched_traffic_manager::{Calendar, Discipline, Enqueued, Offered, PortConfig, QueueConfig, TrafficManager};
+use p4sched_traffic_manager::{
+    CalendarConfig, CalendarPlace, DISCIPLINES, Discipline, Enqueued, LEVELS, Levels, Marks, NodeConfig, Offered,
+    PortConfig, QueueConfig, TrafficManager, TreeConfig, nests,
+};
 use proptest::prelude::*;
 
 #[derive(Debug, Clone)]
@@ -16,47 +19,73 @@ enum Step {
         rank: u64,
     },
     Wait(u64),
-    Configure(u16, PortConfig),
+    Configure(u16, Box<PortConfig>),
     Reclassify(u16),
-    Hold(u16, bool),
+    Room(u16, Option<u32>),
     Flush,
 }
 
 fn discipline() -> impl Strategy<Value = Discipline> {
-    prop_oneof![
-        Just(Discipline::Strict),
-        Just(Discipline::Fifo),
-        Just(Discipline::Drr),
-        Just(Discipline::Afq),
-        Just(Discipline::Stfq),
-        Just(Discipline::Pifo)
-    ]
+    prop::sample::select(DISCIPLINES.to_vec())
+}
+
+fn calendar() -> impl Strategy<Value = CalendarConfig> {
+    let turn = prop_oneof![Just((0, 0)), Just((1000, 0)), Just((0, 7000))];
+    let place = prop::sample::select(vec![CalendarPlace::Priority, CalendarPlace::Ahead, CalendarPlace::Rank]);
+    (turn, place, 0..3u32).prop_map(|((turn_bytes, turn_ns), place, queue_packets)| CalendarConfig {
+        queues: 4,
+        queue_packets,
+        bytes_per_round: 600,
+        turn_bytes,
+        turn_ns,
+        place,
+        rank_width: 2,
+    })
+}
+
+/// A root with a leaf and a node of two leaves.
+fn tree() -> impl Strategy<Value = TreeConfig> {
+    let nodes: Vec<Discipline> = DISCIPLINES.iter().copied().filter(|&one| nests(one)).collect();
+    let node = (prop::sample::select(nodes), 0..4u32);
+    prop::collection::vec(node, 5).prop_map(|nodes| {
+        let numbered = nodes.into_iter().zip([(0, 0), (0, 0), (0, 1), (1, 1), (1, 1)]);
+        let nodes = numbered.map(|((discipline, room), (parent, leaf))| NodeConfig {
+            buffer_packets: room * leaf,
+            ..NodeConfig::new(parent, discipline)
+        });
+        TreeConfig { nodes: nodes.collect() }
+    })
 }
 
 fn config() -> impl Strategy<Value = PortConfig> {
     let rate = prop_oneof![Just(0), Just(1_000_000u64), Just(1_000_000_000), Just(333_333_333)];
     (
-        rate,
-        0..10_000u64,
+        (rate, 0..10_000u64),
         discipline(),
         0..9u32,
         0..9u32,
         prop_oneof![Just(0), 1..100_000u64],
+        calendar(),
+        tree(),
     )
         .prop_map(
-            |(rate_bps, delay_ns, discipline, size_packets, buffer_packets, rate_pps)| PortConfig {
+            |((rate_bps, delay_ns), discipline, size_packets, buffer_packets, rate_pps, calendar, tree)| PortConfig {
                 rate_bps,
                 delay_ns,
                 discipline,
                 queues: [QueueConfig { size_packets, rate_pps }; 8],
                 buffer_packets,
                 quantum_bytes: 500,
-                calendar: Calendar {
-                    queues: 4,
-                    bytes_per_round: 600,
-                },
+                calendar,
+                tree,
             },
         )
+}
+
+/// Node 1 is no leaf, and there is no node 5.
+fn levels(leaf: u64, rank: u64) -> Option<Box<Levels>> {
+    let ranks = [rank; LEVELS - 1];
+    (leaf > 0).then(|| Box::new(Levels { leaf, ranks }))
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -71,9 +100,9 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         20 => offer,
         10 => (0..100_000u64).prop_map(Step::Wait),
-        2 => (0..3u16, config()).prop_map(|(port, config)| Step::Configure(port, config)),
+        2 => (0..3u16, config()).prop_map(|(port, config)| Step::Configure(port, Box::new(config))),
         1 => (0..3u16).prop_map(Step::Reclassify),
-        2 => (0..3u16, any::<bool>()).prop_map(|(port, held)| Step::Hold(port, held)),
+        2 => (0..3u16, prop::option::of(0..4u32)).prop_map(|(port, room)| Step::Room(port, room)),
         1 => Just(Step::Flush),
     ]
 }
@@ -81,9 +110,15 @@ fn step() -> impl Strategy<Value = Step> {
 /// Packets that should be inside, by item: port and enqueueing time.
 type Inside = HashMap<u32, (u16, u64)>;
 
-fn depart(tm: &mut TrafficManager<u32>, now: u64, inside: &mut Inside, last_start: &mut u64, held: [bool; 3]) {
+/// Room behind each port.
+type Rooms = [Option<u32>; 3];
+
+fn depart(tm: &mut TrafficManager<u32>, now: u64, inside: &mut Inside, last_start: &mut u64, rooms: &mut Rooms) {
     while let Some(departure) = tm.dequeue(now) {
-        assert!(!held[usize::from(departure.port)], "a held port sends nothing");
+        if let Some(room) = &mut rooms[usize::from(departure.port)] {
+            assert!(*room > 0, "nothing leaves without room");
+            *room -= u32::from(tm.port_config(departure.port).delay_ns == 0);
+        }
         assert_eq!(inside.remove(&departure.item), Some((departure.port, departure.enq_ns)));
         assert!(
             (*last_start..=now).contains(&departure.start_ns),
@@ -115,13 +150,15 @@ proptest! {
         let mut tm = TrafficManager::new();
         let mut inside = Inside::new();
         let mut offered = 0;
-        let (mut now, mut last_start, mut held) = (0, 0, [false; 3]);
+        let (mut now, mut last_start, mut rooms) = (0, 0, Rooms::default());
         for (number, step) in steps.into_iter().enumerate() {
             let item = number as u32;
             match step {
                 Step::Offer { port, priority, len, user, rank } => {
                     offered += 1;
-                    match tm.enqueue(now, Offered { port, priority, len, user, rank, item }) {
+                    match tm.enqueue(now, Offered {
+                        port, priority, len, user, rank, levels: levels(user + 2, rank), item
+                    }) {
                         Enqueued::Queued { .. } => _ = inside.insert(item, (port, now)),
                         Enqueued::Dropped { item: same, .. } => prop_assert_eq!(same, item),
                         Enqueued::PushedOut { victim, .. } => {
@@ -132,13 +169,17 @@ proptest! {
                 }
                 Step::Wait(time) => {
                     now += time;
-                    depart(&mut tm, now, &mut inside, &mut last_start, held);
+                    depart(&mut tm, now, &mut inside, &mut last_start, &mut rooms);
                 }
-                Step::Configure(port, config) => tm.set_port(now, port, config).unwrap(),
-                Step::Reclassify(port) => tm.reclassify(port, |&item| (u64::from(item % 3), u64::from(item % 5))),
-                Step::Hold(port, hold) => {
-                    tm.hold_port(now, port, hold);
-                    held[usize::from(port)] = hold;
+                Step::Configure(port, config) => tm.set_port(now, port, *config).unwrap(),
+                Step::Reclassify(port) => tm.reclassify(now, port, |&item| Marks {
+                    user: u64::from(item % 3),
+                    rank: u64::from(item % 5),
+                    levels: levels(u64::from(item % 6), u64::from(item % 4)),
+                }),
+                Step::Room(port, room) => {
+                    tm.set_room(now, port, room);
+                    rooms[usize::from(port)] = room;
                 }
                 Step::Flush => {
                     tm.flush(|removed| {
@@ -150,9 +191,9 @@ proptest! {
             check(&tm, &inside);
         }
         for port in 0..3 {
-            tm.hold_port(now, port, false);
+            tm.set_room(now, port, None);
         }
-        depart(&mut tm, now + 1000 * SECOND, &mut inside, &mut last_start, [false; 3]);
+        depart(&mut tm, now + 1000 * SECOND, &mut inside, &mut last_start, &mut Rooms::default());
         prop_assert!(inside.is_empty(), "a packet never left");
         prop_assert_eq!(tm.next_departure(), None);
         let seen: u64 = (0..3)

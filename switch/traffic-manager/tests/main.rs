@@ -1,8 +1,10 @@
 //! Queues and shapers.
 
 mod afq;
+mod calendar;
 mod common;
 mod counts;
 mod disciplines;
 mod shaper;
 mod stfq;
+mod tree;

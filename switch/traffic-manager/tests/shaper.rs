@@ -116,23 +116,57 @@ fn an_unshaped_port_sends_at_once() {
 }
 
 #[test]
-fn a_held_port_keeps_its_packets_and_then_sends_them_from_that_instant_on() {
+fn packets_without_room_behind_the_port_wait_and_leave_from_the_instant_on_at_which_there_is_some() {
     let mut tm = port_1(PortConfig {
         rate_bps: 8_000_000,
         ..Default::default()
     });
-    tm.hold_port(0, 1, true);
+    tm.set_room(0, 1, Some(0));
     for item in 0..3 {
         tm.enqueue(1000, packet(0, 1000, item));
     }
     assert!(departures(&mut tm, SECOND).is_empty());
     assert_eq!((tm.next_departure(), tm.length(1, 0)), (None, 3));
-    tm.hold_port(SECOND, 1, false);
+    tm.set_room(SECOND, 1, None);
     let starts: Vec<_> = departures(&mut tm, 2 * SECOND)
         .iter()
         .map(|departure| departure.start_ns - SECOND)
         .collect();
     assert_eq!(starts, [0, 1_000_000, 2_000_000]);
+}
+
+#[test]
+fn only_as_many_packets_leave_as_there_is_room_for_and_the_most_urgent_first() {
+    let mut tm = port_1(PortConfig::default());
+    tm.set_room(0, 1, Some(2));
+    for item in 0..4 {
+        tm.enqueue(1000, packet(1, 1500, item));
+    }
+    assert_eq!(items(&mut tm, 1000), [0, 1]);
+    tm.enqueue(2000, packet(7, 1500, 4));
+    assert_eq!(items(&mut tm, SECOND), []);
+    tm.set_room(SECOND, 1, Some(1));
+    let sent = departures(&mut tm, SECOND);
+    let urgent: Vec<_> = sent.iter().map(|sent| (sent.item, sent.start_ns)).collect();
+    assert_eq!(urgent, [(4, SECOND)]);
+    tm.set_room(2 * SECOND, 1, None);
+    assert_eq!(items(&mut tm, 2 * SECOND), [2, 3]);
+}
+
+#[test]
+fn a_packet_on_a_link_with_a_delay_takes_no_room() {
+    let mut tm = port_1(PortConfig {
+        delay_ns: 250,
+        ..Default::default()
+    });
+    tm.set_room(0, 1, Some(1));
+    for item in 0..3 {
+        tm.enqueue(1000, packet(0, 1500, item));
+    }
+    assert_eq!(departures(&mut tm, 1000).len(), 3);
+    tm.set_room(1000, 1, Some(0));
+    tm.enqueue(1000, packet(0, 1500, 3));
+    assert!(departures(&mut tm, SECOND).is_empty());
 }
 
 #[test]

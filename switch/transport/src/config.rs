@@ -1,13 +1,12 @@
-//! How the end hosts of a flow behave.
+//! Configuration of the end hosts of a flow.
 
 use p4sched_schedulers::Nanos;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// One millisecond.
 const MS: Nanos = 1_000_000;
 
-/// Who decides how much of a flow is on its way.
+/// Congestion control of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Control {
@@ -23,28 +22,28 @@ pub enum Control {
     /// NewReno as the simulator Netbench has it, to compare with the flow completion times of SP-PIFO, AIFO, PACKS and RIFO. It
     /// always has a handshake, and each data segment is acknowledged at once.
     Netbench,
-    /// No control at all: datagrams of `mss` bytes at equal distances.
+    /// None: datagrams of `mss` bytes at equal distances.
     Udp {
         /// Bits of payload in a second.
         rate_bps: u64,
     },
 }
 
-/// How a sender finds out what is lost.
+/// Loss recovery of a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Recovery {
-    /// Only by its timer.
+    /// Only the timer.
     Timeouts,
-    /// By three duplicate acknowledgements, then by partial ones: RFC 5681 and RFC 6582. The receiver sends no SACK.
+    /// Three duplicate acknowledgements, then partial ones: RFC 5681 and RFC 6582. The receiver sends no SACK.
     NewReno,
-    /// By three segments that have arrived beyond it: SACK, RFC 6675. Rules 3 and 4 of its NextSeg are left out.
+    /// Three segments that arrived beyond the lost one: SACK, RFC 6675, without rules 3 and 4 of its NextSeg.
     Sack,
-    /// By a segment that was sent later and has arrived, and by a probe at the tail: RACK-TLP, RFC 8985, as Linux does.
+    /// A segment that was sent later and has arrived, and a probe at the tail: RACK-TLP, RFC 8985, as in Linux.
     Rack,
 }
 
-/// What both ends of a flow agree on.
+/// Configuration that both ends of a flow share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
@@ -54,19 +53,19 @@ pub struct Config {
     pub mss: u32,
     /// Congestion window at the start, in segments (RFC 6928: 10).
     pub initial_window: u32,
-    /// How many bytes the receiver can take; it never shrinks, because its application reads at once.
+    /// Bytes that the receiver can take; it never shrinks, because the application reads at once.
     pub window: u64,
-    /// Whether a flow begins with a handshake. Without one, data are sent at once.
+    /// True if a flow begins with a handshake. Without one, data is sent at once.
     pub handshake: bool,
-    /// How long the receiver waits for a second full segment before it acknowledges a first one. `None`: it acknowledges each.
+    /// Time that the receiver waits for a second full segment before it acknowledges a first one. `None`: it
+    /// acknowledges each.
     pub delayed_ack: Option<Nanos>,
-    /// How many of the first acknowledgements are not delayed, so that slow start goes fast. Linux: 16.
+    /// Number of first acknowledgements without delay, for a fast slow start. Linux: 16.
     pub quick_acks: u32,
-    /// How losses are found.
     pub recovery: Recovery,
-    /// Whether queues may mark instead of dropping (RFC 3168).
+    /// True if queues may mark instead of dropping (RFC 3168).
     pub ecn: bool,
-    /// Whether Cubic leaves slow start when it sees a queue.
+    /// True if Cubic leaves slow start when it sees a queue.
     pub hystart: bool,
     /// Time until something is sent again while no round trip has been measured (RFC 6298 Section 2.1: 1 s).
     pub initial_rto: Nanos,
@@ -77,13 +76,13 @@ pub struct Config {
     /// Timers run out with a tick of this distance, as those of a kernel that has 1 s / `tick` of them in a second (Linux: `HZ`).
     /// 0: they run out when they are due.
     pub tick: Nanos,
-    /// Whether the sender hands segments to its interface in bursts of up to 64 KiB, and waits for a burst to be worth it (Linux:
-    /// segmentation offload, whatever the interface can do).
+    /// True if the sender hands segments to its interface in bursts of up to 64 KiB, and waits until a burst is worth
+    /// it (Linux: segmentation offload, whatever the interface can do).
     pub offload: bool,
 }
 
 impl Config {
-    /// What Linux does by default with an MTU of 1500 bytes and the timestamp option.
+    /// Linux's defaults with an MTU of 1500 bytes and the timestamp option.
     pub fn kernel(control: Control) -> Self {
         Config {
             control,
@@ -155,7 +154,7 @@ impl Config {
     }
 }
 
-/// Why no flow can run with a configuration.
+/// Error of a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum ConfigError {
     /// A setting that must not be 0.
@@ -164,7 +163,7 @@ pub enum ConfigError {
     /// The receiver could never take a full segment.
     #[error("window of {window} bytes is smaller than one segment of {mss} bytes")]
     Window {
-        /// What was set.
+        /// Value.
         window: u64,
         /// Bytes in a full segment.
         mss: u32,
@@ -175,7 +174,7 @@ pub enum ConfigError {
     /// A limit below what it limits.
     #[error("max_rto of {max} ns is shorter than min_rto or initial_rto")]
     MaxRto {
-        /// What was set.
+        /// Value.
         max: Nanos,
     },
 }

@@ -1,9 +1,9 @@
-//! What drives an end host: events with a time go in, segments come out.
+//! Interface of an end host: timed events go in, segments come out.
 
 use crate::segment::Segment;
 use p4sched_schedulers::Nanos;
 
-/// One side of a flow. It has no clock: each call says what time it is, and times never go back.
+/// One side of a flow. It has no clock: each call has the time, and times never go back.
 ///
 /// ```text
 /// start ----+
@@ -18,9 +18,9 @@ pub trait Endpoint {
     fn receive(&mut self, now: Nanos, segment: &Segment, out: &mut Vec<Segment>);
     /// The time of [`Endpoint::next_timer`] has come. A call that comes too early does nothing.
     fn timer(&mut self, now: Nanos, out: &mut Vec<Segment>);
-    /// When `timer` is to be called next. Every other call may change it.
+    /// Time of the next call of `timer`. Every other call may change it.
     fn next_timer(&self) -> Option<Nanos>;
-    /// Whether this side has nothing left to do: a sender knows that all bytes have arrived, a receiver has them all.
+    /// True if this side has nothing left to do: a sender knows that all bytes have arrived, a receiver has them all.
     ///
     /// A receiver that is finished still answers what is sent again, because its last acknowledgement may be lost.
     fn finished(&self) -> bool;

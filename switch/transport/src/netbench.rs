@@ -4,7 +4,7 @@
 //!
 //! - The first window and the first slow-start threshold are the same number of segments ("pFabric" there: 30; "TCP": 3 and 30).
 //! - There is no shortest timeout: srtt + 4 rttvar, at these rates some tens of microseconds. A timeout doubles it, and the next
-//!   sample starts the estimate anew.
+//!   sample restarts the estimate.
 //! - Every data segment that is sent starts the timer again.
 //! - A duplicate is an acknowledgement that repeats the last *new* one. So nothing is a duplicate before the first new one.
 //! - The first and the second duplicate release one segment each, whatever the window (RFC 3042 without its limit).
@@ -32,7 +32,7 @@ const LEAST_THRESHOLD: f64 = 2.0;
 /// g of DCTCP: the weight of the newest share of marked bytes.
 const GAIN: f64 = 1.0 / 16.0;
 
-/// What DCTCP remembers.
+/// State of DCTCP.
 #[derive(Clone, Copy, Debug, Default)]
 struct Marks {
     /// alpha, the estimate of the share of marked bytes.
@@ -67,7 +67,7 @@ pub(crate) struct NetbenchSender {
     round_trip: Option<(f64, f64)>,
     timeout: Nanos,
     expires: Option<Nanos>,
-    /// Only with `ecn`.
+    /// DCTCP's state, only with `ecn`.
     marks: Option<Marks>,
 }
 
@@ -361,14 +361,14 @@ pub(crate) struct NetbenchReceiver {
     config: Arc<Config>,
     flow: u32,
     bytes: u64,
-    /// Whether the third segment of the handshake has arrived.
+    /// True if the third segment of the handshake has arrived.
     established: bool,
     /// The next byte that is expected: RCV.NXT.
     next: u64,
     beyond: Ranges,
     received: u64,
     timeout: Nanos,
-    /// When the answer to the SYN is repeated.
+    /// Time at which the answer to the SYN is repeated.
     expires: Option<Nanos>,
 }
 
@@ -498,7 +498,7 @@ mod tests {
         )
     }
 
-    /// What the end sends when it gets these segments.
+    /// Segments that the end sends after these.
     fn answers(to: &mut impl Endpoint, now: Nanos, segments: &[Segment]) -> Vec<Segment> {
         let mut out = Vec::new();
         for segment in segments {
@@ -507,7 +507,7 @@ mod tests {
         out
     }
 
-    /// After the handshake of 1000 ns: what the sender sends first.
+    /// After the handshake of 1000 ns: the sender's first segments.
     fn connected(sender: &mut NetbenchSender, receiver: &mut NetbenchReceiver) -> Vec<Segment> {
         let mut syn = Vec::new();
         sender.start(0, &mut syn);

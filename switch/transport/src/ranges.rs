@@ -1,4 +1,4 @@
-//! Which bytes are there: a sorted list of ranges that do not touch.
+//! Received bytes: a sorted list of ranges that do not touch.
 
 use crate::segment::Bytes;
 
@@ -32,7 +32,7 @@ impl Ranges {
         self.0.iter().copied()
     }
 
-    /// What of `start..end` is missing.
+    /// Missing parts of `start..end`.
     pub(crate) fn holes(&self, (start, end): Bytes) -> impl Iterator<Item = Bytes> {
         let first = self.0.partition_point(|range| range.1 <= start);
         let inside = self.0[first..].iter().copied().take_while(move |range| range.0 < end);

@@ -41,7 +41,7 @@ impl Receiver {
         })
     }
 
-    /// Says how many bytes the flow has: its first ones have told it. Without effect where nobody waits for the last byte.
+    /// Sets the number of bytes of the flow, which its first bytes contain. No effect if nothing waits for the last byte.
     pub fn set_bytes(&mut self, bytes: u64) {
         if let Transport::Tcp(tcp) = &mut self.0 {
             tcp.set_bytes(bytes);

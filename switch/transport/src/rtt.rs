@@ -1,4 +1,4 @@
-//! How long a round trip takes, and from that when to send again: RFC 6298.
+//! Round-trip time and retransmission timeout: RFC 6298.
 
 use crate::config::Config;
 use p4sched_schedulers::Nanos;
@@ -8,7 +8,7 @@ use p4sched_schedulers::Nanos;
 pub(crate) struct RoundTrip {
     /// SRTT and RTTVAR; none before the first measurement.
     estimate: Option<(Nanos, Nanos)>,
-    /// How often the timer ran out since the last measurement.
+    /// Number of timeouts since the last measurement.
     pub(crate) backoff: u32,
 }
 

@@ -1,8 +1,8 @@
-//! What travels between two end hosts: the header of a segment. There is no payload, only its length.
+//! Header of a segment between two end hosts. There is no payload, only its length.
 
 use p4sched_schedulers::Nanos;
 
-/// What a segment is for.
+/// Purpose of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// The first segment of the handshake, from the sender of the flow.
@@ -19,7 +19,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether the sender of the flow sends this kind. The receiver sends the other ones.
+    /// True if the sender of the flow sends this kind. The receiver sends the other ones.
     pub fn is_from_sender(self) -> bool {
         matches!(self, Kind::Syn | Kind::Confirm | Kind::Data)
     }
@@ -40,12 +40,11 @@ pub enum Ecn {
 /// Bytes of a flow: the first one, and the one after the last.
 pub type Bytes = (u64, u64);
 
-/// One packet of a transport connection. Fields that its kind does not use are zero.
+/// Packet of a transport connection. Fields that its kind does not use are zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Segment {
     /// Index of the flow in the run.
     pub flow: u32,
-    /// What the segment is for.
     pub kind: Kind,
     /// ECN bits of the packet; a queue sets them to [`Ecn::Ce`].
     pub ecn: Ecn,
@@ -66,7 +65,7 @@ pub struct Segment {
     pub window: u64,
     /// Data and Syn: bytes of the flow that were not acknowledged when it was sent: pFabric's rank.
     pub remaining: u64,
-    /// When it was sent (the timestamp option, RFC 7323, with a clock of nanoseconds).
+    /// Time of sending (the timestamp option, RFC 7323, with a clock of nanoseconds).
     pub sent_at: Nanos,
     /// Ack and SynAck: `sent_at` of the segment that this answers, as RFC 7323 Section 4.3 chooses it.
     pub echo: Nanos,

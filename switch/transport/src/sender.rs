@@ -42,12 +42,11 @@ impl Sender {
         })
     }
 
-    /// What it has done so far.
     pub fn statistics(&self) -> Statistics {
         each!(&self.0, transport => transport.statistics)
     }
 
-    /// Nothing was sent for so long: the window shrinks, down to `least` segments (RFC 2861), before the next data are sent.
+    /// Shrinks the window after an idle time, down to `least` segments (RFC 2861), before the next data is sent.
     pub fn restart_after_idle(&mut self, idle: Nanos, least: u32) {
         if let Transport::Tcp(tcp) = &mut self.0 {
             tcp.restart_after_idle(idle, least);

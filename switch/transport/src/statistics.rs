@@ -1,18 +1,18 @@
-//! What a sender counts.
+//! Counters of a sender.
 
-/// What a sender has done so far.
+/// Counts of a sender so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Data segments that were sent, each transmission counted.
     pub sent: u64,
-    /// Those of them that carry bytes which were sent before.
+    /// Of these, segments with bytes that were sent before.
     pub retransmitted: u64,
-    /// How often the retransmission timer ran out.
+    /// Number of timeouts of the retransmission timer.
     pub timeouts: u64,
-    /// How often fast recovery began.
+    /// Number of fast recoveries.
     pub recoveries: u64,
     /// Acknowledgements that showed a segment to be overtaken by a later one: it was not sent again, and arrived after that one.
     pub reorderings: u64,
-    /// How often a reduction was taken back because nothing was lost.
+    /// Number of reductions that were undone because nothing was lost.
     pub undone: u64,
 }

@@ -19,7 +19,7 @@ pub(crate) struct TcpReceiver {
     /// The next byte that is expected (RCV.NXT), and the last one that was acknowledged.
     next: u64,
     acknowledged: u64,
-    /// What has arrived beyond `next`, and the parts of it that came last, the newest first (RFC 2018 Section 4).
+    /// Ranges that arrived beyond `next`, and their parts that came last, the newest first (RFC 2018 Section 4).
     beyond: Ranges,
     newest: [Bytes; 3],
     /// The last segment, if all of it had been there (RFC 2883).

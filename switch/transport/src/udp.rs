@@ -30,7 +30,8 @@ impl UdpSender {
         }
     }
 
-    /// When the bytes before `next` have left at the rate. From the start each time, so no rounding adds up.
+    /// Time at which the bytes before `next` have left at the rate. Computed from the start each time, so rounding does
+    /// not add up.
     fn due(&self) -> Nanos {
         let after = (u128::from(self.next) * 8 * 1_000_000_000).div_ceil(u128::from(self.rate_bps));
         self.started.saturating_add(u64::try_from(after).unwrap_or(u64::MAX))

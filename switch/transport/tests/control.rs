@@ -89,7 +89,8 @@ fn cubic_fills_a_link_with_half_of_that_buffer() {
     }
 }
 
-/// With offload, segments leave together: a millisecond of the expected rate, but no more than half of the window, and two at least.
+/// With offload, segments leave together: a millisecond of the expected rate, but at most half of the window, and at
+/// least two.
 #[test]
 fn segments_leave_in_bursts_of_a_millisecond() {
     let largest = |offload, rate_bps, delay| {
@@ -181,7 +182,7 @@ fn a_marked_newreno_halves_its_window_without_a_retransmission() {
     assert_eq!(run.sent.iter().filter(|sent| sent.segment.cwr).count(), 1);
 }
 
-/// pFabric Section 4.3: a flow starts at line rate, and only a timeout of three round trips tells of a loss.
+/// pFabric Section 4.3: a flow starts at line rate, and only a timeout of three round trips shows a loss.
 #[test]
 fn pfabric_starts_at_line_rate_and_sends_again_after_three_round_trips() {
     let config = Config::pfabric(20 * US, 12);

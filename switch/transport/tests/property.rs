@@ -59,7 +59,7 @@ prop_compose! {
     }
 }
 
-/// What holds in each run, however it ends.
+/// Properties of every run, however it ends.
 fn check(run: &Run, config: &Config) -> Result<(), TestCaseError> {
     let data = || run.sent.iter().filter(|sent| sent.segment.kind == Kind::Data);
     prop_assert_eq!(data().count() as u64, run.sender.statistics().sent);

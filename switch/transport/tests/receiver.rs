@@ -1,4 +1,4 @@
-//! When the receiver acknowledges, and what it says.
+//! Times and content of the receiver's acknowledgements.
 
 use p4sched_transport::{Config, Control, Ecn, Endpoint, Kind, Receiver, Recovery, Segment};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! How losses are found and repaired: sequences of segments for known cases.
+//! Detection and repair of losses: sequences of segments for known cases.
 
 use crate::wire::{MS, Path, SECOND, run};
 use p4sched_transport::{Config, Control, Endpoint, Kind, Recovery};
@@ -22,7 +22,7 @@ fn path() -> Path {
     Path::new(8_000_000_000, 5 * MS)
 }
 
-/// When a segment was sent, each time, in ms.
+/// Times at which a segment was sent, in ms.
 fn times(run: &crate::wire::Run, number: u64) -> Vec<u64> {
     run.times(number).iter().map(|at| at / MS).collect()
 }

@@ -1,4 +1,5 @@
-//! Hosts that are models beside hosts that are kernels: Cubic flows share a FIFO. Prints the table of README.md.
+//! Hosts that are models, compared with hosts that are kernels: Cubic flows share a FIFO. Prints the table of
+//! README.md.
 //!
 //!     cargo build --release && cargo run --release -p p4sched-virtual --example compare_hosts
 
@@ -16,19 +17,19 @@ mod bench;
 #[path = "../tests/entries/mod.rs"]
 mod entries;
 
-/// Hosts that are models beside hosts that are kernels.
+/// Compares hosts that are models with hosts that are kernels.
 #[derive(Parser)]
 struct Arguments {
-    /// Rows: four numbers for each, the rate in Mbit/s, the RTT in ms, the queue in bandwidth-delay products, and the flows
+    /// Rows, with four numbers each: rate in Mbit/s, RTT in ms, queue in bandwidth-delay products, and number of flows
     /// [default: those of the README]
     rows: Vec<f64>,
-    /// Runs with kernels in each row, whose flows start at slightly other times; the table has means
+    /// Runs with kernels in each row, whose flows start at slightly different times; the table has means
     #[arg(long, default_value_t = 1)]
     runs: u64,
     /// Runs with models in each row
     #[arg(long, default_value_t = 5)]
     model_runs: u64,
-    /// What runs with kernels showed, a line for each: those that it has are not made again, and further ones count, too
+    /// File for results of runs with kernels, a line for each. Runs in it are not repeated; additional ones count too
     #[arg(long, value_name = "FILE")]
     kept: Option<PathBuf>,
 }
@@ -63,7 +64,7 @@ fn all_rows() -> Vec<Row> {
     rows
 }
 
-/// What runs with kernels showed, by what was asked, kept in a file if there is one.
+/// Results of runs with kernels, by their settings, kept in a file if there is one.
 struct Kept {
     file: Option<PathBuf>,
     seen: BTreeMap<String, Seen>,
@@ -100,7 +101,7 @@ impl Kept {
         Ok(Kept { file, seen })
     }
 
-    /// What so many runs with kernels showed, and further ones that are kept. `None` where the guests' kernel is not there.
+    /// Results of `runs` runs with kernels, and of further kept ones. `None` if there is no kernel for guests.
     fn kernels(&mut self, row: &Row, runs: u64) -> Option<Vec<Seen>> {
         let asked = |seed: u64| {
             let Row {
@@ -162,7 +163,7 @@ fn means(runs: &[Seen]) -> Seen {
     }
 }
 
-/// Both sides of a number, each with its deviation where there are several runs that differ.
+/// Both sides of a number, each with its deviation if several runs differ.
 fn beside(kernels: &[Seen], models: &[Seen], value: fn(&Seen) -> f64, digits: usize) -> String {
     let text = |runs: &[Seen]| {
         let (mean, deviation) = mean(runs, value);

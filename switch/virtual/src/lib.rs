@@ -1,6 +1,6 @@
 //! A network in virtual time: P4Runtime switches, end hosts that speak whole frames, and no wall clock.
 //!
-//! The same programs, the same controllers and the same traffic as in the emulation, but nothing is ever late: time goes on
+//! The same programs, the same controllers and the same traffic as in the emulation, but nothing is ever late: time advances
 //! when every participant of the lock step waits for it.
 //!
 //! ```text
@@ -15,5 +15,4 @@ pub mod model;
 pub mod run;
 pub mod server;
 pub mod service;
-pub mod topology;
 pub mod world;

@@ -1,7 +1,7 @@
-//! Who may act when: participants of the lock step, requests of everybody, and the network's time.
+//! Order of actions: participants of the lock step, requests of clients, and the network's time.
 //!
 //! One thread owns the network. While a participant does not wait, time stands still and requests are answered. When all wait,
-//! time goes on to the earliest time that one of them waits for, and that one is answered. What a switch tells a controller that
+//! time advances to the earliest time that one of them waits for, and that one is answered. What a switch tells a controller that
 //! takes part ends its wait at that instant, before anything else happens.
 
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use crate::world::{World, WorldError};
 
 /// Things that happen between two looks at what was asked.
 const EVENTS_AT_A_TIME: usize = 1024;
-/// With a pace: how long, of the wall clock, the network sleeps at most between two looks.
+/// With a pace: longest sleep of the network between two looks, by the wall clock.
 const NAP: Duration = Duration::from_millis(1);
 
 /// A request that needs the whole network.
@@ -25,17 +25,15 @@ pub type Request = Box<dyn FnOnce(&mut World) -> Result<(), WorldError> + Send>;
 /// Tells a participant what time it is and what its switches have said; or why the run has ended. Must not block.
 pub type Answer = Box<dyn Fn(Result<ParticipateResponse, String>) + Send>;
 
-/// What is said to the thread that owns the network.
+/// Message to the thread that owns the network.
 pub enum Message {
-    /// There are requests for this switch.
+    /// Requests for this switch.
     Switch(usize),
     /// A request for the network.
     Request(Request),
     /// A participant joins under this number.
     Join(u64, Answer),
-    /// A participant waits.
     Wait(u64, ParticipateRequest),
-    /// A participant leaves.
     Leave(u64),
     /// The run is over.
     End,
@@ -49,15 +47,15 @@ struct Participant {
 
 struct Wait {
     asked: ParticipateRequest,
-    /// Its place in the order of waiting.
+    /// Place in the order of waiting.
     since: u64,
 }
 
 /// A switch that controllers talk to.
 pub struct Spoken {
-    /// Its identifier for P4Runtime.
+    /// Device id in P4Runtime.
     pub device_id: u64,
-    /// Its controllers' streams.
+    /// Streams of its controllers.
     pub streams: Arc<Streams>,
     /// Requests for it.
     pub jobs: Receiver<Job>,
@@ -70,10 +68,10 @@ impl Spoken {
     }
 }
 
-/// How a run goes on.
+/// Settings of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// How long, of the wall clock, a participant may say nothing while time stands still for it.
+    /// Time, by the wall clock, that a participant may be silent while time stands still for it.
     pub patience: Duration,
     /// Virtual seconds a second of the wall clock; `None`: as fast as it goes.
     pub pace: Option<f64>,
@@ -88,25 +86,25 @@ pub struct LockStep {
     switches: Vec<Spoken>,
     settings: Settings,
     participants: BTreeMap<u64, Participant>,
-    /// How often somebody began to wait.
+    /// Number of waits so far.
     waits: u64,
-    /// Why time does not go on any more.
+    /// Error that stopped time.
     broken: Option<WorldError>,
     begun: Instant,
 }
 
-/// What to do next.
+/// Next action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
-    /// Time goes on up to this time.
+    /// Time advances up to this time.
     Advance(Nanos),
-    /// This participant is told what its switches have said.
+    /// This participant gets the messages of its switches.
     Tell(u64),
-    /// The wall clock has to go on first.
+    /// The wall clock must advance first.
     Nap,
     /// Time stands still until a participant waits that does not.
     Stand,
-    /// Time stands still, and nobody owes a word.
+    /// Time stands still, and no participant owes a message.
     Idle,
 }
 
@@ -125,10 +123,10 @@ impl LockStep {
         }
     }
 
-    /// Runs until the end is said, or nobody is there any more who could say it.
+    /// Runs until the end message, or until no sender is left.
     ///
     /// # Errors
-    /// Why the run ended before, in a sentence. Participants are told, too.
+    /// A sentence with the reason of an early end. Participants get it, too.
     pub fn run(mut self) -> Result<World, String> {
         let ended = self.until_the_end();
         for participant in self.participants.values() {
@@ -136,12 +134,12 @@ impl LockStep {
             (participant.answer)(Err(why));
         }
         ended?;
-        let balance = self.world.balance();
-        if balance.balanced() {
+        let account = self.world.account();
+        if account.balanced() {
             Ok(self.world)
         } else {
             Err(format!(
-                "a frame went missing between the parts of the network, which is a bug: {balance:?}"
+                "a frame went missing between the parts of the network, which is a bug: {account:?}"
             ))
         }
     }
@@ -220,7 +218,7 @@ impl LockStep {
             .min()
     }
 
-    /// What those who wait say of their streams, and what was said there.
+    /// Streams of those who wait, and the messages on them.
     fn conversations(&self) -> impl Iterator<Item = (u64, &Wait, &Conversation, Said)> {
         let waiting = self.participants.iter();
         let waiting = waiting.filter_map(|(&id, participant)| Some((id, participant.waits.as_ref()?)));
@@ -240,7 +238,7 @@ impl LockStep {
         Some((found.2.device_id, found.2.to_switch - found.3.by_controller))
     }
 
-    /// Of the participants whose switches have said what they have not taken, the one that has waited longest.
+    /// Of the participants with unread messages of their switches, the one that has waited longest.
     fn spoken_to(&self) -> Option<u64> {
         let spoken_to = self.conversations();
         let unheard = spoken_to.filter(|(_, _, told, said)| said.by_switch > told.from_switch);
@@ -309,7 +307,7 @@ impl LockStep {
         }
     }
 
-    /// The network cannot go on. Time stands still from now on, and what there is can be read until all participants have left.
+    /// Stops the network after an error. Time stands still, and its state can be read until all participants have left.
     fn fail(&mut self, error: WorldError) {
         for participant in self.participants.values() {
             (participant.answer)(Err(error.to_string()));

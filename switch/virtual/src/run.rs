@@ -6,10 +6,10 @@ use p4sched_dataplane::Nanos;
 use p4sched_proto::p4sched::v1 as api;
 use p4sched_traffic_generator::flow::{TcpFlow, UdpFlow, distinct};
 
-use crate::world::LAST_INSTANT;
-
 /// A second.
 const SECOND: Nanos = 1_000_000_000;
+/// Times of a day from here on still fit into 64 bits.
+pub const LAST_INSTANT: Nanos = Nanos::MAX / 2;
 /// No run is longer: a day, as in the traffic generator.
 const LONGEST: Nanos = 86_400 * SECOND;
 /// Connections of one transfer, as iperf3 has it.
@@ -24,92 +24,82 @@ const FASTEST_PROBE: f64 = 1e6;
 pub struct Run {
     /// Unique in the network.
     pub name: String,
-    /// When it starts.
     pub start: Nanos,
-    /// What it does.
     pub program: Program,
 }
 
-/// What a run does; see the messages of the same names.
+/// Program of a run; see the messages of the same names.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Program {
     /// iperf3 --client.
     BulkSend(BulkSend),
     /// iperf3 --server.
     BulkReceive {
-        /// Where it listens.
+        /// Listening port.
         port: u16,
     },
     /// p4sched-traffic udp-send.
     UdpSend {
-        /// The flows.
         flows: Vec<UdpFlow>,
-        /// Of ranks and arrivals.
+        /// Seed of ranks and arrivals.
         seed: u64,
-        /// Whether each datagram is logged.
+        /// True if each datagram is logged.
         log: bool,
     },
     /// p4sched-traffic udp-receive.
     UdpReceive {
-        /// Where it listens.
+        /// Listening address.
         address: Ipv4Addr,
-        /// There.
+        /// Listening ports.
         ports: Vec<u16>,
-        /// How long.
         duration: Nanos,
         /// Length of a sample.
         interval: Nanos,
-        /// Whether each datagram is logged.
+        /// True if each datagram is logged.
         log: bool,
     },
     /// p4sched-traffic tcp-send.
     TcpSend {
-        /// The flows.
         flows: Vec<TcpFlow>,
         /// Name of the congestion control.
         congestion_control: String,
         /// Flows not done by then are given up.
         deadline: Nanos,
-        /// Whether connections are opened before the first flow starts.
+        /// True if connections are opened before the first flow starts.
         open_ahead: bool,
     },
     /// p4sched-traffic tcp-serve.
     TcpServe {
-        /// Where it listens.
+        /// Listening address.
         address: Ipv4Addr,
-        /// There.
+        /// Listening port.
         port: u16,
-        /// How long at most.
+        /// Longest duration.
         duration: Nanos,
-        /// It ends when so many have arrived.
+        /// Number of flows after which it ends.
         flows: Option<usize>,
     },
     /// p4sched-traffic observe.
     Observe {
-        /// How long.
         duration: Nanos,
-        /// Whether each segment is logged.
+        /// True if each segment is logged.
         log: bool,
     },
     /// p4sched.lab.probe send.
     ProbeSend {
-        /// From this address.
         source: Ipv4Addr,
-        /// To this one.
         destination: Ipv4Addr,
-        /// There.
         port: u16,
-        /// How fast.
         packets_per_s: f64,
     },
     /// p4sched.lab.probe receive.
     ProbeReceive {
-        /// Where it listens.
+        /// Listening port.
         port: u16,
     },
     /// A program of the guest.
     Command {
-        /// Its command line.
+        /// Command line.
         words: Vec<String>,
     },
 }
@@ -133,21 +123,18 @@ impl Program {
 /// Endless TCP connections from one address to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BulkSend {
-    /// From this address.
     pub source: Ipv4Addr,
-    /// To this one.
     pub destination: Ipv4Addr,
-    /// There.
     pub port: u16,
-    /// How many connections.
+    /// Number of connections.
     pub connections: u32,
     /// TOS byte of the segments.
     pub tos: u8,
     /// Name of the congestion control.
     pub congestion_control: String,
-    /// How long they send after the warm-up.
+    /// Time of sending after the warm-up.
     pub duration: Nanos,
-    /// What the report leaves out.
+    /// Time that the report excludes.
     pub warm_up: Nanos,
 }
 
@@ -179,11 +166,11 @@ impl Run {
 
 impl Program {
     fn new(asked: api::run::Program) -> Result<Program, String> {
-        use api::run::Program as Asked;
+        use api::run::Program as Request;
         Ok(match asked {
-            Asked::BulkSend(bulk) => Program::BulkSend(BulkSend::new(bulk)?),
-            Asked::BulkReceive(bulk) => Program::BulkReceive { port: port(bulk.port)? },
-            Asked::UdpSend(udp) => {
+            Request::BulkSend(bulk) => Program::BulkSend(BulkSend::new(bulk)?),
+            Request::BulkReceive(bulk) => Program::BulkReceive { port: port(bulk.port)? },
+            Request::UdpSend(udp) => {
                 let flows: Vec<UdpFlow> = list(&udp.flows)?;
                 flows.iter().try_for_each(UdpFlow::check).map_err(sentence)?;
                 distinct(flows.iter().map(|flow| flow.flow)).map_err(sentence)?;
@@ -193,14 +180,14 @@ impl Program {
                     log: udp.log,
                 }
             }
-            Asked::UdpReceive(udp) => Program::UdpReceive {
+            Request::UdpReceive(udp) => Program::UdpReceive {
                 address: address(&udp.address)?,
                 ports: udp.ports.into_iter().map(port).collect::<Result<_, _>>()?,
                 duration: time("duration_ns", udp.duration_ns)?,
                 interval: if udp.interval_ns == 0 { SECOND } else { udp.interval_ns },
                 log: udp.log,
             },
-            Asked::TcpSend(tcp) => {
+            Request::TcpSend(tcp) => {
                 let flows: Vec<TcpFlow> = list(&tcp.flows)?;
                 flows.iter().try_for_each(TcpFlow::check).map_err(sentence)?;
                 distinct(flows.iter().map(|flow| flow.flow)).map_err(sentence)?;
@@ -211,17 +198,17 @@ impl Program {
                     open_ahead: tcp.open_ahead,
                 }
             }
-            Asked::TcpServe(tcp) => Program::TcpServe {
+            Request::TcpServe(tcp) => Program::TcpServe {
                 address: address(&tcp.address)?,
                 port: port(tcp.port)?,
                 duration: time("duration_ns", tcp.duration_ns)?,
                 flows: tcp.flows.map(|flows| flows as usize),
             },
-            Asked::Observe(observe) => Program::Observe {
+            Request::Observe(observe) => Program::Observe {
                 duration: time("duration_ns", observe.duration_ns)?,
                 log: observe.log,
             },
-            Asked::ProbeSend(probe) => Program::ProbeSend {
+            Request::ProbeSend(probe) => Program::ProbeSend {
                 source: address(&probe.source)?,
                 destination: address(&probe.destination)?,
                 port: port(probe.port)?,
@@ -234,11 +221,11 @@ impl Program {
                     ));
                 },
             },
-            Asked::ProbeReceive(probe) => Program::ProbeReceive {
+            Request::ProbeReceive(probe) => Program::ProbeReceive {
                 port: port(probe.port)?,
             },
-            Asked::Command(command) if command.words.is_empty() => return Err("the command has no words".into()),
-            Asked::Command(command) => Program::Command { words: command.words },
+            Request::Command(command) if command.words.is_empty() => return Err("the command has no words".into()),
+            Request::Command(command) => Program::Command { words: command.words },
         })
     }
 }

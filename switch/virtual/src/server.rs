@@ -8,6 +8,8 @@ use p4sched_device::Device;
 use p4sched_engine::Engine;
 use p4sched_p4runtime::{CLIENT_METADATA_BYTES, DeviceHandle, Streams, serve_streams};
 use p4sched_proto::p4sched::v1::simulation_server::SimulationServer;
+use p4sched_world::network_file::{HostPlace, NetworkFile};
+use p4sched_world::topology::TopologyError;
 use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -17,15 +19,14 @@ use tonic::transport::server::TcpIncoming;
 use crate::host::Host;
 use crate::lockstep::{LockStep, Message, Settings, Spoken};
 use crate::service::{Served, Service};
-use crate::topology::{HostPlace, Topology, TopologyError};
 use crate::world::World;
 
 /// Flow lists are far below this, and gRPC's own 4 MB are not enough for a hundred thousand flows.
 const MAX_REQUEST_BYTES: usize = 256 << 20;
-/// What a switch may tell a controller at one instant: an idle notice for each of its entries, and more.
+/// Limit on messages to a controller at one instant: an idle notice for each of its entries, and more.
 const STREAM_BACKLOG: usize = 1 << 20;
 
-/// Why a network could not be started.
+/// Reason why a network could not be started.
 #[derive(Debug, Error)]
 pub enum StartError {
     /// The description is of no network.
@@ -34,18 +35,17 @@ pub enum StartError {
     /// A server has no place to listen.
     #[error("cannot listen on {address}: {source}")]
     Listen {
-        /// Where.
         address: SocketAddr,
-        /// What the system said.
+        /// Message of the system.
         source: std::io::Error,
     },
 }
 
 /// A network whose servers listen. Time stands still.
 pub struct Network {
-    /// Of the simulation's service.
+    /// Address of the simulation's service.
     pub address: SocketAddr,
-    /// Of each switch, in the order of the description.
+    /// Switches in the order of the description.
     pub switches: Vec<Served>,
     /// Leads to the network's thread.
     pub messages: Sender<Message>,
@@ -60,7 +60,7 @@ impl Network {
     /// # Errors
     /// If the description is of no network, or an address is taken.
     pub async fn start(
-        topology: &Topology,
+        topology: &NetworkFile,
         address: SocketAddr,
         first_port: Option<u16>,
         settings: Settings,

@@ -16,7 +16,8 @@ use tonic::{Request, Response, Status, Streaming};
 
 use crate::host::TcpSettings;
 use crate::lockstep::Message;
-use crate::world::{LAST_INSTANT, World, WorldError};
+use crate::run::LAST_INSTANT;
+use crate::world::{World, WorldError};
 
 /// Bytes of a piece of a log: far below what gRPC takes at a time.
 const PIECE: usize = 1 << 20;
@@ -24,11 +25,10 @@ const PIECE: usize = 1 << 20;
 /// A switch, and where its server is.
 #[derive(Clone, Debug)]
 pub struct Served {
-    /// Its name.
     pub name: String,
-    /// Its identifier for P4Runtime.
+    /// Device id in P4Runtime.
     pub device_id: u64,
-    /// Of its server.
+    /// Address of its server.
     pub address: SocketAddr,
 }
 
@@ -69,7 +69,7 @@ impl Service {
         answered.await.map_err(|_| over())
     }
 
-    /// As [`Service::run`], for what the network may refuse.
+    /// Same as [`Service::run`], for requests that the network may refuse.
     async fn ask<R: Send + 'static>(
         &self,
         request: impl FnOnce(&mut World) -> Result<Result<R, WorldError>, String> + Send + 'static,

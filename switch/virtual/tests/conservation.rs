@@ -11,8 +11,8 @@ use p4sched_proto::p4sched::v1::run::Program as Traffic;
 use p4sched_schedulers::Target;
 use p4sched_simulator::program::Program as Compiled;
 use p4sched_virtual::model::ModelHost;
-use p4sched_virtual::topology::Topology;
 use p4sched_virtual::world::World;
+use p4sched_world::network_file::NetworkFile;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -25,7 +25,7 @@ static FIFO: LazyLock<Compiled> = LazyLock::new(|| {
 });
 
 /// Hosts h1 and h2 at s1, h3 and h4 at s2, on ports 1 and 2; port 3 is the link between the switches.
-fn topology() -> Topology {
+fn topology() -> NetworkFile {
     let host = |number: u8| {
         json!({
             "name": format!("h{number}"), "mac": format!("02:00:00:00:01:{number:02x}"),
@@ -39,10 +39,10 @@ fn topology() -> Topology {
         "hosts": [host(1), host(2), host(3), host(4)],
         "links": [{"ends": [{"switch": "s1", "port": 3}, {"switch": "s2", "port": 3}]}],
     });
-    Topology::parse(&text.to_string()).expect("a network")
+    NetworkFile::parse(&text.to_string()).expect("a network")
 }
 
-/// What the links are like.
+/// Settings of the links.
 #[derive(Clone, Copy, Debug)]
 struct Links {
     rate_bps: u64,
@@ -162,7 +162,7 @@ fn results(world: &mut World) -> (Vec<api::RunState>, Vec<api::HostCounters>, Ve
         .iter()
         .map(|state| world.log(&state.name).expect("its log"))
         .collect();
-    (states, counters, logs, format!("{:?}", world.balance()))
+    (states, counters, logs, format!("{:?}", world.account()))
 }
 
 fn flows() -> impl Strategy<Value = Vec<Flow>> {
@@ -204,7 +204,7 @@ proptest! {
             for step in steps {
                 now += step;
                 while !world.advance(now, 1).expect("the network goes on") {
-                    assert!(world.balance().balanced(), "{:?}", world.balance());
+                    assert!(world.account().balanced(), "{:?}", world.account());
                 }
             }
             while !world.advance(3600 * SECOND, 1 << 20).expect("the network goes on") {}

@@ -1,4 +1,4 @@
-//! Frames that go in a circle without delay: the network says so, and time stands still.
+//! Frames that go in a circle without delay: the network reports it, and time stands still.
 
 use std::path::Path;
 
@@ -10,14 +10,14 @@ use p4sched_schedulers::Target;
 use p4sched_simulator::program::Program as Compiled;
 use p4sched_virtual::host::Host;
 use p4sched_virtual::model::ModelHost;
-use p4sched_virtual::topology::Topology;
 use p4sched_virtual::world::{World, WorldError};
+use p4sched_world::network_file::NetworkFile;
 use serde_json::json;
 
 const SECOND: u64 = 1_000_000_000;
 
 /// A host at each of two switches, on port 1; port 3 is the link between the switches.
-fn topology() -> Topology {
+fn topology() -> NetworkFile {
     let host = |number: u8| {
         json!({
             "name": format!("h{number}"), "mac": format!("02:00:00:00:01:{number:02x}"),
@@ -30,7 +30,7 @@ fn topology() -> Topology {
         "hosts": [host(1), host(2)],
         "links": [{"ends": [{"switch": "s1", "port": 3}, {"switch": "s2", "port": 3}]}],
     });
-    Topology::parse(&text.to_string()).expect("a network")
+    NetworkFile::parse(&text.to_string()).expect("a network")
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn frames_that_go_in_a_circle_without_delay_end_the_run_with_a_sentence() {
         "more than 10000000 things happen at 2.00000008 s, and time does not go on: does a switch send frames in a circle?"
     );
     assert_eq!(world.now(), 2 * SECOND + 80);
-    assert!(world.balance().balanced(), "{:?}", world.balance());
+    assert!(world.account().balanced(), "{:?}", world.account());
     // What is known so far can still be asked for.
     assert_eq!(world.states(&[]).expect("all runs").len(), 1);
 }

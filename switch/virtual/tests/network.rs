@@ -9,7 +9,7 @@ use p4sched_proto::p4sched::v1::run_state::Phase;
 use serde_json::{Value, json};
 
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Longer than a client needs for its next request beside other tests.
+/// Longer than a client needs for its next request on a busy machine.
 const SHORT_PATIENCE: Duration = Duration::from_millis(400);
 const U1: &str = "10.1.1.1";
 
@@ -291,7 +291,7 @@ async fn a_participant_that_falls_silent_ends_the_run_with_a_sentence() {
     );
 }
 
-/// What the lab's controller says of its stream with a device.
+/// The report of the lab's controller on its stream with a device.
 fn conversation(device_id: u64, to_switch: u64) -> Vec<api::Conversation> {
     vec![api::Conversation {
         device_id,

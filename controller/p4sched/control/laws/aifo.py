@@ -35,7 +35,7 @@ spans longer. C counts packets, so a mix of sizes waits the delay target only on
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
@@ -50,7 +50,7 @@ from p4sched.control.laws.ranked import (
     ranked_law,
 )
 from p4sched.control.laws.traffic import Traffic
-from p4sched.control.parameters import MAX_PACKETS, MAX_WINDOW, Comparison
+from p4sched.control.parameters import MAX_PACKETS, MAX_WINDOW, SIZE, WINDOW, Comparison
 from p4sched.errors import in_range
 from p4sched.p4rt.target import PROGRAMS, Target
 
@@ -61,6 +61,13 @@ class Parameters(ranked.Parameters):
 
     table: ClassVar[str] = "aifo_params"
     action: ClassVar[str] = "set_aifo"
+    symbols: ClassVar[Mapping[str, str]] = {
+        "C": "target_packets",
+        SIZE: "capacity_packets",
+        "k": "headroom_256",
+        WINDOW: "window_ranks",
+        "S": "sampling",
+    }
 
     target_packets: int = 20
     """C."""
@@ -94,7 +101,8 @@ class Parameters(ranked.Parameters):
         return cls(buffer, buffer, headroom_numerator(comparison.headroom), comparison.window, 1)
 
     def on(self, target: Target) -> Self:
-        """Where departures report the length, the queue gets room for what is admitted between two of them."""
+        """Adapts to the target: if departures report the length, the queue gets room for packets admitted between two
+        of them."""
         programs = PROGRAMS[target]
         room = min(2 * self.target_packets, MAX_PACKETS) if programs.length_reports else 0
         return replace(
@@ -126,9 +134,9 @@ class Parameters(ranked.Parameters):
 
 @dataclass(frozen=True)
 class Config(ranked.Config):
-    """What the law needs to know, and what is asked of it."""
+    """Description of the link and goals of the law."""
 
-    symbols: ClassVar[Mapping[str, str]] = {"C": "target_packets", "S": "sampling", "k": "headroom_256"}
+    fixable: ClassVar[Sequence[str]] = ("C", "S", "k")
 
     window_ranks: int = 20
     """|W|."""
@@ -136,8 +144,18 @@ class Config(ranked.Config):
     def on(self, target: Target) -> Self:
         return replace(self, window_ranks=min(self.window_ranks, PROGRAMS[target].largest_window))
 
+    def turned(self, current: ranked.Parameters) -> ranked.Parameters:
+        pinned = self.pinned(current)
+        assert isinstance(pinned, Parameters)
+        return replace(
+            pinned,
+            target_packets=min(pinned.target_packets, self.queue_packets),
+            capacity_packets=self.queue_packets,
+            window_ranks=self.window_ranks,
+        )
+
     def parameters_for(self, traffic: Traffic) -> Parameters:
-        """The law."""
+        """Parameters that fit this traffic."""
         target = self.fixed_packets("C")
         if target is None:
             target = max(1, min(self.queue_packets, round(traffic.packets_in(self.delay_ns))))

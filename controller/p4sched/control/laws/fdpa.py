@@ -112,7 +112,7 @@ class Bandwise(Layout):
 
 @dataclass(frozen=True)
 class Config:
-    """What the law needs to know of the link and of the scheme."""
+    """Description of the link and of the scheme."""
 
     law: ClassVar[Law["Config", "State", "Sample", "Decision"]]
 
@@ -126,7 +126,7 @@ class Config:
     token_bucket: bool = False
     """Token buckets instead of the average rate (paper, section V)."""
     burst_bytes: int = 0
-    """What a token bucket can hold; 0: two RTTs of one fair share, at least 10 packets."""
+    """Size of a token bucket; 0: two RTTs of one fair share, at least 10 packets."""
     flowlet_gap_us: int = 0
     """A flow keeps its band until it pauses this long (paper, section V); 0: it never keeps it."""
     activity_window_ns: int = 600_000_000
@@ -241,15 +241,23 @@ class _Step:
 
 @dataclass(frozen=True)
 class State:
-    """What the law remembers from one sample to the next."""
+    """State of the law between samples."""
 
     parameters: Parameters | None = None
-    """In force on the switch, as far as known."""
+    """Parameters in force on the switch, if known."""
     taken_over: bool = False
     """`parameters` come from a predecessor whose history is not known."""
     sample: Sample | None = None
     steps: tuple[_Step, ...] = field(default=())
     """Oldest first; those that reach into the activity window."""
+    weight: float | None = None
+    """Sum of the weights of the users that `parameters` are for; None: they come from a predecessor."""
+    is_turned: bool = False
+    """`parameters` were decided by another configuration of this controller."""
+
+    def turned(self) -> "State":
+        """The same history and users, before the first decision by another configuration."""
+        return replace(self, is_turned=True)
 
     @classmethod
     def take_over(cls, parameters: Parameters | None) -> "State":
@@ -264,15 +272,15 @@ class Decision:
     """The law's answer to one sample."""
 
     state: State
-    """To be passed with the next sample."""
+    """State for the next sample."""
     parameters: Parameters | None
-    """To be in force now; None as long as nothing is known."""
+    """Parameters for the switch; None while nothing is known."""
     changed: bool
-    """Whether `parameters` differ from what the switch has."""
+    """True if `parameters` differ from those of the switch."""
     active: tuple[int, ...]
     """Active users, ascending."""
     fair_share_bps: float
-    """Of a user of weight 1, if it follows from the active users; 0 while there are none."""
+    """Fair share of a user of weight 1 among the active users; 0 if there are none."""
 
     def record(self) -> dict[str, Any]:
         """The outcome, for the decision log."""
@@ -284,7 +292,7 @@ class Decision:
         }
 
     def news(self) -> str:
-        """Who shares the link, and how much each gets."""
+        """Users that share the link, and the share of each."""
         return f"{len(self.active)} active users, fair share {self.fair_share_bps / 1e6:.3f} Mbit/s"
 
 
@@ -297,17 +305,19 @@ def decide(config: Config, state: State, sample: Sample) -> Decision:
     watched = bool(steps) and sample.time_ns - steps[0].start_ns >= config.activity_window_ns
     taken_over = state.taken_over and not watched
 
+    wanted_for: float | None = weight
     if active:
         wanted: Parameters | None = parameters_for(config, weight, largest_scale)
-    elif state.parameters is not None:
-        wanted = state.parameters
+    elif state.parameters is None:
+        wanted_for, wanted = 1.0, parameters_for(config, 1.0, largest_scale)
     else:
-        wanted = parameters_for(config, 1.0, largest_scale)
+        wanted_for, wanted = state.weight, _of_before(config, state, state.parameters, largest_scale)
     if taken_over and wanted is not None and state.parameters is not None:
         held = _in_configuration(config, state.parameters, largest_scale)
-        wanted = wanted if active and wanted.edges[0] < held.edges[0] else held
+        if not active or wanted.edges[0] >= held.edges[0]:
+            wanted_for, wanted = None, held
     return Decision(
-        state=State(wanted, taken_over, sample, steps),
+        state=State(wanted, taken_over, sample, steps, wanted_for),
         parameters=wanted,
         changed=wanted != state.parameters,
         active=active,
@@ -335,6 +345,15 @@ def parameters_for(config: Config, weight: float, largest_scale: int = UNIT_SCAL
         flowlet_gap_us=config.flowlet_gap_us,
         sizes=sizes + (0,) * (QUEUES - len(sizes)),
     )
+
+
+def _of_before(config: Config, state: State, found: Parameters, largest_scale: int) -> Parameters:
+    """Bands for the previous users while nobody is active: `found`, unless the configuration was changed."""
+    if not state.is_turned:
+        return found
+    if state.weight is None:
+        return _in_configuration(config, found, largest_scale)
+    return parameters_for(config, state.weight, largest_scale)
 
 
 def _in_configuration(config: Config, found: Parameters, largest_scale: int) -> Parameters:

@@ -24,7 +24,7 @@ ones.
 nothing. BMv2's queues do not share a link: there the port drains up to n times the rate of one queue.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
@@ -32,7 +32,7 @@ from p4sched.control.laws import ranked
 from p4sched.control.laws.aifo import quantile_headroom, sampling
 from p4sched.control.laws.ranked import HEADROOM_UNIT, MAX_COUNT, close_to, headroom_numerator, ranked_law
 from p4sched.control.laws.traffic import Traffic
-from p4sched.control.parameters import MAX_PACKETS, MAX_WINDOW, Comparison, queue_split, queues_label
+from p4sched.control.parameters import MAX_PACKETS, MAX_WINDOW, WINDOW, Comparison, queue_split, queues_label
 from p4sched.errors import in_range
 from p4sched.p4rt.target import PROGRAMS, Target
 from p4sched.p4rt.traffic_manager import QUEUES
@@ -51,6 +51,12 @@ class Parameters(ranked.Parameters):
 
     table: ClassVar[str] = "packs_params"
     action: ClassVar[str] = "set_packs"
+    symbols: ClassVar[Mapping[str, str]] = {
+        "B": "sizes",
+        "k": "headroom_256",
+        WINDOW: "window_ranks",
+        "S": "sampling",
+    }
 
     sizes: tuple[int, ...] = (10,) * QUEUES
     """B_1 .. B_n, packets; queue 1 is the most urgent."""
@@ -132,9 +138,9 @@ class Parameters(ranked.Parameters):
 
 @dataclass(frozen=True)
 class Config(ranked.Config):
-    """What the law needs to know, and what is asked of it."""
+    """Description of the link and goals of the law."""
 
-    symbols: ClassVar[Mapping[str, str]] = {"B": "sizes", "S": "sampling", "k": "headroom_256"}
+    fixable: ClassVar[Sequence[str]] = ("B", "S", "k")
 
     queues: int = 8
     """n."""
@@ -149,8 +155,13 @@ class Config(ranked.Config):
     def on(self, target: Target) -> Self:
         return replace(self, window_ranks=min(self.window_ranks, PROGRAMS[target].largest_window))
 
+    def turned(self, current: ranked.Parameters) -> ranked.Parameters:
+        pinned = self.pinned(current)
+        assert isinstance(pinned, Parameters)
+        return replace(pinned, window_ranks=self.window_ranks)
+
     def parameters_for(self, traffic: Traffic) -> Parameters:
-        """The law."""
+        """Parameters that fit this traffic."""
         in_range("number of queues n", self.queues, 1, QUEUES, "queues")
         most = self.queues * self.queue_packets
         buffer = self.fixed_packets("B")

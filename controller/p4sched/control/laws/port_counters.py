@@ -1,16 +1,17 @@
-"""What the ranked programs count of the packets to one egress port, and what happened between two readings."""
+"""Counters of the ranked programs for one egress port, and differences between two readings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
+from p4sched.constants import MAX_PORTS
 from p4sched.control.laws.arithmetic import square
 from p4sched.errors import require
 from p4sched.p4rt.reader import Count
 
 BUCKETS = 33
-"""Of the logarithmic histograms: bucket 0 is the value 0, bucket i the values 2^(i-1) .. 2^i - 1."""
-MAX_PORT = 511
+"""Buckets of the logarithmic histograms: bucket 0 is the value 0, bucket i the values 2^(i-1) .. 2^i - 1."""
+MAX_PORT = MAX_PORTS - 1
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Sample:
     time_ns: int
     """The middle of the Read, by any clock that never goes back."""
     read_ns: int
-    """How long the Read took: the counters are from some instant within."""
+    """Duration of the Read; the counters are from some instant within it."""
     admitted: Count
     refused: Count
     """Dropped by the admission rule."""
@@ -59,7 +60,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Step:
-    """What happened between two samples."""
+    """Traffic between two samples."""
 
     start_ns: int
     end_ns: int
@@ -74,7 +75,7 @@ class Step:
 
     @property
     def duration_ns(self) -> int:
-        """From sample to sample."""
+        """Time between the samples."""
         return self.end_ns - self.start_ns
 
     @property

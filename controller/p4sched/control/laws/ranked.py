@@ -1,4 +1,4 @@
-"""What the control laws of the ranked schemes share: their configuration, and when they write.
+"""Shared parts of the control laws of ranked schemes: their configuration, and when they write.
 
 The counters of a port (`port_counters`) tell of its traffic (`traffic`). The law of a scheme says which parameters fit
 that traffic (`Config.parameters_for`). What is here decides whether they are written.
@@ -17,7 +17,7 @@ writes what fits the configured rate and Poisson arrivals of that rate.
 import dataclasses
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
@@ -49,11 +49,11 @@ class Parameters(PortParameters):
     @property
     @abstractmethod
     def described(self) -> str:
-        """All that a law sets, in the paper's names."""
+        """The parameters, in the paper's names."""
 
     @abstractmethod
     def near(self, wanted: Self) -> bool:
-        """Whether `wanted` differs by so little that these parameters may stay."""
+        """True if `wanted` differs so little that these parameters may stay."""
 
 
 def headroom_numerator(share: float) -> int:
@@ -66,12 +66,12 @@ def headroom_numerator(share: float) -> int:
 
 @dataclass(frozen=True)
 class Config(ABC):
-    """What the laws need to know of the link, and what is asked of them."""
+    """Description of the link and goals of the laws."""
 
     law: ClassVar["RankedLaw"]
-    """Whose configuration it is."""
-    symbols: ClassVar[Mapping[str, str]]
-    """The paper's names of the parameters that the law sets and `fixed` can pin; their fields in its Parameters."""
+    """Law of this configuration."""
+    fixable: ClassVar[Sequence[str]]
+    """The paper's names of the parameters that the law sets and `fixed` can pin."""
 
     rate_bps: int
     """Rate of the link, bit/s of Ethernet frames: the drain rate until it is measured."""
@@ -108,14 +108,14 @@ class Config(ABC):
         require(0 < self.loss < 1, f"loss {self.loss:g} is not in (0, 1)")
         require(0 <= self.max_headroom < 1, f"largest headroom {self.max_headroom:g} is not in [0, 1)")
         for symbol, value in self.fixed.items():
-            if symbol not in self.symbols:
-                raise unknown_name(f"parameter of {self.law.name.upper()}", symbol, self.symbols)
+            if symbol not in self.fixable:
+                raise unknown_name(f"parameter of {self.law.name.upper()}", symbol, self.fixable)
             require(symbol == "k" or float(value).is_integer(), f"{symbol} = {value:g} is not a whole number")
         # whatever is wrong with the other values is said now, not when the first packet comes
         self.parameters_for(self.at_first())
 
     def on(self, _target: Target) -> Self:
-        """As near to it as the program of a target comes."""
+        """The closest configuration that the program of a target supports."""
         return self
 
     @classmethod
@@ -146,7 +146,7 @@ class Config(ABC):
         """The law: parameters for this traffic."""
 
     def keeps(self, current: Parameters, wanted: Parameters, traffic: Traffic) -> bool:
-        """Whether `current` may stay though `wanted` would fit this traffic better."""
+        """True if `current` may stay even though `wanted` would fit this traffic better."""
         return current.near(wanted)
 
     def pinned(self, current: Parameters) -> Parameters:
@@ -154,11 +154,15 @@ class Config(ABC):
         if not self.fixed:
             return current
         first = self.parameters_for(self.at_first())
-        fields = [self.symbols[symbol] for symbol in self.fixed]
+        fields = [current.symbols[symbol] for symbol in self.fixed]
         return dataclasses.replace(current, **{field: getattr(first, field) for field in fields})
 
+    def turned(self, current: Parameters) -> Parameters:
+        """`current` with all that this configuration says of parameters, besides what follows from traffic."""
+        return self.pinned(current)
+
     def at_first(self) -> Traffic:
-        """Assumed until something is measured: Poisson arrivals of full-sized frames at the link's rate."""
+        """Assumption before the first measurement: Poisson arrivals of full-sized frames at the link's rate."""
         return Traffic(self.rate_bps / 8 / MTU_FRAME_BYTES, MTU_FRAME_BYTES, self.rate_bps, 1.0, 1.0)
 
     def fixed_packets(self, symbol: str) -> int | None:
@@ -181,18 +185,24 @@ class Config(ABC):
 
 @dataclass(frozen=True)
 class State:
-    """What a law remembers from one sample to the next."""
+    """State of a law between samples."""
 
     parameters: Parameters | None = None
-    """In force on the switch, as far as known."""
+    """Parameters in force on the switch, if known."""
     sample: Sample | None = None
     steps: tuple[Step, ...] = ()
     """Oldest first; those that reach into the dispersion window."""
     drain_bps: float | None = None
     dispersion: float = 1.0
     since_ns: int | None = None
-    """When the traffic last changed; what was before tells nothing of it."""
+    """Time of the last change of the traffic; earlier samples say nothing about it."""
     written_ns: int | None = None
+    is_turned: bool = False
+    """`parameters` were decided by another configuration of this controller."""
+
+    def turned(self) -> Self:
+        """The same knowledge of the traffic, before the first decision by another configuration."""
+        return dataclasses.replace(self, is_turned=True)
 
     @classmethod
     def take_over(cls, parameters: Parameters | None) -> Self:
@@ -208,13 +218,13 @@ class Decision:
     """A law's answer to one sample."""
 
     state: State
-    """To be passed with the next sample."""
+    """State for the next sample."""
     parameters: Parameters
-    """To be in force now."""
+    """Parameters for the switch."""
     changed: bool
-    """Whether `parameters` differ from what the switch has."""
+    """True if `parameters` differ from those of the switch."""
     traffic: Traffic | None
-    """What the decision rests on; None while too little is known."""
+    """Basis of the decision; None while too little is known."""
 
     def record(self) -> dict[str, Any]:
         """The outcome, for the decision log; estimates to six digits."""
@@ -259,15 +269,21 @@ def decide(config: Config, state: State, sample: Sample) -> Decision:
     if steps and sample.time_ns - steps[0].start_ns >= config.rate_window_ns:
         traffic = traffic_of(recent, drain_bps, dispersion)
     now = dataclasses.replace(
-        state, sample=sample, steps=steps, drain_bps=drain_bps, dispersion=dispersion, since_ns=since_ns
+        state,
+        sample=sample,
+        steps=steps,
+        drain_bps=drain_bps,
+        dispersion=dispersion,
+        since_ns=since_ns,
+        is_turned=False,
     )
 
     if state.parameters is None:
         return _written(now, config.parameters_for(config.at_first()), sample, traffic)
     just_written = state.written_ns is not None and sample.time_ns - state.written_ns < config.hold_ns
-    pinned = config.pinned(state.parameters)
+    pinned = config.turned(state.parameters) if state.is_turned else config.pinned(state.parameters)
     if pinned != state.parameters:
-        # parameters that were taken over: what is pinned has no tolerance, and needs no traffic to be known
+        # taken over, or turned by hand: what is pinned has no tolerance, and needs no traffic to be known
         return _written(now, pinned, sample, traffic)
     if traffic is not None and not just_written:
         wanted = config.parameters_for(traffic)
@@ -282,5 +298,5 @@ def _written(state: State, parameters: Parameters, sample: Sample, traffic: Traf
 
 
 def close_to(current: int, wanted: int, share: float) -> bool:
-    """Whether a count differs by no more than this share, or by one."""
+    """True if a count differs by at most this share, or by one."""
     return abs(wanted - current) <= max(1, share * current)

@@ -78,15 +78,15 @@ ALIKE = 1e-12
 """Predictions that differ by less than this share do not tell which is better: logarithms of another mathematical
 library make such a difference."""
 SIZE_STEP = 1.4
-"""From one size of the queue that is tried to the next."""
+"""Ratio between two sizes that are tried for the queue."""
 MIN_BUCKET = 4
-"""Below it buckets hold single ranks, and say exactly where the ranks end."""
+"""Below this bucket, buckets hold single ranks and show exactly where the ranks end."""
 FEW_RANKS = 32
-"""Below so many the ranks are counted one by one."""
+"""Limit below which ranks are counted one by one."""
 GRID = 240
 """Points of F; a number that many sizes divide."""
 HEADROOM_STEPS = 4
-"""Headrooms that are tried for each size."""
+"""Number of headrooms tried for each size."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +95,7 @@ class Parameters(ranked.Parameters):
 
     table: ClassVar[str] = "rifo_params"
     action: ClassVar[str] = "set_rifo"
+    symbols: ClassVar[Mapping[str, str]] = {"B": "capacity_packets", "k": "headroom_256", "T": "tracking_packets"}
 
     capacity_packets: int = 20
     """B."""
@@ -143,12 +144,12 @@ class Parameters(ranked.Parameters):
 
 @dataclass(frozen=True)
 class Config(ranked.Config):
-    """What the law needs to know, and what is asked of it."""
+    """Description of the link and goals of the law."""
 
-    symbols: ClassVar[Mapping[str, str]] = {"B": "capacity_packets", "T": "tracking_packets", "k": "headroom_256"}
+    fixable: ClassVar[Sequence[str]] = ("B", "T", "k")
 
     def parameters_for(self, traffic: Traffic) -> Parameters:
-        """The law."""
+        """Parameters that fit this traffic."""
         buffer, headroom = _best(traffic, self._settings(traffic))
         tracking = self.fixed_packets("T")
         if tracking is None:
@@ -157,7 +158,7 @@ class Config(ranked.Config):
         return Parameters(buffer, self.headroom_256(headroom / buffer), tracking)
 
     def keeps(self, current: ranked.Parameters, wanted: ranked.Parameters, traffic: Traffic) -> bool:
-        """Whether `current` waits no longer than asked and does about as well."""
+        """True if `current` waits no longer than the target and does about as well."""
         assert isinstance(current, Parameters)
         assert isinstance(wanted, Parameters)
         if current.near(wanted):
@@ -258,7 +259,7 @@ def urgent_share(ranks: tuple[int, ...], x: float) -> float:
 
 
 def _growth(ranks: tuple[int, ...], bucket: int) -> float:
-    """How fast the density of ranks grows from the bucket below to this one: the exponent for each rank."""
+    """Growth of the density of ranks from the bucket below to this one: the exponent for each rank."""
     if bucket < MIN_BUCKET or not (ranks[bucket] and ranks[bucket - 1]):
         return 0.0
     width = 2.0 ** (bucket - 1)
@@ -267,7 +268,7 @@ def _growth(ranks: tuple[int, ...], bucket: int) -> float:
 
 
 def _highest(ranks: tuple[int, ...], bucket: int) -> float:
-    """Where the ranks of the highest bucket end, if their density goes on as it does in the two buckets below."""
+    """End of the ranks in the highest bucket, if their density continues as in the two buckets below."""
     first, end = bucket_range(bucket)
     if bucket <= MIN_BUCKET or not ranks[bucket - 1]:
         return end

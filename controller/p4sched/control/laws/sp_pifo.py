@@ -17,6 +17,7 @@ class Parameters(PortParameters):
 
     table: ClassVar[str] = "sp_pifo_params"
     action: ClassVar[str] = "set_sp_pifo"
+    symbols: ClassVar[Mapping[str, str]] = {"B": "sizes"}
 
     sizes: tuple[int, ...] = (10,) * QUEUES
     """Packets that queue 1, the most urgent, and those that follow can hold."""

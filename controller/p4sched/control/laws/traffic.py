@@ -1,4 +1,4 @@
-"""What the counters of an egress port tell of its traffic: rates, load, burstiness.
+"""Traffic of an egress port from its counters: rates, load, burstiness.
 
 From the differences between polls follow
 
@@ -43,7 +43,7 @@ MIN_PACKETS = 20
 MIN_POLLS = 3
 MIN_DISPERSION_POLLS = 4
 DISPERSION_POLLS = 32
-"""From so many polls on, the index of dispersion needs to differ by no more than `DISPERSION_FACTOR`."""
+"""From this number of polls on, the index of dispersion must differ by at most `DISPERSION_FACTOR`."""
 KEPT_SHARE = 0.75
 KEPT_MEAN = 0.368
 """Mean of the smaller three quarters of the squares of normal numbers of variance 1."""
@@ -58,7 +58,7 @@ CHANGE_POLLS = 2
 
 @dataclass(frozen=True)
 class Traffic:
-    """What the counters tell."""
+    """Traffic of a port, from its counters."""
 
     arrival_pps: float
     packet_bytes: float
@@ -81,8 +81,8 @@ class Traffic:
 
 
 def last_change(steps: Sequence[Step], since_ns: int | None, dispersion: float, rate_window_ns: int) -> int | None:
-    """When the traffic last changed: the start of the newest poll if it differs from the older ones of the rate window,
-    else `since_ns`."""
+    """Time of the last change of the traffic: the start of the newest poll if it differs from the older ones of the
+    rate window, otherwise `since_ns`."""
     if not steps:
         return since_ns
     first_ns = max(since_ns or 0, steps[-1].end_ns - rate_window_ns)
@@ -118,7 +118,7 @@ def drain_rate(recent: Sequence[Step], before_bps: float, rate_window_ns: int) -
 
 
 def traffic_of(recent: Sequence[Step], drain_bps: float, dispersion: float) -> Traffic | None:
-    """None if there are too few polls or packets to tell."""
+    """Traffic of the recent polls; None if there are too few polls or packets."""
     busy = [step for step in recent if step.arrived.packets]
     arrived = sum((step.arrived for step in busy), Count())
     admitted = sum((step.admitted for step in busy), Count())

@@ -20,7 +20,7 @@ from p4sched.paths import rust_binary
 if TYPE_CHECKING:
     from p4sched.lab.emulated.network import MininetNetwork
 
-START_SECONDS = 10.0
+START_SECONDS = 60.0
 
 
 class GeneratorRuns(GeneratedTraffic):

@@ -8,7 +8,7 @@ from p4sched.p4rt.traffic_manager import Fidelity as SwitchFidelity
 
 
 class MachineHealth(Health):
-    """What the machine did meanwhile."""
+    """Behaviour of the machine during a run."""
 
     def __init__(self, rtt_ns: int) -> None:
         self._rtt_ns = rtt_ns

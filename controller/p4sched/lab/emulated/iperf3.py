@@ -18,7 +18,7 @@ from p4sched.paths import tool
 if TYPE_CHECKING:
     from p4sched.lab.emulated.network import MininetNetwork
 
-LISTEN_SECONDS = 20.0
+LISTEN_SECONDS = 60.0
 CONNECT_MILLISECONDS = 10_000
 
 

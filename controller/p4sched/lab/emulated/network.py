@@ -15,6 +15,7 @@ from mininet_topos.nodes import Bmv2Switch, NodeError, OffloadFreeHost, P4Switch
 from mininet_topos.star import Sides
 from mininet_topos.stations import refuse_taken_names
 from mininet_topos.topo import StructureTopo
+from p4sched.constants import CPU_PORT
 from p4sched.errors import P4schedError
 from p4sched.lab import network
 from p4sched.lab.emulated.generator import GeneratorRuns
@@ -23,7 +24,7 @@ from p4sched.lab.emulated.iperf3 import Iperf3Traffic
 from p4sched.lab.emulated.probe_stream import HostProbe
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import Ledger
-from p4sched.lab.network import CPU_PORT, USER_HOSTS, FabricShape, node_errors
+from p4sched.lab.network import USER_HOSTS, FabricShape, node_errors
 from p4sched.lab.tcp import TcpCounters, read_counters
 
 CONGESTION_CONTROL = "cubic"
@@ -67,7 +68,7 @@ class MininetNetwork(network.Network):
         return node.thrift_port if isinstance(node, Bmv2Switch) else None
 
     def delay_hosts(self, delay_ns: int) -> bool:
-        """By netem; False if the kernel has none."""
+        """Delays hosts with netem; False if the kernel has none."""
         try:
             for station in self.stations():
                 self.host(station.name).delay(delay_ns)
@@ -95,7 +96,7 @@ class MininetNetwork(network.Network):
             self.host(station.name).set_initial_window(segments)
 
     async def tcp(self, hosts: Sequence[str]) -> TcpCounters:
-        """From the kernel's counters of their namespaces."""
+        """TCP counters of the kernel, from their namespaces."""
         return read_counters(self.pid(host) for host in hosts)
 
     def health(self, rtt_ns: int) -> MachineHealth:

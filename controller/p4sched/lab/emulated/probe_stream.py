@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from p4sched.lab.emulated.network import Dumbbell
 
 UDP_PORT = 7000
-LISTEN_SECONDS = 10.0
-LATE_SECONDS = 5.0
+LISTEN_SECONDS = 60.0
+LATE_SECONDS = 60.0
 
 
 class HostProbe(ProbeStream):

@@ -1,4 +1,4 @@
-"""What is asked of p4sched-virtual over its service (switch/proto/p4sched/v1/simulation.proto)."""
+"""Client of p4sched-virtual's service (switch/proto/p4sched/v1/simulation.proto)."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -42,15 +42,15 @@ class Client:
             return int((await self._step(0, ())).now_ns)
 
     async def wait(self, until_ns: int, conversations: Sequence[Conversation]) -> tuple[int, Said]:
-        """There is nothing to do until then, unless a switch says something. Returns the time once it has come, and how
-        many messages there are in each conversation."""
+        """Lets time pass until then, or until a switch sends a message. Returns the time, and the number of messages in
+        each conversation."""
         asked = list(conversations)
         try:
             answer = await self._step(until_ns, asked)
         except (grpc.aio.AioRpcError, LabError) as error:
             reason = error.details() if isinstance(error, grpc.aio.AioRpcError) else error
             self.failed.set_result(LabError(f"virtual time: {reason}"))
-            # whoever is told of the failure ends this wait
+            # the receiver of the failure ends this wait
             never: asyncio.Future[tuple[int, Said]] = asyncio.get_running_loop().create_future()
             return await never
         said = {told.device_id: int(told.from_switch) for told in answer.conversations}
@@ -79,7 +79,7 @@ class Client:
         raise LabError(await self._steps.details() or "the simulation has ended")
 
     async def describe(self) -> pb.DescribeResponse:
-        """What there is, and where."""
+        """Description of the network."""
         async with _sentences("describe the network"):
             return await self._stub.Describe(pb.DescribeRequest())
 
@@ -95,7 +95,7 @@ class Client:
                 await self._stub.StopTraffic(pb.StopTrafficRequest(names=names))
 
     async def states(self, names: Sequence[str]) -> list[pb.RunState]:
-        """Of these runs, in this order."""
+        """States of these runs, in this order."""
         if not names:
             return []
         async with _sentences("read traffic"):
@@ -108,7 +108,7 @@ class Client:
             return b"".join([piece.text async for piece in self._stub.ReadLog(pb.ReadLogRequest(name=name))])
 
     async def set_hosts(self, *, rto_min_ns: int | None = None, initial_window: int | None = None) -> None:
-        """How TCP behaves in all hosts; None keeps a value."""
+        """Sets TCP's parameters in all hosts; None keeps a value."""
         async with _sentences("set up the hosts"):
             await self._stub.SetHosts(pb.SetHostsRequest(rto_min_ns=rto_min_ns, initial_window=initial_window))
 

@@ -20,19 +20,19 @@ from p4sched.clock import Conversation, VirtualTime
 
 NEVER_NS = 2**64 - 1
 Said: TypeAlias = Sequence[tuple[Conversation, int]]
-"""How many messages a switch has sent in each conversation."""
+"""Number of messages from a switch in each conversation."""
 
 
 class Simulation(Protocol):
-    """Whose time it is."""
+    """Source of virtual time."""
 
     async def wait(self, until_ns: int, conversations: Sequence[Conversation]) -> tuple[int, Said]:
         """Waits until virtual time is there, or a switch has something to say; returns the time, and what was said.
-        Never fails: a simulation that has failed says so to whoever made it, and is left."""
+        Never fails: a failed simulation reports to its creator, and is left."""
 
 
 class _Selector(selectors.DefaultSelector):
-    """Asks, before it waits, for how long it may."""
+    """Selector that asks the simulation before it waits."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -66,8 +66,8 @@ class VirtualLoop(asyncio.SelectorEventLoop, VirtualTime):
         return self._now_ns
 
     def join(self, simulation: Simulation, now_ns: int = 0) -> int:
-        """From now on its clock decides, which stands at `now_ns`. Returns its time 0 on this loop's clock, which never
-        goes back."""
+        """Takes time from the simulation, whose clock is at `now_ns`. Returns its time 0 on this loop's clock, which
+        never goes back."""
         assert self._simulation is None, "one simulation at a time"
         self._simulation = simulation
         self._origin_ns = max(0, self._now_ns - now_ns)

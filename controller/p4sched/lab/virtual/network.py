@@ -41,10 +41,10 @@ class VirtualSwitch:
 
 
 class NoMachine(Health):
-    """In virtual time there is no machine that could be too slow."""
+    """Health in virtual time, where no machine can be too slow."""
 
     def end(self) -> None:
-        """There is nothing to read."""
+        """Does nothing: there is nothing to read."""
 
     def fidelity(self, switches: Sequence[SwitchFidelity]) -> Exact:
         return Exact(sum(switch.departures for switch in switches))
@@ -73,11 +73,11 @@ class VirtualNetwork(network.Network):
         return self._brought.switches
 
     def thrift_port(self, switch: str) -> int | None:
-        """Its switches have none."""
+        """Always None: its switches have no Thrift."""
         return None
 
     def delay_hosts(self, delay_ns: int) -> bool:
-        """Its switches delay."""
+        """Always False: its switches delay, not the hosts."""
         return False
 
     def check_alive(self) -> None:

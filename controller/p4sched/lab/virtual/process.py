@@ -20,8 +20,8 @@ from p4sched.paths import rust_binary
 
 PROGRAM = "p4sched-virtual"
 READY_S = 600.0
-"""Of the wall clock. Kernels of hosts have booted by then, also beside other work; one that does not come up ends the
-process earlier."""
+"""Limit of the wall clock. Hosts with kernels boot within it, also on a busy machine; one that fails ends the process
+earlier."""
 STOP_S, DYING_S = 3.0, 1.0
 
 

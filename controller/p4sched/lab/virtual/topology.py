@@ -17,10 +17,10 @@ from mininet_topos.leaf_spine import Shape
 from mininet_topos.nodes import GATEWAY_MAC, NodeError
 from mininet_topos.shapes import Structure
 from mininet_topos.stations import Station
-from p4sched.lab.network import CPU_PORT
+from p4sched.constants import CPU_PORT
 
 Topology = Mapping[str, Any]
-"""For JSON."""
+"""A topology as JSON."""
 
 
 def described(structure: Structure, *, cpu_port: bool = False) -> Topology:

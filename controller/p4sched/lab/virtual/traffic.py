@@ -1,6 +1,6 @@
 """Traffic in virtual time: runs of traffic programs, whose reports are those of the emulation's programs.
 
-A run that fails is told when its report is asked for, or when the traffic ends.
+A failed run is reported with its report, or when the traffic ends.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from p4sched.proto import simulation_pb2 as pb
 NS = 10**9
 POLL_S = 0.05
 START_NS = 1_000_000
-"""From one client to the next: nobody's machine starts them all at one instant."""
+"""Time between the starts of two clients: on a real machine, they do not start at the same instant."""
 LAST_PACKETS_S = 0.2
 PROBE_PORT = 7000
 GUEST_AHEAD_NS = 10 * NS
@@ -35,17 +35,17 @@ ENDED = (pb.RunState.ENDED, pb.RunState.FAILED)
 
 
 def nanoseconds(seconds: float) -> int:
-    """In whole ns."""
+    """The time in whole ns."""
     return round(seconds * NS)
 
 
 class Runs:
-    """Some runs of a simulation, whose names begin alike."""
+    """Runs of a simulation with the same prefix."""
 
     def __init__(self, client: Client, origin_ns: int, prefix: str) -> None:
         self._client = client
         self._origin_ns = origin_ns
-        """Of the simulation, on the run's clock."""
+        """Origin of the simulation, on the run's clock."""
         self._prefix = prefix
         self._stopped: set[str] = set()
         self.names: list[str] = []
@@ -57,16 +57,16 @@ class Runs:
         return pb.Run(name=self._prefix + name, host=host, start_ns=start_ns)
 
     async def start(self, *runs: pb.Run) -> None:
-        """Plans them."""
+        """Plans these runs."""
         await self._client.start(runs)
 
     async def states(self, names: Sequence[str]) -> dict[str, pb.RunState]:
-        """By name."""
+        """States by name."""
         found = await self._client.states([self._prefix + name for name in names])
         return {state.name.removeprefix(self._prefix): state for state in found}
 
     async def stop(self, *names: str) -> None:
-        """Ends them."""
+        """Ends these runs."""
         self._stopped |= set(names)
         await self._client.stop([self._prefix + name for name in names])
 
@@ -82,7 +82,7 @@ class Runs:
                 raise LabError(f"traffic '{name}' failed: {state.error.strip() or 'it does not say why'}")
 
     async def log(self, name: str) -> bytes:
-        """What a run logged."""
+        """Log of a run."""
         return await self._client.log(self._prefix + name)
 
 
@@ -133,10 +133,10 @@ class VirtualLongTraffic(LongTraffic):
         await self._runs.start(*clients)
 
     def check_failures(self) -> None:
-        """Failures are told at the end."""
+        """Failures are reported at the end."""
 
     def check(self) -> None:
-        """Failures are told at the end; no client ends before its time."""
+        """Failures are reported at the end; no client ends before its time."""
 
     async def finish(self, patience: float = FINISH_SECONDS) -> dict[int, TransferReport]:
         clock = asyncio.get_running_loop().time
@@ -230,7 +230,7 @@ class VirtualGeneratedTraffic(GeneratedTraffic):
         return name
 
     def check(self) -> None:
-        """Failures are told with the reports."""
+        """Failures are reported with the results."""
 
     async def report(self, name: str, patience: float) -> Any:
         clock = asyncio.get_running_loop().time

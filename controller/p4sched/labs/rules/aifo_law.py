@@ -1,37 +1,78 @@
 """AIFO's control law as lab 09 describes it: that of `control/laws/aifo.py`, with a hysteresis of its own."""
 
+import math
 from collections.abc import Callable
+from functools import cache
 
 from p4sched.control.laws.aifo import quantile_headroom
 from p4sched.control.laws.ranked import close_to, headroom_numerator
 from p4sched.labs.functions import Answer, Controller, Sample
 
 MAX_HEADROOM = 0.5
-Values = tuple[int, int, int]
+Number = int | float
+Values = tuple[Number, Number, Number]
 """C, K and S."""
+Round = Callable[[float], int]
+ROUNDINGS: tuple[Round, ...] = (round, math.floor, math.ceil)
+"""The lab does not say how C and S are rounded."""
+Near = Callable[[Values, Values], bool]
+"""Whether the values in force may stay, of them and of those that are wanted."""
 
 
-def target(sample: Sample) -> int:
-    """C: the packets that the link sends within the delay."""
+def packets_in_delay(sample: Sample, bits: float = 8, size: float = 0, second: float = 1000) -> float:
+    """Packets that the link sends within the delay. With other numbers, a mistake."""
+    sent: float = sample["drain_bps"] * sample["delay_ms"] / second / (bits * (size or sample["packet_bytes"]))
+    return sent
+
+
+def bounded(sample: Sample, packets: int) -> int:
+    """The rule for C."""
     room: int = sample["queue_packets"]
-    packets: float = sample["drain_bps"] * sample["delay_ms"] / 1000 / (8 * sample["packet_bytes"])
-    return max(1, min(room, round(packets)))
+    return max(1, min(room, packets))
 
 
-def sampling(sample: Sample) -> int:
+def target(sample: Sample, rounded: Round) -> Number:
+    """C: the packets that the link sends within the delay."""
+    return bounded(sample, rounded(packets_in_delay(sample)))
+
+
+def sampling(sample: Sample, rounded: Round) -> Number:
     """S: the window spans the time that is asked for."""
     arrivals: float = sample["arrival_pps"] * sample["span_ms"] / 1000 / sample["window"]
-    return max(1, round(arrivals))
+    return max(1, rounded(arrivals))
 
 
-def headroom(sample: Sample, length: int) -> int:
+def headroom(sample: Sample, length: Number) -> Number:
     """K."""
-    return headroom_numerator(quantile_headroom(sample["dispersion"], length, sample["loss"], MAX_HEADROOM))
+    return smallest_headroom(sample["dispersion"], length, sample["loss"])
+
+
+@cache
+def smallest_headroom(dispersion: float, length: Number, loss: float, most: float = MAX_HEADROOM) -> int:
+    """K of the smallest headroom that is enough. The law has no `loss` of 0: the link may never idle."""
+    if loss == 0:
+        return headroom_numerator(most if dispersion else 0)
+    return headroom_numerator(quantile_headroom(dispersion, length, loss, most))
 
 
 def near(held: Values, wanted: Values) -> bool:
     """Whether the values may stay."""
-    return close_to(held[0], wanted[0], 0.1) and abs(held[1] - wanted[1]) <= 16 and close_to(held[2], wanted[2], 0.25)
+    return near_c(held, wanted) and near_k(held, wanted) and near_s(held, wanted)
+
+
+def near_c(held: Values, wanted: Values, share: float = 0.1) -> bool:
+    """Whether C may stay."""
+    return close_to(held[0], wanted[0], share)  # type: ignore[arg-type]
+
+
+def near_k(held: Values, wanted: Values, most: int = 16) -> bool:
+    """Whether K may stay."""
+    return abs(held[1] - wanted[1]) <= most
+
+
+def near_s(held: Values, wanted: Values, share: float = 0.25) -> bool:
+    """Whether S may stay."""
+    return close_to(held[2], wanted[2], share)  # type: ignore[arg-type]
 
 
 class AifoLaw(Controller):
@@ -39,33 +80,48 @@ class AifoLaw(Controller):
 
     def __init__(
         self,
-        target: Callable[[Sample], int] = target,
-        sampling: Callable[[Sample], int] = sampling,
-        headroom: Callable[[Sample, int], int] = headroom,
-        near: Callable[[Values, Values], bool] = near,
+        target: Callable[[Sample, Round], Number] = target,
+        round_target: Round = round,
+        sampling: Callable[[Sample, Round], Number] = sampling,
+        round_sampling: Round = round,
+        headroom: Callable[[Sample, Number], Number] = headroom,
+        near: Near = near,
         follows_wish: bool = False,
+        each_alone: bool = False,
     ) -> None:
-        """follows_wish: the next values are compared with what was wanted, not with what is in force."""
+        """follows_wish: the next values are compared with what was wanted, not with what is in force.
+
+        each_alone: only values that are not near change.
+        """
         self._target, self._sampling, self._headroom, self._near = target, sampling, headroom, near
-        self._follows_wish = follows_wish
+        self._round_target, self._round_sampling = round_target, round_sampling
+        self._follows_wish, self._each_alone = follows_wish, each_alone
         self._held: Values | None = None
         self._told: list[tuple[str, str]] = []
 
     def decide(self, sample: Sample) -> Answer:
-        length = self._target(sample)
-        wanted = (length, self._headroom(sample, length), self._sampling(sample))
+        length = self._target(sample, self._round_target)
+        wanted = (length, self._headroom(sample, length), self._sampling(sample, self._round_sampling))
         held = self._held
-        stays = held is not None and self._near(held, wanted)
-        given = held if held is not None and stays else wanted
+        given = wanted if held is None else self._given(held, wanted)
         self._held = wanted if self._follows_wish else given
         names = ("drain_bps", "delay_ms", "packet_bytes", "arrival_pps", "span_ms", "window", "dispersion")
-        self._told = [("traffic", ", ".join(f"{name} {sample[name]:g}" for name in names))]
-        self._told.append(("wanted", "C {}, K {}, S {}".format(*wanted)))
+        self._told = [
+            ("traffic", ", ".join(f"{name} {sample[name]:g}" for name in names)),
+            ("asked", f"at most {sample['queue_packets']} packets, loss {sample['loss']:g}"),
+            ("wanted", "C {}, K {}, S {}".format(*wanted)),
+        ]
         if held is not None:
-            self._told.append(
-                ("held", "C {}, K {}, S {}".format(*held) + (", near enough" if stays else ", too far away"))
-            )
+            far = "near enough" if given == held else "too far away"
+            self._told.append(("held", "C {}, K {}, S {}".format(*held) + f", {far}"))
         return dict(zip(("C", "K", "S"), given, strict=True))
+
+    def _given(self, held: Values, wanted: Values) -> Values:
+        if self._each_alone:
+            stays = [part(held, wanted) for part in (near_c, near_k, near_s)]
+            c, k, s = (old if stay else new for old, new, stay in zip(held, wanted, stays, strict=True))
+            return c, k, s
+        return held if self._near(held, wanted) else wanted
 
     def explain(self) -> list[tuple[str, str]]:
         return self._told

@@ -1,7 +1,8 @@
 """FDPA's controller as lab 08 describes it: `control/laws/fdpa.py` without restarts of the controller."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 from p4sched.labs.functions import Answer, Controller, Sample
 
@@ -10,6 +11,11 @@ WINDOW_MS = 600
 
 Increment = Callable[[int, int], int]
 """Bytes since the poll before: of the bytes then and now."""
+Poll = tuple[int, dict[int, int]]
+"""Its time in ms, and the bytes of each user since the poll before."""
+InWindow = Callable[[Sequence[Poll], int], Sequence[Poll]]
+"""The polls that count, of all polls so far and of the time now."""
+Weights = Mapping[int, float]
 
 
 def increment(before: int, now: int) -> int:
@@ -17,9 +23,27 @@ def increment(before: int, now: int) -> int:
     return now if now < before else now - before
 
 
-def edges_of(bands: Sequence[float], share: float) -> list[float]:
+def edges_of(bands: Sequence[float], capacity: float, weight: float) -> list[float]:
     """The rule."""
-    return [round(edge * share) for edge in bands]
+    return [edge * capacity / weight for edge in bands]
+
+
+def within(window_ms: int) -> InWindow:
+    """The rule for a window of this length."""
+    return lambda polls, now: [poll for poll in polls if poll[0] >= now - window_ms]
+
+
+IN_WINDOW = within(WINDOW_MS)
+
+
+def last(count: int) -> InWindow:
+    """A mistake: a number of polls in the place of a time."""
+    return lambda polls, _: polls[-count:]
+
+
+def of_active(weights: Weights, active: Sequence[int]) -> float:
+    """The rule: the sum of the weights of the active users."""
+    return sum(weights[user] for user in active)
 
 
 class FdpaController(Controller):
@@ -27,81 +51,102 @@ class FdpaController(Controller):
 
     def __init__(
         self,
-        window_ms: int = WINDOW_MS,
+        in_window: InWindow = IN_WINDOW,
         active: Callable[[int], bool] = lambda sent: sent >= ACTIVE_BYTES,
         increment: Increment = increment,
-        weighted: bool = True,
+        totals: bool = False,
+        weight: Callable[[Weights, Sequence[int]], float] = of_active,
         bytes_of: Callable[[float, float], float] = lambda bps, interval_ms: bps / 8 * interval_ms / 1000,
-        edges: Callable[[Sequence[float], float], list[float]] = edges_of,
+        edges: Callable[[Sequence[float], float, float], list[float]] = edges_of,
         idle: str = "keep",
         first_poll: bool = False,
         new_users: bool = True,
+        forgets: bool = True,
+        gone: bool = False,
+        history: bool = True,
     ) -> None:
-        """idle: what happens to the edges when nobody is active: "keep", "one" user of weight 1, "none", or "zero".
+        """totals: the counters themselves are added up, not what came since the poll before.
 
-        first_poll: the bytes of the first poll count. new_users: those of a user's first poll count.
+        idle: what happens to the edges when nobody is active: "keep", "one" user of weight 1, "zero", "none" but at
+        first, "never" any, or "divide": there is no such case. first_poll: the bytes of the first poll count.
+        new_users: those of a user's first poll count. forgets: a user that comes back is new. gone: users that are not
+        there any more can be active. history: what a user sent before it left counts.
         """
-        self._window_ms, self._active, self._increment, self._weighted = window_ms, active, increment, weighted
-        self._bytes_of, self._edges_of, self._idle = bytes_of, edges, idle
-        self._first_poll, self._new_users = first_poll, new_users
+        self._in_window, self._active, self._increment, self._totals = in_window, active, increment, totals
+        self._weight, self._bytes_of, self._edges_of, self._idle = weight, bytes_of, edges, idle
+        self._first_poll, self._new_users, self._forgets, self._gone = first_poll, new_users, forgets, gone
+        self._history = history
         self._before: dict[int, int] | None = None
-        self._polls: list[tuple[int, dict[int, int]]] = []
+        self._weights: dict[int, float] = {}
+        self._polls: list[Poll] = []
         self._edges: list[float] = []
         self._told: list[tuple[str, str]] = []
 
     def decide(self, sample: Sample) -> Answer:
         now = sample["time_ms"]
         totals = {user["user"]: user["bytes"] for user in sample["users"]}
-        weights = {user["user"]: user["weight"] if self._weighted else 1 for user in sample["users"]}
+        weights = {user["user"]: user["weight"] for user in sample["users"]}
+        self._weights |= weights
+        self._count(now, totals)
+        who = sorted(self._weights if self._gone else totals)
+        counted = self._in_window(self._polls, now)
+        in_window = {user: sum(sent.get(user, 0) for _, sent in counted) for user in who}
+        active = [user for user, sent in in_window.items() if self._active(sent)]
+        weight = self._weight(self._weights if self._gone else weights, active)
+        capacity = self._bytes_of(sample["capacity_bps"], sample["interval_ms"])
+        self._told = [
+            ("time", f"{now} ms"),
+            ("window", ", ".join(f"user {user}: {sent} bytes" for user, sent in in_window.items()) or "no users"),
+            ("active", f"{active} with at least {ACTIVE_BYTES} bytes; their weights are {weight:g} together"),
+            ("capacity", f"{sample['capacity_bps']} bit/s / 8 * {sample['interval_ms']} ms"),
+            ("share", f"of the capacity, over {weight or 1:g}: {capacity / (weight or 1):.0f} bytes"),
+        ]
+        return {"active": active, "edges": self._set_edges(sample["bands"], capacity, weight, bool(active))}
+
+    def _count(self, now: int, totals: dict[int, int]) -> None:
+        """What each user sent since the poll before."""
         if self._before is not None or self._first_poll:
             before = self._before or {}
             sent = {
-                user: self._increment(before.get(user, 0 if self._new_users else total), total)
+                user: total
+                if self._totals
+                else self._increment(before.get(user, 0 if self._new_users else total), total)
                 for user, total in totals.items()
             }
             self._polls.append((now, sent))
-        self._before = totals
-        self._polls = [poll for poll in self._polls if poll[0] >= now - self._window_ms]
-        in_window = {user: sum(sent.get(user, 0) for _, sent in self._polls) for user in sorted(totals)}
-        active = [user for user, sent in in_window.items() if self._active(sent)]
-        weight = sum(weights[user] for user in active)
-        share = self._bytes_of(sample["capacity_bps"], sample["interval_ms"]) / (weight or 1)
-        knew = bool(self._edges)
-        if active or not knew or self._idle == "one":
-            self._edges = self._edges_of(sample["bands"], share)
-        edges = self._edges
-        if not active and self._idle == "none" and knew:
-            edges = []
-        elif not active and self._idle == "zero":
-            edges = [0 for _ in edges]
-        self._told = [
-            ("time", f"{now} ms"),
-            ("window", ", ".join(f"user {user}: {sent} bytes" for user, sent in in_window.items())),
-            ("active", f"{active} with at least {ACTIVE_BYTES} bytes; their weights are {weight:g} together"),
-            ("capacity", f"{sample['capacity_bps']} bit/s / 8 * {sample['interval_ms']} ms"),
-            ("share", f"of the capacity, over {weight or 1:g}: {share:.0f} bytes"),
-        ]
-        return {"active": active, "edges": edges}
+        if not self._history:
+            self._polls = [(at, {user: sent[user] for user in sent if user in totals}) for at, sent in self._polls]
+        self._before = totals if self._forgets else {**(self._before or {}), **totals}
+
+    def _set_edges(self, bands: Sequence[float], capacity: float, weight: float, active: bool) -> list[float]:
+        if not active:
+            match self._idle:
+                case "zero":
+                    return [0.0 for _ in bands]
+                case "never":
+                    return []
+                case "none" if self._edges:
+                    return []
+                case "keep" if self._edges:
+                    return self._edges
+        self._edges = self._edges_of(bands, capacity, weight if active or self._idle == "divide" else 1)
+        return self._edges
 
     def explain(self) -> list[tuple[str, str]]:
         return self._told
 
 
 def samples(
-    times_ms: Sequence[int],
-    totals: Sequence[dict[int, int]],
-    weights: dict[int, float],
-    capacity_bps: int = 100_000_000,
+    times_ms: Sequence[int], users: Sequence[Sequence[tuple[int, int, float]]], **link: Any
 ) -> tuple[Sample, ...]:
-    """Of a trial: the bytes of each user since the start, at each time."""
+    """A trial. users: number, bytes since the start, and weight of each, at each time. link: the rest of a sample."""
     assert all(after > before for before, after in pairwise(times_ms))
+    fixed = {"capacity_bps": 100_000_000, "interval_ms": 60, "bands": [1, 1.5, 2, 2.5], **link}
     return tuple(
         {
             "time_ms": time_ms,
-            "capacity_bps": capacity_bps,
-            "interval_ms": 60,
-            "bands": [1, 1.5, 2, 2.5],
-            "users": [{"user": user, "bytes": sent, "weight": weights[user]} for user, sent in total.items()],
+            **fixed,
+            "users": [{"user": user, "bytes": sent, "weight": weight} for user, sent, weight in each],
         }
-        for time_ms, total in zip(times_ms, totals, strict=True)
+        for time_ms, each in zip(times_ms, users, strict=True)
     )

@@ -1,6 +1,7 @@
 // The charts of the chosen port. uPlot draws them; this file gives it columns of numbers and a range of time.
-import { colour, colourOf } from "./theme.js";
+import { colour, colourOf, variableOf } from "./theme.js";
 import { edgesOf, firstUsers, nameOf, panelsOf, queuesOf, sizeOf } from "./panels.js";
+import { drawNames, PADDING, reach } from "./reference.js";
 
 const NEAR_MARK_PX = 9;
 const SHORTEST_S = 2;
@@ -8,35 +9,42 @@ const BUCKET_NAME_PX = 52;
 const HEIGHT = { wide: 240, usual: 190 };
 
 /** The columns of one chart; frames that came since the last time are added at the end. */
-class Columns {
+export class Columns {
   constructor(store, panel, name, port) {
     Object.assign(this, { store, panel, name, port });
-    this.from = store.dropped;
     this.next = store.dropped;
+    this.turns = store.turns.length;
+    /** The frame of each row. */
+    this.numbers = [];
     this.data = [[], ...panel.series.map(() => [])];
   }
 
   upToNow() {
-    const { store, data } = this;
-    if (store.dropped > this.from) {
-      const more = Math.min(store.dropped - this.from, data[0].length);
-      for (const column of data) column.splice(0, more);
-      this.from = store.dropped;
-      this.next = Math.max(this.next, store.dropped);
-    }
-    for (; this.next < store.dropped + store.frames.length; this.next++) {
+    const { store, data, numbers } = this;
+    const gone = numbers.findIndex((number) => number >= store.dropped);
+    if (gone) for (const column of [numbers, ...data]) column.splice(0, gone < 0 ? column.length : gone);
+    this.rewind();
+    for (this.next = Math.max(this.next, store.dropped); this.next < store.dropped + store.frames.length; this.next++) {
       const frame = store.frames[this.next - store.dropped];
       const of = frame.s[this.name];
-      if (!of) {
-        this.next++;
-        this.from++;
-        continue;
-      }
+      if (!of) continue;
+      numbers.push(this.next);
       data[0].push(frame.t);
       const values = this.panel.pick(of, store.parametersAt(this.name, this.port, frame.t));
       for (let i = 0; i < values.length; i++) data[i + 1].push(values[i]);
     }
     return data;
+  }
+
+  /** Takes rows back whose parameters are known only now. */
+  rewind() {
+    const { store, data, numbers } = this;
+    const since = Math.min(...store.turns.slice(this.turns));
+    this.turns = store.turns.length;
+    while (numbers.length && data[0][data[0].length - 1] >= since) {
+      this.next = numbers.pop();
+      for (const column of data) column.pop();
+    }
   }
 }
 
@@ -59,6 +67,7 @@ export class Charts {
     this.key = this.shape();
     const values = this.store.parametersAt(this.view.switch, port.port, this.store.last ?? 0);
     this.bars = [];
+    if (port.note) this.addNote(port.note);
     if (port.lengths !== false) this.buildBars(values);
     for (const panel of panelsOf(each, port, values, this.view.users)) this.add(panel);
     if (each.users.length) this.addUsers();
@@ -74,7 +83,8 @@ export class Charts {
     return `${this.store.generation} ${queuesOf(this.port, values)} ${values !== null} ${edgesOf(values).length} ${this.ranked()}`;
   }
 
-  figure(title, unit, wide) {
+  /** `hint`: what one can do with it. */
+  figure(title, unit, wide, hint = "") {
     const figure = document.createElement("figure");
     figure.className = wide ? "wide" : "";
     const caption = figure.appendChild(document.createElement("figcaption"));
@@ -82,8 +92,17 @@ export class Charts {
     const said = caption.appendChild(document.createElement("span"));
     said.className = "unit";
     said.textContent = unit;
+    if (hint) caption.appendChild(document.createElement("span")).textContent = hint;
     this.home.appendChild(figure);
     return figure;
+  }
+
+  /** Why there are no queues, or only means of them. */
+  addNote(text) {
+    const said = this.home.appendChild(document.createElement("p"));
+    said.className = "wide faint";
+    said.id = "note";
+    said.textContent = text;
   }
 
   options(figure, wide) {
@@ -99,10 +118,12 @@ export class Charts {
   }
 
   add(panel) {
-    const figure = this.figure(panel.title, panel.unit, panel.wide);
+    const figure = this.figure(panel.title, panel.unit, panel.wide, panel.marks ? "▼ a decision: click it" : "");
+    const highest = (plot, high) => (panel.rates === undefined ? (high > 0 ? high * 1.08 : 1) : this.reachOfRates(plot, panel));
     const options = {
       ...this.options(figure, panel.wide),
-      scales: { x: { time: false, range: () => this.range() }, y: { range: (_, low, high) => [0, high > 0 ? high * 1.08 : 1] } },
+      ...(panel.rates === undefined ? {} : { padding: PADDING }),
+      scales: { x: { time: false, range: () => this.range() }, y: { range: (plot, _, high) => [0, highest(plot, high)] } },
       series: [
         { label: "time", value: (_, value) => (value === null ? "" : `${value.toFixed(2)} s`) },
         ...panel.series.map((series) => ({ ...series, points: { show: false }, value: (_, value) => (value === null || value === undefined ? "" : short(value)) })),
@@ -115,7 +136,10 @@ export class Charts {
       },
       hooks: {
         setSelect: [(plot) => this.selected(plot)],
-        draw: panel.marks ? [(plot) => this.drawMarks(plot)] : [],
+        draw: [
+          ...(panel.marks ? [(plot) => this.drawMarks(plot)] : []),
+          ...(panel.rates === undefined ? [] : [(plot) => drawNames(plot, this.linesIn(plot, panel))]),
+        ],
       },
     };
     const columns = new Columns(this.store, panel, this.view.switch, this.port.port);
@@ -124,21 +148,56 @@ export class Charts {
     this.shown.push({ id: panel.id, panel, figure, plot, wide: panel.wide, data: () => columns.upToNow() });
   }
 
+  /** The end of the axis of rates: the rates in view choose it. */
+  reachOfRates(plot, panel) {
+    const [first, end] = this.rowsInView(plot);
+    let largest = 0;
+    for (const column of plot.data.slice(1, 1 + panel.rates)) {
+      for (let row = first; row < end; row++) largest = Math.max(largest, column[row] ?? 0);
+    }
+    return reach(largest, this.linesIn(plot, panel), plot.scales.y.max);
+  }
+
+  /** The lines that rates are compared with, as high as they are at the end of the view. */
+  linesIn(plot, panel) {
+    const [first, end] = this.rowsInView(plot);
+    const found = [];
+    panel.series.slice(panel.rates).forEach(({ label, stroke }, place) => {
+      const column = plot.data[1 + panel.rates + place];
+      let row = end - 1;
+      while (row >= first && typeof column[row] !== "number") row--;
+      if (row >= first) found.push({ height: column[row], stroke, label });
+    });
+    return found;
+  }
+
+  /** The first row of the view, and the one behind its last. */
+  rowsInView(plot) {
+    const [from, to] = this.range();
+    const times = plot.data[0];
+    let end = times.length;
+    while (end && times[end - 1] > to) end--;
+    let first = end;
+    while (first && times[first - 1] >= from) first--;
+    return [first, end];
+  }
+
   /** All users at this moment, however many there are. */
   addUsers() {
     const { each } = this;
-    const figure = this.figure("Every user now", "Mbit/s; click a user to draw its line", false);
+    const figure = this.figure("Every user now", "Mbit/s", false, "click a user to draw its line");
     const numbers = each.users.map((_, place) => place);
     const options = {
       ...this.options(figure, false),
+      padding: PADDING,
       legend: { show: false },
       scales: {
         x: { time: false, range: () => [-0.5, Math.max(0.5, numbers.length - 0.5)] },
-        y: { range: (_, low, high) => [0, Math.max(high, this.top ?? 0, 0.001) * 1.08] },
+        y: { range: (plot, _, high) => [0, reach(high ?? 0, this.linesNow(), plot.scales.y.max)] },
       },
       series: [{}, { label: "rate", stroke: colourOf(0), fill: colourOf(0), paths: () => null, points: { show: true, size: 5, fill: colourOf(0) } }],
       cursor: { drag: { x: false, y: false }, points: { show: false } },
-      hooks: { drawClear: [(plot) => this.drawShares(plot)] },
+      hooks: { drawClear: [(plot) => this.drawLines(plot)], draw: [(plot) => drawNames(plot, this.linesNow())] },
     };
     options.axes[0].values = (_, ticks) => ticks.map((tick) => (Number.isInteger(tick) && each.users[tick] !== undefined ? each.users[tick] : ""));
     const data = () => {
@@ -200,28 +259,28 @@ export class Charts {
     return frames.length ? frames[frames.length - 1].s[this.view.switch] : undefined;
   }
 
-  /** Fair share and band edges behind the dots of the users. */
-  drawShares(plot) {
-    const { ctx } = plot;
+  /** Fair share and edges of bands now. */
+  linesNow() {
     const values = this.store.parametersAt(this.view.switch, this.port.port, this.store.last ?? 0);
     const fair = this.newest()?.fair;
-    const lines = edgesOf(values).map((edge, q) => [edge, colour("soft"), `edge ${q + 1}`]);
-    if (fair !== undefined) lines.push([fair / 1e3, colourOf(7), "fair share"]);
-    this.top = lines.length ? lines[0][0] * 2 : 0;
+    return [
+      ...(fair === undefined ? [] : [{ height: fair / 1e3, stroke: colourOf(7), label: "fair share" }]),
+      ...edgesOf(values).map((edge, q) => ({ height: edge, stroke: colour("soft"), label: `edge ${q + 1}` })),
+    ];
+  }
+
+  /** The same behind the dots of the users. */
+  drawLines(plot) {
+    const { ctx, bbox } = plot;
     ctx.save();
-    ctx.font = `${11 * devicePixelRatio}px system-ui`;
-    for (const [height, stroke, label] of lines) {
+    ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
+    for (const { height, stroke } of this.linesNow().filter((line) => line.height <= plot.scales.y.max)) {
       const y = plot.valToPos(height, "y", true);
-      if (y < plot.bbox.top) continue;
       ctx.strokeStyle = stroke;
-      ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
       ctx.beginPath();
-      ctx.moveTo(plot.bbox.left, y);
-      ctx.lineTo(plot.bbox.left + plot.bbox.width, y);
+      ctx.moveTo(bbox.left, y);
+      ctx.lineTo(bbox.left + bbox.width, y);
       ctx.stroke();
-      ctx.fillStyle = stroke;
-      ctx.textAlign = label === "fair share" ? "right" : "left";
-      ctx.fillText(label, label === "fair share" ? plot.bbox.left + plot.bbox.width : plot.bbox.left + 4, y - 3);
     }
     ctx.restore();
   }
@@ -274,7 +333,8 @@ export class Charts {
     if (this.view.range) return this.view.range;
     const last = this.view.paused ? (this.held ?? this.store.last ?? 0) : (this.store.last ?? 0);
     const first = this.store.frames[0]?.t ?? 0;
-    return [Math.max(last - this.view.seconds, Math.min(first, last - SHORTEST_S)), last];
+    const from = Math.max(0, last - this.view.seconds, Math.min(first, last - SHORTEST_S));
+    return [from, Math.max(last, from + SHORTEST_S)];
   }
 
   draw() {
@@ -307,12 +367,12 @@ export class Charts {
       const row = table.insertRow();
       const head = row.appendChild(document.createElement("th"));
       head.scope = "row";
-      head.textContent = nameOf(each.scheme, port, queue);
+      head.textContent = nameOf(each, port, queue);
       const cell = row.insertCell();
       const bar = cell.appendChild(document.createElement("div"));
       bar.className = "bar";
       const fill = bar.appendChild(document.createElement("div"));
-      fill.style.background = `var(--c${place % 8})`;
+      fill.style.background = `var(--${variableOf(place)})`;
       return { queue, fill, text: row.insertCell() };
     });
   }

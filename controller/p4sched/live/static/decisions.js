@@ -1,8 +1,15 @@
 // Decisions of the controller, changes by hand and notes: a list, and a dialog with what was behind a decision.
 const SHOWN = 60;
+const OPEN = 0xffffffff;
+const OPEN_NAMES = /^(edge|rate)_\d$/;
 
 function cells(row, kind, ...texts) {
   for (const text of texts) row.appendChild(document.createElement(kind)).textContent = text;
+}
+
+/** The edge of an open band is the largest number there is. */
+function parameter(name, value) {
+  return value === OPEN && OPEN_NAMES.test(name) ? "open" : value;
 }
 
 function table(rows, head) {
@@ -15,7 +22,7 @@ function table(rows, head) {
     values.forEach((value, place) => {
       const cell = row.insertCell();
       cell.textContent = text(value);
-      if (place === 1 && text(value) !== text(values[0])) cell.className = "changed";
+      if (head?.[place + 1] === "after" && text(value) !== text(values[0])) cell.className = "changed";
     });
   }
   return made;
@@ -36,13 +43,24 @@ export class Decisions {
     this.list.className = "list";
     this.list.id = "decisions";
     this.section = section;
+    this.items = new WeakMap();
   }
 
   refresh() {
     const of = (mark) => mark.kind !== "decision" || (mark.switch === this.view.switch && (mark.port === null || mark.port === this.view.port));
     const marks = this.store.marks.filter(of).slice(-SHOWN).reverse();
     this.section.hidden = !marks.length;
-    this.list.replaceChildren(...marks.map((mark) => this.item(mark)));
+    const items = marks.map((mark) => this.itemOf(mark));
+    // entries that stay are not moved: a reader may be about to click one
+    for (const child of [...this.list.children]) if (!items.includes(child)) child.remove();
+    items.forEach((item, place) => {
+      if (this.list.children[place] !== item) this.list.insertBefore(item, this.list.children[place] ?? null);
+    });
+  }
+
+  itemOf(mark) {
+    if (!this.items.has(mark)) this.items.set(mark, this.item(mark));
+    return this.items.get(mark);
   }
 
   item(mark) {
@@ -68,7 +86,7 @@ export class Decisions {
     };
     const said = body.appendChild(document.createElement("p"));
     said.textContent = mark.text;
-    add("Parameters", table(Object.entries(mark.after).map(([name, value]) => [name, mark.before?.[name], value]), ["", "before", "after"]));
+    add("Parameters", table(Object.entries(mark.after).map(([name, value]) => [name, parameter(name, mark.before?.[name]), parameter(name, value)]), ["", "before", "after"]));
     const found = Object.entries(mark.outcome).filter(([, value]) => value === null || typeof value !== "object" || Array.isArray(value));
     const nested = Object.entries(mark.outcome).filter(([, value]) => value && typeof value === "object" && !Array.isArray(value));
     add("What the law made of the counters", table([...found, ...nested.flatMap(([, value]) => Object.entries(value))]));

@@ -146,7 +146,8 @@ function stretch(factor) {
 
 function shift(part) {
   const [from, to] = charts.range();
-  view.range = [from + (to - from) * part, to + (to - from) * part];
+  const by = Math.max(-from, (to - from) * part);
+  view.range = [from + by, to + by];
   charts.draw();
 }
 

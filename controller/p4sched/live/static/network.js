@@ -5,6 +5,8 @@ const LAYER_PX = 88;
 const MARGIN_PX = 30;
 const NODE_HALF_HEIGHT = 13;
 const PORT_RADIUS = 9;
+/** Share of its rate from which on a link is drawn as full. */
+const FULL = 0.98;
 
 function make(name, attributes = {}, home = null, text = "") {
   const element = document.createElementNS(SVG, name);
@@ -44,7 +46,19 @@ export class Network {
     for (const link of links) this.drawLink(below, above, link, places);
     for (const { x, y, node } of Object.values(places)) this.drawNode(svg, node, x, y);
     svg.appendChild(above);
+    this.addLegend();
     this.mark();
+  }
+
+  addLegend() {
+    const said = this.home.appendChild(document.createElement("p"));
+    said.className = "legend";
+    for (const [kind, text] of [["load", "load of a link: the thicker, the more"], ["load full", `more than ${FULL * 100} % of its rate`]]) {
+      const sample = make("svg", { viewBox: "0 0 24 10", width: 24, height: 10, "aria-hidden": true }, said);
+      make("line", { class: kind, x1: 3, y1: 5, x2: 21, y2: 5, "stroke-width": 6 }, sample);
+      said.append(` ${text} `);
+    }
+    said.append("· Click a port to see its queues.");
   }
 
   /** Switches and hosts; a switch about which nothing is known has ports only. */
@@ -146,7 +160,7 @@ export class Network {
       const rate = scene.switches[name].ports.find((found) => found.port === port)?.rate || fastest;
       const share = Math.min(1, ((newest[name]?.tx[port] ?? 0) * 1e3) / rate);
       load.setAttribute("stroke-width", String(share * 8));
-      load.classList.toggle("full", share > 0.98);
+      load.classList.toggle("full", share > FULL);
     }
     this.mark();
   }

@@ -33,9 +33,8 @@ export function sizeOf(port, values, queue) {
   return values?.[`size_${8 - queue}`] || values?.[`depth_${8 - queue}`] || values?.capacity_packets || port.sizes[queue] || 0;
 }
 
-export function nameOf(scheme, port, queue) {
-  if (port.discipline !== "strict") return "queue";
-  return scheme === "fdpa" ? `band ${8 - queue}` : `queue ${8 - queue}`;
+export function nameOf(each, port, queue) {
+  return port.discipline === "strict" ? `${each.queue ?? "queue"} ${8 - queue}` : "queue";
 }
 
 /** Users whose lines are drawn unless others were chosen. */
@@ -48,7 +47,7 @@ const bound = (label, stroke) => line(label, stroke, { dash: DASH, width: 1 });
 
 function queues(each, port, values) {
   const shown = queuesOf(port, values);
-  const limits = limitsOf(each.scheme);
+  const limits = limitsOf(each);
   return {
     id: "queues",
     title: "Queue lengths",
@@ -56,7 +55,7 @@ function queues(each, port, values) {
     wide: true,
     marks: true,
     series: [
-      ...shown.map((queue, place) => line(nameOf(each.scheme, port, queue), colourOf(place))),
+      ...shown.map((queue, place) => line(nameOf(each, port, queue), colourOf(place))),
       ...limits.map(([label], place) => bound(label, shown.length > 1 ? colour("soft") : colourOf(6 + place))),
     ],
     pick(frame, found) {
@@ -67,16 +66,11 @@ function queues(each, port, values) {
 }
 
 /** Lines of a scheme's own in the chart of its queue, from the parameters in force. */
-function limitsOf(scheme) {
-  if (scheme === "aifo") {
-    return [["C", (v) => v.target_packets], ["k C", (v) => (v.target_packets * v.headroom_256) / HEADROOM_UNIT]];
-  }
-  if (scheme === "rifo") {
-    return [["B", (v) => v.capacity_packets], ["k B", (v) => (v.capacity_packets * v.headroom_256) / HEADROOM_UNIT]];
-  }
-  // the queues of one port are alike, but for one packet
-  if (scheme === "packs" || scheme === "sp_pifo") return [["size of a queue", (v) => v.size_1]];
-  return [];
+function limitsOf(each) {
+  return (each.limits ?? []).map(({ label, parameter, share }) => [
+    label,
+    (values) => values[parameter] * (share ? values[share] / HEADROOM_UNIT : 1),
+  ]);
 }
 
 function drops(port) {
@@ -107,6 +101,8 @@ function rates(each, chosen, values) {
   const edges = edgesOf(values).length;
   return {
     id: "rates",
+    // so many series are rates; the others are lines to compare them with
+    rates: chosen.length,
     title: "Rates of users",
     unit: weights.every((weight) => weight === 1) ? "Mbit/s" : "Mbit/s for weight 1",
     marks: true,
@@ -128,7 +124,7 @@ function rates(each, chosen, values) {
 
 function ranks(each, port) {
   const read = (frame) => frame.r?.[port.port];
-  if (each.scheme === "aifo" || each.scheme === "packs") {
+  if (each.ranks === "window") {
     const names = ["smallest", "25 %", "median", "75 %", "largest"];
     return {
       id: "ranks",
@@ -139,7 +135,7 @@ function ranks(each, port) {
       pick: (frame) => (read(frame)?.window?.length ? read(frame).window : names.map(() => null)),
     };
   }
-  if (each.scheme === "rifo") {
+  if (each.ranks === "range") {
     return {
       id: "ranks",
       title: "Range of ranks",
@@ -149,7 +145,7 @@ function ranks(each, port) {
       pick: (frame) => [read(frame)?.highest ?? null, read(frame)?.lowest ?? null],
     };
   }
-  if (each.scheme === "sp_pifo") {
+  if (each.ranks === "bounds") {
     return {
       id: "ranks",
       title: "Bounds of the queues",

@@ -13,8 +13,10 @@ export class Store {
     this.frames = [];
     /** How many of the oldest frames were left out: a frame keeps its number. */
     this.dropped = 0;
-    this.parameters = {};
+    /** Of each port the parameters that came into force, in the order of time. */
     this.history = {};
+    /** Times at which parameters came into force, in the order in which that was told: a decision is told after the fact. */
+    this.turns = [];
     this.knobs = {};
     this.marks = [];
     this.health = null;
@@ -39,15 +41,12 @@ export class Store {
           const more = this.frames.length - MOST_FRAMES;
           this.frames.splice(0, more);
           this.dropped += more;
+          this.forget(this.frames[0].t);
         }
         break;
-      case "parameters": {
-        const key = `${message.switch}/${message.port ?? ""}`;
-        this.parameters[key] = message.values;
-        const steps = (this.history[key] ??= []);
-        if (!steps.length || steps[steps.length - 1].t < message.t) steps.push(message);
+      case "parameters":
+        this.comeIntoForce(message, message.values);
         break;
-      }
       case "knobs":
         this.knobs[message.switch] = message;
         break;
@@ -67,8 +66,26 @@ export class Store {
             && mark.switch === message.switch && mark.port === message.port)) {
           this.marks.push(message);
           if (this.marks.length > MOST_MARKS) this.marks.splice(0, this.marks.length - MOST_MARKS);
+          if (message.kind === "decision") this.comeIntoForce(message, message.after, message.before);
         }
         break;
+    }
+  }
+
+  /** `before`: what held until then, where that is told. */
+  comeIntoForce({ switch: name, port, t }, values, before = null) {
+    const steps = (this.history[`${name}/${port ?? ""}`] ??= []);
+    let place = steps.length;
+    while (place && steps[place - 1].t > t) place--;
+    steps.splice(place, 0, { t, values });
+    if (!place && before) steps.unshift({ t: -Infinity, values: before });
+    this.turns.push(t);
+  }
+
+  /** Leaves out parameters that no frame needs any more. */
+  forget(first) {
+    for (const steps of Object.values(this.history)) {
+      while (steps.length > 1 && steps[1].t <= first) steps.shift();
     }
   }
 

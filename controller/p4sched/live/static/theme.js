@@ -15,7 +15,13 @@ export function colour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
-/** Of the n-th queue or user: eight colours, told apart by colour-blind readers. */
+const COLOURS = 12;
+
+/** The CSS variable with the colour of the n-th queue or user. Colour-blind readers tell them apart. */
+export function variableOf(number) {
+  return `c${number % COLOURS}`;
+}
+
 export function colourOf(number) {
-  return colour(`c${number % 8}`);
+  return colour(variableOf(number));
 }

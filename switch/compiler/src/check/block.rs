@@ -13,8 +13,8 @@ use crate::{
 };
 
 impl Checker<'_> {
-    /// What parsers and controls share: the parameters of `apply` and of the constructor, the local declarations, which
-    /// may shadow them, and what `inner` makes of the rest.
+    /// Checks the common parts of parsers and controls: the parameters of `apply` and of the constructor, and the local
+    /// declarations, which may shadow them. `inner` checks the rest.
     fn body_of<T>(
         &mut self,
         decl: &Decl,
@@ -221,7 +221,7 @@ impl Checker<'_> {
             .collect()
     }
 
-    /// Whether the elements of a value set are what the keys are: a struct or tuple has a field for each.
+    /// True if the elements of a value set match the keys: a struct or tuple has a field for each.
     fn value_set_fits(&mut self, element: &Type, types: &[Type], span: crate::source::Span) -> bool {
         let parts: Vec<Type> = match element {
             Type::Struct(id) => {
@@ -261,7 +261,7 @@ impl Checker<'_> {
     }
 }
 
-/// Whether a parser with these states can come to an end. A `select` that may match no case rejects then.
+/// True if a parser with these states can end. A `select` that may match no case rejects then.
 fn ends(states: &[State]) -> bool {
     let mut seen = vec![false; states.len()];
     let mut pending: Vec<usize> = states.iter().position(|s| &*s.name == "start").into_iter().collect();

@@ -25,7 +25,7 @@ pub fn wrap(value: &BigInt, signed: bool, width: u32) -> BigInt {
     low
 }
 
-/// Whether `value` needs no truncation.
+/// True if `value` needs no truncation.
 #[must_use]
 pub fn fits(value: &BigInt, signed: bool, width: u32) -> bool {
     wrap(value, signed, width) == *value

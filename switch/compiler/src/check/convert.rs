@@ -31,7 +31,7 @@ pub(super) fn substitute(ty: &Type, map: &Substitution) -> Type {
     }
 }
 
-/// Whether type parameters are left in `ty`.
+/// True if `ty` still has type parameters.
 pub(super) fn is_open(ty: &Type) -> bool {
     match ty {
         Type::Var(_) => true,
@@ -238,7 +238,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether a parser or control has the parameters that a parser or control type asks for.
+    /// True if a parser or control has the parameters of a parser or control type.
     fn unify_block(
         &self,
         id: crate::typed::types::BlockTypeId,

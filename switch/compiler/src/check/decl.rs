@@ -203,7 +203,7 @@ impl Checker<'_> {
         self.add_function(&method.name, FunctionRef::Generic(index), method.params.len());
     }
 
-    /// The function that a generic one becomes with these type arguments; `None` if it calls itself, which is told.
+    /// The function that a generic one becomes with these type arguments; `None` if it calls itself, which is reported.
     pub(super) fn specialised_function(&mut self, index: usize, types: Vec<Type>, span: Span) -> Option<FunctionId> {
         let generic = self.generics[index].clone();
         let name = &generic.method.name.name;

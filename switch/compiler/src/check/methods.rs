@@ -92,8 +92,8 @@ impl Checker<'_> {
         function
     }
 
-    /// Whether a method has the result and the parameters of the abstract one; optional parameters may be left out from
-    /// the end. Type parameters of the extern take the types found.
+    /// True if a method has the result and the parameters of the abstract one; optional parameters may be missing at
+    /// the end. Type parameters of the extern get the types found.
     fn implements(&self, method: &ExternMethod, result: &Type, params: &[VarId], map: &mut Substitution) -> bool {
         let params = self.params_of(params);
         let rest = method.params.get(params.len()..);

@@ -1,4 +1,5 @@
-//! From syntax trees to the typed tree: names, types, compile-time values (specification sections 7 to 18).
+//! Checker: turns syntax trees into the typed tree, with names, types and compile-time values (specification sections 7
+//! to 18).
 
 mod annotation;
 mod argument;
@@ -64,7 +65,7 @@ pub(crate) fn check(decls: &[Decl], arch: Arch, map: &SourceMap, reporter: &mut 
 enum FunctionRef {
     Extern(ExternFnId),
     User(FunctionId),
-    /// One with type parameters, as index of the generic functions.
+    /// A generic function, as index.
     Generic(usize),
 }
 
@@ -78,7 +79,7 @@ struct GenericFunction {
     result: Type,
 }
 
-/// What a name means.
+/// Meaning of a name.
 #[derive(Clone, Debug)]
 enum Def {
     Type(Type),
@@ -108,7 +109,7 @@ impl Def {
     }
 }
 
-/// Where statements stand, which decides what they may do.
+/// Place of statements, which decides what they may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     TopLevel,
@@ -131,7 +132,7 @@ struct Checker<'a> {
     /// Generic functions that have been given type arguments; `None` while one is being checked.
     functions: HashMap<(usize, Vec<Type>), Option<FunctionId>>,
     place: Place,
-    /// What `return` must return here; `None` where it returns nothing.
+    /// Type that `return` must return here; `None` if it returns nothing.
     result: Option<Type>,
     loops: usize,
     depth: usize,
@@ -169,7 +170,7 @@ impl Checker<'_> {
         self.scopes.iter().rev().find_map(|s| s.get(name)).map(|(def, _)| def)
     }
 
-    /// What `name` means, or `.name`, which is `global`.
+    /// Meaning of `name`, or of `.name` if `global`.
     fn lookup_name(&self, name: &str, global: bool) -> Option<&Def> {
         if global {
             return self.scopes[0].get(name).map(|(def, _)| def);

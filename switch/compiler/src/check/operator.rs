@@ -376,7 +376,7 @@ impl Checker<'_> {
     }
 }
 
-/// How a cast that is not allowed is made of those that are.
+/// Hint on allowed casts that make a forbidden one.
 fn cast_hint(from: &Type, to: &Type) -> &'static str {
     match (from, to) {
         (Type::Bits { .. }, Type::Bool) => "; compare it with 0",

@@ -318,7 +318,7 @@ impl Checker<'_> {
         })
     }
 
-    /// Whether every path through the block ends in `return` or `exit`.
+    /// True if every path through the block ends in `return` or `exit`.
     pub(super) fn always_returns(block: &Block) -> bool {
         block.stmts.iter().any(|s| match &s.kind {
             StmtKind::Return(_) | StmtKind::Exit => true,

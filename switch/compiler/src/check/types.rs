@@ -18,9 +18,9 @@ use crate::{
 /// Widest type, in bits, as the data plane has it; and largest stack.
 pub(super) const MAX_WIDTH: u32 = 16_384;
 const MAX_STACK: u32 = 4096;
-/// Most structs that generic ones may be specialised to, and most functions.
+/// Limit on structs and functions specialised from generic ones.
 pub(super) const MAX_SPECIALISED: usize = 1000;
-/// Most fields that a type may have together with its fields: types that double each other grow beyond any size.
+/// Limit on the fields of a type, with those of its fields: types that double each other grow without bound.
 const MAX_FIELDS: u64 = 100_000;
 
 impl Checker<'_> {
@@ -364,7 +364,7 @@ impl Checker<'_> {
     }
 }
 
-/// Whether an annotation names a URI and a type of the control plane: `bit<N>`, its N alone, or `string`.
+/// True if an annotation names a URI and a type of the control plane: `bit<N>`, its N alone, or `string`.
 fn is_translation(body: &AnnotationBody) -> bool {
     let AnnotationBody::Unstructured(tokens) = body else {
         return false;

@@ -29,7 +29,6 @@ pub enum Arg {
 /// An operation of an action.
 #[derive(Clone, Debug)]
 pub struct Primitive {
-    /// Its name.
     pub op: &'static str,
     pub args: Vec<Arg>,
     pub span: Span,
@@ -57,22 +56,22 @@ pub enum Stmt {
     Exit(Span),
 }
 
-/// What follows a table's application.
+/// Continuation after a table's application.
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// The same for all.
     Any,
     HitMiss(Vec<Stmt>, Vec<Stmt>),
-    /// By the action; the rest does the last one.
+    /// By action, then the code of the rest, for the last one.
     Action(Vec<(Vec<SourceAction>, Vec<Stmt>)>, Vec<Stmt>),
 }
 
-/// Which thread of the chip runs a control.
+/// Thread of the chip that runs a control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Gress {
     Ingress,
     Egress,
-    /// Runs beside ingress, at every change of a queue's length (T2NA).
+    /// Runs next to ingress, at every change of a queue's length (T2NA).
     Ghost,
 }
 
@@ -98,7 +97,7 @@ pub enum Node {
     Condition(usize),
 }
 
-/// What follows a table.
+/// Continuation after a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
     /// The same for all.
@@ -111,11 +110,11 @@ pub enum Next {
 /// A decision in the graph.
 #[derive(Clone, Debug)]
 pub struct Condition {
-    /// What is asked.
+    /// Condition.
     pub expr: Expr,
-    /// Where it goes if so.
+    /// Next node if it is true.
     pub yes: Option<Node>,
-    /// Where it goes if not.
+    /// Next node if it is false.
     pub no: Option<Node>,
     pub span: Span,
 }

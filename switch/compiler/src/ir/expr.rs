@@ -16,7 +16,7 @@ pub enum Ty {
     Bits {
         /// Two's complement.
         signed: bool,
-        /// In bits.
+        /// Width in bits.
         width: u32,
     },
     /// Bits of a number known only at run time, at most this.
@@ -63,7 +63,7 @@ pub enum HeaderRef {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldRef {
     pub header: HeaderRef,
-    /// Which field, as index of its type's.
+    /// Index of the field in its type.
     pub field: usize,
 }
 
@@ -86,9 +86,9 @@ pub enum ExprKind {
     Field(FieldRef),
     /// A parameter of the action.
     Param(usize),
-    /// Whether a header is valid.
+    /// Validity of a header.
     Valid(HeaderRef),
-    /// Whether a union is valid.
+    /// Validity of a union.
     ValidUnion(usize),
     /// The index of the last extracted element of a stack.
     LastIndex(usize),
@@ -140,7 +140,7 @@ impl Expr {
         }
     }
 
-    /// Whether it is known when compiling.
+    /// True if it is known at compile time.
     #[must_use]
     pub fn is_known(&self) -> bool {
         matches!(self.kind, ExprKind::Int(_) | ExprKind::Bool(_))
@@ -233,7 +233,7 @@ impl Expr {
         Expr::binary(BinaryOp::And, self, other, Ty::Bool)
     }
 
-    /// How deep its JSON nests, at most (`emit::json` writes it). Readers of JSON take only some depth.
+    /// Largest nesting depth of its JSON (`emit::json` writes it). Readers of JSON accept only some depth.
     #[must_use]
     pub fn nesting(&self) -> usize {
         match &self.kind {

@@ -1,4 +1,4 @@
-//! What stands beside tables: counters, meters, registers, profiles, hashes, checksums, digests, value sets.
+//! Externs other than tables: counters, meters, registers, profiles, hashes, checksums, digests, value sets.
 
 use num_bigint::BigInt;
 
@@ -8,7 +8,7 @@ use crate::{
     typed::{tree::Annotations, types::Type},
 };
 
-/// What a counter or meter counts.
+/// Unit of a counter or meter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     Packets,
@@ -19,17 +19,15 @@ pub enum Unit {
 /// A counter or meter.
 #[derive(Clone, Debug)]
 pub struct Meter {
-    /// Its full name.
     pub name: String,
-    /// What it counts.
     pub unit: Unit,
     /// Number of cells; 0 if it is direct.
     pub size: u64,
-    /// Whether its cells are those of a table.
+    /// True if it has a cell for each entry of a table.
     pub direct: bool,
-    /// That table, as index.
+    /// Index of that table.
     pub table: Option<usize>,
-    /// Where a direct meter writes its result.
+    /// Field for the result of a direct meter.
     pub result: Option<FieldRef>,
     /// The numbers of green, yellow and red; `None` if they are BMv2's.
     pub colours: Option<[u64; 3]>,
@@ -38,7 +36,7 @@ pub struct Meter {
     pub span: Span,
 }
 
-/// What a filter of the chip does with the average of its samples.
+/// Use of the average of a filter's samples on the chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FilterUse {
     /// Returns it. Time constants in ns, while it rises and while it falls; the result is shifted right.
@@ -58,21 +56,19 @@ pub enum FilterUse {
 /// A low-pass filter, or random early detection.
 #[derive(Clone, Debug)]
 pub struct Filter {
-    /// Its full name.
     pub name: String,
     pub of: FilterUse,
     /// Number of cells; of a direct one that of its table's entries.
     pub size: u64,
-    /// Whether its cells are those of a table's entries.
+    /// True if it has a cell for each entry of a table.
     pub direct: bool,
-    /// What it takes.
+    /// Type of its samples.
     pub sample: Ty,
     pub span: Span,
 }
 
 #[derive(Clone, Debug)]
 pub struct Register {
-    /// Its full name.
     pub name: String,
     /// Number of cells.
     pub size: u64,
@@ -80,9 +76,9 @@ pub struct Register {
     pub width: u32,
     /// Type of a cell.
     pub ty: Type,
-    /// What every cell holds at first.
+    /// Initial value of every cell.
     pub initial: BigInt,
-    /// Whether its cells are those of a table's entries.
+    /// True if it has a cell for each entry of a table.
     pub direct: bool,
     pub annotations: Annotations,
     pub span: Span,
@@ -92,17 +88,16 @@ pub struct Register {
 /// arguments `Named("register_action", name)`, `Value(index)` and a `Target` for each result that is used.
 #[derive(Clone, Debug)]
 pub struct RegisterAction {
-    /// Its full name.
     pub name: String,
     /// The register, as index.
     pub register: usize,
-    /// What it does, on `value` and `results`.
+    /// Code, on `value` and `results`.
     pub body: Vec<Stmt>,
     /// The fields of the cell, the one in the high bits first.
     pub value: Vec<FieldRef>,
-    /// What the access returns.
+    /// Results of the access.
     pub results: Vec<FieldRef>,
-    /// Where the cell's index is put first.
+    /// Field for the cell's index.
     pub index: FieldRef,
     /// All of it for a switch without such an ALU: reads the cell, does what it does, and writes the cell.
     pub code: Vec<Primitive>,
@@ -112,7 +107,6 @@ pub struct RegisterAction {
 /// An action profile or selector.
 #[derive(Clone, Debug)]
 pub struct Profile {
-    /// Its full name.
     pub name: String,
     /// Number of members.
     pub size: u64,
@@ -132,9 +126,9 @@ pub struct Calculation {
     pub name: String,
     pub algorithm: String,
     pub input: Vec<Expr>,
-    /// Whether the payload follows.
+    /// True if the payload follows.
     pub payload: bool,
-    /// For a CRC that the program defines.
+    /// Polynomial of a CRC that the program defines.
     pub parameters: Option<Polynomial>,
     pub span: Span,
 }
@@ -142,7 +136,7 @@ pub struct Calculation {
 /// A CRC: its polynomial and how it is applied.
 #[derive(Clone, Debug)]
 pub struct Polynomial {
-    /// In bits.
+    /// Width in bits.
     pub width: u32,
     pub coefficient: BigInt,
     pub reversed: bool,
@@ -159,11 +153,11 @@ pub struct Polynomial {
 pub struct Checksum {
     /// The field that holds it.
     pub target: FieldRef,
-    /// Its calculation, as index.
+    /// Index of its calculation.
     pub calculation: usize,
     /// Verified in the parser, otherwise updated by the deparser.
     pub verify: bool,
-    /// When.
+    /// Condition of its execution.
     pub condition: Expr,
     pub span: Span,
 }
@@ -172,10 +166,9 @@ pub struct Checksum {
 #[derive(Clone, Debug)]
 pub struct FieldList {
     pub name: String,
-    /// Its number.
     pub id: u32,
     pub fields: Vec<Expr>,
-    /// For a digest, the type of what is sent, and its place.
+    /// For a digest, the type of the message, and its place.
     pub digest: Option<Type>,
     pub span: Span,
 }
@@ -183,7 +176,6 @@ pub struct FieldList {
 /// A parser value set.
 #[derive(Clone, Debug)]
 pub struct ValueSet {
-    /// Its full name.
     pub name: String,
     /// Number of values.
     pub size: u64,

@@ -27,7 +27,7 @@ pub const EXECUTE_REGISTER_ACTION: &str = "execute_register_action";
 
 #[derive(Default)]
 pub struct Ir {
-    /// What the program is written for.
+    /// Architecture of the program.
     pub arch: Arch,
     pub header_types: Vec<HeaderType>,
     /// Header instances.
@@ -62,12 +62,13 @@ pub struct Ir {
     pub calls: HashSet<Label>,
     /// Actions and tables that the control plane may know, in the order of their declaration.
     pub listed_actions: Vec<usize>,
-    /// See above.
     pub listed_tables: Vec<usize>,
-    /// Whether a control calls an extern function, which p4c notes in P4Info.
+    /// True if a control calls an extern function; p4c notes this in P4Info.
     pub calls_functions: bool,
-    /// Whether it declares counters, meters, registers or action profiles, which p4c notes there too.
+    /// True if it declares counters, meters, registers or action profiles; p4c notes this too.
     pub declares_externs: bool,
+    /// Names of standard metadata fields in BMv2 (`@alias`) and in the program.
+    pub standard_aliases: Vec<(String, String)>,
     /// Header types for packets to and from the controller.
     pub controller_headers: Vec<(String, crate::typed::types::StructId)>,
 }

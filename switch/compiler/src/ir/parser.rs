@@ -21,7 +21,7 @@ pub enum ParserOp {
     Primitive(Primitive),
 }
 
-/// What a transition matches.
+/// Case of a transition.
 #[derive(Clone, Debug)]
 pub enum Case {
     /// All keys, joined with each padded to bytes; and a mask.
@@ -34,11 +34,11 @@ pub enum Case {
 #[derive(Clone, Debug)]
 pub struct ParserState {
     pub name: String,
-    /// What it does.
+    /// Operations.
     pub ops: Vec<ParserOp>,
-    /// What decides where it goes.
+    /// Key of the transition.
     pub key: Vec<Expr>,
-    /// Where it goes: `None` is accept.
+    /// Next states; `None` is accept.
     pub transitions: Vec<(Case, Option<usize>)>,
     pub span: Span,
 }
@@ -50,7 +50,7 @@ pub struct Parser {
     pub states: Vec<ParserState>,
     /// Index of the first state.
     pub start: usize,
-    /// Whether a control reads what error the parser met, so that a packet with one is not dropped (TNA).
+    /// True if a control reads the parser's error, so a packet with an error is not dropped (TNA).
     pub errors_read: bool,
 }
 
@@ -60,7 +60,7 @@ pub struct Deparser {
     pub name: &'static str,
     /// The headers, in order, as indexes.
     pub order: Vec<usize>,
-    /// What is done first.
+    /// Operations at the start.
     pub primitives: Vec<Primitive>,
     pub span: Span,
 }

@@ -4,11 +4,11 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
     pub name: String,
-    /// Its width in bits; the largest one for a varbit.
+    /// Width in bits; the largest one for a varbit.
     pub width: u32,
     /// Two's complement.
     pub signed: bool,
-    /// Of variable width.
+    /// True if the width varies.
     pub is_varbit: bool,
 }
 
@@ -22,9 +22,9 @@ pub struct HeaderType {
 #[derive(Clone, Debug)]
 pub struct Header {
     pub name: String,
-    /// Its type, as index.
+    /// Index of its type.
     pub ty: usize,
-    /// Not part of a packet.
+    /// True if it is not part of a packet.
     pub metadata: bool,
 }
 
@@ -34,7 +34,7 @@ pub struct Stack {
     pub name: String,
     /// The type of its elements, as index.
     pub ty: usize,
-    /// Its elements, as indexes of headers.
+    /// Indexes of its elements, which are headers.
     pub elements: Vec<usize>,
 }
 
@@ -53,6 +53,6 @@ pub struct UnionStack {
     pub name: String,
     /// Name of its elements' type.
     pub type_name: String,
-    /// Its elements, as indexes of unions.
+    /// Indexes of its elements, which are unions.
     pub elements: Vec<usize>,
 }

@@ -16,19 +16,17 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct ActionParam {
     pub name: Symbol,
-    /// Its type in the source.
+    /// Type in the source.
     pub ty: Type,
-    /// Its width in bits.
+    /// Width in bits.
     pub width: u32,
     pub annotations: Annotations,
 }
 
 #[derive(Clone, Debug)]
 pub struct Action {
-    /// Its full name.
     pub name: String,
     pub params: Vec<ActionParam>,
-    /// What it does.
     pub code: Vec<Primitive>,
     pub annotations: Annotations,
     /// The action in the source; `None` for one made by the compiler.
@@ -36,29 +34,29 @@ pub struct Action {
     pub span: Span,
 }
 
-/// In place of a field of a key's header: whether the header is valid.
+/// Field index that stands for the validity of a key's header.
 pub const VALIDITY: usize = usize::MAX;
 
-/// How a key field is matched.
+/// Key field of a table.
 #[derive(Clone, Debug)]
 pub struct Key {
-    /// Its name for the control plane.
+    /// Name for the control plane.
     pub name: String,
     /// The field looked up, or a header's `VALIDITY`.
     pub target: FieldRef,
-    /// Its width in bits.
+    /// Width in bits.
     pub width: u32,
     /// The match kind.
     pub kind: Symbol,
     /// The mask that is applied first.
     pub mask: Option<BigInt>,
-    /// Its type in the source.
+    /// Type in the source.
     pub ty: Type,
     pub annotations: Annotations,
 }
 
 impl Key {
-    /// What is looked up.
+    /// Value that the table looks up.
     pub fn looked_up(&self) -> Expr {
         if self.target.field == VALIDITY {
             return Expr::new(ExprKind::Valid(self.target.header.clone()), Ty::Bool);
@@ -76,16 +74,15 @@ pub struct ActionCall {
     pub values: Vec<BigInt>,
 }
 
-/// What an entry matches in one key field.
+/// Match of an entry in one key field.
 #[derive(Clone, Debug)]
 pub enum Match {
-    /// One value.
     Exact(BigInt),
     /// A value and a mask.
     Ternary(BigInt, BigInt),
     /// A value and the length of its prefix.
     Lpm(BigInt, u32),
-    /// From, to.
+    /// First and last value.
     Range(BigInt, BigInt),
 }
 
@@ -94,9 +91,9 @@ pub enum Match {
 pub struct Entry {
     pub matches: Vec<Match>,
 
-    /// What it does.
+    /// Action.
     pub call: ActionCall,
-    /// Its rank: 1 is looked at first.
+    /// Rank: the entry with 1 is tried first.
     pub order: u32,
 
     pub span: Span,
@@ -104,32 +101,31 @@ pub struct Entry {
 
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// Its full name.
     pub name: String,
     pub keys: Vec<Key>,
-    /// Its actions, as indexes, with the annotations of the list.
+    /// Indexes of its actions, with the annotations of the list.
     pub actions: Vec<(usize, Annotations)>,
-    /// What a miss does.
+    /// Action on a miss.
     pub default: ActionCall,
-    /// Whether the control plane may not change it.
+    /// True if the control plane may not change it.
     pub const_default: bool,
     /// Entries given in the program.
     pub entries: Option<Vec<Entry>>,
-    /// Whether they are `const`.
+    /// True if they are `const`.
     pub const_entries: bool,
     /// Number of entries it holds.
     pub size: u64,
-    /// Its direct counter, as index.
+    /// Index of its direct counter.
     pub counter: Option<usize>,
-    /// Its direct meter, as index.
+    /// Index of its direct meter.
     pub meter: Option<usize>,
     /// The registers and filters with a cell for each entry, as indexes, and where the entry's cell is put.
     pub registers: Vec<usize>,
     pub filters: Vec<usize>,
     pub cell: Option<FieldRef>,
-    /// Its action profile or selector, as index.
+    /// Index of its action profile or selector.
     pub profile: Option<usize>,
-    /// Whether entries age.
+    /// True if entries age.
     pub timeout: bool,
     pub annotations: Annotations,
     /// Made by the compiler, unknown to the control plane.

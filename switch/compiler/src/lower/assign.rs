@@ -96,8 +96,8 @@ impl Lowerer<'_> {
         });
     }
 
-    /// What is done with an element of a stack whose index is known only at run time: a decision for each element, as
-    /// BMv2 stops at an index beyond the end. Other headers are used as they are.
+    /// Code for an element of a stack whose index is known only at run time: a decision for each element, because BMv2
+    /// stops at an index beyond the end. Other headers are used directly.
     fn each_element(
         &mut self,
         header: &HeaderRef,
@@ -199,7 +199,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Whether a header or union is valid.
+    /// Validity of a header or union.
     pub(super) fn validity(&mut self, loc: &Loc, span: Span) -> Expr {
         let kind = match loc {
             Loc::Header(header, _) => ExprKind::Valid(header.clone()),
@@ -212,7 +212,7 @@ impl Lowerer<'_> {
         Expr::new(kind, Ty::Bool)
     }
 
-    /// Whether two values are equal (specification section 8.18).
+    /// Equality of two values (specification section 8.18).
     pub(super) fn equal(&mut self, a: &Value, b: &Value, span: Span) -> Expr {
         let eq = |a: Expr, b: Expr| Expr::binary(BinaryOp::Eq, a, b, Ty::Bool);
         let all = |l: &mut Self, a: &[Value], b: &[Value]| {

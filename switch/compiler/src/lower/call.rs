@@ -19,7 +19,7 @@ use crate::{
 struct Bound {
     var: VarId,
     value: Value,
-    /// Where the result goes after the call.
+    /// Destination of the result after the call.
     copy_out: Option<(Loc, Loc)>,
     /// Headers to be made invalid first.
     clear: Option<Loc>,

@@ -189,7 +189,7 @@ impl Lowerer<'_> {
         Value::Nothing
     }
 
-    /// Where an expression that can be written is stored.
+    /// Place of an expression that can be written.
     pub(super) fn place(&mut self, e: &tree::Expr, out: &mut Vec<Stmt>) -> Loc {
         match &e.kind {
             ExprKind::Var(id) => {

@@ -12,7 +12,7 @@ use crate::{
     typed::types::ActionId,
 };
 
-/// What follows a place in the graph.
+/// Next node after a place in the graph.
 type Follow = Option<Node>;
 
 /// The same statements with blocks that nothing leaves early opened, and what can never run removed.
@@ -84,7 +84,7 @@ fn drop_final_breaks(stmts: &mut Vec<Stmt>, label: Label) {
     }
 }
 
-/// Whether `found` holds for a statement, however deep.
+/// True if `found` holds for a statement at any depth.
 pub(super) fn any(stmts: &[Stmt], found: &mut impl FnMut(&Stmt) -> bool) -> bool {
     stmts.iter().any(|s| {
         found(s)
@@ -104,7 +104,7 @@ fn leaves(stmts: &[Stmt], label: Label) -> bool {
     any(stmts, &mut |s| matches!(s, Stmt::Break(l) if *l == label))
 }
 
-/// Whether a statement can be part of an action: no tables, and no jump out of it.
+/// True if a statement can be part of an action: no tables, and no jump out of it.
 fn fits_action(stmt: &Stmt) -> bool {
     let one = std::slice::from_ref(stmt);
     let mut own = HashSet::new();
@@ -125,7 +125,7 @@ fn fits_action(stmt: &Stmt) -> bool {
 #[derive(Default)]
 struct Graph {
     pipeline: Pipeline,
-    /// Where leaving a block goes to.
+    /// Next node after each block that can be left.
     labels: HashMap<Label, Follow>,
     loops: usize,
 }

@@ -244,7 +244,7 @@ impl Lowerer<'_> {
     }
 }
 
-/// Where the sum of the sizes first exceeds the limit.
+/// First place at which the sum of the sizes exceeds the limit.
 fn first_beyond(limit: u64, sizes: impl Iterator<Item = (u64, Span)>) -> Option<Span> {
     let mut sum = 0_u64;
     sizes

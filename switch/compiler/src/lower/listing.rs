@@ -1,4 +1,4 @@
-//! Which actions and tables the control plane knows, in p4c's order.
+//! Lists the actions and tables that the control plane knows, in p4c's order.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// What a control has that the control plane may know.
+/// Part of a control that the control plane may know.
 enum Part {
     Control(ControlId, FrameRef),
     Table(usize),
@@ -55,7 +55,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// What a control has, in the order of its declaration; an instance that is applied directly comes last.
+    /// Parts of a control, in the order of declaration; an instance that is applied directly comes last.
     fn parts(&self, id: ControlId, frame: &FrameRef) -> Vec<Part> {
         let frame = frame.borrow();
         let control = |instance: InstanceId| match frame.objects.get(&instance) {

@@ -1,5 +1,5 @@
-//! From the typed tree to flat storage: instances get their names and cells, parsers, controls, functions and actions
-//! called directly are inlined.
+//! Lowering: from the typed tree to flat storage. Instances get names and cells; parsers, controls, functions and
+//! directly called actions are inlined.
 
 mod arch;
 mod assign;
@@ -74,12 +74,12 @@ pub(crate) fn lower(program: &Program, arch: Arch, map: &SourceMap, reporter: &m
     }
 }
 
-/// Most statements and storage that inlining may make.
+/// Limit on statements and storage from inlining.
 const MAX_WORK: usize = 400_000;
 /// Deepest nesting of instances and calls.
 const MAX_DEPTH: usize = 64;
 
-/// Where `return` goes, and where it leaves the value.
+/// Target of `return`, and place of the value.
 struct ReturnTo {
     label: Label,
     result: Option<Loc>,
@@ -90,13 +90,13 @@ struct ReturnTo {
 #[derive(Default)]
 struct Numbers(HashMap<(Named, String), usize>);
 
-/// What a name is for.
+/// Object of a name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Named {
     Storage,
     HeaderType,
     Action,
-    /// In the parser with this index.
+    /// A state of the parser with this index.
     State(usize),
 }
 
@@ -132,7 +132,7 @@ struct Lowerer<'a> {
     returns: Vec<ReturnTo>,
     /// Labels of `break` and `continue`.
     loops: Vec<(Label, Label)>,
-    /// What the calls around this place still copy out when `exit` ends them.
+    /// Copies that the calls around this place still make when `exit` ends them.
     copy_outs: Vec<Vec<(Loc, Loc)>>,
     labels: u32,
     /// Parser states whose body calls a sub-parser.
@@ -147,17 +147,17 @@ struct Lowerer<'a> {
     actions: HashMap<(String, ActionId), usize>,
     /// Actions called directly, by full name.
     called: HashSet<(String, ActionId)>,
-    /// How many actions are around this place.
+    /// Number of actions around this place.
     in_action: usize,
-    /// What `a op= b` writes to.
+    /// Destination of `a op= b`.
     updated: Option<Loc>,
-    /// Whether the place wanted is one to extract to.
+    /// True if the place is needed for an extract.
     extracting: bool,
-    /// Whether the index of a stack must be kept, as what is assigned may change it.
+    /// True if the index of a stack must be kept, because the assignment may change it.
     save_indexes: bool,
     /// The conditions of the `if`s around this place.
     conditions: Vec<ir::Expr>,
-    /// What the control plane's names of tables and externs begin with.
+    /// Prefix of the control plane's names of tables and externs.
     control_plane: String,
     v1model: arch::v1model::State,
     tna: arch::tna::State,

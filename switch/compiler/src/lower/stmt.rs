@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// Most repetitions that a loop over known values is unrolled to.
+/// Limit on unrolled repetitions of a loop over known values.
 const MAX_UNROLL: usize = 1024;
 
 impl Lowerer<'_> {
@@ -275,7 +275,7 @@ impl Lowerer<'_> {
     }
 }
 
-/// Whether what a statement calls, and what is called after it, has no conditions but the `if`s around it.
+/// True if the calls of a statement, and those after it, depend on no condition except the `if`s around it.
 fn is_plain(kind: &StmtKind) -> bool {
     !matches!(
         kind,

@@ -16,7 +16,7 @@ use crate::{
 
 /// Index of the header `scalars`, and of its type, in the program.
 pub(super) const SCALARS: usize = 0;
-/// Most fields of `scalars`.
+/// Limit on the fields of `scalars`.
 const MAX_SCALARS: usize = 100_000;
 
 impl Lowerer<'_> {

@@ -481,7 +481,7 @@ fn default_only() -> crate::syntax::ast::Annotation {
     }
 }
 
-/// What a hidden table does that can do one thing only: p4c makes such tables of statements.
+/// Action of a hidden table with only one: p4c makes such tables of statements.
 fn only_action(table: &tree::Table) -> Option<&ActionRef> {
     let plain = table.key.is_empty() && table.properties.is_empty() && table.const_default;
     let hidden = crate::typed::annotations::has(&table.annotations, "hidden");

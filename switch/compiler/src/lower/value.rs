@@ -24,7 +24,7 @@ pub(super) enum Object {
     Unsupported,
 }
 
-/// What a parser or control instance, while its body is lowered, knows.
+/// Frame of a parser or control instance while its body is lowered.
 #[derive(Debug)]
 pub(super) struct Frame {
     /// Full name of the instance.
@@ -49,7 +49,7 @@ impl Frame {
     }
 }
 
-/// Where something is stored.
+/// Place of a value.
 #[derive(Clone, Debug)]
 pub(super) enum Loc {
     Field(FieldRef, Ty),
@@ -76,7 +76,7 @@ pub(super) enum Loc {
 pub(super) enum Value {
     /// A number or bool.
     Scalar(Expr),
-    /// What is stored there: a header, struct, stack, union.
+    /// Value in a place: a header, struct, stack, union.
     Place(Loc),
     /// A struct or tuple.
     List(Vec<Value>),
@@ -87,12 +87,12 @@ pub(super) enum Value {
     Text(Symbol),
     /// An instance.
     Object(Object),
-    /// There was an error, or there is no value.
+    /// No value, or an error.
     Nothing,
 }
 
 impl Loc {
-    /// What is stored there.
+    /// Value in this place.
     pub fn read(&self) -> Value {
         match self {
             Loc::Field(f, ty) => Value::Scalar(Expr::new(ExprKind::Field(f.clone()), *ty)),
@@ -106,7 +106,7 @@ impl Loc {
         }
     }
 
-    /// Whether its place depends on a value or on how far the parser is.
+    /// True if its place depends on a value or on the parser's progress.
     pub fn is_dynamic(&self) -> bool {
         let moving = |h: &HeaderRef| !matches!(h, HeaderRef::Static(_));
         match self {
@@ -141,14 +141,14 @@ impl Loc {
     }
 }
 
-/// Whether two sets of cells have one in common.
+/// True if two sets of cells overlap.
 pub(super) fn overlap(a: &[(usize, Option<usize>)], b: &[(usize, Option<usize>)]) -> bool {
     a.iter()
         .any(|(h, f)| b.iter().any(|(i, g)| h == i && (f.is_none() || g.is_none() || f == g)))
 }
 
 impl Value {
-    /// What stands in a place; other values as they are.
+    /// Reads the value of a place; other values stay.
     pub fn read(self) -> Value {
         match self {
             Value::Place(loc) => loc.read(),

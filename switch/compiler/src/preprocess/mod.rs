@@ -1,61 +1,92 @@
-//! The preprocessor (specification section 6.1): a subset of C's, over tokens, so that every token keeps its place.
+//! The preprocessor (specification section 6.1). It does what `cpp -C -undef -nostdinc -x assembler-with-cpp` does, the
+//! C preprocessor as p4c calls it, and keeps the place of every token.
 
 mod condition;
+mod define;
 mod directive;
-mod macros;
-mod string;
+mod expand;
+mod expression;
+mod include;
+mod output;
+mod piece;
+mod read;
+mod replace;
 
-use std::collections::HashMap;
+use std::{
+    collections::{HashMap, HashSet},
+    rc::Rc,
+};
 
 use crate::{
     arch::Arch,
     diagnostics::Reporter,
+    include::IncludeResolver,
     source::{FileId, SourceMap, Span},
-    syntax::{
-        lexer,
-        token::{Symbol, Tok, Token},
-    },
+    syntax::token::{Symbol, Tok, Token},
 };
+use define::Definition;
+use expand::Context;
+use output::Output;
+use piece::{Kind, Piece};
+use read::{Line, Open, Seeking};
 
-/// Where included files come from.
-pub trait IncludeResolver: Sync {
-    /// The name and text of the file that `#include` of `path` means in the file `from`; `None` if there is none.
-    /// `angled` is true for `<path>`, false for `"path"`.
-    fn include(&self, path: &str, from: &str, angled: bool) -> Option<(String, String)>;
-}
-
-/// A macro given on the command line: its name, and its text (`1` if none is given).
+/// A macro given on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Define {
-    /// Name of the macro.
+    /// Name of the macro, with its parameters if it has any: `NAME(x)`.
     pub name: String,
-    /// What it expands to.
+    /// Text of its expansion.
     pub text: String,
 }
 
-/// Deepest nesting of `#include`, of macro expansion, and most tokens that expansion may make.
-const MAX_INCLUDE_DEPTH: usize = 64;
+/// Deepest nesting of `#include`, as in GCC.
+const MAX_INCLUDE_DEPTH: usize = 200;
+/// Limit on tokens that are read and made.
 const MAX_TOKENS: usize = 4_000_000;
-
-/// A `#define`.
-#[derive(Clone)]
-pub(crate) struct Macro {
-    /// Names of the parameters; `None` for an object-like macro.
-    pub parameters: Option<Vec<Symbol>>,
-    pub body: Vec<Token>,
-}
+/// Deepest nesting of macro calls in arguments of macro calls.
+const MAX_CALL_DEPTH: usize = 1_000;
 
 pub(crate) struct Preprocessor<'a> {
     map: &'a mut SourceMap,
     reporter: &'a mut Reporter,
     resolver: &'a dyn IncludeResolver,
     arch: Arch,
-    macros: HashMap<Symbol, Macro>,
-    out: Vec<Token>,
-    produced: usize,
+    macros: HashMap<Symbol, Definition>,
+    /// Definitions that `#pragma push_macro` has saved.
+    pushed: HashMap<Symbol, Vec<Option<Definition>>>,
+    poisoned: HashSet<Symbol>,
+    /// Names of macros within their own expansion.
+    disabled: HashSet<Symbol>,
+    contexts: Vec<Context>,
+    files: Vec<Open>,
+    /// Files that were read, by name.
+    known: HashMap<String, (FileId, Rc<[Piece]>)>,
+    /// Texts of the files that are included only once.
+    once: HashSet<String>,
+    /// The directive that is read.
+    line: Option<Line>,
+    seeking: Seeking,
+    /// While greater than 0, names are not expanded.
+    quiet: usize,
+    /// Macro calls around the current one.
+    calls: usize,
+    /// The next `__COUNTER__`.
+    counter: u64,
+    /// Tokens read and made so far.
+    work: usize,
+    /// True if nothing more is read.
+    stopped: bool,
+    out: Output,
 }
 
-/// The tokens of the main file and of all it includes, macros expanded; the last one is [`Tok::End`].
+/// Preprocessed program.
+pub(crate) struct Preprocessed {
+    pub text: String,
+    /// The same as tokens; the last one is [`Tok::End`].
+    pub tokens: Vec<Token>,
+}
+
+/// The text of the main file and of all it includes, macros expanded.
 pub(crate) fn preprocess(
     main: FileId,
     arch: Arch,
@@ -63,88 +94,75 @@ pub(crate) fn preprocess(
     resolver: &dyn IncludeResolver,
     map: &mut SourceMap,
     reporter: &mut Reporter,
-) -> Vec<Token> {
+) -> Preprocessed {
     let mut p = Preprocessor {
         map,
         reporter,
         resolver,
         arch,
-        macros: HashMap::new(),
-        out: Vec::new(),
-        produced: 0,
+        macros: define::builtins(),
+        pushed: HashMap::new(),
+        poisoned: HashSet::new(),
+        disabled: HashSet::new(),
+        contexts: Vec::new(),
+        files: Vec::new(),
+        known: HashMap::new(),
+        once: HashSet::new(),
+        line: None,
+        seeking: Seeking::Nothing,
+        quiet: 0,
+        calls: 0,
+        counter: 0,
+        work: 0,
+        stopped: false,
+        out: Output::default(),
     };
-    if let Some(generation) = arch.tofino() {
-        p.define_from_command_line("__TARGET_TOFINO__", &generation.to_string());
+    match arch.tofino() {
+        Some(generation) => p.define_from_command_line("__TARGET_TOFINO__", &generation.to_string()),
+        None => p.define_from_command_line("__TARGET_BMV2__", "1"),
     }
     for define in defines {
         p.define_from_command_line(&define.name, &define.text);
     }
-    p.file(main, 0);
-    p.out.push(Token {
+    p.open(main);
+    loop {
+        let piece = p.next();
+        if piece.kind == Kind::End {
+            break;
+        }
+        p.out.piece(&piece);
+    }
+    let (text, mut tokens) = p.out.finish(p.map);
+    tokens.push(Token {
         tok: Tok::End,
         span: p.map.end_of_program(),
         starts_line: true,
         joined: false,
     });
-    p.out
+    Preprocessed { text, tokens }
 }
 
 impl Preprocessor<'_> {
     fn define_from_command_line(&mut self, name: &str, text: &str) {
-        let text = if text.is_empty() { "1" } else { text };
-        let Some(file) = self.map.add("<command line>", text.to_owned()) else {
+        let text = format!("{name} {text}");
+        let Some(file) = self.map.add("<command line>", text) else {
             return;
         };
-        let body = lexer::tokens(text, self.map.base(file));
-        self.macros.insert(name.into(), Macro { parameters: None, body });
+        let (pieces, _) = piece::pieces(self.map.text(file), self.map.base(file));
+        self.define(&pieces, Span::default());
     }
 
-    fn file(&mut self, file: FileId, depth: usize) {
-        let tokens = lexer::tokens(self.map.text(file), self.map.base(file));
-        let mut conditions = condition::Conditions::default();
-        let mut text: Vec<Token> = Vec::new();
-        for line in tokens.chunk_by(|_, next| !next.starts_line) {
-            let directive = line[0].tok == Tok::Punct("#") && line[0].starts_line && is_directive(line);
-            if directive {
-                self.emit(std::mem::take(&mut text));
-                self.directive(file, line, &mut conditions, depth);
-            } else if conditions.active() {
-                text.extend(line.iter().map(|token| self.chosen_lines(file, token, depth)));
-            }
-            if self.too_long(line[0].span) {
-                return;
-            }
-        }
-        let last = text.last().map(|t| t.span);
-        self.emit(text);
-        if last.is_some_and(|span| self.too_long(span)) {
-            return;
-        }
-        if let Some(open) = conditions.unclosed() {
-            self.reporter.error(open, "#if without #endif");
-        }
-    }
-
-    fn too_long(&mut self, at: Span) -> bool {
-        let over = self.produced + self.out.len() > MAX_TOKENS;
-        if over {
+    /// Counts tokens; reports once if there are too many.
+    fn works(&mut self, tokens: usize, at: Span) {
+        self.work = self.work.saturating_add(tokens);
+        if self.work > MAX_TOKENS && !self.stopped {
+            self.stopped = true;
             self.reporter.error(
                 at,
                 format!("macros and included files make more than {MAX_TOKENS} tokens"),
             );
         }
-        over
     }
-
-    fn emit(&mut self, text: Vec<Token>) {
-        let expanded = self.expand(&text, &mut Vec::new());
-        self.out.extend(expanded);
-    }
-}
-
-/// `#` starts a directive only before a word: `{#}` may be broken over lines.
-fn is_directive(line: &[Token]) -> bool {
-    !matches!(line.get(1).map(|t| &t.tok), Some(Tok::Punct("}")))
 }
 
 #[cfg(test)]

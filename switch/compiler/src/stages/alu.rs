@@ -1,4 +1,4 @@
-//! Actions: what the ALUs beside the fields' containers do in one stage. Every field gets at most one operation on two
+//! Actions: the work of the ALUs of the fields' containers in one stage. Every field gets at most one operation on two
 //! sources, of which one may be action data; all operations of an action read what was there when the stage began
 //! (p4c `mau/action_analysis.h`, `mau/instruction_selection.cpp`).
 
@@ -19,7 +19,7 @@ const WIDEST_SUM: u32 = 64;
 /// Widest sum that stops at the largest number, and widest minimum.
 const WIDEST: u32 = 32;
 
-/// What is wrong with the operations of one action, with its place.
+/// Faults of the operations of one action, with their places.
 pub fn check(ir: &Ir, chip: &Chip, code: &[Primitive]) -> Vec<(Span, String)> {
     let mut wrong = Vec::new();
     let mut computed = Cells::new();
@@ -93,7 +93,7 @@ fn is_low_part(e: &Expr, by: &Expr) -> bool {
     }
 }
 
-/// Whether an expression is one operation, or why not and what to do.
+/// Tells if an expression is one operation; if not, why, and what to do.
 pub fn one_operation(ir: &Ir, chip: &Chip, to: &FieldRef, e: &Expr) -> Result<(), String> {
     if let Some(value) = deposited(to, e).map(|d| d.value) {
         return if is_source(value) {
@@ -137,7 +137,7 @@ pub fn one_operation(ir: &Ir, chip: &Chip, to: &FieldRef, e: &Expr) -> Result<()
     }
 }
 
-/// Whether an expression joins sources bit by bit: `a ++ b`, which the lowering makes a shift and an or.
+/// True if an expression joins sources bit by bit: `a ++ b`, which the lowering turns into a shift and an or.
 pub fn is_joined(e: &Expr) -> bool {
     let part = |e: &Expr| is_source(e) || is_joined(e);
     match &widened(e).kind {
@@ -204,7 +204,7 @@ fn binary(ir: &Ir, chip: &Chip, e: &Expr, op: B, a: &Expr, b: &Expr) -> Result<(
     }
 }
 
-/// What no ALU of an action can do, anywhere in an expression.
+/// Finds, anywhere in an expression, an operation that no ALU of an action can do.
 fn impossible(ir: &Ir, e: &Expr) -> Result<(), String> {
     let mut wrong = None;
     visit(e, &mut |e| {

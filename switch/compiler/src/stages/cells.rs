@@ -1,4 +1,4 @@
-//! What a statement reads and writes.
+//! Cells that a statement reads and writes.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ impl Cells {
         Cells::default()
     }
 
-    /// Whether any bit of a cell is among them.
+    /// True if it has any bit of a cell.
     pub fn contains(&self, cell: &Cell) -> bool {
         self.0.contains_key(cell)
     }
@@ -43,13 +43,13 @@ impl Cells {
         self.iter().collect()
     }
 
-    /// Those that are in the other too.
+    /// Cells in both sets.
     pub fn both(&self, other: &Cells) -> Cells {
         let rest = self.0.iter().map(|(c, bits)| (*c, bits & other.0.get(c).unwrap_or(&0)));
         rest.filter(|(_, bits)| *bits != 0).collect()
     }
 
-    /// Those that are not in the other.
+    /// Cells that are not in the other set.
     pub fn without(&self, other: &Cells) -> Cells {
         let rest = self
             .0
@@ -99,7 +99,7 @@ fn bits(low: u32, width: u32) -> Bits {
     if low + width > 128 { ALL } else { ones << low }
 }
 
-/// Something beside fields that an operation needs.
+/// A need of an operation other than fields.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Use {
     /// A run of a register's stateful ALU: the register, the RegisterAction (none for `read` and `write`), the cell.
@@ -117,12 +117,12 @@ pub enum Use {
     Random,
 }
 
-/// What an operation does.
+/// Effect of an operation.
 #[derive(Clone, Debug, Default)]
 pub struct Effect {
-    /// What it needs before the stage begins: on the crossbar.
+    /// Cells that it needs on the crossbar before the stage begins.
     pub inputs: Cells,
-    /// What its ALUs read.
+    /// Cells that its ALUs read.
     pub reads: Cells,
     pub writes: Cells,
     pub uses: Vec<Use>,
@@ -159,7 +159,7 @@ fn union(ir: &Ir, union: usize) -> Cells {
     members.flat_map(|(_, h)| whole(ir, &HeaderRef::Static(*h))).collect()
 }
 
-/// What an expression reads.
+/// Cells that an expression reads.
 pub fn read_by(ir: &Ir, e: &Expr) -> Cells {
     let mut cells = Cells::new();
     read_bits(ir, e, &mut cells);
@@ -214,7 +214,7 @@ pub fn slice_of(e: &Expr) -> Option<(&Expr, u32, u32)> {
     }
 }
 
-/// What an assignment to some bits of a field puts there.
+/// Value that an assignment puts into some bits of a field.
 pub struct Deposit<'a> {
     pub value: &'a Expr,
     low: u32,
@@ -294,7 +294,7 @@ pub fn each_stmt<'a>(stmts: &'a [Stmt], see: &mut impl FnMut(&'a Stmt)) {
     }
 }
 
-/// What a RegisterAction takes from outside: what its body reads of all but the cell, its results and its own variables.
+/// Cells that a RegisterAction reads from outside: all except the cell, its results and its own variables.
 pub fn outside(ir: &Ir, action: &RegisterAction) -> Cells {
     let (mut read, mut own) = (Cells::new(), Cells::new());
     each_stmt(&action.body, &mut |stmt| match stmt {
@@ -337,7 +337,7 @@ pub fn address(index: &Expr) -> Expr {
     }
 }
 
-/// What an operation reads, writes and uses.
+/// Cells that an operation reads, writes and uses.
 pub fn effect(ir: &Ir, p: &Primitive) -> Effect {
     let mut e = Effect::default();
     if let ("assign", [Arg::Target(to), Arg::Value(value)]) = (p.op, p.args.as_slice())
@@ -444,7 +444,7 @@ fn of_headers(ir: &Ir, p: &Primitive, e: &mut Effect) {
     }
 }
 
-/// Whether a cell is a temporary of the compiler's own.
+/// True for a temporary of the compiler.
 pub fn is_temporary(ir: &Ir, (header, field): Cell) -> bool {
     let header = &ir.headers[header];
     let name = field.map(|f| &ir.header_types[header.ty].fields[f].name);

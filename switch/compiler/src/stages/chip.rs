@@ -1,11 +1,11 @@
-//! What the chips have. The numbers are those of the open compiler's back end (p4lang/p4c, `backends/tofino/bf-p4c`,
+//! Resources of the chips. The numbers are those of the open compiler's back end (p4lang/p4c, `backends/tofino/bf-p4c`,
 //! commit 34b86e9b): `specs/mau_spec.h`, `specs/device.cpp`, `specs/parde_spec.h`, `specs/phv_spec.cpp`,
 //! `mau/memories.h`, `mau/table_format.h`.
 
 /// A chip and its limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chip {
-    /// As its vendor calls it.
+    /// The vendor's name.
     pub name: &'static str,
     /// Match-action stages, shared by ingress, egress and ghost.
     pub stages: usize,
@@ -15,18 +15,18 @@ pub struct Chip {
     pub outputs: usize,
     /// Widest number that a stateful ALU computes with.
     pub alu_width: u32,
-    /// Whether a stateful ALU divides (`DivModUnit`).
+    /// True if a stateful ALU divides (`DivModUnit`).
     pub divides: bool,
-    /// Whether an action compares two fields (`getHasCompareInstructions`).
+    /// True if an action can compare two fields (`getHasCompareInstructions`).
     pub compares: bool,
-    /// Whether metadata is zero when the stages begin. On Tofino 2, p4c lets fields take turns in a container, and sets a field
-    /// to zero in a table when its turn comes.
+    /// True if metadata is zero when the stages begin. On Tofino 2, p4c lets fields share a container in turn, and sets
+    /// a field to zero in a table when its turn comes.
     pub zeroed: bool,
-    /// Whether the parser ORs what it writes into what the field holds (no clear-on-write).
+    /// True if the parser ORs what it writes into the field's value (no clear-on-write).
     pub parser_ors: bool,
     /// Bits of containers that the stages compute with, all sizes together.
     pub containers: u64,
-    /// Bits that the parser passes to the deparser beside these containers: Tofino 1's tagalong containers, Tofino 2's
+    /// Bits that the parser passes to the deparser outside of these containers: Tofino 1's tagalong containers, Tofino 2's
     /// CLOTs (`byteMaxClotSize`, `maxClotsLivePerGress`).
     pub carried: u64,
     /// Bytes that egress parses at most (`maxParseDepth`).
@@ -89,7 +89,7 @@ pub const SELECT_BITS: u32 = 32;
 /// Rows of the parser's table, for ingress and for egress.
 pub const PARSER_ROWS: usize = 256;
 
-/// What tables take, and what a stage has.
+/// Resources of tables, or of a stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Resources {
     /// Logical tables.
@@ -102,7 +102,7 @@ pub struct Resources {
     pub statistics: u64,
     /// Blocks of 1024 words of 128 bits.
     pub sram: u64,
-    /// Memory beside blocks of counters, meters and registers.
+    /// Memory other than blocks of counters, meters and registers.
     pub map_ram: u64,
     /// Blocks of 512 words of 44 bits.
     pub tcam: u64,
@@ -114,7 +114,7 @@ pub struct Resources {
     pub hash_bits: u64,
 }
 
-/// What a stage has. Hash bits: 8 groups of 52.
+/// Resources of a stage. Hash bits: 8 groups of 52.
 pub const STAGE: Resources = Resources {
     tables: 16,
     gateways: 16,

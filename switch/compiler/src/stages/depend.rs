@@ -1,4 +1,4 @@
-//! Which unit must come how many stages after which other.
+//! Order of units, with the distance in stages.
 //!
 //! *Match* and *action*: what a stage writes, the next one can match, compute with, or write again. *Anti*: a field is read
 //! before it is written, which one stage does in that order. *Control*: a decision comes no later than what it decides
@@ -6,7 +6,7 @@
 
 use super::unit::Unit;
 
-/// Why a unit must wait for another.
+/// Reason why a unit must wait for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     Match,
@@ -33,7 +33,7 @@ pub struct Wait {
     pub reason: Reason,
 }
 
-/// For each unit, what it waits for.
+/// For each unit, the units that it waits for.
 #[must_use]
 pub fn waits(units: &[Unit]) -> Vec<Vec<Wait>> {
     let mut all = Vec::with_capacity(units.len());

@@ -18,7 +18,7 @@ use crate::{
     syntax::ast::{BinaryOp as B, UnaryOp},
 };
 
-/// What a condition takes.
+/// Cost of a condition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     pub gateways: u64,
@@ -27,7 +27,7 @@ pub struct Cost {
     pub hash_bits: u64,
 }
 
-/// What a condition looks at.
+/// Fields that a condition reads.
 #[derive(Default)]
 struct Seen {
     /// Bits compared with constants, of each operand by its text.
@@ -52,7 +52,7 @@ impl Seen {
     }
 }
 
-/// What a condition costs, or why no gateway can ask it and what can.
+/// Cost of a condition; or the reason why no gateway can evaluate it, and an alternative.
 pub fn cost(ir: &Ir, condition: &Expr) -> Result<Cost, String> {
     let mut seen = Seen::default();
     let rows = ask(ir, condition, &mut seen)?.0;
@@ -84,7 +84,7 @@ pub fn cost(ir: &Ir, condition: &Expr) -> Result<Cost, String> {
 /// Rows for the condition, and for its opposite.
 type Rows = (usize, usize);
 
-/// More rows than any condition that a person writes.
+/// Limit above the rows of any hand-written condition.
 const MANY: usize = 1 << 16;
 
 fn ask(ir: &Ir, e: &Expr, seen: &mut Seen) -> Result<Rows, String> {
@@ -123,8 +123,8 @@ fn ask(ir: &Ir, e: &Expr, seen: &mut Seen) -> Result<Rows, String> {
     }
 }
 
-/// What the widest row looks at of those that find the condition to be `outcome`. Gateways share out rows, but not what one
-/// row looks at.
+/// Fields in the widest row among those that find the condition to be `outcome`. Gateways share rows, but not the
+/// fields of one row.
 fn widest(ir: &Ir, e: &Expr, outcome: bool) -> Result<Seen, String> {
     match &e.kind {
         ExprKind::Unary(UnaryOp::Not, a) => widest(ir, a, !outcome),
@@ -147,12 +147,13 @@ fn widest(ir: &Ir, e: &Expr, outcome: bool) -> Result<Seen, String> {
     }
 }
 
-/// Whether a condition with this outcome only rules values out. A row looks for values, so rows of the opposite go first.
+/// True if a condition with this outcome only excludes values. A row looks for values, so rows of the opposite go
+/// first.
 fn rules_out(e: &Expr, outcome: bool) -> bool {
     !is_equalities(e, outcome) && is_equalities(e, !outcome)
 }
 
-/// Whether a condition with this outcome is made of fields that are equal to something.
+/// True if a condition with this outcome consists of equalities of fields.
 fn is_equalities(e: &Expr, outcome: bool) -> bool {
     match &e.kind {
         ExprKind::Unary(UnaryOp::Not, a) => is_equalities(a, !outcome),

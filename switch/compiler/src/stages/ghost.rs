@@ -26,7 +26,7 @@ pub fn doubled(ir: &Ir, units: &[Unit]) -> BTreeSet<usize> {
     (0..ir.registers.len()).filter(is_doubled).collect()
 }
 
-/// Whether a unit decides by whose turn it is.
+/// True if the decision of a unit depends on whose turn it is.
 fn asks_turn(ir: &Ir, unit: &Unit) -> bool {
     unit.inputs.iter().any(|(header, field)| {
         let fields = &ir.header_types[ir.headers[header].ty].fields;

@@ -27,14 +27,14 @@ pub fn nodes(ir: &Ir, chip: &Chip, stmts: &[Stmt], roots: &Cells) -> (Vec<Node>,
     (list, known.wrong)
 }
 
-/// What is known of the fields at a place.
+/// Known values of fields at a place.
 struct Known<'a> {
     ir: &'a Ir,
     chip: &'a Chip,
-    /// What statements of `apply` gave the fields, as long as it is the same.
+    /// Values from statements of `apply`, while they stay the same.
     values: BTreeMap<Cell, Expr>,
     wrong: Vec<(Span, String)>,
-    /// What may have been written.
+    /// Cells that may have been written.
     written: Cells,
 }
 
@@ -49,7 +49,7 @@ impl Known<'_> {
         }
     }
 
-    /// Whether an operation sets metadata to zero, which the chip does before the parser (p4c `RemoveMetadataInits`).
+    /// True if an operation sets metadata to zero, which the chip does before the parser (p4c `RemoveMetadataInits`).
     fn is_zero_already(&self, p: &Primitive) -> bool {
         let ("assign", [Arg::Target(to), Arg::Value(value)]) = (p.op, p.args.as_slice()) else {
             return false;
@@ -251,7 +251,7 @@ fn add_constants(e: &Expr) -> bool {
     sum(e).and_then(|a| sum(&a)).is_some_and(|a| is_operand(&a))
 }
 
-/// What a parser may set to anything but zero.
+/// Cells that a parser may set to a value other than zero.
 fn written_by_parser(ir: &Ir, parser: &Parser) -> Cells {
     let ops = parser.states.iter().flat_map(|s| &s.ops);
     let written = ops.map(|op| match op {
@@ -266,7 +266,7 @@ fn written_by_parser(ir: &Ir, parser: &Parser) -> Cells {
     written.flatten().collect()
 }
 
-/// All that the actions of a table write.
+/// Cells that the actions of a table write.
 pub fn table_writes(ir: &Ir, table: usize) -> Cells {
     let actions = ir.tables[table].actions.iter().map(|(a, _)| *a);
     let code = actions.flat_map(|a| &ir.actions[a].code);

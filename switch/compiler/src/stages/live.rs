@@ -32,18 +32,19 @@ pub fn prune(ir: &Ir, nodes: &mut Vec<Node>, roots: &Cells) {
     }
 }
 
-/// What is read later, found from the end to the start.
+/// Cells that are read later, found from the end to the start.
 struct Live<'a> {
     ir: &'a Ir,
-    /// What is read after the control.
+    /// Cells that are read after the control.
     end: &'a Cells,
-    /// What is read after the blocks around.
+    /// Cells that are read after the blocks around.
     labels: HashMap<Label, Cells>,
     changed: bool,
 }
 
 impl Live<'_> {
-    /// What is read from here on, given what is read after the statements. Removes those whose results are not.
+    /// Cells that are read from here on, given those that are read after the statements. Removes statements without
+    /// used results.
     fn sequence(&mut self, nodes: &mut Vec<Node>, after: Cells) -> Cells {
         let mut live = after;
         let mut at = nodes.len();
@@ -92,7 +93,7 @@ impl Live<'_> {
         live
     }
 
-    /// Whether an operation's results are used.
+    /// True if an operation's results are used.
     fn operation(&self, p: &Primitive, live: &mut Cells) -> bool {
         let e = effect(self.ir, p);
         let is_pure = matches!(p.op, "assign" | "modify_field_with_hash_based_offset");
@@ -139,7 +140,7 @@ impl Live<'_> {
     }
 }
 
-/// How often each cell is read.
+/// Number of reads of each cell.
 fn reads(ir: &Ir, nodes: &[Node]) -> BTreeMap<Cell, usize> {
     let mut counts = BTreeMap::new();
     let mut add = |cells: Cells| cells.iter().for_each(|c| *counts.entry(c).or_default() += 1);
@@ -165,7 +166,7 @@ fn reads(ir: &Ir, nodes: &[Node]) -> BTreeMap<Cell, usize> {
     counts
 }
 
-/// Whether something outside of the controls sees a field: packets' headers and the architecture's metadata are seen.
+/// True if something outside of the controls sees a field: packets' headers and the architecture's metadata are seen.
 pub fn is_seen(ir: &Ir, (header, _): Cell) -> bool {
     let header = &ir.headers[header];
     !header.metadata || header.name.contains("intr_md")

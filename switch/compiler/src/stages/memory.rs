@@ -22,17 +22,17 @@ const POOL: u64 = 120;
 #[derive(Clone, Debug)]
 pub struct Memory {
     pub entries: u64,
-    /// Whether it may be spread over stages.
+    /// True if it may be spread over stages.
     pub splits: bool,
     key: Key,
-    /// Bits beside the key: action, its data, pointers.
+    /// Bits in addition to the key: action, its data, pointers.
     overhead: u64,
     /// Bytes of an action's data in memory of its own.
     data_bytes: u64,
     /// Entries of a direct counter or meter in a word, for each.
     statistics: Vec<u64>,
     meters: Vec<u64>,
-    /// What does not grow with the entries.
+    /// Resources that do not depend on the number of entries.
     fixed: Resources,
 }
 
@@ -176,7 +176,7 @@ impl Memory {
         matches!(self.key, Key::None)
     }
 
-    /// What some of the entries take, logical table included.
+    /// Resources of some of the entries, with the logical table.
     #[must_use]
     pub fn resources(&self, entries: u64) -> Resources {
         let mut need = self.fixed;

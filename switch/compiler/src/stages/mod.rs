@@ -35,10 +35,10 @@ use place::{Failure, Object, Stage};
 pub use report::Report;
 use unit::{Kind, Unit, Units};
 
-/// More units than any chip has room for; a program with more is not looked at further.
+/// Limit on units, beyond the room of any chip; a program with more is not placed.
 const MOST_UNITS: usize = 1000;
 
-/// Places a program. `None` if it cannot be placed; what is wrong is told to the reporter.
+/// Places a program. `None` if it cannot be placed; the reporter gets the faults.
 pub(crate) fn stages(ir: &Ir, program: &str, map: &SourceMap, reporter: &mut Reporter) -> Option<Report> {
     let chip = match ir.arch {
         Arch::T2na => chip::TOFINO2,
@@ -189,7 +189,7 @@ fn told(units: &[Unit], failure: Failure) -> (Span, String) {
     }
 }
 
-/// What is said of two accesses to a register.
+/// Message on two accesses to a register.
 fn twice(ir: &Ir, register: usize) -> String {
     format!(
         "the register '{}' is accessed twice on one path, but a packet passes its stage once. Do both in one RegisterAction, \
@@ -239,7 +239,7 @@ fn rewritten(ir: &Ir, chip: &Chip, units: &[Unit], roots: &Cells, reporter: &mut
     }
 }
 
-/// What is read outside of the controls that are placed: by deparsers, digests, mirrored and resubmitted headers.
+/// Cells that are read outside of the placed controls: by deparsers, digests, mirrored and resubmitted headers.
 fn roots(ir: &Ir) -> Cells {
     let lists = ir.field_lists.iter().chain(&ir.learn_lists).flat_map(|l| &l.fields);
     let mut cells: Cells = lists.flat_map(|e| read_by(ir, e)).collect();
@@ -266,7 +266,7 @@ fn name(gress: Gress) -> &'static str {
     }
 }
 
-/// How many stages each thread reaches.
+/// Number of stages of each thread.
 fn of_gress(units: &[Unit], stages: &[Stage]) -> Vec<(&'static str, usize)> {
     let reached = |gress: Gress| {
         let last = stages

@@ -26,14 +26,14 @@ pub enum Node {
 pub struct Application {
     /// The table, by its index.
     pub table: usize,
-    /// What is looked up, one for each key field.
+    /// Values that are looked up, one for each key field.
     pub keys: Vec<Expr>,
-    /// What follows each outcome; empty where the same follows all.
+    /// Statements after each outcome; empty if the same follow all.
     pub branches: Vec<Vec<Node>>,
     pub span: Span,
 }
 
-/// Whether an expression only names bits that exist, or a constant.
+/// True if an expression only names existing bits, or is a constant.
 pub fn is_operand(e: &Expr) -> bool {
     match &e.kind {
         ExprKind::Int(_) | ExprKind::Bool(_) | ExprKind::Param(_) | ExprKind::Field(_) | ExprKind::Valid(_) => true,
@@ -89,12 +89,12 @@ pub fn results(ir: &Ir, p: &Primitive) -> Cells {
     e.writes.into_iter().filter(|(c, _)| of(*c)).collect()
 }
 
-/// Whether an operation is one of an ALU, not a copy.
+/// True if an ALU computes the operation; false for a copy.
 pub fn computes_value(p: &Primitive) -> bool {
     matches!((p.op, p.args.as_slice()), ("assign", [Arg::Target(_), Arg::Value(e)]) if !is_operand(e))
 }
 
-/// Whether an expression computes anything: more than naming, comparing or joining.
+/// True if an expression computes anything: more than naming, comparing or joining.
 pub fn computes(e: &Expr) -> bool {
     let mut found = false;
     visit(e, &mut |e| {
@@ -116,7 +116,7 @@ pub fn computes(e: &Expr) -> bool {
     found
 }
 
-/// Whether a block's statements leave it by `Break(label)`.
+/// True if a block's statements leave it by `Break(label)`.
 pub fn leaves_by(nodes: &[Node], label: Label) -> bool {
     let mut found = false;
     each(nodes, &mut |n| found |= matches!(n, Node::Break(l) if *l == label));

@@ -12,7 +12,7 @@ use crate::{
     source::Span,
 };
 
-/// What is wrong with a parser.
+/// Faults of a parser.
 pub fn check(ir: &Ir, chip: &Chip, gress: Gress, parser: &Parser) -> Vec<(Span, String)> {
     let states = &parser.states;
     let span = states.get(parser.start).map_or(Span::default(), |s| s.span);
@@ -84,7 +84,7 @@ pub fn check(ir: &Ir, chip: &Chip, gress: Gress, parser: &Parser) -> Vec<(Span, 
     wrong
 }
 
-/// Whether an assignment has to do with variables: those of checksums and counters are, which the parser has units for.
+/// True if an assignment concerns variables: those of checksums and counters do, and the parser has units for them.
 fn of_the_parser(ir: &Ir, to: &FieldRef, value: &Expr) -> bool {
     let is_variable = |h: usize| ir.headers[h].name == "scalars";
     headers(ir, &to.header).into_iter().any(is_variable) || read_by(ir, value).iter().any(|(h, _)| is_variable(h))

@@ -9,17 +9,16 @@ use super::{
     unit::{Kind, Unit},
 };
 
-/// Where a unit, or a part of its entries, is.
+/// Place of a unit, or of a part of its entries.
 #[derive(Clone, Debug)]
 pub struct Part {
     pub unit: usize,
     /// Entries of a table.
     pub entries: u64,
-    /// What it takes beside registers, counters and meters.
+    /// Resources other than registers, counters and meters.
     pub takes: Resources,
 }
 
-/// A stage.
 #[derive(Clone, Debug, Default)]
 pub struct Stage {
     pub parts: Vec<Part>,
@@ -36,7 +35,7 @@ pub enum Object {
     Meter(String),
 }
 
-/// What could not be placed.
+/// Unit or group that could not be placed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// A unit that needs more of something than a stage has.
@@ -52,7 +51,7 @@ pub enum Failure {
     Circle { unit: usize, other: usize },
 }
 
-/// No program is placed beyond this.
+/// Limit on stages; no program is placed beyond it.
 const MOST_STAGES: usize = 256;
 
 /// Units that must be in one stage, and what they wait for.
@@ -207,7 +206,7 @@ fn objects_of(unit: &Unit) -> impl Iterator<Item = Object> + '_ {
     registers.chain(counters).chain(meters)
 }
 
-/// What units of a group take, with some entries of its only table, beside what the stage has of theirs already.
+/// Needs of a group's units, with some entries of its only table, beyond what the stage already has of them.
 fn need(
     units: &[Unit],
     group: &Group,

@@ -1,21 +1,21 @@
-//! What is printed: a table with a row for each stage, totals in percent of the chip, and what is in each stage.
+//! Printed report: a table with a row for each stage, totals in percent of the chip, and the content of each stage.
 
 use std::fmt::{self, Write as _};
 
 use super::chip::{Chip, Resources, STAGE};
 
-/// Where a program's tables are.
+/// Places of a program's tables.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// The program's file.
     pub program: String,
     /// The chip that it is placed on.
     pub chip: Chip,
-    /// What each stage gives.
+    /// Resources used in each stage.
     pub stages: Vec<Resources>,
     /// Stages of ingress, egress and ghost.
     pub of_gress: Vec<(&'static str, usize)>,
-    /// What is in each stage: thread, name, note.
+    /// Content of each stage: thread, name, note.
     pub contents: Vec<Vec<(&'static str, String, String)>>,
     /// The longest chain of dependencies.
     pub chain: Vec<String>,

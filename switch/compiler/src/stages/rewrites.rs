@@ -22,17 +22,17 @@ struct Write {
     chain: usize,
     /// The place in them: states before, and operations before.
     at: (usize, usize),
-    /// What is written, if the program says it.
+    /// Written value, if the program has it as a constant.
     constant: Option<BigInt>,
 }
 
 impl Write {
-    /// Whether a packet can meet this write before the other.
+    /// True if a packet can meet this write before the other.
     fn before(&self, other: &Write, reached: &[Vec<bool>]) -> bool {
         reached[self.chain][other.chain] || (self.chain == other.chain && self.at < other.at)
     }
 
-    /// Whether the field holds the right value when this is ORed to what `first` wrote.
+    /// True if the field has the right value when this is ORed to what `first` wrote.
     fn absorbs(&self, first: &Write, width: u32) -> bool {
         match (&first.constant, &self.constant) {
             (Some(first), Some(own)) => &(first | own) == own,
@@ -43,7 +43,7 @@ impl Write {
     }
 }
 
-/// What is wrong with a parser of a chip that ORs. `read` is what is read behind it.
+/// Faults of a parser on a chip that ORs. `read`: cells that are read after it.
 pub fn check(ir: &Ir, chip: &str, parser: &Parser, read: &Cells) -> Vec<(Span, String)> {
     let reached = reached(parser);
     let mut wrong: BTreeMap<usize, String> = BTreeMap::new();
@@ -125,7 +125,7 @@ fn writes(ir: &Ir, parser: &Parser, read: &Cells) -> BTreeMap<(usize, usize), Ve
     all
 }
 
-/// What is written, if the program says it.
+/// Written value, if the program has it as a constant.
 fn constant(value: &Expr) -> Option<BigInt> {
     match value.kind {
         ExprKind::Bool(bit) => Some(BigInt::from(u8::from(bit))),
@@ -161,7 +161,7 @@ fn chains(parser: &Parser) -> Vec<(usize, usize)> {
     (0..states.len()).map(first).collect()
 }
 
-/// Whether a packet can come from one state to another, by their indexes.
+/// True, by indexes, if a packet can get from one state to another.
 fn reached(parser: &Parser) -> Vec<Vec<bool>> {
     let states = &parser.states;
     let from = |start: usize| {

@@ -19,7 +19,7 @@ use super::{
 /// A decision on the way to a unit, by the unit that makes it, and the branch taken.
 pub type Step = (usize, usize);
 
-/// What a unit is.
+/// Kind of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A table, by its index.
@@ -35,9 +35,9 @@ pub struct Unit {
     pub kind: Kind,
     pub gress: Gress,
     pub span: Span,
-    /// What must be in its field before the stage: keys, conditions, indexes, what registers take.
+    /// Cells that must have their value before the stage: keys, conditions, indexes, inputs of registers.
     pub inputs: Cells,
-    /// What its ALUs read.
+    /// Cells that its ALUs read.
     pub reads: Cells,
     pub writes: Cells,
     /// The decisions that lead to it.
@@ -51,12 +51,12 @@ pub struct Unit {
     pub meters: Vec<String>,
     /// A table's memory.
     pub memory: Option<Memory>,
-    /// What it takes beside memory, registers, counters and meters.
+    /// Resources other than memory, registers, counters and meters.
     pub need: Resources,
 }
 
 impl Unit {
-    /// Whether both never run for the same packet.
+    /// True if the two never run for the same packet.
     #[must_use]
     pub fn excludes(&self, other: &Unit) -> bool {
         let differs = |(unit, branch): &Step| other.path.iter().any(|(u, b)| u == unit && b != branch);
@@ -74,17 +74,17 @@ pub struct Units<'a> {
     gress: Gress,
 }
 
-/// Where the walk stands.
+/// Place of the walk.
 #[derive(Clone, Default)]
 struct Place {
     path: Vec<Step>,
     after: Vec<usize>,
 }
 
-/// How a sequence of statements ends.
+/// End of a sequence of statements.
 #[derive(Default)]
 struct End {
-    /// Whether nothing after it is run.
+    /// True if nothing after it runs.
     always: bool,
     /// Decisions of which a branch leaves, with the blocks that are left; `None` is the whole control.
     left: Vec<(usize, Option<Label>)>,
@@ -353,7 +353,7 @@ impl<'a> Units<'a> {
         known
     }
 
-    /// One access to a register in an action.
+    /// Checks that an action accesses a register once.
     fn once_in_action(&mut self, before: &Effect, now: &Effect, span: Span) {
         for one in &now.uses {
             let Use::Register { register, .. } = one else { continue };
@@ -437,7 +437,7 @@ fn computed_key(ir: &Ir, key: &Expr) -> String {
     )
 }
 
-/// Whether the last statement of a block is the break that leaves it.
+/// True if the last statement of a block is the break that leaves it.
 fn leaves_at_end(block: &Node, label: Label) -> bool {
     matches!(block, Node::Block(_, inner) if matches!(inner.last(), Some(Node::Break(l)) if *l == label))
 }

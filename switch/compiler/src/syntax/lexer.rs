@@ -1,5 +1,4 @@
-//! Characters to tokens (specification section 6). A lexical error becomes a [`Tok::Bad`] token, because the text may
-//! be one that the preprocessor skips.
+//! Characters to tokens (specification section 6). A lexical error becomes a [`Tok::Bad`] token.
 
 use num_bigint::BigInt;
 
@@ -18,7 +17,7 @@ pub fn tokens(text: &str, base: u32) -> Vec<Token> {
         at: 0,
         base,
         starts_line: true,
-        directive: false,
+        untouched: true,
         list: Vec::new(),
     };
     lexer.run();
@@ -30,8 +29,8 @@ struct Lexer<'a> {
     at: usize,
     base: u32,
     starts_line: bool,
-    /// Within a line of the preprocessor's.
-    directive: bool,
+    /// True if only blanks are before it on this line, and no comment.
+    untouched: bool,
     list: Vec<Token>,
 }
 
@@ -66,9 +65,6 @@ impl Lexer<'_> {
             start: self.base + start as u32,
             end: self.base + self.at as u32,
         };
-        if self.starts_line {
-            self.directive = tok == Tok::Punct("#");
-        }
         self.list.push(Token {
             tok,
             span,
@@ -76,21 +72,22 @@ impl Lexer<'_> {
             joined,
         });
         self.starts_line = false;
+        self.untouched = false;
     }
 
-    /// Skips white space, comments and continued line ends. The start of a comment that has no end.
+    /// Skips white space, comments, and lines that start with `#`, as p4c does. The start of a comment
+    /// that has no end.
     fn skip_blank(&mut self) -> Option<usize> {
         loop {
             let rest = self.rest();
             let c = rest.chars().next()?;
             if c == '\n' {
                 self.starts_line = true;
+                self.untouched = true;
                 self.at += 1;
             } else if c.is_whitespace() {
                 self.at += c.len_utf8();
-            } else if rest.starts_with("\\\n") || rest.starts_with("\\\r\n") {
-                self.at += if rest.starts_with("\\\n") { 2 } else { 3 };
-            } else if rest.starts_with("//") {
+            } else if rest.starts_with("//") || (c == '#' && self.untouched) {
                 self.at += rest.find('\n').unwrap_or(rest.len());
             } else if let Some(comment) = rest.strip_prefix("/*") {
                 let Some(end) = comment.find("*/") else {
@@ -99,6 +96,7 @@ impl Lexer<'_> {
                     return Some(start);
                 };
                 self.starts_line |= comment[..end].contains('\n');
+                self.untouched = false;
                 self.at += end + 4;
             } else {
                 return None;
@@ -128,7 +126,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// A string may go over several lines, but not in a directive.
+    /// A string may go over several lines.
     fn string(&mut self) -> Tok {
         let mut value = String::new();
         let mut chars = self.rest().char_indices().skip(1);
@@ -138,7 +136,6 @@ impl Lexer<'_> {
                     self.at += i + 1;
                     return Tok::Str(value.into());
                 }
-                '\n' if self.directive && !self.starts_line => break,
                 '\\' => match chars.next() {
                     None => break,
                     Some((_, '\n')) => {}
@@ -221,11 +218,15 @@ mod tests {
     }
 
     #[test]
-    fn a_string_may_go_over_lines_but_not_in_a_directive() {
-        let list = tokens("@a(\"one\ntwo\\\n three\") b\n#error \"x\nc", 1);
+    fn a_string_may_go_over_lines() {
+        let list = tokens("@a(\"one\ntwo\\\n three\") b\nc", 1);
         assert_eq!(list[3].tok, Tok::Str("one\ntwo three".into()));
-        assert!(matches!(&list[8].tok, Tok::Bad(_, m) if m.contains("without an end")));
-        assert_eq!((&list[9].tok, list[9].starts_line), (&Tok::Word("c".into()), true));
+        assert_eq!((&list[6].tok, list[6].starts_line), (&Tok::Word("c".into()), true));
+    }
+
+    #[test]
+    fn a_line_that_starts_with_a_hash_is_skipped() {
+        assert_eq!(kinds("a\n # b(c) \"d\ne {#}"), ["'a'", "'e'", "'{'", "'#'", "'}'"]);
     }
 
     #[test]
@@ -238,8 +239,8 @@ mod tests {
     }
 
     #[test]
-    fn comments_and_continued_lines_are_blank() {
-        let list = tokens("a /* x\n */ b \\\n c // d\ne", 1);
+    fn comments_are_blank() {
+        let list = tokens("a /* x\n */ b c // d\ne", 1);
         assert_eq!(
             list.iter().map(|t| t.starts_line).collect::<Vec<_>>(),
             [true, true, false, true]

@@ -1,4 +1,4 @@
-//! From characters to syntax trees.
+//! Syntax: from characters to syntax trees.
 
 pub mod ast;
 pub mod lexer;

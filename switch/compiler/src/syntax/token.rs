@@ -18,7 +18,7 @@ pub struct IntLiteral {
     pub width: Option<(u32, bool)>,
 }
 
-/// What a token is.
+/// Kind of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tok {
     /// An identifier or keyword.
@@ -29,7 +29,7 @@ pub enum Tok {
     Str(Symbol),
     /// Punctuation or an operator. `>>` is two `>` (it also closes nested type arguments).
     Punct(&'static str),
-    /// Not a token of the language: its characters, and why. Reported only where it is not skipped by `#if`.
+    /// Invalid token: its characters, and the reason. Reported only if it is not skipped by `#if`.
     Bad(Symbol, Symbol),
     /// The end of the input.
     End,
@@ -63,13 +63,12 @@ impl fmt::Display for IntText<'_> {
 /// A token and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// What it is.
     pub tok: Tok,
-    /// Its characters; for a token made by a macro, the macro's use.
+    /// Place; for a token from a macro, the macro's use.
     pub span: Span,
-    /// Whether it is the first of a logical line.
+    /// True for the first token of a logical line.
     pub starts_line: bool,
-    /// Whether nothing stands between it and the token before.
+    /// True if nothing is between it and the previous token.
     pub joined: bool,
 }
 

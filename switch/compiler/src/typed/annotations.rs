@@ -1,4 +1,4 @@
-//! What annotations say.
+//! Annotations.
 
 use std::rc::Rc;
 
@@ -59,7 +59,7 @@ pub fn numbers_of(annotations: &Annotations, name: &str) -> Vec<u64> {
     }
 }
 
-/// Whether an annotation is there.
+/// True if an annotation exists.
 #[must_use]
 pub fn has(annotations: &Annotations, name: &str) -> bool {
     find(annotations, name).is_some()

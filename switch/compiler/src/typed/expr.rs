@@ -36,7 +36,7 @@ pub enum StackProperty {
     LastIndex,
 }
 
-/// What a call calls.
+/// Callee of a call.
 #[derive(Clone, Debug)]
 pub enum Callee {
     Function(FunctionId),
@@ -115,7 +115,7 @@ impl Expr {
         }
     }
 
-    /// Whether evaluating it may change something, so that order matters.
+    /// True if evaluation may change something, so that order matters.
     #[must_use]
     pub fn has_effects(&self) -> bool {
         match &self.kind {

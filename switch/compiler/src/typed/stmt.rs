@@ -9,7 +9,6 @@ use crate::source::Span;
 /// Statements.
 #[derive(Clone, Debug, Default)]
 pub struct Block {
-    /// In order.
     pub stmts: Vec<Stmt>,
 }
 
@@ -26,7 +25,6 @@ pub enum StmtKind {
     /// A call whose result is not used
     Call(Expr),
     If(Expr, Block, Block),
-    /// Nested statements
     Block(Block),
     /// A variable comes to be
     Declare(VarId, Option<Expr>),

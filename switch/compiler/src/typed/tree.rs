@@ -18,7 +18,6 @@ use crate::{
 
 #[derive(Default)]
 pub struct Program {
-    /// Declared types.
     pub types: Types,
     /// Names of errors; the first is `NoError`.
     pub errors: Vec<Symbol>,
@@ -26,7 +25,6 @@ pub struct Program {
     pub match_kinds: Vec<Symbol>,
     /// Variables, constants and parameters.
     pub vars: Vec<Var>,
-    /// Extern object types.
     pub externs: Vec<Extern>,
     pub extern_functions: Vec<ExternMethod>,
     pub functions: Vec<Function>,
@@ -45,7 +43,7 @@ pub struct Program {
     pub main: Option<InstanceId>,
 }
 
-/// What a variable is.
+/// Kind of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VarKind {
     /// A local variable.
@@ -78,7 +76,7 @@ pub struct ParamDef {
 }
 
 impl ParamDef {
-    /// Whether an argument must be given for it.
+    /// True if it needs an argument.
     #[must_use]
     pub fn is_needed(&self) -> bool {
         self.default.is_none() && !self.optional
@@ -120,7 +118,7 @@ pub struct Action {
     pub body: Rc<Block>,
     pub annotations: Annotations,
     pub span: Span,
-    /// Whether it is declared outside of controls.
+    /// True if it is declared outside of controls.
     pub top_level: bool,
 }
 
@@ -137,23 +135,20 @@ pub struct ActionRef {
 /// A field of a table's key.
 #[derive(Clone, Debug)]
 pub struct KeyField {
-    /// What is looked up.
+    /// Value that is looked up.
     pub expr: Expr,
-    /// How it is matched.
     pub match_kind: Symbol,
     pub annotations: Annotations,
-    /// Its name in the source.
+    /// Name in the source.
     pub text: String,
 }
 
 /// An entry given in the program.
 #[derive(Clone, Debug)]
 pub struct TableEntry {
-    /// What it matches, one set for each key field.
+    /// Keys of its match, one set for each key field.
     pub keys: Vec<Expr>,
-    /// What it does.
     pub action: ActionRef,
-    /// Its priority, where given.
     pub priority: Option<Expr>,
     /// The number in `@priority(...)`.
     pub rank: Option<u64>,
@@ -165,13 +160,13 @@ pub struct Table {
     pub name: Symbol,
     pub key: Vec<KeyField>,
     pub actions: Vec<ActionRef>,
-    /// What a miss does; `None` is `NoAction`.
+    /// Action on a miss; `None` is `NoAction`.
     pub default_action: Option<ActionRef>,
-    /// Whether the control plane may not change it.
+    /// True if the control plane may not change it.
     pub const_default: bool,
     /// Entries given in the program; `None` without that property.
     pub entries: Option<Vec<TableEntry>>,
-    /// Whether the entries as a whole are `const`.
+    /// True if the entries as a whole are `const`.
     pub const_entries: bool,
     pub size: Option<Expr>,
     /// Any other property, such as `counters`, `meters`, `implementation`, `support_timeout`.
@@ -224,15 +219,14 @@ pub struct State {
     pub name: Symbol,
     pub annotations: Annotations,
     pub body: Block,
-    /// Where it goes.
     pub transition: Transition,
     pub span: Span,
 }
 
-/// Where a state goes.
+/// Transition of a state.
 #[derive(Clone, Debug)]
 pub enum Transition {
-    /// To a state.
+    /// To this state.
     Direct(Target),
     /// To the state of the first set that holds the keys.
     Select {
@@ -258,14 +252,12 @@ pub enum Target {
 /// A parser or control type without body.
 #[derive(Clone, Debug)]
 pub struct BlockType {
-    /// Whether it is a parser type.
     pub is_parser: bool,
     pub type_params: Vec<TypeVarId>,
     /// The parameters of `apply`.
     pub params: Vec<ParamDef>,
 }
 
-/// A package type.
 #[derive(Clone, Debug)]
 pub struct Package {
     pub name: Symbol,
@@ -274,7 +266,7 @@ pub struct Package {
     pub params: Vec<ParamDef>,
 }
 
-/// What an instance is made of.
+/// Type of an instance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Maker {
     /// An extern, with its type arguments.
@@ -288,7 +280,7 @@ pub enum Maker {
 /// A declared or anonymous instance.
 #[derive(Clone, Debug)]
 pub struct Instance {
-    /// Its name; that of its type for an anonymous one.
+    /// Name; that of its type for an anonymous one.
     pub name: Symbol,
     pub maker: Maker,
     /// The arguments of its constructor, one for each parameter; `None` where a parameter was left out.
@@ -306,7 +298,7 @@ pub struct Instance {
 pub struct ValueSet {
     pub name: Symbol,
     pub element: Type,
-    /// How many it holds.
+    /// Number of elements.
     pub size: Expr,
     pub annotations: Annotations,
     pub span: Span,

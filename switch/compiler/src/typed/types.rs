@@ -15,7 +15,7 @@ macro_rules! index {
         pub struct $name(pub u32);
 
         impl $name {
-            /// As an index of the list it counts in.
+            /// Index in the list that it counts in.
             #[must_use]
             pub fn index(self) -> usize {
                 self.0 as usize
@@ -47,7 +47,6 @@ index! {
 pub enum Type {
     /// The type of an expression with an error, which fits everywhere.
     Unknown,
-    /// No value.
     Void,
     Bool,
     /// `int`: known when compiling, of any size.
@@ -56,7 +55,7 @@ pub enum Type {
     Bits {
         /// Two's complement.
         signed: bool,
-        /// In bits.
+        /// Width in bits.
         width: u32,
     },
     /// `varbit<width>`
@@ -122,10 +121,9 @@ pub struct FieldDef {
 #[derive(Clone, Debug)]
 pub struct StructDef {
     pub name: Symbol,
-    /// Which of the three.
     pub kind: Composite,
     pub fields: Vec<FieldDef>,
-    /// How many fields it has when those of structs in it are counted instead of the structs.
+    /// Number of fields, with those of nested structs instead of the structs.
     pub leaves: u64,
     pub annotations: Annotations,
     pub span: Span,
@@ -142,7 +140,7 @@ impl StructDef {
 #[derive(Clone, Debug)]
 pub struct EnumDef {
     pub name: Symbol,
-    /// Its members, with their values where it has an underlying type.
+    /// Members, with their values if there is an underlying type.
     pub members: Vec<(Symbol, Option<num_bigint::BigInt>)>,
     pub underlying: Option<Type>,
 }
@@ -151,12 +149,11 @@ pub struct EnumDef {
 #[derive(Clone, Debug)]
 pub struct NewTypeDef {
     pub name: Symbol,
-    /// What it is made of.
+    /// Underlying type.
     pub ty: Type,
     pub annotations: Annotations,
 }
 
-/// Every declared type.
 #[derive(Clone, Debug, Default)]
 pub struct Types {
     /// Headers, structs, unions.
@@ -181,7 +178,6 @@ pub struct Types {
 }
 
 impl Types {
-    /// A struct's definition.
     #[must_use]
     pub fn get(&self, id: StructId) -> &StructDef {
         &self.structs[id.index()]
@@ -237,7 +233,7 @@ impl Types {
         })
     }
 
-    /// How many numbers and bools a value of the type holds.
+    /// Number of numbers and bools in a value of the type.
     #[must_use]
     pub fn leaves(&self, ty: &Type) -> u64 {
         match ty {

@@ -18,12 +18,12 @@ pub fn compiled(text: &str) -> Compiled {
     }
 }
 
-/// What the compiler says to a program, a line for each message; nothing if it is right.
+/// The compiler's messages on a program, one per line; empty if it is right.
 pub fn messages(text: &str) -> String {
     messages_for(Arch::V1model, text)
 }
 
-/// What the compiler says to a program for an architecture.
+/// The compiler's messages on a program for an architecture.
 pub fn messages_for(arch: Arch, text: &str) -> String {
     let input = Input { name: "test.p4", text };
     let options = Options {

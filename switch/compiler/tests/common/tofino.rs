@@ -132,7 +132,7 @@ Switch(pipe) main;
         Switch::new(&self.compiled().json)
     }
 
-    /// All that the compiler says, a line for each message.
+    /// All messages of the compiler, one per line.
     pub fn messages(&self) -> String {
         messages_for(self.arch, &self.source())
     }

@@ -1,5 +1,7 @@
 //! The externs of v1model, with published check values.
 
+use p4sched_dataplane::CloneSession;
+
 use crate::common::switch::Parts;
 
 /// A program that answers with hashes of the nine bytes of the packet.
@@ -75,6 +77,118 @@ fn a_decision_around_a_checksum_is_its_condition() {
     assert_eq!(switch.forward(&[2, 2, 7, 7]).1, [2, 2, 7, 7]);
     assert_eq!(switch.forward(&[2, 6, 7, 7]).1, [2, 6, 0xfd, 0xff]);
     assert_eq!(switch.forward(&[2, 9, 7, 7]).1, [2, 9, 7, 7]);
+}
+
+/// The values of the digest that this ingress sends for the packet 1, 2, 3, 4.
+fn digested(types: &str, ingress: &str, apply: &str) -> Vec<Vec<u8>> {
+    let types = format!("{} {types}", Parts::small().types);
+    let apply = format!("sm.egress_spec = 2; {apply}");
+    let mut switch = Parts {
+        types: &types,
+        ingress,
+        ingress_apply: &apply,
+        ..Parts::small()
+    }
+    .load();
+    switch.forward(&[1, 2, 3, 4]);
+    assert_eq!(switch.out.digests.len(), 1, "{apply}");
+    switch.out.digests.remove(0).fields
+}
+
+#[test]
+fn a_digest_carries_the_values_of_its_call() {
+    const PAIR: &str = "struct pair_t { bit<8> a; bit<16> c; }";
+    let sent = [vec![1], vec![3, 4]];
+    assert_eq!(
+        digested(
+            PAIR,
+            "",
+            "digest<pair_t>(1, { hdr.h.a, hdr.h.c }); hdr.h.a = 99; hdr.h.c = 88;"
+        ),
+        sent
+    );
+    let variable = "pair_t v; v.a = hdr.h.a; v.c = hdr.h.c; digest(1, v); v.a = 99; v.c = 88;";
+    assert_eq!(digested(PAIR, "", variable), sent);
+    let called = "action tell() { digest<pair_t>(1, { hdr.h.a, hdr.h.c }); } table t { actions = { tell; } default_action = tell; }";
+    assert_eq!(digested(PAIR, called, "t.apply(); hdr.h.a = 99; hdr.h.c = 88;"), sent);
+    let chosen = "if (hdr.h.b == 2) { digest<pair_t>(1, { hdr.h.a, hdr.h.c }); } else { digest<pair_t>(1, { 7, 7 }); } hdr.h.a = 99; hdr.h.c = 88;";
+    assert_eq!(digested(PAIR, "", chosen), sent);
+    assert_eq!(
+        digested("", "", "digest(1, hdr.h); hdr.h.a = 99; hdr.h.setInvalid();"),
+        [vec![1], vec![2], vec![3, 4]]
+    );
+}
+
+#[test]
+fn a_digest_may_hold_constants_and_computed_values_of_any_type() {
+    const ALL: &str = "enum bit<8> kind_t { small = 5 } struct inner_t { int<8> i; bool b; }
+        struct all_t { bit<16> constant; bit<8> sum; kind_t kind; inner_t inner; }";
+    let apply =
+        "digest<all_t>(1, { 16w700, hdr.h.a + 1, kind_t.small, { -1, hdr.h.b == 2 } }); hdr.h.a = 99; hdr.h.b = 0;";
+    assert_eq!(
+        digested(ALL, "", apply),
+        [vec![2, 0xbc], vec![2], vec![5], vec![0xff], vec![1]]
+    );
+}
+
+#[test]
+fn of_several_digests_of_a_packet_the_last_one_is_sent() {
+    // Each call sets the list that BMv2 sends at the end of ingress (simple_switch.cpp, learning).
+    const PAIR: &str = "struct pair_t { bit<8> a; bit<16> c; } struct one_t { bit<8> b; }";
+    let twice = "digest<pair_t>(1, { hdr.h.a, hdr.h.c }); hdr.h.a = 5; digest<pair_t>(1, { hdr.h.a, 9 }); hdr.h.a = 6;";
+    assert_eq!(digested(PAIR, "", twice), [vec![5], vec![0, 9]]);
+    let other = "digest<pair_t>(1, { hdr.h.a, hdr.h.c }); digest<one_t>(1, { hdr.h.b }); hdr.h.b = 6;";
+    assert_eq!(digested(PAIR, "", other), [vec![2]]);
+    let parameter = "action tell(bit<8> n) { digest<pair_t>(1, { n, (bit<16>) n }); }";
+    assert_eq!(
+        digested(PAIR, parameter, "tell(hdr.h.b); hdr.h.b = 6;"),
+        [vec![2], vec![0, 2]]
+    );
+}
+
+#[test]
+fn the_fields_of_a_field_list_have_the_values_of_the_end_of_the_control() {
+    // simple_switch.cpp copies them when the control is through, whatever they were at the call.
+    let session = CloneSession {
+        replicas: vec![(7, 0)],
+        ..CloneSession::default()
+    };
+    let sent = |ingress: &str, egress: &str| {
+        let mut switch = Parts {
+            ingress_apply: ingress,
+            egress_apply: egress,
+            ..Parts::small()
+        }
+        .load();
+        switch.pipeline.clone_session_set(3, session.clone());
+        switch.send(1, &[1, 0, 0, 0])
+    };
+    let shown = "if (sm.instance_type == 1 || sm.instance_type == 2) { hdr.h.b = meta.kept; }";
+    let clone = "sm.egress_spec = 2; meta.kept = 5; clone_preserving_field_list(CloneType.I2E, 3, 1); meta.kept = 8;";
+    assert_eq!(sent(clone, shown), [(7, vec![1, 8, 0, 0]), (2, vec![1, 0, 0, 0])]);
+    let egress = "if (sm.instance_type == 0) { meta.kept = 5; clone_preserving_field_list(CloneType.E2E, 3, 1); meta.kept = 8; }";
+    assert_eq!(
+        sent("sm.egress_spec = 2;", &format!("{egress} else {{ {shown} }}")),
+        [(2, vec![1, 0, 0, 0]), (7, vec![1, 8, 0, 0])]
+    );
+    let resubmit = "sm.egress_spec = 2; if (sm.instance_type == 0) { meta.kept = 5; resubmit_preserving_field_list(1); meta.kept = 8; }
+        else { hdr.h.b = meta.kept; }";
+    assert_eq!(sent(resubmit, ""), [(2, vec![1, 8, 0, 0])]);
+    let again = "sm.egress_spec = 2; if (sm.instance_type == 4) { hdr.h.b = meta.kept; }";
+    let recirculate = "if (hdr.h.b == 0) { meta.kept = 5; recirculate_preserving_field_list(1); meta.kept = 8; }";
+    assert_eq!(sent(again, recirculate), [(2, vec![1, 8, 0, 0])]);
+}
+
+#[test]
+fn a_deparser_does_all_else_before_it_emits() {
+    let mut switch = Parts {
+        ingress_apply: "sm.egress_spec = 2;",
+        deparser: "log_msg(\"first\"); p.emit(hdr.h); bit<8> n = 3; log_msg(\"a is {}, n is {}\", { hdr.h.a, n });",
+        ..Parts::small()
+    }
+    .load();
+    assert_eq!(switch.forward(&[1, 2, 3, 4]).1, [1, 2, 3, 4]);
+    assert_eq!(switch.out.log, ["first", "a is 1, n is 3"]);
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! What programs do: each feature of the language compiled, run on the data plane, and compared with the specification.
+//! Behaviour of programs: each feature of the language is compiled, run on the data plane, and compared with the
+//! specification.
 
 use crate::common::switch::{Parts, SMALL};
 

@@ -395,6 +395,27 @@ fn a_resubmitted_packet_brings_data_in_place_of_that_of_the_port() {
 }
 
 #[test]
+fn mirrored_data_and_digests_have_the_values_of_their_call() {
+    let session = CloneSession {
+        replicas: vec![(9, 0)],
+        ..CloneSession::default()
+    };
+    let mut switch = Chip {
+        types: "header front_t { bit<8> a; bit<8> b; } struct seen_t { bit<8> a; bit<16> c; bit<8> constant; }",
+        ingress_apply: "dprsr.mirror_type = 1; dprsr.digest_type = 1;",
+        deparser_locals: "Mirror() mirror; Digest<seen_t>() seen;",
+        deparser: "mirror.emit<front_t>(5, { hdr.h.a, 7 }); seen.pack({ hdr.h.a, hdr.h.c, 6 });
+            hdr.h.a = 0x55; hdr.h.c = 0x6666;",
+        ..Chip::default()
+    }
+    .load();
+    switch.pipeline.clone_session_set(5, session);
+    let sent = switch.send(1, &[1, 2, 3, 4]);
+    assert_eq!(sent, [(9, vec![1, 7, 1, 2, 3, 4]), (2, vec![0x55, 2, 0x66, 0x66])]);
+    assert_eq!(switch.out.digests[0].fields, [vec![1], vec![3, 4], vec![6]]);
+}
+
+#[test]
 fn a_digest_has_the_data_of_its_packet() {
     let mut switch = Chip {
         types: "struct seen_t { bit<8> a; bit<16> c; }",

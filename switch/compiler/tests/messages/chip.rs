@@ -1,4 +1,4 @@
-//! What the compiler says to programs for Tofino that are wrong, or that need what the switch does not have.
+//! The compiler's messages on programs for Tofino that are wrong, or need what the switch lacks.
 
 use p4sched_compiler::Arch;
 

@@ -1,4 +1,4 @@
-//! What the compiler says to wrong programs: for each, all messages, with line and column.
+//! The compiler's messages on wrong programs: for each, all messages, with line and column.
 
 mod chip;
 mod language;

@@ -1,4 +1,4 @@
-//! What is P4 but nothing that BMv2's simple_switch can do.
+//! Valid P4 that BMv2's simple_switch cannot do.
 
 use super::{apply_says, ingress_says, parser_says, parts_say, top_level_says};
 use crate::common::switch::Parts;

@@ -61,7 +61,27 @@ fn the_preprocessor() {
         "#include <v1modle.p4>\n",
         &["1:10: no file 'v1modle.p4' in the -I directories"],
     );
-    says("#fi\n", &["1:2: no directive '#fi'; did you mean 'if'?"]);
+    says(
+        "#fi\n",
+        &[
+            "1:2: '#fi' is no directive, and its line is skipped; did you mean 'if'?",
+            "1:4: no instance 'main' of a package: V1Switch(...) main;",
+        ],
+    );
+    says(
+        "#if 8w1\n#endif\n",
+        &["1:2: not a condition that can be evaluated here: '8w1' is not an integer of C"],
+    );
+    says(
+        "#define F(x, x) x\n",
+        &["1:2: the parameters of macro 'F' must be names between commas"],
+    );
+    says(
+        "#define F ## x\n",
+        &["1:11: in macro 'F': '##' has nothing to join at one of its sides"],
+    );
+    // `#line` and the line marks of another preprocessor say where lines come from.
+    says("#line 30 \"x.p4\"\n\nheader h {\n", &["31:10: '{' without '}'"]);
     says("#ifdef A\n", &["1:1: #if without #endif"]);
 }
 

@@ -1,4 +1,4 @@
-//! What the compiler says to wrong programs for Tofino.
+//! The compiler's messages on wrong programs for Tofino.
 
 use p4sched_compiler::Arch;
 

@@ -1,5 +1,6 @@
 //! BMv2 JSON: names, numbers and references (BMv2's docs/JSON_format.md).
 
+use p4sched_compiler::{EmbeddedIncludes, IncludeResolver, Input, Options, compile, embedded};
 use serde_json::{Value, json};
 
 use super::ROUTER;
@@ -28,6 +29,43 @@ fn named<'a>(list: &'a Value, name: &str) -> &'a Value {
     found.unwrap_or_else(|| panic!("no {name} in {list}"))
 }
 
+/// A v1model.p4 whose standard metadata also have the queue.
+struct WithQueue;
+
+impl IncludeResolver for WithQueue {
+    fn include(&self, path: &str, _from: &str, _angled: bool) -> Option<(String, String)> {
+        let alias = |name: &str| format!("@alias(\"{name}\")");
+        let priority = alias("intrinsic_metadata.priority");
+        let queue = format!("{} bit<5> queue; {priority}", alias("queueing_metadata.qid"));
+        Some((path.to_owned(), embedded(path)?.replace(&priority, &queue)))
+    }
+}
+
+#[test]
+fn aliases_are_those_of_the_annotations_in_the_architecture() {
+    let aliases = |includes: &dyn IncludeResolver| {
+        let input = Input {
+            name: "router.p4",
+            text: ROUTER,
+        };
+        let compiled = compile(&input, includes, &Options::default()).expect("the program is right");
+        let json: Value = serde_json::from_str(&compiled.json).expect("JSON");
+        json["field_aliases"].as_array().expect("a list").clone()
+    };
+    let ours = aliases(&EmbeddedIncludes);
+    assert_eq!(ours.len(), 9);
+    assert_eq!(
+        ours[0],
+        json!([
+            "queueing_metadata.enq_timestamp",
+            ["standard_metadata", "enq_timestamp"]
+        ])
+    );
+    let mut expected = ours.clone();
+    expected.insert(8, json!(["queueing_metadata.qid", ["standard_metadata", "queue"]]));
+    assert_eq!(aliases(&WithQueue), expected);
+}
+
 #[test]
 fn header_types_have_the_fields_with_their_widths() {
     let json = json_of(ROUTER);
@@ -54,7 +92,10 @@ fn variables_are_fields_of_one_metadata_header_filled_up_to_bytes() {
             ["userMetadata.ok", 1, false],
             ["userMetadata.level", 4, true],
             ["I.n", 16, false],
-            ["_padding_0", 3, false]
+            ["tmp", 8, false],
+            ["tmp_0", 1, false],
+            ["tmp_1", 4, true],
+            ["_padding_0", 6, false]
         ])
     );
 }
@@ -269,9 +310,9 @@ fn the_deparser_lists_headers_in_the_order_of_emission() {
 }
 
 #[test]
-fn digests_list_their_fields() {
+fn digests_list_variables_that_keep_the_values_of_the_call() {
     let json = json_of(ROUTER);
-    let fields = ["userMetadata.class", "userMetadata.ok", "userMetadata.level"];
+    let fields = ["tmp", "tmp_0", "tmp_1"];
     let elements: Vec<Value> = fields
         .iter()
         .map(|f| json!({"type": "field", "value": ["scalars", f]}))
@@ -320,7 +361,7 @@ fn places_in_the_source_are_kept_for_the_log() {
     );
 }
 
-/// How deep a value nests.
+/// Nesting depth of a value.
 fn depth(value: &Value) -> usize {
     match value {
         Value::Object(fields) => 1 + fields.values().map(depth).max().unwrap_or(0),
@@ -372,7 +413,7 @@ fn large_headers_are_compared_without_deep_nesting() {
     assert_eq!(switch.forward(&frame).0, 2);
 }
 
-/// Whether a look ahead stands within an expression, where BMv2 does not take it.
+/// True if a look ahead is within an expression, where BMv2 does not take it.
 fn looks_ahead_within(value: &Value, inside: bool) -> bool {
     match value {
         Value::Object(fields) if inside && fields.get("type") == Some(&json!("lookahead")) => true,

@@ -1,4 +1,4 @@
-//! What the compiler writes: facts of the BMv2 JSON and of P4Info.
+//! The compiler's output: facts of the BMv2 JSON and of P4Info.
 
 mod json;
 mod lab;

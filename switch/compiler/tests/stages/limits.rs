@@ -1,4 +1,4 @@
-//! What actions, conditions and keys have no room for, each with its place, and what is just within the limit.
+//! Limits of actions, conditions and keys, each with its place, and cases just within the limit.
 
 use p4sched_compiler::Arch;
 

@@ -1,4 +1,4 @@
-//! What the chip has no room for, and how many stages small programs take.
+//! Limits of the chip, and stages of small programs.
 
 mod limits;
 mod parsers;
@@ -7,24 +7,22 @@ mod stateful;
 
 use p4sched_compiler::{Arch, EmbeddedIncludes, Input, Options, Placed, place};
 
-/// Where a message is expected: put in front of what is wrong.
+/// Place of an expected message, before the wrong text.
 pub const HERE: &str = "/*!*/";
 
 /// A program for Tofino: what its ingress declares and does.
 #[derive(Clone, Copy)]
 pub struct Program<'a> {
-    /// Which chip.
     pub arch: Arch,
-    /// What stands before `apply`.
+    /// Text before `apply`.
     pub declarations: &'a str,
-    /// What stands in it.
+    /// Text of `apply`.
     pub apply: &'a str,
     /// States of the ingress parser, from `parse_h` on.
     pub states: &'a str,
 }
 
 impl Program<'_> {
-    /// Its text.
     pub fn source(&self) -> String {
         let Program {
             arch,
@@ -80,7 +78,6 @@ Switch(pipe) main;
         )
     }
 
-    /// Places it.
     pub fn place(&self) -> Placed {
         let text = self.source();
         let input = Input {
@@ -110,7 +107,7 @@ pub const COUNT: &str = "Register<bit<32>, bit<16>>(1024) r;
 RegisterAction<bit<32>, bit<16>, bit<32>>(r) up = { void apply(inout bit<32> value, out bit<32> rv) { value = value + 1; rv = value; } };
 RegisterAction<bit<32>, bit<16>, bit<32>>(r) down = { void apply(inout bit<32> value, out bit<32> rv) { value = value - 1; rv = value; } };";
 
-/// What is said, each with its place.
+/// Messages, each with its place.
 pub fn messages(placed: &Placed) -> Vec<String> {
     let all = placed.messages.iter();
     let shown = all.map(|d| match &d.position {
@@ -139,7 +136,7 @@ pub fn refused(program: &Program, message: &str) {
     assert_eq!(sentences, 2, "{}", said[0]);
 }
 
-/// Nothing is said.
+/// Asserts that there are no messages.
 #[track_caller]
 pub fn fits(program: &Program) {
     let said = messages(&program.place());

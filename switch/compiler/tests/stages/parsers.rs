@@ -1,4 +1,4 @@
-//! What the parser has no room for.
+//! Limits of the parser.
 
 use p4sched_compiler::Arch;
 

@@ -1,4 +1,4 @@
-//! How many stages and what memory small programs take.
+//! Stages and memory of small programs.
 
 use p4sched_compiler::{Arch, EmbeddedIncludes, Input, Options, place, stages::Report};
 

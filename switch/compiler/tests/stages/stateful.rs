@@ -1,4 +1,4 @@
-//! What stateful ALUs have no room for: registers, RegisterActions and accesses.
+//! Limits of stateful ALUs: registers, RegisterActions and accesses.
 
 use p4sched_compiler::Arch;
 

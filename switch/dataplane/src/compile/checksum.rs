@@ -8,7 +8,8 @@ use super::function::Function;
 use crate::run::ops::{Address, Word};
 use crate::run::wire::{Plan, Segment};
 
-/// What a sum is made of: each plan counts if its header's validity word is not 0, and has chunks of an even number of bytes only.
+/// Parts of a sum: each plan counts if its header's validity word is not 0, and has only chunks of an even number of
+/// bytes.
 pub(super) type Inputs<'a> = Vec<(Word, &'a Plan)>;
 
 /// A field that holds a checksum.
@@ -19,7 +20,7 @@ pub(super) struct Checked<'a> {
     /// The field's word, and the bits that it has.
     pub slot: Word,
     pub keep: u64,
-    /// Whether its header is valid.
+    /// Validity of its header.
     pub valid: Word,
 }
 

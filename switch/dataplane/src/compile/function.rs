@@ -1,4 +1,4 @@
-//! One function: its blocks, the values it knows, and what it calls.
+//! One function: its blocks, its known values, and its calls.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,8 +9,8 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Module};
 
+use super::arrays::Arrays;
 use super::known::Known;
-use super::unit::Arrays;
 use crate::run::code::Code;
 use crate::run::ops::{Address, Word};
 
@@ -37,7 +37,7 @@ pub(super) struct Function<'a, 'b> {
     /// The two arguments.
     pub words: Value,
     pub context: Value,
-    /// What is known where the next operation goes.
+    /// Values known at the place of the next operation.
     pub known: Known,
     imported: HashMap<FuncId, FuncRef>,
 }

@@ -1,4 +1,4 @@
-//! Which words are in registers.
+//! Words that are in registers.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -32,7 +32,7 @@ impl Known {
         self.0.clear();
     }
 
-    /// What is known on both ways. Such a value was made before the ways parted.
+    /// Values known on both ways. Such a value was made before the ways parted.
     pub fn join(&mut self, other: &Known) {
         self.0.retain(|word, value| other.0.get(word) == Some(value));
     }

@@ -3,6 +3,7 @@
 //! The source is the flat code that the interpreter runs: one lowering, two ways to execute it. What the translator does not know
 //! becomes a call of the interpreter's own function for this one operation.
 
+mod arrays;
 mod checksum;
 mod function;
 mod headers;
@@ -38,7 +39,7 @@ impl Pipeline {
         self.core.program.code.native = None;
     }
 
-    /// Whether the program was translated.
+    /// True if the program was compiled.
     pub fn is_compiled(&self) -> bool {
         self.core.program.code.native.is_some()
     }

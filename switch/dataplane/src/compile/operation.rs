@@ -3,8 +3,8 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 
+use super::arrays::Cells;
 use super::function::Function;
-use super::unit::Cells;
 use crate::bits::mask;
 use crate::run::layout::register;
 use crate::run::ops::{Address, HeaderOp, Op, Word};
@@ -149,13 +149,13 @@ impl Function<'_, '_> {
         self.builder.ins().select(by_zero, nothing, value)
     }
 
-    /// Whether there is such a cell.
+    /// True if the cell exists.
     fn is_cell(&mut self, cells: Cells, cell: Value) -> Value {
         let count = self.constant(cells.count as u64);
         self.builder.ins().icmp(IntCC::UnsignedLessThan, cell, count)
     }
 
-    /// Where a cell of `words` words is.
+    /// Place of a cell of `words` words.
     fn place(&mut self, cells: Cells, cell: Value, words: i64) -> Value {
         let start = self.constant(cells.start as u64);
         let offset = self.builder.ins().imul_imm(cell, words * 8);

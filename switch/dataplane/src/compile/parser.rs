@@ -7,9 +7,9 @@ use cranelift_frontend::Variable;
 use super::function::Function;
 use crate::run::native::{FAILED, packed_error};
 use crate::run::ops::Address;
-use crate::run::parser::{Case, CaseKind, KeyPart, MAX_STEPS, ParseState, Parser, ParserOp};
+use crate::run::states::{Case, CaseKind, KeyPart, MAX_STEPS, ParseState, Parser, ParserOp};
 
-/// What all states need.
+/// Data that all states need.
 struct States<'p> {
     parser: &'p Parser,
     blocks: Vec<Block>,
@@ -82,7 +82,7 @@ impl Function<'_, '_> {
         self.go_to_state(states, state.otherwise);
     }
 
-    /// Whether the key has the bits of a case.
+    /// True if the key has the bits of a case.
     fn matches(&mut self, case: &Case, key: &[Value]) -> Value {
         let CaseKind::Value(value) = &case.what else {
             return self.constant(0);
@@ -215,12 +215,12 @@ impl Function<'_, '_> {
     }
 }
 
-/// Whether a part of the key is in words, or gets there.
+/// True if a part of the key is in words, or can be put there.
 fn is_plain(part: &KeyPart) -> bool {
     !matches!(part, KeyPart::Lookahead { .. })
 }
 
-/// Whether a case compares all words of the key with a value.
+/// True if a case compares all words of the key with a value.
 fn is_equality(case: &Case, key: &[KeyPart]) -> bool {
     let words = key.iter().map(|part| match part {
         KeyPart::Words { count, .. } => *count as usize,

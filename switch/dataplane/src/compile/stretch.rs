@@ -14,7 +14,7 @@ use crate::run::machine::MAX_LOOPS;
 use crate::run::native::{HIT, NO_ACTION};
 use crate::run::ops::{Address, Op};
 
-/// What begins where in a stretch.
+/// Blocks of a stretch, with their starts.
 #[derive(Debug, Default)]
 struct Shape {
     /// Addresses at which a block begins.
@@ -27,12 +27,12 @@ struct Shape {
 struct Stretch {
     shape: Shape,
     blocks: BTreeMap<Address, Block>,
-    /// What is known where a block begins.
+    /// Known values at the start of each block.
     known: BTreeMap<Address, Known>,
     /// Backward jumps that were taken, if there are some.
     turns: Option<Variable>,
     end: Block,
-    /// What is known at the end.
+    /// Known values at the end.
     at_end: Option<Known>,
 }
 
@@ -66,7 +66,7 @@ impl Shape {
     }
 }
 
-/// Whether a block ends with this operation.
+/// True if a block ends with this operation.
 fn ends_block(op: &Op) -> bool {
     op.target().is_some() || matches!(op, Op::Apply { .. } | Op::End | Op::Exit)
 }
@@ -90,7 +90,7 @@ fn successors(code: &Code, at: Address) -> Vec<Address> {
 }
 
 impl Function<'_, '_> {
-    /// Whether code neither exits nor calls other code, so that it can stand anywhere.
+    /// True if code neither exits nor calls other code, so that it can stand anywhere.
     pub fn is_simple(&self, start: Address) -> bool {
         let leaves = |op: &Op| matches!(op, Op::Exit | Op::Apply { .. } | Op::Call { .. });
         let shape = Shape::of(self.code, start);
@@ -238,7 +238,7 @@ impl Function<'_, '_> {
         }
     }
 
-    /// After code that may have executed `exit`: then this code ends too. Nothing is known of fields any more.
+    /// Ends this code too, after code that may have executed `exit`. Then nothing is known of fields.
     fn leave_on_exit(&mut self) {
         self.known.forget_all();
         let exit = self.get(register::EXIT);

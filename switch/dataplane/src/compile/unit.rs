@@ -9,16 +9,18 @@ use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, ModuleError, default_libcall_names};
 
+use super::arrays::Arrays;
 use super::checksum::{Checked, Inputs};
 use super::function::{Calls, Function, translate};
 use crate::bits::mask;
 use crate::run::calculation::Input;
+use crate::run::callbacks;
 use crate::run::code::Code;
 use crate::run::hash::Algorithm;
-use crate::run::native::{self, Asked, Entries, Entry, Native, Parts};
-use crate::run::ops::{Address, Op, Word};
+use crate::run::native::{Asked, Entries, Entry, Native};
+use crate::run::ops::{Address, Op};
+use crate::run::program::{Checksum, Parts};
 use crate::run::state::State;
-use crate::run::v1model::Checksum;
 use crate::run::wire::Segment;
 
 /// Actions longer than this are called, not copied.
@@ -28,10 +30,10 @@ const MAX_COPIES: u64 = 1 << 15;
 /// Operations of the largest program that is compiled: it should load in a second.
 const MAX_OPS: usize = 1 << 17;
 
-/// Why a program stays interpreted.
+/// Reason why a program stays interpreted.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CompileError {
-    /// It cannot be compiled on this processor, or not at all.
+    /// No compilation on this processor, or none of this program.
     #[error("{0}")]
     Machine(&'static str),
     #[error(transparent)]
@@ -45,54 +47,6 @@ pub(crate) enum CompileError {
 impl From<ModuleError> for CompileError {
     fn from(error: ModuleError) -> Self {
         CompileError::Module(Box::new(error))
-    }
-}
-
-/// Cells of an array, for code that reads and writes them.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Cells {
-    pub start: *mut u64,
-    pub count: usize,
-}
-
-/// A register array.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct RegisterCells {
-    pub cells: Cells,
-    pub width: u32,
-    /// Where the interpreter keeps whether it is protected.
-    pub protected: *const bool,
-}
-
-/// Where the arrays of a program and the keys of its tables are.
-#[derive(Debug)]
-pub(super) struct Arrays {
-    pub registers: Vec<RegisterCells>,
-    pub counters: Vec<Cells>,
-    /// For each table the word that has its key, and the bits that count, if it is one word.
-    pub keys: Vec<Option<(Word, u64)>>,
-}
-
-impl Arrays {
-    fn of(state: &mut State) -> Arrays {
-        let registers = state.registers.0.iter_mut().map(|array| RegisterCells {
-            cells: Cells {
-                start: array.cells.as_mut_ptr(),
-                count: array.cells.len(),
-            },
-            width: array.width,
-            protected: &raw const array.protected,
-        });
-        Arrays {
-            registers: registers.collect(),
-            counters: (state.counters.iter_mut())
-                .map(|array| Cells {
-                    start: array.start(),
-                    count: array.len(),
-                })
-                .collect(),
-            keys: state.tables.iter().map(|table| table.entries.word()).collect(),
-        }
     }
 }
 
@@ -129,7 +83,7 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// Of an [`Asked`].
+    /// Defines a function of the form [`Asked`].
     fn define_asked(
         &mut self,
         name: &str,
@@ -176,7 +130,7 @@ impl Unit<'_> {
     }
 }
 
-/// What a calculation adds up, if it is the Internet checksum of 16-bit words.
+/// Parts of a calculation, if it is the Internet checksum of 16-bit words.
 fn sum<'a>(code: &'a Code, state: &State, number: usize) -> Option<Inputs<'a>> {
     let calculation = &code.calculations[number];
     let is_checksum = matches!(state.algorithms.get(number), Some(Algorithm::Checksum16));
@@ -205,7 +159,7 @@ fn checked<'a>(code: &'a Code, state: &State, checksums: &[Checksum]) -> Option<
     checksums.iter().map(checked).collect()
 }
 
-/// Whether a segment is 16-bit words.
+/// True if a segment consists of 16-bit words.
 fn is_even(segment: &Segment) -> bool {
     matches!(segment, Segment::Chunk { bytes, .. } if bytes % 2 == 0)
 }
@@ -280,7 +234,7 @@ pub(crate) fn compile(code: &Code, state: &mut State, parts: &Parts) -> Result<N
     Ok(unsafe { Native::new(entries, Box::new(memory)) })
 }
 
-/// Of this processor, with the functions that compiled code calls back.
+/// JIT for this processor, with the functions that compiled code calls back.
 fn jit_builder() -> Result<JITBuilder, CompileError> {
     let mut flags = settings::builder();
     for (name, value) in [
@@ -295,12 +249,12 @@ fn jit_builder() -> Result<JITBuilder, CompileError> {
     let machine = machine.finish(settings::Flags::new(flags))?;
     let mut builder = JITBuilder::with_isa(machine, default_libcall_names());
     for (name, function) in [
-        ("step", native::step as *const u8),
-        ("choose", native::choose as *const u8),
-        ("choose_by_word", native::choose_by_word as *const u8),
-        ("apply", native::apply as *const u8),
-        ("parse_op", native::parse_op as *const u8),
-        ("parse_next", native::parse_next as *const u8),
+        ("step", callbacks::step as *const u8),
+        ("choose", callbacks::choose as *const u8),
+        ("choose_by_word", callbacks::choose_by_word as *const u8),
+        ("apply", callbacks::apply as *const u8),
+        ("parse_op", callbacks::parse_op as *const u8),
+        ("parse_next", callbacks::parse_next as *const u8),
     ] {
         builder.symbol(name, function);
     }
@@ -332,7 +286,7 @@ fn max_copied(code: &Code) -> u32 {
     if copies <= MAX_COPIES { MAX_COPIED } else { 0 }
 }
 
-/// Of an [`Entry`].
+/// Signature of an [`Entry`].
 pub(super) fn signature(module: &JITModule) -> Signature {
     let mut signature = module.make_signature();
     signature.params = vec![AbiParam::new(types::I64); 2];

@@ -41,7 +41,7 @@ impl Pipeline {
         named(&self.core.names.counters, name).map(CounterId)
     }
 
-    /// How many cells a counter array has.
+    /// Number of cells in a counter array.
     pub fn counter_size(&self, counter: CounterId) -> usize {
         self.core.state.counters[counter.index()].len()
     }
@@ -70,7 +70,7 @@ impl Pipeline {
         named(&self.core.names.registers, name).map(RegisterId)
     }
 
-    /// How many cells a register array has.
+    /// Number of cells in a register array.
     pub fn register_size(&self, register: RegisterId) -> usize {
         self.core.state.registers.0[register.index()].size
     }
@@ -108,7 +108,7 @@ impl Pipeline {
         }
     }
 
-    /// From now on writes by the P4 program to this register are ignored: its cells belong to the caller.
+    /// Makes the P4 program's writes to this register have no effect: its cells belong to the caller.
     pub fn register_protect(&mut self, register: RegisterId) {
         self.core.state.registers.0[register.index()].protected = true;
     }
@@ -134,7 +134,7 @@ impl Pipeline {
         named(&self.core.names.meters, name).map(MeterId)
     }
 
-    /// How many cells a meter array has.
+    /// Number of cells in a meter array.
     pub fn meter_size(&self, meter: MeterId) -> usize {
         self.core.state.meters[meter.index()].cells.len()
     }
@@ -232,7 +232,6 @@ impl Pipeline {
         self.core.sessions.remove(&session).is_some()
     }
 
-    /// A clone session.
     pub fn clone_session(&self, session: u16) -> Option<&CloneSession> {
         self.core.sessions.get(&session)
     }

@@ -44,17 +44,17 @@ impl Pipeline {
         &self.core.program.code.tables[table.index()].key
     }
 
-    /// How many entries a table holds at most.
+    /// Largest number of entries of a table.
     pub fn table_size(&self, table: TableId) -> usize {
         self.core.state.tables[table.index()].entries.size
     }
 
-    /// How many entries a table holds now.
+    /// Current number of entries of a table.
     pub fn table_len(&self, table: TableId) -> usize {
         self.core.state.tables[table.index()].entries.len()
     }
 
-    /// Whether the entries of a table are ordered by priority.
+    /// True if priorities order the entries of a table.
     pub fn table_has_priority(&self, table: TableId) -> bool {
         self.core.state.tables[table.index()].entries.has_priority()
     }
@@ -65,12 +65,12 @@ impl Pipeline {
         actions.map(|(action, _)| ActionId(*action))
     }
 
-    /// Whether the program declares the entries of a table const.
+    /// True if the program declares the entries of a table const.
     pub fn table_is_const(&self, table: TableId) -> bool {
         self.core.program.code.tables[table.index()].const_entries
     }
 
-    /// Whether the program declares the default action of a table const.
+    /// True if the program declares the default action of a table const.
     pub fn table_default_is_const(&self, table: TableId) -> bool {
         self.core.program.code.tables[table.index()].const_default_entry
     }
@@ -135,7 +135,6 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Removes an entry.
     pub fn table_delete(&mut self, table: TableId, entry: EntryHandle) -> Result<(), TableError> {
         self.check_mutable(table)?;
         let entries = &mut self.core.state.tables[table.index()].entries;
@@ -185,7 +184,6 @@ impl Pipeline {
         state.entries.used().map(|slot| self.view(state, slot)).collect()
     }
 
-    /// One entry.
     pub fn table_entry(&self, table: TableId, entry: EntryHandle) -> Result<EntryView, TableError> {
         let (_, state) = self.tables(table);
         Ok(self.view(state, state.entries.resolve(entry)?))
@@ -202,12 +200,11 @@ impl Pipeline {
         }
     }
 
-    /// When the entry last matched, or was added.
+    /// Time of the last match of an entry, or of its insertion.
     pub fn last_hit(&self, table: TableId, entry: EntryHandle) -> Result<Nanos, TableError> {
         Ok(self.core.state.tables[table.index()].entries.get(entry)?.last_hit)
     }
 
-    /// Whether the table has direct counters.
     pub fn has_direct_counter(&self, table: TableId) -> bool {
         self.core.program.code.tables[table.index()].with_counters
     }
@@ -238,7 +235,6 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Whether the table has direct meters.
     pub fn has_direct_meter(&self, table: TableId) -> bool {
         self.core.program.code.tables[table.index()].meter.is_some()
     }
@@ -405,12 +401,12 @@ impl Pipeline {
         &self.core.state.profiles[profile.index()].name
     }
 
-    /// How many members an action profile holds at most.
+    /// Largest number of members of an action profile.
     pub fn profile_size(&self, profile: ProfileId) -> usize {
         self.core.state.profiles[profile.index()].size
     }
 
-    /// Whether an action profile has groups.
+    /// True if an action profile has groups.
     pub fn profile_has_selector(&self, profile: ProfileId) -> bool {
         self.core.state.profiles[profile.index()].selector.is_some()
     }
@@ -485,7 +481,7 @@ impl Pipeline {
         self.core.state.profiles[profile.index()].modify_group(group, members)
     }
 
-    /// Whether members of a group are chosen by chance instead of by the selector's hash.
+    /// True if members of a group are chosen at random instead of by the selector's hash.
     pub fn group_at_random(&mut self, profile: ProfileId, group: u32, at_random: bool) -> Result<(), TableError> {
         self.core.state.profiles[profile.index()].choose_at_random(group, at_random)
     }

@@ -23,7 +23,7 @@ const MAX_REGISTER_BITS: u64 = 1 << 12;
 /// Arrays of cells, with their names.
 pub(crate) struct Arrays {
     pub registers: Vec<RegisterArray>,
-    /// Whether each register has a cell an entry of a table.
+    /// True for each register with a cell for each entry of a table.
     pub direct_registers: Vec<bool>,
     pub counters: Vec<CounterArray>,
     pub meters: Vec<MeterArray>,
@@ -110,7 +110,7 @@ impl Arrays {
         Ok(arrays)
     }
 
-    /// Those of a Tofino. No other target has them.
+    /// Loads the filters of a Tofino. No other target has them.
     fn load_filters(&mut self, root: &Json, room: &mut usize) -> Load<()> {
         for json in root.list("filter_arrays")? {
             let name = json.get("name")?.str()?.to_string();
@@ -123,7 +123,7 @@ impl Arrays {
         Ok(())
     }
 
-    /// What code needs to know of the registers. `tofino`: they are those of the chip.
+    /// Shapes of the registers, for code. `tofino`: they are those of the chip.
     pub fn shapes(&self, tofino: bool) -> Vec<RegisterShape> {
         let shape = |(array, &direct): (&RegisterArray, &bool)| RegisterShape {
             width: array.width,

@@ -10,7 +10,7 @@ use crate::run::exact::Int;
 use crate::run::layout::Layout;
 use crate::run::ops::{Address, Op, Word};
 
-/// What code needs to know of a register array.
+/// Shape of a register array, for code.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RegisterShape {
     /// Bits of a cell.
@@ -18,7 +18,7 @@ pub(crate) struct RegisterShape {
     pub beyond: Beyond,
 }
 
-/// What an index beyond the array means.
+/// Meaning of an index beyond the array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Beyond {
     /// A read leaves its destination alone (BMv2).
@@ -48,7 +48,7 @@ pub(crate) struct Builder<'a> {
     pub lists: Vec<Vec<u32>>,
     list_index: HashMap<Vec<u32>, u32>,
     pub registers: &'a [RegisterShape],
-    /// What the log of packets tells of operations, in the order of their addresses but for copies.
+    /// Marks of operations for the log of packets, in the order of their addresses except for copies.
     pub marks: Vec<(Address, Mark)>,
 }
 

@@ -19,7 +19,7 @@ pub(crate) enum Expr {
     UnionStack(u32),
 }
 
-/// What expressions may refer to.
+/// Scope of an expression.
 pub(crate) struct Scope<'a> {
     pub layout: &'a Layout,
     pub registers: &'a HashMap<String, u32>,

@@ -24,11 +24,10 @@ pub(crate) enum Node {
 /// The nodes that follow a table.
 #[derive(Debug)]
 pub(crate) struct Following {
-    /// One for each action.
     pub actions: Vec<Option<u32>>,
-    /// After a hit and after a miss, where the program asks which it was.
+    /// After a hit and after a miss, if the program tells them apart.
     pub hit_miss: Option<(Option<u32>, Option<u32>)>,
-    /// When nothing matched and there is no default action.
+    /// After no match without a default action.
     pub otherwise: Option<u32>,
 }
 

@@ -63,7 +63,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Where it stands in the source of the program, if the compiler says so.
+    /// Place in the program's source, if the compiler wrote it.
     pub fn source(&self) -> Option<Arc<Source>> {
         let source = self.value.get("source_info")?;
         Some(Arc::new(Source {

@@ -10,7 +10,7 @@ use super::statement::Statement;
 use crate::bits::{self, words};
 use crate::run::expr::{Data, HeaderExpr};
 use crate::run::ops::{Address, Op, Word};
-use crate::run::parser::{Case, CaseKind, Errors, KeyPart, ParseState, Parser, ParserOp};
+use crate::run::states::{Case, CaseKind, Errors, KeyPart, ParseState, Parser, ParserOp};
 use crate::run::value_set::ValueSet;
 
 /// The parser errors of P4's core library, in the order of their usual numbers.
@@ -209,7 +209,7 @@ impl<'l> Loader<'_, 'l> {
         (code, word)
     }
 
-    /// As `computed`, for a length or amount. A negative or huge value becomes a number beyond every limit.
+    /// Same as `computed`, for a length or amount. A negative or huge value becomes a number beyond every limit.
     fn computed_amount(&mut self, data: &Data) -> (Address, Word) {
         let word = self.builder.own_word();
         let code = self.builder.address();

@@ -156,7 +156,7 @@ impl<'j> Lowering<'_, '_, '_, 'j> {
         }
     }
 
-    /// What becomes of the packet, and the stateful externs.
+    /// Loads primitives on the fate of the packet, and the stateful externs.
     fn packet_primitive(
         &mut self,
         name: &str,
@@ -394,8 +394,12 @@ impl<'j> Lowering<'_, '_, '_, 'j> {
     fn log(&mut self, args: &[Json]) -> Load<()> {
         let format = args[0].get("value")?.str()?.to_string();
         let mut values = Vec::new();
-        for value in args[1].get("value")?.items()? {
-            values.push(self.code.scope.data(&value)?);
+        let list = args[1].get("value")?;
+        // p4c writes an empty object if there are no values.
+        if !list.value().as_object().is_some_and(serde_json::Map::is_empty) {
+            for value in list.items()? {
+                values.push(self.code.scope.data(&value)?);
+            }
         }
         self.code.builder.push(Op::Log(Box::new(LogMessage { format, values })));
         Ok(())

@@ -10,13 +10,15 @@ use super::calculation::Calculations;
 use super::json::{Json, Load};
 use super::{actions, flow, tna, v1model};
 use crate::errors::LoadError;
+use crate::run::architecture::Architecture;
 use crate::run::code::Code;
 use crate::run::core::Names;
 use crate::run::intrinsic::Chip;
 use crate::run::layout::{Layout, register};
-use crate::run::pipeline::{Architecture, Pipeline};
+use crate::run::pipeline::{AnyArchitecture, Pipeline};
 use crate::run::program::{Digest, Program};
-use crate::run::state::{Random, Registers, State};
+use crate::run::random::Random;
+use crate::run::state::{Registers, State};
 use crate::run::tna::Tna;
 use crate::run::v1model::V1model;
 use crate::run::value_set::ValueSet;
@@ -76,15 +78,11 @@ fn load(root: &Json, identity: u64) -> Load<Pipeline> {
     let mut blank = blank(&layout);
     let architecture = match controls {
         Controls::V1model(controls) => {
-            let parts = V1model::load(root, controls, &mut builder, &objects, &mut sets)?;
-            Architecture::V1model(parts)
+            AnyArchitecture::V1model(V1model::load(root, controls, &mut builder, &objects, &mut sets)?)
         }
-        Controls::Tna(controls) => {
-            let parts = Tna::load(root, controls, &mut builder, &objects, &mut sets)?;
-            parts.metadata.mark_unwritten(&mut blank);
-            Architecture::Tna(parts)
-        }
+        Controls::Tna(controls) => AnyArchitecture::Tna(Tna::load(root, controls, &mut builder, &objects, &mut sets)?),
     };
+    architecture.mark_unwritten(&mut blank);
     let mut words = blank.clone();
     words.resize(base, 0);
     words.extend(&builder.pool);

@@ -17,7 +17,7 @@ pub(crate) struct Statement<'b, 'l, 'a> {
 
 /// The place a value is stored in.
 enum Destination {
-    /// One word and the bits to keep.
+    /// One word, and its bits to keep.
     Word(u32, u64),
     /// A one-word field of a header known at run time.
     Indexed {
@@ -98,7 +98,7 @@ impl Statement<'_, '_, '_> {
         Ok(())
     }
 
-    /// Between wide fields of one width, words are copied.
+    /// Assigns a wide field. Between wide fields of one width, words are copied.
     fn assign_wide(&mut self, field: u32, value: Data) {
         let target = &self.scope.layout.fields[field as usize];
         let width = target.width;

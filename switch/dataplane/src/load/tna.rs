@@ -13,8 +13,8 @@ use crate::run::calculation::Input;
 use crate::run::intrinsic::Chip;
 use crate::run::layout::Layout;
 use crate::run::ops::Address;
-use crate::run::parser::Errors;
 use crate::run::program::MetadataWord;
+use crate::run::states::Errors;
 use crate::run::tna::{Ghost, Gress, Metadata, Prefix, Tna};
 use crate::run::value_set::ValueSet;
 

@@ -11,9 +11,9 @@ use super::primitive::{self, Objects};
 use crate::bits::mask;
 use crate::run::layout::{Layout, Place};
 use crate::run::ops::{Address, Op};
-use crate::run::parser::Errors;
-use crate::run::program::MetadataWord;
-use crate::run::v1model::{Checksum, Intrinsic, V1model};
+use crate::run::program::{Checksum, MetadataWord};
+use crate::run::states::Errors;
+use crate::run::v1model::{Intrinsic, V1model};
 use crate::run::value_set::ValueSet;
 use crate::run::wire::Lengths;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::calculation::Calculation;
 use super::exact::Env;
 use super::layout::Layout;
-use super::native::{self, Native};
+use super::native::Native;
 use super::ops::{Address, Op, Word};
 use super::state::State;
 use super::table::{Action, TableProgram};
@@ -63,16 +63,5 @@ impl Code {
             words: &state.words,
             registers: &state.registers,
         }
-    }
-
-    /// Computes one of the program's calculations on the packet at work. Never inlined: the interpreter's loop would lose
-    /// registers to it.
-    #[inline(never)]
-    pub fn compute(&self, index: u32, state: &mut State) -> u64 {
-        if let Some(checksum) = native::checksum(self, state, index) {
-            return checksum;
-        }
-        self.calculations[index as usize].gather(&self.layout, state);
-        state.algorithms[index as usize].compute(&state.scratch)
     }
 }

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
+use super::call;
 use super::layout::{Place, register};
 use super::machine::run;
-use super::native;
 use super::observer::Observer;
 use super::ops::Address;
 use super::program::{MetadataWord, Program};
@@ -12,9 +12,9 @@ use super::state::State;
 use super::value_set::ValueSet;
 use super::wire::write_header;
 use crate::bits::to_bytes;
-use crate::events::{Loss, PacketId, What};
+use crate::events::{Data, Loss, PacketId, What};
 use crate::frame::Frame;
-use crate::ids::{DigestId, Port};
+use crate::ids::{DigestId, Nanos, Port};
 use crate::packet::{Body, DigestMessage, Outcomes, Packet};
 use crate::values::CloneSession;
 
@@ -64,6 +64,19 @@ impl Core {
         }
     }
 
+    /// A frame that arrives: it is numbered and taken up for work. Returns a copy of it.
+    #[inline]
+    pub fn arrive<O: Observer>(&mut self, now: Nanos, (port, frame): (Port, &[u8]), seen: &mut O) -> Frame {
+        let id = seen.number();
+        seen.take_up(now, id);
+        seen.see(|| What::Received {
+            port,
+            bytes: frame.len(),
+            data: Data(frame.to_vec()),
+        });
+        self.copy_frame(frame)
+    }
+
     /// Runs a control to its end; an `exit` ends this control only. One that the parser has met ends it before it begins
     /// (BMv2's `Pipeline::apply`).
     #[inline]
@@ -95,7 +108,7 @@ impl Core {
     #[inline]
     pub fn emit(&mut self, headers: &[u32], number: usize) -> Frame {
         let (program, state) = (&self.program, &mut self.state);
-        if !native::deparse(&program.code, state, number) {
+        if !call::deparse(&program.code, state, number) {
             let layout = &program.code.layout;
             let mut written = std::mem::take(&mut state.scratch);
             written.clear();

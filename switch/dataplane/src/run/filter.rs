@@ -4,7 +4,7 @@
 //! time constant. This is the first-order filter that the chip's driver has time constants for (open-p4studio,
 //! pipe_mgr_intf.h). How the chip rounds is not public: here y is not rounded.
 
-use super::state::Random;
+use super::random::Random;
 use crate::ids::Nanos;
 
 /// Values of a probability's die.

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use crc::{CRC_16_ARC, CRC_16_IBM_3740, CRC_32_ISO_HDLC, Crc, Table};
 
+use crate::checksum::internet_checksum;
+
 static CRC16: Crc<u16, Table<1>> = Crc::<u16, Table<1>>::new(&CRC_16_ARC);
 static CRC16_CCITT: Crc<u16, Table<1>> = Crc::<u16, Table<1>>::new(&CRC_16_IBM_3740);
 static CRC32: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_ISO_HDLC);
@@ -41,7 +43,7 @@ impl Algorithm {
             Algorithm::CrcCcitt => u64::from(CRC16_CCITT.checksum(bytes)),
             Algorithm::Crc32 => u64::from(CRC32.checksum(bytes)),
             Algorithm::Crc64 => crc64(bytes),
-            Algorithm::Checksum16 => u64::from(checksum16(bytes)),
+            Algorithm::Checksum16 => u64::from(internet_checksum(0, bytes)),
             Algorithm::Xor8 => u64::from(bytes.iter().fold(0, |sum, byte| sum ^ byte)),
             Algorithm::Polynomial(polynomial) => polynomial.compute(bytes),
             Algorithm::Xor16 => bytes.chunks(2).fold(0, |sum, chunk| sum ^ padded(chunk, 2)),
@@ -149,22 +151,6 @@ impl Polynomial {
 fn padded(chunk: &[u8], length: usize) -> u64 {
     let value = chunk.iter().fold(0, |value, &byte| value << 8 | u64::from(byte));
     value << (8 * (length - chunk.len()))
-}
-
-/// The Internet checksum (RFC 1071): complement of the ones' complement sum of 16-bit words.
-pub(crate) fn checksum16(bytes: &[u8]) -> u16 {
-    let mut sum = 0u64;
-    let mut chunks = bytes.chunks_exact(4);
-    for chunk in &mut chunks {
-        sum += u64::from(u32::from_be_bytes([chunk[0], chunk[1], chunk[2], chunk[3]]));
-    }
-    for chunk in chunks.remainder().chunks(2) {
-        sum += padded(chunk, 2);
-    }
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    !(sum as u16)
 }
 
 /// Polynomial 0x07, nothing reflected, start and final XOR 0.
@@ -326,15 +312,6 @@ mod tests {
         assert_eq!(arc(8, false, false) & 0xff, 0x3d);
         assert_eq!(arc(32, false, true), 0xbb3d_bb3d);
         assert_eq!(arc(32, false, false), 0xbb3d);
-    }
-
-    /// The example of RFC 1071, section 3.
-    #[test]
-    fn internet_checksum_of_the_rfc_example() {
-        let bytes = [0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7];
-        assert_eq!(checksum16(&bytes), !0xddf2);
-        assert_eq!(checksum16(&[0xff]), !0xff00);
-        assert_eq!(checksum16(&[]), 0xffff);
     }
 
     #[test]

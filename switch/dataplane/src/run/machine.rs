@@ -1,12 +1,12 @@
 //! Executes flat code.
 
+use super::call;
 use super::code::Code;
 use super::entries::{Call, Params};
 use super::exact::{Int, arithmetic};
 use super::expr::Arithmetic;
 use super::header_ops;
 use super::layout::register;
-use super::native;
 use super::observer::Observer;
 use super::ops::{Address, LogMessage, Op, Target, Word};
 use super::state::State;
@@ -23,7 +23,7 @@ const MAX_LOG: usize = 1024;
 #[inline]
 pub(crate) fn run<O: Observer>(code: &Code, state: &mut State, start: Address, seen: &mut O) {
     match code.native.as_ref().and_then(|native| native.entry(start)) {
-        Some(entry) => native::call(entry, code, state),
+        Some(entry) => call::call(entry, code, state),
         None => interpret(code, state, start, seen),
     }
 }
@@ -219,7 +219,7 @@ fn apply_indirect<O: Observer>(
             let chosen = if state.profiles[profile].at_random.contains(&group) {
                 state.random.next()
             } else {
-                code.compute(selector, state)
+                compute(code, selector, state)
             };
             let members = state.profiles[profile]
                 .groups
@@ -382,7 +382,7 @@ fn rare(code: &Code, state: &mut State, op: &Op) {
             d,
             m,
         } => {
-            let hash = code.compute(*calculation, state);
+            let hash = compute(code, *calculation, state);
             let word = |index: Word| state.words[index as usize];
             // BMv2 takes a size of 0 as 1.
             let value = (hash % word(*size).max(1)).wrapping_add(word(*base)) & word(*m);
@@ -455,6 +455,17 @@ fn store_field(code: &Code, state: &mut State, field: u32, value: &Int) {
     } else {
         value.store(field.width, out);
     }
+}
+
+/// Computes one of the program's calculations on the packet at work. Never inlined: the interpreter's loop would lose
+/// registers to it.
+#[inline(never)]
+pub(crate) fn compute(code: &Code, index: u32, state: &mut State) -> u64 {
+    if let Some(checksum) = call::checksum(code, state, index) {
+        return checksum;
+    }
+    code.calculations[index as usize].gather(&code.layout, state);
+    state.algorithms[index as usize].compute(&state.scratch)
 }
 
 /// Fills the `{}` of the format one after the other, like BMv2's `log_msg`.

@@ -1,8 +1,11 @@
 //! Runs a loaded program on packets.
 
+pub(crate) mod architecture;
 mod blocks;
 mod burst;
 pub(crate) mod calculation;
+mod call;
+pub(crate) mod callbacks;
 pub(crate) mod code;
 pub(crate) mod core;
 pub(crate) mod entries;
@@ -27,9 +30,11 @@ pub(crate) mod pipeline;
 mod prefixes;
 pub(crate) mod profile;
 pub(crate) mod program;
+pub(crate) mod random;
 mod replication;
 mod rows;
 pub(crate) mod state;
+pub(crate) mod states;
 pub(crate) mod table;
 mod ternary;
 pub(crate) mod tna;

@@ -1,9 +1,9 @@
 //! The loaded program at work: its calls, and the architecture that answers them.
 
+use super::architecture::Architecture;
 use super::core::{Core, Names};
-use super::native::Parts;
 use super::observer::{Nobody, Observer};
-use super::program::Program;
+use super::program::{Parts, Program};
 use super::state::State;
 use super::tna::Tna;
 use super::tracer::Tracer;
@@ -18,19 +18,38 @@ use crate::packet::{Outcomes, Packet, Queueing, Recirculated};
 #[derive(Debug)]
 pub struct Pipeline {
     pub(crate) core: Core,
-    architecture: Architecture,
+    architecture: AnyArchitecture,
     /// Writes down what happens to packets.
     tracer: Option<Box<Tracer>>,
 }
 
-/// The way of a packet: which parts of a program it passes, and what happens between them.
+/// One of the architectures.
 #[derive(Debug)]
-pub(crate) enum Architecture {
+pub(crate) enum AnyArchitecture {
     V1model(V1model),
+    /// Tofino 1 and 2; the chip is a part of it.
     Tna(Tna),
 }
 
-impl Architecture {
+/// Calls a method of the architecture that this is.
+macro_rules! forward {
+    ($any:ident.$method:ident($($argument:expr),*)) => {
+        match $any {
+            AnyArchitecture::V1model(architecture) => architecture.$method($($argument),*),
+            AnyArchitecture::Tna(architecture) => architecture.$method($($argument),*),
+        }
+    };
+}
+
+impl Architecture for AnyArchitecture {
+    fn parts(&self) -> Parts<'_> {
+        forward!(self.parts())
+    }
+
+    fn mark_unwritten(&self, blank: &mut [u64]) {
+        forward!(self.mark_unwritten(blank));
+    }
+
     #[inline]
     fn ingress<O: Observer>(
         &self,
@@ -40,10 +59,7 @@ impl Architecture {
         out: &mut Outcomes,
         seen: &mut O,
     ) {
-        match self {
-            Architecture::V1model(way) => way.ingress(core, now, frame, out, seen),
-            Architecture::Tna(way) => way.ingress(core, now, frame, out, seen),
-        }
+        forward!(self.ingress(core, now, frame, out, seen));
     }
 
     #[inline]
@@ -55,10 +71,7 @@ impl Architecture {
         out: &mut Outcomes,
         seen: &mut O,
     ) {
-        match self {
-            Architecture::V1model(way) => way.reingress(core, now, packet, out, seen),
-            Architecture::Tna(way) => way.reingress(core, now, packet, out, seen),
-        }
+        forward!(self.reingress(core, now, packet, out, seen));
     }
 
     #[inline]
@@ -71,10 +84,26 @@ impl Architecture {
         out: &mut Outcomes,
         seen: &mut O,
     ) {
-        match self {
-            Architecture::V1model(way) => way.egress(core, now, packet, queueing, out, seen),
-            Architecture::Tna(way) => way.egress(core, now, packet, queueing, out, seen),
-        }
+        forward!(self.egress(core, now, packet, queueing, out, seen));
+    }
+
+    #[inline]
+    fn has_bytes_between(&self) -> bool {
+        forward!(self.has_bytes_between())
+    }
+
+    #[inline]
+    fn recirculates(&self, port: Port) -> bool {
+        forward!(self.recirculates(port))
+    }
+
+    #[inline]
+    fn has_ghost(&self) -> bool {
+        forward!(self.has_ghost())
+    }
+
+    fn ghost(&self, core: &mut Core, now: Nanos, port: Port, queue: u8, length: u32) {
+        forward!(self.ghost(core, now, port, queue, length));
     }
 }
 
@@ -87,7 +116,7 @@ fn apart(work: impl FnOnce()) {
 
 impl Pipeline {
     pub(crate) fn new(
-        architecture: Architecture,
+        architecture: AnyArchitecture,
         program: Program,
         state: State,
         sets: Vec<ValueSet>,
@@ -102,11 +131,7 @@ impl Pipeline {
 
     /// The program's state, and what of it can be compiled.
     pub(crate) fn parts(&mut self) -> (&mut Core, Parts<'_>) {
-        let parts = match &self.architecture {
-            Architecture::V1model(way) => way.parts(),
-            Architecture::Tna(way) => way.parts(),
-        };
-        (&mut self.core, parts)
+        (&mut self.core, self.architecture.parts())
     }
 
     /// Writes down what happens to packets from now on, for [`events`](Self::events) to hand out. The program is interpreted:
@@ -189,25 +214,23 @@ impl Pipeline {
     /// than in its queue.
     #[inline]
     pub fn has_bytes_between(&self) -> bool {
-        matches!(&self.architecture, Architecture::Tna(_))
+        self.architecture.has_bytes_between()
     }
 
     /// Whether the program has a ghost control, which wants to know the lengths of queues.
     #[inline]
     pub fn has_ghost(&self) -> bool {
-        matches!(&self.architecture, Architecture::Tna(way) if way.ghost.is_some())
+        self.architecture.has_ghost()
     }
 
     /// Tells the ghost control that a queue now holds `length` packets. Nothing happens without a ghost control.
     pub fn ghost(&mut self, now: Nanos, port: Port, queue: u8, length: u32) {
-        if let Architecture::Tna(way) = &self.architecture {
-            way.ghost(&mut self.core, now, port, queue, length);
-        }
+        self.architecture.ghost(&mut self.core, now, port, queue, length);
     }
 
     /// Whether frames that leave by this port come back at ingress.
     pub fn recirculates(&self, port: Port) -> bool {
-        matches!(&self.architecture, Architecture::Tna(way) if way.chip.recirculates(port))
+        self.architecture.recirculates(port)
     }
 
     /// The port of the controller, for programs that copy packets to it. `None`: there are no such copies.

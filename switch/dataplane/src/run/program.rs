@@ -2,7 +2,8 @@
 
 use super::code::Code;
 use super::layout::Place;
-use super::ops::Word;
+use super::ops::{Address, Word};
+use super::states::Parser;
 
 /// The immutable half of a pipeline.
 #[derive(Debug)]
@@ -27,4 +28,28 @@ pub(crate) struct Digest {
 pub(crate) struct MetadataWord {
     pub word: Word,
     pub keep: u64,
+}
+
+/// A checksum in a field, which the program verifies or updates.
+#[derive(Debug)]
+pub(crate) struct Checksum {
+    pub calculation: u32,
+    pub field: u32,
+    /// Code that leaves a condition in a word.
+    pub condition: Option<(Address, Word)>,
+}
+
+/// What of a program is compiled.
+#[derive(Default)]
+pub(crate) struct Parts<'a> {
+    /// Where code begins that is run.
+    pub entries: Vec<Address>,
+    /// In the order of their numbers.
+    pub parsers: Vec<&'a Parser>,
+    /// For each parser the headers that are emitted when its packet goes on.
+    pub emitted: Vec<&'a [u32]>,
+    /// What is verified directly after the parser.
+    pub verified: Option<&'a [Checksum]>,
+    /// What is updated directly before the deparser.
+    pub updated: Option<&'a [Checksum]>,
 }

@@ -8,18 +8,18 @@
 
 use std::collections::HashMap;
 
+use super::architecture::Architecture;
 use super::calculation::Input;
 use super::core::{Core, lose, set};
 use super::intrinsic::{Chip, EgressMetadata, UNWRITTEN};
 use super::layout::{Layout, register};
-use super::native::Parts;
 use super::observer::{Nobody, Observer};
 use super::ops::Address;
-use super::parser::Parser;
-use super::program::MetadataWord;
+use super::program::{MetadataWord, Parts};
+use super::states::Parser;
 use super::wire::write_field;
 use crate::bits::Writer;
-use crate::events::{Data, Loss, PacketId, What};
+use crate::events::{Loss, PacketId, What};
 use crate::frame::Frame;
 use crate::ids::{DROP_PORT, Nanos, Port};
 use crate::packet::{Body, Enqueue, Outcomes, Packet, Queueing, Recirculated, Transmit};
@@ -86,15 +86,6 @@ pub(crate) struct Metadata {
     pub unwritten: Vec<MetadataWord>,
 }
 
-impl Metadata {
-    /// Marks the fields that a new packet has not written.
-    pub fn mark_unwritten(&self, blank: &mut [u64]) {
-        for field in &self.unwritten {
-            blank[field.word as usize] = UNWRITTEN;
-        }
-    }
-}
-
 /// Fields and constants that become a header.
 #[derive(Debug)]
 pub(crate) struct Prefix(pub Vec<Input>);
@@ -120,9 +111,8 @@ impl Prefix {
     }
 }
 
-impl Tna {
-    /// What can be compiled.
-    pub fn parts(&self) -> Parts<'_> {
+impl Architecture for Tna {
+    fn parts(&self) -> Parts<'_> {
         let mut entries: Vec<Address> = self.ghost.iter().map(|ghost| ghost.control).collect();
         for gress in [&self.ingress, &self.egress] {
             entries.extend([gress.control, gress.deparser]);
@@ -136,8 +126,14 @@ impl Tna {
         }
     }
 
+    fn mark_unwritten(&self, blank: &mut [u64]) {
+        for field in &self.metadata.unwritten {
+            blank[field.word as usize] = UNWRITTEN;
+        }
+    }
+
     /// A frame that arrived: at most two passes, the second for a resubmitted packet.
-    pub fn ingress<O: Observer>(
+    fn ingress<O: Observer>(
         &self,
         core: &mut Core,
         now: Nanos,
@@ -145,37 +141,12 @@ impl Tna {
         out: &mut Outcomes,
         seen: &mut O,
     ) {
-        let id = seen.number();
-        seen.take_up(now, id);
-        seen.see(|| What::Received {
-            port,
-            bytes: frame.len(),
-            data: Data(frame.to_vec()),
-        });
-        let frame = core.copy_frame(frame);
+        let frame = core.arrive(now, (port, frame), seen);
         self.passes(core, now, (port, frame), out, seen);
     }
 
-    fn passes<O: Observer>(
-        &self,
-        core: &mut Core,
-        now: Nanos,
-        (port, frame): (Port, Frame),
-        out: &mut Outcomes,
-        seen: &mut O,
-    ) {
-        core.state.now = now;
-        core.state.frame = frame;
-        if let Some(data) = self.pass(core, port, None, out, seen) {
-            seen.see(|| What::Resubmitted {});
-            self.pass(core, port, Some(&data), out, seen);
-            core.recycle_frame(data);
-        }
-        core.finish();
-    }
-
     /// A packet that left by a recirculation port comes back by it, as any frame that arrives.
-    pub fn reingress<O: Observer>(
+    fn reingress<O: Observer>(
         &self,
         core: &mut Core,
         now: Nanos,
@@ -196,6 +167,115 @@ impl Tna {
             lose(Loss::OtherProgram, out, seen);
             core.recycle_frame(frame);
         }
+    }
+
+    /// Egress for a packet that left its queue.
+    fn egress<O: Observer>(
+        &self,
+        core: &mut Core,
+        now: Nanos,
+        packet: Packet,
+        queueing: Queueing,
+        out: &mut Outcomes,
+        seen: &mut O,
+    ) {
+        core.state.now = now;
+        let Body {
+            layout, phv, frame, id, ..
+        } = core.open(packet);
+        seen.take_up(now, id.into());
+        if layout != core.program.identity || phv.len() != core.program.blank.len() {
+            return lose(Loss::OtherProgram, out, seen);
+        }
+        if phv[self.metadata.bypass_egress.word as usize] != 0 {
+            core.keep_phv(phv);
+            return self.send(core, queueing.port, frame, out, seen);
+        }
+        core.state.words[..phv.len()].copy_from_slice(&phv);
+        let replica = phv[register::REPLICA as usize];
+        let metadata = EgressMetadata {
+            port: queueing.port,
+            enq_qdepth: queueing.enq_qdepth,
+            deq_qdepth: queueing.deq_qdepth,
+            enq_ns: queueing.enq_ns,
+            delay_ns: now.saturating_sub(queueing.enq_ns),
+            rid: replica as u16,
+            rid_first: replica & register::REPLICA_FIRST != 0,
+            qid: queueing.qid,
+            cos: core.read_word(self.metadata.cos) as u8,
+            bytes: frame.len() as u32,
+        };
+        let length = frame.len();
+        core.state.frame = frame;
+        core.state
+            .write_in_front(|bytes| self.chip.write_egress(&metadata, bytes));
+        // An error does not stop a packet at egress.
+        self.parse(core, &self.egress, length, out, seen);
+        core.run(self.egress.control, "egress", seen);
+        core.run(self.egress.deparser, "egress_deparser", seen);
+        core.hand_out_log(out);
+        let drops = core.read_word(self.egress.drop_ctl);
+        let frame = core.emit(&self.egress.emit, self.egress.parser.number);
+        core.tell_deparsed(&self.egress.emit, frame.len(), seen);
+        self.mirror_at_egress(core, drops, &frame, phv, out, seen);
+        if drops & DROP_PACKET == 0 {
+            self.send(core, queueing.port, frame, out, seen);
+        } else {
+            core.recycle_frame(frame);
+            lose(Loss::Egress, out, seen);
+        }
+    }
+
+    fn has_bytes_between(&self) -> bool {
+        true
+    }
+
+    fn recirculates(&self, port: Port) -> bool {
+        self.chip.recirculates(port)
+    }
+
+    fn has_ghost(&self) -> bool {
+        self.ghost.is_some()
+    }
+
+    /// Tells the ghost control the length of a queue that has changed.
+    fn ghost(&self, core: &mut Core, now: Nanos, port: Port, queue: u8, length: u32) {
+        let Some(ghost) = &self.ghost else { return };
+        core.state.now = now;
+        core.state.words[register::ARRIVED as usize] = 0;
+        set(
+            &mut core.state,
+            Some(ghost.length),
+            u64::from(length).min(ghost.length.keep),
+        );
+        set(
+            &mut core.state,
+            Some(ghost.queue),
+            u64::from(port) << 3 | u64::from(queue),
+        );
+        set(&mut core.state, Some(ghost.pipe), u64::from(port >> 7));
+        // No packet is at work.
+        core.run(ghost.control, "ghost", &mut Nobody);
+    }
+}
+
+impl Tna {
+    fn passes<O: Observer>(
+        &self,
+        core: &mut Core,
+        now: Nanos,
+        (port, frame): (Port, Frame),
+        out: &mut Outcomes,
+        seen: &mut O,
+    ) {
+        core.state.now = now;
+        core.state.frame = frame;
+        if let Some(data) = self.pass(core, port, None, out, seen) {
+            seen.see(|| What::Resubmitted {});
+            self.pass(core, port, Some(&data), out, seen);
+            core.recycle_frame(data);
+        }
+        core.finish();
     }
 
     /// The frame at work, once through ingress. Returns the data for a resubmission of the same frame, if there is one.
@@ -362,63 +442,6 @@ impl Tna {
         }
     }
 
-    /// Egress for a packet that left its queue.
-    pub fn egress<O: Observer>(
-        &self,
-        core: &mut Core,
-        now: Nanos,
-        packet: Packet,
-        queueing: Queueing,
-        out: &mut Outcomes,
-        seen: &mut O,
-    ) {
-        core.state.now = now;
-        let Body {
-            layout, phv, frame, id, ..
-        } = core.open(packet);
-        seen.take_up(now, id.into());
-        if layout != core.program.identity || phv.len() != core.program.blank.len() {
-            return lose(Loss::OtherProgram, out, seen);
-        }
-        if phv[self.metadata.bypass_egress.word as usize] != 0 {
-            core.keep_phv(phv);
-            return self.send(core, queueing.port, frame, out, seen);
-        }
-        core.state.words[..phv.len()].copy_from_slice(&phv);
-        let replica = phv[register::REPLICA as usize];
-        let metadata = EgressMetadata {
-            port: queueing.port,
-            enq_qdepth: queueing.enq_qdepth,
-            deq_qdepth: queueing.deq_qdepth,
-            enq_ns: queueing.enq_ns,
-            delay_ns: now.saturating_sub(queueing.enq_ns),
-            rid: replica as u16,
-            rid_first: replica & register::REPLICA_FIRST != 0,
-            qid: queueing.qid,
-            cos: core.read_word(self.metadata.cos) as u8,
-            bytes: frame.len() as u32,
-        };
-        let length = frame.len();
-        core.state.frame = frame;
-        core.state
-            .write_in_front(|bytes| self.chip.write_egress(&metadata, bytes));
-        // An error does not stop a packet at egress.
-        self.parse(core, &self.egress, length, out, seen);
-        core.run(self.egress.control, "egress", seen);
-        core.run(self.egress.deparser, "egress_deparser", seen);
-        core.hand_out_log(out);
-        let drops = core.read_word(self.egress.drop_ctl);
-        let frame = core.emit(&self.egress.emit, self.egress.parser.number);
-        core.tell_deparsed(&self.egress.emit, frame.len(), seen);
-        self.mirror_at_egress(core, drops, &frame, phv, out, seen);
-        if drops & DROP_PACKET == 0 {
-            self.send(core, queueing.port, frame, out, seen);
-        } else {
-            core.recycle_frame(frame);
-            lose(Loss::Egress, out, seen);
-        }
-    }
-
     /// A copy of the frame as egress made it goes to egress, with the mirror's header in front. `phv`: the packet's of ingress.
     fn mirror_at_egress<O: Observer>(
         &self,
@@ -455,26 +478,6 @@ impl Tna {
         } else {
             out.frame = Some(Transmit { port, frame });
         }
-    }
-
-    /// Tells the ghost control the length of a queue that has changed.
-    pub fn ghost(&self, core: &mut Core, now: Nanos, port: Port, queue: u8, length: u32) {
-        let Some(ghost) = &self.ghost else { return };
-        core.state.now = now;
-        core.state.words[register::ARRIVED as usize] = 0;
-        set(
-            &mut core.state,
-            Some(ghost.length),
-            u64::from(length).min(ghost.length.keep),
-        );
-        set(
-            &mut core.state,
-            Some(ghost.queue),
-            u64::from(port) << 3 | u64::from(queue),
-        );
-        set(&mut core.state, Some(ghost.pipe), u64::from(port >> 7));
-        // No packet is at work.
-        core.run(ghost.control, "ghost", &mut Nobody);
     }
 }
 

@@ -3,17 +3,19 @@
 
 use std::collections::HashMap;
 
+use super::architecture::Architecture;
+use super::call;
 use super::core::{Core, lose, set, set_in};
 use super::layout::register;
-use super::machine::run;
-use super::native::{self, Native, Parts};
+use super::machine::{compute, run};
+use super::native::Native;
 use super::observer::Observer;
-use super::ops::{Address, Word};
-use super::parser::Parser;
-use super::program::MetadataWord;
+use super::ops::Address;
+use super::program::{Checksum, MetadataWord, Parts};
+use super::states::Parser;
 use super::wire::Lengths;
 use crate::bits::mask;
-use crate::events::{Data, Loss, PacketId, What};
+use crate::events::{Loss, PacketId, What};
 use crate::frame::Frame;
 use crate::ids::{DROP_PORT, Nanos, Port};
 use crate::packet::{Outcomes, Packet, Queueing, Recirculated, Transmit};
@@ -52,14 +54,6 @@ pub(crate) struct V1model {
 }
 
 #[derive(Debug)]
-pub(crate) struct Checksum {
-    pub calculation: u32,
-    pub field: u32,
-    /// Code that leaves a condition in a word.
-    pub condition: Option<(Address, Word)>,
-}
-
-#[derive(Debug)]
 pub(crate) struct Intrinsic {
     pub ingress_port: MetadataWord,
     pub packet_length: MetadataWord,
@@ -80,9 +74,8 @@ pub(crate) struct Intrinsic {
     pub qid: Option<MetadataWord>,
 }
 
-impl V1model {
-    /// What can be compiled.
-    pub fn parts(&self) -> Parts<'_> {
+impl Architecture for V1model {
+    fn parts(&self) -> Parts<'_> {
         let conditions = self
             .verify
             .iter()
@@ -105,7 +98,7 @@ impl V1model {
     /// Parser, checksum verification and ingress for a frame that arrived on `port`.
     ///
     /// Resubmission happens inside, at most 16 times for one packet. What becomes of the packet is added to `out`.
-    pub fn ingress<O: Observer>(
+    fn ingress<O: Observer>(
         &self,
         core: &mut Core,
         now: Nanos,
@@ -114,14 +107,7 @@ impl V1model {
         seen: &mut O,
     ) {
         core.state.now = now;
-        let id = seen.number();
-        seen.take_up(now, id);
-        seen.see(|| What::Received {
-            port,
-            bytes: frame.len(),
-            data: Data(frame.to_vec()),
-        });
-        core.state.frame = core.copy_frame(frame);
+        core.state.frame = core.arrive(now, (port, frame), seen);
         core.reset_words();
         self.set_length(core, frame.len() as u64);
         let metadata = &self.metadata;
@@ -131,7 +117,7 @@ impl V1model {
     }
 
     /// As [`ingress`](Self::ingress), for a recirculated packet (`instance_type` 4).
-    pub fn reingress<O: Observer>(
+    fn reingress<O: Observer>(
         &self,
         core: &mut Core,
         now: Nanos,
@@ -151,7 +137,7 @@ impl V1model {
     }
 
     /// Egress, checksum update and deparser for a packet that left its queue.
-    pub fn egress<O: Observer>(
+    fn egress<O: Observer>(
         &self,
         core: &mut Core,
         now: Nanos,
@@ -175,6 +161,7 @@ impl V1model {
             return core.finish();
         }
         let frame = self.deparse(core, seen);
+        core.hand_out_log(out);
         let list = core.state.words[register::RECIRCULATE as usize];
         if list == 0 {
             out.frame = Some(Transmit {
@@ -187,7 +174,9 @@ impl V1model {
         }
         core.finish();
     }
+}
 
+impl V1model {
     #[inline(always)]
     fn prepare_egress(&self, core: &mut Core, now: Nanos, queueing: &Queueing) {
         let (words, metadata) = (core.state.words.as_mut_slice(), &self.metadata);
@@ -266,7 +255,7 @@ impl V1model {
             self.metadata.parser_error,
             u64::from(error.unwrap_or(0)),
         );
-        let wrong = match native::verify(&core.program.code, &mut core.state) {
+        let wrong = match call::verify(&core.program.code, &mut core.state) {
             Some(wrong) => wrong,
             None => self.verify(core, seen),
         };
@@ -284,7 +273,7 @@ impl V1model {
             if core.state.words[valid as usize] == 0 || !holds(core, checksum.condition, seen) {
                 continue;
             }
-            let computed = core.program.code.compute(checksum.calculation, &mut core.state);
+            let computed = compute(&core.program.code, checksum.calculation, &mut core.state);
             let right = computed == core.state.words[slot as usize];
             seen.see(|| What::Verified {
                 field: core.program.code.layout.field_name(checksum.field),
@@ -301,7 +290,7 @@ impl V1model {
             if !holds(core, checksum.condition, seen) {
                 continue;
             }
-            let computed = core.program.code.compute(checksum.calculation, &mut core.state);
+            let computed = compute(&core.program.code, checksum.calculation, &mut core.state);
             let field = &core.program.code.layout.fields[checksum.field as usize];
             core.state.words[field.slot as usize] = computed & mask(field.width);
         }

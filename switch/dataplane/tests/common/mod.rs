@@ -23,7 +23,7 @@ pub struct Parts<'a> {
     pub deparser: &'a str,
 }
 
-/// One Ethernet-like header of four bytes and user metadata.
+/// A header of four bytes, like Ethernet's, and user metadata.
 pub const SMALL: &str = "
 header h_t { bit<8> a; bit<8> b; bit<16> c; }
 struct headers_t { h_t h; }

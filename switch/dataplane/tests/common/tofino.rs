@@ -5,7 +5,7 @@ use super::queues;
 use p4sched_dataplane::{Nanos, Outcomes, Pipeline, Port, Queueing};
 use serde_json::{Value, json};
 
-/// What the controls do, and what they use.
+/// Code of the controls, and its declarations.
 #[derive(Clone, Default)]
 pub struct Program {
     pub t2na: bool,

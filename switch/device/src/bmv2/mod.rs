@@ -12,7 +12,6 @@
 mod cells;
 mod crc;
 mod mirroring;
-mod nodes;
 mod profiles;
 mod queues;
 mod refusal;
@@ -23,9 +22,9 @@ mod value_sets;
 
 use p4sched_dataplane::{Nanos, Pipeline};
 
+pub use crate::nodes::{Node, Nodes};
 pub use crc::CrcParameters;
 pub use mirroring::Mirror;
-pub use nodes::{Node, Nodes};
 pub use profiles::Member;
 pub use queues::Queues;
 pub use refusal::{
@@ -34,9 +33,10 @@ pub use refusal::{
 };
 pub use tables::{EntryRow, KeyParam, Life, RowAction};
 
+use crate::forwarding::Forwarding;
+use crate::idle;
 use crate::index::{Index, Profile, Table};
 use crate::store::{Stored, TableStore};
-use crate::{Forwarding, idle};
 
 /// The loaded program as BMv2's runtime interface sees it.
 pub struct Runtime<'a> {
@@ -45,7 +45,7 @@ pub struct Runtime<'a> {
     pub(crate) now: Nanos,
 }
 
-impl crate::Device {
+impl crate::device::Device {
     /// The program that requests are about: the one that was loaded for a swap, or the one at work. `None` without one.
     pub fn runtime(&mut self, now: Nanos) -> Option<Runtime<'_>> {
         self.look_for_idle_entries_from(now + idle::SCAN_EVERY);

@@ -8,9 +8,9 @@ use p4sched_proto::p4::v1::update::Type;
 use super::tables::{action_of, named_action};
 use super::{Refusal, Runtime, TableCode, profile};
 use crate::entities::profiles;
+use crate::fault::{Code, Fault};
 use crate::index::{Index, Profile};
 use crate::store::ProfileStore;
-use crate::{Code, Fault};
 
 /// A member: its handle, its action and the parameters at full width.
 pub type Member = (u32, String, Vec<Vec<u8>>);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use p4sched_dataplane::{DROP_PORT, Port};
 use p4sched_engine::QUEUES;
 
-use crate::Device;
+use crate::device::Device;
 
 /// Queues of one port or of all, one or all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

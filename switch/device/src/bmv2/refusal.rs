@@ -1,6 +1,6 @@
 //! Why BMv2's runtime interface refuses a request: a number of the interface, and a sentence for the log.
 
-use crate::{Code, Fault};
+use crate::fault::{Code, Fault};
 
 /// One refused request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

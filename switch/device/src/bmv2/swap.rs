@@ -3,7 +3,9 @@
 use p4sched_proto::p4::v1 as p4rt;
 
 use super::{Refusal, SwapCode};
-use crate::{Device, Forwarding, Program};
+use crate::device::Device;
+use crate::forwarding::Forwarding;
+use crate::program::Program;
 
 impl Device {
     /// Keeps a program for [`Device::swap`]; requests are about it from now on. Multicast groups and mirroring sessions belong to
@@ -59,7 +61,7 @@ impl Device {
     ///
     /// # Errors
     /// Those of [`Device::commit`].
-    pub fn restart(&mut self, mut program: Program) -> Result<(), crate::Fault> {
+    pub fn restart(&mut self, mut program: Program) -> Result<(), crate::fault::Fault> {
         if let Some((forwarding, pipeline)) = self.at_work() {
             for &session in forwarding.clones.keys() {
                 if let Some(config) = pipeline.clone_session(session as u16) {

@@ -6,10 +6,10 @@ use p4sched_proto::p4::v1::table_action::Type as ActionKind;
 use p4sched_proto::p4::v1::update::Type;
 
 use super::{Refusal, Runtime, TableCode, table};
-use crate::Fault;
 use crate::bytestring::{canonical, full_width};
 use crate::entities::{meters, table_entries};
-use crate::index::field::Field;
+use crate::fault::Fault;
+use crate::field::Field;
 use crate::index::{Index, Table};
 use crate::match_key::{self, key_of, ones, prefix_mask};
 use crate::store::Stored;
@@ -209,7 +209,7 @@ pub(super) fn action_of(
     })
 }
 
-/// The name and the parameters of an action that was read back, at full width.
+/// The name and the parameters of an action that was read back, without leading zeros, as BMv2 has them.
 pub(super) fn named_action(index: &Index, action: &p4rt::Action) -> (String, Vec<Vec<u8>>) {
     let Some(declared) = index.actions.get(&action.action_id) else {
         return (String::new(), Vec::new());
@@ -217,7 +217,7 @@ pub(super) fn named_action(index: &Index, action: &p4rt::Action) -> (String, Vec
     let data = declared.params.iter().map(|param| {
         let given = action.params.iter().find(|given| given.param_id == param.id);
         let value = given.map_or(&[][..], |given| &given.value);
-        full_width(&param.name, value, param.width).unwrap_or_else(|_| value.to_vec())
+        full_width(&param.name, value, param.width).map_or_else(|_| value.to_vec(), |full| canonical(&full))
     });
     (declared.name.clone(), data.collect())
 }
@@ -400,7 +400,8 @@ impl Runtime<'_> {
         Ok(match self.pipeline.table_default(table.table) {
             None => RowAction::None,
             Some(ActionCall::Action { action, params }) => {
-                RowAction::Action(self.pipeline.action_name(action).to_owned(), params)
+                let data = params.iter().map(|param| canonical(param)).collect();
+                RowAction::Action(self.pipeline.action_name(action).to_owned(), data)
             }
             Some(ActionCall::Member(member)) => RowAction::Member(member.wrapping_sub(1)),
             Some(ActionCall::Group(group)) => RowAction::Group(group.wrapping_sub(1)),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::update::Type;
 
-use crate::Fault;
+use crate::fault::Fault;
 use crate::index::unknown;
 
 /// The cells of an array that a request means: one, or all of them if it gives no index.

@@ -6,8 +6,9 @@ use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::update::Type;
 
 use super::array::selected;
+use crate::fault::Fault;
+use crate::forwarding::Forwarding;
 use crate::index::unknown;
-use crate::{Fault, Forwarding};
 
 /// Enables, changes or disables the sending of a digest.
 pub(crate) fn write(

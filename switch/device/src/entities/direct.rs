@@ -3,9 +3,10 @@
 use p4sched_dataplane::{Pipeline, Row};
 use p4sched_proto::p4::v1 as p4rt;
 
+use crate::fault::Fault;
+use crate::forwarding::Forwarding;
 use crate::index::Table;
 use crate::match_key::key_of;
-use crate::{Fault, Forwarding};
 
 /// Whose direct resource it is: an entry's, or the default action's.
 ///

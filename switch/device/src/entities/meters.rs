@@ -9,8 +9,9 @@ use p4sched_proto::p4::v1::update::Type;
 use super::array::{cells, modify_only, selected};
 use super::counters;
 use super::direct::{owner, owners};
+use crate::fault::Fault;
+use crate::forwarding::Forwarding;
 use crate::index::unknown;
-use crate::{Fault, Forwarding};
 
 /// A meter's configuration from a request.
 ///

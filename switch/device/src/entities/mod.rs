@@ -4,6 +4,7 @@ mod array;
 mod counters;
 mod digests;
 mod direct;
+pub(crate) mod link_changes;
 pub(crate) mod meters;
 pub(crate) mod one_shot;
 pub(crate) mod profiles;
@@ -18,7 +19,8 @@ use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::packet_replication_engine_entry::Type as Replication;
 use p4sched_proto::p4::v1::update::Type;
 
-use crate::{Fault, Forwarding};
+use crate::fault::Fault;
+use crate::forwarding::Forwarding;
 
 /// Applies one update.
 ///

@@ -7,10 +7,11 @@ use p4sched_proto::p4::v1::table_action::Type as ActionKind;
 
 use super::profiles::{check_total, check_weights};
 use crate::action;
+use crate::fault::Fault;
+use crate::forwarding::Forwarding;
 use crate::index::{Index, Profile, Table};
 use crate::links::{Links, liveness};
 use crate::store::{FIRST_RESERVED_ID, OneShot};
-use crate::{Fault, Forwarding};
 
 /// An entry's action, checked and ready for the data plane.
 pub struct Prepared {

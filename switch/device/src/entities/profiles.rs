@@ -6,10 +6,11 @@ use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::update::Type;
 
 use crate::action::bind_for_profile;
+use crate::fault::{Code, Fault};
+use crate::forwarding::Forwarding;
 use crate::index::Profile;
 use crate::links::{Links, liveness};
 use crate::store::{FIRST_RESERVED_ID, ProfileStore};
-use crate::{Code, Fault, Forwarding};
 
 /// Largest sum of the weights of one group: each unit of weight is a slot of the group.
 const MAX_GROUP_SLOTS: i64 = 65536;

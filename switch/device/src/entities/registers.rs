@@ -6,8 +6,10 @@ use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::update::Type;
 
 use super::array::{cells, modify_only, selected};
+use crate::fault::Fault;
+use crate::forwarding::Forwarding;
 use crate::index::unknown;
-use crate::{Fault, Forwarding, bits, p4data};
+use crate::{bits, p4data};
 
 /// Sets one cell of a register, or all of them.
 pub(crate) fn write(

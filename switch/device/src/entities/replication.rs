@@ -10,8 +10,9 @@ use p4sched_proto::p4::v1::replica::PortKind;
 use p4sched_proto::p4::v1::update::Type;
 
 use crate::bytestring::full_width;
+use crate::fault::Fault;
+use crate::forwarding::Forwarding;
 use crate::links::{Links, liveness};
-use crate::{Fault, Forwarding};
 
 /// v1model's ports have nine bits.
 const PORT_BITS: u32 = 9;

@@ -9,9 +9,11 @@ use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::update::Type;
 
 use super::array::{modify_only, selected};
+use crate::fault::{Code, Fault};
+use crate::forwarding::Forwarding;
 use crate::index::{Field, ValueSet, unknown};
 use crate::match_key::{ones, prefix_mask};
-use crate::{Code, Fault, Forwarding, bits, match_key};
+use crate::{bits, match_key};
 
 /// Values and masks that one member may become: a range is several prefixes.
 const MAX_MASKED: usize = 65536;

@@ -11,11 +11,12 @@ use p4sched_proto::p4::config::v1::table::IdleTimeoutBehavior;
 
 use super::names::{Identifiers, mismatch, not_in_program};
 use super::{
-    Action, Array, Digest, Field, HeaderField, Index, Meter, Param, Profile, Register, Table, TableAction, ValueSet,
+    Action, Array, Digest, Field, HeaderField, Index, Meter, Param, Profile, References, Register, Table, TableAction,
+    ValueSet,
 };
-use crate::references::References;
+use crate::fault::Fault;
 use crate::roles::Roles;
-use crate::{Fault, p4data, restriction};
+use crate::{p4data, restriction};
 
 /// The annotation that hands a register to the traffic manager.
 const QUEUE_DEPTH: &str = "@queue_depth";

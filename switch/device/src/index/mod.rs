@@ -1,19 +1,19 @@
 //! P4Info, checked against the loaded program and indexed by identifier.
 
 mod build;
-pub mod field;
 mod names;
+mod references;
 
 use std::collections::BTreeMap;
 
 use p4sched_dataplane::{ActionId, CounterId, MeterId, ProfileId, RegisterId, TableId, ValueSetId};
 use p4sched_proto::p4::config::v1 as p4info;
 
-use crate::Fault;
-use crate::references::References;
+use crate::fault::Fault;
+pub use crate::field::{Field, Param};
 use crate::restriction::Restriction;
 use crate::roles::Roles;
-pub use field::{Field, Param};
+pub use references::{References, Target};
 
 /// Everything a P4Info declares, by identifier, with the place of each object in the pipeline.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use p4sched_proto::p4::config::v1 as p4info;
 use p4sched_proto::p4::config::v1::p4_ids::Prefix;
 
-use crate::Fault;
+use crate::fault::Fault;
 
 /// Refuses identifiers that are used twice or whose first byte is that of another kind of object.
 #[derive(Default)]

@@ -1,14 +1,12 @@
-//! What depends on links that are up: members of groups with a watch port, and replicas with backups.
+//! The links that members of groups watch, and the first live one of a replica and its backups.
 
-use p4sched_dataplane::{Pipeline, Port};
+use p4sched_dataplane::Port;
 use p4sched_proto::p4::v1 as p4rt;
-use p4sched_proto::p4::v1::table_action::Type as ActionKind;
 use p4sched_proto::p4::v1::{action_profile_action, action_profile_group};
 
 use super::Links;
 use crate::bytestring::full_width;
-use crate::entities::{one_shot, replication};
-use crate::{Fault, Forwarding};
+use crate::fault::Fault;
 
 /// v1model's ports have nine bits.
 const PORT_BITS: u32 = 9;
@@ -81,41 +79,4 @@ pub fn shares(links: &Links, group: &p4rt::ActionProfileGroup) -> Vec<u32> {
 pub fn first_alive(links: &Links, choices: &[(Port, u16)]) -> Option<(Port, u16)> {
     let alive = choices.iter().find(|(port, _)| is_up(links, *port));
     alive.or(choices.first()).copied()
-}
-
-/// Brings groups and replicas to the state of the links.
-pub fn follow(forwarding: &Forwarding, pipeline: &mut Pipeline) {
-    let links = &forwarding.links;
-    let watches = |group: &&p4rt::ActionProfileGroup| group.members.iter().any(|member| of_member(member).is_some());
-    for (id, store) in &forwarding.profiles {
-        let Some(profile) = forwarding.index.profiles.get(id) else {
-            continue;
-        };
-        for group in store.groups.values().filter(watches) {
-            let followed = pipeline.group_modify(profile.profile, group.group_id, &shares(links, group));
-            debug_assert!(followed.is_ok(), "its members exist: {followed:?}");
-        }
-    }
-    for table in forwarding.index.tables.values() {
-        let profile = table.profile.and_then(|id| forwarding.index.profiles.get(&id));
-        let (Some(profile), Some(store)) = (profile, forwarding.tables.get(&table.id)) else {
-            continue;
-        };
-        for stored in store.iter() {
-            let action = stored.entry.action.as_ref().and_then(|action| action.r#type.as_ref());
-            let (Some(ActionKind::ActionProfileActionSet(set)), Some(made)) = (action, &stored.one_shot) else {
-                continue;
-            };
-            if set
-                .action_profile_actions
-                .iter()
-                .any(|choice| of_choice(choice).is_some())
-            {
-                let shares = one_shot::shares(links, set, &made.members);
-                let followed = pipeline.group_modify(profile.profile, made.group, &shares);
-                debug_assert!(followed.is_ok(), "its members exist: {followed:?}");
-            }
-        }
-    }
-    replication::follow(forwarding, pipeline);
 }

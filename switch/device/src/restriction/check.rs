@@ -6,7 +6,7 @@ use p4sched_dataplane::MatchKind;
 
 use super::evaluate::{Term, Value};
 use super::syntax::{Comparison, Kind, Node};
-use crate::index::field::{Field, Param};
+use crate::field::{Field, Param};
 
 /// What a restriction can speak of.
 pub enum Names<'a> {

@@ -11,9 +11,9 @@ mod syntax;
 use p4sched_dataplane::{MatchKey, MatchKind};
 use p4sched_proto::p4::config::v1 as p4info;
 
-use crate::Fault;
 use crate::annotation::{body, unquoted};
-use crate::index::field::{Field, Param};
+use crate::fault::Fault;
+use crate::field::{Field, Param};
 use check::{Checked, Names};
 use evaluate::Value;
 

@@ -4,8 +4,8 @@ use p4sched_dataplane::{MatchKey, MatchKind};
 use p4sched_proto::p4::config::v1::Preamble;
 
 use super::{Restriction, of_action, of_table};
-use crate::index::field::{Field, Param};
-use crate::{Code, Fault};
+use crate::fault::{Code, Fault};
+use crate::field::{Field, Param};
 
 fn preamble(name: &str, annotation: &str) -> Preamble {
     Preamble {

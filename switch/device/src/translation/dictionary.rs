@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use p4sched_dataplane::Port;
 
 use crate::bytestring::{canonical, full_width, hex};
-use crate::{Code, Fault};
+use crate::fault::{Code, Fault};
 
 /// The controller's number of the CPU port (specification, section "Translation of Port Numbers").
 const SDN_PORT_CPU: u32 = 0xffff_fffd;

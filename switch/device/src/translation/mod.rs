@@ -21,7 +21,7 @@ use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::update::Type;
 
-use crate::{Code, Fault};
+use crate::fault::{Code, Fault};
 pub use dictionary::PortNames;
 use dictionary::{Dictionary, Naming, Sdn};
 use places::{PORT_TYPES, Part, Parts, Places, Visit};

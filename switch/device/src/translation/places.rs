@@ -16,8 +16,8 @@ use p4sched_proto::p4::v1::table_action::Type as ActionKind;
 use p4sched_proto::p4::v1::{action_profile_action, action_profile_group};
 
 use super::dictionary::{Dictionary, Sdn};
-use crate::Fault;
 use crate::bytestring::canonical;
+use crate::fault::Fault;
 use crate::match_key::ones;
 
 /// Names of types that stand for ports: those of PSA, and that of SAI P4.

@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 
 use super::dictionary::{Dictionary, Naming, PortNames, Sdn};
-use crate::Code;
+use crate::fault::Code;
 
 fn dictionary(sdn: Sdn, width: u32, of_ports: bool, pairs: &[(&[u8], &[u8])]) -> Dictionary {
     let pairs: Vec<_> = pairs
@@ -93,7 +93,7 @@ fn numbers_mean_themselves_but_for_those_that_the_program_maps_and_the_cpu_port(
     assert_eq!(numbers.name(&[1, 0xfe], &ports), cpu);
     assert_eq!(numbers.value(&cpu, Naming::New, &ports), Ok(vec![1, 0xfe]));
     assert_eq!(numbers.value(&[0, 0, 0, 5], Naming::New, &ports), Ok(vec![5]));
-    let code = |found: Result<Vec<u8>, crate::Fault>| found.map_err(|fault| fault.code);
+    let code = |found: Result<Vec<u8>, crate::fault::Fault>| found.map_err(|fault| fault.code);
     assert_eq!(code(numbers.value(&[2, 0], Naming::New, &ports)), Err(Code::OutOfRange));
     assert_eq!(code(numbers.value(&[], Naming::New, &ports)), Err(Code::OutOfRange));
     let mut mapped = dictionary(Sdn::Number(32), 9, false, &[(&[1, 0], &[7])]);

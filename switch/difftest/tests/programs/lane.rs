@@ -1,4 +1,4 @@
-//! One port on both sides: what arrives there, what both are told, and the model. All of it is random.
+//! One port on both sides: its arrivals, the settings of both, and the model. All of it is random.
 
 use std::collections::VecDeque;
 
@@ -21,7 +21,7 @@ const PORTS: [Port; 3] = [1, 7, 300];
 /// Decisions that a report shows.
 const HISTORY: usize = 8;
 
-/// Where ranks come from (the values of `set_rank_source`).
+/// Source of ranks (the values of `set_rank_source`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RankSource {
     Static = 0,
@@ -113,7 +113,7 @@ pub fn source(random: &mut ChaCha8Rng) -> RankSource {
     ][random.random_range(0..4)]
 }
 
-/// The parameters as the model is told them: others than the program if it is to be wrong.
+/// Parameters of the model: different from the program's if it is to be wrong.
 pub fn told(trial: &Trial, parameters: &Parameters) -> Parameters {
     let mut told = parameters.clone();
     if let Some(mistake) = trial.mistake {

@@ -122,7 +122,7 @@ impl<'a> Lockstep<'a> {
         }
     }
 
-    /// A user by its prefix, but for the last one of a port, who is told by ternary keys, and for a stranger.
+    /// A user by its prefix, except the last one of a port, which has ternary keys, and a stranger.
     fn write_user(&mut self, lane: usize, user: usize) {
         let source = [10, lane as u8, user as u8, 0];
         let id = self.lanes[lane].user(user);
@@ -210,7 +210,7 @@ impl<'a> Lockstep<'a> {
         }
     }
 
-    /// Time goes on on both sides; what departed must be the same.
+    /// Lets time advance on both sides; the departures must be the same.
     fn advance(&mut self) -> Result<(), Mismatch> {
         for lane in &mut self.lanes {
             lane.model.advance(self.now);
@@ -219,7 +219,7 @@ impl<'a> Lockstep<'a> {
         self.compare_departures()
     }
 
-    /// One packet arrives on both sides.
+    /// Lets one packet arrive on both sides.
     fn arrive(&mut self, number: u64) -> Result<(), Mismatch> {
         let at = self.random.random_range(0..self.lanes.len());
         for lane in &mut self.lanes {
@@ -317,8 +317,8 @@ impl<'a> Lockstep<'a> {
         let length = |priority: usize| match p4.discipline {
             Discipline::Strict => model.lengths()[priority],
             // One buffer serves all priorities. The ghost thread takes it for the first queue.
-            Discipline::Fifo | Discipline::Pifo { .. } if self.trial.target == Target::T2na && priority > 0 => 0,
-            Discipline::Fifo | Discipline::Pifo { .. } => model.lengths().iter().sum(),
+            _ if self.trial.target == Target::T2na && priority > 0 => 0,
+            _ => model.lengths().iter().sum(),
         };
         let mut compared = Vec::new();
         // On Tofino 1, a program knows a length late, or not at all.

@@ -32,7 +32,7 @@ fn macros(worker: bool) -> &'static [&'static str] {
     if worker { &["WORKER_PACKETS"] } else { &[] }
 }
 
-/// Whether programs are interpreted, not compiled. `make test` runs the tests both ways.
+/// True if programs are interpreted, not compiled. `make test` runs the tests both ways.
 fn interprets() -> bool {
     std::env::var_os("P4SCHED_INTERPRET").is_some()
 }
@@ -72,7 +72,7 @@ fn check(scheme: Scheme, target: Target, worker: bool, packets: u64) -> Tally {
     tally
 }
 
-/// On every target that it has a program for.
+/// Checks a scheme on every target for which it has a program.
 fn check_all(scheme: Scheme) {
     for &target in scheme.targets() {
         check(scheme, target, false, packets());
@@ -212,7 +212,7 @@ fn with_other_line(target: Target, file: &str, old: &str, new: &str) -> tempfile
     copy
 }
 
-/// That some trial of the program with `new` for `old` ends in a mismatch.
+/// True if some trial of the program with `new` for `old` ends in a mismatch.
 fn is_found_out(scheme: Scheme, target: Target, worker: bool, file: &str, old: &str, new: &str) {
     let copy = with_other_line(target, file, old, new);
     let directory = copy.path().join(target.directory());

@@ -1,14 +1,14 @@
-//! What is compared, and what came of it.
+//! Trials and their results.
 
 use p4sched_schedulers::{Packet, Scheme, Target};
 use p4sched_simulator::model::Decision;
 use p4sched_simulator::parameters::Parameters;
 use p4sched_simulator::program::ProgramError;
 
-/// What is to be compared.
+/// Description of a trial.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// Which program and model.
+    /// Scheme of program and model.
     pub scheme: Scheme,
     /// Compiled for this.
     pub target: Target,
@@ -16,18 +16,18 @@ pub struct Trial {
     pub worker: bool,
     /// Decides everything random.
     pub seed: u64,
-    /// How many packets arrive.
+    /// Number of arriving packets.
     pub packets: u64,
-    /// Makes the model wrong on purpose: what it is told differs from what the program is told.
+    /// Makes the model wrong on purpose: its settings differ from those of the program.
     pub mistake: Option<fn(&mut Parameters, &mut Packet)>,
 }
 
-/// What a trial without mismatch saw.
+/// Counts of a trial without mismatch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Packets that arrived.
     pub packets: u64,
-    /// Of these, packets that were queued.
+    /// Packets that were queued, of these.
     pub queued: u64,
     /// Refused by the admission rule.
     pub refused: u64,
@@ -66,10 +66,10 @@ impl std::ops::AddAssign for Tally {
     }
 }
 
-/// Why a trial failed.
+/// Reason why a trial failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Mismatch {
-    /// There is no program to run.
+    /// No program could be run.
     #[error(transparent)]
     Program(#[from] ProgramError),
     /// Program and model differ.

@@ -1,11 +1,11 @@
-//! What the tests share: a switch that runs `programs/probe.p4`, and its frames.
+//! Shared part of the tests: a switch that runs `programs/probe.p4`, and its frames.
 
 use std::sync::OnceLock;
 
 use p4sched_compiler::{EmbeddedIncludes, Input, Options, compile};
 use p4sched_engine::{
-    Balance, DigestMessage, Discipline, Engine, Frame, FrameSink, Nanos, Output, Pipeline, Port, PortConfig,
-    PortSettings, QueueConfig,
+    Balance, DigestMessage, Discipline, Engine, Frame, FrameSink, Nanos, NodeConfig, Output, Pipeline, Port,
+    PortConfig, PortSettings, QueueConfig, TreeConfig,
 };
 
 pub const SECOND: Nanos = 1_000_000_000;
@@ -53,7 +53,7 @@ impl Request {
     }
 }
 
-/// What a frame brought back.
+/// Values that a frame brought back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Probe {
     pub port: Port,
@@ -199,10 +199,14 @@ pub fn shaped(rate_bps: u64) -> PortSettings {
                 rate_pps: 0,
             }; 8],
             buffer_packets: 100,
+            tree: TreeConfig {
+                nodes: vec![NodeConfig::new(0, Discipline::Fifo)],
+            },
             ..PortConfig::default()
         },
         user_field: Some("meta.user".to_string()),
         rank_field: Some("meta.rank".to_string()),
+        ..PortSettings::default()
     }
 }
 

@@ -1,4 +1,4 @@
-//! The first program in a guest: mounts what programs need, then starts programs as it is told.
+//! The first program in a guest: mounts what programs need, then starts programs on request.
 
 use p4sched_guest::orders::{Event, FOLDER, Order, START_FOLDER};
 use rustix::mount::{MountFlags, mount};
@@ -55,7 +55,7 @@ fn mount_all() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What all threads share.
+/// State that all threads share.
 #[derive(Clone)]
 struct Init {
     console: Arc<Mutex<File>>,

@@ -24,24 +24,23 @@ use version_one::AnyVersion;
 /// Handshakes at a time. A client that says nothing keeps one of them for [`HANDSHAKE_TIME`].
 const HANDSHAKES: usize = 64;
 const HANDSHAKE_TIME: Duration = Duration::from_secs(10);
-/// Until the next try after the system refused a connection, for want of a file descriptor say.
+/// Time until the next try after the system refused a connection, for example without free file descriptors.
 const AFTER_REFUSAL: Duration = Duration::from_millis(100);
 
 /// Takes a line for the operator.
 pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Where the server's keys and certificates are, in PEM form.
+/// Files of the server's keys and certificates, in PEM form.
 #[derive(Debug, Clone, Copy)]
 pub struct TlsFiles<'a> {
     /// The server's certificate. Those between it and its authority may follow.
     pub certificate: &'a Path,
-    /// Its private key.
     pub key: &'a Path,
     /// The authority whose certificates clients must have; none: they need no certificate.
     pub clients: Option<&'a Path>,
 }
 
-/// What a server needs to speak TLS.
+/// TLS of a server.
 #[derive(Clone)]
 pub struct Tls {
     acceptor: TlsAcceptor,
@@ -49,7 +48,7 @@ pub struct Tls {
 }
 
 impl Tls {
-    /// Reads the files. `log` is told why a client is not let in.
+    /// Reads the files. `log` gets the reason for each refused client.
     ///
     /// # Errors
     /// A sentence that names the file and what is wrong with it.
@@ -103,7 +102,7 @@ impl Tls {
         })
     }
 
-    /// The connections of clients that are let in, for as long as somebody takes them.
+    /// The connections of admitted clients, as long as there is a receiver.
     pub(crate) fn incoming(self, listener: TcpListener) -> ReceiverStream<io::Result<TlsStream<TcpStream>>> {
         let (let_in, incoming) = mpsc::channel(1);
         tokio::spawn(self.accept(listener, let_in));
@@ -143,7 +142,7 @@ impl Tls {
     }
 }
 
-/// Tells why clients are not let in. A client that tries again and again is told once.
+/// Reports the reasons for refused clients; for a client that repeats its attempt, only once.
 struct Refusals {
     log: Log,
     last: Mutex<Option<(IpAddr, String)>>,
@@ -182,7 +181,7 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
     std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Why a handshake failed, as what the client did.
+/// Reason of a failed handshake, as an act of the client.
 fn reason(error: &io::Error) -> String {
     let tls = error.get_ref().and_then(|error| error.downcast_ref::<Error>());
     match tls {

@@ -13,11 +13,11 @@ use x509_parser::prelude::{ASN1Time, FromDer as _, X509Certificate, X509Version}
 /// Verifies certificates of both versions. One of version 1 is of an authority itself, with no other in between.
 #[derive(Debug)]
 pub struct AnyVersion {
-    /// For version 3.
+    /// Verifier for version 3.
     pub webpki: Arc<dyn ClientCertVerifier>,
     /// Certificates of the authorities.
     pub authorities: Vec<CertificateDer<'static>>,
-    /// For the client's signature.
+    /// Algorithms for the client's signature.
     pub algorithms: WebPkiSupportedAlgorithms,
 }
 

@@ -146,6 +146,8 @@ control TranslatedIngress(inout headers_t hdr, inout metadata_t meta,
             digest<learn_t>(1, { (port_id_t) standard_metadata.ingress_port, meta.vrf, hdr.ethernet.src_addr });
             routes.apply();
             paths.apply();
+            // The digest keeps the value that it was called with.
+            meta.vrf = (vrf_t) 10w0;
         }
     }
 }

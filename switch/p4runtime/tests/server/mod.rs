@@ -63,12 +63,12 @@ pub struct Server {
     _thread: JoinHandle<()>,
 }
 
-/// One that does not encrypt.
+/// Starts a server without encryption.
 pub async fn start() -> Server {
     start_with(None).await
 }
 
-/// One with a device of the fixture.
+/// Starts a server with a device of the fixture.
 pub async fn start_with(tls: Option<Tls>) -> Server {
     let mut bench = Bench::empty();
     let (sender, notifications) = tokio::sync::mpsc::channel(64);
@@ -107,7 +107,7 @@ pub async fn start_with(tls: Option<Tls>) -> Server {
 }
 
 impl Server {
-    /// Does something with the device, between two requests.
+    /// Uses the device between two requests.
     pub fn with<T: Send + 'static>(&self, work: impl FnOnce(&mut Device, u64) -> T + Send + 'static) -> T {
         let (sender, answer) = mpsc::channel();
         let job: Job = Box::new(move |device, _, now| {

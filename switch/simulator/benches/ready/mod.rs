@@ -11,7 +11,7 @@ use p4sched_simulator::program::Program;
 use p4sched_simulator::switch::Switch;
 
 pub const SCHEMES: [Scheme; 4] = [Scheme::Fifo, Scheme::Fdpa, Scheme::Aifo, Scheme::Packs];
-/// Between packets of 1100 bytes: 11 Gbit/s over a link of 10 Gbit/s, as in PACKS 6.1.
+/// Time between packets of 1100 bytes: 11 Gbit/s over a link of 10 Gbit/s, as in PACKS 6.1.
 const GAP: Nanos = 800;
 const RATE_BPS: u64 = 10_000_000_000;
 const PORT: Port = 1;

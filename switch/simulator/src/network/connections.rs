@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use p4sched_schedulers::Nanos;
 use p4sched_transport::{Config, Endpoint, Receiver, Segment, Sender, Statistics};
-
-/// A timer that is not planned.
-const NEVER: Nanos = Nanos::MAX;
+use p4sched_world::planned::Planned;
 
 /// An end of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +21,7 @@ struct Connection {
     sender: Sender,
     receiver: Receiver,
     /// When the calendar calls the timer of the sender, and of the receiver.
-    planned: [Nanos; 2],
+    planned: [Planned; 2],
 }
 
 /// What is known of a flow.
@@ -71,7 +69,7 @@ impl Connections {
         self.under_way[flow as usize] = Some(Box::new(Connection {
             sender: Sender::new(flow, bytes, Arc::clone(config)),
             receiver: Receiver::new(flow, bytes, Arc::clone(config)),
-            planned: [NEVER; 2],
+            planned: [Planned::default(); 2],
         }));
     }
 
@@ -135,7 +133,7 @@ impl Connections {
 #[inline]
 fn told(
     end: &mut impl Endpoint,
-    planned: &mut Nanos,
+    planned: &mut Planned,
     now: Nanos,
     input: Input<'_>,
     out: &mut Vec<Segment>,
@@ -144,16 +142,11 @@ fn told(
         Input::Start => end.start(now, out),
         Input::Segment(segment) => end.receive(now, segment, out),
         Input::Timer => {
-            // A timer that was put off stays in the calendar where it was.
-            if *planned == now {
-                *planned = NEVER;
-            }
+            planned.woken(now);
             if end.next_timer().is_some_and(|at| at <= now) {
                 end.timer(now, out);
             }
         }
     }
-    let timer = end.next_timer().filter(|at| at < planned).map(|at| at.max(now));
-    *planned = timer.unwrap_or(*planned);
-    (timer, end.finished())
+    (planned.wake_at(now, end.next_timer()), end.finished())
 }

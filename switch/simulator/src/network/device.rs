@@ -8,30 +8,23 @@ use p4sched_engine::{Frame, FrameSink, Output};
 use p4sched_schedulers::fdpa::UNCLASSIFIED;
 use p4sched_schedulers::scheme::P4;
 use p4sched_schedulers::{Config, Nanos, Verdict};
+use p4sched_world::constants::{ECMP_BUCKETS, MAX_ROUTES, MAX_USERS, RANK_HEADER, RANK_STFQ};
+use p4sched_world::planned::Planned;
+use p4sched_world::routes::Routes;
+use p4sched_world::topology::{Node, Topology};
 
 use super::packets::Header;
 use super::port::{Counts, Port};
-use super::routes::{BUCKETS, Routes};
-use super::topology::{Node, Topology};
 use crate::frames::{self, Datagram};
 use crate::model::Decision;
 use crate::parameters::Parameters;
 use crate::program::{Program, ProgramError};
 use crate::switch::{self, ArgumentError, Switch};
 
-/// Routes that a program has room for (`MAX_ROUTES` of p4/shared/constants.p4).
-const MAX_ROUTES: usize = 1024;
-/// Users that a program knows, and none of them is 0 (`MAX_USERS` of p4/shared/constants.p4).
-const MAX_USERS: u32 = 4096;
 /// The next hop's MAC address: nobody looks at it.
 const NEXT_HOP: u64 = 0x0200_0000_0001;
 /// Length of the prefix of each host.
 const HOST_PREFIX: u16 = 24;
-/// `RANK_HEADER` and `RANK_STFQ` of p4/shared/constants.p4.
-const RANK_HEADER: u64 = 1;
-const RANK_STFQ: u64 = 3;
-/// A time that does not come.
-const NEVER: Nanos = Nanos::MAX;
 
 /// Why a network cannot run programs.
 #[derive(Debug, thiserror::Error)]
@@ -56,9 +49,9 @@ pub enum DeviceError {
     /// Marks.
     #[error("mark_at_packets: the programs give no congestion marks")]
     Marks,
-    /// A scheme that is only a model.
-    #[error("afq: there is no program of it")]
-    NoProgram,
+    /// A discipline that is only a model.
+    #[error("{0}: there is no program of it")]
+    NoProgram(String),
     /// A sorted queue whose packets nobody can follow.
     #[error("only a model can say which packet a sorted queue pushed out: compare with the models (--check)")]
     PushOut,
@@ -125,7 +118,7 @@ pub struct Device {
     remembered: HashMap<u32, PortNumber>,
     remembers: Remembers,
     /// When the calendar wakes it.
-    planned: Nanos,
+    planned: Planned,
 }
 
 impl Device {
@@ -182,7 +175,7 @@ impl Device {
                 (true, true) => Remembers::Flows,
                 (true, false) => Remembers::Ports,
             },
-            planned: NEVER,
+            planned: Planned::default(),
         };
         device.install_routes(topology, routes, number);
         Ok(device)
@@ -211,7 +204,7 @@ impl Device {
             if group < next {
                 continue;
             }
-            for bucket in 0..BUCKETS {
+            for bucket in 0..ECMP_BUCKETS {
                 let key = [
                     MatchKey::Exact(group.to_be_bytes().to_vec()),
                     MatchKey::Exact(bucket.to_be_bytes().to_vec()),
@@ -300,9 +293,7 @@ impl Device {
 
     /// Lets everything happen that is due.
     pub fn advance(&mut self, now: Nanos) {
-        if self.planned == now {
-            self.planned = NEVER;
-        }
+        self.planned.woken(now);
         self.switch.advance(now, &mut self.sent);
     }
 
@@ -314,9 +305,7 @@ impl Device {
         } else {
             self.switch.next_event()
         };
-        let at = at.map(|at| at.max(now)).filter(|&at| at < self.planned)?;
-        self.planned = at;
-        Some(at)
+        self.planned.wake_at(now, at)
     }
 
     /// The frames that are at the far ends of their links now: for each its wire, the number of the packet, and when it is
@@ -396,7 +385,7 @@ pub fn users(flows: impl Iterator<Item = ([u8; 4], u32, u32)>) -> Result<BTreeMa
 /// # Errors
 /// If no program can do what is asked.
 pub fn check(installed: &Installed<'_>, hosts: usize, marks: bool) -> Result<(), DeviceError> {
-    let sorted = installed.scheduler.scheme().p4().discipline.is_ideal();
+    let sorted = installed.scheduler.scheme().p4().rank_field.is_some();
     if hosts > MAX_ROUTES {
         Err(DeviceError::Routes(hosts))
     } else if marks {

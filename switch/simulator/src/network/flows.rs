@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use p4sched_schedulers::{Nanos, Rank};
+use p4sched_world::topology::Topology;
 use rand::Rng;
 use serde::Deserialize;
 
-use super::topology::Topology;
 use crate::flow_sizes::{FlowSizes, poisson_starts};
 use crate::workload::seeded;
 
@@ -313,14 +313,14 @@ fn check(flows: &[Flow], place: impl Fn(usize) -> String) -> Result<(), FlowErro
 
 #[cfg(test)]
 mod tests {
-    use super::super::shapes::Shape;
     use super::*;
+    use p4sched_world::shapes::Shape;
 
     fn topology() -> Topology {
         let shape = r#"{"incast": {"senders": 2, "access": {"rate_bps": 1}, "bottleneck": {"rate_bps": 1}}}"#;
         serde_json::from_str::<Shape>(shape)
             .unwrap()
-            .topology(std::path::Path::new(""))
+            .topology(std::path::Path::new(""), |_| unreachable!("no file"))
             .unwrap()
     }
 

@@ -3,25 +3,23 @@
 //! ```text
 //! scenario --> setup --> world --> results
 //!                          |
-//!    connections: the ends of flows (p4sched-transport)
-//!         | segments
-//!    ports: scheduler, link, wire --> routes --> ports --> ...
+//!    hosts: both ends of each flow (p4sched-transport)
+//!         | packets
+//!    ports: scheduler, wire --> fabric: routes, models or programs --> ports --> ...
 //! ```
 //!
-//! One loop takes the events of a [`calendar`] in their order. A run is a function of its [`world::Setup`]: the same setup
-//! gives the same results, byte for byte.
+//! The loop is that of [`p4sched_world::world`]. A run is a function of its [`setup::Setup`]: the same setup gives the same
+//! results, byte for byte.
 
-pub mod calendar;
 pub mod connections;
 pub mod device;
+pub mod fabric;
 pub mod flows;
-pub mod lab_file;
+pub mod hosts;
 pub mod lengths;
 pub mod packets;
 pub mod port;
 pub mod results;
-pub mod routes;
 pub mod scenario;
-pub mod shapes;
-pub mod topology;
+pub mod setup;
 pub mod world;

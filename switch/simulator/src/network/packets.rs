@@ -1,6 +1,8 @@
 //! The packets that are on their way, in memory that is used again.
 
+use p4sched_schedulers::Verdict;
 use p4sched_transport::Segment;
+use p4sched_world::account::Account;
 
 /// What switches look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,5 +64,20 @@ impl Packets {
     /// Forgets a packet.
     pub fn remove(&mut self, number: u32) {
         self.free.push(number);
+    }
+
+    /// Drops what the verdict on this packet cost.
+    pub fn drop_lost(&mut self, number: u32, verdict: Verdict, account: &mut Account) {
+        match verdict {
+            Verdict::Queued { .. } => {}
+            Verdict::PushedOut { victim, .. } => self.drop(victim.id as u32, account),
+            Verdict::DroppedByAdmission | Verdict::DroppedFull => self.drop(number, account),
+        }
+    }
+
+    /// Forgets a packet that was dropped.
+    pub fn drop(&mut self, number: u32, account: &mut Account) {
+        account.dropped += u64::from(self.header(number).len);
+        self.remove(number);
     }
 }

@@ -3,14 +3,17 @@
 //! A departure needs no event of its own. Nobody sees the queue before the next packet is offered or the packet on the wire
 //! has arrived; then the departures that were due by then happen, each at its own time.
 
-use std::collections::VecDeque;
-
-use p4sched_schedulers::afq::{Afq, AfqConfig};
+use p4sched_schedulers::ideal::Ideal;
 use p4sched_schedulers::{Config, ConfigError, Nanos, Packet, Scheduler, Scheme, Verdict};
+use p4sched_traffic_manager as traffic_manager;
+use p4sched_transport::Ecn;
+use p4sched_world::account::Account;
+use p4sched_world::link::Link;
+use p4sched_world::wire::{InTransit, Wire};
+use p4sched_world::world::OutPort;
 
 use super::lengths::Lengths;
-use super::packets::Header;
-use crate::link::Link;
+use super::packets::{Header, Packets};
 use crate::ranked::Ranked;
 
 /// What the port has counted.
@@ -37,8 +40,8 @@ pub struct Counts {
 pub enum Scheduling {
     /// A scheme that there are programs for.
     Scheme(Config),
-    /// Approximate fair queueing. It has no program.
-    Afq(AfqConfig),
+    /// A discipline of the traffic manager. It has no program.
+    Ideal(traffic_manager::PortConfig),
 }
 
 impl Scheduling {
@@ -46,7 +49,18 @@ impl Scheduling {
     pub fn scheme(&self) -> Option<&Config> {
         match self {
             Scheduling::Scheme(config) => Some(config),
-            Scheduling::Afq(_) => None,
+            Scheduling::Ideal(_) => None,
+        }
+    }
+
+    /// The scheme; if there are no programs for it, the name of the discipline.
+    ///
+    /// # Errors
+    /// If it is a discipline.
+    pub fn programmed(&self) -> Result<&Config, String> {
+        match self {
+            Scheduling::Scheme(config) => Ok(config),
+            Scheduling::Ideal(config) => Err(traffic_manager::name(config.discipline)),
         }
     }
 
@@ -59,31 +73,30 @@ impl Scheduling {
     fn queue(&self, start_time: bool) -> Result<Queue, ConfigError> {
         Ok(match self {
             Scheduling::Scheme(config) => Queue::Ranked(Ranked::new(config, start_time)?),
-            Scheduling::Afq(config) => Queue::Rounds(Box::new(Afq::new(*config)?)),
+            Scheduling::Ideal(config) => Queue::Ideal(Box::new(Ideal::new(config))),
         })
     }
 }
 
 /// What waits at a port.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum Queue {
     Ranked(Ranked),
-    /// AFQ asks for no rank: it knows each packet's flow.
-    Rounds(Box<Afq>),
+    Ideal(Box<Ideal>),
 }
 
 impl Queue {
     fn enqueue(&mut self, now: Nanos, packet: Packet, scale: u32) -> Verdict {
         match self {
             Queue::Ranked(ranked) => ranked.enqueue(now, packet, scale),
-            Queue::Rounds(afq) => afq.enqueue(now, packet),
+            Queue::Ideal(ideal) => ideal.enqueue(now, packet),
         }
     }
 
     fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
         match self {
             Queue::Ranked(ranked) => ranked.dequeue(now),
-            Queue::Rounds(afq) => afq.dequeue(now),
+            Queue::Ideal(ideal) => ideal.dequeue(now),
         }
     }
 }
@@ -101,28 +114,12 @@ pub struct PortConfig {
     pub measured: bool,
 }
 
-/// A packet on the wire.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct InTransit {
-    /// When the far end has all of it.
-    pub arrival: Nanos,
-    /// Its number.
-    pub number: u32,
-    /// Bytes of its frame.
-    pub len: u32,
-}
-
 /// See the head of this file. A run looks at another port with each event: what each packet needs lies together, in this
 /// order.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 #[repr(C)]
 pub struct Port {
-    link: Link,
-    /// The first packet on the wire, if there is one.
-    first: InTransit,
-    on_wire: u32,
-    waiting: u32,
-    delay_ns: Nanos,
+    wire: Wire,
     /// Bytes that wait or are on the wire.
     held_bytes: u64,
     sent_packets: u64,
@@ -132,8 +129,6 @@ pub struct Port {
     /// A packet that finds no other one leaves no trace in the scheduler.
     forgets: bool,
     lengths: Option<Box<Lengths>>,
-    /// The packets on the wire behind the first one. Most wires are too short for any.
-    behind: VecDeque<InTransit>,
     /// All but what was sent.
     counts: Box<Counts>,
 }
@@ -147,28 +142,23 @@ impl Port {
         Ok(Port {
             queue: config.scheduler.queue(config.start_time)?,
             forgets: config.scheduler.forgets() && !config.start_time,
-            link: Link::new(rate_bps),
-            delay_ns,
+            wire: Wire::new(Link::new(rate_bps), delay_ns),
             mark_at: config.mark_at.unwrap_or(u32::MAX),
-            waiting: 0,
             held_bytes: 0,
             sent_packets: 0,
             sent_bytes: 0,
-            first: InTransit::default(),
-            on_wire: 0,
-            behind: VecDeque::new(),
             lengths: config.measured.then(Box::default),
             counts: Box::default(),
         })
     }
 
     /// Whether a packet that arrives now and is queued gets a congestion mark.
-    pub fn marks(&self) -> bool {
-        self.waiting >= self.mark_at
+    fn marks(&self) -> bool {
+        self.wire.waiting >= self.mark_at
     }
 
     /// A packet arrives, after every departure that is due ([`Port::catch_up`]).
-    pub fn offer(&mut self, now: Nanos, number: u32, header: &Header) -> Verdict {
+    pub fn enqueue(&mut self, now: Nanos, number: u32, header: &Header) -> Verdict {
         let packet = Packet {
             id: u64::from(number),
             rank: header.rank,
@@ -179,13 +169,13 @@ impl Port {
         let verdict = self.queue.enqueue(now, packet, header.scale);
         if verdict.is_queued() {
             self.note(now);
-            self.waiting += 1;
+            self.wire.waiting += 1;
             self.held_bytes += u64::from(header.len);
         }
         match verdict {
             Verdict::Queued { .. } => return verdict,
             Verdict::PushedOut { victim, .. } => {
-                self.waiting -= 1;
+                self.wire.waiting -= 1;
                 self.held_bytes -= u64::from(victim.len);
                 self.counts.pushed_out += 1;
             }
@@ -197,43 +187,30 @@ impl Port {
     }
 
     /// Whether a packet that arrives now, after every departure that is due, may go straight to the wire.
-    pub fn is_open(&self, now: Nanos) -> bool {
-        self.forgets && self.waiting == 0 && self.link.free() <= now
+    fn is_open(&self, now: Nanos) -> bool {
+        self.forgets && self.wire.waiting == 0 && self.wire.free() <= now
     }
 
-    /// A packet goes straight to the wire: what [`Port::offer`] and [`Port::send`] do where [`Port::is_open`]. Returns when it
+    /// A packet goes straight to the wire: what [`Port::enqueue`] and [`Port::send`] do where [`Port::is_open`]. Returns when it
     /// arrives, if it is the only one on the wire.
     #[inline]
-    pub fn pass(&mut self, now: Nanos, number: u32, len: u32) -> Option<Nanos> {
+    fn pass(&mut self, now: Nanos, number: u32, len: u32) -> Option<Nanos> {
         self.held_bytes += u64::from(len);
         self.transmit(now, number, len)
     }
 
     #[inline]
     fn transmit(&mut self, now: Nanos, number: u32, len: u32) -> Option<Nanos> {
-        let arrival = self.link.send(now, len) + self.delay_ns;
         self.sent_packets += 1;
         self.sent_bytes += u64::from(len);
-        let packet = InTransit { arrival, number, len };
-        self.on_wire += 1;
-        if self.on_wire > 1 {
-            self.behind.push_back(packet);
-            return None;
-        }
-        self.first = packet;
-        Some(arrival)
-    }
-
-    /// Notes that a packet which was offered got its mark.
-    pub fn count_mark(&mut self) {
-        self.counts.marked += 1;
+        self.wire.send(now, number, len)
     }
 
     /// The length of the queue is about to change.
     #[inline]
     fn note(&mut self, now: Nanos) {
         if let Some(lengths) = &mut self.lengths {
-            lengths.note(now, self.waiting);
+            lengths.note(now, self.wire.waiting);
         }
     }
 
@@ -241,39 +218,26 @@ impl Port {
     /// arrival.
     #[inline]
     pub fn catch_up(&mut self, now: Nanos) {
-        while self.waiting > 0 && self.link.free() <= now {
-            self.send(self.link.free());
+        while self.wire.waiting > 0 && self.wire.free() <= now {
+            self.send(self.wire.free());
         }
     }
 
     /// If the wire is free and a packet waits, sends it. Returns when it arrives, if it is the only one on the wire.
     #[inline]
     pub fn send(&mut self, now: Nanos) -> Option<Nanos> {
-        if self.link.free() > now {
+        if self.wire.free() > now {
             return None;
         }
         let packet = self.queue.dequeue(now)?;
         self.note(now);
-        self.waiting -= 1;
+        self.wire.waiting -= 1;
         self.transmit(now, packet.id as u32, packet.len)
-    }
-
-    /// The first packet on the wire arrives. Returns it, and when the one behind it arrives.
-    #[inline]
-    pub fn arrive(&mut self, now: Nanos) -> (InTransit, Option<Nanos>) {
-        let arrived = self.first;
-        self.held_bytes -= u64::from(arrived.len);
-        self.on_wire -= 1;
-        if self.on_wire > 0 {
-            self.first = self.behind.pop_front().unwrap_or_default();
-        }
-        self.catch_up(now);
-        (arrived, (self.on_wire > 0).then_some(self.first.arrival))
     }
 
     /// The first packet on the wire.
     pub fn first_in_transit(&self) -> Option<InTransit> {
-        (self.on_wire > 0).then_some(self.first)
+        self.wire.first()
     }
 
     /// What it has counted.
@@ -292,13 +256,45 @@ impl Port {
 
     /// Packets that wait.
     pub fn waiting(&self) -> u32 {
-        self.waiting
+        self.wire.waiting
     }
 
     /// How long its queue was until `now`.
     pub fn lengths(&self, now: Nanos) -> Option<Lengths> {
         let mut lengths = self.lengths.as_deref()?.clone();
-        lengths.note(now, self.waiting);
+        lengths.note(now, self.wire.waiting);
         Some(lengths)
+    }
+}
+
+impl OutPort for Port {
+    type Packets = Packets;
+
+    #[inline(always)]
+    fn offer(&mut self, now: Nanos, number: u32, packets: &mut Packets, account: &mut Account) -> Option<Nanos> {
+        self.catch_up(now);
+        let marks = self.marks();
+        if !marks && self.is_open(now) {
+            return self.pass(now, number, packets.header(number).len);
+        }
+        let verdict = self.enqueue(now, number, packets.header(number));
+        if marks && verdict.is_queued() {
+            let segment = packets.segment_mut(number);
+            if segment.ecn == Ecn::Ect {
+                segment.ecn = Ecn::Ce;
+                self.counts.marked += 1;
+            }
+        }
+        let arrival = self.send(now);
+        packets.drop_lost(number, verdict, account);
+        arrival
+    }
+
+    #[inline]
+    fn arrive(&mut self, now: Nanos) -> (InTransit, Option<Nanos>) {
+        let arrived = self.wire.arrive();
+        self.held_bytes -= u64::from(arrived.len);
+        self.catch_up(now);
+        (arrived, self.wire.first().map(|next| next.arrival))
     }
 }

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use p4sched_schedulers::Nanos;
+use p4sched_world::topology::Node;
 use serde_json::{Value, json};
 
-use super::topology::Node;
 use super::world::World;
 
 /// A line for each flow: number, start, ends, bytes; when the receiver had all of it, when the sender knew; segments that
@@ -40,7 +40,7 @@ pub fn flows_csv(world: &World) -> String {
 
 /// The summary: flows and their completion times, bytes, and each port.
 pub fn summary(world: &World) -> Value {
-    let balance = world.balance();
+    let account = world.account();
     let setup = world.setup();
     let wires = 0..setup.topology.wires.len();
     json!({
@@ -49,10 +49,10 @@ pub fn summary(world: &World) -> Value {
         "events": world.events(),
         "flows": completion(world),
         "frame_bytes": {
-            "sent": balance.sent,
-            "delivered": balance.delivered,
-            "dropped": balance.dropped,
-            "in_flight": balance.in_flight,
+            "sent": account.sent,
+            "delivered": account.delivered,
+            "dropped": account.dropped,
+            "in_flight": account.in_flight(),
         },
         "ports": wires.map(|wire| port_record(world, wire)).collect::<Vec<Value>>(),
     })

@@ -4,18 +4,19 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use p4sched_schedulers::afq::AfqConfig;
 use p4sched_schedulers::{Config, Headroom, Nanos, Scheme, Sizes, Target};
+use p4sched_traffic_manager::Discipline;
 use p4sched_transport::{self as transport, Control};
+use p4sched_world::routes::Multipath;
+use p4sched_world::shapes::Shape;
+use p4sched_world::topology::{Topology, TopologyError};
 use serde::{Deserialize, Deserializer, de};
 use serde_json::{Map, Value};
 
 use super::flows::{Flow, FlowError, Hosts, Listed, Poisson, from_csv, from_list};
 use super::port::{PortConfig, Scheduling};
-use super::routes::Multipath;
-use super::shapes::Shape;
-use super::topology::{Topology, TopologyError};
-use super::world::{Ranks, Setup, Transport};
+use super::setup::{Ranks, Setup, Transport};
+use crate::ideals;
 
 /// Latest end of a run: all that is planned from there on is before the end of 64 bits.
 const LAST_NS: Nanos = 1 << 62;
@@ -28,11 +29,6 @@ const PLENTY: usize = p4sched_schedulers::config::MAX_PACKETS;
 
 /// The round-trip time that the timers of pFabric's hosts follow from.
 const ROUND_TRIP: &str = "round_trip_ns";
-/// Its name in a scenario.
-const AFQ: &str = "afq";
-/// AFQ's round unless a scenario has another one: the smallest power of two that a full frame fits into.
-const LOG_BYTES_PER_ROUND: u32 = 11;
-
 /// More queues at a port only take memory.
 const MOST_QUEUES: usize = 65_536;
 
@@ -117,6 +113,10 @@ struct Ports {
     window_shift: Option<i64>,
     /// Of AFQ alone.
     log_bytes_per_round: Option<u32>,
+    /// Of disciplines that have no program.
+    quantum_bytes: Option<u32>,
+    calendar: Option<ideals::Calendar>,
+    tree: Option<Vec<ideals::Node>>,
     /// Instead of the ones above: those of the program's action.
     parameters: Option<BTreeMap<String, u64>>,
     #[serde(default, deserialize_with = "target")]
@@ -128,7 +128,7 @@ struct Ports {
 #[derive(Clone, Copy, Debug)]
 enum Named {
     Scheme(Scheme),
-    Afq,
+    Ideal(Discipline),
 }
 
 /// Where flows come from.
@@ -149,13 +149,16 @@ fn one() -> u64 {
 
 fn named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Named, D::Error> {
     let name = String::deserialize(deserializer)?;
-    if name == AFQ {
-        return Ok(Named::Afq);
-    }
-    Scheme::named(&name).map(Named::Scheme).ok_or_else(|| {
-        let names: Vec<_> = crate::options::names(|_| true).chain([AFQ]).collect();
-        de::Error::custom(format!("there is no scheme {name}: use one of {}", names.join(", ")))
-    })
+    let scheme = Scheme::named(&name).map(Named::Scheme);
+    scheme
+        .or_else(|| ideals::named(&name).map(Named::Ideal))
+        .ok_or_else(|| {
+            let names: Vec<_> = crate::options::names(|_| true)
+                .map(str::to_owned)
+                .chain(ideals::names())
+                .collect();
+            de::Error::custom(format!("there is no scheme {name}: use one of {}", names.join(", ")))
+        })
 }
 
 fn target<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Target, D::Error> {
@@ -193,7 +196,7 @@ impl Scenario {
         if !(1..=LAST_NS).contains(&self.end_ns) {
             return Err(ScenarioError::End(self.end_ns));
         }
-        let topology = self.topology.topology(folder)?;
+        let topology = self.topology.topology(folder, |path| std::fs::read_to_string(path))?;
         let transports = self.transports()?;
         let (mss, overhead) = (transports[0].config.mss, transports[0].overhead_bytes);
         let frame_share = f64::from(mss + overhead) / f64::from(mss);
@@ -263,7 +266,7 @@ impl Ports {
     fn config(&self, of: &'static str, start_time: bool, measured: bool) -> Result<PortConfig, ScenarioError> {
         let scheduler = match self.scheme {
             Named::Scheme(scheme) => self.scheme(scheme).map(Scheduling::Scheme),
-            Named::Afq => self.afq().map(Scheduling::Afq),
+            Named::Ideal(discipline) => self.ideal(discipline).map(Scheduling::Ideal),
         };
         Ok(PortConfig {
             scheduler: scheduler.map_err(|problem| ScenarioError::Ports { of, problem })?,
@@ -279,6 +282,9 @@ impl Ports {
         if self.log_bytes_per_round.is_some() {
             return Err(format!("{} has no log_bytes_per_round: it is AFQ's", scheme.name()));
         }
+        if self.quantum_bytes.is_some() || self.calendar.is_some() || self.tree.is_some() {
+            return Err(format!("{} has no quantum_bytes, calendar or tree", scheme.name()));
+        }
         let config = match &self.parameters {
             None => self.sized(scheme)?,
             Some(parameters) => self.parametrized(scheme, parameters)?,
@@ -288,19 +294,21 @@ impl Ports {
         Ok(config)
     }
 
-    fn afq(&self) -> Result<AfqConfig, String> {
+    fn ideal(&self, discipline: Discipline) -> Result<p4sched_traffic_manager::PortConfig, String> {
         let others = (self.window, self.headroom_256, self.window_shift);
         if others != (None, None, None) || self.parameters.is_some() {
-            return Err("afq has queues, queue_size and log_bytes_per_round only".to_owned());
+            let name = p4sched_traffic_manager::name(discipline);
+            return Err(format!("{name} has {} only", ideals::SETTINGS));
         }
-        let config = AfqConfig {
+        let settings = ideals::Settings {
             queues: self.queues(Sizes::PAPER.queues)?,
             queue_size: self.queue_size.unwrap_or(Sizes::PAPER.queue_size),
-            log_bytes_per_round: self.log_bytes_per_round.unwrap_or(LOG_BYTES_PER_ROUND),
-            sketch: None,
+            log_bytes_per_round: self.log_bytes_per_round,
+            quantum_bytes: self.quantum_bytes,
+            calendar: self.calendar.clone().unwrap_or_default(),
+            tree: self.tree.as_deref().unwrap_or_default(),
         };
-        config.check().map_err(|error| error.to_string())?;
-        Ok(config)
+        settings.port(discipline)
     }
 
     fn queues(&self, otherwise: usize) -> Result<usize, String> {

@@ -12,7 +12,7 @@ const VERSION: [u16; 2] = [2, 4];
 const LONGEST_FRAME: u32 = 65_535;
 const ETHERNET: u32 = 1;
 
-/// Which way the frames go, seen from the switch.
+/// Direction of frames, seen from the switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// Received.
@@ -21,7 +21,7 @@ pub enum Direction {
     Out,
 }
 
-/// A file that takes the frames of one port and direction. When the disk takes no more, it ends, and the packets go on.
+/// A file that takes the frames of one port and direction. When the disk is full, it ends, and the packets continue.
 #[derive(Debug)]
 pub struct Capture {
     path: PathBuf,

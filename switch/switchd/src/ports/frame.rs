@@ -1,5 +1,7 @@
 //! Repairs to received frames: what offloads left undone on a virtual link.
 
+use p4sched_dataplane::internet_checksum;
+
 const ADDRESSES: usize = 12;
 
 /// Puts a VLAN tag (protocol and tag control) back in its place behind the two addresses.
@@ -9,24 +11,8 @@ pub fn insert_tag(frame: &mut Vec<u8>, (protocol, control): (u16, u16)) {
     frame.splice(place..place, tag.into_iter().flatten());
 }
 
-fn sum(bytes: &[u8]) -> u64 {
-    let mut words = bytes.chunks_exact(2);
-    let whole: u64 = words
-        .by_ref()
-        .map(|word| u64::from(u16::from_be_bytes([word[0], word[1]])))
-        .sum();
-    whole + words.remainder().first().map_or(0, |&last| u64::from(last) << 8)
-}
-
-fn fold(mut sum: u64) -> u16 {
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    !(sum as u16)
-}
-
 /// Fills in the TCP or UDP checksum of an untagged IPv4 or IPv6 frame whose sender left it to its interface.
-/// Any other frame stays as it is.
+/// Any other frame stays unchanged.
 pub fn complete_checksum(frame: &mut [u8]) {
     let Some(kind) = frame.get(12..14) else { return };
     let (addresses, start, end, protocol) = match (kind, frame.len()) {
@@ -52,8 +38,8 @@ pub fn complete_checksum(frame: &mut [u8]) {
         return;
     }
     frame[field..field + 2].fill(0);
-    let pseudo = sum(&frame[addresses]) + u64::from(protocol) + (end - start) as u64;
-    let checksum = match fold(pseudo + sum(&frame[start..end])) {
+    let pseudo = u64::from(!internet_checksum(0, &frame[addresses])) + u64::from(protocol) + (end - start) as u64;
+    let checksum = match internet_checksum(pseudo, &frame[start..end]) {
         0 if protocol == 17 => 0xffff,
         checksum => checksum,
     };

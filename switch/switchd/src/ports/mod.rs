@@ -8,6 +8,7 @@ mod queued;
 mod receive;
 mod socket;
 mod transmit;
+mod window;
 
 pub use capture::{Capture, Direction};
 pub use priority::make_real_time;

@@ -1,4 +1,4 @@
-//! Queueing disciplines that somebody (`tc`, Mininet's `TCLink`) put on the switch's interfaces, and news of links that go up or down.
+//! Queueing disciplines on the switch's interfaces (from `tc` or Mininet's `TCLink`), and changes of their links.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -13,7 +13,7 @@ use netlink_sys::{Socket, SocketAddr};
 const LINKS: u32 = 1;
 /// `RTNLGRP_TC`: changes of queueing disciplines.
 const TRAFFIC_CONTROL: u32 = 4;
-/// What interfaces have by default. None of these limits the rate of a virtual link.
+/// Default disciplines of interfaces. None of these limits the rate of a virtual link.
 const DEFAULTS: [&str; 6] = ["noop", "noqueue", "pfifo_fast", "mq", "fq", "fq_codel"];
 
 /// Tells which interfaces have a queueing discipline that a frame should go through.
@@ -35,7 +35,7 @@ impl Qdiscs {
         Ok(Qdiscs { changes })
     }
 
-    /// Whether any discipline or link changed since the last call.
+    /// True if any discipline or link changed since the last call.
     pub fn changed(&self) -> bool {
         let mut any = false;
         loop {
@@ -48,7 +48,7 @@ impl Qdiscs {
         }
     }
 
-    /// Whether frames for this interface should go through its discipline. False if there is no such interface.
+    /// True if frames for this interface should go through its discipline. False if there is no such interface.
     pub fn is_set(interface: i32) -> bool {
         root_discipline(interface).is_ok_and(|kind| kind.is_some_and(|kind| !DEFAULTS.contains(&kind.as_str())))
     }

@@ -11,7 +11,7 @@ use super::socket::{RingFrame, RxRing, interface_index};
 use crate::clock::WallClockSample;
 use crate::log;
 
-/// Between two looks for an interface that went away.
+/// Time between two looks for a missing interface.
 const REATTACH_EVERY: Nanos = 500_000_000;
 
 /// A port and the interface behind it.
@@ -23,7 +23,7 @@ pub struct PortSpec {
     pub interface: String,
 }
 
-/// What one port received.
+/// Frames that one port received.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Received {
     /// Frames given to the switch.
@@ -58,7 +58,6 @@ pub struct Receiver {
 /// A change of a port that the transmitter has to follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attachment {
-    /// The port.
     pub port: Port,
     /// Kernel index of its interface, or `None` while there is none.
     pub interface: Option<i32>,
@@ -196,8 +195,8 @@ impl Receiver {
         true
     }
 
-    /// After a wait: handles interfaces that went down or away, and attaches again those that came back.
-    /// Returns the ports whose interface changed.
+    /// After a wait: handles interfaces that went down or away, and attaches those that returned. Returns the ports
+    /// whose interface changed.
     pub fn check_interfaces(&mut self, now: Nanos) -> Vec<Attachment> {
         let look_for_lost = now >= self.next_reattach;
         let mut changes = Vec::new();
@@ -221,7 +220,7 @@ impl Receiver {
         changes
     }
 
-    /// When to call [`Receiver::check_interfaces`] at the latest: `None` while every interface is up.
+    /// Latest time of the next [`Receiver::check_interfaces`]; `None` while every interface is up.
     pub fn next_check(&self) -> Option<Nanos> {
         self.ports.iter().any(|port| !port.up).then_some(self.next_reattach)
     }
@@ -234,7 +233,7 @@ impl Receiver {
         }
     }
 
-    /// What is behind the ports.
+    /// Links of the ports.
     pub fn links(&self) -> Links {
         let link = |port: &RxPort| Link {
             interface: port.spec.interface.clone(),

@@ -22,12 +22,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Frames of one transmit call.
 pub const SEND_BATCH: usize = 32;
-/// `SO_SNDBUF` of a port behind a queueing discipline. The kernel doubles it, and charges 2304 bytes for a full frame: 16
-/// frames, the time of two wake-ups at 1 Gbit/s. The fewer wait in the kernel, the more wait in the switch's queues.
-const QUEUED_SEND_BYTES: i32 = 16 * 2304 / 2;
 /// Slots of one receive ring: 80 ms of 1500-byte frames at 600 Mbit/s.
 const RING_SLOTS: usize = 4096;
-/// Room in a slot beside the frame: ring header, address, alignment, a VLAN tag, the Ethernet header.
+/// Room in a slot in addition to the frame: ring header, address, alignment, a VLAN tag, the Ethernet header.
 const SLOT_OVERHEAD: usize = 32 + 20 + 64 + 4 + 14;
 /// Bytes of one block of the ring; slots never straddle blocks.
 const BLOCK_BYTES: usize = 1 << 16;
@@ -222,12 +219,12 @@ impl RxRing {
         self.interface
     }
 
-    /// Whether the interface is administratively up.
+    /// True if the interface is administratively up.
     pub fn is_up(&self, name: &str) -> bool {
         self.flags(name) & libc::IFF_UP != 0
     }
 
-    /// Whether frames get to the other end of the interface.
+    /// True if frames reach the other end of the interface.
     pub fn is_running(&self, name: &str) -> bool {
         self.flags(name) & libc::IFF_RUNNING != 0
     }
@@ -288,7 +285,7 @@ impl RxRing {
         }
     }
 
-    /// Hands the slot at the head back to the kernel and goes on to the next.
+    /// Returns the slot at the head to the kernel and moves to the next.
     pub fn release(&mut self) {
         self.status().store(libc::TP_STATUS_KERNEL, Ordering::Release);
         self.head = (self.head + 1) % self.slots;
@@ -351,12 +348,30 @@ impl TxSocket {
         Ok(socket)
     }
 
-    /// Opens a socket that receives nothing and sends through the queueing discipline of the interface, which is to be
-    /// one: few frames wait in it.
+    /// Opens a socket that receives nothing and sends through the queueing discipline of the interface.
     pub fn through_discipline(interface: i32) -> io::Result<TxSocket> {
-        let socket = TxSocket::bound(interface)?;
-        set_option(&socket.socket, libc::SOL_SOCKET, libc::SO_SNDBUF, &QUEUED_SEND_BYTES)?;
-        Ok(socket)
+        TxSocket::bound(interface)
+    }
+
+    /// Makes the socket writable, poll(2), while its frames in the kernel take less than so many bytes, or than the least that the kernel
+    /// accepts. Returns this bound. The kernel refuses frames (`EAGAIN`) beyond twice as much.
+    pub fn set_writable_below(&self, bytes: u32) -> io::Result<u32> {
+        let wanted = c_int::try_from(bytes).map_err(io::Error::other)?;
+        // socket(7): the kernel doubles the value. `sock_writeable` of include/net/sock.h compares with half of that.
+        set_option(&self.socket, libc::SOL_SOCKET, libc::SO_SNDBUF, &wanted)?;
+        let doubled = rustix::net::sockopt::socket_send_buffer_size(&self.socket)?;
+        u32::try_from(doubled / 2).map_err(io::Error::other)
+    }
+
+    /// Bytes of the socket's frames that are still in the kernel, with what it charges for each.
+    pub fn unsent_bytes(&self) -> io::Result<u32> {
+        let mut bytes: c_int = 0;
+        // SAFETY: `TIOCOUTQ`, the number of `SIOCOUTQ`, writes one integer, which outlives the call.
+        let done = unsafe { libc::ioctl(self.socket.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
+        if done < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        u32::try_from(bytes).map_err(io::Error::other)
     }
 
     fn bound(interface: i32) -> io::Result<TxSocket> {

@@ -13,7 +13,7 @@ use crate::clock::Clock;
 use crate::lateness::Lateness;
 use crate::log;
 
-/// What one port sent.
+/// Frames that one port sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sent {
     /// Frames that the interface took.
@@ -32,7 +32,7 @@ struct TxPort {
     socket: Option<TxSocket>,
     sent: Sent,
     capture: Option<Capture>,
-    /// Whether the interface has a queueing discipline that limits frames.
+    /// True if the interface has a queueing discipline that limits frames.
     discipline: bool,
 }
 
@@ -59,15 +59,15 @@ pub struct Transmitter {
     /// Indexed by port number; `None`: no interface was ever given for it.
     ports: Vec<Option<TxPort>>,
     pending: [Pending; SEND_BATCH],
-    /// So many of these wait. The others hold buffers of frames that were sent.
+    /// Number of waiting frames. The others hold buffers of sent frames.
     waiting: usize,
     clock: Clock,
     lateness: Lateness,
-    /// Whether ports record what they send.
+    /// True if ports record their frames.
     records: bool,
     /// Ports whose frames go through the discipline of their interface.
     queued: Vec<(Port, QueuedPort)>,
-    /// Ports that no longer wait for a discipline, until somebody asks.
+    /// Ports that no longer go through a discipline, until the next query.
     freed: Vec<Port>,
     /// Frames for ports without an interface.
     without_interface: u64,
@@ -178,17 +178,19 @@ impl Transmitter {
         }
     }
 
-    /// The ports that are to be held from now on (true) or no longer, because their discipline takes no frame.
-    pub fn holds_changed(&mut self) -> impl Iterator<Item = (Port, bool)> {
-        let freed = self.freed.drain(..).map(|number| (number, false));
+    /// Number of packets that may leave their queues, on ports that go through a discipline; `None`: any number, on
+    /// ports that no longer do.
+    pub fn rooms(&mut self) -> impl Iterator<Item = (Port, Option<u32>)> {
+        let now = self.clock.now();
+        let freed = self.freed.drain(..).map(|number| (number, None));
         let queued = self.queued.iter_mut();
-        freed.chain(queued.filter_map(|(number, port)| Some((*number, port.hold_changed()?))))
+        freed.chain(queued.map(move |(number, port)| (*number, Some(port.room(now)))))
     }
 
     /// Descriptors of ports whose discipline takes no frame: writable when it does again.
-    pub fn blocked(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+    pub fn closed(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         let ports = self.queued.iter().map(|(_, port)| port);
-        ports.filter(|port| port.is_blocked()).map(AsFd::as_fd)
+        ports.filter(|port| port.is_closed()).map(AsFd::as_fd)
     }
 
     /// Takes a frame that is due on the port; it leaves with the next [`Transmitter::flush`], or at once if the batch
@@ -233,9 +235,9 @@ impl Transmitter {
         self.waiting = 0;
     }
 
-    /// Whether any port's frames wait for a queueing discipline.
-    pub fn waits_for_disciplines(&self) -> bool {
-        self.blocked().next().is_some()
+    /// True if [`Transmitter::flush_queued`] has work.
+    pub fn has_queued(&self) -> bool {
+        self.queued.iter().any(|(_, port)| port.has_waiting())
     }
 
     /// Hands the queueing disciplines what they take. How late such a frame is says nothing about the switch.

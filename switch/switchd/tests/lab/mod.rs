@@ -24,7 +24,7 @@ pub const P4INFO: &str = concat!(
     "/../device/tests/programs/everything.p4info.txtpb"
 );
 
-/// Whether the test can run; prints why not.
+/// True if the test can run; otherwise prints the reason.
 pub fn is_root() -> bool {
     let root = rustix::process::geteuid().is_root();
     if !root {
@@ -41,7 +41,7 @@ pub fn tc(arguments: &str) -> String {
     network_tool("tc", arguments)
 }
 
-/// What a program of iproute2 prints.
+/// Output of a program of iproute2.
 fn network_tool(program: &str, arguments: &str) -> String {
     let output = Command::new(program)
         .args(arguments.split_whitespace())
@@ -128,7 +128,6 @@ impl Drop for Lab {
     }
 }
 
-/// A running switch.
 pub struct Switch {
     process: Child,
     log: mpsc::Receiver<String>,
@@ -205,7 +204,7 @@ fn update(entity: p4rt::entity::Entity) -> p4rt::Update {
     }
 }
 
-/// What happens to the frames for a host: an action with a parameter.
+/// Entry for the frames to a host: an action with a parameter.
 fn host_entry(host: u8, action: &str, value: u8) -> p4rt::entity::Entity {
     let info = p4info();
     let table = info

@@ -14,16 +14,16 @@ use p4sched_device::{Device, Ports};
 use crate::answer::{Failure, Outcome};
 use crate::value::Fields;
 
-/// What methods of a program's objects are: they answer `None` for a method that is another file's.
+/// Methods on a program's objects: they return `None` for a method of another file.
 type Methods = fn(&str, Fields<'_>, &mut Runtime<'_>) -> Option<Outcome>;
 
-/// What the methods of `standard` that are about a program do.
+/// Methods of `standard` on a program.
 const OF_PROGRAM: [Methods; 3] = [tables::call, action_profiles::call, arrays::call];
 
 /// Calls a method of a service.
 ///
 /// # Errors
-/// What the interface refuses, a method that there is not, or wrong arguments.
+/// A refusal of the interface, an unknown method, or wrong arguments.
 pub fn call(
     service: &str,
     method: &str,
@@ -38,7 +38,7 @@ pub fn call(
         return outcome;
     }
     if service == "simple_switch"
-        && let Some(outcome) = simple_switch::queues(method, args, device, now)
+        && let Some(outcome) = simple_switch::queues(method, args, device, ports, now)
     {
         return outcome;
     }

@@ -1,17 +1,45 @@
-//! `simple_switch`: mirroring sessions, queues, time.
+//! `simple_switch`: mirroring sessions, queues, time; and the rate of a port, which BMv2 does not have.
 
 use p4sched_dataplane::{Nanos, Port};
-use p4sched_device::Device;
 use p4sched_device::bmv2::{Mirror, Queues, Runtime};
+use p4sched_device::{Device, Ports};
 
 use crate::answer::{Failure, Outcome};
 use crate::value::{Fields, Value, Wrong};
 
 const NANOS_PER_MICRO: u64 = 1000;
 
-/// Methods about queues and time.
-pub fn queues(method: &str, args: Fields<'_>, device: &mut Device, now: Nanos) -> Option<Outcome> {
-    methods_of_queues(method, args, device, now).unwrap_or_else(|wrong| Some(Err(wrong.into())))
+/// Methods about queues, ports and time.
+pub fn queues(
+    method: &str,
+    args: Fields<'_>,
+    device: &mut Device,
+    ports: &mut dyn Ports,
+    now: Nanos,
+) -> Option<Outcome> {
+    let outcome = match rates_of_ports(method, args, device, ports) {
+        Ok(None) => methods_of_queues(method, args, device, now).map_err(Failure::from),
+        outcome => outcome,
+    };
+    outcome.unwrap_or_else(|failure| Some(Err(failure)))
+}
+
+/// The rate of a whole port in bit/s, 0: none.
+fn rates_of_ports(
+    method: &str,
+    args: Fields<'_>,
+    device: &mut Device,
+    ports: &dyn Ports,
+) -> Result<Option<Outcome>, Failure> {
+    let result = match method {
+        "set_port_rate" => {
+            device.set_port_rate(args.i32(1)?, args.i64(2)?, ports)?;
+            None
+        }
+        "get_port_rate" => Some(Value::I64(device.port_rate(args.i32(1)?, ports)?.cast_signed())),
+        _ => return Ok(None),
+    };
+    Ok(Some(Ok(result)))
 }
 
 fn methods_of_queues(

@@ -3,7 +3,7 @@
 use md5::{Digest, Md5};
 use p4sched_dataplane::{DROP_PORT, Port};
 use p4sched_device::bmv2::PortCode;
-use p4sched_device::{Device, Ports};
+use p4sched_device::{Device, Ports, program_json};
 
 use crate::answer::{Failure, Outcome};
 use crate::value::{Fields, Value, kind};
@@ -16,7 +16,7 @@ pub fn call(method: &str, args: Fields<'_>, device: &mut Device, ports: &mut dyn
 fn program(device: &Device) -> Vec<u8> {
     device
         .config()
-        .map_or_else(Vec::new, |config| config.p4_device_config.clone())
+        .map_or_else(Vec::new, |config| program_json(&config.p4_device_config).into_owned())
 }
 
 fn port_number(number: i32) -> Result<Port, Failure> {

@@ -84,7 +84,7 @@ impl Bench {
         )
     }
 
-    /// As [`Bench::call`], for a call that succeeds.
+    /// Same as [`Bench::call`], for a call that succeeds.
     pub fn done(&mut self, method: &str, args: &[Value]) -> Value {
         let result = self
             .call(method, args)

@@ -5,18 +5,16 @@ use std::path::Path;
 
 use crate::error::{TrafficError, file_error};
 
-/// One datagram. Times are in ns of the monotonic clock.
+/// Datagram. Times are in ns of the monotonic clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Datagram {
-    /// Its flow.
     pub flow: u32,
-    /// Its number in the flow, from 0.
+    /// Number in the flow, from 0.
     pub sequence: u64,
-    /// Its rank.
     pub rank: u32,
-    /// When it was handed to the kernel.
+    /// Time at which it was handed to the kernel.
     pub sent_ns: u64,
-    /// When it was received; `None` in a sender's log.
+    /// Time at which it was received; `None` in a sender's log.
     pub received_ns: Option<u64>,
 }
 

@@ -19,10 +19,9 @@ use crate::flow::{FLOW_HEADER_BYTES, UDP_FRAME_OVERHEAD, UdpFlow, distinct};
 use log::Datagram;
 use schedule::Schedule;
 
-/// What a sender did for one flow.
+/// A sender's counts for one flow.
 #[derive(Clone, Debug, Serialize)]
 pub struct Sent {
-    /// The flow.
     pub flow: u32,
     /// Datagrams handed to the kernel.
     pub packets: u64,
@@ -32,7 +31,7 @@ pub struct Sent {
     pub refused: u64,
     /// Rate reached, in bit/s of Ethernet frames: over the time of the flow, or over what it took if that was longer.
     pub rate_bps: f64,
-    /// How long after its time a datagram was sent, at worst, in ns.
+    /// Largest delay of a datagram, in ns.
     pub late_max_ns: u64,
 }
 
@@ -44,7 +43,7 @@ struct Sender<'a> {
     sent: u64,
     refused: u64,
     late_max_ns: u64,
-    /// When the last packet had been sent, in ns from the start of the run.
+    /// Time after the last packet, in ns from the start of the run.
     ended_ns: u64,
     log: Option<Vec<Datagram>>,
 }
@@ -151,10 +150,9 @@ pub fn send(flows: &[UdpFlow], seed: u64, log: Option<&Path>) -> Result<Vec<Sent
     Ok(senders.iter().map(Sender::report).collect())
 }
 
-/// What a receiver saw of one flow.
+/// A receiver's counts for one flow.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Received {
-    /// The flow.
     pub flow: u32,
     /// Datagrams that arrived.
     pub packets: u64,

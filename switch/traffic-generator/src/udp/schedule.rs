@@ -1,4 +1,4 @@
-//! When the packets of a UDP flow are sent, and with which ranks: known in advance, from the seed.
+//! Times and ranks of the packets of a UDP flow, known in advance from the seed.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -43,7 +43,7 @@ impl Schedule {
         self.next_ns
     }
 
-    /// Whether the next packet is to be sent at all. The first one always is.
+    /// True if the next packet is sent. The first one always is.
     pub fn goes_on(&self) -> bool {
         self.next_ns < self.flow.stop_s * 1e9
     }

@@ -12,6 +12,7 @@ pub fn packet(priority: u8, len: u32, item: u32) -> Offered<u32> {
         len,
         user: 0,
         rank: 0,
+        levels: None,
         item,
     }
 }

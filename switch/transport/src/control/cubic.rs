@@ -7,7 +7,7 @@ use super::hystart::HyStart;
 use super::window::{Measurement, Window};
 use p4sched_schedulers::Nanos;
 
-/// Unless the timers have ticks, the window is computed anew at most once in this time, as on a kernel with a thousand ticks a second.
+/// Unless the timers have ticks, the window is computed at most once in this time, as on a kernel with a thousand ticks a second.
 const TICK: Nanos = 1_000_000;
 /// The result for the same window may be as old as this.
 const FRESH: Nanos = 1_000_000_000 / 32;
@@ -20,7 +20,7 @@ const BETA: (u32, u32) = (7, 10);
 pub(crate) struct Cubic {
     /// W_max, in segments; 0 while there was no reduction.
     w_max: u32,
-    /// When this period of growth began; none before its first acknowledgement.
+    /// Start of this period of growth; none before its first acknowledgement.
     epoch: Option<Nanos>,
     /// The plateau of the curve in segments, and when it is reached, counted from the epoch.
     origin: u32,
@@ -28,7 +28,7 @@ pub(crate) struct Cubic {
     /// The window and the time for which `each` was computed.
     computed: (u32, Nanos),
     each: u32,
-    /// What NewReno would have (RFC 9438 Section 4.3: W_est), and the segments it has not grown for.
+    /// NewReno's window (RFC 9438 Section 4.3: W_est), and the segments for which it has not grown.
     w_est: u32,
     acked: u32,
     /// The shortest round trip, 0 before the first one.
@@ -79,7 +79,7 @@ impl Cubic {
         scaled(cwnd, BETA)
     }
 
-    /// For how many acknowledged segments the window grows by one.
+    /// Number of acknowledged segments after which the window grows by one.
     pub(crate) fn segments_for_one_more(&mut self, now: Nanos, cwnd: u32, acked: u32) -> u32 {
         self.acked += acked;
         let (window, at) = self.computed;

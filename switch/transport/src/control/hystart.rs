@@ -7,7 +7,7 @@ use super::window::Measurement;
 use p4sched_schedulers::Nanos;
 
 const MS: Nanos = 1_000_000;
-/// From this window on it looks for the signs, in segments.
+/// Window from which it looks for the signs, in segments.
 const LOW_WINDOW: u32 = 16;
 /// Acknowledgements closer than this are one train.
 const TRAIN_GAP: Nanos = 2 * MS;
@@ -29,7 +29,7 @@ pub(crate) struct HyStart {
 }
 
 impl HyStart {
-    /// Whether this acknowledgement shows that slow start has to end. It does so once.
+    /// True if this acknowledgement shows that slow start must end. Happens once.
     pub(crate) fn ends_slow_start(&mut self, measurement: &Measurement, shortest: Nanos, cwnd: u32) -> bool {
         let (now, Some(rtt)) = (measurement.now, measurement.rtt) else {
             return false;

@@ -7,7 +7,7 @@ use p4sched_schedulers::Nanos;
 pub(crate) struct Window {
     /// Segments that may be on their way: cwnd.
     pub(crate) cwnd: u32,
-    /// Where slow start ends: ssthresh.
+    /// End of slow start.
     pub(crate) ssthresh: u32,
     /// Acknowledged segments that cwnd has not grown for yet.
     pub(crate) credit: u32,
@@ -26,7 +26,8 @@ impl Window {
         self.cwnd < self.ssthresh
     }
 
-    /// One segment for each that was acknowledged, up to ssthresh (RFC 5681 Section 3.1, RFC 3465). Returns those left over.
+    /// Grows by one segment for each acknowledged one, up to ssthresh (RFC 5681 Section 3.1, RFC 3465). Returns the
+    /// rest.
     pub(super) fn slow_start(&mut self, acked: u32) -> u32 {
         let grown = self.cwnd.saturating_add(acked).min(self.ssthresh);
         let rest = acked - (grown - self.cwnd);
@@ -34,7 +35,7 @@ impl Window {
         rest
     }
 
-    /// One segment for every `each` that were acknowledged. Credit from a larger `each` gives one segment at most.
+    /// Grows by one segment for every `each` acknowledged ones. Credit from a larger `each` gives at most one segment.
     pub(super) fn additive(&mut self, each: u32, acked: u32) {
         if self.credit >= each {
             self.credit = 0;
@@ -46,7 +47,7 @@ impl Window {
     }
 }
 
-/// Why a window is reduced.
+/// Reason for a reduction of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
     /// A segment was lost.
@@ -55,7 +56,7 @@ pub(crate) enum Cause {
     Mark,
 }
 
-/// What an acknowledgement says to the congestion control.
+/// Content of an acknowledgement for the congestion control.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measurement {
     pub(crate) now: Nanos,
@@ -64,10 +65,10 @@ pub(crate) struct Measurement {
     pub(crate) next: u64,
     /// Segments that are known to have arrived since the last acknowledgement.
     pub(crate) delivered: u32,
-    /// Whether it echoes a mark.
+    /// True if it echoes a mark.
     pub(crate) marked: bool,
     /// Round-trip time of the newest segment that it is for.
     pub(crate) rtt: Option<Nanos>,
-    /// What bursts may add to the length of a train of acknowledgements.
+    /// Time that bursts may add to a train of acknowledgements.
     pub(crate) burst_delay: Nanos,
 }

@@ -1,4 +1,4 @@
-//! What an acknowledgement says, and what follows from it: Linux's `tcp_ack` in the same order.
+//! Processing of an acknowledgement, in the order of Linux's `tcp_ack`.
 
 use super::deadlines::{SLACK, runs_out};
 use super::rack::DUP_THRESH;
@@ -9,26 +9,26 @@ use crate::control::{Cause, Measurement};
 use crate::segment::{Bytes, Segment};
 use p4sched_schedulers::Nanos;
 
-/// What is new in an acknowledgement.
+/// New information in an acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
 struct News {
-    /// Whether all bytes up to a later one have arrived.
+    /// True if all bytes up to a later one have arrived.
     advanced: bool,
     /// Segments that have arrived.
     delivered: u32,
     /// The receiver has got some bytes twice (RFC 2883).
     duplicate_reported: bool,
-    /// When the oldest and the newest of them were sent, if only once.
+    /// Times of sending of the oldest and the newest of them, if sent only once.
     oldest: Option<Nanos>,
     newest: Option<Nanos>,
 }
 
-/// What the search for losses found.
+/// Result of the search for losses.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Losses {
     /// Segments that are lost since.
     pub(super) newly: u32,
-    /// Whether a segment is among them that was sent again.
+    /// True if one of the segments was sent again.
     pub(super) again: bool,
 }
 
@@ -203,7 +203,7 @@ impl TcpSender {
         (self.phase, self.undo, self.duplicates) = (Phase::Open, None, 0);
     }
 
-    /// Nothing was lost: the window becomes what it was.
+    /// Restores the window, because nothing was lost.
     fn take_back(&mut self) {
         if let Some(undo) = self.undo.take() {
             self.window.cwnd = self.window.cwnd.max(undo.cwnd);

@@ -1,4 +1,4 @@
-//! What the timers of a sender count from.
+//! Starting points of a sender's timers.
 
 use p4sched_schedulers::Nanos;
 
@@ -7,14 +7,14 @@ use p4sched_schedulers::Nanos;
 pub(super) struct TailProbe {
     /// The next segment when it was sent (RFC 8985: TLP.end_seq).
     pub(super) end: u64,
-    /// Whether it repeats a segment (RFC 8985: TLP.is_retrans).
+    /// True if it repeats a segment (RFC 8985: TLP.is_retrans).
     pub(super) repeats: bool,
 }
 
 /// Linux adds this to its timers of a few round trips (`TCP_TIMEOUT_MIN_US`): a tick is coarser than they are.
 pub(super) const SLACK: Nanos = 2_000_000;
 
-/// When a timer runs out that is set at `from` for this long. `tick` is the distance of two ticks, or 0.
+/// End of a timer that is set at `from` for this long. `tick` is the distance of two ticks, or 0.
 ///
 /// Linux rounds the duration up to whole ticks, and the end to the next tick. From 63 ticks on it counts in eights of them, from
 /// 504 on in 64s, and so on (`kernel/time/timer.c`, `calc_index`).
@@ -31,14 +31,14 @@ pub(crate) fn runs_out(from: Nanos, duration: Nanos, tick: Nanos) -> Nanos {
     ((end / grain + 1) * grain).saturating_mul(tick)
 }
 
-/// What the timers count from.
+/// Starting points of the timers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Deadlines {
     /// The retransmission timer counts from here.
     pub(super) restarted: Nanos,
     /// The tail loss probe counts from here: the last new segment, or the last progress.
     pub(super) sent_or_advanced: Nanos,
-    /// When a segment is lost that may only be late.
+    /// Time at which a segment counts as lost that may only be late.
     pub(super) reordering: Option<Nanos>,
     pub(super) tail_probe: Option<TailProbe>,
 }

@@ -16,7 +16,7 @@ const LEAST: u64 = 2;
 const HALVING: Nanos = 512_000;
 /// This part of the window is worth a burst.
 const WORTH: u32 = 3;
-/// In percent: the rate of a burst beside window / round trip, in slow start and near its end.
+/// Rate of a burst as a percentage of window / round trip, in slow start and near its end.
 const SLOW_START: u64 = 200;
 const AVOIDANCE: u64 = 120;
 
@@ -42,8 +42,8 @@ impl TcpSender {
         (bytes / u64::from(self.config.mss)).max(LEAST)
     }
 
-    /// How many new segments leave together now, the receiver permitting at least one. 0: it is better to wait for the next
-    /// acknowledgement. The window must not be full.
+    /// Number of new segments that leave together now; the receiver permits at least one. 0: waiting for the next
+    /// acknowledgement is better. The window must not be full.
     pub(super) fn burst(&self, now: Nanos) -> u32 {
         if !self.config.offload {
             return 1;
@@ -73,7 +73,7 @@ impl TcpSender {
         full.min(ready).min(room).min(half.into()) as u32
     }
 
-    /// Whether an acknowledgement is expected within half a round trip, 1 ms at most.
+    /// True if an acknowledgement is expected within half a round trip, 1 ms at most.
     fn acknowledgement_is_near(&self, now: Nanos) -> bool {
         let (Some(sent_at), Some(round_trip)) = (self.board.first_sent_at(), self.round_trip.smoothed()) else {
             return false;
@@ -81,7 +81,8 @@ impl TcpSender {
         sent_at + round_trip <= now + (round_trip / 2).min(MS)
     }
 
-    /// What a train of acknowledgements may last longer because of bursts (`hystart_ack_delay`): four of the largest, 1 ms at most.
+    /// Time that bursts may add to a train of acknowledgements (`hystart_ack_delay`): four of the largest, 1 ms at
+    /// most.
     pub(super) fn burst_delay(&self) -> Nanos {
         match self.expected_rate() {
             Some(rate) if self.config.offload => (4 * MOST * 1000 * MS / rate.max(1)).min(MS),

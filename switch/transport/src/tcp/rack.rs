@@ -12,7 +12,7 @@ const PERSIST: u32 = 16;
 /// The state of RACK. Names in parentheses are those of RFC 8985 Section 5.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rack {
-    /// When the newest segment that has arrived was sent, and which one it is (RACK.xmit_ts, RACK.end_seq).
+    /// Time of sending of the newest segment that has arrived, and its number (RACK.xmit_ts, RACK.end_seq).
     newest: Option<(Nanos, u64)>,
     /// Round-trip time of that segment (RACK.rtt), and the shortest one (RACK.min_RTT).
     rtt: Nanos,
@@ -28,7 +28,7 @@ pub(super) struct Rack {
 }
 
 impl Rack {
-    /// Whether a later segment had arrived before this one (RFC 8985 Section 6.2 step 3).
+    /// True if a later segment arrived before this one (RFC 8985 Section 6.2 step 3).
     pub(super) fn is_overtaken(&self, segment: &Delivered) -> bool {
         !segment.again && segment.index < self.highest
     }
@@ -71,7 +71,7 @@ impl Rack {
         }
     }
 
-    /// What was sent again had not been lost.
+    /// Notes that a segment that was sent again had not been lost.
     pub(super) fn reordering_was_seen(&mut self) {
         self.reordering_seen = true;
     }
@@ -85,7 +85,8 @@ impl Rack {
         self.reordering_seen
     }
 
-    /// What to judge by: the newest segment that has arrived, and how long after its transmission a segment is lost.
+    /// Basis of a judgement: the newest segment that has arrived, and the time after its transmission at which a
+    /// segment is lost.
     pub(super) fn judgement(&self, sacked: u32, recovers: bool, smoothed: Nanos) -> Option<((Nanos, u64), Nanos)> {
         let at_once = !self.reordering_seen && (recovers || sacked >= DUP_THRESH);
         let quarter = self.shortest.unwrap_or(0) / 4;
@@ -97,7 +98,7 @@ impl Rack {
         Some((self.newest?, self.rtt + window))
     }
 
-    /// At a timeout, segments sent after this are not lost yet (Linux: `tcp_timeout_mark_lost`).
+    /// At a timeout, segments sent after this time are not lost yet (Linux: `tcp_timeout_mark_lost`).
     pub(super) fn surely_late(&self, now: Nanos) -> Nanos {
         now.saturating_sub(self.rtt)
     }

@@ -1,4 +1,4 @@
-//! What is known of each segment that was sent and is not acknowledged: the scoreboard of RFC 6675, with times for RFC 8985.
+//! State of each segment that was sent and is not acknowledged: the scoreboard of RFC 6675, with times for RFC 8985.
 //!
 //! Segments have an index: segment i begins at byte i * mss. The scoreboard holds those from `una` (not acknowledged) to `next`
 //! (not sent). One of them takes 16 bytes.
@@ -7,14 +7,14 @@ use crate::ranges::Ranges;
 use p4sched_schedulers::Nanos;
 use std::collections::VecDeque;
 
-/// What became of a segment.
+/// State of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// It was sent once.
+    /// Sent once.
     Flying,
-    /// It is counted as lost, and waits to be sent again.
+    /// Counted as lost, and waiting to be sent again.
     Lost,
-    /// It was sent again.
+    /// Sent again.
     Resent,
     /// The receiver has it.
     Sacked,
@@ -22,10 +22,10 @@ enum State {
 
 #[derive(Clone, Copy, Debug)]
 struct Sent {
-    /// When it was sent the last time.
+    /// Time of the last transmission.
     at: Nanos,
     state: State,
-    /// Whether it was sent more than once.
+    /// True if it was sent more than once.
     again: bool,
 }
 
@@ -34,7 +34,7 @@ struct Sent {
 pub(super) struct Delivered {
     pub(super) index: u64,
     pub(super) sent_at: Nanos,
-    /// Whether it was sent more than once.
+    /// True if it was sent more than once.
     pub(super) again: bool,
 }
 
@@ -47,9 +47,9 @@ pub(super) struct Scoreboard {
     sacked: Ranges,
     sacked_count: u32,
     lost_count: u32,
-    /// No segment before this one is lost.
+    /// No earlier segment is lost.
     first_lost: u64,
-    /// No segment before this one is flying.
+    /// No earlier segment is flying.
     first_flying: u64,
     /// Segments that were sent again, in the order of sending. An entry whose time is not that of its segment is void.
     resent: VecDeque<(Nanos, u64)>,
@@ -66,7 +66,7 @@ impl Scoreboard {
         self.una + self.sent.len() as u64
     }
 
-    /// When the first segment that is not acknowledged was sent the last time.
+    /// Time of the last transmission of the first segment that is not acknowledged.
     pub(super) fn first_sent_at(&self) -> Option<Nanos> {
         self.sent.front().map(|segment| segment.at)
     }
@@ -262,7 +262,7 @@ impl Scoreboard {
         }
     }
 
-    /// No segment is lost after all: what waits to be sent again is still on its way.
+    /// Counts no segment as lost: those that wait to be sent again are still on their way.
     pub(super) fn lose_none(&mut self) {
         while let Some(index) = self.next_lost() {
             let segment = &mut self.sent[(index - self.una) as usize];

@@ -12,10 +12,10 @@ use crate::statistics::Statistics;
 use p4sched_schedulers::Nanos;
 use std::sync::Arc;
 
-/// What the sender is doing about losses and marks.
+/// The sender's reaction to losses and marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// Nothing is wrong.
+    /// No losses or marks.
     Open,
     /// A mark reduces the window (RFC 3168 Section 6.1.2). Linux calls it CWR.
     Marked,
@@ -25,12 +25,12 @@ pub(super) enum Phase {
     Timeout,
 }
 
-/// How things were before a reduction, in case that nothing was lost.
+/// State before a reduction, in case nothing was lost.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Undo {
     pub(super) cwnd: u32,
     pub(super) ssthresh: u32,
-    /// When the first segment was sent again since.
+    /// Time at which the first segment was sent again since then.
     pub(super) resent_at: Option<Nanos>,
 }
 
@@ -41,14 +41,14 @@ pub(crate) struct TcpSender {
     pub(super) config: Arc<Config>,
     pub(super) flow: u32,
     pub(super) bytes: u64,
-    /// Whether the handshake is over.
+    /// True if the handshake is over.
     pub(super) established: bool,
     pub(super) board: Scoreboard,
     /// The receiver takes no byte from here on.
     pub(super) edge: u64,
     pub(super) window: Window,
     pub(super) control: Algorithm,
-    /// Whether the window, and not the receiver or the end of the flow, stopped the last transmission.
+    /// True if the window, not the receiver or the end of the flow, stopped the last transmission.
     pub(super) limited: bool,
     pub(super) phase: Phase,
     /// The phase lasts until the segments before this one are acknowledged (RFC 6582: recover).
@@ -60,7 +60,7 @@ pub(crate) struct TcpSender {
     pub(super) duplicates: u32,
     pub(super) round_trip: RoundTrip,
     pub(super) timers: Deadlines,
-    /// When it sent data the last time.
+    /// Time of the last data.
     pub(super) wrote: Nanos,
     /// The next new segment tells the receiver that the window was reduced.
     pub(super) tells_reduction: bool,
@@ -146,8 +146,8 @@ impl TcpSender {
         self.tells_reduction = self.config.ecn;
     }
 
-    /// Nothing was sent for so long: for each timeout of it the window is halved, down to `least` (RFC 2861; Linux,
-    /// tcp_cwnd_restart). With less than a timeout it stays.
+    /// Halves the window for each timeout of idle time, down to `least` (RFC 2861; Linux, tcp_cwnd_restart). With less
+    /// than a timeout it stays.
     pub(crate) fn restart_after_idle(&mut self, idle: Nanos, least: u32) {
         let timeout = self.round_trip.timeout(&self.config).max(1);
         if idle <= timeout || !self.board.is_empty() {

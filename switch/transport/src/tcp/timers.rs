@@ -12,7 +12,7 @@ use p4sched_schedulers::Nanos;
 /// pFabric Section 4.3: after so many timeouts in a row a flow only probes.
 const TIMEOUTS_BEFORE_PROBES: u32 = 5;
 
-/// Which timer it is. If two run out at once, the first one of this list acts.
+/// Kind of a timer. If two run out at once, the first one of this list acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Timer {
     Reordering,

@@ -10,24 +10,24 @@ pub const US: u64 = 1_000;
 pub const MS: u64 = 1_000_000;
 pub const SECOND: u64 = 1_000_000_000;
 
-/// What happens to a segment instead of arriving in time.
+/// Fate of a segment that does not arrive in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     Lost,
-    /// It takes so much longer, in ns.
+    /// Additional delay, in ns.
     Late(u64),
-    /// It gets a mark.
+    /// Mark.
     Marked,
 }
 
-/// What one side has sent.
+/// Segments that one side has sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
     pub at: u64,
     pub segment: Segment,
 }
 
-/// How many segments an event has sent, and how many are on their way after it.
+/// Number of segments that an event has sent, and number on their way after it.
 #[derive(Clone, Copy, Debug)]
 pub struct Sends {
     pub sent: usize,
@@ -39,13 +39,13 @@ pub struct Sends {
 pub struct Path {
     /// Bits of payload in a second; 0 for a link without limit.
     pub rate_bps: u64,
-    /// One way.
+    /// Delay one way.
     pub delay: u64,
     /// Segments that wait at most; further ones are lost.
     pub queue: usize,
     /// Segments that wait when an arriving one gets a mark.
     pub mark_at: usize,
-    /// What happens to the n-th segment of the sender, from 0, in the order of sending.
+    /// Fate of the n-th segment of the sender, from 0, in the order of sending.
     pub fates: BTreeMap<u64, Fate>,
     /// The same for the receiver's.
     pub fates_back: BTreeMap<u64, Fate>,
@@ -81,21 +81,20 @@ impl Path {
     }
 }
 
-/// One run of one flow.
 pub struct Run {
     pub sender: Sender,
     pub receiver: Receiver,
-    /// In the order of sending.
+    /// Segments in the order of sending.
     pub sent: Vec<Sent>,
     pub answers: Vec<Sent>,
-    /// When the receiver had all bytes, and when the sender knew it.
+    /// Time at which the receiver had all bytes, and time at which the sender knew it.
     pub received_at: Option<u64>,
     pub finished_at: Option<u64>,
     /// The window after each event: time and segments.
     pub windows: Vec<(u64, u32)>,
-    /// What each event of the sender has sent.
+    /// Segments of each event of the sender.
     pub sends: Vec<Sends>,
-    /// How many segments waited, whenever one arrived.
+    /// Number of waiting segments, at each arrival.
     pub waiting: Vec<usize>,
     /// Segments that the queue had no room for.
     pub dropped: u64,
@@ -109,7 +108,7 @@ impl Run {
         data.map(|sent| sent.segment.seq / mss).collect()
     }
 
-    /// When a segment was sent, each time.
+    /// Times at which a segment was sent.
     pub fn times(&self, number: u64) -> Vec<u64> {
         let data = self.sent.iter().filter(|sent| sent.segment.kind == Kind::Data);
         let mss = u64::from(self.sent.iter().map(|sent| sent.segment.len).max().unwrap_or(1));
@@ -182,7 +181,7 @@ impl Loop<'_> {
         self.inserted += 1;
     }
 
-    /// What happens next: a segment before a timer of the same time.
+    /// Next event: a segment before a timer of the same time.
     fn next(&mut self) -> Option<(u64, Event)> {
         let arrival = self.events.first_key_value().map(|(&(at, _), _)| (at, 0));
         let sender = self.run.sender.next_timer().map(|at| (at, 1));

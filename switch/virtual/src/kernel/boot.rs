@@ -6,10 +6,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use p4sched_guest::{GuestError, Options, init, kernel};
+use p4sched_world::network_file::{HostPlace, Mac, NetworkFile};
 
 use super::KernelHost;
 use crate::host::HostError;
-use crate::topology::{HostPlace, Mac, Topology};
 
 /// Memory of a guest in MiB. It takes what it touches: some 40 MiB, and what its connections buffer.
 const MEMORY_MIB: u32 = 512;
@@ -21,7 +21,7 @@ const TRAFFIC: &str = "p4sched-traffic";
 /// # Errors
 /// [`HostError`] if a program is missing or a guest does not come up.
 pub fn boot_all(
-    topology: &Topology,
+    topology: &NetworkFile,
     seed: u64,
     patience: Duration,
     folder: &Path,

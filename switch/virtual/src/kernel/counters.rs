@@ -1,4 +1,4 @@
-//! What a guest's network stack counted: the kernel's own tables (Linux, snmp_counter.rst).
+//! Counters of a guest's network stack: the kernel's own tables (Linux, snmp_counter.rst).
 
 use std::collections::HashMap;
 

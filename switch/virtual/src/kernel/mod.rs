@@ -16,11 +16,11 @@ use p4sched_guest::orders::{Event, Order};
 use p4sched_guest::{BOOT_NS, Guest, GuestError, Options};
 use p4sched_proto::p4sched::v1::run_state::Phase;
 use p4sched_proto::p4sched::v1::{HostCounters, HostKind, RunState};
+use p4sched_world::network_file::HostPlace;
 use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
 
 use crate::host::{Host, HostError, Outbox, TcpSettings};
 use crate::run::{Program, Run};
-use crate::topology::HostPlace;
 
 pub use boot::boot_all;
 
@@ -43,7 +43,7 @@ pub struct KernelHost {
     settings: TcpSettings,
     runs: Vec<PlannedRun>,
     now: Nanos,
-    /// What went wrong in a call that cannot say so.
+    /// Error of a call that cannot return it.
     failed: Option<HostError>,
 }
 
@@ -160,7 +160,7 @@ impl KernelHost {
         }
     }
 
-    /// Keeps an error until somebody can be told.
+    /// Keeps an error until it can be reported.
     fn keep<T>(&mut self, result: Result<T, GuestError>) -> Option<T> {
         result.map_err(|error| self.failed = Some(sentence(error))).ok()
     }
@@ -326,7 +326,7 @@ fn sentence(error: GuestError) -> HostError {
     HostError(error.to_string())
 }
 
-/// Why a program failed that printed no error: iperf3 puts it into its report.
+/// Reason of the failure of a program without an error message: iperf3 writes it into its report.
 fn reason(report: &str, status: i32) -> String {
     let error = serde_json::from_str::<serde_json::Value>(report)
         .ok()

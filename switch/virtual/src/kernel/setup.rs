@@ -1,4 +1,5 @@
-//! How a guest becomes a host of the laboratory: what mininet-topos/nodes.py does to a namespace (`OffloadFreeHost`).
+//! Setup of a guest as a host of the laboratory: the same as mininet-topos/nodes.py does to a namespace
+//! (`OffloadFreeHost`).
 
 use std::fs;
 use std::net::Ipv4Addr;
@@ -6,11 +7,11 @@ use std::path::Path;
 
 use p4sched_guest::orders::FOLDER;
 use p4sched_guest::{Guest, GuestError};
+use p4sched_world::network_file::{HostPlace, Mac};
 
 use super::INTERFACE;
 use crate::host::TcpSettings;
 use crate::run::DCTCP;
-use crate::topology::{HostPlace, Mac};
 
 const HOST_BITS: u8 = 24;
 /// Bytes a TCP connection may buffer (minimum, default, maximum): room for any bandwidth-delay product here.

@@ -11,8 +11,8 @@ use crate::run::{BulkSend, Program};
 const IPERF3: &str = "iperf3";
 const CONNECT_MILLISECONDS: u64 = 10_000;
 
-/// What starts a run in a guest. Files of the run have its `stem` as their name, in the guest's folder, from which
-/// programs are started.
+/// Command line of a run in a guest. Files of the run begin with its `stem`, in the guest's folder, where programs
+/// start.
 ///
 /// # Errors
 /// If the list of flows cannot be written.

@@ -4,26 +4,25 @@ use p4sched_dataplane::Nanos;
 use p4sched_traffic_generator::flow::Tos;
 use serde_json::json;
 
-use super::ModelHost;
-use super::runs::{Work, text};
 use super::tcp::Opened;
+use super::{ModelHost, Work, text};
 use crate::host::Outbox;
 use crate::run::{BulkSend, Program};
 
-/// How long iperf3 waits for its connections, as the laboratory tells it to.
+/// Time that iperf3 waits for its connections, as set by the laboratory.
 const CONNECT: Nanos = 10_000_000_000;
 
 /// Endless connections.
 pub(super) struct Bulk {
     slots: Vec<usize>,
-    /// Whether it was looked at once whether all are connected.
+    /// True if the connections have been checked.
     looked: bool,
     /// Bytes acknowledged, bytes sent and segments repeated in the warm-up.
     warm_up: Option<(u64, u64, u64)>,
 }
 
 impl Bulk {
-    /// When a run that started then has something to do.
+    /// Next time at which a run that started then has work.
     pub(super) fn next_wake(&self, start: Nanos, bulk: &BulkSend) -> Nanos {
         let warm_up = self.warm_up.is_none().then_some(bulk.warm_up);
         let look = (!self.looked).then_some(CONNECT);
@@ -94,7 +93,7 @@ impl ModelHost {
         })
     }
 
-    /// As iperf3 reports it, as far as the laboratory reads it.
+    /// Report in iperf3's form, as far as the laboratory reads it.
     pub(super) fn bulk_report(&self, now: Nanos, run: usize, bulk: &Bulk) -> String {
         let Program::BulkSend(asked) = &self.runs[run].run.program else {
             return String::new();

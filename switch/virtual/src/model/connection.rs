@@ -36,22 +36,21 @@ pub struct Ends {
 
 /// The machine of this end.
 pub enum Machine {
-    /// It sends the flow.
+    /// Sender of the flow.
     Sender(Sender),
-    /// It receives the flow.
+    /// Receiver of the flow.
     Receiver(Receiver),
 }
 
 /// A segment that is ready for a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ready {
-    /// Its header.
     pub header: TcpHeader,
     /// TOS byte with ECN bits.
     pub tos: u8,
     /// Identification field of IPv4.
     pub identification: u16,
-    /// Of its payload: the first byte within the flow, and how many there are.
+    /// First byte of its payload within the flow, and its length.
     pub payload: (u64, usize),
 }
 
@@ -61,7 +60,7 @@ pub struct Greeting {
     bytes: [u8; HEADER_BYTES],
     /// A bit for each byte that is there.
     there: u32,
-    /// Whether it was reported that the flow is complete.
+    /// True if the end of the flow was reported.
     pub reported: bool,
 }
 
@@ -86,33 +85,32 @@ impl Greeting {
 
 /// One end of a connection.
 pub struct Connection {
-    /// Who is at its ends.
+    /// Addresses and ports of its ends.
     pub ends: Ends,
     /// The run that it belongs to, and which connection of the run it is.
     pub owner: (usize, usize),
-    /// Its state machine.
     pub machine: Machine,
-    /// Since when the handshake is over.
+    /// End of the handshake.
     pub established: Option<Nanos>,
     /// Bytes that the receiver has acknowledged; those that the receiving application has.
     pub progress: u64,
     /// Bytes of the flow, for the rank of what remains.
     pub bytes: u64,
-    /// What counted already in the counters of the host.
+    /// Statistics that the counters of the host already include.
     pub counted: Statistics,
     /// SYN or SYN-ACK segments sent.
     pub openings: u64,
-    /// Until then a sender that was opened ahead sends no data.
+    /// Until then, a sender that was opened ahead sends no data.
     pub held: bool,
-    /// Whether the run knows that the handshake has ended.
+    /// True if the run knows the end of the handshake.
     told: bool,
     /// Window that is kept from a sender that is held.
     window: u64,
-    /// When the timer of the machine is planned.
+    /// Planned time of the machine's timer.
     pub planned: Option<Nanos>,
     /// The first bytes of the flow; zeros follow.
     pub head: Vec<u8>,
-    /// What arrived of the flow's first bytes, if somebody wants to know.
+    /// First bytes of the flow that arrived, if they are needed.
     pub greeting: Option<Greeting>,
     initial: u32,
     remote_initial: Option<u32>,
@@ -163,12 +161,12 @@ impl Connection {
         }
     }
 
-    /// Whether the handshake has ended since the last call.
+    /// True if the handshake has ended since the last call.
     pub fn is_new(&mut self) -> bool {
         self.established.is_some() && !std::mem::replace(&mut self.told, true)
     }
 
-    /// When the machine wants to be woken.
+    /// Time at which the machine wants to be woken.
     pub fn next_timer(&self) -> Option<Nanos> {
         match &self.machine {
             Machine::Sender(sender) => sender.next_timer(),
@@ -176,7 +174,6 @@ impl Connection {
         }
     }
 
-    /// Opens the connection.
     pub fn start(&mut self, now: Nanos, out: &mut Vec<Segment>) {
         match &mut self.machine {
             Machine::Sender(sender) => sender.start(now, out),

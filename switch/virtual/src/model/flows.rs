@@ -8,20 +8,19 @@ use p4sched_traffic_generator::flow::TcpFlow;
 use p4sched_traffic_generator::tcp::{self, OPENED_AT_A_TIME, Outcome};
 use p4sched_transport::{Config, Endpoint as _};
 
-use super::ModelHost;
 use super::connection::Machine;
-use super::runs::{Work, text};
 use super::tcp::Opened;
+use super::{ModelHost, Work, text};
 use crate::host::Outbox;
 use crate::run::Program;
 
 /// Flows of given sizes.
 pub(super) struct Flows {
     config: Arc<Config>,
-    /// In the order of their starts.
+    /// Starts, in order.
     starts: Vec<(Nanos, usize)>,
     started: usize,
-    /// By flow: its connection, as long as it has one.
+    /// Connection of each flow that has one.
     slots: BTreeMap<usize, usize>,
     /// Connections opened ahead, and how many of them are not established yet.
     opened: usize,
@@ -49,12 +48,12 @@ impl Flows {
         }
     }
 
-    /// When the next flow starts, from the start of the run on.
+    /// Start of the next flow, from the start of the run on.
     pub(super) fn next_start(&self) -> Option<Nanos> {
         self.starts.get(self.started).map(|start| start.0)
     }
 
-    /// Whether there is no flow at all.
+    /// True if there is no flow.
     pub(super) fn are_none(&self) -> bool {
         self.starts.is_empty()
     }

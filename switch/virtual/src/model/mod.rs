@@ -19,26 +19,29 @@ use std::collections::BinaryHeap;
 use std::net::Ipv4Addr;
 
 use p4sched_dataplane::Nanos;
+use p4sched_proto::p4sched::v1::run_state::Phase;
 use p4sched_proto::p4sched::v1::{HostCounters, HostKind, RunState};
+use p4sched_traffic_generator::observe::Segment;
+use p4sched_traffic_generator::tcp::Completed;
+use p4sched_world::network_file::HostPlace;
 
 use crate::host::{Host, HostError, Outbox, TcpSettings};
 use crate::run::{Program, Run};
-use crate::topology::HostPlace;
+use bulk::Bulk;
 use connection::Ends;
-use runs::Running;
+use flows::Flows;
 use tcp::Tcp;
+use udp::{Probed, UdpReceived, UdpSending, probe_due};
 use wire::{Content, Path};
 
 /// First of the ports that a host gives to what it opens (Linux, ip_local_port_range), and how many there are.
 const FIRST_OWN_PORT: u16 = 32768;
 const OWN_PORTS: u16 = 28232;
 
-/// What wants to be woken.
+/// Part that wants to be woken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Sleeper {
-    /// A run.
     Run(usize),
-    /// A connection.
     Connection(usize),
 }
 
@@ -46,12 +49,105 @@ enum Sleeper {
 pub struct ModelHost {
     net: Net,
     tcp: Tcp,
-    /// In the order in which they were planned.
+    /// Runs in the order of planning.
     runs: Vec<Running>,
-    /// How many of them observe now.
+    /// Number of runs that observe now.
     observers: usize,
     /// Earliest first; an entry counts if the sleeper is planned for this time.
     alarms: BinaryHeap<Reverse<(Nanos, Sleeper)>>,
+}
+
+/// A run, and what became of it so far.
+struct Running {
+    run: Run,
+    phase: Phase,
+    ended: Nanos,
+    report: String,
+    error: String,
+    log: Vec<u8>,
+    work: Work,
+    /// When it is to be woken.
+    planned: Option<Nanos>,
+}
+
+/// What a run keeps while it is under way.
+#[derive(Default)]
+enum Work {
+    #[default]
+    Nothing,
+    Bulk(Bulk),
+    Flows(Flows),
+    Serve(Vec<Completed>),
+    UdpSend(UdpSending),
+    UdpReceive(UdpReceived),
+    Observe(Vec<Segment>),
+    ProbeSend(u64),
+    ProbeReceive(Vec<Probed>),
+}
+
+impl Running {
+    fn new(run: Run) -> Running {
+        Running {
+            run,
+            phase: Phase::Planned,
+            ended: 0,
+            report: String::new(),
+            error: String::new(),
+            log: Vec::new(),
+            work: Work::Nothing,
+            planned: None,
+        }
+    }
+
+    fn is_running(&self) -> bool {
+        self.phase == Phase::Running
+    }
+
+    fn state(&self) -> RunState {
+        RunState {
+            name: self.run.name.clone(),
+            phase: self.phase.into(),
+            ended_ns: self.ended,
+            report: self.report.clone(),
+            error: self.error.clone(),
+            log_bytes: self.log.len() as u64,
+        }
+    }
+
+    /// When it has something to do by itself.
+    fn next_wake(&self) -> Option<Nanos> {
+        let start = self.run.start;
+        if self.phase == Phase::Planned {
+            return Some(start);
+        }
+        match (&self.run.program, &self.work) {
+            (Program::BulkSend(bulk), Work::Bulk(work)) => Some(work.next_wake(start, bulk)),
+            (Program::TcpSend { deadline, .. }, Work::Flows(work)) => {
+                Some(work.next_start().unwrap_or(*deadline).min(*deadline) + start)
+            }
+            (Program::TcpServe { duration, .. }, Work::Serve(_))
+            | (Program::UdpReceive { duration, .. }, Work::UdpReceive(_))
+            | (Program::Observe { duration, .. }, Work::Observe(_)) => Some(start + duration),
+            (_, Work::UdpSend(work)) => work.next_due().map(|due| start + due),
+            (Program::ProbeSend { packets_per_s, .. }, Work::ProbeSend(sent)) => {
+                Some(start + probe_due(*sent, *packets_per_s))
+            }
+            _ => None,
+        }
+    }
+
+    fn end(&mut self, now: Nanos, report: String) {
+        (self.phase, self.ended, self.report) = (Phase::Ended, now, report);
+    }
+
+    fn fail(&mut self, now: Nanos, error: String) {
+        (self.phase, self.ended, self.error) = (Phase::Failed, now, error);
+    }
+}
+
+/// A report as a program prints it.
+fn text(report: &impl serde::Serialize) -> String {
+    serde_json::to_string(report).expect("reports hold nothing that JSON cannot") + "\n"
 }
 
 /// The interface of a host: its addresses, and what went through.
@@ -60,7 +156,7 @@ struct Net {
     gateway_mac: [u8; 6],
     addresses: Vec<Ipv4Addr>,
     counters: HostCounters,
-    /// Of the next connection or socket.
+    /// Port of the next connection or socket.
     next_port: u16,
 }
 
@@ -80,7 +176,7 @@ impl Net {
         port
     }
 
-    /// Whether the host has this address.
+    /// Checks that the host has this address.
     ///
     /// # Errors
     /// It has not, in a sentence.

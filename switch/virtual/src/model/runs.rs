@@ -1,114 +1,17 @@
 //! The runs of a host: when each begins and ends, what it does meanwhile, and its report.
 
-use std::cmp::Reverse;
-
 use p4sched_dataplane::Nanos;
-use p4sched_proto::p4sched::v1::RunState;
 use p4sched_proto::p4sched::v1::run_state::Phase;
-use p4sched_traffic_generator::observe::{self, Segment};
+use p4sched_traffic_generator::observe;
 use p4sched_traffic_generator::tcp::Completed;
 use p4sched_transport::Endpoint as _;
 
-use super::ModelHost;
-use super::bulk::Bulk;
 use super::connection::Machine;
 use super::flows::Flows;
-use super::udp::{Probed, UdpReceived, UdpSending, probe_due};
+use super::udp::{UdpReceived, UdpSending};
+use super::{ModelHost, Work, text};
 use crate::host::Outbox;
-use crate::run::{Program, Run};
-
-/// A run, and what became of it so far.
-pub(super) struct Running {
-    pub(super) run: Run,
-    phase: Phase,
-    ended: Nanos,
-    pub(super) report: String,
-    error: String,
-    pub(super) log: Vec<u8>,
-    pub(super) work: Work,
-    /// When it is to be woken.
-    pub(super) planned: Option<Nanos>,
-}
-
-/// What a run keeps while it is under way.
-#[derive(Default)]
-pub(super) enum Work {
-    #[default]
-    Nothing,
-    Bulk(Bulk),
-    Flows(Flows),
-    Serve(Vec<Completed>),
-    UdpSend(UdpSending),
-    UdpReceive(UdpReceived),
-    Observe(Vec<Segment>),
-    ProbeSend(u64),
-    ProbeReceive(Vec<Probed>),
-}
-
-impl Running {
-    pub(super) fn new(run: Run) -> Running {
-        Running {
-            run,
-            phase: Phase::Planned,
-            ended: 0,
-            report: String::new(),
-            error: String::new(),
-            log: Vec::new(),
-            work: Work::Nothing,
-            planned: None,
-        }
-    }
-
-    pub(super) fn is_running(&self) -> bool {
-        self.phase == Phase::Running
-    }
-
-    pub(super) fn state(&self) -> RunState {
-        RunState {
-            name: self.run.name.clone(),
-            phase: self.phase.into(),
-            ended_ns: self.ended,
-            report: self.report.clone(),
-            error: self.error.clone(),
-            log_bytes: self.log.len() as u64,
-        }
-    }
-
-    /// When it has something to do by itself.
-    pub(super) fn next_wake(&self) -> Option<Nanos> {
-        let start = self.run.start;
-        if self.phase == Phase::Planned {
-            return Some(start);
-        }
-        match (&self.run.program, &self.work) {
-            (Program::BulkSend(bulk), Work::Bulk(work)) => Some(work.next_wake(start, bulk)),
-            (Program::TcpSend { deadline, .. }, Work::Flows(work)) => {
-                Some(work.next_start().unwrap_or(*deadline).min(*deadline) + start)
-            }
-            (Program::TcpServe { duration, .. }, Work::Serve(_))
-            | (Program::UdpReceive { duration, .. }, Work::UdpReceive(_))
-            | (Program::Observe { duration, .. }, Work::Observe(_)) => Some(start + duration),
-            (_, Work::UdpSend(work)) => work.next_due().map(|due| start + due),
-            (Program::ProbeSend { packets_per_s, .. }, Work::ProbeSend(sent)) => {
-                Some(start + probe_due(*sent, *packets_per_s))
-            }
-            _ => None,
-        }
-    }
-
-    pub(super) fn end(&mut self, now: Nanos, report: String) {
-        (self.phase, self.ended, self.report) = (Phase::Ended, now, report);
-    }
-
-    pub(super) fn fail(&mut self, now: Nanos, error: String) {
-        (self.phase, self.ended, self.error) = (Phase::Failed, now, error);
-    }
-}
-
-/// A report as a program prints it.
-pub(super) fn text(report: &impl serde::Serialize) -> String {
-    serde_json::to_string(report).expect("reports hold nothing that JSON cannot") + "\n"
-}
+use crate::run::Program;
 
 impl ModelHost {
     /// The time has come for which a run was planned.
@@ -173,7 +76,7 @@ impl ModelHost {
         self.open_ahead(now, run, out);
     }
 
-    /// Ends a run that ends by itself or is told to.
+    /// Ends a run that ends by itself or on request.
     pub(super) fn stop_run(&mut self, now: Nanos, run: usize) {
         let running = &mut self.runs[run];
         if running.phase == Phase::Planned {
@@ -300,6 +203,3 @@ impl ModelHost {
         }
     }
 }
-
-/// Earliest first, then in the order of the flows.
-pub(super) type Due = std::collections::BinaryHeap<Reverse<(Nanos, usize)>>;

@@ -37,11 +37,11 @@ pub(super) struct Opened {
     pub(super) from: Ipv4Addr,
     pub(super) to: (Ipv4Addr, u16),
     pub(super) tos: Tos,
-    /// What it sends.
+    /// Bytes that it sends.
     pub(super) bytes: u64,
     /// The first bytes of that; zeros follow.
     pub(super) head: Vec<u8>,
-    /// Whether it waits after the handshake until its flow starts.
+    /// True if it waits after the handshake until its flow starts.
     pub(super) held: bool,
 }
 
@@ -78,7 +78,7 @@ impl Tcp {
         std::mem::take(&mut self.scratch)
     }
 
-    /// What connections are like that use this congestion control.
+    /// Configuration of connections with this congestion control.
     pub(super) fn config(&self, control: Control) -> Arc<Config> {
         let usual = Config::kernel(control);
         Arc::new(Config {
@@ -247,7 +247,7 @@ impl ModelHost {
         self.progressed(now, slot, out);
     }
 
-    /// The end of a connection that somebody opens, if a run listens there.
+    /// The end of a connection that a peer opens, if a run listens there.
     fn accept(&mut self, ends: Ends, tos: u8, header: &TcpHeader) -> Option<usize> {
         let listens = |program: &Program| match program {
             Program::BulkReceive { port } => *port == ends.local.1,
@@ -273,7 +273,7 @@ impl ModelHost {
         Some(slot)
     }
 
-    /// Answers a segment to nobody (RFC 9293 Section 3.10.7.1).
+    /// Answers a segment without a connection (RFC 9293 Section 3.10.7.1).
     fn refuse(&mut self, ends: Ends, header: &TcpHeader, length: usize, out: &mut Outbox) {
         let counted = length as u32 + u32::from(header.flags & flags::SYN != 0);
         let ready = super::connection::Ready {

@@ -1,7 +1,7 @@
 //! UDP of a host: ranked flows of p4sched-traffic, and probes.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::net::Ipv4Addr;
 
 use p4sched_dataplane::Nanos;
@@ -11,8 +11,7 @@ use p4sched_traffic_generator::udp::schedule::Schedule;
 use p4sched_traffic_generator::udp::{Received, Sent};
 
 use super::connection::Ends;
-use super::runs::{Due, Work};
-use super::{ModelHost, wire};
+use super::{ModelHost, Work, wire};
 use crate::host::Outbox;
 use crate::run::Program;
 
@@ -23,10 +22,13 @@ const SECOND: f64 = 1e9;
 /// Sequence number, seconds when it was sent, seconds when it arrived.
 pub(super) type Probed = (u64, f64, f64);
 
-/// When packet number `sent` of a probe is due, from its start on.
+/// Due time of packet number `sent` of a probe, from its start on.
 pub(super) fn probe_due(sent: u64, packets_per_s: f64) -> Nanos {
     (sent as f64 / packets_per_s * SECOND).round() as Nanos
 }
+
+/// Earliest first, then in the order of the flows.
+type Due = BinaryHeap<Reverse<(Nanos, usize)>>;
 
 struct Sender {
     flow: UdpFlow,
@@ -62,7 +64,7 @@ impl UdpSending {
         }
     }
 
-    /// When the next datagram is due, from the start of the run on; at once if there is none, so that the run ends.
+    /// Due time of the next datagram, from the start of the run on; now if there is none, so that the run ends.
     pub(super) fn next_due(&self) -> Option<Nanos> {
         Some(self.due.peek().map_or(0, |due| due.0.0))
     }
@@ -213,7 +215,7 @@ impl ModelHost {
         }
     }
 
-    /// A datagram has arrived. Returns whether somebody receives there.
+    /// Takes a datagram. Returns true if a run receives it.
     pub(super) fn receive_udp(&mut self, now: Nanos, to: (Ipv4Addr, u16), payload: &[u8]) -> bool {
         let mut taken = false;
         for running in &mut self.runs {

@@ -2,6 +2,8 @@
 
 use std::net::Ipv4Addr;
 
+use p4sched_dataplane::internet_checksum;
+
 const ETHERNET: usize = 14;
 const IPV4: usize = 20;
 const TCP: usize = 20;
@@ -54,7 +56,7 @@ pub struct TcpHeader {
     pub ack: u32,
     /// See [`flags`].
     pub flags: u8,
-    /// Window as it is written, not scaled.
+    /// Window in its written form, not scaled.
     pub window: u16,
     /// Options of a SYN: MSS and window scale. SACK is permitted wherever it has these.
     pub opening: Option<(u16, u8)>,
@@ -64,7 +66,7 @@ pub struct TcpHeader {
     pub sack: [(u32, u32); 3],
 }
 
-/// What arrived in an IPv4 packet.
+/// Content of an IPv4 packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet<'a> {
     /// Source address.
@@ -80,7 +82,6 @@ pub struct Packet<'a> {
 /// A transport header, ports, and payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content<'a> {
-    /// TCP.
     Tcp {
         /// Source port.
         from: u16,
@@ -88,42 +89,24 @@ pub enum Content<'a> {
         to: u16,
         /// The rest of the header.
         header: TcpHeader,
-        /// Payload.
         payload: &'a [u8],
     },
-    /// UDP.
     Udp {
         /// Source port.
         from: u16,
         /// Destination port.
         to: u16,
-        /// Payload.
         payload: &'a [u8],
     },
 }
 
-/// Internet checksum of 16-bit words that begin with `sum` (RFC 1071).
-fn checksum(mut sum: u32, bytes: &[u8]) -> u16 {
-    let mut words = bytes.chunks_exact(2);
-    for word in &mut words {
-        sum += u32::from(u16::from_be_bytes([word[0], word[1]]));
-    }
-    if let [last] = words.remainder() {
-        sum += u32::from(*last) << 8;
-    }
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    !(sum as u16)
-}
-
-/// What the checksum of TCP and UDP counts beside their own bytes (RFC 9293 Section 3.1).
-fn pseudo_header(path: &Path, protocol: u8, length: usize) -> u32 {
+/// Sum over the pseudo header of TCP and UDP (RFC 9293 Section 3.1).
+fn pseudo_header(path: &Path, protocol: u8, length: usize) -> u64 {
     let words = |address: Ipv4Addr| {
-        let bits = address.to_bits();
+        let bits = u64::from(address.to_bits());
         (bits >> 16) + (bits & 0xffff)
     };
-    words(path.from.0) + words(path.to.0) + u32::from(protocol) + length as u32
+    words(path.from.0) + words(path.to.0) + u64::from(protocol) + length as u64
 }
 
 fn write_ip(frame: &mut Vec<u8>, path: &Path, tos: u8, identification: u16, protocol: u8, length: usize) {
@@ -138,7 +121,7 @@ fn write_ip(frame: &mut Vec<u8>, path: &Path, tos: u8, identification: u16, prot
     frame.extend([TTL, protocol, 0, 0]);
     frame.extend(path.from.0.octets());
     frame.extend(path.to.0.octets());
-    let sum = checksum(0, &frame[start..]).to_be_bytes();
+    let sum = internet_checksum(0, &frame[start..]).to_be_bytes();
     frame[start + 10..start + 12].copy_from_slice(&sum);
 }
 
@@ -167,7 +150,7 @@ pub fn write_tcp(
     frame.extend(&options[..size]);
     frame.extend(head);
     // Zeros add nothing to the sum.
-    let sum = checksum(pseudo_header(path, PROTOCOL_TCP, TCP + size + length), &frame[start..]);
+    let sum = internet_checksum(pseudo_header(path, PROTOCOL_TCP, TCP + size + length), &frame[start..]);
     frame[start + 16..start + 18].copy_from_slice(&sum.to_be_bytes());
     frame.resize(start + TCP + size + length, 0);
 }
@@ -216,7 +199,7 @@ pub fn write_udp(frame: &mut Vec<u8>, path: &Path, tos: u8, identification: u16,
     frame.extend(((UDP + length) as u16).to_be_bytes());
     frame.extend([0; 2]);
     frame.extend(head);
-    let sum = checksum(pseudo_header(path, PROTOCOL_UDP, UDP + length), &frame[start..]);
+    let sum = internet_checksum(pseudo_header(path, PROTOCOL_UDP, UDP + length), &frame[start..]);
     // 0 would mean that there is no checksum (RFC 768).
     let sum = if sum == 0 { 0xffff } else { sum };
     frame[start + 6..start + 8].copy_from_slice(&sum.to_be_bytes());
@@ -233,7 +216,11 @@ pub fn read(frame: &[u8]) -> Option<Packet<'_>> {
     let header = packet.get(..header_bytes)?;
     let total = usize::from(u16::from_be_bytes(header.get(2..4)?.try_into().ok()?));
     // Neither version 6 nor a fragment, which nobody sends here.
-    if packet[0] >> 4 != 4 || header_bytes < IPV4 || checksum(0, header) != 0 || header[6] & 0x3f != 0 || header[7] != 0
+    if packet[0] >> 4 != 4
+        || header_bytes < IPV4
+        || internet_checksum(0, header) != 0
+        || header[6] & 0x3f != 0
+        || header[7] != 0
     {
         return None;
     }
@@ -365,7 +352,7 @@ mod tests {
     /// The sum over pseudo-header, header and payload of what arrives intact is 0 (RFC 1071).
     fn is_intact(frame: &[u8], protocol: u8) -> bool {
         let inside = &frame[ETHERNET + IPV4..];
-        checksum(pseudo_header(&PATH, protocol, inside.len()), inside) == 0
+        internet_checksum(pseudo_header(&PATH, protocol, inside.len()), inside) == 0
     }
 
     proptest! {
@@ -396,7 +383,7 @@ mod tests {
             write_tcp(&mut framed, &PATH, 0, 0, &TcpHeader::default(), &[], 0);
             framed.truncate(ETHERNET + IPV4);
             framed[17] = (IPV4 + frame.len()) as u8;
-            let sum = { framed[24] = 0; framed[25] = 0; checksum(0, &framed[ETHERNET..]).to_be_bytes() };
+            let sum = { framed[24] = 0; framed[25] = 0; internet_checksum(0, &framed[ETHERNET..]).to_be_bytes() };
             framed[24..26].copy_from_slice(&sum);
             framed.extend(&frame);
             let _ = read(&framed);

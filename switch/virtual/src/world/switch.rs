@@ -1,4 +1,4 @@
-//! One switch: its device, and its ports in virtual time.
+//! All switches: each a device, and its ports in virtual time.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -6,9 +6,12 @@ use p4sched_dataplane::{Nanos, Port};
 use p4sched_device::{Device, Fidelity, Link, PortCounts, Ports};
 use p4sched_engine::{Frame, FrameSink};
 use p4sched_p4runtime::Job;
+use p4sched_world::planned::Planned;
+use p4sched_world::topology::Node;
+use p4sched_world::world::{Event, Switches};
 
-use crate::host::Outbox;
-use crate::topology::Peer;
+use super::hosts::{LabHosts, Net};
+use crate::host::{HostError, Outbox};
 
 /// A switch of the network.
 pub struct SwitchNode {
@@ -16,12 +19,13 @@ pub struct SwitchNode {
     ports: VirtualPorts,
     /// Notifications when [`SwitchNode::has_notified`] was last asked.
     notified: u64,
+    planned: Planned,
 }
 
 /// Where its frames go, and what it counts of them.
 struct VirtualPorts {
     now: Nanos,
-    peers: BTreeMap<Port, Peer>,
+    peers: BTreeMap<Port, (Node, Port)>,
     counts: BTreeMap<Port, PortCounts>,
     /// Frames at the far end that nobody has taken yet: where in `bytes`, and how long.
     sent: VecDeque<(Port, usize, usize)>,
@@ -36,7 +40,7 @@ struct VirtualPorts {
 
 impl SwitchNode {
     /// A switch with these links. Its interfaces are called as Mininet calls them.
-    pub fn new(name: &str, mut device: Device, peers: BTreeMap<Port, Peer>) -> SwitchNode {
+    pub fn new(name: &str, mut device: Device, peers: BTreeMap<Port, (Node, Port)>) -> SwitchNode {
         let counts = peers.keys().map(|&port| {
             let interface = format!("{name}-eth{port}");
             let counts = PortCounts {
@@ -54,6 +58,7 @@ impl SwitchNode {
         device.set_links(links.collect());
         SwitchNode {
             notified: 0,
+            planned: Planned::default(),
             device,
             ports: VirtualPorts {
                 now: 0,
@@ -84,25 +89,20 @@ impl SwitchNode {
         self.ports.unconnected
     }
 
-    /// When it next has something to do.
-    pub fn next_event(&self) -> Option<Nanos> {
-        self.device.next_event()
-    }
-
     /// Whether it has told the controllers something since this was last asked.
-    pub fn has_notified(&mut self) -> bool {
+    fn has_notified(&mut self) -> bool {
         let before = std::mem::replace(&mut self.notified, self.device.counts().notifications);
         before != self.notified
     }
 
     /// Lets everything happen that is due.
-    pub fn advance(&mut self, now: Nanos) {
+    fn advance(&mut self, now: Nanos) {
         self.ports.now = now;
         self.device.advance(now, &mut self.ports);
     }
 
     /// A frame has arrived on a port.
-    pub fn receive(&mut self, now: Nanos, port: Port, frame: &[u8]) {
+    fn receive(&mut self, now: Nanos, port: Port, frame: &[u8]) {
         self.ports.now = now;
         if let Some(counts) = self.ports.counts.get_mut(&port) {
             counts.rx_packets += 1;
@@ -112,25 +112,87 @@ impl SwitchNode {
     }
 
     /// Runs a request.
-    pub fn request(&mut self, now: Nanos, job: Job) {
+    fn request(&mut self, now: Nanos, job: Job) {
         self.advance(now);
         job(&mut self.device, &mut self.ports, now);
     }
 
-    /// The next frame that is at the far end of its link, and who is there. The buffer comes from `spare`.
-    pub fn take_sent(&mut self, spare: &mut Outbox) -> Option<(Peer, Vec<u8>)> {
+    /// The next frame that is at the far end of its link: its number, and who is there.
+    fn take_sent(&mut self, frames: &mut Outbox) -> Option<(u32, Node, Port)> {
         while let Some((port, start, len)) = self.ports.sent.pop_front() {
             let frame = &self.ports.bytes[start..start + len];
-            let Some(&peer) = self.ports.peers.get(&port) else {
+            let Some(&(to, to_port)) = self.ports.peers.get(&port) else {
                 self.ports.unconnected += 1;
                 continue;
             };
-            let mut buffer = spare.buffer();
-            buffer.extend_from_slice(frame);
-            return Some((peer, buffer));
+            let number = frames.insert(|buffer| buffer.extend_from_slice(frame));
+            return Some((number, to, to_port));
         }
         self.ports.bytes.clear();
         None
+    }
+}
+
+/// See the head of this file.
+pub struct LabSwitches {
+    pub nodes: Vec<SwitchNode>,
+    /// Whether a switch has told its controllers something; for the front end to reset.
+    pub notified: bool,
+}
+
+impl LabSwitches {
+    pub fn new(nodes: Vec<SwitchNode>) -> LabSwitches {
+        LabSwitches { nodes, notified: false }
+    }
+
+    /// Runs a request on a switch, now.
+    pub fn request(&mut self, switch: usize, job: Job, net: &mut Net) {
+        self.nodes[switch].request(net.now(), job);
+        self.forward(switch, net);
+        self.plan_node(switch, net);
+    }
+
+    /// Takes what a switch transmitted to the far ends.
+    fn forward(&mut self, place: usize, net: &mut Net) {
+        let node = &mut self.nodes[place];
+        while let Some((number, to, port)) = node.take_sent(&mut net.packets) {
+            net.hand_over(number, to, port);
+        }
+        self.notified |= node.has_notified();
+    }
+
+    fn plan_node(&mut self, place: usize, net: &mut Net) {
+        let SwitchNode { device, planned, .. } = &mut self.nodes[place];
+        if let Some(at) = planned.wake_at(net.now(), device.next_event()) {
+            net.plan(at, Event::Switch(place as u32));
+        }
+    }
+}
+
+impl Switches<LabHosts> for LabSwitches {
+    fn receive(&mut self, switch: u32, port: Port, number: u32, net: &mut Net) -> Result<(), HostError> {
+        let place = switch as usize;
+        let frame = net.packets.take(number);
+        self.nodes[place].receive(net.now(), port, &frame);
+        net.packets.give_back(number, frame);
+        self.forward(place, net);
+        self.plan_node(place, net);
+        Ok(())
+    }
+
+    fn wake(&mut self, switch: u32, net: &mut Net) -> Result<(), HostError> {
+        let (place, now) = (switch as usize, net.now());
+        let node = &mut self.nodes[place];
+        node.planned.woken(now);
+        if node.device.next_event().is_some_and(|at| at <= now) {
+            node.advance(now);
+            self.forward(place, net);
+        }
+        Ok(())
+    }
+
+    fn plan(&mut self, switch: u32, net: &mut Net) {
+        self.plan_node(switch as usize, net);
     }
 }
 

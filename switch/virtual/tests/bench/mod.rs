@@ -18,8 +18,8 @@ use p4sched_virtual::host::{Host, HostError, Outbox, TcpSettings};
 use p4sched_virtual::kernel::KernelHost;
 use p4sched_virtual::model::ModelHost;
 use p4sched_virtual::run::Run;
-use p4sched_virtual::topology::{HostPlace, Mac, Topology};
 use p4sched_virtual::world::World;
+use p4sched_world::network_file::{HostPlace, Mac, NetworkFile};
 use serde_json::{Value, json};
 
 const SECOND: u64 = 1_000_000_000;
@@ -28,13 +28,13 @@ const SENDERS: u8 = 4;
 const SERVER_PORT: u16 = 5;
 const SERVER: &str = "10.1.5.1";
 const FRAME_BITS: u64 = 1514 * 8;
-/// How often the length of the queue is read.
+/// Time between two readings of the queue's length.
 const SAMPLE_NS: u64 = SECOND / 1000;
 /// Flows last longer than what is measured of them: some connect late.
 const LONGER: u64 = 20 * SECOND;
 /// Ports of the server from here on, one for each flow.
 const FIRST_PORT: u16 = 5201;
-/// Where a frame has the port that it goes to: behind headers of Ethernet and IPv4, which have no options here.
+/// Offset of the destination port in a frame: behind headers of Ethernet and IPv4, which have no options here.
 const DESTINATION_PORT: usize = 14 + 20 + 2;
 
 /// A link, its queue, and how many flows share it.
@@ -42,14 +42,14 @@ const DESTINATION_PORT: usize = 14 + 20 + 2;
 pub struct Row {
     pub rate_bps: u64,
     pub rtt_ns: u64,
-    /// What the FIFO holds, in bandwidth-delay products.
+    /// Size of the FIFO, in bandwidth-delay products.
     pub buffer: f64,
     pub flows: u64,
     /// Their congestion control.
     pub control: &'static str,
-    /// Whether the FIFO marks from 20 packets on (`marking.p4`).
+    /// True if the FIFO marks from 20 packets on (`marking.p4`).
     pub marks: bool,
-    /// What is left out at first, and what is measured, in whole seconds.
+    /// Time that is excluded at first, and measured time, in whole seconds.
     pub warm_up_s: u64,
     pub measured_s: u64,
 }
@@ -62,10 +62,10 @@ impl Row {
     }
 }
 
-/// What a run showed.
+/// Result of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Seen {
-    /// What the link carried, of what it can.
+    /// Share of the link's capacity.
     pub throughput: f64,
     /// Mean length of the queue in packets.
     pub length: f64,
@@ -76,7 +76,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// In what hosts of the other kind differ: throughput by more than 5 %, mean length by 15 %, Jain's index by 0.03,
+    /// Differences of hosts of the other kind: throughput by more than 5 %, mean length by 15 %, Jain's index by 0.03,
     /// retransmissions by a factor of 1.5.
     pub fn disagreements(&self, model: &Seen) -> Vec<&'static str> {
         let factor = |ours: f64, theirs: f64| (ours / theirs).max(theirs / ours);
@@ -187,7 +187,7 @@ fn world(row: &Row, hosts: Hosts) -> World {
     };
     let described: Vec<Value> = (1..=SENDERS + 1).map(host).collect();
     let text = json!({"switches": [{"name": "s1", "device_id": 1}], "hosts": described});
-    let topology = Topology::parse(&text.to_string()).expect("a network");
+    let topology = NetworkFile::parse(&text.to_string()).expect("a network");
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let (folder, name) = if row.marks {
         ("tests/bench", "marking")

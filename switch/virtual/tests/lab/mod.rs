@@ -15,8 +15,8 @@ use p4sched_simulator::program::Program as Compiled;
 use p4sched_virtual::lockstep::{Message, Settings};
 use p4sched_virtual::model::ModelHost;
 use p4sched_virtual::server::Network;
-use p4sched_virtual::topology::Topology;
 use p4sched_virtual::world::World;
+use p4sched_world::network_file::NetworkFile;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::Streaming;
@@ -26,7 +26,7 @@ pub const SECOND: u64 = 1_000_000_000;
 pub const SERVER: &str = "10.2.0.1";
 
 /// Two hosts on one side of s1, a server on the other, on port 3.
-pub fn dumbbell() -> Topology {
+pub fn dumbbell() -> NetworkFile {
     let host = |name: &str, mac: &str, prefix: &str, own: u8, port: u16| {
         format!(
             r#"{{"name": "{name}", "mac": "{mac}", "address": "{prefix}.{own}", "gateway": "{prefix}.254",
@@ -42,7 +42,7 @@ pub fn dumbbell() -> Topology {
         r#"{{"switches": [{{"name": "s1", "device_id": 1}}], "hosts": [{}]}}"#,
         hosts.join(",")
     );
-    Topology::parse(&text).expect("a dumbbell")
+    NetworkFile::parse(&text).expect("a dumbbell")
 }
 
 /// A network that runs, and a participant of its lock step.
@@ -53,7 +53,7 @@ pub struct Lab {
     _stream: Streaming<p4rt::StreamMessageResponse>,
     _requests: mpsc::Sender<p4rt::StreamMessageRequest>,
     waits: mpsc::Sender<api::ParticipateRequest>,
-    /// What it says of its streams when it waits.
+    /// Streams that it reports when it waits.
     pub conversations: Vec<api::Conversation>,
     answers: Streaming<api::ParticipateResponse>,
     network: std::sync::mpsc::Sender<Message>,
@@ -166,7 +166,7 @@ impl Lab {
             .expect("the ports are set");
     }
 
-    /// Lets time go on until then; what time it is.
+    /// Lets time advance until then; returns the time.
     pub async fn until(&mut self, until_ns: u64) -> Result<u64, tonic::Status> {
         let waits = self
             .waits
@@ -182,7 +182,6 @@ impl Lab {
             .ok_or_else(|| tonic::Status::aborted("the stream has ended"))
     }
 
-    /// Plans a run.
     pub async fn run(&mut self, name: &str, host: &str, start_ns: u64, program: Program) -> Result<(), tonic::Status> {
         let run = api::Run {
             name: name.into(),
@@ -194,7 +193,7 @@ impl Lab {
         self.simulation.start_traffic(request).await.map(|_| ())
     }
 
-    /// What became of a run.
+    /// State of a run.
     pub async fn state(&mut self, name: &str) -> api::RunState {
         let request = api::TrafficRequest {
             names: vec![name.into()],
@@ -237,7 +236,6 @@ impl Lab {
         response.into_inner().ports.remove(0)
     }
 
-    /// Ends the run.
     pub fn end(self) -> Result<World, String> {
         drop(self.waits);
         let _ = self.network.send(Message::End);

@@ -105,7 +105,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Whether a header is valid, as a number.
+    /// Validity of a header, as a number.
     fn valid(&self, header: &HeaderRef) -> Value {
         match header {
             HeaderRef::Element(stack, index) => self.chosen(*stack, index, &|h| self.valid(&HeaderRef::Static(h))),

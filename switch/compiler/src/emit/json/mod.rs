@@ -18,21 +18,6 @@ use crate::{
 
 /// Version of the format.
 const VERSION: [u32; 2] = [2, 23];
-/// Names of standard metadata for which BMv2 looks under other names.
-const ALIASES: [(&str, &str); 9] = [
-    ("queueing_metadata.enq_timestamp", "enq_timestamp"),
-    ("queueing_metadata.enq_qdepth", "enq_qdepth"),
-    ("queueing_metadata.deq_timedelta", "deq_timedelta"),
-    ("queueing_metadata.deq_qdepth", "deq_qdepth"),
-    (
-        "intrinsic_metadata.ingress_global_timestamp",
-        "ingress_global_timestamp",
-    ),
-    ("intrinsic_metadata.egress_global_timestamp", "egress_global_timestamp"),
-    ("intrinsic_metadata.mcast_grp", "mcast_grp"),
-    ("intrinsic_metadata.egress_rid", "egress_rid"),
-    ("intrinsic_metadata.priority", "priority"),
-];
 
 /// Writes JSON for a lowered program.
 pub(crate) struct Emitter<'a> {
@@ -101,13 +86,10 @@ impl Emitter<'_> {
     }
 
     fn aliases(&self) -> Vec<Value> {
-        match self.ir.arch {
-            Arch::V1model => ALIASES
-                .iter()
-                .map(|(n, f)| json!([n, ["standard_metadata", f]]))
-                .collect(),
-            Arch::Tna | Arch::T2na => Vec::new(),
-        }
+        let aliases = self.ir.standard_aliases.iter();
+        aliases
+            .map(|(alias, field)| json!([alias, ["standard_metadata", field]]))
+            .collect()
     }
 
     fn meta(&self) -> Value {

@@ -21,7 +21,7 @@ fn small(cells: u64) -> i32 {
 }
 
 impl Emitter<'_> {
-    /// What annotations of the package say of it.
+    /// Writes the annotations of the package.
     pub(super) fn package(&mut self) {
         let Some(main) = self.program.main else { return };
         let instance = &self.program.instances[main.index()];

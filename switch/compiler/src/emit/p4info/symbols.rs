@@ -23,7 +23,7 @@ pub(super) enum Kind {
 pub(super) struct Symbols {
     ids: BTreeMap<Kind, BTreeMap<String, Option<u32>>>,
     taken: HashSet<u32>,
-    /// How many names end in each suffix.
+    /// Number of names with each suffix.
     suffixes: HashMap<String, usize>,
     names: HashSet<String>,
 }

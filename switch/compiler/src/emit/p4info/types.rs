@@ -25,7 +25,7 @@ fn bits(spec: Bits) -> Spec {
     })
 }
 
-/// What `@p4runtime_translation` says: a name, and the type for the control plane.
+/// Content of `@p4runtime_translation`: a name, and the type for the control plane.
 struct Translation {
     uri: String,
     /// Bits; `None` for a string.

@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// What kind of block is lowered.
+/// Kind of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Block {
     Parser,

@@ -31,7 +31,7 @@ const METADATA: [(&str, &str); 7] = [
     ("egress_intrinsic_metadata_for_output_port_t", "eg_intr_md_for_oport"),
     ("ghost_intrinsic_metadata_t", "gh_intr_md"),
 ];
-/// Of ingress and egress.
+/// Names for ingress and egress.
 const FROM_PARSER: [&str; 2] = ["ig_intr_md_from_prsr", "eg_intr_md_from_prsr"];
 const FOR_DEPARSER: [&str; 2] = ["ig_intr_md_for_dprsr", "eg_intr_md_for_dprsr"];
 /// Headers in front of the frame, which the parsers extract.
@@ -42,10 +42,10 @@ const HEADERS: [(&str, &str); 2] = [
 /// The name of a pipe that the program does not name.
 const FIRST_PIPE: &str = "pipe0";
 
-/// What the lowering of TNA remembers.
+/// State of the lowering for TNA.
 #[derive(Default)]
 pub(in crate::lower) struct State {
-    /// Where the chip's metadata is, by its struct.
+    /// Places of the chip's metadata, by struct.
     places: HashMap<StructId, Loc>,
     /// Instances of externs.
     pub externs: Vec<Extern>,
@@ -53,13 +53,13 @@ pub(in crate::lower) struct State {
     pub register_actions: HashMap<(String, String), usize>,
     /// The index of the cell while the body of a register action is lowered.
     pub executing: Option<Expr>,
-    /// Where tables leave the cell of the entry that matched.
+    /// Field in which tables leave the cell of the matching entry.
     pub entry_cell: Option<Loc>,
     /// Header types that do not fill their last byte: index, what is said if one is part of a packet, place.
     pub odd_headers: Vec<(usize, Option<String>, Span)>,
 }
 
-/// One side of a pipe: what its blocks work on.
+/// One side of a pipe: the data of its blocks.
 struct Side {
     gress: Gress,
     headers: Loc,
@@ -128,7 +128,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Whether the compiler may lay out a header as it likes (`@flexible`), since only the program itself reads it.
+    /// True if the compiler may choose the layout of a header (`@flexible`), because only the program itself reads it.
     pub(in crate::lower) fn is_flexible(&self, id: StructId) -> bool {
         let def = self.program.types.get(id);
         let inner = |ty: &Type| matches!(ty, Type::Struct(id) if self.is_flexible(*id));
@@ -285,7 +285,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// What a deparser does besides emitting headers is a pipeline, run before the packet is put together.
+    /// Lowers the statements of a deparser other than emits into a pipeline, which runs before the packet is put
+    /// together.
     fn tna_deparser(&mut self, egress: usize, control: String, span: Span, stmts: Vec<Stmt>) {
         let (mut order, mut rest) = (Vec::new(), Vec::new());
         for stmt in flattened(stmts) {
@@ -317,6 +318,7 @@ impl Lowerer<'_> {
             primitives: Vec::new(),
             span,
         });
+        let rest = self.with_sent_values(rest, &mut Vec::new());
         self.pipeline(pipeline, control, span, rest);
     }
 
@@ -335,7 +337,7 @@ impl Lowerer<'_> {
         Some(self.field_loc(self.tna.places.get(&id)?, index).read().scalar())
     }
 
-    /// Packets with a parser error go on where a control reads the error.
+    /// Packets with a parser error continue if a control reads the error.
     fn note_parser_errors(&mut self) {
         for (i, header) in FROM_PARSER.into_iter().enumerate() {
             let Some(header) = self.ir.headers.iter().position(|h| h.name == header) else {

@@ -13,18 +13,19 @@ use crate::{
     source::Span,
     syntax::ast::Composite,
     typed::{
+        annotations::text_of,
         tree::{self, Maker},
         types::{InstanceId, StructId, Type, VarId},
     },
 };
 
-/// What is said of anything else in the controls for checksums.
+/// Message for anything else in the controls for checksums.
 const CHECKSUMS_ONLY: &str = "in checksum controls BMv2 takes only verify_checksum and update_checksum, \
                               of fields and constants, and 'if' around them";
 /// Index of the header `standard_metadata` in the program.
 const STANDARD: usize = 1;
 
-/// What the lowering of v1model remembers.
+/// State of the lowering for v1model.
 #[derive(Default)]
 pub(in crate::lower) struct State {
     /// The user metadata, and its struct.
@@ -33,7 +34,7 @@ pub(in crate::lower) struct State {
     pub field_lists: std::collections::HashMap<u64, u32>,
 }
 
-/// What all blocks work on.
+/// Data that all blocks share.
 pub(super) struct Shared {
     headers: Loc,
     metadata: Loc,
@@ -129,10 +130,8 @@ impl Lowerer<'_> {
         for stmt in flattened(stmts) {
             match stmt {
                 Stmt::Primitive(p) if p.op == "emit" => deparser.order.extend(Self::emitted(&p)),
-                Stmt::Primitive(p) if deparser.order.is_empty() => deparser.primitives.push(p),
-                Stmt::Primitive(p) => {
-                    self.error(p.span, "BMv2's deparser can do nothing else after the first emit");
-                }
+                // BMv2 does all else before it emits. The deparser only reads headers, so they come out alike.
+                Stmt::Primitive(p) => deparser.primitives.push(p),
                 Stmt::If(_, _, _, span) | Stmt::Apply(_, _, span) | Stmt::Loop(_, span) | Stmt::Exit(span) => {
                     let message = "BMv2's deparser takes no conditions: invalid headers are skipped anyway";
                     self.error(span, message);
@@ -205,10 +204,14 @@ impl Lowerer<'_> {
             metadata: true,
         });
         self.names.insert("standard_metadata".to_owned());
+        let fields = self.program.types.get(standard).fields.iter();
+        self.ir.standard_aliases = fields
+            .filter_map(|field| Some((text_of(&field.annotations, "alias")?, field.name.to_string())))
+            .collect();
         Loc::Struct(self.header_fields(&HeaderRef::Static(STANDARD), standard))
     }
 
-    /// Where the packet's metadata of the architecture is.
+    /// Place of the architecture's metadata.
     pub(in crate::lower) fn standard_header() -> HeaderRef {
         HeaderRef::Static(STANDARD)
     }

@@ -146,6 +146,13 @@ impl Lowerer<'_> {
         arg.and_then(|e| self.scalar_type(&e.ty)).unwrap_or(otherwise)
     }
 
+    /// A new variable that keeps a value.
+    pub(in crate::lower) fn kept(&mut self, value: Expr, span: Span, out: &mut Vec<Stmt>) -> Expr {
+        let variable = self.temporary(value.ty, span);
+        self.assign(&variable, Value::Scalar(value), span, out);
+        variable.read().scalar()
+    }
+
     /// The inputs of a hash, each a field or a constant with a width; others go to new variables first.
     pub(super) fn inputs(&mut self, value: Value, span: Span, out: &mut Vec<Stmt>) -> Vec<Expr> {
         match value {
@@ -158,9 +165,7 @@ impl Lowerer<'_> {
                 if direct {
                     return vec![e];
                 }
-                let variable = self.temporary(e.ty, span);
-                self.assign(&variable, Value::Scalar(e), span, out);
-                vec![variable.read().scalar()]
+                vec![self.kept(e, span, out)]
             }
             Value::List(parts) | Value::Header(parts) => {
                 parts.into_iter().flat_map(|p| self.inputs(p, span, out)).collect()

@@ -234,9 +234,10 @@ impl Lowerer<'_> {
     fn digest(&mut self, args: Args, span: Span, out: &mut Vec<Stmt>) {
         let receiver = self.number_arg(args, 0, out);
         let Some(Some(data)) = args.get(1) else { return };
-        // The fields are read when the digest is sent, so their values now are kept in new variables.
+        // The list is read at the end of ingress, so new variables keep the values of now.
         let value = self.value(data, out).read();
-        let fields = self.inputs(value, span, out);
+        let values = self.inputs(value, span, out);
+        let fields = values.into_iter().map(|value| self.kept(value, span, out)).collect();
         let name = self.digest_name(&data.ty);
         let id = self.ir.learn_lists.len() as u32 + 1;
         let list = FieldList {
@@ -331,8 +332,10 @@ impl Lowerer<'_> {
         let Value::Text(text) = self.value_arg(args, 0, out) else {
             return self.error(span, "the message must be a string");
         };
+        let Some(Some(data)) = args.get(1) else {
+            return Self::push(out, "log_msg", vec![Arg::Text(text), Arg::Values(Vec::new())], span);
+        };
         let value = self.value_arg(args, 1, out);
-        let Some(Some(data)) = args.get(1) else { return };
         let mut values = Vec::new();
         let mut pieces = text.split("{}");
         let mut shown = pieces.next().unwrap_or_default().to_owned();
@@ -368,7 +371,7 @@ impl Lowerer<'_> {
         named.map(|((name, ty), value)| (name, value, ty)).collect()
     }
 
-    /// How a value is shown, as p4c has it: `{}`, or `(a:{},b:{})` for a header.
+    /// Format of a value, as in p4c: `{}`, or `(a:{},b:{})` for a header.
     fn log_format(&self, value: Value, ty: &Type, values: &mut Vec<Expr>) -> String {
         if let Value::Scalar(e) = value {
             values.push(e);
@@ -380,7 +383,7 @@ impl Lowerer<'_> {
     }
 }
 
-/// Whether a metadata field is annotated with the number of a field list.
+/// True if a metadata field is annotated with the number of a field list.
 pub(in crate::lower) fn in_list(annotations: &tree::Annotations, number: u64) -> bool {
     numbers_of(annotations, "field_list").contains(&number)
 }

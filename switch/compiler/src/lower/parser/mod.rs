@@ -27,7 +27,7 @@ pub(super) struct Call {
     start: usize,
     /// Name of the instance, for the names of its states; empty for the main parser.
     prefix: String,
-    /// What is done when it accepts.
+    /// Code after it accepts.
     after: Vec<Stmt>,
 }
 
@@ -42,7 +42,7 @@ struct Lowered {
 /// A state that is being filled.
 struct Cursor {
     state: usize,
-    /// Nothing more comes: a transition has been set.
+    /// True if a transition is set, so nothing more follows.
     closed: bool,
 }
 
@@ -205,7 +205,7 @@ impl Lowerer<'_> {
         base + call.start
     }
 
-    /// Where `reject` goes: BMv2 accepts such packets; on the chip they have an error.
+    /// Target of `reject`: BMv2 accepts such packets; on the chip they have an error.
     fn reject_state(&mut self, accept: Option<usize>) -> Option<usize> {
         if self.ir.arch == Arch::V1model {
             return accept;

@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// Most transitions of a state, which ranges may multiply.
+/// Limit on the transitions of a state, which ranges may multiply.
 const MAX_CASES: usize = 4096;
 
 impl Lowerer<'_> {

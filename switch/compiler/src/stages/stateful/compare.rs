@@ -18,7 +18,7 @@ pub struct Comparison {
     sum: Sum,
 }
 
-/// What is compared with zero. The flags say what is subtracted.
+/// Sum that is compared with zero. The flags mark subtracted parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Sum {
     memory: Option<(usize, bool)>,
@@ -43,7 +43,7 @@ impl Sum {
 }
 
 impl Body<'_> {
-    /// In which outcomes of the comparisons a condition holds.
+    /// Outcomes of the comparisons for which a condition holds.
     pub(super) fn condition(&mut self, e: &Expr, when: When) -> When {
         match &e.kind {
             ExprKind::Bool(value) => {
@@ -103,7 +103,7 @@ impl Body<'_> {
         if negated { !holds } else { holds }
     }
 
-    /// Adds the parts of a side of a comparison; false if they do not fit, which is told.
+    /// Adds the parts of a side of a comparison; false if they do not fit, which is reported.
     fn collect(&mut self, whole: &Expr, e: &Expr, minus: bool, sum: &mut Sum) -> bool {
         match &e.kind {
             ExprKind::Int(value) => {

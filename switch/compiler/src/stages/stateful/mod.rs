@@ -25,7 +25,7 @@ use crate::{
 use compare::Comparison;
 pub use register::check_registers;
 
-/// In which of the 16 outcomes of four comparisons something happens: a bit for each.
+/// Outcomes of four comparisons, a bit for each of the 16.
 type When = u16;
 
 const ALWAYS: When = !0;
@@ -37,18 +37,18 @@ struct Given {
     span: Span,
 }
 
-/// What one RegisterAction needs.
+/// Needs of one RegisterAction.
 struct Body<'a> {
     ir: &'a Ir,
     chip: &'a Chip,
     action: &'a RegisterAction,
     wrong: Vec<(Span, String)>,
     comparisons: Vec<Comparison>,
-    /// What is written to each half of the cell.
+    /// Values written to each half of the cell.
     updates: BTreeMap<usize, Vec<Given>>,
-    /// What is returned as each result.
+    /// Values returned as each result.
     outputs: BTreeMap<usize, Vec<Given>>,
-    /// What the body's own variables hold.
+    /// Values of the body's own variables.
     locals: BTreeMap<Cell, Vec<(When, Expr)>>,
     left: HashMap<Label, When>,
     /// Variables with the value of a RegisterParam, which is a constant of the ALU.
@@ -57,12 +57,12 @@ struct Body<'a> {
     outside: BTreeSet<String>,
     /// Constants that an instruction has no room for.
     large: BTreeSet<BigInt>,
-    /// Whether the statement at hand returns a value as it is; then the new one is meant.
+    /// True if the current statement returns a value directly; then the new one is meant.
     returning: bool,
     span: Span,
 }
 
-/// What is wrong with a RegisterAction; and the constants that it needs a place for.
+/// Faults of a RegisterAction, and the constants that need a place.
 pub fn check(ir: &Ir, chip: &Chip, action: &RegisterAction) -> (Vec<(Span, String)>, BTreeSet<BigInt>) {
     let mut body = Body {
         ir,
@@ -85,7 +85,7 @@ pub fn check(ir: &Ir, chip: &Chip, action: &RegisterAction) -> (Vec<(Span, Strin
     (body.wrong, body.large)
 }
 
-/// What a number in a body is.
+/// Source of a number in a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     Memory(usize),
@@ -108,7 +108,7 @@ impl Body<'_> {
         }
     }
 
-    /// Which half of the cell a field is.
+    /// Half of the cell that a field is.
     fn half(&self, cell: Cell) -> Option<usize> {
         self.action
             .value
@@ -220,7 +220,7 @@ impl Body<'_> {
         }
     }
 
-    /// Nothing is assigned twice on a path, but for a zero at the start.
+    /// Refuses a second assignment on a path, except after a zero at the start.
     fn once(&mut self, index: usize, is_update: bool, given: &Given) {
         let list = if is_update { &self.updates } else { &self.outputs };
         let is_zero = |e: &Expr| e.as_int().is_some_and(|v| v == BigInt::ZERO);
@@ -290,7 +290,7 @@ impl Body<'_> {
         }
     }
 
-    /// What a number is, if it is one that an ALU takes.
+    /// Source of a number, if an ALU can take it.
     fn source(&mut self, e: &Expr) -> Option<Source> {
         match &e.kind {
             ExprKind::Int(value) => {
@@ -325,7 +325,7 @@ impl Body<'_> {
         }
     }
 
-    /// Whether an expression has nothing of the cell, and nothing that carries from bit to bit.
+    /// True if an expression reads nothing of the cell, and nothing carries from bit to bit.
     fn is_outside(&self, e: &Expr) -> bool {
         let mut fits = true;
         visit(e, &mut |e| {
@@ -409,7 +409,7 @@ impl Body<'_> {
         }
     }
 
-    /// What all of the body takes together.
+    /// Checks the needs of the whole body.
     fn totals(&mut self) {
         self.span = self.action.span;
         let (needs, most) = (self.comparisons.len(), self.chip.comparisons);

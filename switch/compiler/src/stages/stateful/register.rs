@@ -8,7 +8,7 @@ use crate::{
     stages::chip::{ACTIONS_OF_A_REGISTER, CONSTANTS_OF_A_REGISTER, Chip},
 };
 
-/// What is wrong with the registers and their RegisterActions.
+/// Faults of the registers and their RegisterActions.
 pub fn check_registers(ir: &Ir, chip: &Chip) -> Vec<(Span, String)> {
     let mut wrong = Vec::new();
     for (index, register) in ir.registers.iter().enumerate() {
@@ -50,7 +50,7 @@ pub fn check_registers(ir: &Ir, chip: &Chip) -> Vec<(Span, String)> {
     wrong
 }
 
-/// What is wrong with the type of a register's cells, given the widths of its numbers.
+/// Faults of the type of a register's cells, given the widths of its numbers.
 fn cell(chip: &Chip, register: &Register, lanes: &[u32]) -> Option<String> {
     let single = |w: u32| matches!(w, 8 | 16 | 32) || (w == 64 && chip.outputs > 1);
     let fits = match lanes {

@@ -11,14 +11,13 @@ use crate::{
 pub struct Annotation {
     /// The name, dots included.
     pub name: Symbol,
-    /// What follows the name.
+    /// Text after the name.
     pub body: AnnotationBody,
 }
 
 /// The part of an annotation after its name.
 #[derive(Clone, Debug)]
 pub enum AnnotationBody {
-    /// Nothing.
     None,
     /// `(...)`: any tokens.
     Unstructured(Vec<Token>),
@@ -38,7 +37,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// Whether the callee may write it.
+    /// True if the callee may write it.
     #[must_use]
     pub fn is_written(self) -> bool {
         matches!(self, Direction::Out | Direction::InOut)
@@ -76,7 +75,7 @@ pub struct Field {
 #[derive(Clone, Debug)]
 pub struct Decl {
     pub annotations: Vec<Annotation>,
-    /// Its name (empty for `error` and `match_kind`).
+    /// Name (empty for `error` and `match_kind`).
     pub name: Ident,
     pub kind: DeclKind,
     pub span: Span,
@@ -95,7 +94,7 @@ impl Decl {
     }
 }
 
-/// Which of the three types with named fields.
+/// Type with named fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Composite {
     Header,
@@ -144,17 +143,17 @@ pub enum DeclKind {
 #[derive(Clone, Debug)]
 pub struct Method {
     pub annotations: Vec<Annotation>,
-    /// Its name; that of the extern for a constructor.
+    /// Name; that of the extern for a constructor.
     pub name: Ident,
     pub type_params: Vec<Ident>,
-    /// What it returns; `None` for a constructor.
+    /// Result type; `None` for a constructor.
     pub result: Option<TypeExpr>,
     pub params: Vec<Param>,
     /// `abstract`: the program gives the body with each instance.
     pub is_abstract: bool,
 }
 
-/// What a parser or control takes.
+/// Parameters of a parser or control.
 #[derive(Clone, Debug)]
 pub struct Signature {
     pub type_params: Vec<Ident>,
@@ -175,13 +174,12 @@ pub struct ParserBody {
 pub struct State {
     pub annotations: Vec<Annotation>,
     pub name: Ident,
-    /// What it does.
     pub stmts: Vec<Stmt>,
-    /// Where it goes; `None` means `reject`.
+    /// Next state; `None` means `reject`.
     pub transition: Option<Transition>,
 }
 
-/// Where a state goes.
+/// Transition of a state.
 #[derive(Clone, Debug)]
 pub enum Transition {
     /// `transition s`
@@ -194,17 +192,14 @@ pub enum Transition {
 #[derive(Clone, Debug)]
 pub struct ControlBody {
     pub locals: Vec<Decl>,
-    /// Its `apply` block.
     pub apply: Block,
 }
 
 #[derive(Clone, Debug)]
 pub struct TableProperty {
     pub annotations: Vec<Annotation>,
-    /// Whether it is `const`.
     pub is_const: bool,
     pub name: Ident,
-    /// What it says.
     pub value: PropertyValue,
 }
 
@@ -227,9 +222,8 @@ pub struct Entry {
     pub annotations: Vec<Annotation>,
     /// `priority = e`
     pub priority: Option<Expr>,
-    /// What it matches.
+    /// Keys of its match.
     pub keys: Vec<Expr>,
-    /// What it does.
     pub action: Expr,
     pub span: Span,
 }
@@ -276,6 +270,6 @@ pub struct SwitchCase {
     /// The label; `None` for `default`.
     pub label: Option<Expr>,
     pub span: Span,
-    /// What is done.
+    /// Statements.
     pub block: Option<Block>,
 }

@@ -112,7 +112,7 @@ pub enum ExprKind {
     Tuple(Vec<Expr>),
 }
 
-/// One argument of a call.
+/// Argument of a call.
 #[derive(Clone, Debug)]
 pub struct Arg {
     /// The parameter's name, where given (`name = value`).

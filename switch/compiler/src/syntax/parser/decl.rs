@@ -162,7 +162,8 @@ impl Parser<'_> {
         Ok(Decl::new(annotations, name, kind))
     }
 
-    /// After `extern`: an object has `{` after its name and type parameters, a function has a name and `(`.
+    /// True after `extern` for an object, which has `{` after its name and type parameters; a function has a name and
+    /// `(`.
     fn object_follows(&self) -> bool {
         let mut ahead = 1;
         if self.peek_at(1) == &Tok::Punct("<") {

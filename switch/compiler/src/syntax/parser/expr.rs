@@ -6,7 +6,7 @@ use crate::syntax::{
     token::{KEYWORDS, SOFT_KEYWORDS, Tok},
 };
 
-/// Most operators and members in one whole expression: its tree may be as deep as it has operators.
+/// Limit on operators and members in one whole expression: its tree may be as deep as their number.
 const MAX_OPERATORS: usize = 4000;
 
 /// An operator's precedence (specification section 8): as in C, but the bitwise operators bind tighter than comparisons,
@@ -140,7 +140,7 @@ impl Parser<'_> {
         Ok(Expr::new(ExprKind::Unary(op, Box::new(operand)), span))
     }
 
-    /// Whether `(` here starts a cast: a type stands in the parentheses.
+    /// True if `(` here starts a cast: a type is in the parentheses.
     fn at_cast(&self) -> bool {
         match self.peek_at(1) {
             Tok::Word(w) if matches!(&**w, "bit" | "int" | "bool" | "varbit" | "tuple") => true,
@@ -322,7 +322,7 @@ impl Parser<'_> {
         Ok(Expr::new(kind, span))
     }
 
-    /// One element of a key set: a value, `a &&& b`, `a .. b`, `default`, `_`.
+    /// Parses one element of a key set: a value, `a &&& b`, `a .. b`, `default`, `_`.
     fn key_element(&mut self) -> Parsed<Expr> {
         let span = self.span();
         if self.is_word("default") || self.is_word("_") {

@@ -43,7 +43,7 @@ pub(crate) fn parse(tokens: &[Token], reporter: &mut Reporter) -> Vec<Decl> {
     parser.program()
 }
 
-/// What the parser knows of a name.
+/// The parser's knowledge of a name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum NameKind {
     Type,
@@ -106,7 +106,7 @@ struct Parser<'a> {
     depth: usize,
     /// While trying whether something parses: errors are not reported.
     quiet: bool,
-    /// How many expressions are around this place, and how many operators the outermost one has so far.
+    /// Number of expressions around this place, and of operators in the outermost one so far.
     in_expr: usize,
     operators: usize,
 }
@@ -130,7 +130,7 @@ impl Parser<'_> {
         list
     }
 
-    /// After an error: on to what looks like the start of the next top-level declaration.
+    /// After an error, skips to what looks like the start of the next top-level declaration.
     fn skip_declaration(&mut self, before: usize) {
         self.scopes.truncate(1);
         if self.at == before {
@@ -162,7 +162,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the word here is inside braces opened after the last top-level start; judged by what stands before it.
+    /// True if the word here is inside braces that were opened after the last top-level start; judged by the text
+    /// before it.
     fn is_nested_start(&self) -> bool {
         let previous = self.at.checked_sub(1).map(|i| &self.tokens[i].tok);
         let nested_kind = matches!(self.peek(), Tok::Word(w) if matches!(&**w, "action" | "const" | "error"));

@@ -25,7 +25,7 @@ impl Parser<'_> {
         })
     }
 
-    /// After an error: past the next `;` of this block, or to its `}`.
+    /// After an error, skips past the next `;` of this block, or to its `}`.
     fn skip_statement(&mut self) -> Parsed<()> {
         let mut depth = 0usize;
         loop {
@@ -108,7 +108,7 @@ impl Parser<'_> {
         Ok(stmt)
     }
 
-    /// Whether a declaration of a constant, variable or instance starts here.
+    /// True if a declaration of a constant, variable or instance starts here.
     pub(super) fn at_local_declaration(&self) -> bool {
         if self.is_word("const") {
             return true;
@@ -284,7 +284,7 @@ impl Parser<'_> {
         Ok(kind)
     }
 
-    /// What may stand left of `=`, or a call. Not a whole expression, in which `<` could be an operator.
+    /// Parses the left side of `=`, or a call. Not a whole expression, in which `<` could be an operator.
     fn lvalue(&mut self) -> Parsed<Expr> {
         self.whole_expr(Self::postfix_expr)
     }

@@ -22,7 +22,7 @@ const BASE_TYPES: &[&str] = &[
 ];
 
 impl Parser<'_> {
-    /// Whether a type that begins with a keyword starts here. `error` and `list` may also be something else.
+    /// True if a type that begins with a keyword starts here. `error` and `list` may also be something else.
     pub(super) fn at_base_type(&self) -> bool {
         match self.peek() {
             Tok::Word(w) if &**w == "list" => self.peek_at(1) == &Tok::Punct("<"),

@@ -14,8 +14,8 @@ use crate::load::json::Json;
 use crate::run::code::Code;
 use crate::run::layout::Layout;
 use crate::run::machine::run;
-use crate::run::native::Parts;
 use crate::run::observer::Nobody;
+use crate::run::program::Parts;
 use crate::run::state::{RegisterArray, Registers, State};
 
 /// Widths and signedness of the fields of the one header.

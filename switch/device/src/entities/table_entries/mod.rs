@@ -7,8 +7,10 @@ use p4sched_dataplane::{ActionCall, Pipeline};
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::table_action::Type as ActionKind;
 
+use crate::fault::Fault;
+use crate::forwarding::Forwarding;
 use crate::store::Stored;
-use crate::{Fault, Forwarding, action, match_key};
+use crate::{action, match_key};
 
 pub(crate) use read::{read, replay, snapshot};
 pub(crate) use write::write;

@@ -9,10 +9,12 @@ use p4sched_proto::p4::v1::table_action::Type as ActionKind;
 use p4sched_proto::p4::v1::update::Type;
 
 use crate::entities::{counters, meters};
+use crate::fault::Fault;
+use crate::forwarding::Forwarding;
 use crate::index::Table;
 use crate::match_key::key_of;
 use crate::store::{Stored, TableStore};
-use crate::{Fault, Forwarding, action, match_key};
+use crate::{action, match_key};
 
 /// Reads the entries, or the default actions, that a filter selects.
 pub(crate) fn read(

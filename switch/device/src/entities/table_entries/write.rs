@@ -7,10 +7,12 @@ use p4sched_proto::p4::v1::update::Type;
 
 use crate::entities::one_shot::{self, Replaces};
 use crate::entities::{counters, meters};
+use crate::fault::Fault;
+use crate::forwarding::Forwarding;
 use crate::index::{Index, Table};
 use crate::match_key::key_of;
 use crate::store::{DefaultEntry, Key, Stored};
-use crate::{Fault, Forwarding, action, match_key};
+use crate::{action, match_key};
 
 /// Inserts, modifies or deletes an entry, or modifies the default action.
 pub(crate) fn write(

@@ -1,9 +1,9 @@
-//! What a deparser sends besides the packet: mirrored copies, the packet again, digests.
+//! Additional output of a deparser: mirrored copies, resubmitted packets, digests.
 
 use num_bigint::BigInt;
 
 use crate::{
-    ir::{Arg, Expr, ExprKind, FieldList, Stmt, Ty},
+    ir::{Arg, Expr, ExprKind, FieldList, FieldRef, Primitive, Stmt, Ty},
     lower::{
         Lowerer,
         arch::Block,
@@ -55,11 +55,7 @@ impl Lowerer<'_> {
         for value in self.inputs(data, span, out) {
             let value = match value.kind {
                 ExprKind::Field(_) => value,
-                _ => {
-                    let variable = self.temporary(value.ty, span);
-                    self.assign(&variable, Value::Scalar(value), span, out);
-                    variable.read().scalar()
-                }
+                _ => self.kept(value, span, out),
             };
             fields.push(value);
         }
@@ -98,6 +94,54 @@ impl Lowerer<'_> {
             self.when("resubmit_type", when, inner, span, out);
         }
         Value::Nothing
+    }
+
+    /// Mirrored and resubmitted data is read when the deparser is through. Where a later statement writes one of its fields, a new
+    /// variable keeps the value of the call. `later` has the fields that are written behind `stmts`, and then those in them.
+    pub(in crate::lower) fn with_sent_values(&mut self, stmts: Vec<Stmt>, later: &mut Vec<FieldRef>) -> Vec<Stmt> {
+        let mut backwards = Vec::with_capacity(stmts.len());
+        for stmt in stmts.into_iter().rev() {
+            match stmt {
+                Stmt::If(condition, yes, no, span) => {
+                    let mut otherwise = later.clone();
+                    let no = self.with_sent_values(no, &mut otherwise);
+                    let yes = self.with_sent_values(yes, later);
+                    later.extend(otherwise);
+                    backwards.push(Stmt::If(condition, yes, no, span));
+                }
+                Stmt::Primitive(primitive) => {
+                    let copies = self.copies_of_sent(&primitive, later);
+                    later.extend(primitive.args.iter().filter_map(|arg| match arg {
+                        Arg::Target(field) => Some(field.clone()),
+                        _ => None,
+                    }));
+                    backwards.push(Stmt::Primitive(primitive));
+                    backwards.extend(copies.into_iter().rev());
+                }
+                other => backwards.push(other),
+            }
+        }
+        backwards.reverse();
+        backwards
+    }
+
+    fn copies_of_sent(&mut self, primitive: &Primitive, later: &[FieldRef]) -> Vec<Stmt> {
+        let mut copies = Vec::new();
+        let (true, Some(Arg::Number(list))) = (matches!(primitive.op, "mirror" | "resubmit"), primitive.args.last())
+        else {
+            return copies;
+        };
+        let Some(index) = self.ir.field_lists.iter().position(|l| BigInt::from(l.id) == *list) else {
+            return copies;
+        };
+        for i in 0..self.ir.field_lists[index].fields.len() {
+            let value = self.ir.field_lists[index].fields[i].clone();
+            if matches!(&value.kind, ExprKind::Field(field) if later.contains(field)) {
+                let kept = self.kept(value, primitive.span, &mut copies);
+                self.ir.field_lists[index].fields[i] = kept;
+            }
+        }
+        copies
     }
 
     pub(super) fn digest_object(

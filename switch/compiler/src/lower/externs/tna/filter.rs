@@ -21,7 +21,7 @@ use crate::{
     },
 };
 
-/// What a result of `Wred` is.
+/// Type of a result of `Wred`.
 const VERDICT: Ty = Ty::Bits {
     signed: false,
     width: 8,

@@ -13,10 +13,10 @@ use crate::{
     },
 };
 
-/// How a math unit is set up.
+/// Setup of a math unit.
 #[derive(Clone, Debug)]
 pub(in crate::lower) struct Unit {
-    /// Whether the exponent is inverted, as for `1 / x`.
+    /// True if the exponent is inverted, as for `1 / x`.
     invert: bool,
     /// 1 doubles the exponent (a square), -1 halves it (a square root).
     shift: i32,

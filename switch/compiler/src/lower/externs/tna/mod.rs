@@ -26,12 +26,12 @@ use crate::{
 /// An instance of an extern of the chip.
 #[derive(Clone, Debug)]
 pub(in crate::lower) enum Extern {
-    /// Its declaration, its name, where it stands, and its register.
+    /// A RegisterAction: declaration, name, place and register.
     RegisterAction(register::Declared),
     /// A register of one cell that only the control plane writes.
     RegisterParam(usize),
     Math(math::Unit),
-    /// As index.
+    /// A filter, as index.
     Filter(usize),
     Hash(hash::Hash),
     Polynomial(hash::Polynomial),
@@ -44,7 +44,7 @@ pub(in crate::lower) enum Extern {
     Mirror(Option<Expr>),
     Resubmit(Option<Expr>),
     Digest(deparser::Digest),
-    /// What only says how tables are stored, or how hard the parser is pressed.
+    /// An extern that only advises how tables are stored, or how hard the parser is pressed.
     Advice,
 }
 

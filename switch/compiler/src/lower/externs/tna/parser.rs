@@ -1,4 +1,4 @@
-//! What parsers compute: checksums (in deparsers too), the counter, and the data that comes with a port.
+//! Computations of parsers: checksums (in deparsers too), the counter, and the data of a port.
 
 use crate::{
     arch::Arch,
@@ -127,7 +127,7 @@ impl Lowerer<'_> {
         Expr::binary(BinaryOp::Add, kept, add, BYTE)
     }
 
-    /// Reads the data that comes with the port, and goes on behind it.
+    /// Reads the data of the port, and continues after it.
     pub(super) fn port_metadata(&mut self, ty: &Type, span: Span, out: &mut Vec<Stmt>) -> Value {
         if self.block != Block::Parser {
             self.error(span, "port_metadata_unpack can be called in parsers only");

@@ -30,9 +30,9 @@ pub(in crate::lower) struct Declared {
 
 /// The primitive that executes a register action.
 const EXECUTE: &str = ir::EXECUTE_REGISTER_ACTION;
-/// Most bits of a cell.
+/// Largest width of a cell.
 const MAX_CELL: u32 = 128;
-/// Of a cell.
+/// Type of the index of a cell.
 pub(super) const INDEX: Ty = Ty::Bits {
     signed: false,
     width: 32,
@@ -295,7 +295,7 @@ impl Lowerer<'_> {
         first
     }
 
-    /// What an action's body asks of its stateful ALU: which comparisons hold, as one bit of 2^n; the cell's index.
+    /// Lowers the methods of an action's stateful ALU: the comparisons that hold, as one bit of 2^n; the cell's index.
     pub(super) fn alu_method(
         &mut self,
         action: &Declared,
@@ -458,7 +458,7 @@ impl Lowerer<'_> {
         all
     }
 
-    /// What the parameters of the control around a declaration stand for, as text.
+    /// Values of the parameters of the control around a declaration, as text.
     fn seen(&self, action: &Declared) -> String {
         let program = self.program;
         let declares = |locals: &[Local]| {

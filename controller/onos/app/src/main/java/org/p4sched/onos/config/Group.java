@@ -5,8 +5,8 @@ import java.util.List;
 
 /** Equal-cost paths. A flow's hash says which of the 64 buckets it is in; the buckets are dealt in turn to the paths. */
 public final class Group {
-    /** Of each group (ECMP_BUCKETS in p4/shared/constants.p4). */
-    public static final int BUCKETS = 64;
+    /** Buckets of each group. */
+    public static final int BUCKETS = Constants.ECMP_BUCKETS;
 
     private final int number;
     private final List<Hop> paths;

@@ -7,18 +7,18 @@ import java.util.stream.Collectors;
 /** Where a switch takes the ranks of packets from: the choice of p4/include/rank.p4. */
 public enum RankSource {
     /** Table {@code flow_ranks}. */
-    STATIC(0),
+    STATIC("RANK_STATIC"),
     /** The rank header of UDP datagrams to ports 5376 to 5631. */
-    HEADER(1),
+    HEADER("RANK_HEADER"),
     /** The TOS byte. */
-    TOS(2),
+    TOS("RANK_TOS"),
     /** Start-time fair queueing: the virtual start time, computed by the switch. */
-    STFQ(3);
+    STFQ("RANK_STFQ");
 
     private final int number;
 
-    RankSource(int number) {
-        this.number = number;
+    RankSource(String constant) {
+        number = Constants.named(constant);
     }
 
     /** As the action {@code set_rank_source} has it. */

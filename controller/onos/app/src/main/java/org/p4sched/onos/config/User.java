@@ -8,7 +8,7 @@ import org.onlab.packet.Ip4Prefix;
 /** A user: all packets from a prefix, or all TCP segments to an address and port (p4/include/users.p4). */
 public final class User {
     /** Users are 1 .. 4095; user 0 is all other traffic. */
-    public static final int MOST = 4095;
+    public static final int MOST = Constants.MAX_USERS - 1;
     /** The scale of weight 1: the estimator charges length * scale / 256. */
     public static final int UNIT_SCALE = 256;
 

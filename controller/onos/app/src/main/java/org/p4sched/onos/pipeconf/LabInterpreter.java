@@ -33,6 +33,7 @@ import org.onosproject.net.pi.runtime.PiAction;
 import org.onosproject.net.pi.runtime.PiActionParam;
 import org.onosproject.net.pi.runtime.PiPacketOperation;
 import org.onosproject.net.pi.service.PiPipeconfService;
+import org.p4sched.onos.config.Constants;
 
 /**
  * What ONOS's own words mean in the programs.
@@ -42,9 +43,6 @@ import org.onosproject.net.pi.service.PiPipeconfService;
  * tell by which port it came.
  */
 public class LabInterpreter extends AbstractHandlerBehaviour implements PiPipelineInterpreter {
-    /** From and to the controller (p4/shared/constants.p4). */
-    static final int CPU_PORT = 509;
-
     private static final String V1MODEL = "v1model";
     private static final Map<Criterion.Type, String> FIELDS = Map.of(
             Criterion.Type.IPV4_SRC, "hdr.ipv4.src_addr",
@@ -173,14 +171,14 @@ public class LabInterpreter extends AbstractHandlerBehaviour implements PiPipeli
         }
     }
 
-    /** CONTROLLER is port 509 of a software switch; a chip has another port, which its platform chooses. */
+    /** CONTROLLER is port CPU_PORT of a software switch; a chip has another port, which its platform chooses. */
     @Override
     public Optional<Integer> mapLogicalPortNumber(PortNumber port) {
         boolean software = pipeconf()
                 .flatMap(found -> found.pipelineModel().architecture())
                 .map(V1MODEL::equals)
                 .orElse(false);
-        return port.equals(PortNumber.CONTROLLER) && software ? Optional.of(CPU_PORT) : Optional.empty();
+        return port.equals(PortNumber.CONTROLLER) && software ? Optional.of(Constants.CPU_PORT) : Optional.empty();
     }
 
     /** The action with which the program starts. */

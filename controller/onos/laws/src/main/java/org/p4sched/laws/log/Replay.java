@@ -62,6 +62,11 @@ public final class Replay {
                 number++;
                 Map<?, ?> line = Lines.parsed(text);
                 if (Lines.kind(line).equals("start")) {
+                    if (Boolean.TRUE.equals(line.get("turned"))) {
+                        throw new DecisionLogException(
+                                path + ":" + number
+                                        + ": a parameter was turned by hand here: 'p4sched replay' makes these decisions again");
+                    }
                     run = begun(line);
                 } else if (run == null) {
                     throw new RecordException("a decision before any start line");

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -50,6 +51,14 @@ class ReplayTest {
     void runsOfOneLogFollowEachOther() {
         SteadyRun.append(path, 2);
         assertEquals("0 22" + ALL, replayed(path));
+    }
+
+    @Test
+    void aParameterThatWasTurnedByHandIsTold() throws IOException {
+        String start = Files.readAllLines(path).get(0).replaceFirst("}$", ",\"turned\":true}");
+        Files.writeString(path, start + "\n", StandardOpenOption.APPEND);
+        String turned = ": a parameter was turned by hand here: 'p4sched replay' makes these decisions again\n";
+        assertEquals("1 p4sched: " + path + ":22" + turned, replayed(path));
     }
 
     @Test

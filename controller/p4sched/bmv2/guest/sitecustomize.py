@@ -1,0 +1,48 @@
+"""Lets a Python that `p4sched as-bmv2` started find packages that it lacks.
+
+They are those that material for BMv2 imports: P4Runtime's messages, gRPC, scapy, psutil, Mininet and p4runtime-shell.
+What the Python has of its own stays first. Packages are there for the version of Python that `make setup` found.
+This file runs in every version from 3.6 on.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from importlib.metadata import Distribution, DistributionFinder
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_ROOT = os.path.abspath(os.path.join(_HERE, *[os.pardir] * 4))
+_FOLDERS = (
+    _HERE,
+    os.path.join(_ROOT, ".venv-shell", "lib", f"python{sys.version_info[0]}.{sys.version_info[1]}", "site-packages"),
+)
+
+
+class _Missing:
+    """The finder that Python asks last: for packages, and for parts that a package lacks, as `p4` lacks `p4.tmp`."""
+
+    @staticmethod
+    def find_spec(
+        name: str, path: "Sequence[str] | None" = None, target: "ModuleType | None" = None
+    ) -> "ModuleSpec | None":
+        inside = name.split(".")[:-1]
+        return PathFinder.find_spec(name, [os.path.join(folder, *inside) for folder in _FOLDERS], target)
+
+    @staticmethod
+    def find_distributions(context: "DistributionFinder.Context") -> "Iterable[Distribution]":
+        """Finds metadata for importlib.metadata: some packages ask for their own version."""
+        return PathFinder.find_distributions(type(context)(**{**vars(context), "path": list(_FOLDERS)}))
+
+
+sys.meta_path.append(_Missing)
+
+# another sitecustomize, which Python would have found
+_other = PathFinder.find_spec("sitecustomize", [folder for folder in sys.path if os.path.abspath(folder) != _HERE])
+if _other is not None and _other.loader is not None:
+    _other.loader.exec_module(sys.modules[__name__])

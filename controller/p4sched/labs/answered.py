@@ -1,0 +1,64 @@
+"""Output of a process that runs a student's Python: one JSON value per line, within bounds.
+
+The student's code can write anything there: more lines, numbers that no float holds, lists in lists without end.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from p4sched.labs.sandbox import SubmissionError
+
+LONGEST_INTEGER = 300
+"""Digits. Longer ones are infinite: one cannot compute with them and a float."""
+DEEPEST = 20
+"""Lists and objects within each other. An answer of a lab has three."""
+
+
+def trials_answered(text: str, lengths: Sequence[int], file: str) -> list[list[Any]]:
+    """The answers in each trial: not more than the trial has samples, each of them any value of JSON.
+
+    lengths: samples of each trial. file: of the student, for messages.
+
+    Raises:
+        SubmissionError: there are no answers, or they have another form. The file may say why.
+    """
+    answers = values(text, len(lengths))
+    match answers:
+        case [{"problem": str(problem)}, *_]:
+            raise SubmissionError(problem)
+    lists = [answer for answer in answers if isinstance(answer, list)]
+    if [len(answer) <= most for answer, most in zip(lists, lengths, strict=False)] != [True] * len(lengths):
+        raise SubmissionError(f"{file} ended before it had answered all samples, or wrote something else than answers")
+    return lists
+
+
+def values(text: str, most: int) -> list[Any]:
+    """A value for each line. None at all if there are more lines than `most`, or if one has another form."""
+    text = text.removesuffix("\n")
+    if text.count("\n") >= most:
+        return []
+    try:
+        found = [json.loads(line, parse_int=_number) for line in text.split("\n")]
+    except (ValueError, RecursionError):
+        return []
+    return found if all(map(_is_shallow, found)) else []
+
+
+def _number(text: str) -> int | float:
+    return int(text) if len(text) < LONGEST_INTEGER else float(text)
+
+
+def _is_shallow(value: object) -> bool:
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [inner for outer in level for inner in _inside(outer)]
+        if not level:
+            return True
+    return False
+
+
+def _inside(value: object) -> Sequence[object]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else ()

@@ -1,0 +1,182 @@
+"""A file of one submission: out of a folder, an archive, or alone.
+
+All of it is a student's: names, depth, sizes, and whether it is an archive at all. Links are not followed, for they
+could lead to files of the teacher or of others.
+"""
+
+import os
+import stat
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from p4sched.labs.sandbox import MEGABYTE, SubmissionError
+from p4sched.labs.submissions import is_named_as_archive
+
+LARGEST_FILE = MEGABYTE
+"""Largest size of a student's file, in bytes."""
+LARGEST_ARCHIVE = 256 * MEGABYTE
+"""Bytes of a .tar archive, unpacked. It takes a second or two to read."""
+MOST_FILES = 100_000
+"""Most files in a folder."""
+PACKED = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA}
+"""Compression methods of .zip that Python can unpack."""
+ENCRYPTED = 0x1
+"""Flag of a .zip."""
+FOLDER = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY
+PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+
+
+@dataclass(frozen=True)
+class HandedIn:
+    """Content of a submission under one name."""
+
+    content: bytes | None
+    """Content; None: no such file."""
+    remark: str = ""
+    """Which one of several it is; mostly empty."""
+    where: tuple[int, int] | None = None
+    """Device and number of the file on the disk that it is in."""
+
+
+def read(submission: Path, name: str) -> HandedIn:
+    """The file with this name that is least deep. Of a submission that is a file alone: the file itself.
+
+    Raises:
+        SubmissionError: it is a link, or too large, or the archive is none.
+    """
+    mode = submission.lstat().st_mode
+    if stat.S_ISDIR(mode):
+        return _from_folder(submission, name)
+    if not stat.S_ISREG(mode):
+        raise SubmissionError("it is a link or not a plain file; hand in a folder, an archive or a file itself")
+    with _opened(submission) as file:
+        where = _where(file)
+        with _unpacking():
+            if zipfile.is_zipfile(file):
+                return HandedIn(*_from_zip(file, name), where)
+            if tarfile.is_tarfile(_rewound(file)):
+                return HandedIn(*_from_tar(_rewound(file), name), where)
+        if is_named_as_archive(submission):
+            raise SubmissionError("it is not a .zip or .tar archive, or it is damaged")
+        alone = submission.suffix == PurePosixPath(name).suffix
+        return HandedIn(_bounded(_rewound(file).read, name) if alone else None, where=where)
+
+
+@contextmanager
+def _unpacking() -> Iterator[None]:
+    """One sentence for all damage: each of Python's libraries raises its own exceptions."""
+    try:
+        yield
+    except (SubmissionError, MemoryError):
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            # a fault of the disk, not of the archive
+            raise
+        raise SubmissionError("the archive is damaged, or packed in an unusual way; make a new .zip") from error
+
+
+def _from_zip(file: IO[bytes], name: str) -> tuple[bytes | None, str]:
+    with zipfile.ZipFile(file) as archive:
+        paths = [one for one in archive.namelist() if PurePosixPath(one).name == name]
+        path, remark = _least_deep(paths)
+        if path is None:
+            return None, ""
+        member = archive.getinfo(path)
+        if member.flag_bits & ENCRYPTED:
+            raise SubmissionError(f"{name} is encrypted; make an archive without a password")
+        if member.compress_type not in PACKED:
+            raise SubmissionError(f"{name} is packed in a way that only few programs can unpack; make a usual .zip")
+        with archive.open(member) as packed:
+            return _bounded(packed.read, name), remark
+
+
+def _from_tar(file: IO[bytes], name: str) -> tuple[bytes | None, str]:
+    with tarfile.open(fileobj=file) as archive:
+        files = {one.name: one for one in _members(archive) if one.isfile() and PurePosixPath(one.name).name == name}
+        path, remark = _least_deep(list(files))
+        packed = None if path is None else archive.extractfile(files[path])
+        return (None, "") if packed is None else (_bounded(packed.read, name), remark)
+
+
+def _members(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+    """Members of an archive that must be unpacked to be listed."""
+    for one in archive:
+        if one.offset_data + one.size > LARGEST_ARCHIVE:
+            raise SubmissionError(f"it holds more than {LARGEST_ARCHIVE // MEGABYTE} MB")
+        yield one
+
+
+def _from_folder(folder: Path, name: str) -> HandedIn:
+    for level in _levels(folder):
+        paths = [Path(entry.path) for entry in level if entry.name == name]
+        plain = [path for path in paths if stat.S_ISREG(path.lstat().st_mode)]
+        if plain:
+            path, remark = _least_deep([path.relative_to(folder).as_posix() for path in plain])
+            assert path is not None
+            with _opened(folder / path, folder) as file:
+                return HandedIn(_bounded(file.read, name), remark, _where(file))
+        if paths:
+            raise SubmissionError(f"{name} is a link or not a plain file; hand in the file itself")
+    return HandedIn(None)
+
+
+def _levels(folder: Path) -> Iterator[list[os.DirEntry[str]]]:
+    """Entries of the folder, then entries of its folders, and so on."""
+    count, folders = 0, [str(folder)]
+    while folders:
+        level: list[os.DirEntry[str]] = []
+        for one in folders:
+            with os.scandir(one) as entries:
+                level += entries
+            if count + len(level) > MOST_FILES:
+                raise SubmissionError(f"it holds more than {MOST_FILES} files")
+        count += len(level)
+        yield level
+        folders = [entry.path for entry in level if entry.is_dir(follow_symlinks=False)]
+
+
+@contextmanager
+def _opened(path: Path, within: Path | None = None) -> Iterator[IO[bytes]]:
+    """A plain file, opened without waiting for the writer of a pipe. Follows no link from `within` on."""
+    with ExitStack() as folders:
+        folder = None
+        for part in [] if within is None else [within, *path.relative_to(within).parents[-2::-1]]:
+            folder = os.open(part if folder is None else part.name, FOLDER, dir_fd=folder)
+            folders.callback(os.close, folder)
+        number = os.open(path if folder is None else path.name, PLAIN, dir_fd=folder)
+    with open(number, "rb") as file:
+        if not stat.S_ISREG(os.fstat(number).st_mode):
+            raise SubmissionError(f"{path.name} is a link or not a plain file; hand in the file itself")
+        yield file
+
+
+def _where(file: IO[bytes]) -> tuple[int, int]:
+    found = os.fstat(file.fileno())
+    return found.st_dev, found.st_ino
+
+
+def _rewound(file: IO[bytes]) -> IO[bytes]:
+    file.seek(0)
+    return file
+
+
+def _least_deep(paths: Sequence[str]) -> tuple[str | None, str]:
+    """The one that counts, and a remark if there are others at its depth."""
+    depth = min((path.count("/") for path in paths), default=0)
+    least = sorted({path for path in paths if path.count("/") == depth})
+    if len(least) < 2:
+        return (least[0] if least else None), ""
+    return least[0], f"graded is {least[0]}; at the same depth there is {', '.join(least[1:])}"
+
+
+def _bounded(read: Callable[[int], bytes], name: str) -> bytes:
+    text = read(LARGEST_FILE + 1)
+    if len(text) > LARGEST_FILE:
+        raise SubmissionError(f"{name} is larger than {LARGEST_FILE // MEGABYTE} MB")
+    return text

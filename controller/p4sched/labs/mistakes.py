@@ -1,0 +1,74 @@
+"""The known mistakes of a lab in P4: edits of the solution, listed in its wrong.toml."""
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from p4sched.errors import P4schedError
+
+LISTED = "wrong.toml"
+Edits = Sequence[tuple[str, str]]
+"""Text of the solution, and its replacement."""
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A typical mistake and its message."""
+
+    name: str
+    says: str
+    """Sentences for the student; they do not give the solution away."""
+    marker: str
+    """The comment above it, if it is not that of the task that shows it."""
+    text: str
+    """The program with the mistake. Several may have one name."""
+
+
+def mistakes(folder: Path, file: str) -> list[Mistake]:
+    """The mistakes of a lab that have a message. file: the one that a student writes."""
+    listed = tomllib.loads((folder / LISTED).read_text(encoding="utf-8"))
+    solution = (folder / "solution" / file).read_text(encoding="utf-8")
+    start = (folder / "start" / file).read_text(encoding="utf-8")
+    says: dict[str, Mapping[str, Any]] = {}
+    found = []
+    for one in listed["wrong"]:
+        first = says.setdefault(one["mistake"], one)
+        spoken = one if "says" in one else first
+        if "says" in spoken:
+            variants = _variants(one, listed.get("unfinished", []))
+            found += [
+                Mistake(name, spoken["says"], spoken.get("marker", ""), edited(solution, edits) if edits else start)
+                for name, edits in variants
+            ]
+    return found
+
+
+def edited(text: str, edits: Edits) -> str:
+    """The text after these edits, in order.
+
+    Raises:
+        P4schedError: it does not have what one of them replaces.
+    """
+    for before, after in edits:
+        if before not in text:
+            raise P4schedError(f"{LISTED}: the solution has no '{before}'; the lab is wrong")
+        text = text.replace(before, after)
+    return text
+
+
+def _variants(one: Mapping[str, Any], unfinished: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Edits]]:
+    """Names and edits. Without edits: the file of the start."""
+    name, edits = one["mistake"], one.get("edits", [])
+    if "places" not in one:
+        yield name, edits
+    # in one of the places, or in several
+    places = one.get("places", [])
+    for count in range(1, len(places) + 1):
+        for chosen in combinations(places, count):
+            yield name, [*edits, *(edit for place in chosen for edit in place)]
+    for task in unfinished:
+        if task["mistake"] in one.get("unfinished", ()):
+            yield f"{name}, {task['mistake']}", [*edits, *task["edits"]]

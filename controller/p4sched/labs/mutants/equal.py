@@ -1,0 +1,456 @@
+"""Comparison of a mutant with its solution: on every packet, from every state, under all parameters.
+
+Both are executed symbolically, and Z3 looks for a packet that tells them apart. If there is none, decision and
+registers are the same, so what is decided later is the same too. States that a port cannot be in are left out:
+`assumed` of each lab.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import z3
+
+from p4sched.constants import MAX_USERS
+from p4sched.labs.mutants.meaning import INDEX, Meaning, Outside, Store, array, resized
+from p4sched.labs.mutants.products import Products
+from p4sched.labs.mutants.scope import Scope
+from p4sched.labs.mutants.syntax import File
+
+SECONDS = 40
+"""Limit for each question to Z3."""
+A_LITTLE = 10
+UNSEEN = {"length"}
+"""Values that only the histogram of the lengths uses. The labs give the line that computes it."""
+TOTAL_BITS = 12
+"""Bits of total_length that the check of lab 06 reads. In the lab, only the histogram uses it."""
+LENGTH_BITS = 16
+"""A queue's size has 16 bits, so its length has too."""
+ADMITTED, REFUSED, FULL = 0, 1, 2
+
+Terms = Mapping[str, Any]
+"""Terms of the parameters, by name."""
+
+
+@dataclass(frozen=True)
+class Renaming:
+    """Another cell for each that the solution has: what a program keeps there is the same."""
+
+    there: Callable[[Any], Any]
+    """Maps the number of a cell in the solution to that in the mutant."""
+    back: Callable[[Any], Any]
+
+
+SAME = Renaming(lambda at: at, lambda at: at)
+CELL = z3.BitVec("cell", INDEX)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A packet that passes: what comes, what was held before, and what is afterwards."""
+
+    given: Terms
+    before: Store
+    after: Store
+    outputs: Sequence[str]
+    """Parameters that are written."""
+    renaming: Renaming
+
+    def cell(self, name: str) -> Any:
+        """Content of any one cell of a register afterwards, by its number in the solution."""
+        return z3.Select(self.after[name], self.renaming.there(CELL))
+
+
+@dataclass(frozen=True)
+class Question:
+    """Question on a lab's control."""
+
+    control: str
+    assumed: Callable[[Step], Sequence[Any]]
+    """Assumptions on the solution's step, for each packet that a port can get and for each state that it can have."""
+    decided: Callable[[Step], Sequence[Any]]
+    """Terms that say what is decided."""
+    held: Callable[[Step], Sequence[Any]]
+    """Terms that say what the registers hold afterwards, as far as it can matter."""
+    parts: Mapping[str, Callable[[Step], Sequence[Any]]] = field(default_factory=dict)
+    """Assumptions on a control that it calls, for each call."""
+    renamings: Sequence[Renaming] = ()
+    ports: Sequence[int | None] = (None,)
+    """Ports that are asked one by one: a port is a part of an index only. None: any port."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """equivalent: None if Z3 did not find out in time. example: a packet that tells them apart."""
+
+    equivalent: bool | None
+    example: str = ""
+
+
+def compare(question: Question, solution: File, mutant: File, part: str) -> Answer:
+    """Asks Z3, first about the control that differs: if this part does the same, so does the whole.
+
+    part: the name of that control.
+    """
+    if part != question.control:
+        alone = Question(part, question.parts.get(part, _nothing), _outputs, _registers)
+        if _compare(alone, solution, mutant, None, SAME, exact=False).equivalent:
+            return Answer(True)
+    first = _everywhere(question, solution, mutant, SAME)
+    for renaming in question.renamings if first.equivalent is not True else ():
+        if _everywhere(question, solution, mutant, renaming).equivalent:
+            return Answer(True)
+    return first
+
+
+def _everywhere(question: Question, solution: File, mutant: File, renaming: Renaming) -> Answer:
+    for port in question.ports:
+        answer = _compare(question, solution, mutant, port, renaming)
+        if not answer.equivalent:
+            return answer
+    return Answer(True)
+
+
+def _outputs(step: Step) -> list[Any]:
+    """Results of a control, except those that only counters use."""
+    found = [step.after[name] for name in step.outputs if name not in {*UNSEEN, "verdict", "priority"}]
+    if "verdict" in step.outputs:
+        found.append(_verdict(step))
+    if "priority" in step.outputs:
+        found.append(_queue(step) if "verdict" in step.outputs else step.after["priority"])
+    return found
+
+
+def _registers(step: Step) -> list[Any]:
+    return [step.after[name] for name in step.before]
+
+
+def _compare(
+    question: Question, solution: File, mutant: File, port: int | None, renaming: Renaming, *, exact: bool = True
+) -> Answer:
+    one, two = _step(question, solution, port, SAME), _step(question, mutant, port, renaming)
+    differs = [
+        left != right
+        for terms in (question.decided, question.held)
+        for left, right in zip(terms(one), terms(two), strict=True)
+        if not left.eq(right)
+    ]
+    if not differs:
+        return Answer(True)
+    different = [*question.assumed(one), z3.Or(*differs)]
+    if port is not None:
+        # indices become numbers; where there are products, it would only join them in another way
+        different = [z3.simplify(term) for term in different]
+    products = Products()
+    some = [products.without(term) for term in different]
+    for laws in (products.bounds(), products.laws()):
+        if _solved(SECONDS if exact else A_LITTLE, *some, *laws)[0] == z3.unsat:
+            return Answer(True)
+    if not exact:
+        return Answer(None)
+    found, model = _solved(SECONDS, *different)
+    if found == z3.sat:
+        return Answer(False, _told(model, one))
+    return Answer(True if found == z3.unsat else None)
+
+
+def _solved(seconds: int, *terms: Any) -> tuple[Any, Any]:
+    """Z3's answer, and its example."""
+    solver = z3.Solver()
+    solver.set("timeout", seconds * 1000)
+    solver.add(*terms)
+    found = solver.check()
+    return found, solver.model() if found == z3.sat else None
+
+
+def _step(question: Question, file: File, port: int | None, renaming: Renaming) -> Step:
+    lengths = z3.Array("lengths", z3.BitVecSort(INDEX), z3.BitVecSort(LENGTH_BITS))
+
+    def read_length(_store: Store, given: Sequence[Any]) -> Any:
+        port, priority = given
+        return resized(z3.Select(lengths, resized(z3.Concat(port, priority), INDEX)), 32)
+
+    outside: dict[str, Outside] = {"ReadLength": read_length}
+    meaning = Meaning(file, outside)
+    control = file.controls[question.control]
+    names = Scope.of(file, control).names
+    given = {"*lengths": lengths}
+    given |= {
+        name: z3.BitVec(name, kind.width)
+        for name, kind in names.items()
+        if not kind.struct and kind.width and name not in control.variables
+    }
+    if port is not None:
+        given["port"] = z3.BitVecVal(port, given["port"].size())
+    held: Store = {}
+    for name, cell in meaning.registers(question.control).items():
+        for part, width in meaning.cells(name, cell).items():
+            held[part] = array(part, width)
+            if renaming is not SAME:
+                at = z3.BitVec("at", INDEX)
+                held[part] = z3.Lambda([at], z3.Select(held[part], renaming.back(at)))
+    outputs = [parameter.name for parameter in control.parameters if parameter.way in {"out", "inout"}]
+    return Step(given, held, meaning.run(question.control, given, held), outputs, renaming)
+
+
+def _told(model: Any, step: Step) -> str:
+    shown = []
+    for name, term in step.given.items():
+        value = model.eval(term)
+        if z3.is_bv_value(value) and value.as_long():
+            shown.append(f"{name}={value.as_long()}")
+    for name, term in step.before.items():
+        shown.append(f"{name}={' '.join(str(model.eval(term)).split())}")
+    return ", ".join(shown)[:600]
+
+
+# what the labs ask
+
+
+def length_of(step: Step, priority: Any) -> Any:
+    """Length of a queue of the packet's port; 16 bits."""
+    number = z3.BitVecVal(priority, 3) if isinstance(priority, int) else priority
+    at = z3.Concat(step.given["port"], number)
+    return z3.Select(step.given["*lengths"], resized(at, INDEX))
+
+
+def _verdict(step: Step) -> Any:
+    """A verdict that is neither counts as full."""
+    verdict = step.after["verdict"]
+    return z3.If(z3.UGT(verdict, FULL), z3.BitVecVal(FULL, verdict.size()), verdict)
+
+
+def _queue(step: Step) -> Any:
+    """The priority matters only for a packet that is admitted."""
+    return z3.If(step.after["verdict"] == ADMITTED, step.after["priority"], z3.BitVecVal(0, 3))
+
+
+def _sizes(step: Step) -> list[Any]:
+    return [step.given[f"sizes.size_{number}"] for number in range(1, 9)]
+
+
+def _from_queue_1(step: Step) -> list[Any]:
+    """Queue 1 is there, and no queue is missing between two others: so the controllers set the sizes."""
+    sizes = _sizes(step)
+    return [sizes[0] != 0, *(z3.Implies(less != 0, more != 0) for more, less in pairwise(sizes))]
+
+
+def _no_longer_than_its_size(step: Step) -> list[Any]:
+    return [z3.ULE(length_of(step, 8 - number), size) for number, size in enumerate(_sizes(step), 1)]
+
+
+def _window(step: Step) -> list[Any]:
+    size, smaller = step.given["window_size"], step.given["smaller"]
+    return [z3.UGE(size, 1), z3.ULE(size, 32), z3.ULE(smaller, size)]
+
+
+def _aifo(step: Step) -> list[Any]:
+    return [*_window(step), step.given["target"] != 0, z3.ULT(step.given["length"], 1 << LENGTH_BITS)]
+
+
+def _rifo(step: Step) -> list[Any]:
+    given = step.given
+    return [
+        given["size"] != 0,
+        z3.ULE(given["length"], z3.ZeroExt(16, given["size"])),
+        z3.ULE(given["lowest"], given["rank"]),
+        z3.ULE(given["rank"], given["highest"]),
+    ]
+
+
+def _packs(step: Step) -> list[Any]:
+    # the program's own variable, which is 0 when a packet comes
+    begun = step.given["total_length"] == 0
+    return [*_window(step), *_from_queue_1(step), *_no_longer_than_its_size(step), begun]
+
+
+def _packs_queue(step: Step) -> list[Any]:
+    """Queue 1 is there. After it, a packet is refused so far if there is not enough room so far."""
+    given = step.given
+    window, free = given["window_size"], given["free"]
+    offered = (z3.ZeroExt(56, window) * z3.ZeroExt(32, free)) << 8
+    length = length_of(step, given["queue_priority"])
+    return [
+        z3.UGE(window, 1),
+        z3.ULE(window, 32),
+        z3.ULE(free, 7 * 0xFFFF),
+        z3.ULE(given["needed"], 32 * 8 * 0xFFFF * 256),
+        z3.ULE(given["verdict"], FULL),
+        z3.ULE(length, given["size"]),
+        z3.Or(
+            z3.And(given["verdict"] == REFUSED, free == 0, given["size"] != 0),
+            (given["verdict"] == REFUSED) == z3.UGT(given["needed"], offered),
+        ),
+    ]
+
+
+def _bound(store: Store, step: Step, priority: int) -> Any:
+    at = z3.Concat(step.given["port"], z3.BitVecVal(priority, 3))
+    return z3.Select(store["bounds"], resized(at, INDEX))
+
+
+def _in_order(bounds: Sequence[Any], sizes: Sequence[Any]) -> list[Any]:
+    """b_1 <= b_2 <= ... of the queues that are there."""
+    return [
+        z3.Implies(z3.And(sizes[more] != 0, sizes[less] != 0), z3.ULE(bounds[more], bounds[less]))
+        for less in range(8)
+        for more in range(less)
+    ]
+
+
+def _sp_pifo(step: Step) -> list[Any]:
+    bounds = [_bound(step.before, step, 8 - number) for number in range(1, 9)]
+    return [*_from_queue_1(step), *_in_order(bounds, _sizes(step))]
+
+
+def _sp_pifo_held(step: Step) -> list[Any]:
+    """Excludes bounds of queues that do not exist."""
+    absent = [
+        z3.And(size == 0, resized(z3.Concat(step.given["port"], z3.BitVecVal(8 - number, 3)), INDEX) == CELL)
+        for number, size in enumerate(_sizes(step), 1)
+    ]
+    return [z3.If(z3.Or(*absent), z3.BitVecVal(0, 32), step.cell("bounds"))]
+
+
+def _turned(by: int) -> Renaming:
+    """The cells of a port's queues, turned."""
+    low = z3.BitVecVal(7, INDEX)
+    return Renaming(lambda at: (at & ~low) | ((at + by) & low), lambda at: (at & ~low) | ((at - by) & low))
+
+
+CHIP = {
+    1: "queue_1.bound_1",
+    2: "queue_2.bound_2",
+    3: "queues_4_3.bounds.more_urgent",
+    4: "queues_4_3.bounds.less_urgent",
+    5: "queues_6_5.bounds.more_urgent",
+    6: "queues_6_5.bounds.less_urgent",
+    7: "queues_8_7.bounds.more_urgent",
+    8: "queues_8_7.bounds.less_urgent",
+}
+"""The register of the bound of each queue."""
+
+
+def _chip_bounds(store: Store, step: Step) -> list[Any]:
+    port = resized(step.given["port"], INDEX)
+    return [z3.Select(store[name], port) for name in CHIP.values()]
+
+
+def _chip(step: Step) -> list[Any]:
+    given, sizes = step.given, _sizes(step)
+    bounds = _chip_bounds(step.before, step)
+    second, cost = given["second_pass"] == 1, given["fell_by"]
+    # The second pass follows at once: queue 1 has the bound of the rank, and all others still have theirs.
+    falls = [
+        z3.Implies(sizes[place] != 0, z3.And(z3.UGE(bounds[place], cost), z3.UGE(bounds[place] - cost, given["rank"])))
+        for place in range(1, 8)
+    ]
+    return [
+        *_from_queue_1(step),
+        given["rank"] != 0,
+        *_in_order(bounds, sizes),
+        z3.Implies(second, z3.And(cost != 0, bounds[0] == given["rank"], *falls)),
+        z3.Implies(z3.Not(second), cost == 0),
+        # the program's own variable, which is 0 when a packet comes
+        given["cost"] == 0,
+    ]
+
+
+def _chip_decided(step: Step) -> list[Any]:
+    """A packet that comes back enters no queue before."""
+    cost = step.after["cost"]
+    return [cost, z3.If(cost == 0, step.after["priority"], z3.BitVecVal(0, 3))]
+
+
+def _chip_held(step: Step) -> list[Any]:
+    port = resized(step.given["port"], INDEX)
+    zero = z3.BitVecVal(0, 32)
+    sizes = _sizes(step)
+    own = [z3.If(sizes[place] != 0, bound, zero) for place, bound in enumerate(_chip_bounds(step.after, step))]
+    return [*own, *(z3.Store(step.after[name], port, zero) for name in CHIP.values())]
+
+
+ESTIMATOR = ("average.interval_start", "average.interval_bytes", "average.last_rate")
+LONGEST_FRAME = 9216
+
+
+def _fdpa(step: Step) -> list[Any]:
+    given = step.given
+    edges = [given[f"params.edges.edge_{number}"] for number in range(1, 8)]
+    user = resized(given["meta.user"], INDEX)
+    charge = z3.LShR(given["standard_metadata.packet_length"] * resized(given["meta.scale"], 32), 8)
+    charged = z3.Select(step.before["average.interval_bytes"], user)
+    return [
+        given["params.interval"] != 0,
+        given["meta.scale"] != 0,
+        z3.ULT(given["meta.user"], MAX_USERS),
+        # the controllers set no edge of 0
+        edges[0] != 0,
+        z3.ULE(given["standard_metadata.packet_length"], LONGEST_FRAME),
+        # the bytes of an interval have 32 bits
+        z3.UGE(charged + charge, charged),
+        *(z3.ULE(first, second) for first, second in pairwise(edges)),
+    ]
+
+
+def _fdpa_decided(step: Step) -> list[Any]:
+    band = step.after["band"]
+    last = z3.BitVecVal(8, 8)
+    return [z3.If(z3.And(z3.UGE(band, 1), z3.ULE(band, 7)), band, last)]
+
+
+def _fdpa_held(step: Step) -> list[Any]:
+    """Excludes edges of 0, so no edge separates the rates 0 and 1."""
+    rate = step.cell("average.last_rate")
+    others = [step.cell(name) for name in ESTIMATOR if name != "average.last_rate"]
+    return [*others, z3.If(rate == 0, z3.BitVecVal(1, 32), rate)]
+
+
+def _nothing(_step: Step) -> list[Any]:
+    return []
+
+
+def _quota(step: Step) -> list[Any]:
+    """Limits of the counters of a block."""
+    port = resized(step.given["port"], INDEX)
+    count, urgent = z3.Select(step.before["arrivals"], port), z3.Select(step.before["urgent_arrivals"], port)
+    return [z3.ULE(count, 16), z3.ULE(urgent, 8), z3.ULE(urgent, count)]
+
+
+def _quota_held(step: Step) -> list[Any]:
+    """After the last packet of a block, it does not matter how many were urgent."""
+    count = step.cell("arrivals")
+    return [count, z3.If(count == 16, z3.BitVecVal(0, 32), step.cell("urgent_arrivals"))]
+
+
+def _packs_decided(step: Step) -> list[Any]:
+    return [*_mapping(step), z3.Extract(TOTAL_BITS - 1, 0, step.after["total_length"])]
+
+
+def _admission(step: Step) -> list[Any]:
+    return [_verdict(step)]
+
+
+def _mapping(step: Step) -> list[Any]:
+    return [_verdict(step), _queue(step)]
+
+
+PORTS = (0, 1, 0x155, 0x1FF)
+QUESTIONS = {
+    "02": Question("SpPifoMapping", _quota, _mapping, _quota_held),
+    "03": Question(
+        "SpPifoMapping", _sp_pifo, _mapping, _sp_pifo_held, renamings=[_turned(1), _turned(-1)], ports=PORTS
+    ),
+    "04": Question("AifoAdmission", _aifo, _admission, _nothing),
+    "05": Question("RifoAdmission", _rifo, _admission, _nothing),
+    "06": Question("PacksMapping", _packs, _packs_decided, _nothing, {"PacksQueue": _packs_queue}),
+    "07": Question(
+        "FdpaBands",
+        _fdpa,
+        _fdpa_decided,
+        _fdpa_held,
+        renamings=[Renaming(lambda at: at - 1, lambda at: at + 1)],
+    ),
+    "11": Question("SpPifoMapping", _chip, _chip_decided, _chip_held, ports=PORTS),
+}

@@ -1,0 +1,106 @@
+"""Mutants of a lab's solution, through the lab's check."""
+
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from p4sched.constants import definitions
+from p4sched.labs import catalogue
+from p4sched.labs.catalogue import Entry
+from p4sched.labs.chip import ChipLab
+from p4sched.labs.mutants.change import Mutant, mutants
+from p4sched.labs.mutants.syntax import WHOLE, File, Number, parse
+from p4sched.labs.sandbox import Sandbox
+from p4sched.labs.stepped import SteppedLab
+from p4sched.labs.variants import Variants
+from p4sched.paths import P4_DIR
+
+LABS = ("02", "03", "04", "05", "06", "07", "11")
+"""Labs with a P4 rule that has a symbolic counterpart."""
+SHARED = ("queue_sizes.p4", "bands.p4")
+"""Files that the solutions include."""
+OF_THE_COMPILER = re.compile(r"\.p4:\d+:\d+:")
+
+
+class Outcome(Enum):
+    """Result of a check on a mutant."""
+
+    REFUSED = "does not compile"
+    KILLED = "killed"
+    SURVIVED = "full marks"
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The solution of a lab that is one file."""
+
+    entry: Entry
+    file: str
+    text: str
+    known: File
+    """Declarations of included files."""
+
+    @property
+    def read(self) -> File:
+        """Content of the file."""
+        return self.parsed(self.text)
+
+    def parsed(self, text: str) -> File:
+        """A mutant of it."""
+        return parse(text, self.known)
+
+    def mutants(self) -> list[Mutant]:
+        """All mutants."""
+        return mutants(self.text, self.read)
+
+
+def solution(number: str) -> Solution:
+    """The solution of a lab."""
+    entry = catalogue.find(number)
+    (file,) = entry.load().files
+    verdicts = definitions((P4_DIR / "shared" / "verdict.p4").read_text(encoding="utf-8"))
+    known = File(constants={name: Number(WHOLE, value, 2) for name, value in verdicts.items()})
+    for name in SHARED:
+        known = parse((P4_DIR / "shared" / name).read_text(encoding="utf-8"), known)
+    return Solution(entry, file, (entry.solution / file).read_text(encoding="utf-8"), known)
+
+
+class Bench:
+    """A lab's trials, one after the other, until a mutant decides differently from the solution."""
+
+    def __init__(self, of: Solution, lab: SteppedLab, variants: Variants) -> None:
+        self._of, self._lab, self._variants = of, lab, variants
+        self._expected = [variants.decided(of.text, number) for number in range(len(lab.trials))]
+
+    def outcome(self, mutant: Mutant) -> Outcome:
+        """Outcome of a mutant."""
+        for number, expected in enumerate(self._expected):
+            decided = self._variants.decided(mutant.text, number)
+            if isinstance(decided, str):
+                return Outcome.REFUSED if OF_THE_COMPILER.search(decided) else Outcome.KILLED
+            if decided != expected:
+                return Outcome.KILLED
+        return Outcome.SURVIVED if not isinstance(self._lab, ChipLab) or self._fits(mutant) else Outcome.KILLED
+
+    def _fits(self, mutant: Mutant) -> bool:
+        """True if the whole check gives full marks, so the chip takes it too."""
+        with tempfile.TemporaryDirectory(prefix="p4sched-mutant-") as made:
+            work, scratch = Path(made) / "work", Path(made) / "scratch"
+            shutil.copytree(self._of.entry.solution, work)
+            scratch.mkdir()
+            (work / self._of.file).write_text(mutant.text, encoding="utf-8")
+            return all(marks.full for marks in self._lab.check(work, scratch, Sandbox()))
+
+
+def outcomes(of: Solution, every: Sequence[Mutant]) -> Iterator[tuple[Mutant, Outcome]]:
+    """Checks them, in their order."""
+    lab = of.entry.load()
+    assert isinstance(lab, SteppedLab)
+    with Variants(lab, lab.trials) as variants:
+        bench = Bench(of, lab, variants)
+        for mutant in every:
+            yield mutant, bench.outcome(mutant)

@@ -1,0 +1,130 @@
+"""Mutants of the solutions in Python, through the labs' checks: `python -m p4sched.labs.python_mutants [LAB...]`.
+
+A mutant is the solution with one change in it. It should have full marks only if it answers as the solution does. What
+has full marks is compared with the reference on the lab's space, which is far larger than the trials of its tasks.
+"""
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from types import CodeType
+from typing import Any
+
+from p4sched.errors import UsageError
+from p4sched.labs import calling, catalogue
+from p4sched.labs.catalogue import Entry
+from p4sched.labs.functions import Answer, Answered, FunctionLab, Sample, Trial
+from p4sched.labs.python_changes import Mutant, mutants
+
+PARTS = 200
+"""Parts of a lab's space, each of some hundred samples."""
+
+
+@dataclass
+class Counted:
+    """Outcomes of the mutants of a lab."""
+
+    killed: int = 0
+    equivalent: list[Mutant] = field(default_factory=list)
+    """Full marks, and no other answer in the lab's space."""
+    survived: list[Mutant] = field(default_factory=list)
+    """Full marks, though they answer something else."""
+
+    @property
+    def made(self) -> int:
+        """Number of all mutants."""
+        return self.killed + len(self.equivalent) + len(self.survived)
+
+
+class Trials:
+    """Trials of a lab, and what its references answer in them."""
+
+    def __init__(self, lab: FunctionLab, trials: Sequence[Trial], keys: Sequence[str], first: int = 0) -> None:
+        """keys: what of the answers counts. first: the first sample that counts."""
+        self._lab, self._trials, self._keys, self._first = lab, trials, keys, first
+        self._expected = cache(self._computed)
+
+    def _computed(self, trial: int) -> list[list[Answer]]:
+        return [list(self._lab.expected(reference, self._trials[trial])) for reference in self._lab.references()]
+
+    def hold(self, code: CodeType) -> bool:
+        """True if a program answers like one of the references in all of them, each time alone."""
+        left = list(range(len(self._lab.references())))
+        for number, trial in enumerate(self._trials):
+            memory: dict[str, Any] = {}
+            expected = self._expected(number)
+            try:
+                decide = calling.function(code)
+            except Exception:
+                return False
+            for place, sample in enumerate(trial):
+                answer = _answer(decide, memory, sample)
+                if place >= self._first:
+                    left = [one for one in left if self._lab.same(expected[one][place], answer, self._keys)]
+                if not left:
+                    return False
+        return True
+
+
+def _answer(decide: calling.Decide, memory: dict[str, Any], sample: Sample) -> object:
+    try:
+        return decide(memory, sample)
+    except Exception:
+        return None
+
+
+def answered(source: str, trials: Sequence[Trial], file: str = "mutant.py") -> list[Answered]:
+    """Answers of the function of a program, without a sandbox."""
+    code = compile(source, file, "exec")
+    lines = [json.dumps(trial) for trial in trials]
+    alone, in_turn = (map(json.loads, answers(code, lines)) for answers in (calling.alone, calling.in_turn))
+    return [Answered(*one) for one in zip(trials, alone, in_turn, strict=True)]
+
+
+def counted(entry: Entry, most: int | None = None, parts: int = PARTS) -> Counted:
+    """Outcomes of the mutants of a lab's solution. most: size of a sample, about."""
+    lab = entry.load()
+    assert isinstance(lab, FunctionLab)
+    (file,) = lab.files
+    tasks = [Trials(lab, task.trials, task.keys, task.first) for task in lab.tasks]
+    space = Trials(lab, [trial for part in range(parts) for trial in lab.space(part)], tuple(lab.alike))
+    found = Counted()
+    for mutant in mutants((entry.solution / file).read_text(encoding="utf-8"), most):
+        code = compile(mutant.source, file, "exec")
+        # what the check says, which is asked only if no trial by itself has said no
+        full = all(task.hold(code) for task in tasks) and all(
+            marks.full for marks in lab.judged(answered(mutant.source, lab.trials))
+        )
+        if not full:
+            found.killed += 1
+        elif space.hold(code):
+            found.equivalent.append(mutant)
+        else:
+            found.survived.append(mutant)
+    return found
+
+
+def main(asked: Sequence[str]) -> int:
+    """Lines for each lab. 1: a mutant has full marks and is not equivalent."""
+    entries = [catalogue.find(one) for one in asked] or catalogue.labs()
+    labs = [entry for entry in entries if isinstance(entry.load(), FunctionLab)]
+    if not labs:
+        raise UsageError("none of these labs has a function in Python")
+    survived = 0
+    for entry in labs:
+        found = counted(entry)
+        print(
+            f"lab {entry.number}: {found.made} mutants, {found.killed} killed, {len(found.equivalent)} equivalent, "
+            f"{len(found.survived)} survived"
+        )
+        for kind, listed in (("equivalent", found.equivalent), ("SURVIVED", found.survived)):
+            for mutant in listed:
+                print(f"  {kind}: {mutant.what}")
+        survived += len(found.survived)
+    return 1 if survived else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

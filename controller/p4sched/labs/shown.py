@@ -1,0 +1,22 @@
+"""Text that a student wrote, or whose names and messages they chose, as it may be shown: within bounds."""
+
+from collections.abc import Iterable
+
+from p4sched.printable import printable
+
+LONGEST = 500
+"""Characters of a line."""
+MOST_LINES = 200
+TAB = 4
+
+
+def displayable(text: str) -> str:
+    """Turns a text into one line of printable characters."""
+    escaped = printable(text[:LONGEST].expandtabs(TAB))
+    return escaped if len(text) <= LONGEST and len(escaped) <= LONGEST else f"{escaped[: LONGEST - 1]}…"
+
+
+def displayable_lines(texts: Iterable[str]) -> tuple[str, ...]:
+    """The lines of some texts."""
+    lines = [displayable(line) for text in texts for line in text.splitlines() or [""]]
+    return (*lines[: MOST_LINES - 1], "...") if len(lines) > MOST_LINES else tuple(lines)

@@ -1,0 +1,83 @@
+"""Decisions of other texts of a lab's file, by trial: the solution, its mistakes, its mutants."""
+
+import json
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from p4sched.labs.decisions import PROGRAM, Decision, Trial, request
+from p4sched.paths import rust_binary
+
+if TYPE_CHECKING:
+    from p4sched.labs.stepped import SteppedLab
+
+
+class Variants:
+    """One process that answers for one text after another. It starts at the first request.
+
+    The texts are the project's own, so they need no sandbox.
+    """
+
+    def __init__(self, lab: "SteppedLab", trials: Sequence[Trial]) -> None:
+        self._lab, self._trials = lab, trials
+        self._asked: _Asked | None = None
+
+    def __enter__(self) -> "Variants":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._asked is not None:
+            self._asked.close()
+
+    def decided(self, text: str, trial: int) -> list[Decision] | str:
+        """The decisions in a trial, or an error message."""
+        if self._asked is None:
+            self._asked = _Asked(self._lab)
+        answer = self._asked.answer(text, self._trials[trial])
+        return str(answer["error"]) if "error" in answer else list(answer["program"])
+
+
+class _Asked:
+    """`p4sched-decisions`, and a copy of the lab's program."""
+
+    def __init__(self, lab: "SteppedLab") -> None:
+        self._lab = lab
+        self._folder = tempfile.TemporaryDirectory(prefix="p4sched-variants-")
+        work, scratch = Path(self._folder.name) / "work", Path(self._folder.name) / "scratch"
+        scratch.mkdir()
+        shutil.copytree(lab.folder / "solution", work)
+        self._program = lab.prepared(work, scratch)
+        self._place = next(scratch.rglob(lab.places[lab.file]))
+        self._text, self._number = self._place.read_text(encoding="utf-8"), 0
+        self._process = subprocess.Popen(
+            [str(rust_binary(PROGRAM))], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def answer(self, text: str, trial: Trial) -> dict[str, Any]:
+        """Answer to one request."""
+        if text != self._text:
+            self._place.write_text(text, encoding="utf-8")
+            # the program is compiled again only under another name
+            self._text, self._number = text, self._number + 1
+        program = self._program.with_stem(f"{self._program.stem}_{self._number}")
+        if not program.exists():
+            shutil.copyfile(self._program, program)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        asked = request(program, self._lab.scheme, trial, target=self._lab.target, model=False)
+        self._process.stdin.write(f"{json.dumps(asked)}\n")
+        self._process.stdin.flush()
+        answer: dict[str, Any] = json.loads(self._process.stdout.readline())
+        return answer
+
+    def close(self) -> None:
+        """Ends the process."""
+        with self._process:
+            pass
+        self._folder.cleanup()

@@ -1,0 +1,86 @@
+//! The ideals that have no program: disciplines of the traffic manager (`switch/traffic-manager`) as schedulers.
+
+use p4sched_traffic_manager::{Element, LEVELS, Levels, PortConfig, Scheduling, scheduling};
+
+use crate::scheduler::{Nanos, Packet, Scheduler, Verdict};
+
+/// A port with room for so many packets, for a discipline with one buffer.
+pub(crate) fn with_room(packets: usize) -> PortConfig {
+    PortConfig {
+        buffer_packets: u32::try_from(packets).unwrap_or(u32::MAX),
+        ..PortConfig::default()
+    }
+}
+
+/// A packet whose flow is its user. In a tree its user is the number of its leaf (any other user's is the first one), and its
+/// rank that of every level.
+#[derive(Debug)]
+struct OfFlow {
+    packet: Packet,
+    levels: Option<Box<Levels>>,
+}
+
+impl Element for OfFlow {
+    fn priority(&self) -> u8 {
+        self.packet.priority()
+    }
+
+    fn bytes(&self) -> u32 {
+        self.packet.bytes()
+    }
+
+    fn user(&self) -> u64 {
+        u64::from(self.packet.flow)
+    }
+
+    fn rank(&self) -> u64 {
+        self.packet.rank()
+    }
+
+    fn levels(&self) -> Option<&Levels> {
+        self.levels.as_deref()
+    }
+}
+
+/// Any discipline with one buffer.
+#[derive(Debug)]
+pub struct Ideal {
+    discipline: Box<dyn Scheduling<OfFlow> + Send>,
+    /// The numbers of a tree's leaves.
+    leaves: Vec<u32>,
+}
+
+impl Ideal {
+    /// With nothing that waits.
+    ///
+    /// # Panics
+    /// If [`PortConfig::check`] refuses the configuration.
+    pub fn new(config: &PortConfig) -> Ideal {
+        Ideal {
+            discipline: scheduling(config),
+            leaves: config.tree.leaves().collect(),
+        }
+    }
+}
+
+impl Scheduler for Ideal {
+    fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
+        let levels = self.leaves.first().map(|first| {
+            let own = self.leaves.iter().find(|&&leaf| leaf == packet.user);
+            Box::new(Levels {
+                leaf: u64::from(*own.unwrap_or(first)),
+                ranks: [u64::from(packet.rank); LEVELS - 1],
+            })
+        });
+        let verdict = self.discipline.offer(now, OfFlow { packet, levels });
+        Verdict::of(verdict, |of_flow| of_flow.packet)
+    }
+
+    fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
+        self.discipline.take(now).map(|of_flow| of_flow.packet)
+    }
+
+    fn len(&self) -> usize {
+        self.discipline.length(0)
+    }
+}

@@ -1,0 +1,143 @@
+//! Disciplines of the traffic manager as a scenario names them: the ideals that have no program.
+
+use p4sched_schedulers::config::{MAX_PACKETS, in_range};
+use p4sched_schedulers::{Nanos, Scheme};
+use p4sched_traffic_manager::{
+    CalendarConfig, CalendarPlace, DEFAULT_QUANTUM_BYTES, DISCIPLINES, Discipline, NodeConfig, PortConfig,
+    SCALE_OF_WEIGHT_1, TreeConfig, name, one_buffer,
+};
+use serde::{Deserialize, Deserializer, de};
+
+/// What a scenario may say of them.
+pub const SETTINGS: &str = "queues, queue_size, log_bytes_per_round, quantum_bytes, calendar and tree";
+
+/// AFQ's round unless a scenario has another one: the smallest power of two that a full frame fits into.
+const LOG_BYTES_PER_ROUND: u32 = 11;
+
+/// Those with one buffer. A scheme of the same name has a program.
+fn all() -> impl Iterator<Item = Discipline> {
+    let disciplines = DISCIPLINES.iter().copied();
+    disciplines.filter(|&one| one_buffer(one) && Scheme::named(&name(one)).is_none())
+}
+
+/// Their names.
+pub fn names() -> impl Iterator<Item = String> {
+    all().map(name)
+}
+
+/// The one of this name.
+pub fn named(asked: &str) -> Option<Discipline> {
+    all().find(|&one| name(one) == asked)
+}
+
+fn node_discipline<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Discipline, D::Error> {
+    let asked = String::deserialize(deserializer)?;
+    let found = DISCIPLINES.iter().copied().find(|&one| name(one) == asked);
+    found.ok_or_else(|| de::Error::custom(format!("there is no discipline {asked}")))
+}
+
+/// What says for which round a packet is filed.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Place {
+    #[default]
+    Ahead,
+    Rank,
+}
+
+/// The rounds of a calendar.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Calendar {
+    turn_bytes: u64,
+    turn_ns: Nanos,
+    place: Place,
+    rank_width: u64,
+}
+
+/// A node of a tree.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Node {
+    #[serde(default)]
+    parent: u32,
+    #[serde(deserialize_with = "node_discipline")]
+    discipline: Discipline,
+    #[serde(default)]
+    queue_size: u32,
+    #[serde(default)]
+    quantum_bytes: u32,
+    #[serde(default = "weight_1")]
+    scale: u32,
+}
+
+fn weight_1() -> u32 {
+    SCALE_OF_WEIGHT_1
+}
+
+/// What a scenario says of the ports.
+pub struct Settings<'a> {
+    /// Queues of a calendar.
+    pub queues: usize,
+    /// Packets in each of them; the buffer holds as many as all of them together.
+    pub queue_size: usize,
+    /// log2 of AFQ's bytes a round.
+    pub log_bytes_per_round: Option<u32>,
+    /// Of DRR.
+    pub quantum_bytes: Option<u32>,
+    /// The calendar.
+    pub calendar: Calendar,
+    /// The tree.
+    pub tree: &'a [Node],
+}
+
+impl Settings<'_> {
+    /// The configuration of a port with this discipline.
+    ///
+    /// # Errors
+    /// If a number is out of range.
+    pub fn port(&self, discipline: Discipline) -> Result<PortConfig, String> {
+        let size = in_range("queue size", self.queue_size, 1, MAX_PACKETS, "packets");
+        size.map_err(|error| error.to_string())?;
+        let log = self.log_bytes_per_round.unwrap_or(LOG_BYTES_PER_ROUND);
+        let too_long = || format!("log_bytes_per_round = {log}: it is 0 to 31");
+        let bytes_per_round = 1_u32.checked_shl(log).ok_or_else(too_long)?;
+        if self.calendar.turn_ns != 0 {
+            return Err("calendar: turn_ns: a port of a scenario sends whenever something waits".to_owned());
+        }
+        let packets = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let config = PortConfig {
+            discipline,
+            buffer_packets: packets(self.queues.saturating_mul(self.queue_size)),
+            quantum_bytes: self.quantum_bytes.unwrap_or(DEFAULT_QUANTUM_BYTES),
+            calendar: CalendarConfig {
+                queues: packets(self.queues),
+                queue_packets: packets(self.queue_size),
+                bytes_per_round,
+                turn_bytes: self.calendar.turn_bytes,
+                place: match self.calendar.place {
+                    Place::Ahead => CalendarPlace::Ahead,
+                    Place::Rank => CalendarPlace::Rank,
+                },
+                rank_width: self.calendar.rank_width,
+                ..CalendarConfig::default()
+            },
+            tree: TreeConfig {
+                nodes: self.tree.iter().map(node).collect(),
+            },
+            ..PortConfig::default()
+        };
+        let problem = |error: String| error.trim_start_matches("port 0: ").to_owned();
+        config.check(0).map_err(|error| problem(error.to_string()))?;
+        Ok(config)
+    }
+}
+
+fn node(node: &Node) -> NodeConfig {
+    NodeConfig {
+        buffer_packets: node.queue_size,
+        quantum_bytes: node.quantum_bytes,
+        scale: node.scale,
+        ..NodeConfig::new(node.parent, node.discipline)
+    }
+}

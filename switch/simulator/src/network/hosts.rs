@@ -1,0 +1,211 @@
+//! The hosts: both ends of each flow, and the packets that they make of segments.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use p4sched_schedulers::fdpa::{UNCLASSIFIED, UNIT_SCALE};
+use p4sched_schedulers::{Nanos, Rank};
+use p4sched_transport::{Kind, Segment};
+use p4sched_world::topology::Node;
+use p4sched_world::world::{self, Event, Hosts};
+
+use super::connections::{Connections, Input, Record, Side};
+use super::flows::Flow;
+use super::packets::Header;
+use super::port::Port;
+use super::setup::{Ranks, Setup};
+use crate::frames::flow_cell;
+
+/// Shortest Ethernet frame without FCS, in bytes.
+const MIN_FRAME: u32 = 60;
+
+/// Sees what happens in a run.
+pub trait Watch: Debug {
+    /// A packet is at the host that it is for.
+    fn delivered(&mut self, now: Nanos, header: &Header, segment: &Segment);
+}
+
+/// What hosts have to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Timer {
+    /// The next flow of the list starts.
+    FlowStart,
+    /// The timer of a flow's sender.
+    Sender(u32),
+    /// The timer of a flow's receiver.
+    Receiver(u32),
+}
+
+impl world::Timer for Timer {
+    type Rank = ();
+
+    #[inline]
+    fn rank(_: Event<Timer>) {}
+}
+
+/// Where a program and its model differ, in a sentence. A result with it fits into registers.
+pub type Difference = Box<str>;
+
+/// All but the hosts and the switches.
+pub type Net = world::Net<Port, Timer>;
+
+/// See the head of this file.
+#[derive(Debug)]
+pub struct Ends {
+    setup: Arc<Setup>,
+    /// By host: its wire.
+    uplinks: Vec<u32>,
+    connections: Connections,
+    /// By flow that has started: hash of its 5-tuple in each direction.
+    hashes: Vec<[u32; 2]>,
+    /// Segments on their way from a host's transport to its port; empty between events.
+    out: Vec<Segment>,
+    pub(super) watch: Option<Box<dyn Watch>>,
+}
+
+impl Ends {
+    /// Hosts whose flows have not started.
+    pub fn new(setup: Arc<Setup>) -> Ends {
+        let mut uplinks = vec![0; setup.topology.hosts.len()];
+        for (number, wire) in (0..).zip(&setup.topology.wires) {
+            if let Node::Host(host) = wire.from {
+                uplinks[host as usize] = number;
+            }
+        }
+        Ends {
+            uplinks,
+            connections: Connections::new(setup.flows.len()),
+            hashes: Vec::new(),
+            out: Vec::new(),
+            watch: None,
+            setup,
+        }
+    }
+
+    /// What is known of a flow.
+    pub fn record(&self, flow: u32) -> Record {
+        self.connections.record(flow)
+    }
+
+    /// Flows that have started.
+    pub fn started(&self) -> usize {
+        self.hashes.len()
+    }
+
+    fn start_flow(&mut self, net: &mut Net) {
+        let number = self.hashes.len() as u32;
+        let flow = self.setup.flows[number as usize];
+        self.hashes.push([
+            self.setup.datagram(number, true).flow_hash(),
+            self.setup.datagram(number, false).flow_hash(),
+        ]);
+        if let Some(next) = self.setup.flows.get(self.hashes.len()) {
+            net.plan(next.start_ns, Event::Host(Timer::FlowStart));
+        }
+        let config = &self.setup.transports[flow.transport].config;
+        self.connections.open(number, flow.bytes, config);
+        self.tell(number, Side::Receiver, Input::Start, net);
+        self.tell(number, Side::Sender, Input::Start, net);
+    }
+
+    /// Tells an end of a flow something, and does what it wants.
+    fn tell(&mut self, flow: u32, side: Side, input: Input<'_>, net: &mut Net) {
+        let timer = (self.connections).tell(net.now(), flow, side, input, &mut self.out);
+        self.follow(flow, side, timer, net);
+    }
+
+    /// Plans the timer of an end of a flow, and sends what it has to send.
+    fn follow(&mut self, flow: u32, side: Side, timer: Option<Nanos>, net: &mut Net) {
+        if let Some(at) = timer {
+            let timer = match side {
+                Side::Sender => Timer::Sender(flow),
+                Side::Receiver => Timer::Receiver(flow),
+            };
+            net.plan(at, Event::Host(timer));
+        }
+        let mut out = std::mem::take(&mut self.out);
+        for segment in &out {
+            self.emit(segment, net);
+        }
+        out.clear();
+        self.out = out;
+    }
+
+    /// A host hands a segment to its port.
+    fn emit(&mut self, segment: &Segment, net: &mut Net) {
+        let setup = &*self.setup;
+        let flow = &setup.flows[segment.flow as usize];
+        let forward = segment.kind.is_from_sender();
+        let (from, destination) = match forward {
+            true => (flow.source, flow.destination),
+            false => (flow.destination, flow.source),
+        };
+        let hash = self.hashes[segment.flow as usize][usize::from(!forward)];
+        let len = segment.len + setup.transports[flow.transport].overhead_bytes;
+        let header = Header {
+            destination,
+            hash,
+            rank: rank(setup.ranks, flow, segment),
+            user: if forward { flow.user } else { UNCLASSIFIED },
+            scale: if forward { flow.scale } else { UNIT_SCALE },
+            flow: match (&setup.program, setup.switch_ports.scheduler.scheme()) {
+                (Some(_), Some(config)) => flow_cell(&config.scheme().p4(), hash),
+                _ => segment.flow << 1 | u32::from(!forward),
+            },
+            len: len.max(MIN_FRAME),
+        };
+        net.account.sent += u64::from(header.len);
+        let number = net.packets.insert(header, *segment);
+        net.offer(self.uplinks[from as usize], number);
+    }
+}
+
+impl Hosts for Ends {
+    type Port = Port;
+    type Timer = Timer;
+    /// Where a program and its model differ.
+    type Error = Difference;
+
+    #[inline]
+    fn receive(&mut self, _host: u32, number: u32, net: &mut Net) -> Result<(), Difference> {
+        let (header, segment) = (net.packets.header(number), net.packets.segment(number));
+        net.account.delivered += u64::from(header.len);
+        if let Some(watch) = &mut self.watch {
+            watch.delivered(net.now(), header, segment);
+        }
+        let flow = segment.flow;
+        let side = match segment.kind.is_from_sender() {
+            true => Side::Receiver,
+            false => Side::Sender,
+        };
+        let input = Input::Segment(segment);
+        let timer = (self.connections).tell(net.now(), flow, side, input, &mut self.out);
+        net.packets.remove(number);
+        self.follow(flow, side, timer, net);
+        Ok(())
+    }
+
+    #[inline]
+    fn wake(&mut self, timer: Timer, net: &mut Net) -> Result<(), Difference> {
+        match timer {
+            Timer::FlowStart => self.start_flow(net),
+            Timer::Sender(flow) => self.tell(flow, Side::Sender, Input::Timer, net),
+            Timer::Receiver(flow) => self.tell(flow, Side::Receiver, Input::Timer, net),
+        }
+        Ok(())
+    }
+}
+
+fn rank(ranks: Ranks, flow: &Flow, segment: &Segment) -> Rank {
+    let bytes = match ranks {
+        Ranks::Flow => return flow.rank,
+        Ranks::StartTime => 0,
+        _ if !segment.kind.is_from_sender() => 0,
+        Ranks::Remaining => segment.remaining,
+        Ranks::ToEnd => match segment.kind {
+            Kind::Syn => flow.bytes,
+            _ => flow.bytes.saturating_sub(segment.seq + 1),
+        },
+    };
+    Rank::try_from(bytes).unwrap_or(Rank::MAX)
+}

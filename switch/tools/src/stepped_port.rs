@@ -1,0 +1,86 @@
+//! One port of a compiled ranked program in stepped time, commanded by JSON lines on standard input:
+//!
+//! - `{"parameters": [20, 20, 26, 20, 15]}` sets the program's parameters;
+//! - `{"run_until_ns": 100000000}` lets time pass; answered on standard output by a line with the program's counters.
+//!
+//! When the input ends, everything that waits is sent, and the output file gets a line for each arrival: when its last
+//! bit left, in ns, or -1 if it was dropped.
+
+use std::error::Error;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::io::{BufRead, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+use p4sched_schedulers::{Scheme, Target};
+use p4sched_simulator::arrivals;
+use p4sched_simulator::controlled::ControlledPort;
+use p4sched_simulator::options;
+use p4sched_simulator::program::Program;
+use serde_json::Value;
+
+use crate::ended::ended;
+
+/// One port of a compiled program in stepped time, with a controller at standard input and output.
+#[derive(Debug, Parser)]
+#[command(name = "p4sched-stepped-port", version)]
+struct Args {
+    /// A scheme that knows ranks.
+    #[arg(long, value_parser = options::scheme(options::is_ranked))]
+    scheme: Scheme,
+    /// Rate of the link in bit/s of Ethernet frames.
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1000..=1_000_000_000_000))]
+    rate_bps: u64,
+    /// Packets that each queue of the traffic manager holds.
+    #[arg(long, default_value_t = 65_535, value_parser = clap::value_parser!(u32).range(1..))]
+    room: u32,
+    /// Arrivals, written by `p4sched-traffic udp-schedule`.
+    #[arg(long)]
+    arrivals: PathBuf,
+    /// Folder of the P4 programs.
+    #[arg(long, default_value = "p4")]
+    p4_dir: PathBuf,
+    /// File for the departures.
+    #[arg(long)]
+    output: PathBuf,
+}
+
+/// Runs the program. `words` are its name and its arguments.
+pub fn main(words: Vec<OsString>) -> ExitCode {
+    ended("p4sched-stepped-port", run(&Args::parse_from(words)))
+}
+
+fn run(args: &Args) -> Result<(), Box<dyn Error>> {
+    let text = std::fs::read_to_string(&args.arrivals)
+        .map_err(|error| format!("cannot read {}: {error}", args.arrivals.display()))?;
+    let program = Program::compile(&args.p4_dir, args.scheme.p4().program, Target::V1model)?;
+    let mut port = ControlledPort::new(&program, args.scheme, args.rate_bps, args.room, arrivals::read(&text)?)?;
+    let mut output = std::io::stdout().lock();
+    for line in std::io::stdin().lock().lines() {
+        let command: Value = serde_json::from_str(&line?)?;
+        if let Some(data) = numbers(&command["parameters"]) {
+            port.set_parameters(&data)?;
+        } else if let Some(now) = command["run_until_ns"].as_u64() {
+            port.run_until(now);
+            writeln!(output, "{}", port.counters()?)?;
+            output.flush()?;
+        } else {
+            return Err(format!("unknown command {command}: use parameters or run_until_ns").into());
+        }
+    }
+    let mut lines = String::new();
+    for departed in port.finish() {
+        match departed {
+            Some(at) => writeln!(lines, "{at}")?,
+            None => lines.push_str("-1\n"),
+        }
+    }
+    std::fs::write(&args.output, lines).map_err(|error| format!("cannot write {}: {error}", args.output.display()))?;
+    Ok(())
+}
+
+fn numbers(value: &Value) -> Option<Vec<u64>> {
+    value.as_array()?.iter().map(Value::as_u64).collect()
+}

@@ -1,0 +1,350 @@
+//! A tree of queues: each level orders by a rank of its own, and a reference brings what its child sends then.
+
+use std::collections::HashMap;
+
+use crate::common::*;
+use p4sched_traffic_manager::{
+    Discipline, DropReason, Enqueued, Levels, NodeConfig, Offered, PortConfig, TrafficManager, TreeConfig, reads,
+};
+use proptest::prelude::*;
+
+fn node(parent: u32, discipline: Discipline) -> NodeConfig {
+    NodeConfig::new(parent, discipline)
+}
+
+/// A frame of 1000 bytes a millisecond.
+fn port(nodes: &[NodeConfig]) -> PortConfig {
+    PortConfig {
+        discipline: Discipline::Tree,
+        buffer_packets: 100,
+        tree: TreeConfig { nodes: nodes.to_vec() },
+        rate_bps: 8_000_000,
+        ..Default::default()
+    }
+}
+
+/// A packet for a leaf, with its user and its ranks from the root down.
+fn of(leaf: u64, user: u64, ranks: [u64; 2], item: u32) -> Offered<u32> {
+    let [root, below] = ranks;
+    let levels = Levels {
+        leaf,
+        ranks: [below, below, below],
+    };
+    Offered {
+        user,
+        rank: root,
+        levels: Some(Box::new(levels)),
+        ..packet(0, 1000, item)
+    }
+}
+
+fn pushed_out(outcome: &Enqueued<u32>) -> Option<u32> {
+    match outcome {
+        Enqueued::PushedOut { victim, .. } => Some(victim.item),
+        _ => None,
+    }
+}
+
+fn reason(outcome: &Enqueued<u32>) -> Option<DropReason> {
+    match outcome {
+        Enqueued::Dropped { reason, .. } => Some(*reason),
+        _ => None,
+    }
+}
+
+#[test]
+fn each_level_sorts_by_its_own_rank() {
+    let mut tm = port_1(port(&[
+        node(0, Discipline::Pifo),
+        node(0, Discipline::Pifo),
+        node(0, Discipline::Fifo),
+    ]));
+    // Leaf 1 gets ranks 5, 3, 4 of its own and puts references 2, 8, 9 into the root; leaf 2, first in first out, 7 and 1.
+    for (item, (leaf, root, own)) in [(1, 2, 5), (2, 7, 0), (1, 8, 3), (2, 1, 0), (1, 9, 4)]
+        .into_iter()
+        .enumerate()
+    {
+        tm.enqueue(0, of(leaf, 0, [root, own], item as u32));
+    }
+    // The root's references: 1 (leaf 2), 2 (leaf 1), 7 (leaf 2), 8 and 9 (leaf 1). Leaf 2 sends its older packet first, although
+    // the other one put the reference 1; leaf 1 sends rank 3, 4, 5.
+    assert_eq!(items(&mut tm, SECOND), [1, 2, 3, 4, 0]);
+}
+
+#[test]
+fn hierarchical_fair_queueing_by_hand() {
+    // The root shares 1 : 2 between leaf 1, which shares among users, and leaf 2. A child of weight 2 has scale 128: its
+    // frames of 1000 bytes cost 500.
+    let right = NodeConfig {
+        scale: 128,
+        ..node(0, Discipline::Fifo)
+    };
+    let mut tm = port_1(port(&[node(0, Discipline::Stfq), node(0, Discipline::Stfq), right]));
+    let arrivals = [(1, 10), (1, 11), (1, 10), (2, 0), (2, 0), (2, 0)];
+    for (item, (leaf, user)) in arrivals.into_iter().enumerate() {
+        tm.enqueue(0, of(leaf, user, [0, 0], item as u32));
+    }
+    // Starts at the root: leaf 1 has 0, 1000, 2000 and leaf 2 has 0, 500, 1000. So leaf 1, 2, 2, 1 (it came first), 2, 1.
+    // Starts in leaf 1: user 10 has 0 and 1000, user 11 has 0. So items 0, 1, 2.
+    assert_eq!(items(&mut tm, SECOND), [0, 3, 4, 1, 5, 2]);
+}
+
+#[test]
+fn shares_follow_the_hierarchy_whoever_offers_more() {
+    // The root gives each child a half. Leaf 3 and leaf 4 share that of node 1, leaf 3 between two users.
+    let mut tm = port_1(PortConfig {
+        rate_bps: 0,
+        buffer_packets: 400,
+        ..port(&[
+            node(0, Discipline::Stfq),
+            node(0, Discipline::Drr),
+            NodeConfig {
+                buffer_packets: 100,
+                ..node(0, Discipline::Fifo)
+            },
+            NodeConfig {
+                buffer_packets: 100,
+                ..node(1, Discipline::Drr)
+            },
+            NodeConfig {
+                buffer_packets: 100,
+                ..node(1, Discipline::Fifo)
+            },
+        ])
+    });
+    let mut sent = HashMap::new();
+    for _ in 0..8000 {
+        // User 2 of leaf 3 offers five times as much as any other.
+        for (leaf, user) in [(2, 0), (3, 1), (4, 4), (3, 2), (3, 2), (3, 2), (3, 2), (3, 2)] {
+            tm.enqueue(0, of(leaf, user, [0, 0], (10 * leaf + user) as u32));
+        }
+        *sent.entry(tm.dequeue(0).unwrap().item).or_insert(0_i64) += 1;
+    }
+    for (who, share) in [(20, 4000), (44, 2000), (31, 1000), (32, 1000)] {
+        assert!((sent[&who] - share).abs() <= 3, "{sent:?}");
+    }
+}
+
+#[test]
+fn a_full_leaf_does_what_its_discipline_does() {
+    let room = |packets, discipline| NodeConfig {
+        buffer_packets: packets,
+        ..node(0, discipline)
+    };
+    let mut tm = port_1(PortConfig {
+        buffer_packets: 4,
+        ..port(&[
+            node(0, Discipline::Pifo),
+            room(2, Discipline::Pifo),
+            room(3, Discipline::Fifo),
+        ])
+    });
+    tm.enqueue(0, of(1, 0, [1, 50], 0));
+    tm.enqueue(0, of(1, 0, [2, 60], 1));
+    // Leaf 1 is full: 60 goes for 40, and 70 finds nothing less urgent. The root keeps the references 1 and 2.
+    assert_eq!(pushed_out(&tm.enqueue(0, of(1, 0, [9, 40], 2))), Some(1));
+    assert_eq!(reason(&tm.enqueue(0, of(1, 0, [0, 70], 3))), Some(DropReason::Full));
+    // Two more fill the buffer; leaf 2 has room of its own left, but the port has not.
+    tm.enqueue(0, of(2, 0, [3, 0], 4));
+    tm.enqueue(0, of(2, 0, [4, 0], 5));
+    assert_eq!(reason(&tm.enqueue(0, of(2, 0, [0, 0], 6))), Some(DropReason::Full));
+    // The leaf that is full itself still chooses among its own.
+    assert_eq!(pushed_out(&tm.enqueue(0, of(1, 0, [0, 10], 7))), Some(0));
+    assert_eq!(items(&mut tm, SECOND), [7, 2, 4, 5]);
+    let stats = tm.stats(1);
+    assert_eq!(
+        (
+            stats.total(|q| q.dropped).packets,
+            stats.total(|q| q.pushed_out).packets
+        ),
+        (2, 2)
+    );
+}
+
+#[test]
+fn a_packet_for_no_leaf_is_dropped() {
+    let mut tm = port_1(port(&[
+        node(0, Discipline::Fifo),
+        node(0, Discipline::Fifo),
+        node(1, Discipline::Fifo),
+    ]));
+    for leaf in [0, 1, 3, u64::MAX] {
+        assert_eq!(
+            reason(&tm.enqueue(0, of(leaf, 0, [0, 0], 0))),
+            Some(DropReason::NoSuchLeaf),
+            "{leaf}"
+        );
+    }
+    assert_eq!(reason(&tm.enqueue(0, of(2, 0, [0, 0], 0))), None);
+}
+
+#[test]
+fn a_tree_of_one_node_is_that_discipline() {
+    let mut tm = port_1(port(&[node(0, Discipline::Pifo)]));
+    for (item, rank) in [7, 3, 5].into_iter().enumerate() {
+        tm.enqueue(0, with_rank(rank, item as u32));
+    }
+    assert_eq!(items(&mut tm, SECOND), [1, 2, 0]);
+}
+
+#[test]
+fn a_tree_asks_for_the_fields_that_its_nodes_read() {
+    let asked = reads(&port(&[
+        node(0, Discipline::Stfq),
+        node(0, Discipline::Pifo),
+        node(1, Discipline::Drr),
+        node(1, Discipline::Fifo),
+    ]));
+    assert_eq!(
+        (asked.leaf, asked.user, asked.ranks),
+        (true, true, [false, true, false, false])
+    );
+}
+
+#[test]
+fn a_tree_that_can_not_work_is_refused_with_what_would() {
+    let pifo = |parent| node(parent, Discipline::Pifo);
+    let deep: Vec<NodeConfig> = (0..5).map(|number: u32| pifo(number.saturating_sub(1))).collect();
+    let cases = [
+        (vec![], "0 nodes; use 1 to 256, the root first"),
+        (
+            vec![pifo(0), pifo(1)],
+            "the parent of node 1 is 1; it comes before its children",
+        ),
+        (
+            vec![pifo(0), node(0, Discipline::Strict)],
+            "node 1 can not be strict; it is one of fifo, drr, stfq, pifo",
+        ),
+        (
+            vec![pifo(0), node(0, Discipline::Unspecified)],
+            "node 1 has no discipline; it is one of fifo, drr, stfq, pifo",
+        ),
+        (
+            vec![pifo(0), NodeConfig { scale: 1, ..pifo(0) }],
+            "node 1 has scale 1; it is 16 to 65536, 256 for weight 1",
+        ),
+        (
+            vec![
+                pifo(0),
+                NodeConfig {
+                    quantum_bytes: 9,
+                    ..pifo(0)
+                },
+            ],
+            "node 1 has a quantum of 9 bytes; use at least 64",
+        ),
+        (
+            vec![
+                NodeConfig {
+                    buffer_packets: 9,
+                    ..pifo(0)
+                },
+                pifo(0),
+            ],
+            "node 0 has a room of its own, but is no leaf",
+        ),
+        (deep, "5 levels; there are at most 4"),
+    ];
+    for (nodes, problem) in cases {
+        let error = port(&nodes).check(3).unwrap_err().to_string();
+        assert_eq!(error, format!("port 3: tree: {problem}"));
+    }
+}
+
+/// A node as a list that is searched: what waits by rank and number, and the virtual clock of a fair one.
+#[derive(Debug, Default)]
+struct Naive {
+    waiting: Vec<(u64, usize, usize)>,
+    finishes: HashMap<u64, u64>,
+    virtual_time: u64,
+    count: usize,
+}
+
+impl Naive {
+    fn put(&mut self, discipline: Discipline, to: usize, user: u64, rank: u64, cost: u64) {
+        let rank = match discipline {
+            Discipline::Pifo => rank,
+            Discipline::Stfq => u64::max(self.virtual_time, self.finishes.get(&user).copied().unwrap_or(0)),
+            _ => 0,
+        };
+        self.finishes.insert(user, rank + cost);
+        self.waiting.push((rank, self.count, to));
+        self.count += 1;
+    }
+
+    fn take(&mut self) -> Option<usize> {
+        let first = self.waiting.iter().min().copied()?;
+        self.waiting.retain(|&one| one != first);
+        self.virtual_time = first.0;
+        Some(first.2)
+    }
+}
+
+/// Parents of the nodes: two leaves below the root, and two below node 1.
+const PARENTS: [usize; 6] = [0, 0, 0, 0, 1, 1];
+
+fn take_naively(tree: &mut [Naive]) -> Option<usize> {
+    let mut node = tree[0].take()?;
+    if node == 1 {
+        node = tree[1].take().unwrap();
+    }
+    tree[node].take()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn a_tree_sends_in_the_order_of_lists_that_are_searched(
+        kinds in prop::collection::vec(
+            prop::sample::select(vec![Discipline::Fifo, Discipline::Pifo, Discipline::Stfq]), 6),
+        scales in prop::collection::vec(prop::sample::select(vec![64u32, 256, 300, 1024]), 6),
+        steps in prop::collection::vec((2..6usize, 0..3u64, 64..1515u32, [0..9u64, 0..9, 0..9], 0..5u8), 1..400),
+    ) {
+        let nodes: Vec<NodeConfig> = (0..6)
+            .map(|n| NodeConfig { scale: scales[n], ..node(PARENTS[n] as u32, kinds[n]) })
+            .collect();
+        let mut tm = port_1(PortConfig { rate_bps: 0, buffer_packets: 1000, ..port(&nodes) });
+        let mut naive: Vec<Naive> = (0..6).map(|_| Naive::default()).collect();
+        let mut of_leaf: HashMap<u32, usize> = HashMap::new();
+        let mut expected = Vec::new();
+        let mut sent = Vec::new();
+        for (number, (leaf, user, len, ranks, step)) in (0..).zip(steps) {
+            if step < 2 {
+                expected.extend(take_naively(&mut naive));
+                sent.extend(tm.dequeue(0).map(|departure| departure.item as usize));
+                continue;
+            }
+            of_leaf.insert(number, leaf);
+            let levels = Levels { leaf: leaf as u64, ranks: [ranks[1], ranks[2], 0] };
+            let offered = Offered {
+                user,
+                rank: ranks[0],
+                levels: Some(Box::new(levels)),
+                ..packet(0, len, number)
+            };
+            prop_assert!(!was_dropped(&tm.enqueue(0, offered)));
+            let (mut at, mut level) = (leaf, if leaf > 3 { 2 } else { 1 });
+            naive[at].put(kinds[at], number as usize, user, ranks[level], u64::from(len));
+            while at != 0 {
+                let parent = PARENTS[at];
+                level -= 1;
+                let cost = (u64::from(len) * u64::from(scales[at])) >> 8;
+                naive[parent].put(kinds[parent], at, at as u64, ranks[level], cost);
+                at = parent;
+            }
+        }
+        sent.extend(items_at_once(&mut tm));
+        expected.extend(std::iter::from_fn(|| take_naively(&mut naive)));
+        prop_assert_eq!(&sent, &expected);
+        prop_assert_eq!(sent.len(), of_leaf.len());
+        // A leaf that is first in, first out keeps its order whatever is above it.
+        for leaf in (2..6).filter(|&leaf| kinds[leaf] == Discipline::Fifo) {
+            prop_assert!(sent.iter().filter(|&&item| of_leaf[&(item as u32)] == leaf).is_sorted());
+        }
+    }
+}
+
+fn items_at_once(tm: &mut TrafficManager<u32>) -> Vec<usize> {
+    items(tm, 0).into_iter().map(|item| item as usize).collect()
+}

@@ -1,0 +1,18 @@
+//! A network in virtual time: what is connected to what, what happens when, and where every frame is.
+//!
+//! Pure: time, packets and the text of files are arguments. Two front ends use it: `p4sched-simulate` (`switch/simulator`) and
+//! `p4sched-virtual` (`switch/virtual`).
+
+pub mod account;
+pub mod calendar;
+pub mod constants;
+pub mod described;
+pub mod lab_file;
+pub mod link;
+pub mod network_file;
+pub mod planned;
+pub mod routes;
+pub mod shapes;
+pub mod topology;
+pub mod wire;
+pub mod world;

@@ -1,0 +1,93 @@
+//! A link: it sends one packet after the other.
+
+use p4sched_traffic_manager::{Nanos, Pace};
+
+/// Nanoseconds of a second, times the bits of a byte.
+const BYTE_WORK: u64 = 8_000_000_000;
+
+/// A link of a constant rate. It keeps fractions of a nanosecond ([`Pace`]), so a busy link carries exactly its rate.
+#[derive(Clone, Debug)]
+pub struct Link {
+    speed: Speed,
+    pace: Pace,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Speed {
+    /// Nanoseconds of a byte, where that is a whole number: nothing to divide.
+    Byte(Nanos),
+    /// Bits a second.
+    Bits(u64),
+    /// Bits a second; each packet takes whole nanoseconds, rounded up.
+    BitsRoundedUp(u64),
+}
+
+impl Link {
+    /// A free link of this rate, above 0.
+    pub fn new(rate_bps: u64) -> Link {
+        Link {
+            speed: speed(rate_bps, Speed::Bits),
+            pace: Pace::default(),
+        }
+    }
+
+    /// A free link of this rate, above 0, on which each packet takes whole nanoseconds, rounded up.
+    pub fn rounded_up(rate_bps: u64) -> Link {
+        Link {
+            speed: speed(rate_bps, Speed::BitsRoundedUp),
+            pace: Pace::default(),
+        }
+    }
+
+    /// Changes the rate; the packet being sent ends at the rate it began with.
+    pub fn set_rate(&mut self, rate_bps: u64) {
+        let speed = speed(rate_bps, Speed::Bits);
+        if speed != self.speed {
+            self.speed = speed;
+            self.pace.rate_changed();
+        }
+    }
+
+    /// When it becomes free, or became so.
+    #[inline]
+    pub fn free(&self) -> Nanos {
+        self.pace.free_ns()
+    }
+
+    /// Sends a packet of `len` bytes from `start` on, when the link is free. Returns when its last bit has left.
+    #[inline(always)]
+    pub fn send(&mut self, start: Nanos, len: u32) -> Nanos {
+        let len = u64::from(len);
+        self.pace.begin(start);
+        match self.speed {
+            Speed::Byte(ns) => self.pace.take(len * ns),
+            Speed::Bits(rate) => self.pace.work(len * 8, rate),
+            Speed::BitsRoundedUp(rate) => self.pace.take((len * BYTE_WORK).div_ceil(rate)),
+        }
+    }
+}
+
+fn speed(rate_bps: u64, in_bits: impl FnOnce(u64) -> Speed) -> Speed {
+    match BYTE_WORK % rate_bps {
+        0 => Speed::Byte(BYTE_WORK / rate_bps),
+        _ => in_bits(rate_bps),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ends of three packets of 100 bytes at 3 Gbit/s: 266.67 ns each.
+    fn ends(mut link: Link) -> [Nanos; 3] {
+        [0; 3].map(|start| link.send(start, 100))
+    }
+
+    #[test]
+    fn a_busy_link_carries_its_rate_and_a_rounded_one_a_little_less() {
+        assert_eq!(ends(Link::new(3_000_000_000)), [266, 533, 800]);
+        assert_eq!(ends(Link::rounded_up(3_000_000_000)), [267, 534, 801]);
+        assert_eq!(ends(Link::new(1_000_000_000)), [800, 1600, 2400]);
+        assert_eq!(ends(Link::rounded_up(1_000_000_000)), [800, 1600, 2400]);
+    }
+}

@@ -1,0 +1,54 @@
+//! When a node that changes its mind is woken.
+
+use p4sched_traffic_manager::Nanos;
+
+/// A time that does not come.
+const NEVER: Nanos = Nanos::MAX;
+
+/// The earliest time at which a calendar wakes a node. A time that is put off stays in the calendar: the node is woken then, and
+/// has nothing to do.
+#[derive(Clone, Copy, Debug)]
+pub struct Planned(Nanos);
+
+impl Default for Planned {
+    fn default() -> Planned {
+        Planned(NEVER)
+    }
+}
+
+impl Planned {
+    /// The node was woken.
+    #[inline]
+    pub fn woken(&mut self, now: Nanos) {
+        if self.0 == now {
+            self.0 = NEVER;
+        }
+    }
+
+    /// The node wants to act at this time. Returns when to wake it, if that is to be planned.
+    #[inline]
+    pub fn wake_at(&mut self, now: Nanos, at: Option<Nanos>) -> Option<Nanos> {
+        let at = at?.max(now);
+        if at >= self.0 {
+            return None;
+        }
+        self.0 = at;
+        Some(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_earlier_time_is_planned() {
+        let mut planned = Planned::default();
+        assert_eq!(planned.wake_at(0, None), None);
+        assert_eq!(planned.wake_at(0, Some(20)), Some(20));
+        assert_eq!(planned.wake_at(0, Some(30)), None);
+        assert_eq!(planned.wake_at(5, Some(3)), Some(5));
+        planned.woken(5);
+        assert_eq!(planned.wake_at(5, Some(30)), Some(30));
+    }
+}
