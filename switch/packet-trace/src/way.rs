@@ -1,4 +1,4 @@
-//! Sends captured packets through a program in simulated time: no ports, no clock.
+//! Sends captured packets through a program in stepped time: no ports, no clock.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,6 +1,6 @@
 //! Simple Test Framework (STF): scripts of frames that enter a program and frames that must leave it.
 //!
-//! Facts come from p4c (`tools/stf`, `backends/bmv2/bmv2stf.py`). A script runs in simulated time, without ports and
+//! Facts come from p4c (`tools/stf`, `backends/bmv2/bmv2stf.py`). A script runs in stepped time, without ports and
 //! without root.
 
 mod names;

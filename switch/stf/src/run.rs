@@ -1,4 +1,4 @@
-//! Runs a script against a program, in simulated time.
+//! Runs a script against a program, in stepped time.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 

@@ -23,7 +23,7 @@ const MEMORY: &str = "/dev/shm";
 /// Time limit for shortening a find.
 const SHORTENING: Duration = Duration::from_secs(60);
 
-/// Feeds the compiler and the switch with inputs that nobody would make. An input that makes one of them panic, hang or
+/// Tests the compiler and the switch with random, unusual inputs. An input that makes one of them panic, hang or
 /// contradict itself is written into its target's folder of the corpus, and ends the run with status 1.
 #[derive(Parser)]
 #[command(name = "p4sched-fuzz")]

@@ -1,4 +1,4 @@
-//! The experiment of PACKS section 6.1 in simulated time: 11 Gbit/s of ranked packets over 10 Gbit/s, through the
+//! The experiment of PACKS section 6.1 in stepped time: 11 Gbit/s of ranked packets over 10 Gbit/s, through the
 //! reference models or the compiled P4 programs. Prints JSON.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! One port of a compiled ranked program in simulated time. Commands are JSON lines on standard input:
+//! One port of a compiled ranked program in stepped time. Commands are JSON lines on standard input:
 //!
 //! - `{"parameters": [20, 20, 26, 20, 15]}` sets the program's parameters;
 //! - `{"run_until_ns": 100000000}` advances time; the answer on standard output is a line with the program's counters.

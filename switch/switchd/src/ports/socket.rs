@@ -1,8 +1,9 @@
 //! Linux packet sockets (packet(7)).
 //!
 //! Receiving uses a memory-mapped `TPACKET_V2` ring. The kernel copies a frame into a slot and passes the slot on with
-//! a store to its status word; the switch returns it in the same way. `TPACKET_V3` passes on blocks of slots, but not
-//! before its timer of some milliseconds fires. That is too late for the links of this laboratory.
+//! a store to its status word; the switch returns it in the same way. `TPACKET_V3` passes on blocks of slots, and a
+//! block that is not full waits for a timer of at least one millisecond. That is too late for the links of this
+//! laboratory.
 //!
 //! Sending uses `sendmmsg` on a separate socket for each interface. The kernel's transmit ring does not work on virtual
 //! Ethernet: it passes the ring's pages to the receiver without a copy, and reports a slot as free when the receiver

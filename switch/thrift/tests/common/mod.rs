@@ -54,7 +54,7 @@ pub fn device() -> Device {
     device
 }
 
-/// A device in simulated time.
+/// A device in stepped time.
 pub struct Bench {
     pub device: Device,
     pub wires: Wires,
