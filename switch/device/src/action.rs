@@ -1,4 +1,4 @@
-//! Actions: P4Runtime's action messages to the data plane's calls and back.
+//! Actions: conversion between P4Runtime's action messages and the data plane's calls.
 
 use p4sched_dataplane::{ActionId, Pipeline};
 use p4sched_proto::p4::config::v1::action_ref::Scope;
@@ -8,19 +8,18 @@ use crate::bytestring::{canonical, full_width};
 use crate::fault::Fault;
 use crate::index::{Index, Profile, Table};
 
-/// An action with its parameters, checked: for the data plane, and canonical for later reads.
+/// A checked action with its parameters, for the data plane and for later reads.
 #[derive(Debug, Clone)]
 pub struct Bound {
     /// Identifier in P4Info.
     pub id: u32,
-    /// Its place in the pipeline.
     pub action: ActionId,
-    /// Values at full width, in order.
+    /// Parameter values at full width, in order.
     pub params: Vec<Vec<u8>>,
 }
 
 impl Bound {
-    /// The canonical message.
+    /// The message that reads return, with canonical values.
     pub fn to_response(&self, index: &Index) -> p4rt::Action {
         let params = index.actions.get(&self.id).map_or(&[][..], |action| &action.params);
         let params = params.iter().zip(&self.params);
@@ -35,10 +34,10 @@ impl Bound {
     }
 }
 
-/// Checks an action that a table may use, as the action of an entry or as the default.
+/// Checks an action that a table may use, as the action of an entry or as the default action.
 ///
 /// # Errors
-/// `INVALID_ARGUMENT` for an action that is not the table's or wrong parameters, `PERMISSION_DENIED` outside the
+/// `INVALID_ARGUMENT` if the table does not have the action or a parameter is wrong, `PERMISSION_DENIED` outside the
 /// action's scope, `OUT_OF_RANGE` for values that are too wide.
 pub fn bind_for_table(
     index: &Index,
@@ -74,10 +73,10 @@ pub fn bind_for_table(
     bind(index, pipeline, &table.name, known.action, action)
 }
 
-/// Checks an action that is to become a member of a profile.
+/// Checks the action of a profile member.
 ///
 /// # Errors
-/// As [`bind`], and `INVALID_ARGUMENT` for an action that the profile's tables may not use.
+/// Those of [`bind`], and `INVALID_ARGUMENT` for an action that the profile's tables may not use.
 pub fn bind_for_profile(
     index: &Index,
     pipeline: &Pipeline,
@@ -94,7 +93,7 @@ pub fn bind_for_profile(
     bind(index, pipeline, &profile.name, place, action)
 }
 
-/// Checks the parameters of an action whose place in the pipeline is known.
+/// Checks the parameters of an action that is already known to the pipeline.
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` for missing, unknown or repeated parameters and for those that break the action's restriction,
@@ -148,7 +147,7 @@ pub fn bind(
     })
 }
 
-/// Checks an action that the program itself put into a table.
+/// Checks an action that the program's own entries use.
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` for parameters that break the action's restriction.
@@ -171,12 +170,12 @@ pub fn check_initial(
         .map_err(own_restriction)
 }
 
-/// The fault of a program that breaks its own restriction.
+/// The error for a program whose own entries break its restriction.
 pub fn own_restriction(fault: Fault) -> Fault {
     Fault::invalid(format!("the program's own entries: {}", fault.message))
 }
 
-/// The canonical message of an action that the program itself put into a table; `None` if P4Info does not know it.
+/// The canonical message of an action that the program's own entries use; `None` if P4Info does not declare it.
 pub fn from_program(
     index: &Index,
     pipeline: &Pipeline,

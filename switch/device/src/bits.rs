@@ -1,6 +1,6 @@
 //! Bit strings whose fields do not end at byte boundaries.
 
-/// Appends fields of any width.
+/// Builds a bit string from fields of any width.
 #[derive(Debug, Clone, Default)]
 pub struct Writer {
     bits: Vec<bool>,
@@ -16,7 +16,7 @@ impl Writer {
         }));
     }
 
-    /// The bits as bytes; zeros fill the last byte.
+    /// The bits as bytes; the last byte is filled with zeros.
     pub fn left_aligned(self) -> Vec<u8> {
         let byte = |bits: &[bool]| {
             bits.iter()
@@ -26,7 +26,7 @@ impl Writer {
         self.bits.chunks(8).map(byte).collect()
     }
 
-    /// The bits as a big-endian number; zeros fill the first byte.
+    /// The bits as a big-endian number; the first byte is filled with zeros.
     pub fn right_aligned(mut self) -> Vec<u8> {
         let fill = self.bits.len().next_multiple_of(8) - self.bits.len();
         self.bits.splice(0..0, std::iter::repeat_n(false, fill));
@@ -34,7 +34,7 @@ impl Writer {
     }
 }
 
-/// The `width` bits from bit `start` on, as a big-endian number; bits behind the end are 0.
+/// The `width` bits that begin at bit `start`, as a big-endian number; bits past the end are 0.
 pub fn slice(bytes: &[u8], start: usize, width: u32) -> Vec<u8> {
     let mut writer = Writer::default();
     for position in start..start + width as usize {

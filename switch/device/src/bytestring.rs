@@ -1,8 +1,8 @@
-//! P4Runtime's binary strings: big-endian, as short as the value allows (specification, section "Bytestrings").
+//! P4Runtime's binary strings: big-endian and as short as the value allows (specification, section "Bytestrings").
 
 use crate::fault::Fault;
 
-/// Bytes that a value of this many bits takes.
+/// The number of bytes for a value of this many bits.
 pub fn byte_width(bits: u32) -> usize {
     bits.div_ceil(8) as usize
 }
@@ -16,10 +16,10 @@ pub fn canonical(bytes: &[u8]) -> Vec<u8> {
     }
 }
 
-/// The value at its full width: exactly `byte_width(bits)` bytes.
+/// Extends a value to its full width: exactly `byte_width(bits)` bytes.
 ///
 /// # Errors
-/// `OUT_OF_RANGE` if the string is empty or the value has more than `bits` bits; `what` names it.
+/// `OUT_OF_RANGE` if the string is empty or the value has more than `bits` bits; `what` names the value in the message.
 pub fn full_width(what: &dyn std::fmt::Display, bytes: &[u8], bits: u32) -> Result<Vec<u8>, Fault> {
     if bytes.is_empty() {
         return Err(Fault::out_of_range(format!(
@@ -41,10 +41,10 @@ pub fn full_width(what: &dyn std::fmt::Display, bytes: &[u8], bits: u32) -> Resu
     Ok(full)
 }
 
-/// The value of a signed type at its full width, as two's complement in the low `bits` bits.
+/// Extends a signed value to its full width, as two's complement in the low `bits` bits.
 ///
 /// # Errors
-/// As [`full_width`].
+/// Those of [`full_width`].
 pub fn full_width_signed(what: &dyn std::fmt::Display, bytes: &[u8], bits: u32) -> Result<Vec<u8>, Fault> {
     let Some(&first) = bytes.first() else {
         return full_width(what, bytes, bits);
@@ -87,7 +87,7 @@ pub fn canonical_signed(bytes: &[u8], bits: u32) -> Vec<u8> {
     full.split_off(start)
 }
 
-/// Clears the bits above the width.
+/// Clears the bits above the lowest `bits` bits.
 pub fn mask_top(full: &mut [u8], bits: u32) {
     let unused = full.len() as u32 * 8 - bits;
     if let Some(first) = full.first_mut() {
@@ -95,7 +95,7 @@ pub fn mask_top(full: &mut [u8], bits: u32) {
     }
 }
 
-/// Lower-case hexadecimal digits of the bytes.
+/// The bytes as lower-case hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     if bytes.is_empty() {
         return "0".to_owned();

@@ -1,7 +1,7 @@
-//! P4Info for a program that came without: its tables, actions, action profiles and parser value sets.
+//! P4Info for a program without one: its tables, actions, action profiles and parser value sets.
 //!
-//! Identifiers are places in the program plus 1, behind the prefix of their kind. Counters, meters and registers are left
-//! out: who has no P4Info asks for them by name. Every table reports idle entries.
+//! An identifier is the object's place in the program plus 1, with the prefix of its kind. Counters, meters and
+//! registers are left out: without P4Info, clients ask for them by name. Every table reports idle entries.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ fn match_field(place: usize, name: &str, width: u32, kind: MatchKind) -> p4info:
     }
 }
 
-/// P4Info of a loaded program.
+/// Makes P4Info for a loaded program.
 pub fn p4info(pipeline: &Pipeline) -> p4info::P4Info {
     let mut actions: BTreeMap<String, p4info::Action> = BTreeMap::new();
     let mut tables = Vec::new();
@@ -53,7 +53,7 @@ pub fn p4info(pipeline: &Pipeline) -> p4info::P4Info {
     for (place, table) in pipeline.table_ids().enumerate() {
         let mut references = Vec::new();
         for action in pipeline.table_actions(table) {
-            // p4c writes an action once for each table that uses it, always with the same parameters.
+            // p4c writes an action once for each table that uses it; the parameters are always the same.
             let name = pipeline.action_name(action);
             let next = actions.len();
             let info = actions.entry(name.to_owned()).or_insert_with(|| p4info::Action {

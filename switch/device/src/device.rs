@@ -1,4 +1,4 @@
-//! The device: engine, program and control-plane state in one.
+//! The device: the engine, the program and the state of the control plane.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ use crate::upcalls::{Counts, Notification, Notify};
 use crate::upcalls::{Sink, Upcalls};
 use crate::{digest_lists, entities, idle, p4data, packet_io, references, translated, undo};
 
-/// A P4Runtime device: one switch and everything a controller can see of it.
+/// A P4Runtime device: one switch and everything that a controller can see of it.
 pub struct Device {
     id: u64,
     pub(crate) engine: Engine,
@@ -29,7 +29,7 @@ pub struct Device {
 }
 
 impl Device {
-    /// A device without a program. It tells the controllers what happens with `notify`.
+    /// Creates a device without a program. It calls `notify` with each message to the controllers.
     pub fn new(id: u64, engine: Engine, notify: Notify) -> Device {
         Device {
             id,
@@ -42,27 +42,26 @@ impl Device {
         }
     }
 
-    /// The device's identifier.
     pub fn id(&self) -> u64 {
         self.id
     }
 
-    /// The switch behind it.
+    /// The switch inside the device.
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
 
-    /// The switch behind it, to set up its ports.
+    /// The switch inside the device, for changes of its port settings.
     pub(crate) fn engine_mut(&mut self) -> &mut Engine {
         &mut self.engine
     }
 
-    /// What is behind a port takes so many packets more; see [`Engine::set_room`].
+    /// Sets how many more packets a port's interface can take; see [`Engine::set_room`].
     pub fn set_room(&mut self, port: Port, room: Option<u32>) -> bool {
         self.engine.set_room(port, room)
     }
 
-    /// The links as they are from now on.
+    /// Sets the state of all links.
     pub fn set_links(&mut self, links: Links) {
         if links != self.links {
             self.links = links;
@@ -70,7 +69,7 @@ impl Device {
         }
     }
 
-    /// Tells the programs, or a new one, of the links.
+    /// Updates the active and the saved program with the state of the links.
     pub(crate) fn apply_links(&mut self) {
         let names = PortNames {
             interfaces: (self.links.iter().map(|(&port, link)| (port, link.interface.clone()))).collect(),
@@ -86,19 +85,19 @@ impl Device {
         }
     }
 
-    /// What was lost on the way to the controllers.
+    /// Counts of the messages to the controllers.
     pub fn counts(&self) -> Counts {
         self.upcalls.counts
     }
 
-    /// A frame that arrived on a port. See [`Engine::receive`].
+    /// Processes a frame that arrived on a port. See [`Engine::receive`].
     pub fn receive<S: FrameSink + ?Sized>(&mut self, now: Nanos, port: Port, frame: &[u8], frames: &mut S) {
         let sink = &mut sink(frames, &mut self.upcalls, self.active.as_ref());
         self.engine.receive(now, port, frame, sink);
         self.pass_on_digests(now);
     }
 
-    /// Lets everything happen that is due. See [`Engine::advance`].
+    /// Processes all events that are due. See [`Engine::advance`].
     pub fn advance<S: FrameSink + ?Sized>(&mut self, now: Nanos, frames: &mut S) {
         let sink = &mut sink(frames, &mut self.upcalls, self.active.as_ref());
         self.engine.advance(now, sink);
@@ -107,7 +106,7 @@ impl Device {
         self.report_idle_entries(now);
     }
 
-    /// When [`Device::advance`] next has something to do; `None` if never.
+    /// The time at which [`Device::advance`] has something to do; `None` if never.
     pub fn next_event(&self) -> Option<Nanos> {
         let digests = self
             .active
@@ -191,7 +190,7 @@ impl Device {
         }
     }
 
-    /// The program that reads and writes are about: the saved one if there is one, else the active one.
+    /// The program that reads and writes apply to: the saved one if there is one, else the active one.
     pub(crate) fn target(&mut self) -> Result<(&mut Forwarding, &mut Pipeline), Fault> {
         if let Some(saved) = &mut self.saved {
             return Ok((&mut saved.forwarding, &mut saved.pipeline));
@@ -204,25 +203,25 @@ impl Device {
         }
     }
 
-    /// The program at work.
+    /// The active program.
     pub(crate) fn at_work(&self) -> Option<(&Forwarding, &Pipeline)> {
         self.active.as_ref().zip(self.engine.pipeline())
     }
 
-    /// Whether a program was saved and not yet put to work.
+    /// Whether a saved program waits to become active.
     pub(crate) fn waits_for_swap(&self) -> bool {
         self.saved.is_some()
     }
 
-    /// Some entry may have a timeout: looks for idle ones at this time at the latest.
+    /// Schedules a scan for idle entries at this time or earlier.
     pub(crate) fn look_for_idle_entries_from(&mut self, at: Nanos) {
         self.idle_scan = self.idle_scan.or(Some(at));
     }
 
-    /// Applies updates in order, each on its own, as a controller of the default role asks for them.
+    /// Applies updates in order, each on its own, with the default role.
     ///
     /// # Errors
-    /// `FAILED_PRECONDITION` without a program. Otherwise one result per update.
+    /// `FAILED_PRECONDITION` without a program. All other errors are in the results, one for each update.
     pub fn write(&mut self, updates: &[p4rt::Update], now: Nanos) -> Result<Vec<Result<(), Fault>>, Fault> {
         self.write_each("", updates, now)
     }
@@ -244,11 +243,11 @@ impl Device {
         Ok(results)
     }
 
-    /// Applies all updates or none, as a controller of the default role asks for them. As no packet passes meanwhile, this is
-    /// atomic for the data plane as well.
+    /// Applies all updates or none, with the default role. No packet passes in between, so this is atomic for the data
+    /// plane as well.
     ///
     /// # Errors
-    /// As [`Device::write`]; the updates that were taken back are `ABORTED`.
+    /// Those of [`Device::write`]; updates that were undone are `ABORTED`.
     pub fn write_all_or_none(&mut self, updates: &[p4rt::Update], now: Nanos) -> Result<Vec<Result<(), Fault>>, Fault> {
         self.write_together("", updates, now)
     }
@@ -289,10 +288,10 @@ impl Device {
         Ok(vec![Ok(()); updates.len()])
     }
 
-    /// Applies a request with the atomicity that it asks for, as a controller of its role may.
+    /// Applies a request with its role and the atomicity that it asks for.
     ///
     /// # Errors
-    /// As [`Device::write`].
+    /// Those of [`Device::write`].
     pub fn write_request(&mut self, request: &p4rt::WriteRequest, now: Nanos) -> Result<Vec<Result<(), Fault>>, Fault> {
         match request.atomicity() {
             Atomicity::ContinueOnError => self.write_each(&request.role, &request.updates, now),
@@ -302,7 +301,7 @@ impl Device {
         }
     }
 
-    /// Reads what the filters select, as a controller of the default role; one result per filter.
+    /// Reads the entities that the filters select, with the default role; one result per filter.
     ///
     /// # Errors
     /// `FAILED_PRECONDITION` without a program.
@@ -314,10 +313,10 @@ impl Device {
         self.read_as("", filters, now)
     }
 
-    /// Reads what the filters select, of what this role may read; one result per filter.
+    /// Reads the entities that the filters select and this role may read; one result per filter.
     ///
     /// # Errors
-    /// As [`Device::read`].
+    /// Those of [`Device::read`].
     pub fn read_as(
         &mut self,
         role: &str,
@@ -335,25 +334,25 @@ impl Device {
         Ok(filters.iter().map(read).collect())
     }
 
-    /// Keeps a program for a later [`Device::commit_saved`]; reads and writes are about it from now on.
+    /// Keeps a program for a later [`Device::commit_saved`]. From then on, reads and writes apply to it.
     pub fn save(&mut self, program: Program) {
         self.saved = Some(program);
         self.apply_links();
     }
 
-    /// Puts the saved program to work.
+    /// Makes the saved program active.
     ///
     /// # Errors
-    /// `NOT_FOUND` if none was saved, and those of [`Device::commit`].
+    /// `NOT_FOUND` if no program was saved, and those of [`Device::commit`].
     pub fn commit_saved(&mut self) -> Result<(), Fault> {
         let saved = self.saved.take();
         self.commit(saved.ok_or_else(|| Fault::not_found("no program was saved; VERIFY_AND_SAVE saves one"))?)
     }
 
-    /// Puts a program to work, in its initial state.
+    /// Makes a program active, in its initial state.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` if the switch can not take it as it is set up; the old program stays.
+    /// `INVALID_ARGUMENT` if the switch cannot run it with its present settings; the old program stays.
     pub fn commit(&mut self, program: Program) -> Result<(), Fault> {
         let registers = &program.forwarding.index.queue_depth_registers;
         self.engine
@@ -366,10 +365,10 @@ impl Device {
         Ok(())
     }
 
-    /// Puts a program to work that keeps everything written to the old one.
+    /// Makes a program active and keeps everything that was written to the old one.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` if something written does not fit the new program; the old program stays.
+    /// `INVALID_ARGUMENT` if something that was written does not fit the new program; the old program stays.
     pub fn reconcile_and_commit(&mut self, mut program: Program, now: Nanos) -> Result<(), Fault> {
         if let (Some(forwarding), Some(pipeline)) = (&self.active, self.engine.pipeline()) {
             let old = translated::in_use(forwarding, pipeline);
@@ -378,14 +377,14 @@ impl Device {
                 entities::write(&mut program.forwarding, &mut program.pipeline, now, &update).map_err(cannot_keep)?;
             }
             for (of, counts) in meters::all_counted(forwarding, pipeline) {
-                // A meter that was never configured may be gone: then nothing that was written is lost.
+                // The new program may lack a meter that was never configured. Then nothing that was written is lost.
                 let _ = meters::count_again(&program.forwarding, &mut program.pipeline, &of, counts);
             }
         }
         self.commit(program)
     }
 
-    /// The configuration that was last set: saved or active; `None` without one.
+    /// The last configuration that was set, saved or active; `None` without one.
     pub fn config(&self) -> Option<&p4rt::ForwardingPipelineConfig> {
         let forwarding = self
             .saved
@@ -395,10 +394,10 @@ impl Device {
         forwarding.map(|forwarding| &forwarding.config)
     }
 
-    /// A frame from the controller.
+    /// Sends a frame from the controller.
     ///
     /// # Errors
-    /// Metadata that P4Info does not declare, no program, no CPU port.
+    /// For metadata that P4Info does not declare, and without a program or a CPU port.
     pub fn packet_out<S: FrameSink + ?Sized>(
         &mut self,
         packet: &p4rt::PacketOut,
@@ -420,7 +419,7 @@ impl Device {
         sent.map_err(|error| Fault::precondition(format!("packet-out: {error}")))
     }
 
-    /// The controller has acted on a digest list.
+    /// Processes the controller's acknowledgement of a digest list.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT` for a digest that P4Info does not declare.
@@ -443,7 +442,7 @@ fn sink<'a, S: ?Sized>(frames: &'a mut S, upcalls: &'a mut Upcalls, active: Opti
     }
 }
 
-/// An update that a controller of this role may ask for, with the data plane's values.
+/// Checks that this role may ask for an update, and converts its values to the data plane's.
 fn admit<'a>(
     forwarding: &mut Forwarding,
     pipeline: &Pipeline,

@@ -1,27 +1,27 @@
-//! Digest messages collected into lists, without duplicates until the controller acknowledges them (specification,
-//! section "DigestEntry").
+//! Digest messages, collected into lists. A message is not sent twice until the controller acknowledges it
+//! (specification, section "DigestEntry").
 
 use std::collections::{BTreeMap, HashSet};
 
 use p4sched_dataplane::Nanos;
 use p4sched_proto::p4::v1::digest_entry::Config;
 
-/// Most messages in one list, even if the configuration allows more.
+/// The most messages in one list, even if the configuration allows more.
 const MAX_LIST: usize = 1024;
-/// Messages sent and not yet acknowledged, of one digest; beyond that the oldest lists are forgotten.
+/// The most unacknowledged messages of one digest. Above it, the oldest lists are forgotten.
 const MAX_UNACKNOWLEDGED: usize = 65536;
 
-/// The fields of one digest message.
+/// The fields of a digest message.
 pub type Message = Vec<Vec<u8>>;
 
-/// A list that is due.
+/// A list that is due to be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct List {
-    /// The digest in P4Info.
+    /// Identifier of the digest in P4Info.
     pub digest_id: u32,
-    /// Number of the list, to be acknowledged.
+    /// Number of the list, for its acknowledgement.
     pub list_id: u64,
-    /// Its messages, all different.
+    /// Different messages only.
     pub messages: Vec<Message>,
 }
 
@@ -31,24 +31,24 @@ struct Learning {
     buffer: Vec<Message>,
     first_at: Nanos,
     known: HashSet<Message>,
-    /// By number: when sent, and what.
+    /// Time of sending and messages of each list, by its number.
     sent: BTreeMap<u64, (Nanos, Vec<Message>)>,
     next_list: u64,
 }
 
-/// All digests that are enabled.
+/// The lists of all enabled digests.
 #[derive(Debug, Default)]
 pub struct DigestLists {
     enabled: BTreeMap<u32, Learning>,
 }
 
 impl DigestLists {
-    /// How a digest is sent; `None` while it is disabled.
+    /// The configuration of a digest; `None` while it is disabled.
     pub fn config(&self, digest: u32) -> Option<Config> {
         self.enabled.get(&digest).map(|learning| learning.config)
     }
 
-    /// Enables a digest, or changes how it is sent.
+    /// Enables a digest, or changes its configuration.
     pub fn enable(&mut self, digest: u32, config: Config, now: Nanos) {
         let learning = self.enabled.entry(digest).or_default();
         learning.config = config;
@@ -60,7 +60,7 @@ impl DigestLists {
         self.enabled.remove(&digest);
     }
 
-    /// Takes a message from the data plane; returns a list if that completes one.
+    /// Takes a message from the data plane; returns a list if the message completes one.
     pub fn offer(&mut self, digest: u32, message: Message, now: Nanos) -> Option<List> {
         let learning = self.enabled.get_mut(&digest)?;
         learning.forget_expired(now);
@@ -79,7 +79,7 @@ impl DigestLists {
         (at_once || learning.buffer.len() >= wanted).then(|| learning.send(digest, now))
     }
 
-    /// The lists whose time has come.
+    /// Takes the lists that are due.
     pub fn due(&mut self, now: Nanos) -> Vec<List> {
         let due = self
             .enabled
@@ -88,12 +88,12 @@ impl DigestLists {
         due.map(|(&digest, learning)| learning.send(digest, now)).collect()
     }
 
-    /// When the next list is due; `None` while nothing waits.
+    /// The time at which the next list is due; `None` while no message waits.
     pub fn next_due(&self) -> Option<Nanos> {
         self.enabled.values().filter_map(Learning::deadline).min()
     }
 
-    /// The controller has acted on a list: its messages may be sent again.
+    /// Processes an acknowledgement: the messages of the list may be sent again.
     pub fn acknowledge(&mut self, digest: u32, list: u64) {
         if let Some(learning) = self.enabled.get_mut(&digest) {
             learning.forget(list);

@@ -2,28 +2,26 @@
 
 use p4sched_dataplane::MatchKind;
 
-/// A key field.
+/// A field of a table's key.
 #[derive(Debug, Clone)]
 pub struct Field {
-    /// Identifier, unique in its table.
+    /// Identifier, unique in the table.
     pub id: u32,
-    /// Name in P4Info.
     pub name: String,
-    /// How it is matched.
+    /// The match kind in P4Info.
     pub kind: MatchKind,
-    /// How the program matches it: p4c makes ternary fields of optional ones.
+    /// The match kind in the program: p4c turns optional fields into ternary ones.
     pub in_program: MatchKind,
-    /// Width in bits.
+    /// In bits.
     pub width: u32,
 }
 
-/// An action parameter.
+/// A parameter of an action.
 #[derive(Debug)]
 pub struct Param {
-    /// Identifier, unique in its action.
+    /// Identifier, unique in the action.
     pub id: u32,
-    /// Name in P4Info.
     pub name: String,
-    /// Width in bits.
+    /// In bits.
     pub width: u32,
 }

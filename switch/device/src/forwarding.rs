@@ -1,4 +1,4 @@
-//! One loaded program as P4Runtime sees it: its configuration and every entity that was written.
+//! A loaded program as P4Runtime sees it: its configuration and every entity that was written.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,20 +14,19 @@ use crate::nodes::Nodes;
 use crate::store::{ProfileStore, TableStore};
 use crate::translation::Translation;
 
-/// The control plane's side of a program. Every method takes the program's pipeline beside it.
+/// The control-plane state of a program. Its methods take the program's pipeline as an argument.
 #[derive(Debug)]
 pub struct Forwarding {
-    /// As it was set.
+    /// The configuration as the controller set it.
     pub config: p4rt::ForwardingPipelineConfig,
     /// P4Info by identifier.
     pub index: Arc<Index>,
-    /// What the controller sees otherwise. All other fields have the data plane's values.
+    /// Translates between the controller's values and the data plane's. All other fields hold the data plane's values.
     pub translation: Translation,
-    /// The links behind the ports.
     pub(crate) links: Links,
     pub(crate) tables: BTreeMap<u32, TableStore>,
     pub(crate) profiles: BTreeMap<u32, ProfileStore>,
-    /// What BMv2's interface knows of the multicast groups.
+    /// The multicast nodes of BMv2's interface.
     pub(crate) nodes: Nodes,
     pub(crate) multicast: BTreeMap<u32, p4rt::MulticastGroupEntry>,
     pub(crate) clones: BTreeMap<u32, p4rt::CloneSessionEntry>,
@@ -36,10 +35,10 @@ pub struct Forwarding {
 }
 
 impl Forwarding {
-    /// The state of a program to which nothing was written.
+    /// Creates the initial state of a program.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` if P4Info and program do not belong together.
+    /// `INVALID_ARGUMENT` if P4Info and the program do not belong together.
     pub fn new(config: p4rt::ForwardingPipelineConfig, pipeline: &Pipeline) -> Result<Forwarding, Fault> {
         let Some(p4info) = &config.p4info else {
             return Err(Fault::invalid("the pipeline configuration has no p4info"));

@@ -1,4 +1,4 @@
-//! Entries that no packet has hit for longer than their timeout (specification, section "Table Idle Timeout
+//! Idle entries: those that no packet has hit for longer than their timeout (specification, section "Table Idle Timeout
 //! Notification").
 
 use p4sched_dataplane::{Nanos, Pipeline};
@@ -6,18 +6,18 @@ use p4sched_proto::p4::v1 as p4rt;
 
 use crate::forwarding::Forwarding;
 
-/// Time between two scans while some entry has a timeout.
+/// Time in ns between two scans while some entry has a timeout.
 pub const SCAN_EVERY: Nanos = 50_000_000;
 
-/// What a scan found.
+/// The result of a scan.
 pub struct Scan {
-    /// Idle entries, by table.
+    /// Idle entries; one list for each table.
     pub idle: Vec<Vec<p4rt::TableEntry>>,
-    /// When to scan again; `None` while no entry has a timeout.
+    /// Time of the next scan; `None` while no entry has a timeout.
     pub again_at: Option<Nanos>,
 }
 
-/// Looks for idle entries; those found are reported again after another timeout.
+/// Finds the idle entries. An idle entry is reported again after another timeout.
 pub fn scan(forwarding: &mut Forwarding, pipeline: &Pipeline, now: Nanos) -> Scan {
     let mut scan = Scan {
         idle: Vec::new(),

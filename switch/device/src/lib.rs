@@ -1,7 +1,7 @@
-//! A P4Runtime device: one switch and everything a controller can see of it.
+//! A P4Runtime device: one switch and everything that a controller can see of it.
 //!
-//! [`Device`] is pure: it owns the engine and everything that P4Runtime knows about the loaded program. Time, frames and
-//! requests are passed in. It knows nothing of gRPC, threads and clocks.
+//! [`Device`] is pure: it owns the engine and all P4Runtime state of the loaded program. Time, frames and requests are
+//! arguments. It uses no gRPC, no threads and no clocks.
 
 mod action;
 mod annotation;

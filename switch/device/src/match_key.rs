@@ -1,4 +1,4 @@
-//! Match keys: P4Runtime's field matches to the data plane's keys and back.
+//! Match keys: conversion between P4Runtime's field matches and the data plane's keys.
 
 use p4sched_dataplane::{MatchKey, MatchKind};
 use p4sched_proto::p4::v1::field_match::FieldMatchType;
@@ -9,11 +9,12 @@ use crate::fault::Fault;
 use crate::index::{Field, Table};
 use crate::store::Key;
 
-/// The key that a request names: values at full width, one per key field in order.
+/// The key in a request: one match for each key field, in order, with values at full width.
 ///
 /// # Errors
-/// `INVALID_ARGUMENT` for missing, unknown, repeated or wrongly typed fields, "don't care" matches that are not omitted,
-/// and value bits outside the mask or prefix; `OUT_OF_RANGE` for values that are too wide. `owner` names the table.
+/// `INVALID_ARGUMENT` for missing, unknown, repeated or wrongly typed fields, for "don't care" matches that are not
+/// omitted, and for value bits outside the mask or prefix; `OUT_OF_RANGE` for values that are too wide. The messages
+/// name `owner`, the table.
 pub fn from_request(owner: &str, fields: &[Field], matches: &[FieldMatch]) -> Result<Vec<MatchKey>, Fault> {
     for (position, given) in matches.iter().enumerate() {
         if !fields.iter().any(|field| field.id == given.field_id) {
@@ -47,7 +48,7 @@ pub fn from_request(owner: &str, fields: &[Field], matches: &[FieldMatch]) -> Re
     key.collect()
 }
 
-/// A field in an error message.
+/// The name of a field in an error message.
 struct Place<'a> {
     owner: &'a str,
     field: &'a str,
@@ -107,7 +108,7 @@ fn field_from_request(
     }
 }
 
-/// An optional field that the program matches as a ternary one: all bits of the value, or none.
+/// The key for an optional field that the program matches as ternary: the mask has all bits, or none.
 fn as_in_program(field: &Field, key: MatchKey) -> MatchKey {
     match (field.in_program, key) {
         (MatchKind::Ternary, MatchKey::Optional(Some(value))) => MatchKey::Ternary(value, ones(field.width)),
@@ -119,7 +120,7 @@ fn as_in_program(field: &Field, key: MatchKey) -> MatchKey {
     }
 }
 
-/// All bits of a field, at full width.
+/// A field with all bits set, at full width.
 pub(crate) fn ones(width: u32) -> Vec<u8> {
     let mut all = vec![0xff; byte_width(width)];
     mask_top(&mut all, width);
@@ -181,7 +182,7 @@ fn interval(place: &Place, width: u32, low: Vec<u8>, high: Vec<u8>) -> Result<Ma
     Ok(MatchKey::Range(low, high))
 }
 
-/// The canonical form of a key: shortest values, "don't care" fields left out.
+/// The canonical form of a key: shortest values, without "don't care" fields.
 pub fn to_response(fields: &[Field], key: &[MatchKey]) -> Vec<FieldMatch> {
     let matches = fields.iter().zip(key).filter_map(|(field, key)| {
         let value = match key {
@@ -225,10 +226,10 @@ pub fn to_response(fields: &[Field], key: &[MatchKey]) -> Vec<FieldMatch> {
     matches.collect()
 }
 
-/// Key and priority of the entry that a message names.
+/// The key and priority of the entry that a message names.
 ///
 /// # Errors
-/// `INVALID_ARGUMENT` for a malformed key or a priority where none is due (and the reverse).
+/// `INVALID_ARGUMENT` for a malformed key, and for a priority that is missing or not allowed.
 pub fn key_of(table: &Table, entry: &TableEntry) -> Result<Key, Fault> {
     let name = &table.name;
     let key = from_request(name, &table.fields, &entry.r#match)?;

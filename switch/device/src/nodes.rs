@@ -1,38 +1,35 @@
-//! Multicast nodes: an `egress_rid`, ports, and link aggregation groups (LAGs) of which one port gets a copy.
+//! Multicast nodes: an `egress_rid`, ports, and link aggregation groups (LAGs). Of each LAG, one port gets a copy.
 
 use std::collections::BTreeMap;
 
 use p4sched_dataplane::Port;
 
-/// The hash by which BMv2 chooses the port of a LAG; it is the same for every packet.
+/// The hash with which BMv2 chooses the port of a LAG; it is the same for every packet.
 const LAG_HASH: usize = 0xff;
 
-/// One node.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Node {
     /// The `egress_rid` of its copies.
     pub rid: u16,
-    /// Ports that get a copy each.
+    /// Each of these ports gets a copy.
     pub ports: Vec<Port>,
-    /// LAGs that get one copy each.
+    /// Each of these LAGs gets one copy.
     pub lags: Vec<u16>,
-    /// The group that it belongs to.
     pub group: Option<u32>,
 }
 
-/// All nodes, by handle, and all LAGs.
+/// All nodes and all LAGs.
 #[derive(Debug, Clone, Default)]
 pub struct Nodes {
     /// By handle.
     pub nodes: BTreeMap<u32, Node>,
-    /// Ports of each LAG.
     pub lags: BTreeMap<u16, Vec<Port>>,
     /// Handles of the nodes of a group, in the order in which they were associated.
     order: BTreeMap<u32, Vec<u32>>,
 }
 
 impl Nodes {
-    /// Adds a node; its handle, the smallest free one.
+    /// Adds a node and returns its handle, the smallest free one.
     pub fn create(&mut self, node: Node) -> u32 {
         let handle = (0..)
             .find(|handle| !self.nodes.contains_key(handle))
@@ -46,7 +43,7 @@ impl Nodes {
         self.order.get(&group).map_or(&[], Vec::as_slice)
     }
 
-    /// Makes a node one of this group, or of none.
+    /// Moves a node into this group, or out of its group.
     pub fn associate(&mut self, handle: u32, group: Option<u32>) {
         let Some(node) = self.nodes.get_mut(&handle) else {
             return;
@@ -60,13 +57,12 @@ impl Nodes {
         }
     }
 
-    /// Removes a node.
     pub fn destroy(&mut self, handle: u32) {
         self.associate(handle, None);
         self.nodes.remove(&handle);
     }
 
-    /// Replaces a group's nodes by those of replicas that were written over P4Runtime: one node for each instance.
+    /// Replaces a group's nodes after a write over P4Runtime: one node for each instance.
     pub fn follow(&mut self, group: u32, replicas: &[(Port, u16)]) {
         for handle in self.order.remove(&group).unwrap_or_default() {
             self.nodes.remove(&handle);
@@ -88,7 +84,7 @@ impl Nodes {
         }
     }
 
-    /// Port and `egress_rid` of each copy of a group, in BMv2's order.
+    /// The port and `egress_rid` of each copy of a group, in BMv2's order.
     pub fn replicas(&self, group: u32) -> Vec<(Port, u16)> {
         let nodes = self.of_group(group).iter().filter_map(|handle| self.nodes.get(handle));
         let copies = nodes.flat_map(|node| {
@@ -101,7 +97,7 @@ impl Nodes {
         copies.collect()
     }
 
-    /// Groups with a node that has this LAG.
+    /// The groups with a node that has this LAG.
     pub fn groups_of_lag(&self, lag: u16) -> Vec<u32> {
         let nodes = self.nodes.values().filter(|node| node.lags.contains(&lag));
         let mut groups: Vec<u32> = nodes.filter_map(|node| node.group).collect();
@@ -126,7 +122,7 @@ mod tests {
             group: None,
         });
         nodes.associate(node, Some(1));
-        // 255 is odd: the second of two ports. LAG 9 has no ports.
+        // The hash 255 is odd, so it chooses the second of two ports. LAG 9 has no ports.
         assert_eq!(nodes.replicas(1), [(1, 7), (2, 7), (5, 7)]);
         assert_eq!(nodes.groups_of_lag(3), [1]);
         nodes.destroy(node);

@@ -1,5 +1,5 @@
-//! `P4Data`: values of P4 types, as the flat fields that the data plane keeps (specification, section "Representation of
-//! Arbitrary P4 Types").
+//! `P4Data`: conversion between values of P4 types and the flat list of fields in the data plane (specification,
+//! section "Representation of Arbitrary P4 Types").
 
 use p4sched_proto::p4::config::v1 as p4info;
 use p4sched_proto::p4::config::v1::p4_bitstring_like_type_spec::TypeSpec as Bits;
@@ -12,7 +12,7 @@ use p4sched_proto::p4::v1::p4_data::Data;
 use crate::bytestring::{canonical, canonical_signed, full_width, full_width_signed};
 use crate::fault::Fault;
 
-/// The type behind the names that `type` declarations give.
+/// Follows the names that `type` declarations give to the type behind them.
 fn resolve<'a>(types: &'a p4info::P4TypeInfo, spec: &'a p4info::P4DataTypeSpec) -> Option<&'a TypeSpec> {
     let mut spec = spec.type_spec.as_ref()?;
     for _ in 0..=types.new_types.len() {
@@ -27,7 +27,7 @@ fn resolve<'a>(types: &'a p4info::P4TypeInfo, spec: &'a p4info::P4DataTypeSpec) 
     None
 }
 
-/// Width of a type that the controller sees translated, in bits.
+/// The width in bits of a type that is translated for the controller.
 fn translated_width(types: &p4info::P4TypeInfo, name: &str) -> Option<u32> {
     match types.new_types.get(name)?.representation.as_ref()? {
         Representation::TranslatedType(translated) => match translated.sdn_type.as_ref()? {
@@ -38,7 +38,7 @@ fn translated_width(types: &p4info::P4TypeInfo, name: &str) -> Option<u32> {
     }
 }
 
-/// The message for a value whose fields come one after the other. `None` if the type is unknown or has more fields.
+/// The message for a value whose fields stand one after the other. `None` if the type is unknown or has more fields.
 pub fn from_fields(
     types: &p4info::P4TypeInfo,
     spec: &p4info::P4DataTypeSpec,
@@ -82,7 +82,7 @@ fn bitstring(bits: &p4info::P4BitstringLikeTypeSpec, value: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Widths in bits of the fields of a type, in order. `None` if a part of it has no width.
+/// The width in bits of each field of a type, in order. `None` if one has no width.
 pub fn widths(types: &p4info::P4TypeInfo, spec: &p4info::P4DataTypeSpec) -> Option<Vec<u32>> {
     let one = |width: i32| Some(vec![u32::try_from(width).ok()?]);
     match resolve(types, spec)? {
@@ -122,11 +122,11 @@ fn bitstring_width(bits: &p4info::P4BitstringLikeTypeSpec) -> Option<u32> {
     }
 }
 
-/// The fields of a value, each at full width; `what` names it.
+/// The fields of a value, each at full width; `what` names the value in messages.
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` if the value is not of the type, `OUT_OF_RANGE` if a part does not fit, `UNIMPLEMENTED` for types
-/// that no register has.
+/// that registers cannot have.
 pub fn to_fields(
     types: &p4info::P4TypeInfo,
     spec: &p4info::P4DataTypeSpec,

@@ -1,4 +1,4 @@
-//! Packets to and from the controller: the header in front of the frame, and the metadata of the message.
+//! Packets to and from the controller. The header before the frame becomes the metadata of the message, and back.
 
 use p4sched_proto::p4::v1 as p4rt;
 
@@ -15,7 +15,7 @@ fn header_bytes(fields: &[HeaderField]) -> usize {
         .div_ceil(8)
 }
 
-/// The message for a frame that left by the CPU port; `None` if it is shorter than its header.
+/// The message for a frame that leaves through the CPU port; `None` if the frame is shorter than its header.
 pub fn packet_in(fields: Option<&[HeaderField]>, frame: &[u8]) -> Option<p4rt::PacketIn> {
     let fields = fields.unwrap_or_default();
     let (header, payload) = frame.split_at_checked(header_bytes(fields))?;
@@ -34,7 +34,7 @@ pub fn packet_in(fields: Option<&[HeaderField]>, frame: &[u8]) -> Option<p4rt::P
     })
 }
 
-/// The frame for a message, its header in front.
+/// The frame for a message; the header comes first.
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` for missing, unknown or repeated metadata, `OUT_OF_RANGE` for values that are too wide.

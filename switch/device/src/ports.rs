@@ -1,47 +1,43 @@
-//! What the device needs from the owner of the network interfaces.
+//! The interface between the device and the owner of the network interfaces.
 
 use p4sched_engine::{FrameSink, Port};
 
-/// The switch's ports: counts and fidelity besides frames.
+/// The switch's ports: they send frames, count, and measure fidelity.
 pub trait Ports: FrameSink {
-    /// Numbers of the ports that have an interface, ascending.
+    /// The numbers of the ports with an interface, in ascending order.
     fn numbers(&self) -> Vec<Port>;
-    /// Counts of one port; zeros if it has no interface.
+    /// The counts of one port; zeros if it has no interface.
     fn counts(&mut self, port: Port) -> PortCounts;
-    /// Gives a port an interface.
+    /// Adds an interface to a port.
     ///
     /// # Errors
-    /// One line: the port has one, there is no such interface, or ports are as they are here.
+    /// One line: the port already has an interface, the interface does not exist, or the ports of this switch are
+    /// fixed.
     fn add(&mut self, port: Port, interface: &str) -> Result<(), String> {
         Err(format!(
             "port {port}: {interface}: the ports of this switch do not change"
         ))
     }
-    /// Takes a port's interface away.
+    /// Removes the interface of a port.
     ///
     /// # Errors
-    /// One line: the port has none, or ports are as they are here.
+    /// One line: the port has no interface, or the ports of this switch are fixed.
     fn remove(&mut self, port: Port) -> Result<(), String> {
         Err(format!("port {port}: the ports of this switch do not change"))
     }
-    /// How far the emulation was from an ideal switch since the last reset. `reset`: the next answer starts from here.
+    /// The difference from an ideal switch since the last reset. If `reset`, the next answer starts from now.
     fn fidelity(&mut self, reset: bool) -> Fidelity;
 }
 
-/// One port's interface.
+/// The interface of a port, and its counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PortCounts {
-    /// Name of the interface.
     pub interface: String,
-    /// It exists and is up.
+    /// Whether the interface exists and is up.
     pub up: bool,
-    /// Frames received.
     pub rx_packets: u64,
-    /// Bytes received.
     pub rx_bytes: u64,
-    /// Frames sent.
     pub tx_packets: u64,
-    /// Bytes sent.
     pub tx_bytes: u64,
     /// Frames that the interface refused.
     pub tx_errors: u64,
@@ -49,20 +45,20 @@ pub struct PortCounts {
     pub rx_lost: u64,
 }
 
-/// How far the emulation was from an ideal switch. Times in ns.
+/// The difference between the emulation and an ideal switch. Times are in ns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Fidelity {
-    /// Time covered.
+    /// Time covered by the measurement.
     pub measured_ns: u64,
-    /// Frames sent.
+    /// Number of frames sent.
     pub departures: u64,
-    /// Lateness (handed to the interface minus due) that half of them did not exceed.
+    /// Median of the lateness: the time at which a frame was given to the interface minus the time at which it was due.
     pub lateness_p50_ns: u64,
-    /// That 99 % did not exceed.
+    /// 99th percentile.
     pub lateness_p99_ns: u64,
-    /// That 99.9 % did not exceed.
+    /// 99.9th percentile.
     pub lateness_p999_ns: u64,
-    /// The greatest.
+    /// Maximum.
     pub lateness_max_ns: u64,
     /// Frames lost before the switch read them.
     pub rx_lost: u64,

@@ -1,4 +1,4 @@
-//! A program with its control-plane state, before it works.
+//! A program with its control-plane state, before it is active.
 
 use std::borrow::Cow;
 
@@ -12,14 +12,14 @@ use crate::fault::Fault;
 use crate::forwarding::Forwarding;
 use crate::{derived, translated};
 
-/// A program that was parsed and checked, with its control-plane state. Made off the data-plane thread.
+/// A parsed and checked program, with its control-plane state. It is created outside the data-plane thread.
 #[derive(Debug)]
 pub struct Program {
     pub(crate) pipeline: Pipeline,
     pub(crate) forwarding: Forwarding,
 }
 
-/// The message around the JSON by which simple_switch_grpc first took programs (p4.tmp.P4DeviceConfig of P4Runtime's early
+/// The message around the JSON that early versions of simple_switch_grpc expect (p4.tmp.P4DeviceConfig of P4Runtime's
 /// drafts). P4's tutorials and many controllers still send it.
 #[derive(prost::Message)]
 struct P4DeviceConfig {
@@ -27,7 +27,7 @@ struct P4DeviceConfig {
     device_data: Vec<u8>,
 }
 
-/// The BMv2 JSON of a device configuration, which is it, or has it in a P4DeviceConfig.
+/// The BMv2 JSON of a device configuration: either the whole of it, or the part inside a P4DeviceConfig.
 pub fn program_json(config: &[u8]) -> Cow<'_, [u8]> {
     let is_json = config.trim_ascii_start().first() == Some(&b'{');
     match P4DeviceConfig::decode(config) {
@@ -37,11 +37,11 @@ pub fn program_json(config: &[u8]) -> Cow<'_, [u8]> {
 }
 
 impl Program {
-    /// Parses, checks and translates a pipeline configuration: P4Info, and BMv2 JSON as the device configuration, alone or in a
-    /// `p4.tmp.P4DeviceConfig`.
+    /// Parses, checks and compiles a pipeline configuration. It has P4Info and a device configuration: BMv2 JSON, alone
+    /// or in a `p4.tmp.P4DeviceConfig`.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT`: what is wrong with either, or that they do not belong together.
+    /// `INVALID_ARGUMENT` if one of them is wrong, or if they do not belong together.
     pub fn new(mut config: p4rt::ForwardingPipelineConfig) -> Result<Program, Fault> {
         let p4info = config.p4info.take();
         Program::with(config, |_| p4info)
@@ -57,7 +57,7 @@ impl Program {
             ))
         })?;
         config.p4info = p4info(&pipeline);
-        // Where it cannot be translated, it is interpreted.
+        // A part that cannot be compiled is interpreted.
         pipeline.compile();
         let mut forwarding = Forwarding::new(config, &pipeline)?;
         adopt_initial(&mut forwarding, &pipeline)?;
@@ -65,10 +65,10 @@ impl Program {
         Ok(Program { pipeline, forwarding })
     }
 
-    /// A program without P4Info. What tables need of one is made from the program.
+    /// Creates a program without P4Info. What the tables need from P4Info is derived from the program.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT`: what is wrong with the JSON.
+    /// `INVALID_ARGUMENT` if the JSON is wrong.
     pub fn without_p4info(json: Vec<u8>) -> Result<Program, Fault> {
         let config = p4rt::ForwardingPipelineConfig {
             p4info: None,

@@ -1,5 +1,5 @@
-//! Entries that need others: what is inserted or modified may only name a value that some entry of the table has in the field
-//! that it refers to. A deletion looks at no references.
+//! Checks of references between entries. An entry that is inserted or modified may only use a value that some entry of
+//! the other table has in the field that it refers to. Deletions are not checked.
 
 use p4sched_proto::p4::v1 as p4rt;
 use p4sched_proto::p4::v1::entity::Entity;
@@ -12,10 +12,10 @@ use crate::forwarding::Forwarding;
 use crate::index::{Table, Target};
 use crate::store::single_value;
 
-/// Checks that what an update refers to exists.
+/// Checks that everything an update refers to exists.
 ///
 /// # Errors
-/// `INVALID_ARGUMENT`, with what there is not.
+/// `INVALID_ARGUMENT`; the message names what is missing.
 pub fn check(forwarding: &Forwarding, update: &p4rt::Update) -> Result<(), Fault> {
     let references = &forwarding.index.references;
     let nothing_refers = references.keys.is_empty() && references.params.is_empty();
@@ -80,10 +80,10 @@ fn check_action(forwarding: &Forwarding, action: &p4rt::Action) -> Result<(), Fa
     Ok(())
 }
 
-/// What a value refers to, if that does not exist.
+/// The description of what a value refers to, if that does not exist.
 fn missing(forwarding: &Forwarding, target: &Target, value: &[u8]) -> Option<String> {
     let value = canonical(value);
-    // A controller that uses names does not know the number.
+    // A controller that uses names does not know the data plane's number.
     let shown = || match forwarding.translation.is_empty() {
         true => format!(" = 0x{}", hex(&value)),
         false => " of this value".to_owned(),

@@ -1,8 +1,9 @@
-//! Which role a table belongs to: `@p4runtime_role("NAME")`, as SAI P4 and smolkaj/4ward use it.
+//! The roles that tables belong to: `@p4runtime_role("NAME")`, as in SAI P4 and smolkaj/4ward.
 //!
-//! What belongs to a role is written and read by it and by the default role. A table without the annotation is the default
-//! role's alone; the direct resources and the action profile of a table belong to whom the table belongs. All else is
-//! everybody's, unless it has the annotation itself. A program without the annotation has no such limits.
+//! The role that owns an object, and the default role, may write and read it. A table without the annotation belongs to
+//! the default role only. The direct resources and the action profile of a table have the same owner as the table.
+//! Every other object without the annotation belongs to all roles. In a program without the annotation there are no
+//! limits.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +16,7 @@ use crate::fault::Fault;
 
 const ROLE: &str = "p4runtime_role";
 
-/// What has an owner, by identifier.
+/// The objects with an owner, by identifier.
 #[derive(Debug, Default)]
 pub struct Roles {
     owned: BTreeMap<u32, Owned>,
@@ -24,11 +25,11 @@ pub struct Roles {
 #[derive(Debug)]
 struct Owned {
     name: String,
-    /// Beside the default role.
+    /// The roles that own the object, besides the default role.
     roles: BTreeSet<String>,
 }
 
-/// The role in the annotation of an object.
+/// The role in an object's annotation.
 fn role_of(preamble: &p4info::Preamble) -> Result<Option<String>, Fault> {
     let wrong = |problem: &str| Fault::invalid(format!("P4Info: '{}': @{ROLE}: {problem}", preamble.name));
     if preamble.structured_annotations.iter().any(|given| given.name == ROLE) {
@@ -45,10 +46,10 @@ fn role_of(preamble: &p4info::Preamble) -> Result<Option<String>, Fault> {
 }
 
 impl Roles {
-    /// The owners that a P4Info names.
+    /// The owners that P4Info declares.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` for an annotation that names no role or more than one.
+    /// `INVALID_ARGUMENT` for an annotation that does not name exactly one role.
     pub fn new(p4info: &p4info::P4Info) -> Result<Roles, Fault> {
         let mut owned = BTreeMap::new();
         for table in &p4info.tables {
@@ -82,10 +83,8 @@ impl Roles {
         Ok(Roles { owned })
     }
 
-    /// Whether a role may write or read an entity. All of a kind, which only reads ask for, anybody may ask for.
-    ///
-    /// # Errors
-    /// `PERMISSION_DENIED`.
+    /// Refuses with `PERMISSION_DENIED` if a role may not write or read an entity. Every role may ask for all entities
+    /// of a kind, which only reads do.
     pub fn check(&self, role: &str, entity: &p4rt::Entity) -> Result<(), Fault> {
         match entity.entity.as_ref().and_then(|entity| self.denies(role, entity)) {
             None => Ok(()),
@@ -97,12 +96,12 @@ impl Roles {
         }
     }
 
-    /// Whether a role may read what was found.
+    /// Whether a role may read an entity that a read found.
     pub fn permits(&self, role: &str, entity: &Entity) -> bool {
         self.denies(role, entity).is_none()
     }
 
-    /// What an entity belongs to, if that is not this role's.
+    /// The object that an entity belongs to, if this role does not own it.
     fn denies(&self, role: &str, entity: &Entity) -> Option<&Owned> {
         if role.is_empty() || self.owned.is_empty() {
             return None;
@@ -130,7 +129,7 @@ impl Owned {
     }
 }
 
-/// The object of P4Info that an entity belongs to; 0 for all of a kind.
+/// The object of P4Info that an entity belongs to; 0 means all objects of a kind.
 fn object_of(entity: &Entity) -> Option<u32> {
     match entity {
         Entity::TableEntry(entry) => Some(entry.table_id),

@@ -1,4 +1,4 @@
-//! What somebody who looks at the switch reads again and again: little to make, and little to send.
+//! Snapshots for clients that watch the switch: quick to make and small to send.
 
 use p4sched_dataplane::{Nanos, Pipeline};
 use p4sched_proto::p4sched::v1 as tm;
@@ -10,15 +10,15 @@ use crate::index::unknown;
 use crate::ports::Ports;
 use crate::traffic_manager::selected;
 
-/// Bits of a register's cell that a snapshot can hold.
+/// The widest register cell that a snapshot can hold, in bits.
 const MAX_BITS: u32 = u64::BITS;
 
 impl Device {
-    /// The ports and cells that a request names. [`Device::advance`] to now comes first.
+    /// The ports and cells that a request names. Call [`Device::advance`] with the present time first.
     ///
     /// # Errors
-    /// `NOT_FOUND` for a port that the switch does not have or a counter or register that the program does not have, `OUT_OF_RANGE` for
-    /// a cell behind the end, `INVALID_ARGUMENT` for a register that does not fit, `FAILED_PRECONDITION` for cells without a program.
+    /// `NOT_FOUND` for an unknown port, counter or register, `OUT_OF_RANGE` for a cell past the end, `INVALID_ARGUMENT`
+    /// for a register that is too wide, `FAILED_PRECONDITION` for cells without a program.
     pub fn snapshot(
         &mut self,
         request: &tm::WatchRequest,

@@ -1,4 +1,4 @@
-//! What was written into tables and action profiles, as it is read back.
+//! The entities that were written into tables and action profiles, as reads return them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -7,47 +7,47 @@ use p4sched_proto::p4::v1 as p4rt;
 
 use crate::index::Table;
 
-/// Key and priority of an entry.
+/// The key and priority of an entry.
 pub(crate) type Key = (Vec<MatchKey>, i32);
 
-/// What was written into one table.
+/// The entries of a table.
 #[derive(Debug, Default)]
 pub(crate) struct TableStore {
-    /// In the order of insertion: by the numbers that the data plane gave them. It also knows the number of a key.
+    /// In the order of insertion, by the data plane's number. The data plane also finds the number for a key.
     entries: BTreeMap<u64, Stored>,
-    /// How many entries have a value in a field, for the fields to which others refer.
+    /// The number of entries with each value in a field, for the fields that others refer to.
     values: BTreeMap<u32, HashMap<Vec<u8>, usize>>,
     pub default: DefaultEntry,
 }
 
-/// An entry as it is read back, without its direct resources.
+/// An entry as reads return it, without its direct resources.
 #[derive(Debug)]
 pub(crate) struct Stored {
     pub handle: EntryHandle,
     pub entry: p4rt::TableEntry,
     pub one_shot: Option<OneShot>,
-    /// When the controller was last told that the entry is idle.
+    /// Time of the last idle notification about the entry.
     pub idle_notice: Nanos,
 }
 
 impl Stored {
-    /// The value of an exact or optional field, if the entry has one.
+    /// The value of an exact or optional field; `None` if the entry has none.
     fn value(&self, field: u32) -> Option<&[u8]> {
         let mut fields = self.entry.r#match.iter();
         single_value(fields.find(|given| given.field_id == field)?)
     }
 }
 
-/// Members and group behind a one-shot entry; a controller never sees them.
+/// The group and the members of a one-shot entry; controllers never see them.
 #[derive(Debug, Clone)]
 pub(crate) struct OneShot {
     pub group: u32,
     pub members: Vec<u32>,
-    /// Of the group, as its size is counted.
+    /// Size of the group in members or in weight, whichever the profile counts.
     pub size: i64,
 }
 
-/// What a controller attached to the default action.
+/// The parts of the default action that only the control plane stores.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct DefaultEntry {
     pub controller_metadata: u64,
@@ -55,7 +55,7 @@ pub(crate) struct DefaultEntry {
 }
 
 impl TableStore {
-    /// A table without entries, of which these fields are referred to.
+    /// Creates the store of a table that others refer to in these fields.
     pub fn counting(fields: BTreeSet<u32>) -> TableStore {
         TableStore {
             values: fields.into_iter().map(|field| (field, HashMap::new())).collect(),
@@ -63,12 +63,12 @@ impl TableStore {
         }
     }
 
-    /// Whether some entry has this value, in its canonical form, in a field that is referred to.
+    /// Whether some entry has this value (in canonical form) in a field that others refer to.
     pub fn has(&self, field: u32, value: &[u8]) -> bool {
         self.values.get(&field).is_some_and(|values| values.contains_key(value))
     }
 
-    /// The entry of this key and priority.
+    /// The entry with this key and priority.
     pub fn find(&self, pipeline: &Pipeline, table: &Table, (key, priority): &Key) -> Option<&Stored> {
         let handle = pipeline.table_find(table.table, key, *priority)?;
         self.by_sequence(handle.number())
@@ -79,29 +79,27 @@ impl TableStore {
         self.entries.values()
     }
 
-    /// All entries in the order of insertion.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Stored> {
         self.entries.values_mut()
     }
 
-    /// All entries with their places in the order of insertion, which are never used twice.
+    /// All entries with their numbers in the order of insertion. A number is never used twice.
     pub fn numbered(&self) -> impl Iterator<Item = (u64, &Stored)> {
         self.entries.iter().map(|(&sequence, stored)| (sequence, stored))
     }
 
-    /// The entry that was added last.
+    /// The entry that was inserted last.
     pub fn last(&self) -> Option<(u64, &Stored)> {
         self.entries
             .last_key_value()
             .map(|(&sequence, stored)| (sequence, stored))
     }
 
-    /// The entry at this place.
+    /// The entry with this number.
     pub fn by_sequence(&self, sequence: u64) -> Option<&Stored> {
         self.entries.get(&sequence)
     }
 
-    /// The entry at this place.
     pub fn by_sequence_mut(&mut self, sequence: u64) -> Option<&mut Stored> {
         self.entries.get_mut(&sequence)
     }
@@ -128,30 +126,30 @@ impl TableStore {
     }
 }
 
-/// Identifiers of members and groups from here on belong to one-shot entries.
+/// The first identifier of members and groups that is reserved for one-shot entries.
 pub const FIRST_RESERVED_ID: u32 = 0xf000_0000;
 
-/// What was written into one profile.
+/// The members and groups of a profile.
 #[derive(Debug, Default)]
 pub(crate) struct ProfileStore {
     pub members: BTreeMap<u32, p4rt::ActionProfileMember>,
     pub groups: BTreeMap<u32, p4rt::ActionProfileGroup>,
     reserved: u32,
-    /// Entries that are one-shots, and entries that name members or groups.
+    /// The number of one-shot entries, and of entries that name a member or group.
     one_shots: usize,
     references: usize,
-    /// The sizes of all groups together, with those of one-shots.
+    /// The sum of the sizes of all groups, those of one-shots included.
     pub size_of_groups: i64,
 }
 
 impl ProfileStore {
-    /// An entry of one of its tables was added: a one-shot of this size, or one that names a member or group.
+    /// Counts a new entry of one of the profile's tables: a one-shot of this size, or one that names a member or group.
     pub fn entry_added(&mut self, one_shot: Option<i64>) {
         *self.entries(one_shot.is_some()) += 1;
         self.size_of_groups += one_shot.unwrap_or(0);
     }
 
-    /// An entry of one of its tables was removed.
+    /// Counts a removed entry of one of the profile's tables.
     pub fn entry_removed(&mut self, one_shot: Option<i64>) {
         let entries = self.entries(one_shot.is_some());
         *entries = entries.saturating_sub(1);
@@ -166,13 +164,13 @@ impl ProfileStore {
         }
     }
 
-    /// Entries written the one way or the other.
+    /// The number of one-shot entries, or of entries that name a member or group.
     pub fn written(&self, one_shot: bool) -> usize {
         if one_shot { self.one_shots } else { self.references }
     }
 
-    /// An identifier for a member or group of a one-shot entry. Wraps after 268 million of them; those still in use by
-    /// then are refused by the data plane.
+    /// An identifier for a member or group of a one-shot entry. Identifiers repeat after 268 million; if one is still
+    /// in use, the data plane refuses it.
     pub fn reserve(&mut self) -> u32 {
         let id = FIRST_RESERVED_ID + self.reserved;
         self.reserved = (self.reserved + 1) % (u32::MAX - FIRST_RESERVED_ID);
@@ -180,7 +178,7 @@ impl ProfileStore {
     }
 }
 
-/// The value of an exact or optional field.
+/// The value of an exact or optional field; `None` for other fields.
 pub fn single_value(field: &p4rt::FieldMatch) -> Option<&[u8]> {
     use p4rt::field_match::FieldMatchType;
     match field.field_match_type.as_ref()? {

@@ -1,4 +1,4 @@
-//! The traffic manager's service, translated to the engine.
+//! The traffic manager's service: translates requests for the engine.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use crate::device::Device;
 use crate::fault::Fault;
 use crate::ports::Ports;
 
-/// A port of v1model programs behind which there is no link: its queue paces packets that a program recirculates.
+/// A port of v1model programs without a link: its queue paces packets that the program recirculates.
 const RECIRCULATION_PORT: Port = 510;
 
-/// A port whose settings may change: one with an interface, or one that leads back to the parser.
+/// A port whose settings may change: it has an interface, or it leads back to the parser.
 fn configurable(number: u32, ports: &dyn Ports, engine: &Engine) -> Result<Port, Fault> {
     let leads_back = |&port: &Port| {
         port == RECIRCULATION_PORT || engine.pipeline().is_some_and(|pipeline| pipeline.recirculates(port))
@@ -24,7 +24,6 @@ fn configurable(number: u32, ports: &dyn Ports, engine: &Engine) -> Result<Port,
     }
 }
 
-/// The number of a port.
 fn number(port: i32) -> Result<u32, Fault> {
     u32::try_from(port).map_err(|_| Fault::invalid(format!("port {port} is below 0")))
 }
@@ -38,7 +37,7 @@ fn port_of(number: u32, ports: &dyn Ports) -> Result<Port, Fault> {
     })
 }
 
-/// The ports that a request names, or all of them.
+/// The ports that a request names; all ports if it names none.
 pub(crate) fn selected(numbers: &[u32], ports: &dyn Ports) -> Result<Vec<Port>, Fault> {
     if numbers.is_empty() {
         return Ok(ports.numbers());
@@ -46,7 +45,7 @@ pub(crate) fn selected(numbers: &[u32], ports: &dyn Ports) -> Result<Vec<Port>, 
     numbers.iter().map(|&number| port_of(number, ports)).collect()
 }
 
-/// Changes the fields that a request gives.
+/// Changes the settings that a request gives.
 fn apply(settings: &mut PortSettings, given: &tm::PortConfig) -> Result<(), Fault> {
     let config = &mut settings.config;
     config.rate_bps = given.rate_bps.unwrap_or(config.rate_bps);
@@ -164,10 +163,11 @@ fn to_response(port: Port, settings: PortSettings) -> tm::PortConfig {
 }
 
 impl Device {
-    /// Changes port settings: all that the request names, or none. [`Device::advance`] to now comes first.
+    /// Changes port settings: all that the request names, or none. Call [`Device::advance`] with the present time
+    /// first.
     ///
     /// # Errors
-    /// `NOT_FOUND` for a port that the switch does not have, `INVALID_ARGUMENT` for settings that can not work.
+    /// `NOT_FOUND` for an unknown port, `INVALID_ARGUMENT` for settings that cannot work.
     pub fn set_ports(&mut self, request: &tm::SetPortsRequest, ports: &dyn Ports) -> Result<(), Fault> {
         let mut changed: BTreeMap<Port, PortSettings> = BTreeMap::new();
         for given in &request.ports {
@@ -188,10 +188,10 @@ impl Device {
         Ok(())
     }
 
-    /// Sets the rate of a port in bit/s, 0: none. As [`Device::set_ports`].
+    /// Sets the rate of a port in bit/s; 0 means no limit. Call [`Device::advance`] with the present time first.
     ///
     /// # Errors
-    /// Those of [`Device::set_ports`], and `INVALID_ARGUMENT` for a number below 0.
+    /// Those of [`Device::set_ports`], and `INVALID_ARGUMENT` for a negative number.
     pub fn set_port_rate(&mut self, port: i32, rate_bps: i64, ports: &dyn Ports) -> Result<(), Fault> {
         let rate_bps = u64::try_from(rate_bps)
             .map_err(|_| Fault::invalid(format!("port {port}: a rate of {rate_bps} bit/s is below 0")))?;
@@ -203,19 +203,19 @@ impl Device {
         self.set_ports(&tm::SetPortsRequest { ports: vec![config] }, ports)
     }
 
-    /// The rate of a port in bit/s, 0: none.
+    /// The rate of a port in bit/s; 0 means no limit.
     ///
     /// # Errors
-    /// `NOT_FOUND` for a port that the switch does not have.
+    /// `NOT_FOUND` for an unknown port.
     pub fn port_rate(&self, port: i32, ports: &dyn Ports) -> Result<u64, Fault> {
         let port = configurable(number(port)?, ports, self.engine())?;
         Ok(self.engine().port(port).config.rate_bps)
     }
 
-    /// Settings of the ports asked for.
+    /// The settings of the requested ports.
     ///
     /// # Errors
-    /// `NOT_FOUND` for a port that the switch does not have.
+    /// `NOT_FOUND` for an unknown port.
     pub fn get_ports(&self, request: &tm::GetPortsRequest, ports: &dyn Ports) -> Result<tm::GetPortsResponse, Fault> {
         let selected = selected(&request.ports, ports)?.into_iter();
         let ports = selected
@@ -224,10 +224,10 @@ impl Device {
         Ok(tm::GetPortsResponse { ports })
     }
 
-    /// Counts of the ports asked for and of the program. [`Device::advance`] to now comes first.
+    /// The counts of the requested ports and of the program. Call [`Device::advance`] with the present time first.
     ///
     /// # Errors
-    /// `NOT_FOUND` for a port that the switch does not have.
+    /// `NOT_FOUND` for an unknown port.
     pub fn get_stats(
         &self,
         request: &tm::GetStatsRequest,

@@ -1,4 +1,4 @@
-//! Writes and reads with the controller's values, on top of the entities with the data plane's.
+//! Writes and reads with the controller's values, on top of the entities, which hold the data plane's values.
 
 use std::borrow::Cow;
 
@@ -13,11 +13,11 @@ use crate::translation::Translation;
 
 fn read_all(forwarding: &Forwarding, pipeline: &Pipeline, filter: Entity) -> Vec<Entity> {
     let filter = p4rt::Entity { entity: Some(filter) };
-    // Idle times do not matter here.
+    // The time only matters for idle times, which are not used here.
     entities::read(forwarding, pipeline, 0, &filter).unwrap_or_default()
 }
 
-/// Gives the values of the program's own entries names that nothing else can get.
+/// Reserves names for the values of the program's own entries.
 pub fn keep_initial(forwarding: &mut Forwarding, pipeline: &Pipeline) {
     let mut translation = std::mem::take(&mut forwarding.translation);
     if !translation.is_empty() {
@@ -34,14 +34,14 @@ fn sweep(forwarding: &mut Forwarding, pipeline: &Pipeline) {
     forwarding.translation = in_use(forwarding, pipeline);
 }
 
-/// The translation without the names that nothing uses any more.
+/// The translation without unused names.
 pub fn in_use(forwarding: &Forwarding, pipeline: &Pipeline) -> Translation {
     let mut translation = forwarding.translation.clone();
     translation.sweep(|filter| read_all(forwarding, pipeline, filter));
     translation
 }
 
-/// An update with the data plane's values. A type whose values all have names forgets those that nothing uses.
+/// An update with the data plane's values. If a type has no free value, unused names are forgotten first.
 ///
 /// # Errors
 /// Those of the translation.

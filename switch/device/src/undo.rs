@@ -1,4 +1,4 @@
-//! Updates that take back an update, and updates that repeat everything written.
+//! Updates that undo an update, and updates that repeat everything that was written.
 
 use p4sched_dataplane::{Count, Nanos, Pipeline};
 use p4sched_proto::p4::v1 as p4rt;
@@ -17,15 +17,15 @@ fn update(kind: Type, entity: Entity) -> p4rt::Update {
     }
 }
 
-/// What takes back an update.
+/// The inverse of an update.
 pub struct Inverse {
     updates: Vec<p4rt::Update>,
-    /// Counts of colours, which no update sets, and whose they are.
+    /// The counts of colours, which no update can set, with their owners.
     colours: Vec<(Entity, [Count; 3])>,
 }
 
 impl Inverse {
-    /// What takes back an update that is about to be applied.
+    /// The inverse of an update that is about to be applied.
     ///
     /// # Errors
     /// Those of reading the entity.
@@ -43,7 +43,7 @@ impl Inverse {
         })
     }
 
-    /// Takes the update back.
+    /// Undoes the update.
     pub fn apply(&self, forwarding: &mut Forwarding, pipeline: &mut Pipeline, now: Nanos) {
         for update in &self.updates {
             let undone = entities::write(forwarding, pipeline, now, update);
@@ -56,7 +56,7 @@ impl Inverse {
     }
 }
 
-/// The updates that restore what `given` is about to change. Empty if there is nothing to restore, because the update
+/// The updates that restore what `given` is about to change. Empty if there is nothing to restore because the update
 /// will fail.
 fn inverse(
     forwarding: &Forwarding,
@@ -81,7 +81,7 @@ fn inverse(
         other => {
             let mut filter = other.clone();
             if let Entity::MeterEntry(entry) = &mut filter {
-                // No update sets counts of colours: they are given back by themselves.
+                // No update sets the counts of colours: they are restored separately.
                 entry.counter_data = None;
             }
             entities::read(forwarding, pipeline, now, &p4rt::Entity { entity: Some(filter) })?
@@ -108,7 +108,7 @@ fn single(
 }
 
 /// The updates that bring `new`, a program in its initial state, to the state of the old one: every entity that was
-/// written, with its counters and registers.
+/// written, with the values of counters and registers.
 ///
 /// # Errors
 /// Those of reading the entities.

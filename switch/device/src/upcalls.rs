@@ -1,4 +1,4 @@
-//! What the switch tells the controllers by itself.
+//! Messages that the switch sends to the controllers.
 
 use p4sched_engine::{DigestMessage, Frame, FrameSink, Nanos, Output, Port};
 use p4sched_proto::p4::v1 as p4rt;
@@ -6,22 +6,22 @@ use p4sched_proto::p4::v1 as p4rt;
 use crate::forwarding::Forwarding;
 use crate::packet_io;
 
-/// A message to the controllers. Its timestamp, if it has one, is the switch's time in ns.
+/// A message to the controllers. Its timestamp, if any, is the switch's time in ns.
 pub type Notification = p4rt::stream_message_response::Update;
 
-/// Takes a message to the controllers at once, or answers false: it may not wait.
+/// Sends a message to the controllers without waiting; false if that is not possible.
 pub type Notify = Box<dyn FnMut(Notification) -> bool + Send>;
 
-/// What the device told the controllers, and what it lost for want of room or a listener.
+/// Counts of the messages to the controllers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Packet-ins, digests and idle notices.
+    /// Packet-ins, digests and idle notifications.
     pub notifications: u64,
-    /// Those of them that the controllers did not take in time.
+    /// Those that were lost because a controller was too slow or none was connected.
     pub notifications_dropped: u64,
 }
 
-/// The way to the controllers, and the digests of one call of the engine.
+/// The connection to the controllers, and the digests of one call of the engine.
 pub(crate) struct Upcalls {
     notify: Notify,
     pub digests: Vec<DigestMessage>,
@@ -37,7 +37,7 @@ impl Upcalls {
         }
     }
 
-    /// A notification that is not taken is dropped and counted.
+    /// Sends a notification; one that cannot be sent is dropped and counted.
     pub fn notify(&mut self, notification: Notification) {
         self.counts.notifications += 1;
         if !(self.notify)(notification) {
@@ -50,7 +50,7 @@ impl Upcalls {
 pub(crate) struct Sink<'a, S: ?Sized> {
     pub frames: &'a mut S,
     pub upcalls: &'a mut Upcalls,
-    /// The program at work.
+    /// The active program.
     pub active: Option<&'a Forwarding>,
 }
 

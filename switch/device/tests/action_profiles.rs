@@ -1,4 +1,4 @@
-//! Action profile members, groups and one-shots, as the section "ActionProfileMember & ActionProfileGroup" wants them.
+//! Action profile members, groups and one-shots (specification, section "ActionProfileMember & ActionProfileGroup").
 
 use crate::fixture::{Bench, code, config, exact, ipv4};
 use p4sched_device::{Code, Program};
@@ -196,7 +196,8 @@ fn a_full_profile_is_exhausted() {
     }
 }
 
-/// A device whose selector has room for `size` in all groups, counted as members if asked for; it has members 1 to 3.
+/// A device whose selector has room for groups of this total size, counted in members if `in_members`. It has members 1
+/// to 3.
 fn bench_with_room(size: i64, in_members: bool) -> Bench {
     let mut program = config();
     let profiles = program.p4info.iter_mut().flat_map(|info| &mut info.action_profiles);
@@ -208,7 +209,7 @@ fn bench_with_room(size: i64, in_members: bool) -> Bench {
     bench_of(program)
 }
 
-/// A device with this program; its selector has members 1 to 3.
+/// A device with this program and a selector with members 1 to 3.
 fn bench_of(program: p4rt::ForwardingPipelineConfig) -> Bench {
     let mut bench = Bench::empty();
     let program = Program::new(program).expect("the program loads");

@@ -1,4 +1,4 @@
-//! Programs, batches and packets: what concerns the device as a whole.
+//! The device as a whole: programs, batches and packets.
 
 use crate::fixture::{Bench, CPU_PORT, code, config, exact, frame, update};
 use p4sched_device::{Code, Device, Notification, Program};
@@ -524,7 +524,7 @@ fn port_settings_change_all_together_or_not_at_all() {
     );
 }
 
-/// Five frames for port 3, which sends one; two wait, and two find no room.
+/// Sends five frames to port 3: one is on the wire, two wait, and two are dropped.
 fn fill_a_slow_port(bench: &mut Bench) {
     bench.insert(Entity::TableEntry(bench.host(2, 3)));
     let slow = tm::PortConfig {

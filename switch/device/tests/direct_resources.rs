@@ -1,4 +1,4 @@
-//! Direct counters, direct meters and idle timeouts, as the section "Direct Resources" wants them.
+//! Direct counters, direct meters and idle timeouts (specification, section "Direct Resources").
 
 use crate::fixture::{Bench, code, exact, frame, optional};
 use p4sched_device::Code;

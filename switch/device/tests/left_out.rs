@@ -1,10 +1,10 @@
-//! P4Info that has more than the program: p4c leaves out of the JSON what does nothing.
+//! P4Info that has more objects than the program: p4c leaves objects that do nothing out of the JSON.
 
 use p4sched_compiler::{Compiled, EmbeddedIncludes, Input, Options, compile};
 use p4sched_device::{Code, Fault, Program};
 use p4sched_proto::p4::v1 as p4rt;
 
-/// A program with these declarations in ingress, and these statements.
+/// Compiles a program with these declarations and statements in ingress.
 fn compiled(locals: &str, body: &str) -> Compiled {
     let text = format!(
         "#include <core.p4>
@@ -35,7 +35,7 @@ fn compiled(locals: &str, body: &str) -> Compiled {
     }
 }
 
-/// The program of one, with the P4Info of the other.
+/// Loads the program of the first argument with the P4Info of the second.
 fn load(json: &Compiled, p4info: &Compiled) -> Result<Program, Fault> {
     Program::new(p4rt::ForwardingPipelineConfig {
         p4info: Some(p4info.p4info.clone()),

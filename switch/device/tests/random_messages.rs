@@ -1,4 +1,5 @@
-//! Updates, reads and packets with bytes changed at random: each is done or refused, and the device goes on.
+//! Updates, reads and packets with randomly changed bytes: the device accepts or refuses each one, and continues to
+//! work.
 
 use std::sync::LazyLock;
 
@@ -43,7 +44,7 @@ fn copies(port: u8, backup: u8) -> Vec<p4rt::Replica> {
     }]
 }
 
-/// One of each entity, with every field that it may have.
+/// One entity of each kind, with every field that it can have.
 fn entities(bench: &Bench) -> Vec<Entity> {
     let replication =
         |entry| Entity::PacketReplicationEngineEntry(p4rt::PacketReplicationEngineEntry { r#type: Some(entry) });
@@ -146,7 +147,7 @@ fn entities(bench: &Bench) -> Vec<Entity> {
     ]
 }
 
-/// Entities of a program whose values have names.
+/// Entities of a program with translated values.
 fn named_entities(bench: &Bench) -> Vec<Entity> {
     let set = p4rt::ActionProfileActionSet {
         action_profile_actions: vec![p4rt::ActionProfileAction {
@@ -213,7 +214,8 @@ fn translated() -> Bench {
     bench
 }
 
-/// A message of the list, and what its bytes become: places and values, and how many are cut off.
+/// A message of the list, and the changes to its bytes: positions with new values, and the number of bytes that are cut
+/// off.
 type Change = (prop::sample::Index, Vec<(prop::sample::Index, u8)>, usize, u8);
 
 fn change() -> impl Strategy<Value = Change> {

@@ -1,4 +1,4 @@
-//! Restrictions of a program (p4-constraints) are checked when it is loaded and at every write.
+//! Restrictions of a program (p4-constraints) are checked when the program is loaded and at every write.
 
 use crate::fixture::{Bench, code, config, exact, update};
 use p4sched_device::{Code, Fault, Program};
@@ -8,7 +8,7 @@ use p4sched_proto::p4::v1::entity::Entity;
 use p4sched_proto::p4::v1::update::Type;
 use p4sched_proto::p4::v1::write_request::Atomicity;
 
-/// The program with annotations on objects of these aliases.
+/// The program with annotations on the objects with these aliases.
 fn annotated(annotations: &[(&str, &str)]) -> p4rt::ForwardingPipelineConfig {
     let mut config = config();
     let info = config.p4info.as_mut().expect("it has P4Info");
@@ -23,7 +23,7 @@ fn annotated(annotations: &[(&str, &str)]) -> p4rt::ForwardingPipelineConfig {
     config
 }
 
-/// A switch that forwards to ports 1 to 3 only, from stations below 00:00:00:00:00:10, with users other than 0.
+/// A switch that forwards to ports 1 to 3 only, from stations below 00:00:00:00:00:10, with nonzero users.
 fn bench() -> Bench {
     let mut bench = Bench::empty();
     let program = Program::new(annotated(&[

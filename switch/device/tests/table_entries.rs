@@ -1,4 +1,4 @@
-//! Table entries and default actions, as the section "TableEntry" of the P4Runtime specification wants them.
+//! Table entries and default actions (P4Runtime specification, section "TableEntry").
 
 use crate::fixture::{Bench, code, exact, frame, ipv4, lpm, optional, range, ternary};
 use p4sched_device::Code;

@@ -1,4 +1,4 @@
-//! A program for Tofino over P4Runtime: what can be written, read and heard of it.
+//! A program for Tofino over P4Runtime: writes, reads and notifications.
 
 use crate::fixture::{Bench, CPU_PORT, exact, frame};
 use p4sched_compiler::{Arch, EmbeddedIncludes, Input, Options, compile};
@@ -32,7 +32,7 @@ fn bench() -> Bench {
     bench
 }
 
-/// What the table does with frames to a station.
+/// Adds an entry for the frames to a station.
 fn add(bench: &mut Bench, station: u8, action: &str, params: &[&[u8]]) {
     let entry = bench.entry("hosts", vec![exact(1, &[station])], 0, action, params);
     bench.insert(Entity::TableEntry(entry));

@@ -1,4 +1,4 @@
-//! Programs compared with their models.
+//! Compares programs with their models.
 
 mod multipath;
 mod programs;

@@ -1,4 +1,4 @@
-//! Equal-cost multipath: every program sends a flow where its 5-tuple's hash says, and nowhere else.
+//! Equal-cost multipath: every program sends a flow only on the path of its 5-tuple's hash.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,15 +11,15 @@ use p4sched_simulator::switch::{Sent, Switch};
 use p4sched_world::constants::ECMP_BUCKETS;
 
 const GROUP: u64 = 7;
-/// Ports of the paths, to which the buckets are dealt in turn: 22, 21 and 21 buckets.
+/// Ports of the paths. The buckets are distributed in turn: 22, 21 and 21 buckets.
 const PATHS: [Port; 3] = [11, 12, 13];
-/// The next hop's MAC address behind a port is this and the port.
+/// The next hop behind a port has this MAC address plus the number of the port.
 const MAC: u64 = 0x0200_0000_0000;
 const MICROSECOND: u64 = 1_000;
 const FLOWS: u16 = 1000;
 const PACKETS_PER_FLOW: u64 = 3;
 
-/// The switch with a route to 10.200.0.0/16 over the group.
+/// A switch with a route to 10.200.0.0/16 over the group.
 fn switch(scheme: Scheme, target: Target) -> Switch {
     let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let p4 = project.join(target.directory());
@@ -58,7 +58,7 @@ fn datagram(flow: u16) -> Datagram {
     }
 }
 
-/// Sends the packet at this microsecond; where it left, and as which frame.
+/// Sends the packet at this microsecond. Returns the port and the frame that leaves.
 fn send(switch: &mut Switch, at: u64, datagram: &Datagram) -> Option<(Port, Vec<u8>)> {
     let (mut frame, mut sent) = (Vec::new(), Sent::default());
     datagram.write(&mut frame);
@@ -93,7 +93,8 @@ fn sends_a_flow_where_its_hash_says(scheme: Scheme, target: Target) {
         assert_eq!(frame[..6], (MAC | u64::from(port)).to_be_bytes()[2..]);
         *flows.entry(port).or_default() += 1;
     }
-    // Binomial: 328 or 344 of 1000 flows with a standard deviation of 15; five of these to either side.
+    // Binomial: 328 or 344 of 1000 flows, with a standard deviation of 15. The bounds are five standard deviations
+    // away.
     for (port, packets) in &flows {
         let share = packets / PACKETS_PER_FLOW as u32;
         assert!(

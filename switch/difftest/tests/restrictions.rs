@@ -1,4 +1,4 @@
-//! Over P4Runtime the programs take the parameters that they can work with, and no others.
+//! Over P4Runtime, the programs accept only parameters that they can work with.
 
 use std::path::Path;
 
@@ -12,7 +12,6 @@ use p4sched_proto::p4::v1::update::Type;
 use p4sched_schedulers::Target;
 use p4sched_simulator::program::Program;
 
-/// A device with one of the programs.
 struct Switch {
     device: Device,
     config: p4rt::ForwardingPipelineConfig,
@@ -93,8 +92,8 @@ impl Switch {
     }
 }
 
-/// Every legal set of values is taken; one that breaks a restriction leaves the one before it in force, as the default
-/// action and as the entry of a port.
+/// Checks that each legal set of values is accepted, as the default action and as the entry of a port. Values that
+/// break a restriction must leave the earlier ones unchanged.
 fn check(program: &str, table: &str, action: &str, legal: &[&[u64]], broken: &[(&[u64], &str)]) {
     let mut switch = Switch::new(program);
     for values in legal {
@@ -217,7 +216,8 @@ fn packs_and_sp_pifo_need_at_least_one_queue() {
     );
 }
 
-/// The parameters of `set_bands`: interval, edges, token buckets or not, rates, burst; no flowlets, no depths.
+/// The parameters of `set_bands`: interval, edges, token buckets or not, rates, burst. There are no flowlets and no
+/// depths.
 fn bands(interval: u64, edges: [u64; 7], buckets: u64, rates: [u64; 7], burst: u64) -> Vec<u64> {
     let rest = [burst, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     [&[interval][..], &edges, &[buckets], &rates, &rest].concat()

@@ -1,5 +1,5 @@
-//! AIFO as the paper's Tofino build has it: ingress knows the length of the queue from recirculating worker packets
-//! (AIFO 4.4), and so late.
+//! AIFO as in the paper's Tofino build: recirculating worker packets bring the length of the queue to ingress (AIFO
+//! 4.4), so ingress learns it late.
 
 use std::path::Path;
 
@@ -15,19 +15,19 @@ use p4sched_simulator::workload::seeded;
 use rand::Rng;
 
 const PORT: Port = 1;
-/// The worker visits ports 0 and 1.
+/// The worker packet visits ports 0 and 1.
 const PORTS: u16 = 2;
 /// A frame of 1375 bytes takes 1100 ns at 10 Gbit/s.
 const RATE_BPS: u64 = 10_000_000_000;
 const SERVICE: Nanos = 1100;
-/// C and the room of the queue, in packets.
+/// C, the target length, which is also the size of the queue, in packets.
 const TARGET: usize = 40;
 const MICROSECOND: Nanos = 1000;
 
-/// The targets whose AIFO is written for worker packets.
+/// The targets whose AIFO supports worker packets.
 const TARGETS: [Target; 2] = [Target::V1model, Target::Tna];
 
-/// AIFO on a link of 10 Gbit/s, built with these macros.
+/// AIFO with these macros, on a link of 10 Gbit/s.
 fn aifo(target: Target, macros: &[&str]) -> Switch {
     let p4 = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
@@ -57,7 +57,7 @@ fn length(switch: &Switch) -> u64 {
     switch.counts(PORT).lengths[0]
 }
 
-/// The longest queue, in packets, while a packet of a random rank comes every 1000 ns: 11 Gbit/s over 10.
+/// The longest queue, in packets, while a packet with a random rank arrives every 1000 ns: 11 Gbit/s over 10 Gbit/s.
 fn longest_queue(mut switch: Switch, pass: Option<Nanos>) -> u64 {
     let (mut sent, mut random) = (Sent::default(), seeded(1));
     if let Some(pass) = pass {
@@ -80,7 +80,8 @@ fn a_worker_tells_ingress_what_the_last_departure_left_behind_one_round_later() 
         let pass = 100;
         switch.start_worker(PORTS, pass, &mut sent);
         let known = |switch: &Switch| switch.register("queue_length_ingress", usize::from(PORT));
-        // The first packet leaves at once and finds nobody behind it; each later one leaves one fewer behind.
+        // The first packet leaves immediately, with no packet behind it. Each later packet leaves one packet fewer
+        // behind.
         for id in 0..10 {
             switch.receive(0, &frame(id, 1), &mut sent);
         }
@@ -106,7 +107,7 @@ fn a_worker_tells_ingress_what_the_last_departure_left_behind_one_round_later() 
 
 #[test]
 fn without_a_worker_ingress_takes_the_queue_for_empty() {
-    // Nobody is refused: what the link has not begun to send by the last arrival waits.
+    // No packet is refused: all packets that the link has not started to send by the last arrival are waiting.
     let begun = 19_999 * MICROSECOND / SERVICE + 1;
     for target in TARGETS {
         let longest = longest_queue(aifo(target, &["WORKER_PACKETS"]), None);
@@ -117,14 +118,14 @@ fn without_a_worker_ingress_takes_the_queue_for_empty() {
 #[test]
 fn the_slower_the_worker_the_further_the_queue_overshoots_its_target() {
     for target in TARGETS {
-        // On a Tofino 1, departures report instead. Between a departure and the next, two packets may arrive.
+        // On Tofino 1, departures report the length instead. Two packets may arrive between two departures.
         let (built, late) = (aifo(target, &[]), u64::from(target == Target::Tna) * 2);
         let without = longest_queue(built, None);
         assert!(without <= TARGET as u64 + late, "{target:?}: {without}");
-        // The round of 200 ns adds none.
+        // With a round of 200 ns, no further packets are admitted.
         let fast = longest_queue(aifo(target, &["WORKER_PACKETS"]), Some(100));
         assert!(fast <= TARGET as u64 + 2, "{target:?}: {fast}");
-        // While a round of 1 ms lasts, 1000 packets arrive and 909 leave.
+        // During a round of 1 ms, 1000 packets arrive and 909 leave.
         let slow = longest_queue(aifo(target, &["WORKER_PACKETS"]), Some(500 * MICROSECOND));
         assert!(
             slow > TARGET as u64 + 20 && slow <= TARGET as u64 + 92,

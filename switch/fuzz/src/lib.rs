@@ -1,7 +1,7 @@
-//! Inputs that nobody would make, for the switch and the compiler.
+//! Unusual inputs for the switch and the compiler.
 //!
-//! Every input is a text. Four kinds of text go to four targets; an input that makes one of them panic, take too long or
-//! contradict itself is a find.
+//! Every input is a text. Each of the four targets takes its own kind of text. An input is a *find* if the target
+//! panics, takes too long or contradicts itself.
 
 pub mod mutate;
 mod programs;
@@ -9,7 +9,7 @@ mod script;
 pub mod shorten;
 pub mod target;
 
-/// The folder of the inputs, with a folder for each target.
+/// The folder of the inputs, with one folder for each target.
 pub const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus");
 
 pub use script::Sessions;

@@ -1,9 +1,9 @@
-//! Texts made of other texts.
+//! Creates new texts from existing ones.
 
 use rand::Rng;
 use rand::seq::IndexedRandom;
 
-/// Numbers at the edges of types.
+/// Numbers at the limits of types.
 const NUMBERS: [&str; 14] = [
     "0",
     "1",
@@ -22,7 +22,7 @@ const NUMBERS: [&str; 14] = [
 ];
 const LONGEST: usize = 1 << 16;
 
-/// Ranges of words, numbers and single signs.
+/// The ranges of words, numbers and single signs.
 fn tokens(text: &[u8]) -> Vec<std::ops::Range<usize>> {
     let kind = |byte: u8| match byte {
         b'0'..=b'9' => 0,
@@ -51,7 +51,7 @@ fn replace(text: &mut Vec<u8>, range: std::ops::Range<usize>, with: &[u8]) {
     text.splice(range, with.iter().copied());
 }
 
-/// Another text, made of `text` by one to eight small changes; `others` lend words and lines.
+/// Makes one to eight small changes to `text`. Words and lines may come from `others`.
 pub fn mutate(random: &mut impl Rng, text: &[u8], others: &[Vec<u8>]) -> Vec<u8> {
     let mut text = text.to_vec();
     for _ in 0..random.random_range(1..=8) {
@@ -103,7 +103,7 @@ fn change(random: &mut impl Rng, text: &mut Vec<u8>, others: &[Vec<u8>]) {
             shuffle_lines(random, text, &lines(other));
         }
         _ => {
-            // A stretch is repeated or goes.
+            // A part of the text is repeated or removed.
             let end = (token.end + random.random_range(0..64)).min(text.len());
             let stretch = text[token.start..end].to_vec();
             let times = random.random_range(0..4);
@@ -112,7 +112,7 @@ fn change(random: &mut impl Rng, text: &mut Vec<u8>, others: &[Vec<u8>]) {
     }
 }
 
-/// Removes, repeats or moves a line, or puts one of `others` in its place.
+/// Removes, repeats or moves a line, or replaces it by a line of `others`.
 fn shuffle_lines(random: &mut impl Rng, text: &mut Vec<u8>, others: &[&[u8]]) {
     let mut lines: Vec<Vec<u8>> = lines(text).into_iter().map(<[u8]>::to_vec).collect();
     let at = random.random_range(0..lines.len());

@@ -1,4 +1,4 @@
-//! The programs that scripts name.
+//! The programs that scripts can name.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use p4sched_proto::p4::v1::ForwardingPipelineConfig;
 
 const SWITCH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-/// Name in a script, and file.
+/// The name in a script, and the file.
 const PROGRAMS: [(&str, &str); 4] = [
     ("everything", "device/tests/programs/everything.p4"),
     ("aifo", "../p4/aifo.p4"),
@@ -18,7 +18,7 @@ const PROGRAMS: [(&str, &str); 4] = [
     ("packs", "../p4/packs.p4"),
 ];
 
-/// The compiler's own include files, then those in a file's folder.
+/// Include files: first the compiler's own, then those in the folder of the file.
 struct Includes;
 
 impl IncludeResolver for Includes {
@@ -53,13 +53,13 @@ fn config(file: &str) -> ForwardingPipelineConfig {
     }
 }
 
-/// The name of an existing program: `everything` for an unknown name.
+/// The name, if there is such a program; otherwise `everything`.
 pub fn known(name: &str) -> &'static str {
     let found = PROGRAMS.into_iter().find(|(known, _)| *known == name);
     found.unwrap_or(PROGRAMS[0]).0
 }
 
-/// The program of a known name.
+/// The program of this name.
 pub fn program(name: &'static str) -> Program {
     let mut configs = CONFIGS.lock().unwrap_or_else(PoisonError::into_inner);
     let file = || PROGRAMS.into_iter().find(|(known, _)| *known == name);

@@ -1,4 +1,4 @@
-//! Script of a switch: requests of P4Runtime in text format, and frames, one per line.
+//! Scripts for a switch: P4Runtime requests in text format, and frames, one per line.
 //!
 //! ```text
 //! program everything
@@ -10,8 +10,8 @@
 //! clear
 //! ```
 //!
-//! Lines that make no sense are passed over. Every line goes to two devices, one that interprets the program and one that
-//! has compiled it. They must answer the same.
+//! Invalid lines are skipped. Every line goes to two devices: one interprets the program, the other one has compiled
+//! it. Their answers must be equal.
 
 use std::collections::HashMap;
 
@@ -28,15 +28,15 @@ use prost_reflect::DynamicMessage;
 use crate::programs::{known, program};
 
 const CPU_PORT: Port = 510;
-/// Time between two lines.
+/// Time in ns between two lines.
 const STEP: Nanos = 1_000_000;
 const LONGEST_WAIT: Nanos = 10_000_000_000;
-/// Lines of a script that are played in a session.
+/// The most lines of a script that are run.
 const MAX_LINES: usize = 200;
-/// Scripts that one pair of devices plays before another one takes its place.
+/// The number of scripts that one pair of devices runs before it is replaced.
 const SESSION: usize = 128;
 
-/// Frames as they left.
+/// The frames that left, with their ports and times.
 #[derive(Default)]
 struct Sent(Vec<(Port, Vec<u8>, Nanos)>);
 
@@ -46,14 +46,14 @@ impl FrameSink for Sent {
     }
 }
 
-/// Two devices with the same program.
+/// Two devices with the same program; one of them interprets it.
 pub struct Bench {
     devices: [Device; 2],
     now: Nanos,
 }
 
 impl Bench {
-    /// `None` if the switch does not take the program.
+    /// `None` if the switch cannot run the program.
     pub fn with(compiled: Program, interpreted: Program) -> Option<Bench> {
         let device = |program: Program, interprets: bool| {
             let mut engine = Engine::new();
@@ -74,7 +74,7 @@ impl Bench {
         })
     }
 
-    /// Does something to both devices, which must give the same answers and output.
+    /// Calls `act` with both devices. Their answers and outputs must be equal.
     fn both(&mut self, act: impl Fn(&mut Device, Nanos, &mut Sent) -> String) -> String {
         self.now += STEP;
         let now = self.now;
@@ -98,7 +98,8 @@ fn message<M: prost::Message + Default>(name: &str, text: &str) -> Option<M> {
         .ok()
 }
 
-/// Everything that a controller can read of tables, profiles and groups; what refers to something before that.
+/// All entities of tables, profiles and groups that a controller can read. An entity that refers to another one comes
+/// first.
 fn entities(device: &mut Device, now: Nanos) -> impl Iterator<Item = Entity> {
     let filters = [
         Entity::TableEntry(Default::default()),
@@ -111,15 +112,15 @@ fn entities(device: &mut Device, now: Nanos) -> impl Iterator<Item = Entity> {
     device.read(&filters, now).into_iter().flatten().flatten().flatten()
 }
 
-/// The same as text.
+/// All entities as text.
 fn all(device: &mut Device, now: Nanos) -> String {
-    // What was deleted and comes back is the last one.
+    // Sorted, because an entity that was deleted and restored moves to the end.
     let mut found: Vec<String> = entities(device, now).map(|entity| format!("{entity:?}")).collect();
     found.sort_unstable();
     found.join("\n")
 }
 
-/// Deletes all that can be, and gives tables their default actions back.
+/// Deletes everything that can be deleted, and restores the default actions of tables.
 fn clear(device: &mut Device, now: Nanos) -> String {
     let delete = |mut entity: Entity| {
         let mut kind = Type::Delete;
@@ -173,7 +174,7 @@ fn frame(words: &str) -> Option<(Port, Vec<u8>)> {
     Some((port.parse::<Port>().ok()? & 511, bytes.collect()))
 }
 
-/// Plays a line; in a few words what became of it.
+/// Runs a line and returns a short description of the outcome.
 fn line(bench: &mut Bench, line: &str) -> Option<String> {
     let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
     Some(match word {
@@ -207,16 +208,16 @@ fn line(bench: &mut Bench, line: &str) -> Option<String> {
     })
 }
 
-/// Plays the lines of a script.
+/// Runs the lines of a script.
 pub fn play(bench: &mut Bench, text: &str) -> String {
     let mut outcome: Vec<String> = text.lines().filter_map(|text| line(bench, text)).collect();
-    // Which things happened, not how often.
+    // The outcome tells what happened, but not how often.
     outcome.sort_unstable();
     outcome.dedup();
     outcome.join(";")
 }
 
-/// The program that a script's first line names.
+/// The name of the program in the first line of a script.
 fn named(text: &str) -> &str {
     let first = text.lines().next().and_then(|line| line.strip_prefix("program "));
     first.unwrap_or("everything")
@@ -226,25 +227,25 @@ fn bench(name: &'static str) -> Bench {
     Bench::with(program(name), program(name)).expect("the switch takes it")
 }
 
-/// Plays a script on the program that its first line names.
+/// Runs a script with the program of its first line.
 pub fn run(text: &str) -> String {
     play(&mut bench(known(named(text))), text)
 }
 
-/// Scripts that follow each other on the same devices, since to load a program takes longer than to play a script. Each
-/// begins when the entries of the one before are cleared; registers, counters and queues stay as they are.
+/// Runs scripts one after the other on the same devices, because loading a program takes longer than running a script.
+/// The entries are cleared before each script; registers, counters and queues keep their state.
 #[derive(Default)]
 pub struct Sessions(HashMap<&'static str, Session>);
 
 struct Session {
     bench: Bench,
-    /// Lines that were executed; they form a script.
+    /// The lines that were run; they form a script.
     played: String,
     scripts: usize,
 }
 
 impl Sessions {
-    /// Plays a script on the devices of its program. `before` gets all that they have played, this script at its end.
+    /// Runs a script on the devices of its program. `before` gets all lines that they have run, including this script.
     pub fn run(&mut self, text: &str, before: impl FnOnce(&str)) -> String {
         let name = known(named(text));
         let session = self.0.entry(name).or_insert_with(|| Session {

@@ -1,9 +1,9 @@
-//! Finds without what they do not need.
+//! Shortens finds.
 
-/// The lines of a find that it cannot do without; half of them are tried at first, single ones at last.
+/// Removes all lines that a find does not need: first half of them at a time, in the end single lines.
 ///
 /// # Errors
-/// Those of `is_find`, which says whether a text is still a find.
+/// Those of `is_find`, which returns whether a text is still a find.
 pub fn shorten<E>(find: &[u8], mut is_find: impl FnMut(&[u8]) -> Result<bool, E>) -> Result<Vec<u8>, E> {
     let mut lines: Vec<&[u8]> = find.split_inclusive(|&byte| byte == b'\n').collect();
     let mut count = lines.len() / 2;

@@ -1,4 +1,4 @@
-//! Targets of inputs.
+//! The targets of inputs.
 
 use clap::ValueEnum;
 use p4sched_compiler::{EmbeddedIncludes, Input, Options, compile};
@@ -7,25 +7,25 @@ use p4sched_device::Program;
 
 use crate::script::{self, Bench, Sessions};
 
-/// Frames that a program gets that came as JSON.
+/// The frames that are sent to a program given as JSON.
 const FRAMES: &str = "frame 1 0102030405060708090a0b0c0800450000140000000040060000 0a0000010a000002\n\
                       frame 2 ffffffffffff\nframe 3 00\n";
 
-/// Target of an input. Each one refuses input that is no text.
+/// A target of inputs. Every target refuses input that is not a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Target {
-    /// Frames for the programs of the laboratory, and what a controller wrote before.
+    /// Frames for the programs of the laboratory, and the controller's writes before them
     Packets,
-    /// A program as BMv2's JSON.
+    /// A program as BMv2's JSON
     Json,
-    /// Requests of P4Runtime, and frames between them.
+    /// P4Runtime requests, with frames between them
     P4runtime,
-    /// P4 source.
+    /// P4 source
     P4,
 }
 
 impl Target {
-    /// The name of its folder of inputs.
+    /// The name of the target's folder of inputs.
     pub fn name(self) -> &'static str {
         match self {
             Target::Packets => "packets",
@@ -35,10 +35,10 @@ impl Target {
         }
     }
 
-    /// Takes an input; in a few words what became of it. Inputs with the same outcome are alike.
+    /// Runs an input and returns a short description of the outcome. Inputs with the same outcome are similar.
     ///
     /// # Panics
-    /// A find.
+    /// If the input is a find.
     pub fn run(self, input: &[u8]) -> String {
         let Ok(text) = std::str::from_utf8(input) else {
             return "no text".to_owned();
@@ -50,11 +50,11 @@ impl Target {
         }
     }
 
-    /// Same as [`Target::run`], but scripts continue where others have ended. `before` gets the way to this point,
-    /// itself an input.
+    /// Same as [`Target::run`], but a script continues in the state that earlier scripts left. `before` gets an input
+    /// that leads to the same state.
     ///
     /// # Panics
-    /// A find.
+    /// If the input is a find.
     pub fn run_on(self, sessions: &mut Sessions, input: &[u8], before: impl FnOnce(&[u8])) -> String {
         match (self, std::str::from_utf8(input)) {
             (Target::Packets | Target::P4runtime, Ok(text)) => sessions.run(text, |played| before(played.as_bytes())),
@@ -66,7 +66,7 @@ impl Target {
     }
 }
 
-/// Without numbers: they say which, not what.
+/// A message without its numbers: they only identify objects.
 fn alike(message: &str) -> String {
     message.chars().filter(|c| !c.is_ascii_digit()).take(120).collect()
 }

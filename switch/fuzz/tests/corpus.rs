@@ -1,4 +1,4 @@
-//! The inputs of the corpus, among them all that once were finds.
+//! Runs all inputs of the corpus, including all earlier finds.
 
 use std::fs;
 use std::path::Path;

@@ -1,9 +1,9 @@
-//! Rate of table entries in any switch that has loaded nothing yet, from a P4Runtime client.
+//! Measures how fast a P4Runtime client inserts table entries into a switch without a program.
 //!
 //!     cargo bench --workspace --bench writes -- ADDRESS JSON P4INFO TABLE ENTRIES BATCH
 //!
-//! Loads `large.p4`, inserts entries into one of its tables, so many in a request, one request after the other, and
-//! prints how many seconds the requests took, as JSON. What a request takes to be made does not count.
+//! Loads `large.p4` and inserts ENTRIES entries into one of its tables, BATCH in each request, one request after the
+//! other. Prints the duration of the requests in seconds, as JSON. The time for making the requests is not included.
 
 use std::time::{Duration, Instant, SystemTime};
 use std::{env, fs};
@@ -27,14 +27,14 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::{Channel, Endpoint};
 
 const DEVICE_ID: u64 = 1;
-/// Size of the head of a message: a flag for compression, and the length.
+/// Size of a message's head: a compression flag and the length.
 const MESSAGE_HEAD_BYTES: usize = 5;
-/// A batch of 10,000 entries, and a program, are larger than gRPC's 4 MiB.
+/// Larger than gRPC's 4 MiB: a batch of 10,000 entries and the program need more.
 const MAX_MESSAGE_BYTES: usize = 256 << 20;
 
 type Failure = Box<dyn std::error::Error>;
 
-/// The identifiers of the objects in P4Info.
+/// Identifiers of objects in P4Info.
 struct Ids {
     table: u32,
     forward: u32,
@@ -46,7 +46,7 @@ fn bytes(value: u32) -> Vec<u8> {
     bytes[(value.leading_zeros() as usize / 8).min(3)..].to_vec()
 }
 
-/// Spreads numbers over all values, each onto another one.
+/// Spreads numbers over all values. Different numbers get different values.
 fn spread(number: u32) -> u32 {
     number.wrapping_mul(0x9e37_79b1)
 }
@@ -58,7 +58,7 @@ fn field(id: u32, kind: FieldMatchType) -> p4rt::FieldMatch {
     }
 }
 
-/// The key of an entry, and its priority.
+/// The key and priority of an entry.
 fn key(table: &str, number: u32) -> (Vec<p4rt::FieldMatch>, i32) {
     match table {
         "exact_flows" => (
@@ -71,7 +71,7 @@ fn key(table: &str, number: u32) -> (Vec<p4rt::FieldMatch>, i32) {
             0,
         ),
         "prefixes" => {
-            // 2^20 prefixes of 24 bits or 20 to 32, as most are in the Internet's tables.
+            // 2^20 prefixes: half have 24 bits, the others 20 to 32, similar to the tables of Internet routers.
             let length = if number.is_multiple_of(2) {
                 24
             } else {
@@ -157,7 +157,7 @@ fn ids(p4info: &P4Info, table: &str) -> Result<Ids, Failure> {
     })
 }
 
-/// Becomes the primary controller; the stream stays open as long as the sender lives.
+/// Becomes the primary controller. The stream stays open until the sender is dropped.
 async fn become_primary(
     client: &mut P4RuntimeClient<Channel>,
 ) -> Result<(p4rt::Uint128, tokio::sync::mpsc::Sender<p4rt::StreamMessageRequest>), Failure> {
@@ -177,8 +177,8 @@ async fn become_primary(
     Ok((election_id, requests))
 }
 
-/// Sends requests with as little as gRPC takes, so that the switch counts and not the client: head and message leave in
-/// one segment, as from gRPC's own libraries. tonic's client sends them one after the other.
+/// Sends requests with as little work as gRPC allows, so that the benchmark measures the switch and not the client.
+/// Like gRPC's own libraries, it sends head and message in one segment; tonic's client sends them one after the other.
 struct Writer {
     requests: h2::client::SendRequest<Bytes>,
     uri: http::Uri,
@@ -210,7 +210,7 @@ impl Writer {
         while let Some(data) = body.data().await {
             body.flow_control().release_capacity(data?.len())?;
         }
-        // An answer without a message has its status in its head.
+        // A response without a message has its status in the head.
         let trailers = body.trailers().await?.unwrap_or(head.headers);
         match trailers.get("grpc-status") {
             Some(status) if status == "0" => Ok(()),
@@ -271,7 +271,7 @@ async fn run(arguments: &[String]) -> Result<(), Failure> {
 }
 
 fn main() -> Result<(), Failure> {
-    // Cargo adds an option of its own.
+    // Cargo adds `--bench`.
     let arguments: Vec<String> = env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(run(&arguments))

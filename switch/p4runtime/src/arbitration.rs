@@ -7,10 +7,10 @@ use p4sched_proto::google::rpc;
 use p4sched_proto::p4::v1 as p4rt;
 use tonic::Code;
 
-/// Number of a controller's stream, unique while the switch runs.
+/// Number of a controller's stream; it is never used again while the switch runs.
 pub type StreamId = u64;
 
-/// Streams that one role may have.
+/// The most streams of one role.
 pub const MAX_STREAMS_PER_ROLE: usize = 64;
 
 /// An answer to send on a stream.
@@ -27,7 +27,7 @@ fn to_message(id: u128) -> p4rt::Uint128 {
     }
 }
 
-/// The key of a role: its name; a role of older clients, which have a number only, is named after that.
+/// The name of a role. Older clients give a number only; then the name is made from it.
 fn role_name(role: Option<&p4rt::Role>) -> String {
     match role {
         None => String::new(),
@@ -41,7 +41,7 @@ fn numbered_role(id: u64) -> String {
     if id == 0 { String::new() } else { format!("role {id}") }
 }
 
-/// The role that a request names: by name, or by number as older clients do.
+/// The name of the role in a request. Older clients give a number only.
 pub fn requested_role(name: &str, number: u64) -> String {
     if name.is_empty() {
         numbered_role(number)
@@ -52,10 +52,10 @@ pub fn requested_role(name: &str, number: u64) -> String {
 
 #[derive(Debug, Default)]
 struct Role {
-    /// Role as the controllers named it.
+    /// The role as the controllers gave it.
     named: Option<p4rt::Role>,
     config: Option<prost_types::Any>,
-    /// Highest election identifier ever seen.
+    /// The highest election identifier so far.
     highest: Option<u128>,
     streams: BTreeMap<StreamId, Option<u128>>,
 }
@@ -92,7 +92,7 @@ impl Role {
         (stream, update)
     }
 
-    /// Answers to every stream, that of the primary last.
+    /// Answers to every stream; the primary's is the last one.
     fn answers(&self, device_id: u64) -> Vec<Answer> {
         let primary = self.primary();
         let backups = self.streams.keys().copied().filter(|&stream| Some(stream) != primary);
@@ -112,7 +112,6 @@ pub struct Arbitration {
 }
 
 impl Arbitration {
-    /// Arbitration without controllers.
     pub fn new(device_id: u64) -> Arbitration {
         Arbitration {
             device_id,
@@ -121,12 +120,13 @@ impl Arbitration {
         }
     }
 
-    /// A `MasterArbitrationUpdate` from a controller. The answers are in the order in which they must be sent: backups
-    /// first; a new primary must hear nothing before the writes of the old one are done.
+    /// Processes a `MasterArbitrationUpdate`. The answers must be sent in this order, backups first: a new primary must
+    /// get its answer only after the writes of the old one are done.
     ///
     /// # Errors
-    /// The stream ends with the fault: `NOT_FOUND` for another device, `INVALID_ARGUMENT` for an election identifier in
-    /// use, `FAILED_PRECONDITION` for a change of device or role, `RESOURCE_EXHAUSTED` for too many streams.
+    /// The stream must end with the error: `NOT_FOUND` for another device, `INVALID_ARGUMENT` for an election
+    /// identifier in use, `FAILED_PRECONDITION` for a change of device or role, `RESOURCE_EXHAUSTED` for too many
+    /// streams.
     pub fn update(&mut self, stream: StreamId, request: &p4rt::MasterArbitrationUpdate) -> Result<Vec<Answer>, Fault> {
         let name = role_name(request.role.as_ref());
         match self.role_of.get(&stream) {
@@ -177,7 +177,7 @@ impl Arbitration {
         Ok(vec![role.answer(self.device_id, stream)])
     }
 
-    /// A stream has ended. Returns what the others must hear.
+    /// Removes a stream that has ended. Returns the answers for the other streams.
     pub fn close(&mut self, stream: StreamId) -> Vec<Answer> {
         let Some(role) = self.role_of.remove(&stream).and_then(|name| self.roles.get_mut(&name)) else {
             return Vec::new();
@@ -191,10 +191,10 @@ impl Arbitration {
         }
     }
 
-    /// Checks that a request with this device, role and election identifier may write.
+    /// Checks that a client with this device, role and election identifier may write.
     ///
     /// # Errors
-    /// `NOT_FOUND` for another device or a role that no controller has, `PERMISSION_DENIED` if it is not from the
+    /// `NOT_FOUND` for another device or a role without a controller, `PERMISSION_DENIED` if the client is not the
     /// primary.
     pub fn check_write(&self, device_id: u64, role: &str, id: Option<&p4rt::Uint128>) -> Result<(), Fault> {
         self.check_device(device_id)?;
@@ -216,10 +216,7 @@ impl Arbitration {
         Ok(())
     }
 
-    /// Checks that a request is for this device.
-    ///
-    /// # Errors
-    /// `NOT_FOUND`.
+    /// Checks that a request is for this device; `NOT_FOUND` otherwise.
     pub fn check_device(&self, device_id: u64) -> Result<(), Fault> {
         if device_id == self.device_id {
             return Ok(());
@@ -230,13 +227,13 @@ impl Arbitration {
         )))
     }
 
-    /// True if a stream belongs to the primary controller of its role.
+    /// Whether a stream belongs to the primary controller of its role.
     pub fn is_primary(&self, stream: StreamId) -> bool {
         let role = self.role_of.get(&stream).and_then(|name| self.roles.get(name));
         role.is_some_and(|role| role.primary() == Some(stream))
     }
 
-    /// The stream of a controller with this election identifier, of whatever role.
+    /// The stream of the controller with this election identifier, in any role.
     pub fn stream_of(&self, election_id: u128) -> Option<StreamId> {
         let mut streams = self.roles.values().flat_map(|role| &role.streams);
         let found = streams.find(|(_, id)| **id == Some(election_id));

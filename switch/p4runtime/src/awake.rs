@@ -1,14 +1,14 @@
-//! Keeps the server's thread from sleeping for a moment.
+//! Keeps the server's thread awake for a short time after a request.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Time that the server stays awake for the next request after an edit. Waking a sleeping processor takes some 15 µs; a
-/// client that writes one entry after another sends the next within 100.
+/// Time that the server stays awake for the next request after an edit. Waking a sleeping processor takes about 15 µs.
+/// A client that writes one entry after another sends the next one within 100 µs.
 const STAYS_AWAKE: Duration = Duration::from_micros(100);
 
-/// See the module. Clones are of the same thread.
+/// Keeps a thread awake. Clones refer to the same thread.
 #[derive(Clone, Debug)]
 pub struct Awake {
     since: Instant,
@@ -17,14 +17,13 @@ pub struct Awake {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Nanoseconds after `since`.
+    /// In ns after `since`.
     until: AtomicU64,
-    /// True if a task keeps the thread awake.
+    /// Whether a task keeps the thread awake.
     running: AtomicBool,
 }
 
 impl Awake {
-    /// A thread that is not awake yet.
     pub fn new() -> Awake {
         Awake {
             since: Instant::now(),
@@ -36,7 +35,7 @@ impl Awake {
         u64::try_from(self.since.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// Keeps the calling thread awake for a moment from now on.
+    /// Keeps the calling thread awake for [`STAYS_AWAKE`] from now on.
     pub fn stay(&self) {
         let moment = STAYS_AWAKE.as_nanos() as u64;
         self.state

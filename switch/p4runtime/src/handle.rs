@@ -1,4 +1,4 @@
-//! The way of a request to the thread that owns the device.
+//! Sends requests to the thread that owns the device.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,29 +12,29 @@ use tonic::Status;
 use crate::awake::Awake;
 use crate::status;
 
-/// A request on its way to the thread that owns the device. It runs between two packets, at the switch time passed in.
+/// A request for the thread that owns the device. It runs between two packets; its last argument is the switch time.
 pub type Job = Box<dyn FnOnce(&mut Device, &mut dyn Ports, Nanos) + Send>;
 
-/// A short request that needs the device alone.
+/// A short request that needs only the device.
 pub type Edit = Box<dyn FnOnce(&mut Device, Nanos) + Send>;
 
-/// Runs an edit at once on the calling thread, or gives it back because the thread that owns the device is not idle.
+/// Runs an edit immediately on the calling thread. Returns the edit if the thread that owns the device is not idle.
 pub type Shortcut = Arc<dyn Fn(Edit) -> Option<Edit> + Send + Sync>;
 
-/// The way to the thread that owns the device.
+/// Sends requests to the thread that owns the device.
 #[derive(Clone)]
 pub struct DeviceHandle {
     jobs: Sender<Job>,
     wake: Arc<dyn Fn() + Send + Sync>,
     shortcut: Option<Shortcut>,
-    /// Jobs that were sent and have not begun.
+    /// Number of jobs that were sent and have not started.
     waiting: Arc<AtomicUsize>,
-    /// Keeps the thread awake after edits that ran at once.
+    /// Keeps the thread awake after edits that ran immediately.
     awake: Awake,
 }
 
 impl DeviceHandle {
-    /// `jobs` leads to the thread that owns the device; `wake` makes it look.
+    /// Sends jobs through `jobs` to the thread that owns the device; `wake` wakes that thread.
     pub fn new(jobs: Sender<Job>, wake: Arc<dyn Fn() + Send + Sync>) -> DeviceHandle {
         DeviceHandle {
             jobs,
@@ -45,18 +45,18 @@ impl DeviceHandle {
         }
     }
 
-    /// Edits take this way where they can.
+    /// Uses the shortcut for edits when possible.
     #[must_use]
     pub fn with_shortcut(self, shortcut: Shortcut) -> DeviceHandle {
         let shortcut = Some(shortcut);
         DeviceHandle { shortcut, ..self }
     }
 
-    /// Same as [`DeviceHandle::run`], for a short request that needs the device alone. If the device's thread is idle,
-    /// it runs on the calling thread: no thread must be woken for it or for its answer.
+    /// Same as [`DeviceHandle::run`], for a short request that needs only the device. If the device's thread is idle,
+    /// the request runs on the calling thread, so no thread needs to wake up for the request or its answer.
     ///
     /// # Errors
-    /// As [`DeviceHandle::run`].
+    /// Those of [`DeviceHandle::run`].
     pub async fn edit<R: Send + 'static>(
         &self,
         request: impl FnOnce(&mut Device, Nanos) -> R + Send + 'static,
@@ -66,10 +66,10 @@ impl DeviceHandle {
         };
         let (answer, answered) = oneshot::channel();
         let edit: Edit = Box::new(move |device, now| {
-            // The request may have been cancelled: then the answer has no receiver.
+            // If the request was cancelled, the answer has no receiver.
             let _ = answer.send(request(device, now));
         });
-        // What was sent before runs before.
+        // Requests that were sent earlier must run earlier.
         let left = match self.waiting.load(Ordering::Acquire) {
             0 => shortcut(edit),
             _ => Some(edit),
@@ -96,15 +96,15 @@ impl DeviceHandle {
         answer.await.map_err(|_| stopping())
     }
 
-    /// Runs requests one after the other, with packets in between; their answers in the same order.
+    /// Runs requests one after the other, with packets in between. The answers are in the same order.
     ///
     /// # Errors
-    /// As [`DeviceHandle::run`].
+    /// Those of [`DeviceHandle::run`].
     pub async fn run_each<R: Send + 'static, F>(&self, requests: impl Iterator<Item = F>) -> Result<Vec<R>, Status>
     where
         F: FnOnce(&mut Device, &mut dyn Ports, Nanos) -> R + Send + 'static,
     {
-        // All are on their way before the first is answered: the thread sleeps in between no more often than once.
+        // All requests are sent before the first answer: in between, the thread sleeps at most once.
         let waiting = requests
             .map(|request| self.send(request))
             .collect::<Result<Vec<_>, _>>()?;
@@ -122,7 +122,7 @@ impl DeviceHandle {
     ) -> Result<oneshot::Receiver<R>, Status> {
         let (answer, answered) = oneshot::channel();
         self.send_job(move |device, ports, now| {
-            // The request may have been cancelled: then the answer has no receiver.
+            // If the request was cancelled, the answer has no receiver.
             let _ = answer.send(request(device, ports, now));
         })?;
         Ok(answered)
@@ -141,7 +141,7 @@ impl DeviceHandle {
     /// Same as [`DeviceHandle::run`], for a request that the device may refuse.
     ///
     /// # Errors
-    /// The device's fault, or `UNAVAILABLE`.
+    /// The device's error, or `UNAVAILABLE`.
     pub async fn try_run<R: Send + 'static>(
         &self,
         request: impl FnOnce(&mut Device, &mut dyn Ports, Nanos) -> Result<R, Fault> + Send + 'static,

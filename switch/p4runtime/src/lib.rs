@@ -1,7 +1,7 @@
-//! The device on the network: P4Runtime and the traffic manager's own service over gRPC.
+//! The device on the network: gRPC services for P4Runtime and for the traffic manager.
 //!
-//! Requests travel as [`Job`]s to the thread that owns the [`Device`](p4sched_device::Device) and run there between two
-//! packets.
+//! Requests are sent as [`Job`]s to the thread that owns the [`Device`](p4sched_device::Device). They run there between
+//! two packets.
 
 pub mod arbitration;
 mod awake;

@@ -1,4 +1,4 @@
-//! Programs in files.
+//! Reading programs from files.
 
 use std::fs;
 use std::path::Path;
@@ -21,7 +21,7 @@ fn p4info_from_text(text: &str) -> Result<P4Info, String> {
 /// Reads BMv2 JSON and, if given, P4Info in text format.
 ///
 /// # Errors
-/// One line that names the file and what is wrong with it.
+/// One line that names the file and the problem.
 pub fn read_program(json: &Path, p4info: Option<&Path>) -> Result<Program, String> {
     let at = |path: &Path, problem: &dyn std::fmt::Display| format!("{}: {problem}", path.display());
     let program = fs::read(json).map_err(|error| at(json, &error))?;

@@ -20,17 +20,18 @@ use crate::streams::Streams;
 use crate::tls::Tls;
 use crate::{service, traffic_manager};
 
-/// Largest request in bytes: p4c's JSON of large programs has tens of megabytes.
+/// Largest request in bytes: p4c's JSON of a large program can have tens of megabytes.
 const MAX_REQUEST_BYTES: usize = 256 << 20;
 
-/// Notifications that may wait between the data plane and the controllers' streams.
+/// The most notifications that may wait between the data plane and the controllers' streams.
 pub const NOTIFICATION_BACKLOG: usize = 4096;
 
-/// Messages that may wait for one controller.
+/// The most messages that may wait for one controller.
 const STREAM_BACKLOG: usize = 1024;
 
-/// Serves both services until `shutdown`, or until a socket error. `notifications` come from the device. With `tls` everything is
-/// encrypted. Error details of a batch fit into `client_metadata` bytes, what clients take: [`CLIENT_METADATA_BYTES`] at least.
+/// Serves both services until `shutdown` or a socket error. `notifications` come from the device. With `tls`, all
+/// connections are encrypted. Error details of a batch fit into `client_metadata` bytes, the limit of the clients; at
+/// least [`CLIENT_METADATA_BYTES`].
 ///
 /// [`CLIENT_METADATA_BYTES`]: crate::CLIENT_METADATA_BYTES
 ///
@@ -52,7 +53,7 @@ pub async fn serve(
     }
 }
 
-/// Same as [`serve`], with streams for the device's own notifications.
+/// Same as [`serve`], with `streams` for the device's own notifications.
 ///
 /// # Errors
 /// Those of the socket.
@@ -82,14 +83,14 @@ pub async fn serve_streams(
             }
         }
     };
-    // Open streams would keep a graceful shutdown waiting: the controllers see them break instead.
+    // Open streams would delay a graceful shutdown, so they are broken off.
     tokio::select! {
         served = serving => served,
         () = shutdown => Ok(()),
     }
 }
 
-/// Both services. A request for neither has the answer of P4Runtime to an unknown method, `UNIMPLEMENTED`.
+/// Both services. A request for an unknown service gets P4Runtime's answer to an unknown method, `UNIMPLEMENTED`.
 #[derive(Clone)]
 struct Services {
     p4runtime: P4RuntimeServer<service::Service>,

@@ -24,14 +24,14 @@ use crate::streams::{Outgoing, Streams};
 
 /// The version of P4Runtime that this switch implements.
 const API_VERSION: &str = "1.5.0";
-/// Updates applied at a time where a batch needs not be atomic: packets pass in between.
+/// The number of updates that are applied together if a batch need not be atomic. Packets pass in between.
 const UPDATES_AT_A_TIME: usize = 64;
-/// A request with so many updates at most is short enough for [`DeviceHandle::edit`].
+/// The most updates of a request that is short enough for [`DeviceHandle::edit`].
 const FEW_UPDATES: usize = 8;
-/// Entities in one message of a read.
+/// The most entities in one message of a read.
 const ENTITIES_PER_RESPONSE: usize = 512;
 
-/// P4Runtime for one device.
+/// The P4Runtime service of one device.
 pub struct Service {
     device: DeviceHandle,
     streams: Arc<Streams>,
@@ -39,7 +39,7 @@ pub struct Service {
 }
 
 impl Service {
-    /// Requests go to `device`, controllers are known to `streams`. Clients take so many bytes of metadata.
+    /// `streams` has the controllers; `client_metadata` is the size of metadata that clients accept, in bytes.
     pub fn new(device: DeviceHandle, streams: Arc<Streams>, client_metadata: usize) -> Service {
         Service {
             device,
@@ -63,7 +63,7 @@ impl P4Runtime for Service {
         request.role = role;
         let (device, streams) = (self.device.clone(), Arc::clone(&self.streams));
         let client_metadata = self.client_metadata;
-        // A client that goes away must not leave half a batch behind.
+        // The whole batch must be applied even if the client goes away.
         let writing = to_the_end(async move {
             let _order = streams.writes.lock().await;
             streams.check_write(request.device_id, &request.role, request.election_id.as_ref())?;
@@ -177,7 +177,7 @@ impl P4Runtime for Service {
         let (stream, outgoing) = self.streams.open();
         let (device, streams) = (self.device.clone(), Arc::clone(&self.streams));
         tokio::spawn(async move {
-            // What cannot be decoded ends the stream with its status too.
+            // A message that cannot be decoded ends the stream too, with its status.
             while let Some(request) = requests.next().await {
                 let handled = match request {
                     Ok(request) => handle(&device, &streams, stream, request).await,
@@ -210,7 +210,7 @@ impl P4Runtime for Service {
     }
 }
 
-/// Runs to its end even if its caller is gone: in a separate task, unless it ends at once.
+/// Runs `work` to its end even if the caller is gone. It runs in a separate task, unless it ends immediately.
 async fn to_the_end<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> Result<T, Status> {
     let mut work = Box::pin(work);
     let begun = std::future::poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await;
@@ -224,7 +224,8 @@ async fn to_the_end<T: Send + 'static>(work: impl Future<Output = T> + Send + 's
 
 async fn write_batch(device: &DeviceHandle, request: p4rt::WriteRequest, client_metadata: usize) -> Result<(), Status> {
     let results = if request.atomicity() == Atomicity::ContinueOnError {
-        // The part comes back with its results: its thousands of small allocations are not freed between two packets.
+        // The part returns with its results, because freeing its thousands of small allocations between two packets
+        // would take long.
         let write = |part: p4rt::WriteRequest| {
             move |device: &mut Device, _: &mut dyn Ports, now: Nanos| (device.write_request(&part, now), part)
         };
@@ -250,7 +251,7 @@ async fn write_batch(device: &DeviceHandle, request: p4rt::WriteRequest, client_
     Ok(())
 }
 
-/// The request in parts of [`UPDATES_AT_A_TIME`] updates; one that is empty if there are none.
+/// Splits a request into parts of [`UPDATES_AT_A_TIME`] updates; one empty part if it has no updates.
 fn parts(mut request: p4rt::WriteRequest) -> impl Iterator<Item = p4rt::WriteRequest> {
     let parts = request.updates.len().div_ceil(UPDATES_AT_A_TIME).max(1);
     let mut updates = std::mem::take(&mut request.updates).into_iter();
@@ -271,7 +272,7 @@ fn set_pipeline(device: &mut Device, action: Action, program: Option<Program>, n
     Ok(())
 }
 
-/// Handles one message of a controller; an error ends its stream.
+/// Handles one message of a controller; an error ends the controller's stream.
 async fn handle(
     device: &DeviceHandle,
     streams: &Arc<Streams>,
@@ -301,7 +302,8 @@ async fn handle(
                 details,
             )
         }
-        // Also a kind of message that a later version of P4Runtime has. Clients of BMv2, which ignores it too, send one.
+        // A kind of message from a later version of P4Runtime is ignored too. Clients of BMv2, which also ignores it,
+        // send one.
         None => return Ok(()),
     };
     if let Err(fault) = result {
@@ -316,7 +318,7 @@ async fn handle(
     Ok(())
 }
 
-/// Takes a message of a controller's stream, if it is the primary one; that of any other is refused.
+/// Passes on a message from the primary controller; a message from any other controller is refused.
 async fn if_primary(
     device: &DeviceHandle,
     streams: &Arc<Streams>,

@@ -1,4 +1,4 @@
-//! Faults of the device as gRPC statuses.
+//! Conversion of the device's errors to gRPC statuses.
 
 use p4sched_device::Fault;
 use p4sched_proto::google::rpc;
@@ -6,11 +6,11 @@ use p4sched_proto::p4::v1 as p4rt;
 use prost::Message as _;
 use tonic::{Code, Status};
 
-/// Default limit of clients on the metadata of a response.
+/// The default limit of clients for the metadata of a response.
 pub const CLIENT_METADATA_BYTES: usize = 8192;
-/// Room for everything in it but the message and the details.
+/// Room in the metadata for everything except the message and the details.
 const OTHER_METADATA_BYTES: usize = 600;
-/// Longest message of a batch's status: it is sent with the details and again within them.
+/// The longest message in the status of a batch. It is sent twice: in the status and in the details.
 const MAX_MESSAGE_BYTES: usize = 800;
 
 /// The status of a refused request.
@@ -18,11 +18,12 @@ pub fn of(fault: Fault) -> Status {
     Status::new(Code::from(fault.code as i32), fault.message)
 }
 
-/// The status of a batch in which at least one element failed: `UNKNOWN`, with one `p4.v1.Error` per element in order.
-/// The first failure is in the message too.
+/// The status of a batch in which at least one element failed: `UNKNOWN`, with one `p4.v1.Error` for each element, in
+/// order. The message names the first failure.
 ///
-/// Clients refuse metadata above `metadata` bytes, [`CLIENT_METADATA_BYTES`] at least. Where the details would be larger, only the
-/// first errors have their messages; where their codes alone would be, the message says for how many elements there are details.
+/// Clients refuse metadata above `metadata` bytes (at least [`CLIENT_METADATA_BYTES`]). If the details would be larger,
+/// only the first errors have messages. If the codes alone would be larger, the message says how many elements have
+/// details.
 pub fn of_batch(what: &str, results: &[Result<(), Fault>], metadata: usize) -> Status {
     let failed = results.iter().filter(|result| result.is_err()).count();
     let (first, fault) = results
@@ -39,7 +40,7 @@ pub fn of_batch(what: &str, results: &[Result<(), Fault>], metadata: usize) -> S
         .iter()
         .map(|result| result.as_ref().err().map_or_else(p4rt::Error::default, to_error))
         .collect();
-    // Base64 adds a third.
+    // Base64 makes the details a third larger.
     let room = (metadata.max(CLIENT_METADATA_BYTES) - OTHER_METADATA_BYTES - message.len()) / 4 * 3;
     let full = rpc_status(
         &message,
@@ -56,7 +57,7 @@ pub fn of_batch(what: &str, results: &[Result<(), Fault>], metadata: usize) -> S
             ..error.clone()
         })
         .collect();
-    // The type's name alone is a URL as well.
+    // The name of the type is a URL too.
     let fitting = bare
         .iter()
         .take_while(|error| {
@@ -76,7 +77,7 @@ pub fn of_batch(what: &str, results: &[Result<(), Fault>], metadata: usize) -> S
         .zip(&errors)
         .filter(|(_, error)| !error.message.is_empty())
     {
-        // The lengths of error and entry may take a byte more each.
+        // The lengths of error and entry may each need one byte more.
         let size = error.message.len() + 2 * ENTRY_BYTES;
         if size > left || fitting < total {
             break;
@@ -88,7 +89,7 @@ pub fn of_batch(what: &str, results: &[Result<(), Fault>], metadata: usize) -> S
     Status::with_details(Code::Unknown, message, status.encode_to_vec().into())
 }
 
-/// Tag and length of an entry in a list.
+/// Size of the tag and length of an entry in a list.
 const ENTRY_BYTES: usize = 3;
 
 fn rpc_status(message: &str, details: impl Iterator<Item = prost_types::Any>) -> rpc::Status {
@@ -106,7 +107,7 @@ fn detail(authority: &str, error: &p4rt::Error) -> prost_types::Any {
     }
 }
 
-/// The text, or as many of its first characters as fit.
+/// The text, or as many of its first characters as fit into `bytes`.
 fn shortened(text: &str, bytes: usize) -> &str {
     let end = (0..=bytes.min(text.len()))
         .rev()
@@ -114,7 +115,7 @@ fn shortened(text: &str, bytes: usize) -> &str {
     &text[..end.unwrap_or(0)]
 }
 
-/// The fault as an element of a batch's error details.
+/// The error as an element of a batch's error details.
 fn to_error(fault: &Fault) -> p4rt::Error {
     p4rt::Error {
         canonical_code: fault.code as i32,
@@ -149,7 +150,7 @@ mod tests {
         assert_eq!(codes, [0, 5, 0]);
     }
 
-    /// Codes and messages in the details.
+    /// The codes and messages in the details.
     fn details(status: &Status) -> Vec<(i32, String)> {
         let decoded = rpc::Status::decode(status.details()).expect("details are a google.rpc.Status");
         let error = |any: &prost_types::Any| {
@@ -160,7 +161,7 @@ mod tests {
         decoded.details.iter().map(error).collect()
     }
 
-    /// Bytes of message and details in a response's metadata.
+    /// The size in bytes of message and details in a response's metadata.
     fn metadata_bytes(status: &Status) -> usize {
         status.message().len() + status.details().len().div_ceil(3) * 4
     }

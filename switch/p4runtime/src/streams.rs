@@ -1,4 +1,4 @@
-//! The controllers' streams: arbitration, and what the switch sends by itself.
+//! The controllers' streams: arbitration and the switch's own messages.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,12 +11,12 @@ use tonic::Status;
 use crate::arbitration::{Answer, Arbitration, StreamId};
 use crate::status;
 
-/// Message down a stream.
+/// A message for a controller's stream.
 pub type Outgoing = Result<p4rt::StreamMessageResponse, Status>;
 
 pub struct Streams {
     state: Mutex<State>,
-    /// Held while updates are applied: a new primary waits for the writes of the old one.
+    /// Held while updates are applied: a new primary must wait for the writes of the old one.
     pub writes: tokio::sync::Mutex<()>,
 }
 
@@ -32,18 +32,18 @@ struct Open {
     said: Said,
 }
 
-/// Number of messages over a stream since it was opened, without arbitration and errors.
+/// The number of messages on a stream since it was opened, without arbitration and errors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Said {
-    /// Packet-ins, digests and idle notices.
+    /// Packet-ins, digests and idle notifications.
     pub by_switch: u64,
-    /// Packet-outs and acknowledgements of digests that the switch has taken.
+    /// Packet-outs and acknowledgements of digests that the switch accepted.
     pub by_controller: u64,
 }
 
 impl Streams {
-    /// Streams without controllers. `backlog`: messages that may wait for each; further ones are dropped, so that a
-    /// slow controller delays no other.
+    /// `backlog` is the number of messages that may wait for each controller. Further messages are dropped, so that a
+    /// slow controller does not delay the others.
     pub fn new(device_id: u64, backlog: usize) -> Streams {
         let state = State {
             arbitration: Arbitration::new(device_id),
@@ -61,7 +61,7 @@ impl Streams {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A controller opens a stream; the receiver yields what is to be sent on it.
+    /// Opens a stream; the receiver yields the messages to send on it.
     pub fn open(&self) -> (StreamId, mpsc::Receiver<Outgoing>) {
         let mut state = self.state();
         let (sender, receiver) = mpsc::channel(state.backlog);
@@ -72,7 +72,7 @@ impl Streams {
         (stream, receiver)
     }
 
-    /// A stream has ended.
+    /// Removes a stream that has ended.
     pub fn close(&self, stream: StreamId) {
         let mut state = self.state();
         state.open.remove(&stream);
@@ -80,7 +80,7 @@ impl Streams {
         answers.into_iter().for_each(|answer| state.answer(answer));
     }
 
-    /// A `MasterArbitrationUpdate`.
+    /// Processes a `MasterArbitrationUpdate`.
     ///
     /// # Errors
     /// The status with which the stream must end.
@@ -99,7 +99,7 @@ impl Streams {
         Ok(())
     }
 
-    /// Sends one message on a stream, unless too many wait there already.
+    /// Sends one message on a stream, unless too many messages already wait there.
     pub fn send(&self, stream: StreamId, update: Notification) {
         self.state().send(stream, update);
     }
@@ -108,7 +108,7 @@ impl Streams {
     pub async fn fail(&self, stream: StreamId, status: Status) {
         let sender = self.state().open.get(&stream).map(|open| open.sender.clone());
         if let Some(sender) = sender {
-            // The controller may be gone already.
+            // The controller may already be gone.
             let _ = sender.send(Err(status)).await;
         }
     }
@@ -129,7 +129,7 @@ impl Streams {
         self.state().arbitration.is_primary(stream)
     }
 
-    /// Sends a notification to the primary controllers. Returns whether none of them has lost it.
+    /// Sends a notification to the primary controllers. Returns true if none of them lost it.
     pub fn notify(&self, notification: &Notification) -> bool {
         let mut state = self.state();
         let mut taken = true;
@@ -143,19 +143,20 @@ impl Streams {
         taken
     }
 
-    /// Passes notifications on to the primary controllers until the device is gone.
+    /// Sends notifications to the primary controllers until the device is gone.
     pub async fn pass_on(&self, mut notifications: mpsc::Receiver<Notification>) {
         while let Some(notification) = notifications.recv().await {
             self.notify(&notification);
         }
     }
 
-    /// The switch has taken a message of this stream.
+    /// Counts an accepted message of this stream.
     pub fn taken(&self, stream: StreamId) {
         self.state().said(stream, |said| said.by_controller += 1);
     }
 
-    /// Number of messages on the stream of the controller with this election identifier; `None` if there is none.
+    /// The number of messages on the stream of the controller with this election identifier; `None` if there is no such
+    /// controller.
     pub fn said(&self, election_id: u128) -> Option<Said> {
         let state = self.state();
         let stream = state.arbitration.stream_of(election_id)?;
@@ -164,7 +165,8 @@ impl Streams {
 }
 
 impl State {
-    /// Full: the message is lost, as P4Runtime allows for packets, digests and idle notices.
+    /// Returns false if the message was lost because the stream is full. P4Runtime allows this for packets, digests and
+    /// idle notifications.
     fn send(&mut self, stream: StreamId, update: Notification) -> bool {
         self.open.get(&stream).is_some_and(|open| {
             let message = p4rt::StreamMessageResponse { update: Some(update) };
@@ -178,7 +180,7 @@ impl State {
         }
     }
 
-    /// An arbitration answer may not get lost: a controller that does not read any more loses its stream instead.
+    /// Sends an arbitration answer. It must not be lost, so a controller that does not read loses its stream instead.
     fn answer(&mut self, (stream, update): Answer) {
         let response = p4rt::StreamMessageResponse {
             update: Some(Notification::Arbitration(update)),

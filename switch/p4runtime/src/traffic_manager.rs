@@ -16,13 +16,12 @@ use crate::handle::DeviceHandle;
 /// Shortest time between two snapshots.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
 
-/// The traffic manager of one device.
+/// The traffic manager service of one device.
 pub struct Service {
     device: DeviceHandle,
 }
 
 impl Service {
-    /// Requests go to `device`.
     pub fn new(device: DeviceHandle) -> Service {
         Service { device }
     }
@@ -89,7 +88,7 @@ impl TrafficManager for Service {
                 "interval_ns: at least 1 ms, or 0 for one snapshot",
             ));
         }
-        // one may wait: a client that is slow gets the newest that there was room for
+        // One snapshot may wait: a slow client skips those in between.
         let (sender, receiver) = mpsc::channel(1);
         tokio::spawn(watch(self.device.clone(), request, every, sender));
         Ok(Response::new(Box::pin(
@@ -105,7 +104,7 @@ async fn snapshot(device: &DeviceHandle, request: &tm::WatchRequest) -> Result<t
         .await
 }
 
-/// Sends snapshots until one fails, or the client has gone.
+/// Sends snapshots until one fails or the client is gone.
 async fn watch(
     device: DeviceHandle,
     request: tm::WatchRequest,

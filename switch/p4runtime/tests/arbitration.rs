@@ -1,4 +1,5 @@
-//! Primary controllers, and messages to every controller: section "Client Arbitration and Controller Replication".
+//! Primary controllers, and the messages to all controllers (specification, section "Client Arbitration and Controller
+//! Replication").
 
 use p4sched_device as device;
 use p4sched_p4runtime::arbitration::{Answer, Arbitration, MAX_STREAMS_PER_ROLE, StreamId};
@@ -24,7 +25,7 @@ fn request(role: &str, election_id: Option<p4rt::Uint128>) -> p4rt::MasterArbitr
     }
 }
 
-/// Stream, status code and election identifier of each answer.
+/// The stream, status code and election identifier of each answer.
 fn told(answers: Vec<Answer>) -> Vec<(StreamId, Code, Option<u64>)> {
     let code =
         |update: &p4rt::MasterArbitrationUpdate| Code::from(update.status.as_ref().map_or(-1, |status| status.code));

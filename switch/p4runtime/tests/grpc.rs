@@ -1,4 +1,4 @@
-//! Whole requests over loopback, with a gRPC client.
+//! Complete requests over loopback, from a gRPC client.
 
 use crate::server::fixture::{Bench, config, update};
 use crate::server::{Controller, error_codes, start};
@@ -260,7 +260,7 @@ async fn bytes_that_are_no_stream_message_end_the_stream_with_an_error() {
     let mut client = tonic::client::Grpc::new(channel);
     client.ready().await.expect("it is connected");
     let path = PathAndQuery::from_static("/p4.v1.P4Runtime/StreamChannel");
-    // Field 1 has the length 100, and there is nothing.
+    // Field 1 has the length 100, but no bytes follow.
     let messages = tokio_stream::iter([vec![0x0a, 100]]).chain(tokio_stream::pending());
     let response = client
         .streaming(Request::new(messages), path, Raw)
@@ -270,7 +270,7 @@ async fn bytes_that_are_no_stream_message_end_the_stream_with_an_error() {
     assert_eq!(status.code(), Code::Internal, "{status:?}");
 }
 
-/// Sends bytes as they are, and takes no answer apart.
+/// A codec that sends raw bytes and does not decode answers.
 #[derive(Default)]
 struct Raw;
 

@@ -1,4 +1,4 @@
-//! Effects of links that are up, and choices and sizes of one-shots.
+//! Links that go down: groups with watch ports, and one-shots with their choices and sizes.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ impl Server {
         self.with(|device, _| device.set_links(links(down)));
     }
 
-    /// The ports by which frames from many stations leave.
+    /// The output ports of frames from many stations.
     fn ports_used(&self) -> BTreeSet<u16> {
         let sent = (1..=32).flat_map(|source| self.receive(1, ipv4(9, source, 9, 6)));
         sent.map(|(port, _)| port).collect()

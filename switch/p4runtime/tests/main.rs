@@ -1,4 +1,4 @@
-//! The server as its clients see it.
+//! The server as seen by its clients.
 
 mod arbitration;
 mod grpc;

@@ -1,4 +1,4 @@
-//! A program whose entries name others: `@refers_to`.
+//! A program whose entries refer to others: `@refers_to`.
 
 use std::sync::LazyLock;
 
@@ -43,13 +43,13 @@ fn neighbor(number: u8, port: u8) -> Entity {
     Entity::TableEntry(entry("neighbors", key, ActionKind::Action(action("set_port", port))))
 }
 
-/// Frames to a station go to a neighbour.
+/// An entry that sends the frames for a station to a neighbour.
 fn route(station: u8, neighbor: u8) -> Entity {
     let action = ActionKind::Action(action("set_neighbor", neighbor));
     Entity::TableEntry(entry("routes", vec![exact(1, &[station])], action))
 }
 
-/// Frames to a station go to a multicast group.
+/// An entry that sends the frames for a station to a multicast group.
 fn copies(station: u8, group: u8) -> Entity {
     let action = ActionKind::Action(action("copy", group));
     Entity::TableEntry(entry("routes", vec![exact(1, &[station])], action))
@@ -119,12 +119,12 @@ async fn a_parameter_names_an_entry_that_is_there() {
         "parameter 'neighbor' of 'ReferencesIngress.set_neighbor' refers to an entry of 'ReferencesIngress.neighbors' with \
          'neighbor_id' = 0x07, and there is none"
     );
-    // In one batch the order counts.
+    // Within a batch, the order matters.
     let batch = [neighbor(7, 1), route(1, 7), neighbor(7, 2)].map(|entity| update(Type::Insert, entity));
     assert!(controller.write(batch.to_vec()).await.is_ok());
     refusal(&mut controller, Type::Modify, route(1, 8)).await;
     assert_eq!(controller.write_one(Type::Modify, route(1, 7)).await, Ok(()));
-    // One of two entries with this value is enough.
+    // It is enough that one of two entries has this value.
     assert_eq!(controller.write_one(Type::Delete, neighbor(7, 1)).await, Ok(()));
     assert_eq!(controller.write_one(Type::Insert, route(2, 7)).await, Ok(()));
     assert_eq!(controller.write_one(Type::Delete, neighbor(7, 2)).await, Ok(()));
@@ -183,7 +183,7 @@ async fn a_deletion_looks_at_no_references_and_what_stays_is_reconciled_and_rest
         ..Default::default()
     });
     assert_eq!(controller.read_one(routes.clone()).await, Ok(vec![route(1, 7)]));
-    // A batch that fails brings the entry back, though nothing is there any more to which it could refer.
+    // A batch that fails restores the entry, although the entries that it refers to are gone.
     let request = p4rt::WriteRequest {
         device_id: 1,
         election_id: Some(controller.election_id),

@@ -1,4 +1,4 @@
-//! Requirements of the specification that no other file of tests is about.
+//! Requirements of the specification that no other test file covers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -193,7 +193,7 @@ async fn what_was_written_is_read_back() {
         assert_eq!(controller.write_one(kind, entity.clone()).await, Ok(()), "{entity:?}");
         assert_eq!(controller.read_one(entity.clone()).await, Ok(vec![entity.clone()]));
     }
-    // All of a kind: the filter names nothing.
+    // A filter without identifiers asks for all entities of a kind.
     let kinds = [
         Entity::ActionProfileMember(Default::default()),
         Entity::ActionProfileGroup(Default::default()),
@@ -571,7 +571,7 @@ async fn packet_outs_pass_the_tables_and_keep_their_order() {
     }
 }
 
-/// Batches that change all entries at once, during reads of all of them.
+/// One task changes all entries in batches while another one reads them all.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_read_never_sees_half_of_an_atomic_batch() {
     let (server, mut writer, bench) = connected().await;

@@ -1,4 +1,4 @@
-//! Counts of colours, excess bursts, direct resources of default actions, and parser value sets that match more than values.
+//! Counts of colours, excess bursts, direct resources of default actions, and parser value sets with masks and ranges.
 
 use crate::server::fixture::{Bench, config, frame, ipv4, lpm, optional, range, ternary, update};
 use crate::server::{Controller, Server, compiled, start};
@@ -25,7 +25,7 @@ fn rates(cir: i64, cburst: i64, pburst: i64, eburst: i64) -> Option<p4rt::MeterC
     })
 }
 
-/// Packets of 60 bytes by colour.
+/// Counts of 60-byte packets, by colour.
 fn colours(green: i64, yellow: i64, red: i64) -> Option<p4rt::MeterCounterData> {
     let count = |packet_count: i64| {
         Some(p4rt::CounterData {

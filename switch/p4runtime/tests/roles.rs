@@ -1,4 +1,4 @@
-//! A program that gives its tables to roles.
+//! A program whose tables belong to roles.
 
 use std::sync::LazyLock;
 
@@ -89,7 +89,7 @@ fn seen(packets: i64) -> Entity {
     })
 }
 
-/// Everything in all tables.
+/// A filter for all entries of all tables.
 fn all_entries() -> Entity {
     Entity::TableEntry(p4rt::TableEntry::default())
 }
@@ -101,7 +101,7 @@ fn all_of(table: &str) -> Entity {
     })
 }
 
-/// The primary controllers of the default role and of two others.
+/// The primary controllers of the default role and of two other roles.
 async fn controllers() -> (Server, [Controller; 3]) {
     let server = start().await;
     let admin = Controller::with_program(&server, PROGRAM.clone()).await;
@@ -134,14 +134,14 @@ async fn a_role_writes_only_what_is_its_own() {
         );
         assert_eq!(policy.write_one(Type::Modify, own).await, Ok(()));
     }
-    // What has no annotation is the default role's, if it is a table; else it is everybody's.
+    // A table without the annotation belongs to the default role, any other object to all roles.
     assert_eq!(
         policy.write_one(Type::Insert, by_default(1)).await,
         Err(Code::PermissionDenied)
     );
     assert_eq!(policy.write_one(Type::Modify, seen(3)).await, Ok(()));
     assert_eq!(forwarding.write_one(Type::Modify, seen(4)).await, Ok(()));
-    // The default role has all.
+    // The default role may write everything.
     for all in [by_default(1), route(2), refuse(2)] {
         assert_eq!(admin.write_one(Type::Insert, all).await, Ok(()));
     }

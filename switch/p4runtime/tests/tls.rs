@@ -1,4 +1,4 @@
-//! TLS and mutual TLS: whom the server lets in, and what it says of the others.
+//! TLS and mutual TLS: which clients the server admits, and what it reports about the others.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use tonic::transport::{Certificate, ClientTlsConfig, Endpoint, Identity};
 
 use crate::server::{Server, start, start_with};
 
-/// An authority, and what it signs.
+/// A certificate authority.
 struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 impl Authority {
@@ -28,7 +28,7 @@ impl Authority {
         Authority(CertifiedIssuer::self_signed(params, key).expect("the parameters are right"))
     }
 
-    /// A certificate for loopback and its key.
+    /// Signs a certificate for loopback; returns it with its key.
     fn signs(&self, last_year: i32) -> (String, String) {
         let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).expect("an address");
         params.not_before = date_time_ymd(2000, 1, 1);
@@ -46,7 +46,7 @@ impl Authority {
 const VALID: i32 = 2999;
 const EXPIRED: i32 = 2001;
 
-/// Files of a server, and the lines that it says.
+/// The files of a server, and the lines that it logs.
 struct Lab {
     folder: TempDir,
     authority: Authority,
@@ -94,7 +94,7 @@ impl Lab {
         start_with(Some(tls.expect("the files are right"))).await
     }
 
-    /// The lines; there is at least one once a client was refused.
+    /// The logged lines. Waits until there is at least one.
     async fn said(&self) -> Vec<String> {
         loop {
             let said = self.said.lock().expect("no test panics here").clone();
@@ -106,7 +106,7 @@ impl Lab {
     }
 }
 
-/// Asks with TLS, knowing this authority and as this identity.
+/// Sends a request over TLS; the client trusts `authority` and has this identity.
 async fn ask(server: &Server, authority: &Authority, identity: Option<(String, String)>) -> Result<String, String> {
     let mut tls = ClientTlsConfig::new().ca_certificate(Certificate::from_pem(authority.pem()));
     if let Some((certificate, key)) = identity {
@@ -213,7 +213,7 @@ async fn a_client_with_tls_gets_no_answer_from_a_server_without() {
     answer.expect("the server goes on");
 }
 
-/// Bytes of no protocol, half a handshake, and nothing at all.
+/// Clients that send random bytes, half a handshake, or nothing.
 #[tokio::test]
 async fn clients_that_stay_silent_or_talk_nonsense_keep_nobody_out() {
     let lab = Lab::new(VALID);

@@ -1,4 +1,4 @@
-//! Values that the controller calls by name: ports, virtual routers with a name for number 0, and classes of 2 bits.
+//! Translated values: ports, virtual routers (the name of one is fixed to 0), and classes of 2 bits.
 
 use std::sync::LazyLock;
 
@@ -42,7 +42,7 @@ fn does(kind: ActionKind) -> Option<p4rt::TableAction> {
     Some(p4rt::TableAction { r#type: Some(kind) })
 }
 
-/// Frames from a port belong to a virtual router.
+/// An entry that assigns frames from a port to a virtual router.
 fn vrf_of(port: &[u8], vrf: &[u8]) -> p4rt::TableEntry {
     p4rt::TableEntry {
         table_id: id("vrfs"),
@@ -52,7 +52,7 @@ fn vrf_of(port: &[u8], vrf: &[u8]) -> p4rt::TableEntry {
     }
 }
 
-/// All frames of a virtual router leave by a port.
+/// An entry that sends all frames of a virtual router to a port.
 fn route(vrf: &[u8], port: &[u8]) -> p4rt::TableEntry {
     p4rt::TableEntry {
         table_id: id("routes"),
@@ -63,7 +63,7 @@ fn route(vrf: &[u8], port: &[u8]) -> p4rt::TableEntry {
     }
 }
 
-/// Frames from a station are of a class.
+/// An entry that assigns frames from a station to a class.
 fn class_of(station: u8, class: &[u8]) -> p4rt::TableEntry {
     p4rt::TableEntry {
         table_id: id("classes"),
@@ -203,7 +203,7 @@ async fn the_programs_own_value_is_read_as_a_number_and_given_to_nobody_else() {
         panic!("{read:?}")
     };
     assert_eq!(default.action, does(ActionKind::Action(action("set_vrf", b"5"))));
-    // 1024 values; 0, 9 and 5 have names.
+    // There are 1024 values; 0, 9 and 5 already have names.
     for name in 0..1021 {
         assert_eq!(
             controller.insert(route(format!("vrf {name}").as_bytes(), b"1")).await,
@@ -489,7 +489,7 @@ async fn a_batch_that_is_taken_back_leaves_the_entries_as_they_were() {
     assert_eq!(read, Ok(vec![Entity::TableEntry(route(b"red", b"eth1"))]));
 }
 
-/// The program with ports that are numbers of 32 bits.
+/// The program with port numbers of 32 bits instead of port names.
 fn with_numbers_of_ports() -> String {
     include_str!("programs/translated.p4").replace(
         "@p4runtime_translation(\"\", string)\ntype bit<9> port_id_t",

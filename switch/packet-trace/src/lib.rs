@@ -1,6 +1,8 @@
-//! A packet's way through a program: its events as text and as JSON lines, and captured packets that take it.
+//! The path of a packet through a program: its events as text and as JSON lines. It also sends captured packets through
+//! a program.
 //!
-//! The switch writes its log of packets with this crate, `p4sched-packet-trace` shows what a program does with a capture.
+//! The switch writes its log of packets with this crate. `p4sched-packet-trace` shows what a program does with a
+//! capture.
 
 mod packet;
 mod pcap;
@@ -14,12 +16,12 @@ pub use reader::Reader;
 
 use p4sched_dataplane::{Event, What};
 
-/// An event as a line of JSON, with at most so many bytes of a frame.
+/// An event as a line of JSON, with at most `data_bytes` bytes of a frame.
 pub fn json(event: &Event, data_bytes: usize) -> String {
     let mut event = event.clone();
     if let What::Received { data, .. } | What::Transmitted { data, .. } = &mut event.what {
         data.0.truncate(data_bytes);
     }
-    // Names and numbers only: nothing that JSON cannot say.
+    // An event has only names and numbers, so this cannot fail.
     serde_json::to_string(&event).unwrap_or_default()
 }

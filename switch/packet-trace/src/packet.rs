@@ -1,23 +1,23 @@
-//! A captured packet, and what readers of both forms of file need.
+//! A captured packet, and what the readers of both file formats need.
 
 use std::io::{self, Read};
 
 pub(crate) const ETHERNET: u32 = 1;
-/// What tcpdump takes at most.
+/// The largest size that tcpdump captures, in bytes.
 pub(crate) const LONGEST_PACKET: u32 = 262_144;
 
 /// A captured packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Packet {
-    /// When, in ns since 1970.
+    /// In ns since 1970.
     pub time_ns: u64,
-    /// As many bytes as were captured.
+    /// The captured bytes.
     pub frame: Vec<u8>,
-    /// Its length on the wire.
+    /// Length on the wire.
     pub length: u32,
 }
 
-/// Why packets of another link type are not read.
+/// The error for packets of another link type.
 pub(crate) fn not_ethernet(link_type: u32) -> String {
     format!("packets of link type {link_type}, not of Ethernet ({ETHERNET}); capture at one interface, not at 'any'")
 }
@@ -29,7 +29,7 @@ pub(crate) fn read_word(bytes: [u8; 4], big_endian: bool) -> u32 {
     }
 }
 
-/// Reads as many bytes as there are and fit.
+/// Reads until `bytes` is full or the input ends.
 pub(crate) fn fill(input: &mut impl Read, bytes: &mut [u8]) -> Result<usize, String> {
     let mut there = 0;
     while there < bytes.len() {

@@ -5,7 +5,7 @@ use std::io::Read;
 
 use crate::packet::{LONGEST_PACKET, Packet, fill, read_word};
 
-/// The first word of a file, by the unit of its times.
+/// The first word of a file; it shows the unit of the timestamps.
 pub(crate) const MICROSECONDS: u32 = 0xa1b2_c3d4;
 pub(crate) const NANOSECONDS: u32 = 0xa1b2_3c4d;
 pub(crate) const HEADER_BYTES: usize = 24;
@@ -16,14 +16,14 @@ const PACKET_HEADER_BYTES: usize = 16;
 pub struct Records<R> {
     input: R,
     big_endian: bool,
-    /// Of the fraction of a second.
+    /// The unit of the fraction of a second.
     unit_ns: u64,
-    /// Packets read.
+    /// Number of packets read.
     count: u64,
 }
 
 impl<R: Read> Records<R> {
-    /// The packets behind the head of a file.
+    /// Reads the packets that follow the head of a file.
     pub(crate) fn new(input: R, big_endian: bool, unit_ns: u64) -> Records<R> {
         Records {
             input,

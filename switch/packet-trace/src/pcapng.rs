@@ -1,5 +1,6 @@
-//! Captures of the newer form, pcapng, which Wireshark writes unless told otherwise
-//! (<https://www.ietf.org/archive/id/draft-ietf-opsawg-pcapng-05.html>): blocks, of which those with packets count.
+//! Captures in the newer format, pcapng, which Wireshark writes by default
+//! (<https://www.ietf.org/archive/id/draft-ietf-opsawg-pcapng-05.html>). A file has blocks; only those with packets are
+//! used.
 
 use std::io::Read;
 
@@ -7,43 +8,43 @@ use crate::packet::{ETHERNET, LONGEST_PACKET, Packet, fill, not_ethernet, read_w
 
 const SECTION: u32 = 0x0a0d_0d0a;
 const INTERFACE: u32 = 1;
-/// The block of packets that other ones have replaced: the number of its interface has two bytes, drops the other two.
+/// An obsolete kind of packet block: two bytes for the number of the interface, and two for a count of drops.
 const OBSOLETE_PACKET: u32 = 2;
 const SIMPLE_PACKET: u32 = 3;
 const PACKET: u32 = 6;
-/// In the head of a section; its order is that of all numbers in it.
+/// A number in the head of a section. Its byte order is that of all numbers in the section.
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
-/// The option of an interface that says in which unit its packets' times are.
+/// The option of an interface with the unit of its packets' timestamps.
 const RESOLUTION: u16 = 9;
 const NANOS_PER_SECOND: u128 = 1_000_000_000;
-/// Type and length before a block's content, and the length again behind it.
+/// The type and length before a block's content, and the length again after it.
 const FRAME_BYTES: usize = 12;
 /// A packet with its options.
 const LONGEST_BLOCK: u32 = 2 * LONGEST_PACKET;
 
-/// Where packets were captured.
+/// An interface on which packets were captured.
 #[derive(Debug)]
 struct Interface {
     link_type: u32,
-    /// Bytes of a packet that are kept at most; 0: all.
+    /// The most bytes of a packet that are kept; 0 means all.
     snap: u32,
     units_per_second: u128,
 }
 
-/// The blocks of a file, one after another.
+/// The blocks of a file, in order.
 #[derive(Debug)]
 pub struct Blocks<R> {
     input: R,
     big_endian: bool,
     interfaces: Vec<Interface>,
-    /// Packets read.
+    /// Number of packets read.
     count: u64,
-    /// A simple packet has no time: it counts as captured with the one before it.
+    /// A simple packet has no timestamp, so it gets the one of the packet before it.
     last_ns: u64,
 }
 
 impl<R: Read> Blocks<R> {
-    /// Reads from the begin of a file that is in this form.
+    /// Reads a pcapng file from its start.
     pub fn new(input: R) -> Blocks<R> {
         Blocks {
             input,
@@ -54,10 +55,10 @@ impl<R: Read> Blocks<R> {
         }
     }
 
-    /// The next packet; none at the end.
+    /// The next packet; `None` at the end.
     ///
     /// # Errors
-    /// What is wrong with the file. Nothing behind it can be read.
+    /// The problem with the file. The rest of the file cannot be read.
     pub fn next_packet(&mut self) -> Result<Option<Packet>, String> {
         loop {
             let Some((kind, content)) = self.block()? else {
@@ -88,7 +89,7 @@ impl<R: Read> Blocks<R> {
         format!("behind packet {}: the file ends within a block", self.count)
     }
 
-    /// Type and content of the next block.
+    /// The type and content of the next block.
     fn block(&mut self) -> Result<Option<(u32, Vec<u8>)>, String> {
         let mut head = [0; 8];
         match fill(&mut self.input, &mut head)? {
@@ -98,7 +99,7 @@ impl<R: Read> Blocks<R> {
         }
         let [a, b, c, d, length @ ..] = head;
         let mut content = Vec::new();
-        // Reads the same in both orders.
+        // This number is the same in both byte orders.
         let new_section = u32::from_be_bytes([a, b, c, d]) == SECTION;
         if new_section {
             content.resize(4, 0);
@@ -200,7 +201,7 @@ impl<R: Read> Blocks<R> {
 mod tests {
     use super::*;
 
-    /// A file with what is put into it.
+    /// A file under construction.
     struct File {
         big_endian: bool,
         bytes: Vec<u8>,
@@ -252,7 +253,7 @@ mod tests {
             self.block(INTERFACE, &content)
         }
 
-        /// A packet of the bytes 1, 2, 3.
+        /// Adds a packet with the bytes 1, 2, 3.
         fn packet(&mut self, interface: u32, ticks: u64) -> &mut File {
             let words = [interface, (ticks >> 32) as u32, ticks as u32, 3, 60];
             let mut content: Vec<u8> = words.into_iter().flat_map(|word| self.word(word)).collect();
@@ -285,7 +286,7 @@ mod tests {
             file.interface(1, None)
                 .interface(1, Some(9))
                 .interface(1, Some(0x80 | 10));
-            // A block of names, which says nothing of packets.
+            // A block of names; it has nothing to do with packets.
             file.block(4, &[0; 8]);
             file.packet(0, 5_000_007)
                 .packet(1, 5_000_000_007)

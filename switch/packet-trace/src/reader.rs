@@ -1,4 +1,4 @@
-//! Captures: pcap files, as tcpdump and `--pcap` of the switch write them, and pcapng files.
+//! Captures: pcap files, as tcpdump and the switch's `--pcap` write them, and pcapng files.
 
 use std::io::{Chain, Cursor, Read};
 
@@ -6,17 +6,16 @@ use crate::packet::{ETHERNET, Packet, fill, not_ethernet, read_word};
 use crate::pcap::{HEADER_BYTES, MICROSECONDS, NANOSECONDS, Records};
 use crate::pcapng::Blocks;
 
-/// What files that gzip has made begin with.
+/// The first bytes of a file from gzip.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// The first word of a pcapng file, in either byte order.
 const PCAPNG: u32 = 0x0a0d_0d0a;
 
-/// The packets of a file, one after another.
+/// The packets of a file, in order.
 #[derive(Debug)]
 pub enum Reader<R> {
-    /// A pcap file.
     Pcap(Records<R>),
-    /// A pcapng file, with what was read to see that it is one.
+    /// A pcapng file. The bytes that were read to recognise it come first.
     Pcapng(Blocks<Chain<Cursor<Vec<u8>>, R>>),
 }
 
@@ -24,7 +23,7 @@ impl<R: Read> Reader<R> {
     /// Reads the head of a file.
     ///
     /// # Errors
-    /// Why this is no capture that can be read.
+    /// The reason why this is not a readable capture.
     pub fn new(mut input: R) -> Result<Reader<R>, String> {
         let mut header = [0; HEADER_BYTES];
         let there = fill(&mut input, &mut header)?;
@@ -48,7 +47,7 @@ impl<R: Read> Reader<R> {
             return Err(format!("the file ends after {there} bytes, within its header"));
         }
         let number = |at: usize| read_word(word(at), big_endian);
-        // Above the type are bits about the frames' checksums.
+        // The bits above the type describe the checksums of frames.
         match number(20) & 0xffff {
             ETHERNET => {}
             other => return Err(not_ethernet(other)),
@@ -57,10 +56,10 @@ impl<R: Read> Reader<R> {
         Ok(Reader::Pcap(Records::new(input, big_endian, unit_ns)))
     }
 
-    /// The next packet; none at the end.
+    /// The next packet; `None` at the end.
     ///
     /// # Errors
-    /// What is wrong with it. Nothing behind it can be read.
+    /// The problem with the packet. The rest of the file cannot be read.
     pub fn next_packet(&mut self) -> Result<Option<Packet>, String> {
         match self {
             Reader::Pcap(records) => records.next_packet(),
@@ -73,7 +72,7 @@ impl<R: Read> Reader<R> {
 mod tests {
     use super::*;
 
-    /// A file with one packet of the bytes 1, 2, 3 at 5.000007 s, or 5.000000007 s.
+    /// A file with one packet of the bytes 1, 2, 3. Its time is 5.000007 s or 5.000000007 s.
     fn file(magic: u32, big_endian: bool) -> Vec<u8> {
         let word = |number: u32| match big_endian {
             true => number.to_be_bytes(),

@@ -1,29 +1,29 @@
-//! Events in the words of BMv2's log.
+//! Events as text, in the style of BMv2's log.
 //!
-//! Facts come from behavioral-model (`src/bm_sim/logger.cpp`, `parser.cpp`, `match_tables.cpp`, `targets/simple_switch`). Queues,
-//! changes of fields and values of extracted headers are not in BMv2's log.
+//! Facts come from behavioral-model (`src/bm_sim/logger.cpp`, `parser.cpp`, `match_tables.cpp`,
+//! `targets/simple_switch`). BMv2's log does not have queues, changes of fields, and values of extracted headers.
 
 use p4sched_dataplane::{Data, Event, Loss, Matched, Named, Number, Source, What};
 
-/// How much detail a line is: BMv2's levels.
+/// The level of a line: BMv2's levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
-    /// Where the packet comes, what it matches, where it goes.
+    /// Where the packet comes from, what it matches, and where it goes.
     Debug,
-    /// Each statement, and what it changes.
+    /// Each statement and its effects.
     Trace,
 }
 
-/// What is told of packets.
+/// How much the text shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Told {
-    /// Lines of more detail are left out.
+    /// Lines of a higher level are left out.
     pub detail: Detail,
-    /// So many bytes of each frame are shown.
+    /// The number of bytes of each frame that are shown.
     pub data_bytes: usize,
 }
 
-/// A line of the log, without its stamp. The text may go on in further lines, which begin with `* `.
+/// A line of the log, without its timestamp. The text may continue in further lines, which begin with `* `.
 pub type Line = (Detail, String);
 
 /// The lines of an event.

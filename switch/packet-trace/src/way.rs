@@ -1,4 +1,4 @@
-//! Captured packets through a program, in stepped time: no ports, no clock.
+//! Sends captured packets through a program in stepped time: no ports, no clock.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,32 +8,32 @@ use p4sched_engine::{Engine, FrameSink};
 
 use crate::packet::Packet;
 
-/// When the first packet arrives.
+/// Arrival time of the first packet, in ns.
 const START: Nanos = 1_000_000;
 
-/// Departures and recirculations that one packet may cause. A packet that recirculates for ever ends there.
+/// The most departures and recirculations that one packet may cause. It stops a packet that recirculates for ever.
 const STEPS: usize = 10_000;
 
-/// A switch that one packet at a time goes through.
+/// A switch that packets pass one at a time.
 pub struct Bench {
     device: Device,
     now: Nanos,
-    /// When the first packet was captured.
+    /// Capture time of the first packet.
     first_ns: Option<u64>,
     seen: Arc<Mutex<Vec<Event>>>,
 }
 
 impl Bench {
-    /// A switch with this program, in its initial state.
+    /// Creates a switch with this program, in its initial state.
     ///
     /// # Errors
-    /// Why the switch cannot take it.
+    /// The reason why the switch cannot run the program.
     pub fn new(program: Program) -> Result<Bench, String> {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let sink = Arc::clone(&seen);
         let mut engine = Engine::new();
         engine.trace(Box::new(move |mut event| {
-            // Captures count from 1.
+            // Packet numbers of a capture start at 1.
             event.id.packet += 1;
             sink.lock().unwrap_or_else(PoisonError::into_inner).push(event);
         }));
@@ -47,19 +47,20 @@ impl Bench {
         })
     }
 
-    /// The switch, to write entries.
+    /// The switch and its time, for writing entries.
     pub fn device(&mut self) -> (&mut Device, Nanos) {
         (&mut self.device, self.now)
     }
 
-    /// How long after the first packet this one was captured, in ns; the first is the one that is asked for first.
+    /// The time in ns between the captures of the first packet and this one. The first packet is the one of the first
+    /// call.
     pub fn since_first(&mut self, packet: &Packet) -> Nanos {
         let first_ns = *self.first_ns.get_or_insert(packet.time_ns);
         packet.time_ns.saturating_sub(first_ns)
     }
 
-    /// Lets a packet arrive by a port, as long after the first as it was captured, but not before all is done that the one
-    /// before has caused. Returns what happens to it; false if it goes on for ever.
+    /// Lets a packet arrive on a port, at the time of its capture relative to the first packet, but not before all
+    /// effects of the packet before it are complete. Returns its events, and false if it does not end.
     pub fn send(&mut self, port: Port, packet: &Packet) -> (Vec<Event>, bool) {
         self.now = self.now.max(START + self.since_first(packet));
         self.device.receive(self.now, port, &packet.frame, &mut NoPorts);
@@ -77,7 +78,7 @@ impl Bench {
     }
 }
 
-/// Where frames go: their events say so.
+/// Discards frames: events describe them.
 pub struct NoPorts;
 
 impl FrameSink for NoPorts {

@@ -1,4 +1,4 @@
-//! A packet's way as text and as JSON lines, for every kind of event.
+//! The path of a packet as text and as JSON lines, for every kind of event.
 
 use std::collections::BTreeSet;
 
@@ -280,7 +280,7 @@ fn every_kind_of_event_has_its_line() {
             }
         }
     }
-    // The second time the register holds a value, so the assertion fails.
+    // The second packet finds a value in the register, so the assertion fails.
     send(&mut bench, REMEMBER, 2, 5);
     let events = send(&mut bench, REMEMBER, 2, 6);
     let told = text(&events, ALL);

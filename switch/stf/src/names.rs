@@ -1,20 +1,19 @@
-//! Objects of a program by the names that scripts use: the whole name, or an end of it that no other has.
+//! Finds objects of a program by their names in scripts: the full name, or an end of it that is unique.
 
 use p4sched_dataplane::{ActionId, KeyField, Pipeline, TableId};
 
-/// A table and its key.
 pub fn table(pipeline: &Pipeline, name: &str) -> Result<TableId, String> {
     let tables: Vec<TableId> = pipeline.table_ids().collect();
     one(&tables, |&table| pipeline.table_name(table), name).map_err(|problem| format!("table '{name}': {problem}"))
 }
 
-/// An action of a table.
+/// The action of a table.
 pub fn action(pipeline: &Pipeline, table: TableId, name: &str) -> Result<ActionId, String> {
     let actions: Vec<ActionId> = pipeline.table_actions(table).collect();
     one(&actions, |&action| pipeline.action_name(action), name).map_err(|problem| format!("action '{name}': {problem}"))
 }
 
-/// An action profile, and a table that has it.
+/// The name of an action profile, and a table that uses it.
 pub fn profile(pipeline: &Pipeline, name: &str) -> Result<(String, TableId), String> {
     let profiles: Vec<_> = pipeline.profile_ids().collect();
     let found = one(&profiles, |&profile| pipeline.profile_name(profile), name);
@@ -26,7 +25,8 @@ pub fn profile(pipeline: &Pipeline, name: &str) -> Result<(String, TableId), Str
     Ok((pipeline.profile_name(profile).to_owned(), table))
 }
 
-/// The place of a field in a key: `hdr.stack$0.f` is `hdr.stack[0].f`, `h.valid` is `h.$valid$` or `h.isValid()`.
+/// The position of a field in a key. `hdr.stack$0.f` means `hdr.stack[0].f`; `h.valid` means `h.$valid$` or
+/// `h.isValid()`.
 pub fn field(key: &[KeyField], name: &str) -> Result<usize, String> {
     let mut wanted = String::new();
     let mut rest = name;
@@ -58,7 +58,7 @@ pub fn field(key: &[KeyField], name: &str) -> Result<usize, String> {
     Err(format!("no key field '{name}'; there are {}", known.join(", ")))
 }
 
-/// The thing of this name, or the only one whose name ends so at a dot.
+/// The object with this name, or the only one whose name ends with it after a dot.
 fn one<'a, T: Copy>(things: &'a [T], name_of: impl Fn(&'a T) -> &'a str, name: &str) -> Result<T, String> {
     if let Some(thing) = things.iter().find(|&thing| name_of(thing) == name) {
         return Ok(*thing);

@@ -1,4 +1,4 @@
-//! A script against a program, in stepped time.
+//! Runs a script against a program, in stepped time.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -10,22 +10,22 @@ use p4sched_engine::{Engine, Frame, FrameSink};
 use crate::script::{Call, Does, Line, Pattern, Statement};
 use crate::{names, value};
 
-/// Time between two statements: all effects of a packet happen within it.
+/// Time in ns between two statements. All effects of a packet happen within it.
 const STEP: Nanos = 1_000_000;
-/// BMv2's priority for priority 0 of a script.
+/// BMv2's priority for priority 0 in a script.
 const LOWEST_PRIORITY: i32 = 1 << 30;
 const START: Nanos = 1_000_000;
 
-/// Result of a script.
+/// The result of a script.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// Differences from the script, a paragraph each. Empty: it passed.
+    /// Differences from the script, one paragraph for each. Empty if the script passed.
     pub failures: Vec<String>,
-    /// Output of the script's commands.
+    /// The output of the script's commands.
     pub output: Vec<String>,
 }
 
-/// The frames that left, by port.
+/// The frames that left, for each port.
 #[derive(Default)]
 struct Wires {
     left: BTreeMap<Port, VecDeque<Vec<u8>>>,
@@ -37,18 +37,18 @@ impl FrameSink for Wires {
     }
 }
 
-/// Frame that a port must send: a pattern, and the line with it.
+/// The frames that a port must send: each has the number of its line and a pattern.
 #[derive(Default)]
 struct Expected {
     frames: Vec<(usize, Pattern)>,
-    /// Any number of any frames.
+    /// Whether any number of any frames may leave.
     any: bool,
 }
 
-/// Runs a script from a program's initial state.
+/// Runs a script; the program starts in its initial state.
 ///
 /// # Errors
-/// The program does not load.
+/// If the program does not load.
 pub fn run(json: &[u8], script: &[Line]) -> Result<Outcome, String> {
     let program = Program::without_p4info(json.to_vec()).map_err(|fault| fault.message)?;
     let mut device = Device::new(0, Engine::new(), Box::new(|_| true));
@@ -72,7 +72,7 @@ pub fn run(json: &[u8], script: &[Line]) -> Result<Outcome, String> {
     Ok(bench.outcome)
 }
 
-/// BMv2's priority: in a script the largest wins, in BMv2 the smallest.
+/// Converts a priority: in a script the largest wins, in BMv2 the smallest.
 fn bmv2_priority(priority: Option<i32>) -> i32 {
     LOWEST_PRIORITY - priority.unwrap_or(0).clamp(0, LOWEST_PRIORITY)
 }
@@ -82,9 +82,9 @@ struct Bench {
     wires: Wires,
     now: Nanos,
     expected: BTreeMap<Port, Expected>,
-    /// Table and handle of the entries that have a name.
+    /// The table and handle of each entry with a name.
     handles: HashMap<String, (String, u32)>,
-    /// Handles of the members and of the groups, by profile and the script's number.
+    /// Handles of members and groups, by profile and by their number in the script.
     members: HashMap<(String, u32), u32>,
     groups: HashMap<(String, u32), u32>,
     outcome: Outcome,
@@ -97,14 +97,14 @@ impl Bench {
             .ok_or_else(|| "no program is loaded".to_owned())
     }
 
-    /// The whole name of a table, and its place.
+    /// A table and its full name.
     fn table(&self, name: &str) -> Result<(String, TableId), String> {
         let pipeline = self.device.engine().pipeline().ok_or("no program is loaded")?;
         let table = names::table(pipeline, name)?;
         Ok((pipeline.table_name(table).to_owned(), table))
     }
 
-    /// Action of an entry of a table.
+    /// The action of an entry.
     fn row(&self, table: TableId, does: &Does) -> Result<RowAction, String> {
         let (handles, number, kind) = match does {
             Does::Action(call) => {
@@ -127,7 +127,7 @@ impl Bench {
         })
     }
 
-    /// The whole name of an action, and its parameters at full width.
+    /// The full name of an action, and its parameters at full width.
     fn action(&self, table: TableId, call: &Call) -> Result<(String, Vec<Vec<u8>>), String> {
         let pipeline = self.device.engine().pipeline().ok_or("no program is loaded")?;
         let action = names::action(pipeline, table, &call.name)?;
@@ -298,7 +298,7 @@ impl Bench {
         Ok(())
     }
 
-    /// A cell of a counter, or the direct counter of a named entry.
+    /// A cell of a counter, or the direct counter of an entry with a name.
     fn count(&mut self, counter: &str, place: &str) -> Result<Count, String> {
         if let Some((table, entry)) = self.handles.get(place).cloned() {
             return self
@@ -389,7 +389,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Compares what left with what was expected, port by port, frame by frame.
+    /// Compares the frames that left with the expected ones, for each port and frame.
     fn compare(&mut self) {
         let mut left = std::mem::take(&mut self.wires.left);
         for (port, expected) in &self.expected {
@@ -416,7 +416,7 @@ impl Bench {
     }
 }
 
-/// Two rates in units a microsecond, each with its burst: `0.5:100 1:200`.
+/// Two rates in units per microsecond, each with its burst: `0.5:100 1:200`.
 fn rates(words: &[String]) -> Result<MeterConfig, String> {
     let rate = |word: &String| -> Option<(u64, u64)> {
         let (rate, burst) = word.split_once(':')?;
@@ -477,7 +477,7 @@ fn unexpected(port: Port, frame: &[u8]) -> String {
     )
 }
 
-/// Both frames, with a mark under each half byte that differs.
+/// Both frames, with a mark under each hexadecimal digit that differs.
 fn difference(line: usize, port: Port, pattern: &Pattern, frame: &[u8]) -> String {
     let have: Vec<u8> = nibbles(frame).collect();
     let want = &pattern.nibbles;

@@ -1,17 +1,16 @@
-//! The lines of a script.
+//! The parser of scripts.
 
-/// A line of a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// Number of the line in the file, from 1.
+    /// The line number in the file, from 1.
     pub number: usize,
     pub statement: Statement,
 }
 
-/// Statement of a line.
+/// The statement in a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Statement {
-    /// An entry: table, priority, key, action; perhaps with a name for the entry.
+    /// Adds an entry to a table; the entry may get a name.
     Add {
         table: String,
         /// The largest wins.
@@ -19,87 +18,84 @@ pub enum Statement {
         /// Fields and their values.
         key: Vec<(String, String)>,
         action: Does,
-        /// The name by which `remove` and `check_counter` find it.
+        /// The name that `remove` and `check_counter` use for the entry.
         handle: Option<String>,
     },
-    /// The default action of a table.
+    /// Sets the default action of a table.
     SetDefault {
         table: String,
         action: Call,
     },
-    /// A member of an action profile.
+    /// Adds a member to an action profile.
     Member {
         profile: String,
-        /// The script's number of it.
+        /// The script's number of the member.
         member: u32,
         action: Call,
     },
-    /// A group of an action profile.
+    /// Adds a group to an action profile.
     Group {
         profile: String,
-        /// The script's number of it.
+        /// The script's number of the group.
         group: u32,
-        /// The script's numbers of its members.
+        /// The script's numbers of the group's members.
         members: Vec<u32>,
     },
-    /// Removes all entries, or the named one.
+    /// Removes all entries, or the entry with this name.
     Remove(Option<String>),
-    /// A frame that enters by a port.
+    /// Sends a frame to a port.
     Packet {
         port: u16,
         frame: Vec<u8>,
     },
-    /// A frame that leaves by a port; without a pattern any number of any frames.
+    /// Expects a frame from a port. Without a pattern, any number of any frames may leave.
     Expect {
         port: u16,
-        /// The frame.
         pattern: Option<Pattern>,
     },
-    /// Everything that is due happens.
+    /// Processes all events that are due.
     Wait,
     NoPacket,
-    /// A counter has such a value.
+    /// Compares the value of a counter.
     CheckCounter {
-        /// The counter, or the table of a direct one.
+        /// The counter, or the table of a direct counter.
         counter: String,
-        /// A cell, or the name of an entry.
+        /// The cell, or the name of an entry.
         place: String,
-        /// Bytes, not packets.
+        /// Whether to compare bytes instead of packets.
         bytes: bool,
         /// `==`, `!=`, `<`, `<=`, `>` or `>=`.
         condition: String,
-        /// Value to compare with.
+        /// The value to compare with.
         value: u64,
     },
-    /// A command of `simple_switch_CLI`: its words.
+    /// The words of a `simple_switch_CLI` command.
     Command(Vec<String>),
 }
 
-/// Action of an entry.
+/// The action of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Does {
     Action(Call),
-    /// Action of a member of the table's profile, by the script's number.
+    /// The action of a member of the table's profile, by the script's number.
     Member(u32),
-    /// Action of a group of members, by the script's number.
+    /// The action of a group of members, by the script's number.
     Group(u32),
 }
 
 /// An action and its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// The action.
     pub name: String,
-    /// Values, with the names of their parameters, or in the order of these.
+    /// Values with the names of their parameters; values without names are in the order of the parameters.
     pub arguments: Vec<(Option<String>, String)>,
 }
 
-/// Pattern of a frame: half bytes, `None` for any.
+/// A pattern of a frame: hexadecimal digits, `None` for any digit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern {
-    /// Half bytes, from the first on.
     pub nibbles: Vec<Option<u8>>,
-    /// True if nothing may follow.
+    /// Whether the frame must end after the pattern.
     pub ends: bool,
 }
 
@@ -124,10 +120,8 @@ const COMMANDS: [&str; 17] = [
     "meter_array_set_rates",
 ];
 
-/// Reads a script.
-///
 /// # Errors
-/// The number of a line, and what is wrong with it.
+/// The line number and the problem.
 pub fn parse(text: &str) -> Result<Vec<Line>, String> {
     let mut lines = Vec::new();
     for (line, number) in text.lines().zip(1..) {
@@ -211,7 +205,7 @@ fn number(word: &str) -> Result<u32, String> {
     word.parse().map_err(|_| format!("'{word}' is no number"))
 }
 
-/// Ports of v1model have nine bits.
+/// Parses a port of v1model, which has nine bits.
 fn port_of(word: &str) -> Result<u16, String> {
     let port = word.parse().ok().filter(|port| *port < 512);
     port.ok_or_else(|| format!("'{word}' is no port number: ports are 0 to 511"))
@@ -262,7 +256,7 @@ fn call(text: &str) -> Result<Call, String> {
     })
 }
 
-/// The arguments of a text without commas. p4c's scripts write `NAME: VALUE`; others `NAME=VALUE`, or only values.
+/// The arguments of a text without commas. p4c's scripts write `NAME: VALUE`; others write `NAME=VALUE` or only values.
 fn given(text: &str) -> Vec<(Option<String>, String)> {
     const COLONS_OF_A_MAC_ADDRESS: usize = 5;
     let named = |(name, value): (&str, &str)| (Some(name.trim().to_owned()), value.trim().to_owned());
@@ -294,7 +288,7 @@ fn add(rest: &str) -> Result<Statement, String> {
         }
         _ => (rest.to_owned(), None),
     };
-    // The action is what has brackets; its arguments may have blanks between them.
+    // The action is the word before the bracket. Its arguments may be separated by blanks.
     let start = match rest.find('(') {
         Some(bracket) => rest[..bracket].trim_end().rfind(char::is_whitespace),
         None => rest.rfind(char::is_whitespace),

@@ -1,4 +1,4 @@
-//! Values of keys and parameters: words to bytes.
+//! Values of keys and parameters: conversion from words to bytes.
 
 use p4sched_dataplane::{KeyField, MatchKind};
 use p4sched_device::bmv2::KeyParam;
@@ -7,7 +7,8 @@ fn bytes(width: u32) -> usize {
     width.div_ceil(8) as usize
 }
 
-/// A number in base 2, 8, 10 or 16, with an optional sign, in so many bits. `*`: any digit; the second has the bits of the others.
+/// A number in base 2, 8, 10 or 16, with an optional sign, as a value and a mask of `width` bits. A digit `*` matches
+/// any digit: its bits are 0 in the mask.
 fn masked(word: &str, width: u32) -> Result<(Vec<u8>, Vec<u8>), String> {
     let (negative, digits) = match word.strip_prefix('-') {
         Some(digits) => (true, digits),
@@ -66,7 +67,7 @@ fn cut(value: &mut [u8], unused: u32) {
     }
 }
 
-/// `value * base + digit`; whether it fits.
+/// Computes `value * base + digit` in place. Returns whether it fits.
 fn scale(value: &mut [u8], base: u32, digit: u32) -> bool {
     let mut carry = digit;
     for byte in value.iter_mut().rev() {
@@ -97,7 +98,7 @@ pub fn plain(word: &str, width: u32) -> Result<Vec<u8>, String> {
     masked(word, width).map(|(value, _)| value)
 }
 
-/// The value of a key field; `None`: the script does not name the field.
+/// The value of a key field; `None` means that the script does not name the field.
 pub fn key(field: &KeyField, word: Option<&str>) -> Result<KeyParam, String> {
     let width = field.width;
     let zero = || vec![0; bytes(width)];
@@ -112,7 +113,7 @@ pub fn key(field: &KeyField, word: Option<&str>) -> Result<KeyParam, String> {
                     .map_err(|_| format!("'{word}': a prefix is VALUE/BITS"))?;
                 return Ok(KeyParam::Lpm(plain(value, width)?, length));
             }
-            // The digits that are no '*' are the prefix.
+            // The digits other than '*' are the prefix.
             let (value, mask) = masked(word, width)?;
             let length = mask.iter().map(|byte| byte.count_ones()).sum::<u32>();
             let whole = !word.contains('*');
@@ -145,7 +146,7 @@ pub fn key(field: &KeyField, word: Option<&str>) -> Result<KeyParam, String> {
     }
 }
 
-/// The first `length` of `width` bits.
+/// The mask of the first `length` of `width` bits.
 fn prefix_mask(width: u32, length: u32) -> Vec<u8> {
     let unused = bytes(width) as u32 * 8 - width;
     let bit = |index: u32| u8::from((unused..unused + length).contains(&index));

@@ -1,9 +1,9 @@
-//! Hands every frame that comes in by one interface out by the other, and does nothing else: what AF_PACKET carries here.
+//! Forwards every frame between two interfaces and does nothing else: the maximum rate of AF_PACKET on this machine.
 //!
 //!     cargo run --release --example forwarder -- INTERFACE INTERFACE
 //!
-//! Like the switch it has one thread, named and scheduled as the switch's data plane, takes frames in batches, and sends
-//! them without a queueing discipline. It ends with its process.
+//! Like the switch, it has one thread with the name and priority of the switch's data plane, takes frames in batches,
+//! and sends them without a queueing discipline. It runs until its process is ended.
 #![allow(unsafe_code, reason = "packet sockets, as those of the switch")]
 
 use std::ffi::CString;
@@ -11,17 +11,17 @@ use std::io::{Error, Result};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::{env, mem, ptr};
 
-/// Frames in a call of the kernel.
+/// The most frames in one system call.
 const BATCH: usize = 64;
-/// Room for a frame without offloads.
+/// The size of a frame without offloads, in bytes.
 const FRAME_BYTES: usize = 2048;
-/// Frames gather so long while traffic flows, as in the switch: a wake-up costs more than a frame.
+/// While traffic flows, frames gather for this time, as in the switch: a wake-up costs more than a frame.
 const GATHER_NS: libc::c_long = 50_000;
-/// Room for frames that came and were not taken, bytes.
+/// Size of the receive buffer, in bytes.
 const RECEIVE_BYTES: libc::c_int = 8 << 20;
-/// Room for frames that were sent and not received yet, bytes: the switch's.
+/// Size of the send buffer, in bytes, as in the switch.
 const SEND_BYTES: libc::c_int = 4 << 20;
-/// Priority of the switch's data plane.
+/// The priority of the switch's data plane.
 const PRIORITY: libc::c_int = 2;
 
 fn checked(result: libc::c_int) -> Result<libc::c_int> {
@@ -60,7 +60,8 @@ fn open(interface: &str) -> Result<OwnedFd> {
                 size_of::<libc::c_int>(),
             ))?;
         }
-        // What waits for the other CPU counts as not sent yet, so with a small buffer frames are lost that the switch does not lose.
+        // Frames that wait for the other CPU still occupy the send buffer. With a small buffer, frames would be lost
+        // that the switch does not lose.
         for (option, room) in [
             (libc::SO_RCVBUFFORCE, RECEIVE_BYTES),
             (libc::SO_SNDBUFFORCE, SEND_BYTES),
@@ -114,7 +115,7 @@ impl Batch {
         }
     }
 
-    /// Takes what waits on one socket and sends it on the other; how many frames that were.
+    /// Forwards the frames that wait on one socket to the other one, and returns their number.
     fn forward(&mut self, from: &OwnedFd, to: &OwnedFd) -> usize {
         self.spans.iter_mut().for_each(|span| span.iov_len = FRAME_BYTES);
         let messages = self.messages.as_mut_ptr();
@@ -137,7 +138,7 @@ impl Batch {
             let rest = &mut self.messages[sent..taken];
             // SAFETY: as above.
             let done = unsafe { libc::sendmmsg(to.as_raw_fd(), rest.as_mut_ptr(), rest.len() as u32, 0) };
-            // A frame that the interface does not take is lost.
+            // A frame that the interface refuses is lost.
             sent += usize::try_from(done).unwrap_or(0).max(1);
         }
         taken
@@ -154,7 +155,7 @@ fn main() -> Result<()> {
         let priority = libc::sched_param {
             sched_priority: PRIORITY,
         };
-        // SAFETY: a plain call. Where it is refused the thread has the usual priority.
+        // SAFETY: a plain call. If it fails, the thread keeps its normal priority.
         unsafe { libc::sched_setscheduler(0, libc::SCHED_RR, &priority) };
         let mut batch = Batch::new();
         loop {

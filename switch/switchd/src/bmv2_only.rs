@@ -1,11 +1,11 @@
-//! Options of BMv2 that this switch knows and does not follow.
+//! Options of BMv2 that this switch accepts without effect, or refuses.
 
 use clap::{ArgAction, Parser};
 
-/// Queues of every port.
+/// The number of queues of every port.
 const QUEUES: u8 = 8;
 
-/// Options of BMv2 with no effect here, except perhaps on messages.
+/// Options of BMv2 that have no effect here, except perhaps a message.
 #[derive(Debug, Parser)]
 pub struct Ignored {
     /// No effect: every port has eight queues.
@@ -33,7 +33,7 @@ pub struct Ignored {
 }
 
 impl Ignored {
-    /// Given options without effect, each with the reason.
+    /// The options on the command line that have no effect, each with the reason.
     pub fn given(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let unlimited = "there is no such limit";
         let cases = [

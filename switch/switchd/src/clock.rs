@@ -1,4 +1,4 @@
-//! The switch's clock: nanoseconds since the switch started, and how the kernel's timestamps map to it.
+//! The switch's clock: nanoseconds since the switch started, and the conversion of the kernel's timestamps.
 
 use p4sched_dataplane::Nanos;
 use p4sched_device::Notification;
@@ -9,27 +9,25 @@ fn nanoseconds(time: Timespec) -> u64 {
     u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
 }
 
-/// A monotonic clock that starts at 0 when it is made.
+/// A monotonic clock that starts at 0 when it is created.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     start: u64,
 }
 
 impl Clock {
-    /// A clock that reads 0 now.
     pub fn start() -> Clock {
         Clock {
             start: nanoseconds(clock_gettime(ClockId::Monotonic)),
         }
     }
 
-    /// Time since the start.
     pub fn now(&self) -> Nanos {
         nanoseconds(clock_gettime(ClockId::Monotonic)) - self.start
     }
 
-    /// The conversion from the wall clock, which stamps received frames, to this clock. Each use takes a new
-    /// sample, so when the wall clock is slewed or stepped, only the frames of that moment get a wrong time.
+    /// The conversion from the wall clock, which stamps received frames, to this clock. Call it again for each use:
+    /// then a change of the wall clock affects only the frames of that moment.
     pub fn sample(&self) -> WallClockSample {
         let now = self.now();
         WallClockSample {
@@ -39,16 +37,16 @@ impl Clock {
     }
 }
 
-/// One instant on both clocks.
+/// One moment on both clocks.
 #[derive(Debug, Clone, Copy)]
 pub struct WallClockSample {
-    /// The instant on the switch's clock.
+    /// The moment on the switch's clock.
     pub now: Nanos,
     wall: u64,
 }
 
 impl WallClockSample {
-    /// Switch time of an instant of the wall clock; what lies before the switch's start becomes 0.
+    /// The switch time of a wall-clock time; a time before the switch's start becomes 0.
     pub fn switch_time(&self, wall: u64) -> Nanos {
         if wall >= self.wall {
             self.now + (wall - self.wall)
@@ -57,12 +55,12 @@ impl WallClockSample {
         }
     }
 
-    /// The wall clock, in ns since 1970, at an instant of the switch's clock.
+    /// The wall-clock time, in ns since 1970, of a switch time.
     pub fn wall_time(&self, at: Nanos) -> u64 {
         (self.wall + at).saturating_sub(self.now)
     }
 
-    /// Puts the wall clock, which P4Runtime wants, in place of the switch's time in a notification.
+    /// Replaces the switch time in a notification with the wall-clock time, as P4Runtime requires.
     pub fn stamp(&self, mut notification: Notification) -> Notification {
         if let Notification::Digest(DigestList { timestamp, .. })
         | Notification::IdleTimeoutNotification(IdleTimeoutNotification { timestamp, .. }) = &mut notification

@@ -1,42 +1,43 @@
-//! Waits of the data-plane thread: for the next frame, or for a while in which frames gather.
+//! Waits of the data-plane thread: for the next frame, or for a short time in which frames gather.
 //!
-//! A wake-up costs more than a frame. While many frames come, the thread sleeps between two looks at its ports and handles what has
-//! gathered. While few come, most sleeps would bring nothing: the thread waits for the next frame, and wakes once for each.
+//! A wake-up costs more than a frame. While many frames come, the thread sleeps between two checks of its ports and
+//! then handles all frames that have gathered. While few frames come, most sleeps would gather nothing, so the thread
+//! waits for each frame.
 //!
-//! Where every link has a propagation delay, nothing that a frame causes is due before that has passed. Then the thread does not
-//! wake for a frame either, but when something is due, and looks at the ports meanwhile.
-//! No decision depends on it, since events are handled in the order of their own times. But a frame leaves as much late as the
-//! thread sleeps.
+//! If every link has a propagation delay, nothing that a frame causes is due before that delay has passed. Then the
+//! thread does not wake for frames. It wakes when an event is due, and checks the ports from time to time.
+//! The wait does not change any decision, because events are handled in the order of their times. But a frame can leave
+//! late, by as long as the thread sleeps.
 
 use p4sched_dataplane::Nanos;
 
-/// A sleep lasts this share of the shortest propagation delay, 1 % of a round trip with two equal links, within these bounds.
+/// A sleep lasts 1/50 of the shortest propagation delay (1 % of a round trip over two equal links), within these bounds
+/// in ns.
 const SHARE_OF_DELAY: Nanos = 50;
 const SHORTEST: Nanos = 50_000;
 const LONGEST: Nanos = 500_000;
-/// Frames that a sleep must be expected to bring.
+/// The number of frames that make a sleep worthwhile.
 const WORTH_A_SLEEP: u64 = 2;
-/// The thread looks at the ports this often at least in the shortest propagation delay, if it does not wake for frames.
+/// If the thread does not wake for frames, it checks the ports at least this often in the shortest propagation delay.
 const LOOKS_IN_A_DELAY: Nanos = 4;
-/// Time in which frames are counted for a rate.
+/// The time in ns over which frames are counted for a rate.
 const COUNTED_FOR: Nanos = 1_000_000;
 
 #[derive(Debug)]
 pub struct Gathering {
     sleep: Nanos,
-    /// Largest waiting time of a frame if few come. 0: none.
+    /// The longest time that a frame waits if few frames come; 0 means none.
     patience: Nanos,
-    /// Frames since then.
+    /// Start of the present count of frames.
     since: Nanos,
     frames: u64,
-    /// True if the last count of frames was high.
+    /// Whether the last count was high.
     many: bool,
-    /// True if a frame came since the last wait.
+    /// Whether a frame came since the last wait.
     any: bool,
 }
 
 impl Gathering {
-    /// Gathering for a switch without propagation delays.
     pub fn new() -> Gathering {
         Gathering {
             sleep: SHORTEST,
@@ -48,25 +49,25 @@ impl Gathering {
         }
     }
 
-    /// The shortest propagation delay of links that have one is this from now on, and the shortest of all links.
+    /// Sets the shortest propagation delay of the links that have one, and the shortest of all links.
     pub fn follow_delays(&mut self, shortest: Option<Nanos>, of_all: Nanos) {
         self.sleep = (shortest.unwrap_or(0) / SHARE_OF_DELAY).clamp(SHORTEST, LONGEST);
         self.patience = (of_all / LOOKS_IN_A_DELAY).min(LONGEST);
     }
 
-    /// Time in which frames gather, and largest delay of an event.
+    /// The time in which frames gather; it is also the largest delay of an event.
     pub fn sleep(&self) -> Nanos {
         self.sleep
     }
 
-    /// A frame came.
+    /// Counts a frame.
     pub fn count(&mut self) {
         self.frames += 1;
         self.any = true;
     }
 
-    /// Time to leave the ports alone after a look that ends `now`, if nothing is due earlier; `None`: wait for the next
-    /// frame.
+    /// The time for which the ports need no check, after a check that ends at `now`, if nothing is due earlier. `None`
+    /// means: wait for the next frame.
     pub fn pause(&mut self, now: Nanos) -> Option<Nanos> {
         let counted_for = now - self.since;
         if counted_for >= COUNTED_FOR {
@@ -83,7 +84,7 @@ impl Gathering {
 mod tests {
     use super::*;
 
-    /// Pauses of the thread after each frame of a second with one each `gap`.
+    /// The pauses after each frame of one second; a frame comes every `gap` ns.
     fn pauses(gathering: &mut Gathering, begin: Nanos, gap: Nanos) -> Vec<Option<Nanos>> {
         let times = (1..).map(|number| begin + number * gap);
         let pauses = times.take_while(|&at| at < begin + 1_000_000_000).map(|at| {
@@ -97,7 +98,7 @@ mod tests {
     fn frames_gather_while_a_sleep_brings_two_of_them() {
         let mut gathering = Gathering::new();
         let dense = pauses(&mut gathering, 0, 25_000);
-        // After the first millisecond the rate is known.
+        // The rate is known after the first millisecond.
         assert!(dense[..39].iter().all(Option::is_none) && dense[39..].iter().all(|pause| *pause == Some(50_000)));
         let sparse = pauses(&mut gathering, 1_000_000_000, 30_000);
         assert!(sparse[40..].iter().all(Option::is_none));

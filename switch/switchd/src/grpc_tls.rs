@@ -1,4 +1,4 @@
-//! The options of BMv2's `simple_switch_grpc` about TLS.
+//! The TLS options of BMv2's `simple_switch_grpc`.
 
 use std::path::PathBuf;
 
@@ -30,10 +30,10 @@ pub struct GrpcTls {
 }
 
 impl GrpcTls {
-    /// The files, if gRPC is to be encrypted.
+    /// The TLS files; `None` if gRPC is not encrypted.
     ///
     /// # Errors
-    /// Which option is missing.
+    /// The name of a missing option.
     pub fn files(&self) -> Result<Option<TlsFiles<'_>>, String> {
         if !self.grpc_server_ssl {
             return match self.grpc_server_with_client_auth {
@@ -58,7 +58,7 @@ impl GrpcTls {
         }))
     }
 
-    /// Given options without effect, each with the reason. BMv2 continues too.
+    /// The options on the command line that have no effect, each with the reason. Like BMv2, the switch continues.
     pub fn without_effect(&self) -> Vec<(&'static str, &'static str)> {
         let given = [
             ("--grpc-server-cert", self.grpc_server_cert.is_some()),

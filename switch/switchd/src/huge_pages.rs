@@ -1,9 +1,9 @@
-//! Memory in pages of 2 MiB, where the kernel gives them to those who ask (`madvise`, the default of most distributions).
+//! Memory in pages of 2 MiB, if the kernel gives them on request (`madvise`, the default of most distributions).
 //!
-//! A lookup in a table of a million entries waits for memory, and where the page is small, for the page's address too. In a
-//! virtual machine that is a walk through two page tables. The allocator of the C library asks for large pages itself,
-//! if a variable is set when the process starts. So the switch sets the variable and replaces itself, once. Mapping the
-//! large arrays by hand would take `unsafe` code for each, and leave out all that is not in arrays.
+//! A lookup in a table with a million entries waits for memory. With small pages, it also waits for the address of the
+//! page; in a virtual machine, that is a walk through two page tables. The allocator of the C library requests large
+//! pages if a variable is set when the process starts. So the switch sets the variable and restarts itself once. To map
+//! the large arrays by hand would need `unsafe` code for each, and would leave out everything that is not in arrays.
 
 use std::env;
 use std::os::unix::process::CommandExt;
@@ -11,11 +11,11 @@ use std::process::Command;
 
 const TUNABLES: &str = "GLIBC_TUNABLES";
 const HUGE_PAGES: &str = "glibc.malloc.hugetlb=1";
-/// Says that it was done. The C library takes its variable away from programs with capabilities of their own.
+/// Set after the restart. The C library hides its own variable from programs with extra capabilities.
 const ASKED: &str = "P4SCHED_HUGE_PAGES";
 
-/// Restarts the program with large pages, unless that was done, or the C library's variable is already set. Without large
-/// pages it works as well.
+/// Restarts the program with large pages, unless this was already done or the C library's variable is set. The program
+/// also works without large pages.
 pub fn ask() {
     if env::var_os(ASKED).is_some() || env::var_os(TUNABLES).is_some() {
         return;
@@ -30,6 +30,6 @@ pub fn ask() {
         .args(arguments)
         .env(TUNABLES, HUGE_PAGES)
         .env(ASKED, "1");
-    // Comes back only if it failed.
+    // Returns only if it failed.
     let _ = again.exec();
 }

@@ -1,6 +1,6 @@
-//! Lateness of frames: a histogram with logarithmic buckets, each at most 1/16 of its value wide.
+//! The lateness of frames: a histogram with logarithmic buckets. The width of a bucket is at most 1/16 of its value.
 
-/// Sub-buckets of each power of two, as a power of two.
+/// The base-2 logarithm of the number of buckets for each power of two.
 const PRECISION_BITS: u32 = 4;
 const SUB_BUCKETS: u64 = 1 << PRECISION_BITS;
 const BUCKETS: usize = ((64 - PRECISION_BITS as usize) + 1) << PRECISION_BITS;
@@ -32,7 +32,7 @@ fn bucket(ns: u64) -> usize {
     (((u64::from(shift) + 1) << PRECISION_BITS) + ((ns >> shift) & (SUB_BUCKETS - 1))) as usize
 }
 
-/// Largest duration that falls into the bucket.
+/// The largest duration in the bucket.
 fn upper_edge(bucket: usize) -> u64 {
     let (group, sub) = (bucket as u64 >> PRECISION_BITS, bucket as u64 & (SUB_BUCKETS - 1));
     if group == 0 {
@@ -50,17 +50,15 @@ impl Lateness {
         self.max = self.max.max(ns);
     }
 
-    /// Durations recorded.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The longest.
     pub fn max(&self) -> u64 {
         self.max
     }
 
-    /// The duration that the share `q` (0..=1) of all durations does not exceed, rounded up to its bucket's edge.
+    /// The quantile `q` (0..=1) of the durations, rounded up to the edge of its bucket.
     pub fn quantile(&self, q: f64) -> u64 {
         if self.count == 0 {
             return 0;

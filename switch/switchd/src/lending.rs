@@ -1,10 +1,11 @@
-//! The device, which the data-plane thread has while it works and lends while it sleeps.
+//! The device. The data-plane thread owns it while it works, and lends it while it sleeps.
 //!
-//! A request that travels to the data-plane thread and back wakes two threads, which takes longer than a small request itself.
-//! So while the switch is quiet, the server's thread handles small ones in place of the data-plane thread, which sleeps on.
+//! A request that goes to the data-plane thread and back wakes two threads. That takes longer than a small request
+//! itself. So while the switch is quiet, the server's thread handles small requests, and the data-plane thread sleeps
+//! on.
 //!
-//! The data-plane thread goes before all others, and the server's does not: other work may keep it from giving the device
-//! back. So nothing is lent while frames come or are about to leave.
+//! The data-plane thread has real-time priority and the server's thread does not: other processes may delay the return
+//! of the device. So the device is not lent while frames arrive or are about to leave.
 
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -16,15 +17,15 @@ use p4sched_p4runtime::Edit;
 use crate::clock::Clock;
 use crate::waker::Waker;
 
-/// The switch is quiet if the last frame came so long ago, and nothing is due for as long.
+/// The switch is quiet if no frame came for this time, and nothing is due within it. In ns.
 const QUIET: Nanos = 1_000_000;
 
-/// The device, and what says whether it may be lent.
+/// The device, and the times that decide whether it may be lent.
 pub struct Lendable {
     pub device: Device,
     /// Time of the last frame.
     pub last_frame: Option<Nanos>,
-    /// Time at which the data-plane thread wakes by itself; `None` if never.
+    /// Time at which the data-plane thread wakes on its own; `None` if never.
     pub wakes: Option<Nanos>,
 }
 
@@ -49,16 +50,16 @@ impl Lending {
         }
     }
 
-    /// The device, for the data-plane thread. It waits for at most one edit.
+    /// The device for the data-plane thread. The call waits for one edit at most.
     ///
     /// # Panics
-    /// If an edit has.
+    /// If an edit has panicked.
     pub fn take(&self) -> MutexGuard<'_, Lendable> {
         let broken = |_: PoisonError<_>| panic!("a request failed in the middle");
         self.lendable.lock().unwrap_or_else(broken)
     }
 
-    /// Runs an edit on the calling thread, or gives it back because the switch is not quiet.
+    /// Runs an edit on the calling thread. Returns the edit if the switch is not quiet.
     pub fn edit(&self, edit: Edit) -> Option<Edit> {
         let mut lent = match self.lendable.try_lock() {
             Ok(lent) => lent,
@@ -97,7 +98,7 @@ mod tests {
 
     use super::*;
 
-    /// True if an edit ran at once.
+    /// Whether an edit runs immediately.
     fn runs(lending: &Lending) -> bool {
         let (ran, runs) = mpsc::channel();
         let left = lending.edit(Box::new(move |_, _| ran.send(()).expect("somebody listens")));
@@ -113,7 +114,7 @@ mod tests {
         assert!(runs(&lending));
         let mut working = lending.take();
         assert!(!runs(&lending), "the data-plane thread has the device");
-        // So the test does not depend on the time that it takes.
+        // A time in the future, so that the test does not depend on how long it takes.
         working.last_frame = Some(clock.now() + 1_000_000_000);
         drop(working);
         assert!(!runs(&lending), "a frame came just now");

@@ -1,5 +1,5 @@
-//! Messages to the operator: on standard error, and in a file on request. The log of packets (`packet_log.rs`) writes
-//! to the same file.
+//! Messages to the operator: on standard error, and in a file on request. The log of packets (`packet_log.rs`) uses the
+//! same file.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Level of messages, like BMv2's `--log-level`.
+/// The level of messages, as in BMv2's `--log-level`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum Level {
     /// No messages.
@@ -19,15 +19,15 @@ pub enum Level {
     Warn,
     /// Events.
     Info,
-    /// Way of each packet: states, tables, actions, queues.
+    /// The path of each packet: states, tables, actions, queues.
     Debug,
-    /// Also each statement, and its changes.
+    /// Also each statement and its effects.
     Trace,
 }
 
 static LEVEL: AtomicU8 = AtomicU8::new(Level::Info as u8);
 
-/// Destination of lines.
+/// The destination of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// The file of `--log-file`: messages and packets.
@@ -40,23 +40,22 @@ pub enum Place {
 
 static PLACES: [OnceLock<Mutex<Output>>; 3] = [OnceLock::new(), OnceLock::new(), OnceLock::new()];
 
-/// Rotation of log files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rotation {
-    /// Bytes that a file holds.
+    /// Maximum size of a file in bytes.
     pub size: u64,
-    /// Older files that are kept: of `s1.log` these are `s1.1.log`, `s1.2.log` and so on.
+    /// The number of older files to keep: for `s1.log` they are `s1.1.log`, `s1.2.log` and so on.
     pub files: u64,
 }
 
-/// Destination of lines. If it takes no more, for example on a full disk, it ends, and everything else continues.
+/// An open destination of lines. If a write fails, for example because the disk is full, only this output ends.
 #[derive(Debug)]
 struct Output {
     path: PathBuf,
     out: Option<BufWriter<File>>,
     written: u64,
     rotation: Option<Rotation>,
-    /// True if each line is flushed.
+    /// Whether each line is flushed.
     flushes: bool,
 }
 
@@ -100,18 +99,18 @@ impl Output {
         if let Some(out) = &mut self.out
             && let Err(error) = write(out)
         {
-            // Not through the log: this place is a part of it.
+            // The log is not used, because this output is a part of it.
             let _ = writeln!(
                 io::stderr(),
                 "p4sched-switch: {}: {error}; it ends here",
                 self.path.display()
             );
-            // What the buffer holds would fail again.
+            // The buffered lines would fail again.
             self.out.take().map(BufWriter::into_parts);
         }
     }
 
-    /// Moves the older files by one, removes the oldest, and begins a new one.
+    /// Renames the older files, removes the oldest one, and starts a new file.
     fn rotate(&mut self, files: u64) {
         self.flush();
         let older = |number| match number {
@@ -119,7 +118,7 @@ impl Output {
             number => numbered(&self.path, number),
         };
         for number in (0..files).rev() {
-            // There may be none of this number yet.
+            // A file with this number may not exist yet.
             let _ = fs::rename(older(number), older(number + 1));
         }
         let begun = File::create(&self.path);
@@ -131,7 +130,7 @@ impl Output {
     }
 }
 
-/// `s1.log` becomes `s1.2.log`.
+/// Turns `s1.log` into `s1.2.log`.
 fn numbered(path: &Path, number: u64) -> PathBuf {
     match path.extension() {
         Some(extension) => path.with_extension(format!("{number}.{}", extension.display())),
@@ -143,20 +142,19 @@ fn set(place: Place, output: Output) {
     PLACES[place as usize].get_or_init(|| Mutex::new(output));
 }
 
-/// Sets a file for the lines of this place, in place of an older one.
+/// Sets the file for the lines of this place. An existing file is overwritten.
 ///
 /// # Errors
-/// Those of the file.
 pub fn set_file(place: Place, path: &Path, rotation: Option<Rotation>, flushes: bool) -> io::Result<()> {
     let file = File::create(path)?;
     set(place, Output::new(path.to_owned(), file, rotation, flushes));
     Ok(())
 }
 
-/// Sends lines for the console to standard output.
+/// Writes the lines for the console to standard output.
 ///
 /// # Errors
-/// There is no standard output.
+/// If there is no standard output.
 pub fn set_console() -> io::Result<()> {
     let file = File::from(io::stdout().as_fd().try_clone_to_owned()?);
     set(
@@ -172,12 +170,12 @@ fn with(place: Place, write: impl FnOnce(&mut Output)) {
     }
 }
 
-/// Writes a line to a place, if the place is set.
+/// Writes a line to a place if the place is open.
 pub fn line(place: Place, line: impl FnOnce() -> String) {
     with(place, |output| output.line(&line()));
 }
 
-/// Makes all lines visible to readers.
+/// Flushes all places.
 pub fn flush() {
     for place in [Place::File, Place::Console, Place::Json] {
         with(place, Output::flush);
@@ -189,7 +187,7 @@ pub fn set_level(level: Level) {
     LEVEL.store(level as u8, Ordering::Relaxed);
 }
 
-/// Prints a message at any level. A full log is no reason to end.
+/// Prints a message at any level. If it cannot be written, the switch continues.
 pub fn always(message: &str) {
     let _ = writeln!(io::stderr(), "p4sched-switch: {message}");
     with(Place::File, |output| {
@@ -204,12 +202,10 @@ fn say(level: Level, message: &str) {
     }
 }
 
-/// Prints a problem that the operator should solve.
 pub fn warn(message: &str) {
     say(Level::Warn, message);
 }
 
-/// Prints an event.
 pub fn info(message: &str) {
     say(Level::Info, message);
 }

@@ -1,4 +1,4 @@
-//! `p4sched-switch`: the switch on real network interfaces, under the wall clock.
+//! `p4sched-switch`: the switch on real network interfaces, in real time.
 
 mod bmv2_only;
 mod clock;
@@ -73,7 +73,8 @@ fn open_port_problem(port: &PortSpec, error: &io::Error) -> String {
     }
 }
 
-/// The socket of the Thrift server, if one is wanted. The default port may be taken.
+/// The socket of the Thrift server, if it is enabled. If the default port is in use, the switch runs without the
+/// server.
 fn listen_for_thrift(options: &Options) -> Result<Option<TcpListener>, String> {
     let Some(port) = options.thrift_port else {
         return Ok(None);
@@ -190,7 +191,7 @@ fn run(options: Options) -> Result<Totals, String> {
     let data_plane = std::thread::Builder::new()
         .name("data-plane".to_owned())
         .spawn(move || {
-            // Dropped, and so noticed, even if the loop panics.
+            // Dropped even if the loop panics, so the end of the thread is always noticed.
             let _finished = finished;
             switch.run(real_time)
         })
@@ -206,7 +207,7 @@ fn run(options: Options) -> Result<Totals, String> {
     let totals = data_plane
         .join()
         .map_err(|_| "the data plane failed, see above".to_owned())?;
-    // With the data plane its events have ended.
+    // The data plane has ended, so no more events follow.
     if log_writer.is_some_and(|writer| writer.join().is_err()) {
         log::warn("the log of packets failed, see above");
     }
@@ -228,7 +229,7 @@ fn serve_until_signal(
     notified: tokio::sync::mpsc::Receiver<Notification>,
     end: tokio::sync::oneshot::Receiver<()>,
 ) -> Result<(), String> {
-    // One thread serves all: a request that moves between two waits for one more wake-up.
+    // One thread serves all requests: with several threads, a request would need one more wake-up.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -272,12 +273,12 @@ fn serve_until_signal(
             .await
             .map_err(|error| format!("gRPC: {error}"))
     });
-    // Without waiting for streams: dropping the runtime drops the last senders of jobs, which ends the data plane.
+    // Does not wait for streams. Dropping the runtime drops the last senders of jobs, and that ends the data plane.
     runtime.shutdown_timeout(std::time::Duration::from_millis(200));
     served
 }
 
-/// Serves BMv2's runtime interface until the runtime ends; its address.
+/// Serves BMv2's runtime interface until the runtime ends. Returns the address.
 fn start_thrift(options: &Options, listener: TcpListener, handle: DeviceHandle) -> io::Result<std::net::SocketAddr> {
     let address = listener.local_addr()?;
     let listener = tokio::net::TcpListener::from_std(listener)?;

@@ -1,4 +1,4 @@
-//! The command line: that of BMv2's `simple_switch_grpc`, as far as it applies, and a few options of its own.
+//! The command line: the options of BMv2's `simple_switch_grpc`, as far as they apply, and a few of this switch.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -14,27 +14,28 @@ use crate::log::{Level, Rotation};
 use crate::ports::PortSpec;
 use crate::stalls::Stalls;
 
-/// Highest port number of v1model: 511 means drop.
+/// The highest port number of v1model; 511 means drop.
 const LAST_PORT: Port = DROP_PORT - 1;
 
-/// Names under which the switch has BMv2's defaults: device 0, a Thrift server, and a gRPC server for other hosts.
-/// BMv2's `simple_switch` has no gRPC, so several run on one machine: there it uses a free port.
+/// Names under which the switch uses BMv2's defaults: device 0, a Thrift server, and a gRPC server that other hosts can
+/// reach. BMv2's `simple_switch` has no gRPC and often runs several times on one machine, so under that name a free
+/// port is used.
 const BMV2_NAMES: [(&str, &str); 2] = [("simple_switch_grpc", "0.0.0.0:9559"), ("simple_switch", "127.0.0.1:0")];
 
-/// BMv2's defaults: size of a log file in bytes, and number of older files.
+/// BMv2's defaults: the size of a log file in bytes, and the number of older files.
 const BMV2_LOG_SIZE: u64 = 5 << 20;
 const BMV2_LOG_FILES: u64 = 3;
 
-/// The newest format of programs that BMv2 reads; this switch reads all of version 2.
+/// The newest program format that BMv2 reads; this switch reads all formats of version 2.
 pub const BMV2_JSON_VERSION: &str = "2.24";
 
-/// BMv2 sends all details of an error, however large. finsy takes this many bytes.
+/// BMv2 sends all details of an error, whatever their size. finsy accepts this many bytes.
 const BMV2_CLIENT_METADATA: &str = "65536";
 
-/// The argument of words that belong to no option.
+/// The name of the argument that collects words without an option.
 const STRAYS: &str = "strays";
 
-/// Default port of BMv2's Thrift server.
+/// The default port of BMv2's Thrift server.
 const BMV2_THRIFT_PORT: u16 = 9090;
 
 /// A software switch for P4_16 programs (v1model, TNA, T2NA) with a traffic manager: strict-priority, fair and sorted
@@ -137,11 +138,11 @@ pub struct Options {
     #[arg(long)]
     pub disable_swap: bool,
 
-    /// True if the port of the Thrift server was given, so it must be free.
+    /// Whether the Thrift port was given on the command line; then it must be free.
     #[arg(skip)]
     pub thrift_asked_for: bool,
 
-    /// Words that belong to no option. Under BMv2's names they are ignored, otherwise they are errors.
+    /// Words without an option. Under BMv2's names they are ignored, otherwise they are errors.
     #[arg(skip)]
     strays: Vec<String>,
 
@@ -194,7 +195,7 @@ fn port_spec(text: &str) -> Result<PortSpec, String> {
 }
 
 impl Options {
-    /// A line for each given option of BMv2 that has no effect here.
+    /// A line for each BMv2 option on the command line that has no effect here.
     pub fn without_effect(&self) -> Vec<String> {
         let packets_logged = self.log_level >= Level::Debug || self.log_json.is_some();
         let no_file = self.log_file.is_none();
@@ -228,7 +229,7 @@ impl Options {
             .collect()
     }
 
-    /// A warning for each word that belongs to no option.
+    /// A warning for each word without an option.
     pub fn stray_words(&self) -> impl Iterator<Item = String> {
         self.strays.iter().map(|word| {
             let meant = if port_spec(word).is_ok() {
@@ -240,7 +241,7 @@ impl Options {
         })
     }
 
-    /// Settings for the rotation of `--log-file`.
+    /// The rotation of `--log-file`; `None` without a maximum size.
     pub fn rotation(&self) -> Option<Rotation> {
         self.log_file_max_size.map(|size| Rotation {
             size,
@@ -248,10 +249,10 @@ impl Options {
         })
     }
 
-    /// Reads the command line. `--`, which separates BMv2's own options from those of its target, separates nothing here.
+    /// Reads the command line. The separator `--`, which BMv2 puts before the options of its target, is ignored.
     ///
     /// # Errors
-    /// What clap has to say, help and version included.
+    /// The message of clap; it is an error for `--help` and `--version` too.
     pub fn from_command_line(arguments: impl IntoIterator<Item = OsString>) -> Result<Options, clap::Error> {
         let arguments: Vec<OsString> = arguments.into_iter().filter(|argument| argument != "--").collect();
         let name = arguments.first().and_then(|path| Path::new(path).file_name()?.to_str());
@@ -280,17 +281,17 @@ impl Options {
             options.strays = program.into_iter().chain(others).collect();
             options.thrift_port = options.thrift_port.or(Some(BMV2_THRIFT_PORT));
             if let Some(path) = &mut options.log_file {
-                // spdlog, which writes BMv2's log, puts it behind the name.
+                // spdlog, which writes BMv2's log, appends it to the name.
                 path.as_mut_os_string().push(".txt");
                 options.log_file_max_size = options.log_file_max_size.or(Some(BMV2_LOG_SIZE));
             }
             let default = |name| given.value_source(name) == Some(ValueSource::DefaultValue);
-            // BMv2 has no log unless it is asked for one, and then it tells everything.
+            // BMv2 has no log by default. If a log is requested, it has all levels.
             if default("log_level") && (options.log_console || options.log_file.is_some()) {
                 options.log_level = Level::Trace;
             }
         }
-        // '--pcap a.json': BMv2 takes a folder behind a blank too, but a program is none.
+        // '--pcap a.json': BMv2 also accepts a folder after a space, but a program is not a folder.
         let is_program = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json");
         if options.program.is_none() && options.pcap.as_ref().is_some_and(is_program) {
             options.program = options.pcap.replace(PathBuf::from("."));

@@ -1,7 +1,8 @@
 //! The log of packets: text in the layout of BMv2's log, and JSON lines.
 //!
-//! A thread of its own writes it, so a slow disk does not stop packets. Only when many events wait, packets wait too. With
-//! `--log-flush` the data plane writes it itself: the lines of a frame are in the file before the frame leaves, as in BMv2.
+//! A separate thread writes it, so a slow disk does not stop packets. Packets wait only when many events wait. With
+//! `--log-flush` the data plane writes the log itself: the lines of a frame are in the file before the frame leaves, as
+//! in BMv2.
 
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver};
@@ -15,12 +16,12 @@ use crate::clock::Clock;
 use crate::log::{self, Level, Place};
 use crate::options::Options;
 
-/// Some hundred packets.
+/// The most events that may wait: those of some hundred packets.
 const WAITING_EVENTS: usize = 1 << 15;
 
 const NANOS_PER_MILLI: u64 = 1_000_000;
 
-/// True if two paths lead to one file. Devices and pipes may be shared.
+/// Whether two paths lead to the same file. Devices and pipes may be shared.
 fn same_file(one: &Path, other: &Path) -> bool {
     let whole = |path: &Path| path.canonicalize().ok().filter(|path| path.is_file());
     whole(one).is_some_and(|one| whole(other) == Some(one))
@@ -28,16 +29,16 @@ fn same_file(one: &Path, other: &Path) -> bool {
 
 /// The log of packets.
 pub struct PacketLog {
-    /// Takes what happens to packets.
+    /// Takes the events of packets.
     pub sink: EventSink,
-    /// Writes it, if the sink does not. Ends when the sink is dropped.
+    /// The thread that writes the log, if the sink does not. It ends when the sink is dropped.
     pub writer: Option<JoinHandle<()>>,
 }
 
-/// The log of packets; none unless the options ask for it.
+/// Opens the log of packets; `None` if the options do not ask for it.
 ///
 /// # Errors
-/// One line: a place cannot be written to.
+/// One line with the file that cannot be written.
 pub fn open(options: &Options, clock: Clock) -> Result<Option<PacketLog>, String> {
     let detail = match options.log_level {
         Level::Trace => Some(Detail::Trace),
@@ -78,7 +79,7 @@ pub fn open(options: &Options, clock: Clock) -> Result<Option<PacketLog>, String
         .spawn(move || write_all(&format, &waiting))
         .map_err(|error| format!("cannot start the thread of the log: {error}"))?;
     let sink: EventSink = Box::new(move |event| {
-        // The thread lives as long as somebody sends.
+        // The thread runs as long as there is a sender.
         let _ = sender.send(event);
     });
     Ok(Some(PacketLog {
@@ -87,17 +88,17 @@ pub fn open(options: &Options, clock: Clock) -> Result<Option<PacketLog>, String
     }))
 }
 
-/// Format of events.
+/// The format of events.
 struct Format {
-    /// Writer of text, if text is written.
+    /// Writes text, if the options ask for it.
     told: Option<Told>,
     on_console: bool,
-    /// Bytes of each frame in JSON.
+    /// The number of bytes of each frame to show in JSON.
     data_bytes: usize,
     clock: Clock,
 }
 
-/// Writes events until all senders are gone. Readers see all of them whenever none waits.
+/// Writes events until all senders are gone. It flushes when no event waits.
 fn write_all(format: &Format, waiting: &Receiver<Event>) {
     loop {
         let event = match waiting.try_recv() {
@@ -124,7 +125,7 @@ impl Format {
 
     fn write_text(&self, event: &Event, told: Told) {
         let time = time_of_day(self.clock.sample().wall_time(event.time_ns));
-        // BMv2 has a thread for each part of a packet's way; here one has all of them.
+        // BMv2 has one thread for each part of the path; here all lines have the process's number.
         let thread = std::process::id();
         let id = event.id;
         for (detail, text) in lines(event, told) {
@@ -144,7 +145,7 @@ impl Format {
     }
 }
 
-/// Hours, minutes, seconds and milliseconds of an instant in ns since 1970, in UTC.
+/// The UTC time of day of a time in ns since 1970, with milliseconds.
 fn time_of_day(wall_ns: u64) -> String {
     let millis = wall_ns / NANOS_PER_MILLI;
     let (seconds, millis) = (millis / 1000, millis % 1000);

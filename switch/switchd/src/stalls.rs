@@ -1,27 +1,27 @@
-//! Stalls on purpose: what a hypervisor does to the data plane, to measure what lateness does to a result.
+//! Deliberate stalls of the data plane, as a hypervisor causes them, to measure the effect of lateness on a result.
 
 use std::str::FromStr;
 
 use p4sched_dataplane::Nanos;
 
-/// Times at which the data plane stops, and for how long. Frames arrive meanwhile and keep their times.
+/// The times and lengths of stalls. Frames that arrive during a stall keep their times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stalls {
-    /// Mean time from one stall to the next, in ns; the times are uniform from half of it to one and a half.
+    /// Mean time between the starts of two stalls, in ns. The times are uniform between half and one and a half of it.
     period: Nanos,
-    /// Length of each, in ns.
+    /// Length of a stall, in ns.
     duration: Nanos,
     next: Nanos,
     random: u64,
 }
 
 impl Stalls {
-    /// The length of the stall that begins now, if one does.
+    /// The length of the stall that starts now, if any.
     pub fn due(&mut self, now: Nanos) -> Option<Nanos> {
         if now < self.next {
             return None;
         }
-        // Marsaglia's xorshift64: two runs stall in the same way.
+        // Marsaglia's xorshift64: two runs have the same stalls.
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;

@@ -1,4 +1,4 @@
-//! The data-plane thread: one loop that owns all ports, and the device while it does not sleep.
+//! The data-plane thread: one loop that owns all ports. It owns the device too, except while it sleeps.
 
 use std::num::NonZeroU64;
 use std::sync::mpsc;
@@ -19,16 +19,17 @@ use crate::ports::{PortSpec, Qdiscs, Receiver, Transmitter, make_real_time};
 use crate::stalls::Stalls;
 use crate::waker::Waker;
 
-/// Frames taken from the rings before what they caused is sent.
+/// The number of frames that are taken from the rings before the resulting frames are sent.
 const FRAMES_AT_A_TIME: usize = 32;
-/// Requests handled between two looks at the rings.
+/// The number of requests that are handled between two checks of the rings.
 const JOBS_AT_A_TIME: usize = 4;
-/// While traffic flows nothing waits on the sockets' errors: an interface that went away is noticed this much later.
+/// Time in ns between two checks of the interfaces. While traffic flows, nothing waits for errors of the sockets, so
+/// the switch notices with this delay that an interface disappeared.
 const LOOK_AT_INTERFACES_EVERY: Nanos = 100_000_000;
-/// Allowed delay of the end of a sleep.
+/// Allowed delay at the end of a sleep.
 const TIMER_SLACK_NS: u64 = 1_000;
 
-/// Everything the thread owns.
+/// The state of the thread.
 pub struct Switch {
     lending: Arc<Lending>,
     ports: AttachedPorts,
@@ -37,18 +38,16 @@ pub struct Switch {
     clock: Clock,
     stalls: Option<Stalls>,
     gathering: Gathering,
-    /// Time of the next look at the interfaces, even without an error of a socket.
+    /// Time of the next check of the interfaces, which happens even without an error of a socket.
     next_look: Nanos,
 }
 
-/// Counts of a whole run.
+/// The counts of a whole run.
 #[derive(Debug, Clone, Copy)]
 pub struct Totals {
-    /// Frames received.
     pub received: u64,
-    /// Frames sent.
     pub sent: u64,
-    /// Packets dropped by the program and the queues.
+    /// Packets that the program and the queues dropped.
     pub dropped: u64,
     /// Frames lost before the switch read them.
     pub rx_lost: u64,
@@ -59,7 +58,7 @@ pub struct Totals {
 }
 
 impl Switch {
-    /// Puts the parts together. Requests come through `jobs`; their senders use `waker`.
+    /// Creates the switch. Requests come through `jobs`; their senders use `waker`.
     pub fn new(
         lending: Arc<Lending>,
         receiver: Receiver,
@@ -94,14 +93,14 @@ impl Switch {
         }
     }
 
-    /// Runs on the calling thread until every sender of jobs is gone; `real_time`: before all other threads.
+    /// Runs on the calling thread until every sender of jobs is gone. If `real_time`, it runs before all other threads.
     pub fn run(mut self, real_time: bool) -> Totals {
         if real_time && let Err(error) = make_real_time() {
             log::info(&format!(
                 "the data plane shares the processors with everything else: real-time priority: {error}"
             ));
         }
-        // Best effort: without it a sleep may end 50 µs late.
+        // Best effort: without it, a sleep may end 50 µs late.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(TIMER_SLACK_NS));
         self.ports.since = Baseline {
             at: self.clock.now(),
@@ -125,8 +124,8 @@ impl Switch {
         self.totals(&lendable.device)
     }
 
-    /// Handles what arrived, in the order in which it arrived on any port, and sends what is due. Returns false if more
-    /// frames may be waiting.
+    /// Handles arrived frames in the order of arrival on all ports, and sends the frames that are due. Returns false if
+    /// more frames may be waiting.
     fn handle_frames(&mut self, Lendable { device, last_frame, .. }: &mut Lendable) -> bool {
         let AttachedPorts {
             receiver, transmitter, ..
@@ -141,7 +140,7 @@ impl Switch {
                 self.gathering.count();
                 *last_frame = Some(sample.now);
             }
-            // A frame that left for an interface's discipline may have passed it already, and then the next one may leave.
+            // A frame that was given to a discipline may already have left it. Then the next one may leave its queue.
             if taken && transmitter.has_queued() {
                 fill(device, transmitter);
             }
@@ -155,13 +154,13 @@ impl Switch {
         false
     }
 
-    /// Sends what waits, and what the disciplines of interfaces take.
+    /// Sends the waiting frames, as far as the disciplines of the interfaces take them.
     fn send(&mut self, device: &mut Device) {
         self.ports.transmitter.flush();
         fill(device, &mut self.ports.transmitter);
     }
 
-    /// Handles requests. Returns false if more may be waiting, an error if there will never be any again.
+    /// Handles requests. Returns false if more requests may be waiting, and an error if all senders are gone.
     fn handle_jobs(&mut self, device: &mut Device) -> Result<bool, mpsc::TryRecvError> {
         for _ in 0..JOBS_AT_A_TIME {
             let job = match self.jobs.try_recv() {
@@ -187,7 +186,8 @@ impl Switch {
             .follow_delays(engine.shortest_delay(), delays.min().unwrap_or(0));
     }
 
-    /// Waits for a frame, a request, or the next event, and lends the device meanwhile; follows interfaces that come and go.
+    /// Waits for a frame, a request or the next event, and lends the device in the meantime. It also handles interfaces
+    /// that appear and disappear.
     fn wait<'l>(&mut self, mut lendable: MutexGuard<'l, Lendable>, lending: &'l Lending) -> MutexGuard<'l, Lendable> {
         let now = self.clock.now();
         let next = [lendable.device.next_event(), self.ports.receiver.next_check()]
@@ -198,7 +198,7 @@ impl Switch {
         if let Some(pause) = self.gathering.pause(now) {
             let time = left.map_or(pause, |left| left.min(pause));
             let mut request = [PollFd::new(self.waker.event(), PollFlags::IN)];
-            // An interrupted wait is a short wait.
+            // An interrupted wait counts as a short wait.
             if poll(&mut request, Some(&timespec(time))).is_ok_and(|ready| ready > 0) {
                 self.waker.clear();
             }
@@ -264,7 +264,7 @@ impl Switch {
         }
     }
 
-    /// Follows what `tc` and others did to the interfaces.
+    /// Handles changes of the interfaces, by `tc` for example.
     fn follow_changes(&mut self, device: &mut Device) {
         if self.ports.look_at_changes(device) {
             device.set_links(self.ports.receiver.links());
@@ -285,8 +285,8 @@ impl Switch {
     }
 }
 
-/// Lets packets leave their queues as long as the disciplines of their interfaces take them. All others wait, so that the most urgent one
-/// is chosen when there is room.
+/// Lets packets leave their queues as long as the disciplines of their interfaces take them. The others wait, so that
+/// the switch chooses the most urgent one when there is room.
 fn fill(device: &mut Device, transmitter: &mut Transmitter) {
     loop {
         transmitter.flush_queued();
@@ -301,13 +301,12 @@ fn fill(device: &mut Device, transmitter: &mut Transmitter) {
     }
 }
 
-/// Lets readers of the recorded frames see all of them.
 fn flush_records(receiver: &mut Receiver, transmitter: &mut Transmitter) {
     receiver.flush_records();
     transmitter.flush_records();
 }
 
-/// Waits without any work. An interrupted sleep is a short sleep.
+/// Sleeps without any work. An interrupted sleep counts as a short sleep.
 fn sleep(time: Nanos) {
     let _ = rustix::thread::nanosleep(&timespec(time));
 }
@@ -325,7 +324,7 @@ impl FrameSink for Transmitter {
     }
 }
 
-/// Both directions of all ports.
+/// The receiving and the sending side of all ports.
 struct AttachedPorts {
     receiver: Receiver,
     transmitter: Transmitter,
@@ -335,13 +334,13 @@ struct AttachedPorts {
 }
 
 impl AttachedPorts {
-    /// Sends frames through `tc`'s settings if they limit an interface and the traffic manager does not shape its port.
+    /// Sends frames through a discipline that limits an interface, unless the traffic manager shapes the port.
     fn follow_disciplines(&mut self, device: &Device) {
         self.transmitter
             .follow_disciplines(|port| device.engine().port(port).config.rate_bps > 0);
     }
 
-    /// Looks at disciplines and links, if any has changed. Returns whether it did.
+    /// Checks the disciplines and links if any has changed. Returns whether it did.
     fn look_at_changes(&mut self, device: &Device) -> bool {
         let changed = self.qdiscs.as_ref().is_some_and(Qdiscs::changed);
         if changed {
@@ -353,7 +352,7 @@ impl AttachedPorts {
     }
 }
 
-/// Start of the current measurement of fidelity.
+/// The start of the present measurement of fidelity.
 #[derive(Debug, Clone, Copy, Default)]
 struct Baseline {
     at: Nanos,
@@ -376,7 +375,7 @@ impl Ports for AttachedPorts {
     }
 
     fn counts(&mut self, port: Port) -> PortCounts {
-        // What has left the program is sent before it is counted.
+        // Frames that have left the program are sent before they are counted.
         self.transmitter.flush();
         self.transmitter.flush_queued();
         let interface = self

@@ -1,20 +1,16 @@
-//! Wakes the data-plane thread.
-
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use rustix::event::{EventfdFlags, eventfd};
 
-/// Wakes the data-plane thread from any other.
+/// Wakes the data-plane thread from any other thread.
 #[derive(Clone)]
 pub struct Waker {
     event: Arc<OwnedFd>,
 }
 
 impl Waker {
-    /// A waker for one thread.
-    ///
     /// # Errors
     /// Those of eventfd(2).
     pub fn new() -> io::Result<Waker> {
@@ -23,18 +19,18 @@ impl Waker {
         })
     }
 
-    /// Ends the thread's sleep, or its next one.
+    /// Ends the thread's sleep; if it does not sleep, its next sleep ends at once.
     pub fn wake(&self) {
-        // Refused only while 2^64 - 2 wake-ups wait already.
+        // Fails only while 2^64 - 2 wake-ups are waiting.
         let _ = rustix::io::write(&*self.event, &1_u64.to_ne_bytes());
     }
 
-    /// Forgets what woke the thread.
+    /// Clears the wake-up.
     pub fn clear(&self) {
         let _ = rustix::io::read(&*self.event, &mut [0_u8; 8]);
     }
 
-    /// What poll(2) waits for.
+    /// The descriptor for poll(2).
     pub fn event(&self) -> &OwnedFd {
         &self.event
     }

@@ -1,4 +1,5 @@
-//! The switch on real interfaces: virtual Ethernet into namespaces made for the test. Needs root, skipped otherwise.
+//! The switch on real interfaces: virtual Ethernet between network namespaces. The tests need root; otherwise they are
+//! skipped.
 
 mod lab;
 
@@ -10,7 +11,7 @@ use p4sched_proto::p4sched::v1 as tm;
 
 const PROGRAM: [&str; 7] = ["-i", "1@s1", "-i", "2@s2", JSON, "--p4info", P4INFO];
 
-/// Runs a test on a thread of its own, which the test moves into the switch's namespace.
+/// Runs a test on a separate thread, because the test moves its thread into the switch's namespace.
 fn in_lab(name: &str, test: impl AsyncFnOnce(&Lab) + Send + 'static) {
     if !is_root() {
         return;
@@ -37,7 +38,8 @@ fn frames_cross_the_switch_and_are_counted() {
         controller.connect_hosts().await;
         let (sender, receiver) = (lab.socket(1), lab.socket(2));
         for number in 0..200_u32 {
-            // Transmit checksum offload is on, as everywhere by default: the receiver would drop what is not filled in.
+            // Transmit checksum offload is on, as it is by default: the receiver would drop a frame without its
+            // checksum.
             sender
                 .send_to(&number.to_be_bytes(), "10.9.0.2:5000")
                 .expect("the neighbour is known");
@@ -81,7 +83,8 @@ fn a_program_replaced_under_traffic_loses_no_frame() {
             let mut controller = Controller::connect(&switch).await;
             controller.connect_hosts().await;
             let (sender, receiver) = (lab.socket(1), lab.socket(2));
-            // Each frame waits for one that came back, so that no queue of the kernel is full: 64 are under way.
+            // Each frame waits for one that came back, so 64 frames are on their way and no queue of the kernel is
+            // full.
             let traffic = std::thread::spawn(move || {
                 let mut received = Vec::new();
                 for number in 0..FRAMES {
@@ -117,7 +120,7 @@ fn a_program_replaced_under_traffic_loses_no_frame() {
     }
 }
 
-/// The frames of a pcap file with nanoseconds, and when each was there in ns since 1970.
+/// The frames of a pcap file, with their times in ns since 1970.
 fn recorded(file: &std::path::Path) -> Vec<(u64, Vec<u8>)> {
     let bytes = std::fs::read(file).expect("the switch wrote it");
     let (header, mut rest) = bytes.split_at(24);
@@ -212,7 +215,7 @@ fn a_shaped_port_never_delivers_early() {
             receiver.recv_from(&mut [0; 1000]).expect("the frame arrives");
             arrived.push(started.elapsed());
         }
-        // 958 bytes of payload are a frame of 1000 bytes: 1 ms each at 8 Mbit/s, 20 ms to the far end.
+        // 958 bytes of payload make a frame of 1000 bytes: 1 ms each at 8 Mbit/s, plus 20 ms of propagation.
         for (number, at) in (1..).zip(arrived) {
             assert!(
                 at >= Duration::from_millis(20 + number),
@@ -222,14 +225,14 @@ fn a_shaped_port_never_delivers_early() {
     });
 }
 
-/// Bytes that the discipline of an interface has let through.
+/// The number of bytes that the discipline of an interface has let through.
 fn bytes_through(interface: &str) -> u64 {
     let shown = tc(&format!("-s qdisc show dev {interface}"));
     let number = shown.split("Sent ").nth(1).and_then(|rest| rest.split(' ').next());
     number.and_then(|bytes| bytes.parse().ok()).expect("tc shows the bytes")
 }
 
-/// Sends frames of 1000 bytes in one burst; returns how long the last of those that arrive takes, and how many arrive.
+/// Sends frames of 1000 bytes in one burst. Returns how many arrive, and the time until the last one.
 fn burst(lab: &Lab, frames: u32) -> (Duration, u32) {
     let (sender, receiver) = (lab.socket(1), lab.socket(2));
     let started = Instant::now();
@@ -251,7 +254,7 @@ fn burst(lab: &Lab, frames: u32) -> (Duration, u32) {
 #[test]
 fn packets_wait_in_the_switch_for_an_interface_that_tc_limits() {
     in_lab("h", async |lab| {
-        // 2 Mbit/s: a frame each 4 ms. The discipline itself has room for 100 frames.
+        // 2 Mbit/s: one frame every 4 ms. The discipline itself has room for 100 frames.
         tc("qdisc add dev s2 root tbf rate 2mbit burst 2kb limit 100kb");
         let switch = Switch::start(&PROGRAM);
         let mut controller = Controller::connect(&switch).await;
@@ -266,7 +269,7 @@ fn packets_wait_in_the_switch_for_an_interface_that_tc_limits() {
         assert_eq!(u64::from(arrived) + dropped, 60, "every frame arrives or is counted");
         assert!(most >= 45, "of 60 frames at once the queue never held more than {most}");
 
-        // The traffic manager's own rate goes around it.
+        // With a rate of the traffic manager, frames go around the discipline.
         let port = tm::PortConfig {
             port: 2,
             rate_bps: Some(80_000_000),
@@ -274,7 +277,7 @@ fn packets_wait_in_the_switch_for_an_interface_that_tc_limits() {
         };
         let set = tm::SetPortsRequest { ports: vec![port] };
         controller.traffic_manager.set_ports(set).await.expect("port 2 exists");
-        // What the kernel itself sends (ICMPv6) is small.
+        // The kernel itself sends a little (ICMPv6).
         let before = bytes_through("s2");
         assert!(before >= 50_000);
         let (_, arrived) = burst(lab, 60);
@@ -289,7 +292,7 @@ fn a_replica_takes_its_backup_while_the_other_end_of_its_link_is_down() {
         let mut controller = Controller::connect(&switch).await;
         controller.copy_frames(2, 1).await;
         let sender = lab.socket(1);
-        // Frames go to port 1 or 2; the link's news may come after the first of them.
+        // Frames go to port 1 or 2. The notification about the link may come after the first frames.
         let mut leave_by = async |port: u32| {
             let before = controller.port(port).await.tx_packets;
             let begin = Instant::now();
@@ -392,7 +395,7 @@ fn frames_longer_than_the_mtu_are_counted_as_lost_and_explained_once() {
         let mut switch = Switch::start(&PROGRAM);
         let mut controller = Controller::connect(&switch).await;
         controller.connect_hosts().await;
-        // Raised only now: the ring's slots have the size of the MTU at the start.
+        // The MTU is raised after the start: the ring's slots have the size of the MTU at the start.
         ip("link set s1 mtu 9000");
         ip(&format!("-n {} link set h1 mtu 9000", lab.host(1)));
         let sender = lab.socket(1);
@@ -470,7 +473,7 @@ fn a_full_log_does_not_end_the_switch() {
         .stderr(full)
         .spawn()
         .expect("the switch was built");
-    // It is ready once it catches SIGTERM (bit 14 of SigCgt, proc(5)), and then ends in order.
+    // It is ready once it catches SIGTERM (bit 14 of SigCgt, proc(5)). Then it ends properly.
     let status = format!("/proc/{}/status", switch.id());
     let deadline = Instant::now() + Duration::from_secs(20);
     let ready = || {

@@ -1,4 +1,4 @@
-//! Outcome of a call.
+//! The outcome of a call.
 
 use p4sched_device::Fault;
 use p4sched_device::bmv2::Refusal;
@@ -6,14 +6,14 @@ use p4sched_device::bmv2::Refusal;
 use crate::protocol::{Message, MessageKind};
 use crate::value::{Value, Wrong};
 
-/// Error of a call.
+/// The error of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
-    /// Refusal of the interface.
+    /// An error of the interface.
     Refused(Refusal),
     /// Unknown service or method.
     UnknownMethod,
-    /// Wrong arguments of the method.
+    /// Wrong arguments.
     Arguments(Wrong),
     NoProgram,
     /// Settings that cannot work, for a method that BMv2 does not have.
@@ -50,10 +50,10 @@ impl From<Fault> for Failure {
     }
 }
 
-/// A result; methods without one answer `None`.
+/// The result of a call; `None` if the method has none.
 pub type Outcome = Result<Option<Value>, Failure>;
 
-/// Numbers of Thrift's own exception.
+/// Error codes of Thrift's own exception.
 const UNKNOWN_METHOD: i32 = 1;
 const INTERNAL_ERROR: i32 = 6;
 const PROTOCOL_ERROR: i32 = 7;

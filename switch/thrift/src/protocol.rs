@@ -1,6 +1,6 @@
-//! Thrift's binary protocol, the strict form: messages from bytes and back.
+//! Thrift's binary protocol in its strict form: decodes and encodes messages.
 //!
-//! What comes from outside is bounded before anything is kept of it: bytes and values of a message, depth of nesting.
+//! Input is limited before it is stored: the bytes and values of a message, and the depth of nesting.
 
 use crate::value::{Value, kind};
 
@@ -15,35 +15,34 @@ pub enum MessageKind {
     Oneway = 4,
 }
 
-/// A message: a call, or the answer to one.
+/// A message: a call or its answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Message {
     pub kind: MessageKind,
-    /// `SERVICE:METHOD`; answers have the method alone.
+    /// `SERVICE:METHOD` in a call, `METHOD` in an answer.
     pub name: String,
-    /// The caller's number of the call.
+    /// The number that the caller gave to the call.
     pub sequence: i32,
-    /// Arguments or result.
+    /// The arguments or the result.
     pub fields: Vec<(i16, Value)>,
 }
 
 /// The longest name of a method, in bytes.
 const MAX_NAME: usize = 256;
-/// Values in one message.
+/// The most values in one message.
 const MAX_VALUES: usize = 100_000;
-/// Structures in structures.
+/// The deepest nesting of structures.
 const MAX_DEPTH: u32 = 8;
-/// The longest message in bytes; that of [`LONG_CALL`] has a program in it.
+/// The longest message in bytes. A [`LONG_CALL`] may be longer, because it contains a program.
 const MAX_MESSAGE: usize = 1 << 20;
 const MAX_LONG_MESSAGE: usize = 64 << 20;
 const LONG_CALL: &str = "standard:bm_load_new_config";
 
-/// Decoding error.
+/// A decoding error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trouble {
-    /// The message has at least this many bytes; the rest has not come yet.
+    /// The message has at least this many bytes; some have not arrived yet.
     Incomplete(usize),
-    /// Message that is not accepted.
     Malformed(String),
 }
 
@@ -51,10 +50,10 @@ fn malformed<T>(problem: impl Into<String>) -> Result<T, Trouble> {
     Err(Trouble::Malformed(problem.into()))
 }
 
-/// Reads a message from the front of these bytes; how many it has.
+/// Decodes the message at the start of these bytes. Returns it with its length.
 ///
 /// # Errors
-/// More bytes are needed, or no bytes will make it a message.
+/// If more bytes are needed, or the bytes are not a message.
 pub fn parse(bytes: &[u8]) -> Result<(Message, usize), Trouble> {
     let mut reader = Reader {
         bytes,
@@ -137,7 +136,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The number of a container's elements, each of at least `bytes` bytes: what they take is bounded before they come.
+    /// The number of elements of a container with `values` values each. It is checked against the limit before the
+    /// elements are read.
     fn count(&mut self, values: usize) -> Result<usize, Trouble> {
         let count = self.length()?;
         match count.checked_mul(values).and_then(|new| new.checked_add(self.values)) {
@@ -215,7 +215,7 @@ pub fn encode(message: &Message) -> Vec<u8> {
 }
 
 fn put_length(bytes: &mut Vec<u8>, length: usize) {
-    // The longest answer is a program that came in a message of at most 64 MiB.
+    // The longest answer is a program, and that came in a message of at most 64 MiB.
     bytes.extend((length as u32).to_be_bytes());
 }
 

@@ -1,7 +1,7 @@
-//! Connections: messages in, answers out.
+//! The connections: they read calls and send answers.
 //!
-//! A client that sends invalid messages, or sends too slowly, is disconnected. The log reports the first one, the second, the fourth
-//! and so on, so that repeated attempts do not fill it.
+//! A client that sends invalid messages, or sends too slowly, is disconnected. The log reports the first such client,
+//! the second, the fourth and so on, so that repeated attempts do not fill it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,28 +19,27 @@ use crate::protocol::{Message, MessageKind, Trouble, encode, parse};
 use crate::services;
 use crate::value::{Fields, Value, Wrong};
 
-/// Connections at a time; each may hold one message.
+/// The most connections at the same time. Each can hold one message.
 const MAX_CONNECTIONS: usize = 32;
-/// Limit on the time of a message from its first byte to its last, and of an answer until the client has it.
+/// The time limit for receiving a message, from its first byte to its last, and for sending an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 const BUFFER: usize = 16 << 10;
 const MICROS_PER_SECOND: u64 = 1_000_000;
 
-/// Takes lines for the operator.
+/// Writes a line for the operator.
 pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Identity of the switch.
+/// The identity of the switch.
 #[derive(Debug, Clone, Copy)]
 pub struct Identity {
-    /// Identifier of the device.
     pub device_id: u64,
-    /// Port of this server.
+    /// The port of this server.
     pub thrift_port: u16,
-    /// True if programs may be swapped.
+    /// Whether programs may be swapped.
     pub swap: bool,
 }
 
-/// Serves clients for as long as the runtime lives.
+/// Serves clients until the runtime ends.
 pub async fn serve(listener: TcpListener, identity: Identity, device: DeviceHandle, log: Log) {
     let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let troubles = Arc::new(Troubles {
@@ -52,7 +51,7 @@ pub async fn serve(listener: TcpListener, identity: Identity, device: DeviceHand
             Ok(accepted) => accepted,
             Err(error) => {
                 log(&format!("thrift: {error}"));
-                // Out of descriptors, most likely: others have to close theirs first.
+                // Probably no file descriptor is free: some must be closed first.
                 tokio::time::sleep(PATIENCE / 100).await;
                 continue;
             }
@@ -76,14 +75,14 @@ pub async fn serve(listener: TcpListener, identity: Identity, device: DeviceHand
     }
 }
 
-/// Connections that ended badly.
+/// Reports connections that ended with an error.
 struct Troubles {
     log: Log,
     count: AtomicU64,
 }
 
 impl Troubles {
-    /// A line for the first one, and whenever there are twice as many.
+    /// Logs the first error, and then whenever the number of errors has doubled.
     fn tell(&self, trouble: &str) {
         let count = self.count.fetch_add(1, Ordering::Relaxed) + 1;
         match count {
@@ -104,7 +103,7 @@ impl Connection {
     /// Answers calls until the client leaves.
     ///
     /// # Errors
-    /// One line that says why the client is disconnected.
+    /// One line with the reason why the client is disconnected.
     async fn serve(&self, mut stream: TcpStream) -> Result<(), String> {
         // Answers are short, and clients wait for them.
         let _ = stream.set_nodelay(true);
@@ -164,7 +163,8 @@ impl Connection {
             };
             return Some(Err(wrong.into()));
         };
-        // Translating a large program takes seconds: not on the data plane's thread, and not on those of the servers.
+        // Compiling a large program takes seconds, so it runs neither on the data-plane thread nor on the servers'
+        // threads.
         let program = tokio::task::spawn_blocking(|| Program::without_p4info(json))
             .await
             .ok()?;
@@ -203,14 +203,15 @@ fn since_epoch() -> i64 {
     micros.cast_signed()
 }
 
-/// The next message; `None` if the client left between two messages. `waiting` are the bytes that came and were not used.
+/// The next message; `None` if the client left between two messages. `waiting` holds bytes that have arrived but are
+/// not used yet.
 async fn next_message(stream: &mut TcpStream, waiting: &mut Vec<u8>) -> Result<Option<Message>, String> {
     if waiting.is_empty() {
         let mut first = [0; BUFFER];
         match stream.read(&mut first).await {
             Ok(0) => return Ok(None),
             Ok(count) => waiting.extend_from_slice(&first[..count]),
-            // A client that ends without closing.
+            // The client ended without closing the connection.
             Err(_) => return Ok(None),
         }
     }

@@ -26,7 +26,7 @@ pub enum Value {
     I32(i32),
     I64(i64),
     String(Vec<u8>),
-    /// Fields by number.
+    /// Fields with their numbers.
     Struct(Vec<(i16, Value)>),
     /// A list or a set: the type of its elements, and the elements.
     List(u8, Vec<Value>),
@@ -50,42 +50,38 @@ impl Value {
         }
     }
 
-    /// A list of structures.
     pub fn structs(items: impl Iterator<Item = Value>) -> Value {
         Value::List(kind::STRUCT, items.collect())
     }
 
-    /// A list of byte strings.
     pub fn strings(items: impl IntoIterator<Item = Vec<u8>>) -> Value {
         Value::List(kind::STRING, items.into_iter().map(Value::String).collect())
     }
 
-    /// A list of handles.
     pub fn handles(items: impl IntoIterator<Item = u32>) -> Value {
         let items = items.into_iter().map(|handle| Value::I32(handle.cast_signed()));
         Value::List(kind::I32, items.collect())
     }
 }
 
-/// The arguments of a call, or the fields of a structure among them.
+/// The arguments of a call, or the fields of a structure.
 #[derive(Debug, Clone, Copy)]
 pub struct Fields<'a>(pub &'a [(i16, Value)]);
 
-/// Wrong argument.
+/// A missing or wrong argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wrong {
-    /// Number of the field.
+    /// The number of the field.
     pub field: i16,
-    /// Expected type.
+    /// The expected type.
     pub expected: &'static str,
 }
 
 macro_rules! getters {
     ($($(#[$doc:meta])* $name:ident: $type:ty = $pattern:pat => $value:expr, $expected:literal;)*) => {
         $($(#[$doc])*
-        ///
         /// # Errors
-        /// The field is missing or of another type.
+        /// If the field is missing or has another type.
         pub fn $name(self, field: i16) -> Result<$type, Wrong> {
             match self.get(field) {
                 Some($pattern) => Ok($value),
@@ -105,15 +101,10 @@ impl<'a> Fields<'a> {
     }
 
     getters! {
-        /// A truth value.
         bool: bool = Value::Bool(value) => *value, "a bool";
-        /// A number of 16 bits.
         i16: i16 = Value::I16(value) => *value, "an i16";
-        /// A number of 32 bits.
         i32: i32 = Value::I32(value) => *value, "an i32";
-        /// A number of 64 bits.
         i64: i64 = Value::I64(value) => *value, "an i64";
-        /// A floating-point number.
         double: f64 = Value::Double(value) => *value, "a double";
         /// Bytes.
         bytes: &'a [u8] = Value::String(value) => value, "a string";
@@ -123,27 +114,24 @@ impl<'a> Fields<'a> {
         fields: Fields<'a> = Value::Struct(fields) => Fields(fields), "a struct";
     }
 
-    /// A name.
+    /// A string in UTF-8.
     ///
     /// # Errors
-    /// The field is missing, of another type, or not UTF-8.
+    /// If the field is missing, has another type, or is not UTF-8.
     pub fn text(self, field: i16) -> Result<&'a str, Wrong> {
         let expected = "a string in UTF-8";
         std::str::from_utf8(self.bytes(field)?).map_err(|_| Wrong { field, expected })
     }
 
-    /// A handle.
-    ///
-    /// # Errors
-    /// As [`Fields::i32`].
+    /// A handle; errors are those of [`Fields::i32`].
     pub fn handle(self, field: i16) -> Result<u32, Wrong> {
         self.i32(field).map(i32::cast_unsigned)
     }
 
-    /// Byte strings.
+    /// A list of byte strings.
     ///
     /// # Errors
-    /// The field is missing, or no list of strings.
+    /// If the field is missing or not a list of strings.
     pub fn strings(self, field: i16) -> Result<Vec<Vec<u8>>, Wrong> {
         let items = self.list(field)?.iter().map(|item| match item {
             Value::String(bytes) => Ok(bytes.clone()),
@@ -155,10 +143,10 @@ impl<'a> Fields<'a> {
         items.collect()
     }
 
-    /// Structures.
+    /// A list of structures.
     ///
     /// # Errors
-    /// The field is missing, or no list of structures.
+    /// If the field is missing or not a list of structures.
     pub fn structs(self, field: i16) -> Result<Vec<Fields<'a>>, Wrong> {
         let items = self.list(field)?.iter().map(|item| match item {
             Value::Struct(fields) => Ok(Fields(fields)),

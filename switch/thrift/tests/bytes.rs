@@ -1,4 +1,4 @@
-//! Input from outside ends at most its own connection.
+//! Invalid input ends at most its own connection.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -34,7 +34,7 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Bytes are a message that is written as it was read, a part of one that needs more, or none, with the reason.
+/// Checks the decoder: bytes are a message that encodes to the same bytes, or the start of a message, or invalid.
 fn is_judged(bytes: &[u8]) -> Result<(), TestCaseError> {
     match parse(bytes) {
         Ok((message, used)) => {
@@ -74,7 +74,7 @@ proptest! {
 }
 
 proptest! {
-    // Each case loads a program.
+    // The number of cases is small because each one loads a program.
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
@@ -129,7 +129,7 @@ fn what_a_message_declares_is_bounded_before_it_comes() {
     assert!(matches!(parse(&deep), Err(Trouble::Malformed(_))));
 }
 
-/// A server with its device on a thread; the lines of its log.
+/// Starts a server with its device on a thread. Returns its address and the lines of its log.
 fn server() -> (SocketAddr, Arc<Mutex<Vec<String>>>, tokio::runtime::Runtime) {
     let (jobs, waiting) = mpsc::channel::<Job>();
     std::thread::spawn(move || {
@@ -197,7 +197,7 @@ fn rubbish_closes_its_connection_and_others_go_on_and_the_log_is_not_filled() {
         let mut bad = connect(address);
         bad.write_all(rubbish).expect("it is open");
         let mut rest = Vec::new();
-        // What was not read makes the end a reset.
+        // Unread bytes turn the end of the connection into a reset.
         let _ = bad.read_to_end(&mut rest);
         assert!(rest.is_empty());
     }

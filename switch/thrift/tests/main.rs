@@ -1,4 +1,4 @@
-//! The services over TCP.
+//! The Thrift interface: its messages and its methods.
 
 mod bytes;
 mod common;

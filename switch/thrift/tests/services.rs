@@ -430,7 +430,7 @@ fn queues_are_set_one_by_one_a_port_at_a_time_or_all() {
             .iter()
             .all(|queue| queue.rate_pps == 100)
     );
-    // BMv2 has no such queue either, and says nothing.
+    // BMv2 does not have such a queue either, and reports no error.
     bench.done(
         "simple_switch:set_egress_priority_queue_depth",
         &[number(-1), number(9), number(40)],

@@ -70,10 +70,9 @@ impl From<Bad> for Objective {
     }
 }
 
-/// Default steps for models and for programs, which take longer for a trace.
+/// The default number of steps for models and for programs; a program needs more time for a trace.
 const STEPS: (usize, usize) = (20_000, 2000);
 
-/// Runs the program. `words` are its name and its arguments.
 pub fn main(words: Vec<OsString>) -> ExitCode {
     ended("p4sched-attack", run(&Args::parse_from(words)))
 }
@@ -89,7 +88,7 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let mut attacked = Scheduler::new(args.scheme, &sizes, program.as_ref())?;
     let mut against = Scheduler::new(args.against, &sizes, other_program.as_ref())?;
     let (objective, buffer) = (Objective::from(args.objective), sizes.buffer());
-    // A program that does not load says so here, and not in the search.
+    // Reports a program that does not load before the search starts.
     attacked.play(&[])?;
     against.play(&[])?;
     let cost = |scheduler: &mut Scheduler<'_>, trace: &[Arrival]| {
@@ -141,7 +140,7 @@ fn deadline(seconds: f64) -> Result<Instant, String> {
     deadline.ok_or_else(|| format!("--seconds {seconds}: it is a time from now on"))
 }
 
-/// A scheduler's result on the trace.
+/// The result of a scheduler on the trace.
 fn report(played: &Played, trace: &[Arrival], buffer: usize) -> Value {
     json!({
         "inversions": played.outcome.total_inversions(),

@@ -1,5 +1,5 @@
-//! Decisions of a program and its model on each packet of a trace. Each line of standard input is a request, a JSON
-//! object (`decisions.rs`). Each answer is a line of standard output: the decisions, or `{"error": "..."}`.
+//! The decisions of a program and of its model on each packet of a trace. A request is a line of standard input with a
+//! JSON object (`decisions.rs`). An answer is a line of standard output: the decisions, or `{"error": "..."}`.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, Write as _};
@@ -17,10 +17,9 @@ use crate::ended::ended;
 #[command(name = "p4sched-decisions", version)]
 struct Args {}
 
-/// Runs the program. `words` are its name and its arguments.
 pub fn main(words: Vec<OsString>) -> ExitCode {
     Args::parse_from(words);
-    // What a program lacks is an answer; it needs no trace of the stack.
+    // A panic becomes an answer; a stack trace is not needed.
     std::panic::set_hook(Box::new(|_| {}));
     ended("p4sched-decisions", run())
 }

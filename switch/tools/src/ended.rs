@@ -1,15 +1,15 @@
-//! Exit of a program.
+//! The exit of a program.
 
 use std::fmt::Display;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-/// The exit code. An error is one line on standard error, behind the program's name.
+/// The exit code. An error is printed as one line on standard error, after the program's name.
 pub fn ended(program: &str, result: Result<(), impl Display>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Nobody is left to be told when that fails too.
+            // If this fails too, nobody reads the error.
             let _ = writeln!(io::stderr(), "{program}: {error}");
             ExitCode::FAILURE
         }

@@ -1,4 +1,4 @@
-//! `p4sched-fuzz`: feeds one target after another with changed inputs of its corpus.
+//! `p4sched-fuzz`: runs each target with changed inputs of its corpus.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -14,16 +14,16 @@ use p4sched_fuzz::{Sessions, Target};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Time limit of an input, which normally takes milliseconds. One that takes this long would stop a switch.
+/// Time limit of one input. Inputs normally take milliseconds; one that takes this long would stop a switch.
 const LONGEST_RUN: Duration = Duration::from_secs(20);
-/// Limit on inputs that are kept for further changes, because their outcome was new.
+/// The most inputs that are kept for further changes because their outcome was new.
 const MAX_KEPT: usize = 4096;
-/// Folder in memory for data that is written for each input.
+/// A folder in memory for the file that is written for each input.
 const MEMORY: &str = "/dev/shm";
-/// Time to shorten a find.
+/// Time limit for shortening a find.
 const SHORTENING: Duration = Duration::from_secs(60);
 
-/// Feeds the compiler and the switch with inputs that nobody would make. An input that makes one of them panic, hang or
+/// Tests the compiler and the switch with random, unusual inputs. An input that makes one of them panic, hang or
 /// contradict itself is written into its target's folder of the corpus, and ends the run with status 1.
 #[derive(Parser)]
 #[command(name = "p4sched-fuzz")]
@@ -65,7 +65,7 @@ fn naming(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
-/// Changes inputs until the time is over. A find ends the process.
+/// Runs changed inputs until the time is over. A find ends the process.
 fn feed(target: Target, mut pool: Vec<Vec<u8>>, input: &Path, seed: u64, seconds: u64) -> io::Result<()> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut outcomes = HashSet::new();
@@ -83,7 +83,7 @@ fn feed(target: Target, mut pool: Vec<Vec<u8>>, input: &Path, seed: u64, seconds
         let outcome = target.run_on(&mut sessions, &text, |played| written = fs::write(input, played));
         written?;
         inputs += 1;
-        // What leads to something new is worth changing further.
+        // An input with a new outcome is worth further changes.
         if pool.len() < MAX_KEPT && outcomes.insert(outcome) {
             pool.push(text);
         }
@@ -96,14 +96,14 @@ fn feed(target: Target, mut pool: Vec<Vec<u8>>, input: &Path, seed: u64, seconds
     Ok(())
 }
 
-/// This program, as a new process.
+/// A command that runs this program again.
 fn itself() -> io::Result<Command> {
     let mut program = Command::new(env::current_exe()?);
     program.arg("fuzz");
     Ok(program)
 }
 
-/// True if an input is a find, in a separate process.
+/// Whether an input is a find; it runs in a separate process.
 fn is_find(target: Target, input: &Path) -> io::Result<bool> {
     let mut player = itself()?;
     player.arg(target.name()).arg("--play").arg(input);
@@ -120,7 +120,7 @@ fn is_find(target: Target, input: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Runs a target in a separate process, whose end shows a find; returns true if there was none.
+/// Runs a target in a separate process. Returns true if the process ended without a find.
 fn watch(target: Target, options: &Options, seed: u64) -> io::Result<bool> {
     let memory = Path::new(MEMORY);
     let folder = if memory.is_dir() {
@@ -196,7 +196,6 @@ fn run(options: &Options) -> io::Result<bool> {
     Ok(clean)
 }
 
-/// Runs the program. `words` are its name and its arguments.
 pub fn main(words: Vec<OsString>) -> ExitCode {
     match run(&Options::parse_from(words)) {
         Ok(true) => ExitCode::SUCCESS,

@@ -1,5 +1,5 @@
-//! `p4sched-tools`: all programs except the switch and the compiler. Each has its own name: `p4sched-simulate` is a
-//! link to this program, and `p4sched-tools simulate` is the same.
+//! `p4sched-tools`: all programs except the switch and the compiler. Each program has its own name: the link
+//! `p4sched-simulate` and the command `p4sched-tools simulate` run the same program.
 
 mod attack;
 mod decisions;
@@ -23,13 +23,13 @@ use std::process::ExitCode;
 
 use clap::{Arg, Command, value_parser};
 
-/// Prefix of the names of programs.
+/// The prefix of program names.
 const PREFIX: &str = "p4sched-";
-/// The command that makes the links.
+/// The command that creates the links.
 const LINK: &str = "link";
 
 struct Program {
-    /// Name without the prefix.
+    /// The name without the prefix.
     name: &'static str,
     about: &'static str,
     main: fn(Vec<OsString>) -> ExitCode,
@@ -101,7 +101,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The program that a link's name stands for.
+/// The program for the name of a link.
 fn named(word: &OsStr) -> Option<&'static Program> {
     let name = Path::new(word).file_name()?.to_str()?.strip_prefix(PREFIX)?;
     PROGRAMS.iter().find(|program| program.name == name)
@@ -147,7 +147,7 @@ fn linked() -> ExitCode {
     ended::ended("p4sched-tools: cannot link the names", links())
 }
 
-/// Makes the links, in place of programs that an earlier build left under these names.
+/// Creates the links. They replace programs that an earlier build left under these names.
 fn links() -> io::Result<()> {
     let own = env::current_exe()?;
     let target = own.file_name().unwrap_or(own.as_os_str());

@@ -1,4 +1,4 @@
-//! `p4sched-packet-trace`: captured packets against one program. `p4sched trace` calls it.
+//! `p4sched-packet-trace`: sends captured packets through a program. `p4sched trace` calls it.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -44,27 +44,26 @@ struct Args {
     await_entries: bool,
 }
 
-/// Bytes of a frame in text.
+/// The number of bytes of a frame to show in text.
 const DATA_BYTES: usize = 64;
 
-/// Runs the program. `words` are its name and its arguments.
 pub fn main(words: Vec<OsString>) -> ExitCode {
     let args = Args::parse_from(words);
     match run(&args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
-            // Nobody may read it.
+            // If this fails, nobody reads it.
             let _ = writeln!(io::stderr(), "{problem}");
             ExitCode::FAILURE
         }
     }
 }
 
-/// Reason why no more packets are shown.
+/// The reason why no more packets are shown.
 enum Stop {
-    /// An input cannot be read, or does not exist.
+    /// An input is missing or cannot be read.
     Input(String),
-    /// The output takes no more.
+    /// The output cannot be written.
     Output(io::Error),
 }
 
@@ -83,7 +82,7 @@ fn run(args: &Args) -> Result<(), String> {
     match walked.and_then(|()| Ok(written?)) {
         Ok(()) => Ok(()),
         Err(Stop::Input(problem)) => Err(problem),
-        // Whoever reads has seen enough.
+        // The reader closed the output because it has seen enough.
         Err(Stop::Output(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         Err(Stop::Output(error)) => Err(format!("the output cannot be written: {error}")),
     }
@@ -122,7 +121,7 @@ fn walk(args: &Args, bench: &mut Bench, out: &mut impl Write) -> Result<(), Stop
     }
 }
 
-/// Shows the way of a packet as text: its arrival, its events, and the packets that leave.
+/// Shows the path of a packet as text: its arrival, its events, and the packets that leave.
 fn show(
     out: &mut impl Write,
     (number, seconds): (u64, f64),
@@ -166,7 +165,7 @@ fn show(
     }
 }
 
-/// Lets a client write entries, until standard input ends.
+/// Lets a client write entries until standard input ends.
 fn await_entries(bench: &mut Bench, out: &mut impl Write) -> Result<(), Stop> {
     let no_server = |error: io::Error| Stop::Input(format!("no server for entries: {error}"));
     let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(no_server)?;

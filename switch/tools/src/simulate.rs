@@ -45,7 +45,6 @@ struct Args {
     p4_dir: Option<PathBuf>,
 }
 
-/// Runs the program. `words` are its name and its arguments.
 pub fn main(words: Vec<OsString>) -> ExitCode {
     ended("p4sched-simulate", run(&Args::parse_from(words)))
 }
@@ -74,7 +73,7 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     write(&args.output.join("summary.json"), &format!("{summary:#}\n"))?;
     write(&args.output.join("flows.csv"), &results::flows_csv(&world))?;
     let flows = &summary["flows"];
-    // How fast it was is no result of the run: it differs from machine to machine.
+    // The speed of the run is not a result: it differs between machines.
     writeln!(
         io::stderr(),
         "{} of {} flows completed; {seconds} s in {wall:.2} s, {:.1} million events a second",
@@ -85,10 +84,10 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Lets the kernel end this process when its parent has ended, so that no run is left behind.
+/// Makes the kernel end this process when its parent ends, so that no run stays behind.
 fn end_with(parent: i32) -> Result<(), Box<dyn Error>> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
-    // It may have ended before.
+    // The parent may have ended before this call.
     match getppid() {
         Some(pid) if pid.as_raw_pid() == parent => Ok(()),
         _ => Err(format!("--parent {parent}: it is not the parent of this process").into()),

@@ -1,5 +1,5 @@
-//! The experiment of PACKS 6.1 in stepped time: 11 Gbit/s of ranked packets over 10 Gbit/s, through the reference models or
-//! through the compiled P4 programs. Prints JSON.
+//! The experiment of PACKS section 6.1 in stepped time: 11 Gbit/s of ranked packets over 10 Gbit/s, through the
+//! reference models or the compiled P4 programs. Prints JSON.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -54,7 +54,6 @@ struct Args {
     output: Option<PathBuf>,
 }
 
-/// Runs the program. `words` are its name and its arguments.
 pub fn main(words: Vec<OsString>) -> ExitCode {
     ended("p4sched-stepped", run(&Args::parse_from(words)))
 }
@@ -83,7 +82,7 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The requested schemes. Refuses sizes that one of them cannot work with.
+/// The requested schemes. Refuses sizes that do not suit one of them.
 fn asked(args: &Args, sizes: &Sizes) -> Result<Vec<Scheme>, Box<dyn Error>> {
     let mut asked = args.schemes.clone();
     if asked.is_empty() {
@@ -97,7 +96,6 @@ fn asked(args: &Args, sizes: &Sizes) -> Result<Vec<Scheme>, Box<dyn Error>> {
     Ok(asked)
 }
 
-/// Runs the experiment of the paper.
 fn at_random(args: &Args, sizes: &Sizes, asked: &[Scheme]) -> Result<Value, Box<dyn Error>> {
     let sampler = RankSampler::new(args.ranks, args.rank_count)?;
     let ranks = independent(&sampler, args.packets, &mut seeded(args.seed));
@@ -125,7 +123,7 @@ fn at_random(args: &Args, sizes: &Sizes, asked: &[Scheme]) -> Result<Value, Box<
     }))
 }
 
-/// Runs a given trace.
+/// Runs the packets of a trace.
 fn replayed(args: &Args, sizes: &Sizes, asked: &[Scheme], trace: &[Arrival]) -> Result<Value, Box<dyn Error>> {
     let mut schemes = Map::new();
     for &scheme in asked {

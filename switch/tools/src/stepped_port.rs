@@ -1,10 +1,10 @@
-//! One port of a compiled ranked program in stepped time, commanded by JSON lines on standard input:
+//! One port of a compiled ranked program in stepped time. Commands are JSON lines on standard input:
 //!
 //! - `{"parameters": [20, 20, 26, 20, 15]}` sets the program's parameters;
-//! - `{"run_until_ns": 100000000}` lets time pass; answered on standard output by a line with the program's counters.
+//! - `{"run_until_ns": 100000000}` advances time; the answer on standard output is a line with the program's counters.
 //!
-//! When the input ends, everything that waits is sent, and the output file gets a line for each arrival: when its last
-//! bit left, in ns, or -1 if it was dropped.
+//! When the input ends, all waiting packets are sent. Then the output file gets one line for each arrival: the time in
+//! ns at which its last bit left, or -1 if it was dropped.
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -47,7 +47,6 @@ struct Args {
     output: PathBuf,
 }
 
-/// Runs the program. `words` are its name and its arguments.
 pub fn main(words: Vec<OsString>) -> ExitCode {
     ended("p4sched-stepped-port", run(&Args::parse_from(words)))
 }

@@ -1,4 +1,4 @@
-//! `p4sched-stf`: one script against one program. `p4sched stf` calls it for whole folders.
+//! `p4sched-stf`: runs one script against one program. `p4sched stf` calls it for whole folders.
 
 use std::ffi::OsString;
 use std::fs;
@@ -22,10 +22,9 @@ struct Args {
     verbose: bool,
 }
 
-/// Exit code if a file cannot be read, or has the wrong form.
+/// The exit code if a file cannot be read or is malformed.
 const CANNOT_RUN: u8 = 2;
 
-/// Runs the program. `words` are its name and its arguments.
 pub fn main(words: Vec<OsString>) -> ExitCode {
     let args = Args::parse_from(words);
     let run = || -> Result<p4sched_stf::Outcome, String> {

@@ -1,4 +1,4 @@
-//! Prints a trace of arrivals and of the model's decisions, for a switch whose time cannot be stepped.
+//! Prints a trace of arrivals and of the model's decisions, for a switch that runs in real time.
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -26,7 +26,6 @@ struct Args {
     packets: u32,
 }
 
-/// Runs the program. `words` are its name and its arguments.
 pub fn main(words: Vec<OsString>) -> ExitCode {
     ended("p4sched-trace", run(&Args::parse_from(words)))
 }

@@ -1,4 +1,4 @@
-//! `p4sched-traffic`: ranked UDP flows and TCP flows of given sizes, for the lab's experiments.
+//! `p4sched-traffic`: ranked UDP flows, and TCP flows of given sizes, for the lab's experiments.
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -224,11 +224,11 @@ fn run(command: Command) -> Result<(), TrafficError> {
     Ok(())
 }
 
-/// Raises the number of open files to the highest that this user may have: each connection is one.
+/// Raises the limit of open files to the highest that this user may have: each connection needs one.
 fn allow_many_connections() {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
-    // If the kernel refuses, the limit stays; a run that then needs more files fails with a message.
+    // If the kernel refuses, the limit stays. A run that needs more files then fails with a message.
     let _ = setrlimit(
         Resource::Nofile,
         rustix::process::Rlimit {
@@ -245,7 +245,6 @@ fn runtime() -> Result<tokio::runtime::Runtime, TrafficError> {
         .map_err(socket("cannot start"))
 }
 
-/// Runs the program. `words` are its name and its arguments.
 pub fn main(words: Vec<OsString>) -> ExitCode {
     ended("p4sched-traffic", run(Arguments::parse_from(words).command))
 }

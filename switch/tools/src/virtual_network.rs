@@ -22,9 +22,9 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::ended::ended;
 
-/// Threads that serve gRPC; the network has its own thread.
+/// Number of threads that serve gRPC; the network has its own thread.
 const SERVER_THREADS: usize = 2;
-/// Limit on the time for the last answers.
+/// Time limit for the last answers.
 const FAREWELL: Duration = Duration::from_millis(300);
 
 /// Kind of the end hosts.
@@ -136,7 +136,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
         }
-        // If the network's thread has ended, there is nothing to end.
+        // If the network's thread has already ended, there is nothing to do.
         let _ = messages.send(Message::End);
     });
     for switch in &network.switches {
@@ -147,14 +147,13 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     let ended = network.run();
     if ended.is_err() {
         let _ = temporary.map(TempDir::keep);
-        // Those who take part are still to be told why.
+        // The participants must still receive the reason.
         std::thread::sleep(FAREWELL);
     }
     runtime.shutdown_background();
     ended.map(|_| ())
 }
 
-/// Runs the program. `words` are its name and its arguments.
 pub fn main(words: Vec<OsString>) -> ExitCode {
     ended("p4sched-virtual", run(&Arguments::parse_from(words)))
 }

@@ -1,4 +1,4 @@
-//! `p4sched-tools` is each program, by its subcommand and by a link's name.
+//! `p4sched-tools` runs each program, by its subcommand and by the name of a link.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -17,7 +17,7 @@ fn a_link_and_a_subcommand_are_the_same_program() {
     let folder = tempfile::tempdir().expect("a folder");
     let tools = folder.path().join("p4sched-tools");
     std::fs::copy(env!("CARGO_BIN_EXE_p4sched-tools"), &tools).expect("a copy");
-    // what an earlier build left
+    // A program from an earlier build.
     std::fs::write(folder.path().join("p4sched-stepped"), "old").expect("a file");
     text(&output(&tools, &["link"]));
     text(&output(&tools, &["link"]));

@@ -4,12 +4,11 @@ use p4sched_dataplane::{Count, CounterId, MeterConfig, MeterId, RegisterId};
 
 use super::{CounterCode, MeterCode, Refusal, RegisterCode, Runtime};
 
-/// The cell of this index, if the array has it.
+/// The cell number for this index, if the array has such a cell.
 fn cell(index: i32, size: usize) -> Option<usize> {
     usize::try_from(index).ok().filter(|&index| index < size)
 }
 
-/// Counters.
 impl Runtime<'_> {
     fn counter(&self, name: &str) -> Result<(CounterId, usize), Refusal> {
         let counter = self.pipeline.counter(name);
@@ -24,7 +23,6 @@ impl Runtime<'_> {
         Ok((counter, cell.ok_or_else(problem)?))
     }
 
-    /// A cell of a counter.
     pub fn counter_read(&self, name: &str, index: i32) -> Result<Count, Refusal> {
         let (counter, cell) = self.counter_cell(name, index)?;
         let read = self.pipeline.counter_read(counter, cell);
@@ -49,7 +47,6 @@ impl Runtime<'_> {
     }
 }
 
-/// Meters.
 impl Runtime<'_> {
     fn meter(&self, name: &str) -> Result<(MeterId, usize), Refusal> {
         let meter = self.pipeline.meter(name);
@@ -64,7 +61,7 @@ impl Runtime<'_> {
         Ok((meter, cell.ok_or_else(problem)?))
     }
 
-    /// A cell of a meter; `None` while it is not configured.
+    /// The configuration of a meter's cell; `None` while it is not configured.
     pub fn meter_read(&self, name: &str, index: i32) -> Result<Option<MeterConfig>, Refusal> {
         let (meter, cell) = self.meter_cell(name, index)?;
         let read = self.pipeline.meter_read(meter, cell);
@@ -87,7 +84,6 @@ impl Runtime<'_> {
     }
 }
 
-/// Registers.
 impl Runtime<'_> {
     fn register(&self, name: &str) -> Result<(RegisterId, usize), Refusal> {
         let register = self.pipeline.register(name);
@@ -99,14 +95,14 @@ impl Runtime<'_> {
     fn register_value(&self, name: &str, register: RegisterId, cell: usize) -> Result<i64, Refusal> {
         let bytes = self.pipeline.register_read(register, cell);
         let bytes = bytes.map_err(|_| RegisterCode::InvalidIndex.because(format!("{name}: no cell {cell}")))?;
-        // The interface has 64 bits; of wider cells it shows the low ones.
+        // The interface has 64 bits; of a wider cell, it shows the low 64 bits.
         let low = bytes.iter().rev().take(8).rev();
         Ok(low
             .fold(0_u64, |value, &byte| value << 8 | u64::from(byte))
             .cast_signed())
     }
 
-    /// A cell of a register: its low 64 bits.
+    /// The low 64 bits of a register's cell.
     pub fn register_read(&self, name: &str, index: i32) -> Result<i64, Refusal> {
         let (register, size) = self.register(name)?;
         let cell = cell(index, size);
@@ -114,7 +110,6 @@ impl Runtime<'_> {
         self.register_value(name, register, cell.ok_or_else(problem)?)
     }
 
-    /// All cells of a register.
     pub fn register_read_all(&self, name: &str) -> Result<Vec<i64>, Refusal> {
         let (register, size) = self.register(name)?;
         (0..size)
@@ -122,7 +117,7 @@ impl Runtime<'_> {
             .collect()
     }
 
-    /// Writes the cells from `first` to before `end`; bits that do not fit into a cell are cut off.
+    /// Writes `value` to the cells `first..end`; bits that do not fit into a cell are cut off.
     pub fn register_write(&mut self, name: &str, first: i32, end: i32, value: i64) -> Result<(), Refusal> {
         let (register, size) = self.register(name)?;
         let index = &self.forwarding.index;

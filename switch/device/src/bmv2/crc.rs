@@ -5,7 +5,7 @@ pub use p4sched_dataplane::CustomCrc as CrcParameters;
 use super::{CrcCode, Refusal, Runtime};
 
 impl Runtime<'_> {
-    /// Gives a hash of `width` bits other parameters.
+    /// Sets the parameters of a hash of `width` bits.
     pub fn set_crc(&mut self, name: &str, width: u32, parameters: CrcParameters) -> Result<(), Refusal> {
         match self.pipeline.custom_crc(name) {
             None => Err(CrcCode::InvalidCalculationName.because(format!("no custom CRC '{name}'"))),

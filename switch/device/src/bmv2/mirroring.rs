@@ -6,15 +6,15 @@ use p4sched_proto::p4::v1::replica::PortKind;
 
 use super::{MirroringCode, Refusal, Runtime};
 
-/// BMv2's sessions have 15 bits.
+/// The largest session number: BMv2 uses 15 bits.
 const LAST_SESSION: i32 = 0x7fff;
 
-/// Where the clones of a session go.
+/// The destination of a session's clones.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Mirror {
     /// One copy to this port.
     pub port: Option<Port>,
-    /// One copy to each node's ports of this multicast group.
+    /// Copies to the ports of this multicast group's nodes.
     pub group: Option<u16>,
 }
 
@@ -23,7 +23,6 @@ fn no_session(id: i32) -> Refusal {
 }
 
 impl Runtime<'_> {
-    /// Creates or replaces a session.
     pub fn set_mirror(&mut self, id: i32, mirror: Mirror) -> Result<(), Refusal> {
         let number = u16::try_from(id).ok().filter(|_| id <= LAST_SESSION);
         let number = number.ok_or_else(|| {
@@ -48,7 +47,6 @@ impl Runtime<'_> {
         Ok(())
     }
 
-    /// Removes a session.
     pub fn delete_mirror(&mut self, id: i32) -> Result<(), Refusal> {
         let number = u16::try_from(id).map_err(|_| no_session(id))?;
         self.forwarding.clones.remove(&u32::from(number));
@@ -56,7 +54,7 @@ impl Runtime<'_> {
         known.then_some(()).ok_or_else(|| no_session(id))
     }
 
-    /// A session; of one with several ports, the first.
+    /// A session; if it has several ports, the first one.
     pub fn mirror(&self, id: i32) -> Result<Mirror, Refusal> {
         let session = u16::try_from(id)
             .ok()

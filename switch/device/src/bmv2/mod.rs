@@ -1,12 +1,12 @@
-//! BMv2's own runtime interface: objects by their names, entries by handles.
+//! BMv2's own runtime interface: objects have names, entries have handles.
 //!
-//! It writes to the same stores as P4Runtime, so each side sees what the other wrote:
+//! It writes to the same stores as P4Runtime, so each side sees what the other one wrote:
 //!
 //! | BMv2 | P4Runtime |
 //! |---|---|
-//! | handle of an entry | no such thing: its place in the order in which the table's entries were added, by either side |
-//! | member, group `h` of an action profile | member, group `h + 1` |
-//! | priority `p`, the smallest wins | priority `2^31 - 1 - p`, the largest wins; so does BMv2 itself |
+//! | handle of an entry | none; the handle is the entry's place in the order of insertion, whichever side inserted it |
+//! | member or group `h` of an action profile | member or group `h + 1` |
+//! | priority `p`, the smallest wins | priority `2^31 - 1 - p`, the largest wins (BMv2 converts in the same way) |
 //! | multicast nodes | the replicas of a group, one node for each instance |
 
 mod cells;
@@ -46,7 +46,8 @@ pub struct Runtime<'a> {
 }
 
 impl crate::device::Device {
-    /// The program that requests are about: the one that was loaded for a swap, or the one at work. `None` without one.
+    /// The program that requests apply to: the one that waits for a swap, else the active one. `None` without a
+    /// program.
     pub fn runtime(&mut self, now: Nanos) -> Option<Runtime<'_>> {
         self.look_for_idle_entries_from(now + idle::SCAN_EVERY);
         let (forwarding, pipeline) = self.target().ok()?;

@@ -12,7 +12,7 @@ use crate::fault::{Code, Fault};
 use crate::index::{Index, Profile};
 use crate::store::ProfileStore;
 
-/// A member: its handle, its action and the parameters at full width.
+/// A member: its handle, its action and its parameters at full width.
 pub type Member = (u32, String, Vec<Vec<u8>>);
 
 fn no_member(profile: &Profile, handle: u32) -> Refusal {
@@ -23,7 +23,7 @@ fn no_group(profile: &Profile, handle: u32) -> Refusal {
     TableCode::InvalidGroupHandle.because(format!("{}: no group {handle}", profile.name))
 }
 
-/// The smallest identifier that is free.
+/// The smallest free identifier.
 fn free<T>(taken: &BTreeMap<u32, T>) -> u32 {
     (1..).find(|id| !taken.contains_key(id)).unwrap_or(u32::MAX)
 }
@@ -43,7 +43,7 @@ fn member_handles(group: &p4rt::ActionProfileGroup) -> Vec<u32> {
 
 impl Runtime<'_> {
     fn profile_store(&self, profile: &Profile) -> &ProfileStore {
-        // Made for every profile when the program was loaded.
+        // The store exists: it is created for every profile when the program is loaded.
         &self.forwarding.profiles[&profile.id]
     }
 
@@ -62,7 +62,7 @@ impl Runtime<'_> {
         action_of(index, ids, name, data)
     }
 
-    /// Adds a member; its handle.
+    /// Adds a member and returns its handle.
     pub fn add_member(&mut self, name: &str, action: &str, data: &[Vec<u8>]) -> Result<u32, Refusal> {
         let index = self.forwarding.index.clone();
         let profile = profile(&index, name)?;
@@ -72,7 +72,6 @@ impl Runtime<'_> {
         Ok(id - 1)
     }
 
-    /// Replaces a member's action.
     pub fn modify_member(&mut self, name: &str, handle: u32, action: &str, data: &[Vec<u8>]) -> Result<(), Refusal> {
         let index = self.forwarding.index.clone();
         let profile = profile(&index, name)?;
@@ -120,7 +119,7 @@ impl Runtime<'_> {
         group.ok_or_else(|| no_group(profile, handle))
     }
 
-    /// Adds a group without members; its handle.
+    /// Adds an empty group and returns its handle.
     pub fn create_group(&mut self, name: &str) -> Result<u32, Refusal> {
         let index = self.forwarding.index.clone();
         let profile = profile(&index, name)?;
@@ -146,7 +145,6 @@ impl Runtime<'_> {
         written.map_err(|fault| in_use(fault, TableCode::GroupStillUsed))
     }
 
-    /// Adds a member to a group.
     pub fn add_to_group(&mut self, name: &str, member: u32, group: u32) -> Result<(), Refusal> {
         let index = self.forwarding.index.clone();
         let profile = profile(&index, name)?;
@@ -164,7 +162,7 @@ impl Runtime<'_> {
         self.change_group(&changed)
     }
 
-    /// Takes a member out of a group.
+    /// Removes a member from a group.
     pub fn remove_from_group(&mut self, name: &str, member: u32, group: u32) -> Result<(), Refusal> {
         let index = self.forwarding.index.clone();
         let profile = profile(&index, name)?;
@@ -188,7 +186,6 @@ impl Runtime<'_> {
         )?)
     }
 
-    /// All members.
     pub fn members(&self, name: &str) -> Result<Vec<Member>, Refusal> {
         let index = self.forwarding.index.clone();
         let store = self.profile_store(profile(&index, name)?);
@@ -196,7 +193,6 @@ impl Runtime<'_> {
         Ok(members.map(|(id, member)| member_row(&index, id - 1, member)).collect())
     }
 
-    /// One member.
     pub fn member(&self, name: &str, handle: u32) -> Result<Member, Refusal> {
         let index = self.forwarding.index.clone();
         let profile = profile(&index, name)?;
@@ -219,7 +215,7 @@ impl Runtime<'_> {
     }
 }
 
-/// A fault of a removal: what is used stays.
+/// The refusal for a failed removal; `used` is the code for an object that is still in use.
 fn in_use(fault: Fault, used: TableCode) -> Refusal {
     match fault.code {
         Code::FailedPrecondition => used.because(fault.message),

@@ -1,4 +1,4 @@
-//! BMv2's queues: room and packet rate of each.
+//! The settings of BMv2's queues: size and packet rate.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use p4sched_engine::QUEUES;
 
 use crate::device::Device;
 
-/// Queues of one port or of all, one or all of them.
+/// A selection of queues: one port or all, one priority or all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Queues {
     /// `None`: all ports.
@@ -16,7 +16,7 @@ pub struct Queues {
     pub priority: Option<i32>,
 }
 
-/// One number, or all up to a limit; nothing for a number that there is not.
+/// The range that holds one number, or all numbers below a limit. Empty if the number is not below the limit.
 fn selected(given: Option<i32>, limit: usize) -> Range<usize> {
     match given.map(usize::try_from) {
         None => 0..limit,
@@ -26,13 +26,13 @@ fn selected(given: Option<i32>, limit: usize) -> Range<usize> {
 }
 
 impl Device {
-    /// Sets the room of queues, in packets; without effect on queues that there are not, as in BMv2.
+    /// Sets the size of queues in packets; like BMv2, it ignores unknown queues.
     pub fn set_queue_sizes(&mut self, queues: Queues, packets: i32) {
         let packets = u32::try_from(packets).unwrap_or(0);
         self.set_queues(queues, |queue| queue.size_packets = packets);
     }
 
-    /// Sets the rate of queues, each by itself, in packets a second; 0: no limit.
+    /// Sets the rate of each selected queue in packets per second; 0 means no limit.
     pub fn set_queue_rates(&mut self, queues: Queues, packets_per_second: i64) {
         let rate = u64::try_from(packets_per_second).unwrap_or(0);
         self.set_queues(queues, |queue| queue.rate_pps = rate);
@@ -45,7 +45,7 @@ impl Device {
             settings.config.queues[selected(queues.priority, QUEUES)]
                 .iter_mut()
                 .for_each(&set);
-            // What was in force stays in force with other queues.
+            // Settings that were valid stay valid when only their queues change.
             let changed = self.engine_mut().set_port(port, settings);
             debug_assert!(changed.is_ok(), "port {port}: {changed:?}");
         }

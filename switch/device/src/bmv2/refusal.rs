@@ -1,12 +1,12 @@
-//! Why BMv2's runtime interface refuses a request: a number of the interface, and a sentence for the log.
+//! Errors of BMv2's runtime interface: a code of the interface, and a sentence for the log.
 
 use crate::fault::{Code, Fault};
 
-/// One refused request.
+/// A refused request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct Refusal {
-    /// Its number in the interface; each kind of request has its own.
+    /// Its code in the interface; each kind of request has its own codes.
     pub code: i32,
     /// What was wrong, where, and what would be right.
     pub reason: String,
@@ -20,7 +20,7 @@ macro_rules! codes {
         pub enum $name { $($code = $number),* }
 
         impl $name {
-            /// A refusal with this number.
+            /// A refusal with this code.
             pub fn because(self, reason: impl Into<String>) -> Refusal {
                 Refusal { code: self as i32, reason: reason.into() }
             }
@@ -58,7 +58,7 @@ codes!(/// Ports.
 codes!(/// Parameters of CRCs.
     CrcCode { InvalidCalculationName = 1, WrongTypeCalculation = 2 });
 
-/// A refusal by the tables that both interfaces share.
+/// Converts an error of the tables that both interfaces share.
 impl From<Fault> for Refusal {
     fn from(fault: Fault) -> Refusal {
         let code = match fault.code {

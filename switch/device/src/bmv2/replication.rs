@@ -8,7 +8,7 @@ use p4sched_proto::p4::v1::replica::PortKind;
 
 use super::{Node, Refusal, ReplicationCode, Runtime};
 
-/// Groups of v1model have 16 bits; 0 asks for no copies.
+/// The largest group number: v1model uses 16 bits. Group 0 means no copies.
 const LAST_GROUP: i32 = 0xffff;
 
 fn no_group(group: i32) -> Refusal {
@@ -16,7 +16,7 @@ fn no_group(group: i32) -> Refusal {
 }
 
 impl Runtime<'_> {
-    /// Creates a group without nodes; one that exists stays as it is.
+    /// Creates a group without nodes; an existing group stays unchanged.
     pub fn create_multicast_group(&mut self, group: i32) -> Result<(), Refusal> {
         let id = u32::try_from(group).ok().filter(|_| (1..=LAST_GROUP).contains(&group));
         let id = id.ok_or_else(|| {
@@ -28,7 +28,7 @@ impl Runtime<'_> {
         Ok(())
     }
 
-    /// Removes a group; its nodes belong to none.
+    /// Removes a group; its nodes stay, without a group.
     pub fn destroy_multicast_group(&mut self, group: i32) -> Result<(), Refusal> {
         let id = self.known_group(group)?;
         for handle in self.forwarding.nodes.of_group(id).to_vec() {
@@ -52,7 +52,7 @@ impl Runtime<'_> {
         Ok((id, node))
     }
 
-    /// Adds a node that belongs to no group; its handle.
+    /// Adds a node that belongs to no group, and returns its handle.
     pub fn create_node(&mut self, rid: i32, ports: Vec<Port>, lags: Vec<u16>) -> Result<u32, Refusal> {
         let rid = u16::try_from(rid);
         let rid = rid.map_err(|_| ReplicationCode::Error.because("an egress_rid has 16 bits"))?;
@@ -64,7 +64,7 @@ impl Runtime<'_> {
         }))
     }
 
-    /// Replaces ports and LAGs of a node.
+    /// Replaces the ports and LAGs of a node.
     pub fn update_node(&mut self, handle: i32, ports: Vec<Port>, lags: Vec<u16>) -> Result<(), Refusal> {
         let (_, node) = self.node(handle)?;
         (node.ports, node.lags) = (ports, lags);
@@ -74,7 +74,7 @@ impl Runtime<'_> {
         Ok(())
     }
 
-    /// Makes a node one of a group's.
+    /// Adds a node to a group.
     pub fn associate_node(&mut self, group: i32, handle: i32) -> Result<(), Refusal> {
         let (id, node) = self.node(handle)?;
         let belongs = node.group.is_some();
@@ -87,7 +87,7 @@ impl Runtime<'_> {
         Ok(())
     }
 
-    /// Takes a node out of its group.
+    /// Removes a node from its group.
     pub fn dissociate_node(&mut self, group: i32, handle: i32) -> Result<(), Refusal> {
         let (id, node) = self.node(handle)?;
         let of = node.group;
@@ -100,7 +100,6 @@ impl Runtime<'_> {
         Ok(())
     }
 
-    /// Removes a node.
     pub fn destroy_node(&mut self, handle: i32) -> Result<(), Refusal> {
         let (id, node) = self.node(handle)?;
         let group = node.group;
@@ -111,7 +110,6 @@ impl Runtime<'_> {
         Ok(())
     }
 
-    /// Sets the ports of a LAG.
     pub fn set_lag(&mut self, lag: i16, ports: Vec<Port>) -> Result<(), Refusal> {
         let id = u16::try_from(lag).map_err(|_| ReplicationCode::Error.because(format!("LAG {lag}")))?;
         self.forwarding.nodes.lags.insert(id, ports);
@@ -121,7 +119,7 @@ impl Runtime<'_> {
         Ok(())
     }
 
-    /// Brings a group to the state of its nodes.
+    /// Updates a group from its nodes.
     fn refresh(&mut self, group: u32) {
         let copies = self.forwarding.nodes.replicas(group);
         let replicas = copies.iter().map(|&(port, rid)| p4rt::Replica {
@@ -138,7 +136,7 @@ impl Runtime<'_> {
         self.pipeline.mcast_group_set(group as u16, copies);
     }
 
-    /// All groups with the handles of their nodes.
+    /// All groups, with the handles of their nodes.
     pub fn multicast_groups(&self) -> Vec<(u32, Vec<u32>)> {
         let groups = self.forwarding.multicast.keys();
         groups

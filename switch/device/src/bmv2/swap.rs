@@ -1,4 +1,4 @@
-//! Swaps of programs, and the way back to a program's initial state.
+//! Swaps of programs, and the reset to a program's initial state.
 
 use p4sched_proto::p4::v1 as p4rt;
 
@@ -8,11 +8,11 @@ use crate::forwarding::Forwarding;
 use crate::program::Program;
 
 impl Device {
-    /// Keeps a program for [`Device::swap`]; requests are about it from now on. Multicast groups and mirroring sessions belong to
-    /// the switch: the new program has them too.
+    /// Keeps a program for [`Device::swap`]. From then on, requests apply to it. Multicast groups and mirroring
+    /// sessions belong to the switch, so the new program keeps them.
     ///
     /// # Errors
-    /// Another program waits for its swap.
+    /// If another program already waits for its swap.
     pub fn load_for_swap(&mut self, mut program: Program) -> Result<(), Refusal> {
         if self.waits_for_swap() {
             return Err(SwapCode::OngoingSwap.because("another program waits for its swap"));
@@ -39,10 +39,10 @@ impl Device {
         Ok(())
     }
 
-    /// Puts the program to work that [`Device::load_for_swap`] kept.
+    /// Makes the program active that [`Device::load_for_swap`] kept.
     ///
     /// # Errors
-    /// There is none, or the switch can not take it as it is set up.
+    /// If no program waits, or the switch cannot run it with its present settings.
     pub fn swap(&mut self) -> Result<(), Refusal> {
         if !self.waits_for_swap() {
             return Err(SwapCode::NoOngoingSwap.because("no program waits for a swap"));
@@ -51,13 +51,14 @@ impl Device {
             .map_err(|fault| SwapCode::ConfigSwapDisabled.because(fault.message))
     }
 
-    /// What [`Device::restart`] needs: the configuration of the program at work, to make the same program again.
+    /// The configuration of the active program, from which [`Device::restart`] gets the same program again.
     pub fn config_at_work(&self) -> Option<p4rt::ForwardingPipelineConfig> {
         let (forwarding, _) = self.at_work()?;
         Some(forwarding.config.clone())
     }
 
-    /// Puts the same program to work in its initial state. Mirroring sessions stay, as in BMv2.
+    /// Resets the switch to the initial state of `program`, the same program again. As in BMv2, mirroring sessions
+    /// stay.
     ///
     /// # Errors
     /// Those of [`Device::commit`].

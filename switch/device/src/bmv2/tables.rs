@@ -14,29 +14,29 @@ use crate::index::{Index, Table};
 use crate::match_key::{self, key_of, ones, prefix_mask};
 use crate::store::Stored;
 
-/// BMv2's lowest priority, from which P4Runtime's are counted.
+/// BMv2's lowest priority. P4Runtime's priorities are counted down from it.
 const LAST_PRIORITY: i32 = i32::MAX;
 const NANOS_PER_MILLI: i64 = 1_000_000;
 
-/// One field of a key, in bytes at the field's full width.
+/// One field of a key; its bytes have the field's full width.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyParam {
     /// Equal to the value.
     Exact(Vec<u8>),
-    /// The first n bits equal.
+    /// A value and the length of its prefix in bits.
     Lpm(Vec<u8>, i32),
     /// Value and mask.
     Ternary(Vec<u8>, Vec<u8>),
     /// Validity of a header.
     Valid(bool),
-    /// From the first to the second, both included.
+    /// The first and the last value, both included.
     Range(Vec<u8>, Vec<u8>),
 }
 
 /// What an entry does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RowAction {
-    /// Nothing: no default action was set.
+    /// No default action was set.
     None,
     /// An action and its parameters at full width.
     Action(String, Vec<Vec<u8>>),
@@ -46,27 +46,24 @@ pub enum RowAction {
     Group(u32),
 }
 
-/// How long an entry lives without being hit, and how long it was not hit. In ms.
+/// The idle timeout of an entry, in ms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Life {
-    /// Until it counts as idle.
+    /// Time without a hit after which the entry counts as idle.
     pub timeout_ms: i32,
-    /// Since the last hit.
+    /// Time since the last hit.
     pub since_hit_ms: i32,
 }
 
-/// An entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryRow {
-    /// Its handle.
     pub handle: u32,
-    /// One for each field of the key.
+    /// One parameter for each field of the key.
     pub key: Vec<KeyParam>,
-    /// The smallest wins; -1 in tables without priorities.
+    /// The smallest wins; -1 in a table without priorities.
     pub priority: i32,
-    /// What it does.
     pub action: RowAction,
-    /// If it has a timeout.
+    /// `None` without an idle timeout.
     pub life: Option<Life>,
 }
 
@@ -74,7 +71,7 @@ fn bad_key(fault: Fault) -> Refusal {
     TableCode::BadMatchKey.because(fault.message)
 }
 
-/// A field of a key as the stores hold it; bits that a mask or prefix leaves out do not count.
+/// A key field as the stores hold it; bits outside the mask or prefix are cleared.
 fn field_key(table: &str, field: &Field, given: &KeyParam) -> Result<MatchKey, Refusal> {
     let place = format!("{table}: key field '{}'", field.name);
     let full = |bytes: &[u8]| match bytes {
@@ -141,7 +138,7 @@ fn param_of(field: &Field, key: MatchKey) -> KeyParam {
     }
 }
 
-/// Key and priority of an entry, as P4Runtime has them.
+/// The key and priority of an entry, converted to P4Runtime's.
 fn entry_of(table: &Table, key: &[KeyParam], priority: i32) -> Result<p4rt::TableEntry, Refusal> {
     if table.fields.is_empty() {
         let problem = format!("{}: a table without a key has only its default action", table.name);
@@ -175,7 +172,7 @@ fn entry_of(table: &Table, key: &[KeyParam], priority: i32) -> Result<p4rt::Tabl
     })
 }
 
-/// An action by its name, among those of `ids`.
+/// The action of this name, among those of `ids`.
 pub(super) fn action_of(
     index: &Index,
     mut ids: impl Iterator<Item = u32>,
@@ -209,7 +206,7 @@ pub(super) fn action_of(
     })
 }
 
-/// The name and the parameters of an action that was read back, without leading zeros, as BMv2 has them.
+/// The name and parameters of an action, for an answer. As in BMv2, parameters have no leading zeros.
 pub(super) fn named_action(index: &Index, action: &p4rt::Action) -> (String, Vec<Vec<u8>>) {
     let Some(declared) = index.actions.get(&action.action_id) else {
         return (String::new(), Vec::new());
@@ -226,7 +223,7 @@ fn table_action(kind: ActionKind) -> Option<p4rt::TableAction> {
     Some(p4rt::TableAction { r#type: Some(kind) })
 }
 
-/// What an entry shall do.
+/// The P4Runtime message for an entry's action.
 fn action_kind(index: &Index, table: &Table, action: &RowAction) -> Result<ActionKind, Refusal> {
     match (action, table.profile) {
         (RowAction::Action(name, data), None) => {
@@ -246,14 +243,13 @@ fn action_kind(index: &Index, table: &Table, action: &RowAction) -> Result<Actio
 }
 
 impl Runtime<'_> {
-    /// How many entries a table has.
     pub fn entry_count(&self, name: &str) -> Result<usize, Refusal> {
         let index = self.forwarding.index.clone();
         let table = table(&index, name)?;
         Ok(self.store(table).map_or(0, |store| store.iter().count()))
     }
 
-    /// Adds an entry; its handle.
+    /// Adds an entry and returns its handle.
     pub fn add(&mut self, name: &str, key: &[KeyParam], action: &RowAction, priority: i32) -> Result<u32, Refusal> {
         let index = self.forwarding.index.clone();
         let table = table(&index, name)?;
@@ -270,7 +266,7 @@ impl Runtime<'_> {
         Ok(handle as u32)
     }
 
-    /// An entry's action, with what can be said better than by a fault.
+    /// Checks an entry's action, with clearer errors than those of the shared tables.
     fn checked(&self, index: &Index, table: &Table, action: &RowAction) -> Result<ActionKind, Refusal> {
         let kind = action_kind(index, table, action)?;
         let store = table.profile.and_then(|profile| self.forwarding.profiles.get(&profile));
@@ -289,7 +285,7 @@ impl Runtime<'_> {
         }
     }
 
-    /// Replaces what an entry does; its counter, meter and timeout stay.
+    /// Replaces the action of an entry; its counter, meter and timeout stay.
     pub fn modify(&mut self, name: &str, handle: u32, action: &RowAction) -> Result<(), Refusal> {
         let index = self.forwarding.index.clone();
         let table = table(&index, name)?;
@@ -316,7 +312,6 @@ impl Runtime<'_> {
         )?)
     }
 
-    /// Removes an entry.
     pub fn delete(&mut self, name: &str, handle: u32) -> Result<(), Refusal> {
         let index = self.forwarding.index.clone();
         let table = table(&index, name)?;
@@ -333,7 +328,7 @@ impl Runtime<'_> {
         )?)
     }
 
-    /// Removes all entries; the default action becomes the program's own again if `reset_default`.
+    /// Removes all entries. If `reset_default`, the program's own default action is restored.
     pub fn clear(&mut self, name: &str, reset_default: bool) -> Result<(), Refusal> {
         let index = self.forwarding.index.clone();
         let table = table(&index, name)?;
@@ -351,7 +346,7 @@ impl Runtime<'_> {
         }
     }
 
-    /// Sets the default action; [`RowAction::None`] makes it the program's own.
+    /// Sets the default action; [`RowAction::None`] restores the program's own.
     pub fn set_default(&mut self, name: &str, action: &RowAction) -> Result<(), Refusal> {
         let index = self.forwarding.index.clone();
         let table = table(&index, name)?;
@@ -363,7 +358,7 @@ impl Runtime<'_> {
             action => Some(self.checked(&index, table, action)?),
         };
         let call = match kind {
-            // A default member or group: P4Runtime has no message for it.
+            // P4Runtime has no message for a default member or group.
             Some(ActionKind::ActionProfileMemberId(member)) => ActionCall::Member(member),
             Some(ActionKind::ActionProfileGroupId(group)) => ActionCall::Group(group),
             None if table.profile.is_some() => {
@@ -393,7 +388,6 @@ impl Runtime<'_> {
             .map_err(Fault::from)?)
     }
 
-    /// The default action.
     pub fn default_action(&self, name: &str) -> Result<RowAction, Refusal> {
         let index = self.forwarding.index.clone();
         let table = table(&index, name)?;
@@ -408,7 +402,7 @@ impl Runtime<'_> {
         })
     }
 
-    /// After how many ms without a hit an entry counts as idle; 0: never.
+    /// Sets the time in ms without a hit after which an entry counts as idle; 0 means never.
     pub fn set_timeout(&mut self, name: &str, handle: u32, timeout_ms: i32) -> Result<(), Refusal> {
         let index = self.forwarding.index.clone();
         let table = table(&index, name)?;
@@ -424,7 +418,7 @@ impl Runtime<'_> {
         Ok(())
     }
 
-    /// All entries, in the order in which they were added.
+    /// All entries, in the order of insertion.
     pub fn entries(&self, name: &str) -> Result<Vec<EntryRow>, Refusal> {
         let index = self.forwarding.index.clone();
         let table = table(&index, name)?;
@@ -433,14 +427,13 @@ impl Runtime<'_> {
             .collect()
     }
 
-    /// One entry.
     pub fn entry(&self, name: &str, handle: u32) -> Result<EntryRow, Refusal> {
         let index = self.forwarding.index.clone();
         let table = table(&index, name)?;
         self.row(&index, table, handle, self.stored(table, handle)?)
     }
 
-    /// The entry of this key and priority.
+    /// The entry with this key and priority.
     pub fn entry_of_key(&self, name: &str, key: &[KeyParam], priority: i32) -> Result<EntryRow, Refusal> {
         let index = self.forwarding.index.clone();
         let table = table(&index, name)?;
@@ -462,7 +455,7 @@ impl Runtime<'_> {
             }
             Some(ActionKind::ActionProfileMemberId(member)) => RowAction::Member(member.wrapping_sub(1)),
             Some(ActionKind::ActionProfileGroupId(group)) => RowAction::Group(group.wrapping_sub(1)),
-            // BMv2 shows the group behind a one-shot entry too.
+            // Like BMv2, shows the group behind a one-shot entry too.
             _ => match &stored.one_shot {
                 Some(one_shot) => RowAction::Group(one_shot.group.wrapping_sub(1)),
                 None => RowAction::None,
@@ -495,7 +488,6 @@ impl Runtime<'_> {
         }
     }
 
-    /// An entry's direct counter.
     pub fn direct_counter(&self, name: &str, handle: u32) -> Result<Count, Refusal> {
         let index = self.forwarding.index.clone();
         let table = self.counted(&index, name)?;
@@ -503,7 +495,6 @@ impl Runtime<'_> {
         Ok(self.pipeline.direct_counter(table.table, place).map_err(Fault::from)?)
     }
 
-    /// Sets an entry's direct counter.
     pub fn set_direct_counter(&mut self, name: &str, handle: u32, count: Count) -> Result<(), Refusal> {
         let index = self.forwarding.index.clone();
         let table = self.counted(&index, name)?;
@@ -543,7 +534,6 @@ impl Runtime<'_> {
         Ok(self.pipeline.direct_meter(table.table, place).map_err(Fault::from)?)
     }
 
-    /// Configures an entry's direct meter.
     pub fn set_direct_meter(&mut self, name: &str, handle: u32, config: MeterConfig) -> Result<(), Refusal> {
         let index = self.forwarding.index.clone();
         let table = self.metered(&index, name)?;

@@ -1,4 +1,4 @@
-//! Parser value sets: values of all fields of a member, one after the other.
+//! Parser value sets. A value holds all fields of a member, one after the other.
 
 use p4sched_dataplane::MatchKey;
 use p4sched_proto::p4::v1 as p4rt;
@@ -17,7 +17,7 @@ fn value_set<'i>(index: &'i Index, name: &str) -> Result<(u32, &'i ValueSet), Re
     Ok((*id, set))
 }
 
-/// A member from its value.
+/// Makes a member from its value.
 fn member_of(set: &ValueSet, value: &[u8]) -> Result<p4rt::ValueSetMember, Refusal> {
     let width: u32 = set.fields.iter().map(|field| field.width).sum();
     let full = full_width(&set.name, value, width).map_err(|fault| ValueSetCode::Error.because(fault.message))?;
@@ -33,7 +33,7 @@ fn member_of(set: &ValueSet, value: &[u8]) -> Result<p4rt::ValueSetMember, Refus
 }
 
 impl Runtime<'_> {
-    /// The values of a set, each in as many bytes as it needs.
+    /// The values of a set, each in its shortest form.
     pub fn value_set(&self, name: &str) -> Result<Vec<Vec<u8>>, Refusal> {
         let index = self.forwarding.index.clone();
         let (id, set) = value_set(&index, name)?;
@@ -61,7 +61,7 @@ impl Runtime<'_> {
         written.map_err(|fault| ValueSetCode::Error.because(fault.message))
     }
 
-    /// Adds a value; one that is there stays.
+    /// Adds a value; a value that is already there stays.
     pub fn add_value(&mut self, name: &str, value: &[u8]) -> Result<(), Refusal> {
         self.replace(name, |members, set| {
             let member = member_of(set, value)?;
@@ -72,7 +72,7 @@ impl Runtime<'_> {
         })
     }
 
-    /// Removes a value, if it is there.
+    /// Removes a value if it is there.
     pub fn remove_value(&mut self, name: &str, value: &[u8]) -> Result<(), Refusal> {
         self.replace(name, |members, set| {
             let member = member_of(set, value)?;
@@ -81,7 +81,6 @@ impl Runtime<'_> {
         })
     }
 
-    /// Removes all values.
     pub fn clear_values(&mut self, name: &str) -> Result<(), Refusal> {
         self.replace(name, |members, _| {
             members.clear();

@@ -1,4 +1,4 @@
-//! What all arrays of cells have in common.
+//! Checks that counters, meters and registers share.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use p4sched_proto::p4::v1::update::Type;
 use crate::fault::Fault;
 use crate::index::unknown;
 
-/// The cells of an array that a request means: one, or all of them if it gives no index.
+/// The cells of an array that a request selects: one, or all of them if it gives no index.
 ///
 /// # Errors
-/// `INVALID_ARGUMENT` for a negative index, `OUT_OF_RANGE` for one behind the end.
+/// `INVALID_ARGUMENT` for a negative index, `OUT_OF_RANGE` for one past the end.
 pub(crate) fn cells(name: &str, size: usize, index: Option<&p4rt::Index>) -> Result<std::ops::Range<usize>, Fault> {
     let Some(index) = index else { return Ok(0..size) };
     let cell = usize::try_from(index.index)
@@ -22,10 +22,7 @@ pub(crate) fn cells(name: &str, size: usize, index: Option<&p4rt::Index>) -> Res
     Ok(cell..cell + 1)
 }
 
-/// Refuses the updates other than MODIFY that some entities do not have.
-///
-/// # Errors
-/// `INVALID_ARGUMENT`.
+/// Refuses all updates except MODIFY, with `INVALID_ARGUMENT`.
 pub(crate) fn modify_only(what: &str, kind: Type) -> Result<(), Fault> {
     if kind == Type::Modify {
         return Ok(());
@@ -38,7 +35,7 @@ pub(crate) fn modify_only(what: &str, kind: Type) -> Result<(), Fault> {
 /// The objects that a read selects: one, or all of them if it gives no identifier.
 ///
 /// # Errors
-/// `INVALID_ARGUMENT` for an identifier that P4Info does not have.
+/// `INVALID_ARGUMENT` for an identifier that is not in P4Info.
 pub(crate) fn selected<'a, T>(
     objects: &'a BTreeMap<u32, T>,
     what: &str,

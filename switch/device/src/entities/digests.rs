@@ -1,4 +1,4 @@
-//! How digests are sent.
+//! The configuration of digests.
 
 use p4sched_dataplane::Nanos;
 use p4sched_proto::p4::v1 as p4rt;

@@ -8,7 +8,7 @@ use crate::forwarding::Forwarding;
 use crate::index::Table;
 use crate::match_key::key_of;
 
-/// Whose direct resource it is: an entry's, or the default action's.
+/// The owner of a direct resource: an entry or the default action.
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` for a malformed key, `NOT_FOUND` if there is no such entry.
@@ -35,18 +35,18 @@ pub(crate) fn owner(
     Ok(Row::Entry(stored.handle))
 }
 
-/// An owner of a direct resource, and the part of its entry that identifies it.
+/// The owner of a direct resource, and the part of its entry that identifies it.
 pub(crate) struct Owner<'a> {
     pub table: &'a Table,
     pub row: Row,
     pub entry: p4rt::TableEntry,
 }
 
-/// The owners of direct resources that a read selects: one, all entries or the default action of a table, or those of all tables that
-/// `has` names.
+/// The owners of direct resources that a read selects: one, all entries or the default action of a table, or those of
+/// all tables for which `has` is true.
 ///
 /// # Errors
-/// As [`owner`], and `INVALID_ARGUMENT` for a table that has no such resource.
+/// Those of [`owner`], and `INVALID_ARGUMENT` for a table that has no such resource.
 pub(crate) fn owners<'a>(
     forwarding: &'a Forwarding,
     pipeline: &Pipeline,

@@ -1,4 +1,4 @@
-//! What depends on links that are up: members of groups with a watch port, and replicas with backups.
+//! Updates after a link changes: group members with a watch port, and replicas with backups.
 
 use p4sched_dataplane::Pipeline;
 use p4sched_proto::p4::v1 as p4rt;
@@ -8,7 +8,7 @@ use super::{one_shot, replication};
 use crate::forwarding::Forwarding;
 use crate::links::liveness::{of_choice, of_member, shares};
 
-/// Brings groups and replicas to the state of the links.
+/// Updates groups and replicas with the state of the links.
 pub fn follow(forwarding: &Forwarding, pipeline: &mut Pipeline) {
     let links = &forwarding.links;
     let watches = |group: &&p4rt::ActionProfileGroup| group.members.iter().any(|member| of_member(member).is_some());

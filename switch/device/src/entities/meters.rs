@@ -16,7 +16,7 @@ use crate::index::unknown;
 /// A meter's configuration from a request.
 ///
 /// # Errors
-/// `INVALID_ARGUMENT` for negative rates, and for rates and bursts that the meter's type does not have.
+/// `INVALID_ARGUMENT` for negative rates, and for rates or bursts that the meter's type does not have.
 pub(crate) fn from_request(
     name: &str,
     kind: meter_spec::Type,
@@ -61,13 +61,13 @@ pub(crate) fn to_response(config: MeterConfig) -> p4rt::MeterConfig {
     }
 }
 
-/// Counts of the colours, for a response.
+/// The counts of the colours, for a response.
 pub(crate) fn colours(counts: [Count; 3]) -> p4rt::MeterCounterData {
     let [green, yellow, red] = counts.map(|count| Some(counters::to_response(count)));
     p4rt::MeterCounterData { green, yellow, red }
 }
 
-/// Whether a write makes the counts of colours 0: there is nothing else that it can do.
+/// Whether a write resets the counts of the colours to 0, the only value that a write may set.
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` for counts other than 0.
@@ -86,7 +86,7 @@ pub(crate) fn clears(name: &str, counts: Option<&p4rt::MeterCounterData>) -> Res
     Ok(true)
 }
 
-/// Configures one cell of an indirect meter, or all of them; no configuration makes everything green.
+/// Configures one cell of an indirect meter, or all of them; without a configuration, every packet is green.
 pub(crate) fn write(
     forwarding: &mut Forwarding,
     pipeline: &mut Pipeline,
@@ -192,7 +192,7 @@ pub(crate) fn read_direct(
     entries.collect()
 }
 
-/// The counts of colours that an update may make 0 or remove, and whose they are.
+/// The counts of colours that an update may reset or remove, with their owners.
 pub(crate) fn counted(forwarding: &Forwarding, pipeline: &Pipeline, update: &Entity) -> Vec<(Entity, [Count; 3])> {
     let read = match update {
         Entity::MeterEntry(entry) => read(
@@ -217,7 +217,7 @@ pub(crate) fn counted(forwarding: &Forwarding, pipeline: &Pipeline, update: &Ent
         }
         _ => Ok(Vec::new()),
     };
-    // What cannot be read is no meter.
+    // What cannot be read is not a meter.
     let found = read.unwrap_or_default().into_iter();
     let counts = |data: Option<p4rt::MeterCounterData>| {
         let data = data.unwrap_or_default();
@@ -236,7 +236,7 @@ pub(crate) fn counted(forwarding: &Forwarding, pipeline: &Pipeline, update: &Ent
         .collect()
 }
 
-/// All counts of colours but those of 0.
+/// All counts of colours that are not 0.
 pub(crate) fn all_counted(forwarding: &Forwarding, pipeline: &Pipeline) -> Vec<(Entity, [Count; 3])> {
     let direct = |is_default_action| {
         Entity::TableEntry(p4rt::TableEntry {
@@ -253,10 +253,9 @@ pub(crate) fn all_counted(forwarding: &Forwarding, pipeline: &Pipeline) -> Vec<(
     found.filter(|(_, counts)| *counts != [Count::default(); 3]).collect()
 }
 
-/// Gives the counts of colours back that [`counted`] found.
+/// Restores counts of colours that [`counted`] returned.
 ///
-/// # Errors
-/// Those of finding the meter.
+/// If there is no such meter.
 pub(crate) fn count_again(
     forwarding: &Forwarding,
     pipeline: &mut Pipeline,

@@ -1,4 +1,4 @@
-//! The entities of P4Runtime, one file a kind: how each is written and read.
+//! The entities of P4Runtime, one file for each kind: how they are written and read.
 
 mod array;
 mod counters;
@@ -25,7 +25,7 @@ use crate::forwarding::Forwarding;
 /// Applies one update.
 ///
 /// # Errors
-/// The fault that the specification prescribes; nothing has changed then.
+/// The error that the specification prescribes. After an error, nothing has changed.
 pub fn write(
     forwarding: &mut Forwarding,
     pipeline: &mut Pipeline,
@@ -70,7 +70,7 @@ pub fn write(
 /// Reads the entities that a filter selects.
 ///
 /// # Errors
-/// The fault that the specification prescribes.
+/// The error that the specification prescribes.
 pub fn read(
     forwarding: &Forwarding,
     pipeline: &Pipeline,

@@ -1,4 +1,4 @@
-//! The action of a table entry: direct, by member or group, or a whole group in one shot.
+//! The action of a table entry: direct, by member or group, or a whole group (a "one-shot").
 
 use p4sched_dataplane::{ActionCall, Pipeline, ProfileId};
 use p4sched_proto::p4::v1 as p4rt;
@@ -13,40 +13,40 @@ use crate::index::{Index, Profile, Table};
 use crate::links::{Links, liveness};
 use crate::store::{FIRST_RESERVED_ID, OneShot};
 
-/// An entry's action, checked and ready for the data plane.
+/// The checked action of an entry, ready for the data plane.
 pub struct Prepared {
-    /// What the data plane is told.
+    /// The call for the data plane.
     pub call: ActionCall,
-    /// What is read back.
+    /// The message that reads return.
     pub response: ActionKind,
-    /// What has to go when the entry goes.
+    /// What must be removed together with the entry.
     pub one_shot: Option<OneShot>,
 }
 
-/// What stands in place of an entry's new action.
+/// What a new action replaces.
 #[derive(Debug, Clone, Copy)]
 pub enum Replaces {
     /// The entry is new.
     Nothing,
-    /// It names a member or group.
+    /// The entry names a member or group.
     Reference,
-    /// A one-shot of this size.
+    /// The entry is a one-shot of this size.
     OneShot(i64),
 }
 
 impl Replaces {
-    /// The action of an entry that exists; with its size, if it is a one-shot.
+    /// The action of an existing entry. For a one-shot, its size is given.
     pub fn entry(one_shot: Option<i64>) -> Replaces {
         one_shot.map_or(Replaces::Reference, Replaces::OneShot)
     }
 }
 
-/// Checks an entry's action, and creates the members and the group of a one-shot. A caller that fails later calls
-/// [`discard`].
+/// Checks an entry's action, and creates the members and the group of a one-shot. If the caller fails later, it must
+/// call [`discard`].
 ///
 /// # Errors
-/// `INVALID_ARGUMENT` for a kind of action that the table or its other entries do not allow, `NOT_FOUND` for a member or group that does not
-/// exist, and those of the action itself.
+/// `INVALID_ARGUMENT` for a kind of action that the table or its other entries do not allow, `NOT_FOUND` for an unknown
+/// member or group, and the errors of the action itself.
 pub fn prepare(
     forwarding: &mut Forwarding,
     pipeline: &mut Pipeline,
@@ -124,7 +124,7 @@ pub fn prepare(
     }
 }
 
-/// Checks the choices of a one-shot; returns its size.
+/// Checks the members of a one-shot and returns its size.
 fn check_set(forwarding: &Forwarding, profile: &Profile, set: &p4rt::ActionProfileActionSet) -> Result<i64, Fault> {
     let known = ActionSelectionMode::try_from(set.action_selection_mode).is_ok()
         && SizeSemantics::try_from(set.size_semantics).is_ok();
@@ -147,7 +147,7 @@ fn check_set(forwarding: &Forwarding, profile: &Profile, set: &p4rt::ActionProfi
     Ok(size)
 }
 
-/// The members of a one-shot's group that can be chosen, each as often as its weight says.
+/// The live members of a one-shot's group, each repeated by its weight.
 pub fn shares(links: &Links, set: &p4rt::ActionProfileActionSet, members: &[u32]) -> Vec<u32> {
     let choices = set.action_profile_actions.iter().zip(members);
     let alive = choices.filter(|(choice, _)| liveness::is_alive(links, liveness::of_choice(choice)));
@@ -209,7 +209,7 @@ fn expand(
     })
 }
 
-/// Removes what stood behind a one-shot entry that is gone.
+/// Removes the group and the members of a one-shot whose entry was removed.
 pub fn discard(pipeline: &mut Pipeline, index: &Index, table: &Table, one_shot: Option<OneShot>) {
     let profile = table.profile.and_then(|id| index.profiles.get(&id));
     if let (Some(profile), Some(one_shot)) = (profile, one_shot) {

@@ -12,7 +12,7 @@ use crate::index::Profile;
 use crate::links::{Links, liveness};
 use crate::store::{FIRST_RESERVED_ID, ProfileStore};
 
-/// Largest sum of the weights of one group: each unit of weight is a slot of the group.
+/// The largest sum of the weights of a group: each unit of weight takes a slot of the group.
 const MAX_GROUP_SLOTS: i64 = 65536;
 
 fn check_id(profile: &Profile, what: &str, id: u32) -> Result<(), Fault> {
@@ -44,7 +44,7 @@ pub(crate) fn write_member(
         _ => {}
     }
     if kind == Type::Delete {
-        // A member whose watch port is down is still one of its group's.
+        // A member whose watch port is down still belongs to its group.
         let groups = store.groups.iter();
         let mut using = groups.filter(|(_, group)| group.members.iter().any(|member| member.member_id == id));
         if let Some((group, _)) = using.next() {
@@ -77,12 +77,12 @@ pub(crate) fn write_member(
     Ok(())
 }
 
-/// Checks the weights of a group against P4Info and the group's size. `in_members`: as [`Profile::size_in_members`]. Returns the
-/// size of the group.
+/// Checks the weights of a group against P4Info and the group's size, and returns the size. `in_members` is
+/// [`Profile::size_in_members`].
 ///
 /// # Errors
-/// `INVALID_ARGUMENT` for weights or a size that P4Info does not allow, `RESOURCE_EXHAUSTED` for more than the switch
-/// has room for.
+/// `INVALID_ARGUMENT` for weights or a size that P4Info does not allow, `RESOURCE_EXHAUSTED` if the switch has not
+/// enough room.
 pub(crate) fn check_weights(
     profile: &Profile,
     weights: impl Iterator<Item = i32> + Clone,
@@ -124,7 +124,8 @@ pub(crate) fn check_weights(
     Ok(size)
 }
 
-/// The size of a group: its members, or their weights. `in_members`: as [`Profile::size_in_members`].
+/// The size of a group: the number of its members, or the sum of their weights. `in_members` is
+/// [`Profile::size_in_members`].
 fn size_of(weights: impl Iterator<Item = i32>, in_members: Option<i32>) -> i64 {
     match in_members {
         Some(_) => weights.count() as i64,
@@ -132,7 +133,7 @@ fn size_of(weights: impl Iterator<Item = i32>, in_members: Option<i32>) -> i64 {
     }
 }
 
-/// Checks that the groups of a selector have room for so much more together.
+/// Checks that all groups of a selector together have room for `more`.
 ///
 /// # Errors
 /// `RESOURCE_EXHAUSTED`.
@@ -170,7 +171,7 @@ fn check_group(
             "{name}: group {id}: a max_size of {size}; P4Info allows 1 to {limit}"
         )));
     }
-    // p4runtime-shell writes 0 unless told otherwise, and BMv2 takes that
+    // p4runtime-shell writes 0 by default, and BMv2 accepts it.
     let size = if size == 0 { limit } else { size };
     for (position, member) in group.members.iter().enumerate() {
         if !store.members.contains_key(&member.member_id) {
@@ -255,7 +256,7 @@ fn selected(forwarding: &Forwarding, id: u32) -> Result<Vec<&ProfileStore>, Faul
     Ok(forwarding.profiles.get(&id).into_iter().collect())
 }
 
-/// Reads one, all of a profile's, or all members.
+/// Reads one member, all members of a profile, or all members.
 pub(crate) fn read_members(forwarding: &Forwarding, filter: &p4rt::ActionProfileMember) -> Result<Vec<Entity>, Fault> {
     let stores = selected(forwarding, filter.action_profile_id)?;
     let members = stores.into_iter().flat_map(|store| store.members.values());
@@ -263,7 +264,7 @@ pub(crate) fn read_members(forwarding: &Forwarding, filter: &p4rt::ActionProfile
     Ok(members.cloned().map(Entity::ActionProfileMember).collect())
 }
 
-/// Reads one, all of a profile's, or all groups.
+/// Reads one group, all groups of a profile, or all groups.
 pub(crate) fn read_groups(forwarding: &Forwarding, filter: &p4rt::ActionProfileGroup) -> Result<Vec<Entity>, Fault> {
     let stores = selected(forwarding, filter.action_profile_id)?;
     let groups = stores.into_iter().flat_map(|store| store.groups.values());

@@ -1,4 +1,4 @@
-//! Registers.
+//! Registers: reading and writing their cells.
 
 use p4sched_dataplane::Pipeline;
 use p4sched_proto::p4::v1 as p4rt;
@@ -42,7 +42,7 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// A cell from its fields, the first in the most significant bits.
+/// Joins fields into a cell; the first field has the most significant bits.
 fn join(mut fields: Vec<Vec<u8>>, widths: &[u32]) -> Vec<u8> {
     if fields.len() == 1 {
         return fields.remove(0);
@@ -54,7 +54,7 @@ fn join(mut fields: Vec<Vec<u8>>, widths: &[u32]) -> Vec<u8> {
     writer.right_aligned()
 }
 
-/// The fields of a cell.
+/// Splits a cell into its fields.
 fn split(cell: Vec<u8>, widths: &[u32]) -> Vec<Vec<u8>> {
     if widths.len() == 1 {
         return vec![cell];

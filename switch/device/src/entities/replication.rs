@@ -14,9 +14,9 @@ use crate::fault::Fault;
 use crate::forwarding::Forwarding;
 use crate::links::{Links, liveness};
 
-/// v1model's ports have nine bits.
+/// The width of v1model's port numbers.
 const PORT_BITS: u32 = 9;
-/// BMv2's clone sessions have 15 bits.
+/// The largest session number: BMv2 uses 15 bits.
 const LAST_SESSION: u32 = 0x7fff;
 
 fn port_of(what: &str, port: Option<&PortKind>) -> Result<Port, Fault> {
@@ -38,7 +38,7 @@ fn instance_of(what: &str, instance: u32) -> Result<u16, Fault> {
     u16::try_from(instance).map_err(|_| Fault::invalid(format!("{what}: instance {instance} above 65535")))
 }
 
-/// Port and instance of each replica, and of its backups behind it.
+/// The port and instance of each replica, followed by those of its backups.
 fn choices_of(what: &str, replicas: &[p4rt::Replica]) -> Result<Vec<Vec<(Port, u16)>>, Fault> {
     let mut found: Vec<Vec<(Port, u16)>> = Vec::with_capacity(replicas.len());
     let mut seen = HashSet::new();
@@ -64,7 +64,7 @@ fn choices_of(what: &str, replicas: &[p4rt::Replica]) -> Result<Vec<Vec<(Port, u
     Ok(found)
 }
 
-/// Port and instance of each copy, as the links are now.
+/// The port and instance of each copy, with the present state of the links.
 fn copies(links: &Links, choices: &[Vec<(Port, u16)>]) -> Vec<(Port, u16)> {
     let copies = choices.iter();
     copies
@@ -76,7 +76,7 @@ fn has_backups(replicas: &[p4rt::Replica]) -> bool {
     replicas.iter().any(|replica| !replica.backup_replicas.is_empty())
 }
 
-/// Brings the groups and sessions that have backups to the state of the links.
+/// Updates groups and sessions with backups to the state of the links.
 pub(crate) fn follow(forwarding: &Forwarding, pipeline: &mut Pipeline) {
     let links = &forwarding.links;
     for (&id, group) in forwarding

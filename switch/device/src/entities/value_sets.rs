@@ -15,13 +15,13 @@ use crate::index::{Field, ValueSet, unknown};
 use crate::match_key::{ones, prefix_mask};
 use crate::{bits, match_key};
 
-/// Values and masks that one member may become: a range is several prefixes.
+/// The most pairs of value and mask that one member may need: a range becomes several prefixes.
 const MAX_MASKED: usize = 65536;
 
-/// A value, and the bits of it that count.
+/// A value, and the mask of the bits that are compared.
 type Masked = (Vec<u8>, Vec<u8>);
 
-/// The values and masks that match what a member matches: its fields one after the other.
+/// The pairs of value and mask that together match the same as a member; fields stand one after the other.
 fn masked(name: &str, fields: &[Field], key: &[MatchKey]) -> Result<Vec<Masked>, Fault> {
     let mut found = vec![(bits::Writer::default(), bits::Writer::default())];
     for (field, key) in fields.iter().zip(key) {
@@ -55,7 +55,7 @@ fn masked(name: &str, fields: &[Field], key: &[MatchKey]) -> Result<Vec<Masked>,
         .collect())
 }
 
-/// The prefixes that together are an interval.
+/// The prefixes that together cover an interval.
 fn prefixes(low: &[u8], high: &[u8], width: u32) -> Vec<Masked> {
     let bytes = low.len();
     let full = |number: &BigUint| {
@@ -74,10 +74,10 @@ fn prefixes(low: &[u8], high: &[u8], width: u32) -> Vec<Masked> {
     found
 }
 
-/// The value that a member matches, if it is only one.
+/// The value of a member that matches only one.
 ///
 /// # Errors
-/// `INVALID_ARGUMENT` for a member that matches several.
+/// `INVALID_ARGUMENT` for a member that matches several values.
 pub(crate) fn value(set: &ValueSet, member: &p4rt::ValueSetMember) -> Result<Vec<u8>, Fault> {
     let key = match_key::from_request(&set.name, &set.fields, &member.r#match)?;
     let width: u32 = set.fields.iter().map(|field| field.width).sum();
@@ -90,7 +90,7 @@ pub(crate) fn value(set: &ValueSet, member: &p4rt::ValueSetMember) -> Result<Vec
     }
 }
 
-/// The match of a field that has this value.
+/// A match of this value only.
 pub(crate) fn only(field: &Field, value: Vec<u8>) -> MatchKey {
     match field.kind {
         MatchKind::Lpm => MatchKey::Lpm(value, field.width as u16),

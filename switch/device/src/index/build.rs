@@ -1,4 +1,4 @@
-//! Builds the index, comparing every object of P4Info with the program's.
+//! Builds the index and compares every object of P4Info with the program's.
 
 use std::collections::BTreeSet;
 
@@ -18,14 +18,14 @@ use crate::fault::Fault;
 use crate::roles::Roles;
 use crate::{p4data, restriction};
 
-/// The annotation that hands a register to the traffic manager.
+/// The annotation of a register that the traffic manager writes.
 const QUEUE_DEPTH: &str = "@queue_depth";
 
 impl Index {
-    /// Checks that P4Info and program belong together and indexes the former.
+    /// Checks that P4Info and the program belong together, and indexes P4Info.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT`, naming the object that does not fit.
+    /// `INVALID_ARGUMENT`; the message names the object that does not fit.
     pub fn new(p4info: &p4info::P4Info, pipeline: &Pipeline) -> Result<Index, Fault> {
         let mut ids = Identifiers::default();
         let mut index = Index {
@@ -86,8 +86,9 @@ impl Index {
     }
 }
 
-/// Whether P4Info is of this program: it has all tables with a key that the program has. p4c leaves tables that do nothing out of
-/// the JSON, so the program may have fewer. Those that p4c makes of a `switch` have a key and are not in P4Info.
+/// Whether P4Info belongs to the program: P4Info must have each table of the program that has a key. The program may
+/// have fewer tables: p4c leaves tables that do nothing out of the JSON. It may also have the tables that p4c makes
+/// from a `switch`: they have a key and are not in P4Info.
 fn belongs(p4info: &p4info::P4Info, pipeline: &Pipeline) -> bool {
     let preambles = p4info.tables.iter().flat_map(|table| &table.preamble);
     let names: BTreeSet<_> = preambles.map(|preamble| preamble.name.as_str()).collect();
@@ -146,7 +147,7 @@ fn fields(owner: &str, fields: &[p4info::MatchField]) -> Result<Vec<Field>, Faul
             name: field.name.clone(),
             kind,
             in_program: kind,
-            // Errors have no width in P4Info: they count as wide as the program has them.
+            // A field of type `error` has no width in P4Info; the program's width is used.
             width: match (field.bitwidth, &field.type_name) {
                 (0, None) => 0,
                 (bits, _) => width("key field", &field.name, bits)?,
@@ -220,7 +221,8 @@ fn table_of(info: &p4info::Table, id: u32, name: String, index: &Index, pipeline
     })
 }
 
-/// Compares a key with the program's. A field of a translated type may be wider in P4Info; the program's width counts.
+/// Compares a key with the program's. A field of a translated type may be wider in P4Info; then the program's width is
+/// used.
 fn check_key(name: &str, fields: &mut [Field], table: TableId, pipeline: &Pipeline) -> Result<(), Fault> {
     let key = pipeline.table_key(table);
     if key.len() != fields.len() {
@@ -260,7 +262,7 @@ fn profiles(
         let missing = info.table_ids.iter().find(unknown);
         let profile = match pipeline.action_profile(&name) {
             Some(profile) => profile,
-            // Nothing uses it.
+            // No table of the program uses it.
             None if info.table_ids.iter().all(left_out) => {
                 index.left_out.insert(id, name);
                 continue;
@@ -348,7 +350,7 @@ fn direct_resources(
     Ok(())
 }
 
-/// Cells of an array, which P4Info and program must agree on.
+/// The number of cells of an array; P4Info and the program must have the same number.
 fn array_size(kind: &str, name: &str, in_p4info: i64, in_program: usize) -> Result<usize, Fault> {
     if i64::try_from(in_program) == Ok(in_p4info) {
         return Ok(in_program);

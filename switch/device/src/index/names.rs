@@ -1,4 +1,4 @@
-//! Identifiers and names in P4Info: each used once, each of the right kind.
+//! Checks of the identifiers and names in P4Info: each must be used once and be of the right kind.
 
 use std::collections::HashMap;
 
@@ -7,14 +7,14 @@ use p4sched_proto::p4::config::v1::p4_ids::Prefix;
 
 use crate::fault::Fault;
 
-/// Refuses identifiers that are used twice or whose first byte is that of another kind of object.
+/// Refuses an identifier that is used twice or whose first byte belongs to another kind of object.
 #[derive(Default)]
 pub struct Identifiers {
     seen: HashMap<u32, String>,
 }
 
 impl Identifiers {
-    /// Identifier and name of an object.
+    /// Checks an object's identifier and returns it with the object's name.
     pub fn claim(&mut self, kind: Prefix, preamble: Option<&p4info::Preamble>) -> Result<(u32, String), Fault> {
         let what = kind.as_str_name().to_lowercase().replace('_', " ");
         let Some(preamble) = preamble else {

@@ -1,4 +1,4 @@
-//! What a program's key fields and parameters refer to: `@refers_to(TABLE, FIELD)`, as SAI P4 and smolkaj/4ward use it.
+//! References of a program's key fields and parameters: `@refers_to(TABLE, FIELD)`, as in SAI P4 and smolkaj/4ward.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,10 +10,10 @@ use crate::annotation::body;
 use crate::fault::Fault;
 
 const REFERS_TO: &str = "refers_to";
-/// Stands for the multicast groups.
+/// The name that stands for the multicast groups.
 const MULTICAST_GROUPS: &str = "builtin::multicast_group_table";
 
-/// What the key fields and parameters of a program refer to.
+/// The references of a program's key fields and parameters.
 #[derive(Debug, Default)]
 pub struct References {
     /// By table and key field.
@@ -22,21 +22,16 @@ pub struct References {
     pub params: BTreeMap<(u32, u32), Vec<Target>>,
 }
 
-/// What a key field or a parameter refers to.
+/// The object that a key field or a parameter refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
     /// A key field of a table.
-    Field {
-        /// Identifier of the table.
-        table: u32,
-        /// Identifier of the key field.
-        field: u32,
-    },
+    Field { table: u32, field: u32 },
     /// A multicast group.
     MulticastGroup,
 }
 
-/// Table and field that an annotation names; p4c puts spaces between the parts of a name.
+/// The table and the field that an annotation names; p4c puts spaces between the parts of a name.
 fn named(annotation: &str) -> Option<Result<(String, String), ()>> {
     let names = body(annotation, REFERS_TO)?;
     let names = names.strip_prefix('(').and_then(|names| names.strip_suffix(')'));
@@ -49,7 +44,7 @@ fn named(annotation: &str) -> Option<Result<(String, String), ()>> {
     Some(pair.filter(|(_, field)| !field.contains(',')).ok_or(()))
 }
 
-/// The target of an annotation; `None` if the program has no such table.
+/// The target of an annotation; `None` if the program does not have the table.
 fn target(index: &Index, p4info: &p4info::P4Info, (name, field): &(String, String)) -> Result<Option<Target>, String> {
     if name == MULTICAST_GROUPS {
         return Ok(Some(Target::MulticastGroup));
@@ -78,7 +73,7 @@ fn target(index: &Index, p4info: &p4info::P4Info, (name, field): &(String, Strin
 }
 
 impl References {
-    /// The references of a program whose tables and actions are known.
+    /// Collects the references of a program whose tables and actions are already indexed.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT` for an annotation that does not name a table and one of its fields.
@@ -114,7 +109,7 @@ impl References {
         Ok(references)
     }
 
-    /// The key fields of a table to which something refers.
+    /// The key fields of a table that others refer to.
     pub fn to_table(&self, table: u32) -> BTreeSet<u32> {
         let targets = self.keys.values().chain(self.params.values()).flatten();
         let fields = targets.filter_map(|target| match target {

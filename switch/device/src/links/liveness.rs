@@ -1,4 +1,4 @@
-//! The links that members of groups watch, and the first live one of a replica and its backups.
+//! Watch ports of group members, and the choice between a replica and its backups.
 
 use p4sched_dataplane::Port;
 use p4sched_proto::p4::v1 as p4rt;
@@ -8,7 +8,7 @@ use super::Links;
 use crate::bytestring::full_width;
 use crate::fault::Fault;
 
-/// v1model's ports have nine bits.
+/// The width of v1model's port numbers.
 const PORT_BITS: u32 = 9;
 
 /// The port that a member of a one-shot watches.
@@ -36,10 +36,7 @@ fn port_of(watched: &[u8]) -> Option<Port> {
     Some(Port::from_be_bytes([full[0], full[1]]))
 }
 
-/// Refuses to watch a port that does not exist.
-///
-/// # Errors
-/// `INVALID_ARGUMENT`.
+/// Refuses a watch port that does not exist, with `INVALID_ARGUMENT`.
 pub fn check_watch(links: &Links, owner: &str, watched: Option<Vec<u8>>) -> Result<(), Fault> {
     let Some(watched) = watched else { return Ok(()) };
     let port = port_of(&watched);
@@ -61,21 +58,21 @@ fn is_up(links: &Links, port: Port) -> bool {
     links.get(&port).is_none_or(|link| link.up)
 }
 
-/// Whether a member can be chosen.
+/// Whether the watch port of a member is up. A member without a watch port is always alive.
 pub fn is_alive(links: &Links, watched: Option<Vec<u8>>) -> bool {
     let port = watched.and_then(|watched| port_of(&watched));
     port.is_none_or(|port| is_up(links, port))
 }
 
-/// The members of a group that can be chosen, each as often as its weight says.
+/// The live members of a group, each repeated by its weight.
 pub fn shares(links: &Links, group: &p4rt::ActionProfileGroup) -> Vec<u32> {
     let alive = group.members.iter().filter(|member| is_alive(links, of_member(member)));
     let shares = alive.map(|member| std::iter::repeat_n(member.member_id, member.weight.max(1) as usize));
     shares.flatten().collect()
 }
 
-/// Where a copy goes: to the first port that is up of a replica's and its backups'. If none is, it goes to the replica's own,
-/// where it is lost behind egress.
+/// The destination of a copy: the first port that is up, of a replica and its backups. If none is up, it is the
+/// replica's own port, and the copy is lost after egress.
 pub fn first_alive(links: &Links, choices: &[(Port, u16)]) -> Option<(Port, u16)> {
     let alive = choices.iter().find(|(port, _)| is_up(links, *port));
     alive.or(choices.first()).copied()

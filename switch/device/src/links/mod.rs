@@ -1,4 +1,4 @@
-//! What the device knows of the links behind its ports: the names of their interfaces, and whether they are up.
+//! The links behind the device's ports: the names of their interfaces, and whether they are up.
 
 pub(crate) mod liveness;
 
@@ -6,14 +6,13 @@ use std::collections::BTreeMap;
 
 use p4sched_dataplane::Port;
 
-/// What is behind a port.
+/// The link behind a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
-    /// Name of the interface.
     pub interface: String,
-    /// Frames get through.
+    /// Whether frames get through.
     pub up: bool,
 }
 
-/// Links by the numbers of their ports. Nothing is known of other ports: they count as up.
+/// Links by port number. A port that is not in the map counts as up.
 pub type Links = BTreeMap<Port, Link>;

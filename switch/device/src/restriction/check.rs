@@ -1,5 +1,6 @@
-//! Names and types of a restriction. Numbers have any size, values of the program a width: a number beside such a value
-//! takes its width, and one beside a whole key field is an exact match of it.
+//! Checks of the names and types of a restriction. Numbers have any size; values of the program have a width. A number
+//! that is compared with such a value takes its width. A number that is compared with a whole key field becomes an
+//! exact match of it.
 
 use num_bigint::BigInt;
 use p4sched_dataplane::MatchKind;
@@ -8,11 +9,11 @@ use super::evaluate::{Term, Value};
 use super::syntax::{Comparison, Kind, Node};
 use crate::field::{Field, Param};
 
-/// What a restriction can speak of.
+/// The names that a restriction can use.
 pub enum Names<'a> {
-    /// Of an action.
+    /// Those of an action restriction.
     Params(&'a [Param]),
-    /// Of a table.
+    /// Those of an entry restriction.
     Key(&'a [Field]),
 }
 
@@ -35,23 +36,23 @@ impl std::fmt::Display for Type {
     }
 }
 
-/// A clause that can be evaluated.
+/// A clause whose names and types were checked.
 #[derive(Debug)]
 pub struct Checked {
     term: Term,
     text: String,
-    /// Names in the clause, with their places among the values.
+    /// The names in the clause, with their positions in the list of values.
     mentioned: Vec<(usize, String)>,
     mentions_priority: bool,
 }
 
 impl Checked {
-    /// Whether these values meet it.
+    /// Whether these values meet the clause.
     pub fn holds(&self, values: &[Value], priority: i32) -> bool {
         self.term.evaluate(values, priority) == Value::Bool(true)
     }
 
-    /// The values that it speaks of, and its text.
+    /// The values that the clause uses, and its text.
     pub fn report(&self, values: &[Value], priority: i32) -> String {
         let named = self.mentioned.iter().filter_map(|(slot, name)| {
             let value = values.get(*slot)?;
@@ -69,7 +70,7 @@ impl Checked {
     }
 }
 
-/// Checks a clause of the restriction with this text.
+/// Checks a clause of the restriction `text`.
 pub fn clause(text: &str, node: &Node, names: &Names) -> Result<Checked, String> {
     let mut checker = Checker {
         text,
@@ -231,7 +232,7 @@ impl Checker<'_> {
     }
 }
 
-/// A term as one of the other's type.
+/// Converts a term to the type of the other operand.
 fn converted((term, from): (Term, Type), to: Type) -> Result<Term, String> {
     let width = match to {
         Type::Bits(width) | Type::Field(_, width) => width,
@@ -239,7 +240,7 @@ fn converted((term, from): (Term, Type), to: Type) -> Result<Term, String> {
     };
     let term = match (from, term) {
         (Type::Int, Term::Constant(Value::Number(value))) => {
-            // Beyond this nothing is equal to it, so that it is a mistake.
+            // No value of this width is equal to such a number, so it is a mistake.
             let least = -(BigInt::from(1) << width.saturating_sub(1));
             if value < least || value >= BigInt::from(1) << width {
                 return Err(format!("{value} does not fit bit<{width}>"));

@@ -1,4 +1,4 @@
-//! What a checked restriction says of values.
+//! Evaluation of a checked restriction.
 
 use num_bigint::{BigInt, Sign};
 use p4sched_dataplane::MatchKind;
@@ -10,7 +10,7 @@ use super::syntax::Comparison;
 pub enum Value {
     /// A condition.
     Bool(bool),
-    /// A number, a parameter, or an exact field.
+    /// A number, a parameter or an exact field.
     Number(BigInt),
     /// A field with two parts: value and mask, value and prefix length, or low and high.
     Pair(MatchKind, BigInt, BigInt),
@@ -25,12 +25,12 @@ fn ones(width: u32) -> BigInt {
 }
 
 impl Value {
-    /// Big-endian bytes.
+    /// A number from big-endian bytes.
     pub fn unsigned(bytes: &[u8]) -> Value {
         Value::Number(unsigned(bytes))
     }
 
-    /// A field with two parts, big-endian.
+    /// A field with two parts, both big-endian.
     pub fn pair(kind: MatchKind, first: &[u8], second: &[u8]) -> Value {
         Value::Pair(kind, unsigned(first), unsigned(second))
     }
@@ -44,7 +44,7 @@ impl Value {
 fn exactly(kind: MatchKind, width: u32, value: BigInt) -> Value {
     match kind {
         MatchKind::Exact | MatchKind::Valid => Value::Number(value),
-        // An optional match is a ternary one of all bits or none.
+        // An optional match is a ternary match of all bits or none.
         MatchKind::Ternary | MatchKind::Optional => Value::Pair(MatchKind::Ternary, value, ones(width)),
         MatchKind::Lpm => Value::Pair(MatchKind::Lpm, value, BigInt::from(width)),
         MatchKind::Range => Value::Pair(MatchKind::Range, value.clone(), value),
@@ -67,9 +67,9 @@ impl std::fmt::Display for Value {
 #[derive(Debug)]
 pub enum Term {
     Constant(Value),
-    /// A value by its place.
+    /// A value, by its position.
     Slot(usize),
-    /// The first or the second part of a field; of an exact field the first is the whole.
+    /// The first or the second part of a field; the first part of an exact field is the whole field.
     Part(Box<Term>, usize),
     Priority,
     Not(Box<Term>),
@@ -77,19 +77,19 @@ pub enum Term {
     All(Vec<Term>),
     Any(Vec<Term>),
     Compare(Comparison, Box<Term>, Box<Term>),
-    /// A number modulo 2 to the power of a width.
+    /// A number modulo 2 to the power of this width.
     Bits(Box<Term>, u32),
     /// The match that only this value meets.
     Exactly(Box<Term>, MatchKind, u32),
 }
 
 impl Term {
-    /// Its value, given those of the names and the entry's priority.
+    /// The value of the term, from the values of the names and the entry's priority.
     pub fn evaluate(&self, values: &[Value], priority: i32) -> Value {
         let holds = |term: &Term| term.evaluate(values, priority) == Value::Bool(true);
         let number = |term: &Term| match term.evaluate(values, priority) {
             Value::Number(value) => value,
-            // Not after the check of types.
+            // Impossible after the check of types.
             Value::Bool(_) | Value::Pair(..) => BigInt::default(),
         };
         match self {
@@ -121,7 +121,7 @@ impl Term {
                 })
             }
             Term::Bits(inner, width) => {
-                // In two's complement, as negative numbers wrap around in P4.
+                // Two's complement: negative numbers wrap around in P4.
                 Value::Number(number(inner) & ones(*width))
             }
             Term::Exactly(inner, kind, width) => exactly(*kind, *width, number(inner)),

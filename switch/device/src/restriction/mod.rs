@@ -1,8 +1,8 @@
-//! Restrictions on table entries and action parameters, which a program states in annotations and a target enforces: the
-//! p4-constraints language (p4lang/p4-constraints, docs/language-specification.md).
+//! Restrictions on table entries and action parameters, in the p4-constraints language (p4lang/p4-constraints,
+//! docs/language-specification.md). A program states them in annotations, and the device enforces them.
 //!
-//! `@entry_restriction("...")` of a table is about the key and the priority of its entries, `@action_restriction("...")` of an
-//! action about its parameters. P4Info carries both as text.
+//! `@entry_restriction("...")` of a table is a condition on the key and the priority of its entries.
+//! `@action_restriction("...")` of an action is a condition on its parameters. P4Info carries both as text.
 
 mod check;
 mod evaluate;
@@ -26,7 +26,7 @@ pub struct Restriction {
 /// The restriction of an action.
 ///
 /// # Errors
-/// `INVALID_ARGUMENT` for one that is malformed, names what is no parameter, or compares what cannot be compared.
+/// `INVALID_ARGUMENT` if it is malformed, uses an unknown name, or compares values of different types.
 pub fn of_action(preamble: &p4info::Preamble, params: &[Param]) -> Result<Option<Restriction>, Fault> {
     misplaced(
         preamble,
@@ -40,7 +40,7 @@ pub fn of_action(preamble: &p4info::Preamble, params: &[Param]) -> Result<Option
 /// The restriction of a table.
 ///
 /// # Errors
-/// As [`of_action`], for fields of the key.
+/// Those of [`of_action`].
 pub fn of_table(preamble: &p4info::Preamble, fields: &[Field]) -> Result<Option<Restriction>, Fault> {
     misplaced(
         preamble,
@@ -82,14 +82,14 @@ fn of(preamble: &p4info::Preamble, kind: &str, name: &str, names: &Names) -> Res
 }
 
 impl Restriction {
-    /// The values that break it, and what they break; `None` if they are legal.
+    /// The values that break the restriction, and the clauses that they break; `None` if they meet it.
     fn broken(&self, values: &[Value], priority: i32) -> Option<String> {
         let broken = self.clauses.iter().filter(|clause| !clause.holds(values, priority));
         let broken: Vec<String> = broken.map(|clause| clause.report(values, priority)).collect();
         (!broken.is_empty()).then(|| broken.join("; "))
     }
 
-    /// Checks the parameters of an action, at full width and in order. `owner` and `action` are named in the error.
+    /// Checks the parameters of an action, at full width and in order. Messages name `owner` and `action`.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT` for values that break the restriction.
@@ -101,7 +101,7 @@ impl Restriction {
         }
     }
 
-    /// Checks the key and the priority of an entry. `owner` is named in the error.
+    /// Checks the key and the priority of an entry. Messages name `owner`.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT` for a key or priority that breaks the restriction.
@@ -114,7 +114,7 @@ impl Restriction {
     }
 }
 
-/// What the language makes of a match: an exact field is a number, all others are two.
+/// The value of a match in the language: an exact field is one number, every other field is two.
 fn key_value(field: &Field, key: &MatchKey) -> Value {
     match key {
         MatchKey::Exact(value) => Value::unsigned(value),

@@ -1,14 +1,14 @@
-//! From the text of a restriction to its syntax tree.
+//! The parser: from the text of a restriction to its syntax tree.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::ops::Range;
 
 use num_bigint::BigInt;
 
-/// Deepest nesting of parentheses and of unary operators: what reads a tree later descends as deep.
+/// Deepest nesting of parentheses and unary operators. It limits the recursion of the code that walks the tree.
 const MAX_DEPTH: usize = 64;
 
-/// An expression, and where in the text it stands.
+/// An expression and its place in the text.
 #[derive(Debug)]
 pub struct Node {
     pub kind: Kind,
@@ -53,7 +53,7 @@ const COMPARISONS: [(&str, Comparison); 6] = [
     (">", Comparison::Greater),
 ];
 
-/// Longest first, where one begins with another.
+/// If one begins with another, the longer one comes first.
 const PUNCTUATION: [&str; 17] = [
     "&&", "||", "->", "::", "==", "!=", ">=", "<=", "!", "(", ")", ">", "<", ".", ";", "-", "'",
 ];
@@ -67,10 +67,10 @@ enum Token<'a> {
     Punctuation(&'static str),
 }
 
-/// The clauses of a restriction: what stands between `;`.
+/// Parses the clauses of a restriction; `;` separates them.
 ///
 /// # Errors
-/// What was found, and what would be right.
+/// What is wrong, and what would be right.
 pub fn parse(text: &str) -> Result<Vec<Node>, String> {
     let tokens = tokens(text)?;
     let mut parser = Parser {
@@ -92,7 +92,7 @@ pub fn parse(text: &str) -> Result<Vec<Node>, String> {
     }
 }
 
-/// The text with blanks in place of comments, so that places stay.
+/// The text with blanks in place of comments, so that positions stay the same.
 fn without_comments(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
@@ -171,12 +171,12 @@ impl Parser<'_> {
         }
     }
 
-    /// Where the token at this place begins.
+    /// The position where the current token begins.
     fn start(&self) -> usize {
         self.tokens.get(self.at).map_or(self.text.len(), |(_, span)| span.start)
     }
 
-    /// From there to the end of the token before this one.
+    /// The node from `start` to the end of the previous token.
     fn node(&self, start: usize, kind: Kind) -> Node {
         let end = self.tokens[..self.at].last().map_or(start, |(_, span)| span.end);
         Node { kind, span: start..end }
@@ -353,7 +353,7 @@ fn address_value(kind: &str, address: &str) -> Result<BigInt, String> {
     Ok(BigInt::from_bytes_be(num_bigint::Sign::Plus, &bytes))
 }
 
-/// Six pairs of hexadecimal digits between colons.
+/// A MAC address: six pairs of hexadecimal digits, separated by colons.
 fn mac(address: &str) -> Option<Vec<u8>> {
     let pairs = address.split(':').map(|pair| {
         let digits = pair.len() == 2 && pair.bytes().all(|digit| digit.is_ascii_hexdigit());

@@ -1,4 +1,4 @@
-//! The language of p4-constraints (docs/language-specification.md): precedence, types, and what is refused.
+//! The language of p4-constraints (docs/language-specification.md): precedence, types and errors.
 
 use p4sched_dataplane::{MatchKey, MatchKind};
 use p4sched_proto::p4::config::v1::Preamble;
@@ -30,7 +30,7 @@ fn action(text: &str) -> Result<Restriction, Fault> {
     Ok(of_action(&preamble("act", &annotation), &params())?.expect("it is annotated"))
 }
 
-/// Whether a = 1, b = 2, c = 300 are legal.
+/// Whether a = 1, b = 2, c = 300 meet the restriction.
 fn holds(text: &str) -> bool {
     let restriction = action(text).unwrap_or_else(|fault| panic!("{text}: {fault}"));
     restriction
@@ -63,7 +63,7 @@ fn table(text: &str) -> Result<Restriction, Fault> {
     Ok(of_table(&preamble("tab", &annotation), &fields())?.expect("it is annotated"))
 }
 
-/// valid, 10.0.0.1 &&& 255.255.255.255, 10.0.0.0/8, 80..443, any VLAN, priority 7.
+/// A key: valid, 10.0.0.1 &&& 255.255.255.255, 10.0.0.0/8, 80..443, any VLAN; the priority is 7.
 fn entry() -> Vec<MatchKey> {
     vec![
         MatchKey::Exact(vec![1]),

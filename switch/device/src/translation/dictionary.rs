@@ -1,4 +1,4 @@
-//! The values of one translated type: what the controller calls them, and what the data plane has.
+//! The dictionary of a translated type: the controller's names and the data plane's values.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -9,60 +9,59 @@ use crate::fault::{Code, Fault};
 
 /// The controller's number of the CPU port (specification, section "Translation of Port Numbers").
 const SDN_PORT_CPU: u32 = 0xffff_fffd;
-/// Names that may gather before those that nothing uses are looked for.
+/// The number of names after which a sweep looks for unused ones.
 const NAMES_BEFORE_SWEEP: usize = 1024;
 
-/// What the controller sees of a type.
+/// The controller's representation of a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sdn {
     /// Strings.
     Text,
-    /// Numbers of so many bits.
+    /// Numbers of this many bits.
     Number(u32),
 }
 
-/// What the switch knows of its ports.
+/// The switch's ports.
 #[derive(Debug, Clone, Default)]
 pub struct PortNames {
-    /// Interfaces by number.
+    /// Names of the interfaces, by port number.
     pub interfaces: BTreeMap<Port, String>,
-    /// The port of the controller.
+    /// The CPU port.
     pub cpu: Option<Port>,
 }
 
-/// Whether a string that nobody has used yet may become the name of a value.
+/// Whether a string that was not used before may become the name of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Naming {
-    /// It gets a free value.
+    /// It may, and gets a free value.
     New,
-    /// There is nothing of that name.
+    /// It may not: only known names are accepted.
     Known,
 }
 
-/// One translated type. Values are canonical bytestrings on both sides; no two names mean the same value.
+/// A translated type. Values and names are canonical bytestrings. Two names never have the same value.
 #[derive(Debug, Clone)]
 pub struct Dictionary {
-    /// The type's name in P4Info.
     pub type_name: String,
-    /// What the controller sees.
+    /// The controller's representation.
     pub sdn: Sdn,
     /// Bits in the data plane.
     pub width: u32,
     of_ports: bool,
-    /// What the program itself maps, by value.
+    /// Values with a name that the program fixes.
     pinned: HashSet<Vec<u8>>,
     values: HashMap<Vec<u8>, Vec<u8>>,
     names: HashMap<Vec<u8>, Vec<u8>>,
-    /// The next value to give away. 0 comes last: it is what fields hold that nobody has set.
+    /// The next value to assign. 0 comes last, because unset fields hold 0.
     next: u64,
     kept_by_sweep: usize,
 }
 
 impl Dictionary {
-    /// A type with the pairs of name and value that the program maps.
+    /// Creates a type with the pairs of name and value that the program fixes.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` for a pair that does not fit, and for a name or value that stands in two pairs.
+    /// `INVALID_ARGUMENT` for a pair that does not fit, and for a name or value in two pairs.
     pub fn new(
         type_name: &str,
         sdn: Sdn,
@@ -96,12 +95,11 @@ impl Dictionary {
         Ok(dictionary)
     }
 
-    /// Whether the type is one of ports.
     pub fn is_of_ports(&self) -> bool {
         self.of_ports
     }
 
-    /// Numbers that mean themselves, but for the CPU port.
+    /// Whether names are numbers and equal to their values. (The CPU port is an exception.)
     pub fn is_plain(&self) -> bool {
         self.sdn != Sdn::Text && self.pinned.is_empty()
     }
@@ -127,12 +125,13 @@ impl Dictionary {
 
     /// The data plane's value of a name.
     ///
-    /// A name that was not used before means: the port of that interface or number; the value of that number, if it has no other
-    /// name; else, if `naming` allows, a value that has no name.
+    /// A new name means: the port with that interface or number; the value with that number, if it has no other name;
+    /// otherwise, if `naming` allows, a value without a name.
     ///
     /// # Errors
-    /// `NOT_FOUND` for a name that means nothing and may not be new, `INVALID_ARGUMENT` for a port that does not exist or that has
-    /// another name, `OUT_OF_RANGE` for a number with more bits than the type, `RESOURCE_EXHAUSTED` if all values have names.
+    /// `NOT_FOUND` for an unknown name that may not be new, `INVALID_ARGUMENT` for a port that does not exist or has
+    /// another name, `OUT_OF_RANGE` for a number with more bits than the type, `RESOURCE_EXHAUSTED` if all values have
+    /// names.
     pub fn value(&mut self, name: &[u8], naming: Naming, ports: &PortNames) -> Result<Vec<u8>, Fault> {
         let name = self.key(name)?;
         if let Some(value) = self.values.get(&name) {
@@ -190,7 +189,7 @@ impl Dictionary {
         matches!(self.sdn, Sdn::Number(bits) if bits >= u32::BITS)
     }
 
-    /// The value that a name means without a dictionary.
+    /// The value of a name that is not in the dictionary.
     fn by_itself(&self, name: &[u8], ports: &PortNames) -> Result<Option<Vec<u8>>, Fault> {
         if self.sdn != Sdn::Text {
             let cpu = self
@@ -229,7 +228,8 @@ impl Dictionary {
         }
     }
 
-    /// What the controller calls a value. One that nobody has named is called by the interface of that port, or by its number.
+    /// The controller's name for a value. A value without a name is shown as the interface of that port, or as its
+    /// number.
     pub fn name(&self, value: &[u8], ports: &PortNames) -> Vec<u8> {
         let value = canonical(value);
         if let Some(name) = self.names.get(&value) {
@@ -256,7 +256,7 @@ impl Dictionary {
         name.unwrap_or(hexadecimal).into_bytes()
     }
 
-    /// Gives a value of the program itself the name under which the controller reads it, so that nothing else gets it.
+    /// Records the name under which the controller reads a value of the program, so that no other name gets it.
     pub fn keep(&mut self, value: &[u8]) {
         let value = canonical(value);
         if self.sdn == Sdn::Text && !self.of_ports && !self.names.contains_key(&value) {
@@ -266,12 +266,12 @@ impl Dictionary {
         }
     }
 
-    /// Whether so many names have gathered that it is time to forget those that nothing uses.
+    /// Whether so many names exist that unused ones should be forgotten.
     pub fn wants_sweep(&self) -> bool {
         self.names.len() > 2 * self.kept_by_sweep + NAMES_BEFORE_SWEEP
     }
 
-    /// Forgets the names of values that are not used and that the program does not map.
+    /// Forgets the names of unused values, except those that the program fixes.
     pub fn sweep(&mut self, used: &HashSet<Vec<u8>>) {
         let pinned = &self.pinned;
         self.names
@@ -281,15 +281,15 @@ impl Dictionary {
         self.kept_by_sweep = self.names.len();
     }
 
-    /// The names that controllers gave, with their values: not those that the program maps.
+    /// The names that controllers gave, with their values. Names that the program fixes are left out.
     pub fn given(&self) -> impl Iterator<Item = (&Vec<u8>, &Vec<u8>)> {
         self.values.iter().filter(|(_, value)| !self.pinned.contains(*value))
     }
 
-    /// Takes over the names that controllers gave this type while another program was at work.
+    /// Takes over the names that controllers gave to this type under the previous program.
     ///
     /// # Errors
-    /// The first name or value that means something else here.
+    /// The first name or value with another meaning here.
     pub fn take_over(&mut self, old: &Dictionary) -> Result<(), Fault> {
         for (name, value) in old.given() {
             if self.values.get(name) == Some(value) {
@@ -306,13 +306,13 @@ impl Dictionary {
         Ok(())
     }
 
-    /// Whether values of the other mean the same here.
+    /// Whether values of the other type mean the same in this one.
     pub fn same_kind(&self, other: &Dictionary) -> bool {
         (self.sdn, self.width, self.of_ports) == (other.sdn, other.width, other.of_ports)
     }
 }
 
-/// The number in a text: decimal, or hexadecimal with whole bytes behind `0x`, as [`Dictionary::name`] writes it.
+/// The number in a text: decimal, or hexadecimal with whole bytes after `0x`, as [`Dictionary::name`] writes it.
 fn number_in(text: &str) -> Option<Vec<u8>> {
     let value = match text.strip_prefix("0x") {
         Some(digits) if !digits.is_empty() && digits.len() % 2 == 0 => {
@@ -323,14 +323,14 @@ fn number_in(text: &str) -> Option<Vec<u8>> {
         Some(_) => return None,
         None => {
             let number: u64 = text.parse().ok()?;
-            // "07" and "+7" are names like any other.
+            // "07" and "+7" are ordinary names.
             (number.to_string() == text).then(|| number.to_be_bytes().to_vec())?
         }
     };
     Some(canonical(&value))
 }
 
-/// A value of at most 64 bits.
+/// A value as a number, if it has at most 64 bits.
 fn number_of(value: &[u8]) -> Option<u64> {
     (value.len() <= 8).then(|| value.iter().fold(0, |number, &byte| number << 8 | u64::from(byte)))
 }

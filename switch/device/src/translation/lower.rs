@@ -1,4 +1,4 @@
-//! P4Info as the data plane has it: every translated value in the program's own width.
+//! P4Info for the data plane: every translated value has the width that it has in the program.
 
 use std::collections::HashMap;
 
@@ -8,12 +8,12 @@ use p4sched_proto::p4::config::v1::p4_bitstring_like_type_spec::TypeSpec as Bits
 use p4sched_proto::p4::config::v1::p4_data_type_spec::TypeSpec;
 use p4sched_proto::p4::config::v1::p4_new_type_spec::Representation;
 
-/// The width of a type of which the program says nothing.
+/// The width of a type that the program does not use.
 const UNKNOWN_WIDTH: u32 = 32;
 
 type Name = Option<p4info::P4NamedType>;
 
-/// Bits in the data plane of the types for which `is_translated` holds, as far as the program tells.
+/// The width in bits, in the data plane, of the types for which `is_translated` holds, as far as the program shows it.
 pub fn widths(
     info: &p4info::P4Info,
     pipeline: &Pipeline,
@@ -72,7 +72,7 @@ pub fn widths(
     widths
 }
 
-/// The widths of the fields of the header type that has these metadata; empty if there is none.
+/// The widths of the fields of the header type with these metadata; empty if there is none.
 fn header_widths(
     header: &p4info::ControllerPacketMetadata,
     pipeline: &Pipeline,
@@ -89,7 +89,7 @@ fn header_widths(
     found.into_iter().map(|(_, width)| width).collect()
 }
 
-/// P4Info with the widths of the data plane, and without translated types.
+/// P4Info with the widths of the data plane and without translated types.
 pub fn lowered(
     info: &p4info::P4Info,
     widths: &HashMap<String, u32>,
@@ -108,7 +108,7 @@ pub fn lowered(
     for field in info.tables.iter_mut().flat_map(|table| &mut table.match_fields) {
         lower(&mut field.bitwidth, &field.type_name, false);
     }
-    // A restriction compares numbers as wide as the controller sees them.
+    // A restriction compares numbers with the controller's width.
     for param in info.actions.iter_mut().flat_map(|action| &mut action.params) {
         lower(&mut param.bitwidth, &param.type_name, false);
     }

@@ -1,17 +1,17 @@
-//! `@p4runtime_translation_mappings({ {"name", value}, ... })`: pairs of the controller's and the data plane's value that a program
-//! fixes, as SAI P4 does (sonic-net/sonic-pins, sai_p4).
+//! `@p4runtime_translation_mappings({ {"name", value}, ... })`: pairs of a controller's value and a data plane's value
+//! that the program fixes, as in SAI P4 (sonic-net/sonic-pins, sai_p4).
 
 use crate::bytestring::canonical;
 
-/// A pair: what the controller says, and the data plane's value, both as bytes.
+/// The controller's value and the data plane's value, as bytes.
 pub type Pair = (Vec<u8>, Vec<u8>);
 
 const NAME: &str = "@p4runtime_translation_mappings";
 
-/// The pairs in an annotation; `None` if it is another one.
+/// The pairs in an annotation; `None` for another annotation.
 ///
 /// # Errors
-/// What is expected where.
+/// What is expected, and where.
 pub fn pairs(annotation: &str) -> Option<Result<Vec<Pair>, String>> {
     let rest = annotation.strip_prefix(NAME)?;
     if rest.starts_with(|next: char| next.is_ascii_alphanumeric() || next == '_') {

@@ -1,7 +1,7 @@
-//! Values that the controller sees otherwise than the data plane has them: types with `@p4runtime_translation` (specification,
-//! sections "User-defined types" and "PSA Metadata Translation").
+//! Translated types: the controller and the data plane use different values. They have the annotation
+//! `@p4runtime_translation` (specification, sections "User-defined types" and "PSA Metadata Translation").
 //!
-//! Messages are translated at the edge of the device. Everything behind it, the entities that were written included, has the data
+//! Messages are translated at the edge of the device. Everything inside, stored entities included, holds the data
 //! plane's values.
 
 mod dictionary;
@@ -40,7 +40,7 @@ fn is_of_ports(name: &str, uri: &str) -> bool {
 }
 
 impl Translation {
-    /// What P4Info translates, and P4Info without it.
+    /// The translated types of P4Info, and P4Info without them.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT` for mappings that are malformed or contradict each other.
@@ -77,7 +77,7 @@ impl Translation {
             for read in spec.annotations.iter().filter_map(|text| mappings::pairs(text)) {
                 pairs.extend(read.map_err(|problem| Fault::invalid(format!("P4Info: the type '{name}': {problem}")))?);
             }
-            // Numbers that mean themselves need no dictionary.
+            // Numbers that are equal on both sides need no dictionary.
             if sdn == Sdn::Text || of_ports || !pairs.is_empty() {
                 let width = widths.get(*name).copied();
                 let width = width.unwrap_or(if let Sdn::Number(bits) = sdn { bits } else { u32::BITS });
@@ -89,17 +89,16 @@ impl Translation {
         Ok((translation, lowered))
     }
 
-    /// Whether the controller sees everything as it is.
+    /// Whether no value is translated.
     pub fn is_empty(&self) -> bool {
         self.dictionaries.is_empty()
     }
 
-    /// What the switch knows of its ports from now on.
     pub fn set_ports(&mut self, ports: PortNames) {
         self.ports = ports;
     }
 
-    /// The filters that read all entities with translated values, but for registers.
+    /// The filters that read all entities with translated values, except registers.
     pub fn written() -> [Entity; 4] {
         let defaults = p4rt::TableEntry {
             is_default_action: true,
@@ -129,7 +128,7 @@ impl Translation {
         translated.map(register).collect()
     }
 
-    /// Gives the values of the program's own entries and default actions the names under which the controller reads them.
+    /// Records the names under which the controller reads the values of the program's own entries and default actions.
     pub fn keep(&mut self, entity: &mut Entity) {
         let all = Parts {
             content: true,
@@ -145,11 +144,11 @@ impl Translation {
         debug_assert!(visited.is_ok(), "the program's own values: {visited:?}");
     }
 
-    /// An update with the data plane's values. Names that are new get values.
+    /// An update with the data plane's values. New names get values.
     ///
     /// # Errors
-    /// Those of [`Dictionary::value`]: `NOT_FOUND` for a key that names what does not exist, `RESOURCE_EXHAUSTED` if a type has no
-    /// value left, `INVALID_ARGUMENT` or `OUT_OF_RANGE` for what is no value of the type.
+    /// Those of [`Dictionary::value`]: `NOT_FOUND` for an unknown name in a key, `RESOURCE_EXHAUSTED` if a type has no
+    /// free value, `INVALID_ARGUMENT` or `OUT_OF_RANGE` for something that is not a value of the type.
     pub fn update(&mut self, update: &p4rt::Update) -> Result<p4rt::Update, Fault> {
         let mut update = update.clone();
         let kind = update.r#type();
@@ -177,10 +176,10 @@ impl Translation {
         Ok(update)
     }
 
-    /// A filter of a read with the data plane's values; `None` if it names what does not exist.
+    /// The filter of a read with the data plane's values; `None` if it has an unknown name.
     ///
     /// # Errors
-    /// As [`Translation::update`].
+    /// Those of [`Translation::update`].
     pub fn filter(&mut self, filter: &p4rt::Entity) -> Result<Option<p4rt::Entity>, Fault> {
         let mut filter = filter.clone();
         let Some(entity) = &mut filter.entity else {
@@ -251,7 +250,7 @@ impl Translation {
     /// A packet-out with the data plane's values.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` for a name that means nothing, and those of [`Translation::update`].
+    /// `INVALID_ARGUMENT` for an unknown name, and those of [`Translation::update`].
     pub fn packet_out(&mut self, packet: &p4rt::PacketOut) -> Result<p4rt::PacketOut, Fault> {
         let mut packet = packet.clone();
         let Translation {
@@ -270,12 +269,12 @@ impl Translation {
         Ok(packet)
     }
 
-    /// Whether so many names have gathered that [`Translation::sweep`] should forget some.
+    /// Whether so many names exist that [`Translation::sweep`] should forget unused ones.
     pub fn wants_sweep(&self) -> bool {
         self.dictionaries.iter().any(Dictionary::wants_sweep)
     }
 
-    /// Forgets the names that nothing uses. `read` answers a filter with the data plane's values.
+    /// Forgets unused names. `read` answers a filter with the data plane's values.
     pub fn sweep(&mut self, read: impl Fn(Entity) -> Vec<Entity>) {
         let mut used: Vec<HashSet<Vec<u8>>> = vec![HashSet::new(); self.dictionaries.len()];
         let all = Parts {
@@ -295,10 +294,10 @@ impl Translation {
         }
     }
 
-    /// Takes over the names of a program whose entries are to be kept.
+    /// Takes over the names of a program whose entries are kept.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` for a type that is another one now, or a name that means another value.
+    /// `INVALID_ARGUMENT` for a type that has changed, or a name that means another value.
     pub fn take_over(&mut self, old: &Translation) -> Result<(), Fault> {
         for dictionary in old.dictionaries.iter().filter(|old| old.given().next().is_some()) {
             let name = &dictionary.type_name;

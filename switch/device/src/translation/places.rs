@@ -1,4 +1,4 @@
-//! Where values of translated types stand in P4Runtime's messages.
+//! The places of translated values in P4Runtime's messages.
 
 use std::collections::HashMap;
 
@@ -20,50 +20,50 @@ use crate::bytestring::canonical;
 use crate::fault::Fault;
 use crate::match_key::ones;
 
-/// Names of types that stand for ports: those of PSA, and that of SAI P4.
+/// Names of port types: those of PSA and of SAI P4.
 pub const PORT_TYPES: [&str; 3] = ["PortId_t", "PortIdInHeader_t", "port_id_t"];
 
-/// A translated type, by its place among those of P4Info.
+/// A translated type, by its position in P4Info.
 pub type TypeId = usize;
 
 fn id(preamble: &Option<p4info::Preamble>) -> u32 {
     preamble.as_ref().map_or(0, |preamble| preamble.id)
 }
 
-/// What a value belongs to.
+/// The part of an entity that a value belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// It says which entry is meant.
+    /// It identifies the entry.
     Key,
     /// Everything else.
     Content,
 }
 
-/// What to do with each value.
+/// The function that is called with each value.
 pub type Visit<'a> = &'a mut dyn FnMut(TypeId, Part, &mut Vec<u8>) -> Result<(), Fault>;
 
-/// Which values of a message count.
+/// The values of a message to visit.
 #[derive(Debug, Clone, Copy)]
 pub struct Parts {
-    /// Actions, cells, members and replicas besides keys and indices.
+    /// Visit actions, cells, members and replicas, besides keys and indices.
     pub content: bool,
-    /// A mask over a value that has no bits for the controller is an error.
+    /// Refuse a mask over a value without bits for the controller.
     pub strict: bool,
 }
 
-/// What a place knows of a type.
+/// The properties of a type that its places need.
 #[derive(Debug, Clone, Copy)]
 pub struct Kind {
-    /// Whether the controller sees strings or numbers.
+    /// The controller's representation.
     pub sdn: Sdn,
-    /// They are numbers with bits that mean the same on both sides.
+    /// Whether it has numbers whose bits mean the same on both sides.
     pub plain: bool,
-    /// Bits in the data plane.
+    /// Width in the data plane, in bits.
     pub width: u32,
 }
 
 impl Kind {
-    /// Bits of a value as the controller has it.
+    /// The width of the controller's value in bits.
     fn sdn_bits(&self, value: &[u8]) -> u32 {
         match self.sdn {
             Sdn::Text => 8 * value.len() as u32,
@@ -72,13 +72,13 @@ impl Kind {
     }
 }
 
-/// The translated types in use, by the identifiers of P4Info.
+/// The translated types in use, by identifiers of P4Info.
 #[derive(Debug, Clone, Default)]
 pub struct Places {
     pub types: Vec<Kind>,
-    /// Of table or value set, and field.
+    /// By table or value set, and field.
     pub fields: HashMap<(u32, u32), TypeId>,
-    /// Of action and parameter.
+    /// By action and parameter.
     pub params: HashMap<(u32, u32), TypeId>,
     /// Metadata of packet-ins.
     pub packet_in: HashMap<u32, TypeId>,
@@ -88,16 +88,16 @@ pub struct Places {
     pub indices: HashMap<u32, TypeId>,
     /// Cells of registers and messages of digests.
     pub cells: HashMap<u32, p4info::P4DataTypeSpec>,
-    /// The named types, by name.
+    /// Named types.
     pub named: HashMap<String, TypeId>,
     /// Structs of P4Info.
     pub structs: HashMap<String, Vec<p4info::P4DataTypeSpec>>,
-    /// The type of ports in replicas and watch ports.
+    /// The type of the ports in replicas and of watch ports.
     pub port: Option<TypeId>,
 }
 
 impl Places {
-    /// Where values of these types stand.
+    /// Collects the places of these types.
     pub fn new(info: &p4info::P4Info, dictionaries: &[Dictionary]) -> Places {
         let named = dictionaries.iter().enumerate();
         let named: HashMap<String, TypeId> = named.map(|(kind, types)| (types.type_name.clone(), kind)).collect();
@@ -147,7 +147,7 @@ impl Places {
         }
     }
 
-    /// Indices and cells of counters, meters and registers, messages of digests, and the structs that they are.
+    /// Indices and cells of counters, meters and registers, messages of digests, and their structs.
     fn add_arrays(&mut self, info: &p4info::P4Info) {
         let counters = info
             .counters
@@ -182,7 +182,7 @@ impl Places {
     /// Visits the values of an entity.
     ///
     /// # Errors
-    /// Those of the visit, and `INVALID_ARGUMENT` for masks over values without bits.
+    /// Those of `visit`, and `INVALID_ARGUMENT` for masks over values without bits.
     pub fn entity(&self, entity: &mut Entity, parts: Parts, visit: Visit) -> Result<(), Fault> {
         match entity {
             Entity::TableEntry(entry) => self.table_entry(entry, parts, visit),
@@ -234,7 +234,7 @@ impl Places {
     /// Visits the values of an entry.
     ///
     /// # Errors
-    /// As [`Places::entity`].
+    /// Those of [`Places::entity`].
     pub fn table_entry(&self, entry: &mut p4rt::TableEntry, parts: Parts, visit: Visit) -> Result<(), Fault> {
         let id = entry.table_id;
         for field in &mut entry.r#match {
@@ -267,7 +267,7 @@ impl Places {
             })
     }
 
-    /// Visits the value of a port, which is none if it is empty.
+    /// Visits a port; an empty one has no value.
     fn port(&self, port: &mut Vec<u8>, visit: Visit) -> Result<(), Fault> {
         match self.port {
             Some(kind) if !port.is_empty() => visit(kind, Part::Content, port),
@@ -275,7 +275,7 @@ impl Places {
         }
     }
 
-    /// Visits a port in the form that older clients send, a number.
+    /// Visits a port in the form of older clients: a number.
     fn numbered_port(&self, port: &mut u32, visit: Visit) -> Result<(), Fault> {
         let Some(kind) = self.port else { return Ok(()) };
         if self.types[kind].sdn == Sdn::Text {
@@ -339,7 +339,7 @@ impl Places {
                 field.field_id
             )))
         };
-        // From the controller's values to the data plane's, or back.
+        // Values change from the controller's to the data plane's, or back.
         let bits = |value: &[u8], of_controller: bool| match of_controller {
             true => types.sdn_bits(value),
             false => types.width,
@@ -360,7 +360,7 @@ impl Places {
                     ternary.mask = canonical(&ones(bits(&ternary.value, !strict)));
                     return Ok(());
                 }
-                // Read back it would be the mask of all the controller's bits.
+                // A read would return it as the mask of all bits of the controller's value.
                 let ambiguous = mask == canonical(&ones(types.width));
                 if strict && (!types.plain || ambiguous) {
                     one_value()
@@ -402,7 +402,7 @@ impl Places {
     /// Visits the values in a cell or digest message.
     ///
     /// # Errors
-    /// Those of the visit.
+    /// Those of `visit`.
     pub fn data(&self, spec: &p4info::P4DataTypeSpec, data: &mut p4rt::P4Data, visit: Visit) -> Result<(), Fault> {
         let both = |specs: &[p4info::P4DataTypeSpec], members: &mut [p4rt::P4Data], visit: Visit| {
             let mut both = specs.iter().zip(members);
@@ -425,7 +425,7 @@ impl Places {
     /// Visits the metadata of a packet-in or packet-out.
     ///
     /// # Errors
-    /// Those of the visit.
+    /// Those of `visit`.
     pub fn metadata(
         kinds: &HashMap<u32, TypeId>,
         metadata: &mut [p4rt::PacketMetadata],

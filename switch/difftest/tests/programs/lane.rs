@@ -1,4 +1,4 @@
-//! One port on both sides: its arrivals, the settings of both, and the model. All of it is random.
+//! One port of the program and of the model: its arrivals, settings and model. All of it is random.
 
 use std::collections::VecDeque;
 
@@ -15,13 +15,13 @@ use rand_chacha::ChaCha8Rng;
 
 use super::trial::{Mismatch, Trial};
 
-/// The ports of a trial. The first one's parameters are the default action, the others' are entries. The last one needs
-/// all nine bits.
+/// The ports of a trial. The parameters of the first one are the default action, those of the others are entries. The
+/// last port number needs all nine bits.
 const PORTS: [Port; 3] = [1, 7, 300];
-/// Decisions that a report shows.
+/// The number of decisions in a report.
 const HISTORY: usize = 8;
 
-/// Source of ranks (the values of `set_rank_source`).
+/// The source of ranks, with the values of `set_rank_source`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RankSource {
     Static = 0,
@@ -30,7 +30,7 @@ pub enum RankSource {
     StartTime = 3,
 }
 
-/// One port on both sides.
+/// One port of the program and of the model.
 pub struct Lane {
     pub port: Port,
     pub traffic: PortTraffic,
@@ -38,7 +38,7 @@ pub struct Lane {
     pub parameters: Parameters,
     pub rate_bps: u64,
     pub scales: [u32; USERS],
-    /// A user whom no entry classifies.
+    /// A user that no entry classifies.
     pub stranger: Option<usize>,
     pub static_ranks: [u32; FLOWS],
     pub model: ModelPort,
@@ -47,7 +47,7 @@ pub struct Lane {
 }
 
 impl Lane {
-    /// The id of one of the port's users, 0 .. USERS - 1, in the program.
+    /// The program's identifier of one of the port's users, 0 .. USERS - 1.
     pub fn user(&self, user: usize) -> u32 {
         match self.stranger {
             Some(stranger) if stranger == user => UNCLASSIFIED,
@@ -55,7 +55,7 @@ impl Lane {
         }
     }
 
-    /// The packet as the model sees it. Flows are the cells that the program files them under.
+    /// The packet as the model sees it. The model identifies flows by the program's cells.
     pub fn packet(&self, p4: &P4, flow: usize, datagram: &Datagram) -> Packet {
         let header = if datagram.destination_port == RANKED_PORT {
             datagram.rank
@@ -76,7 +76,7 @@ impl Lane {
         }
     }
 
-    /// Keeps a decision of the program for the report.
+    /// Records a decision of the program for the report.
     pub fn note(&mut self, now: Nanos, packet: &Packet, decision: Option<Decision>) {
         if self.history.len() == HISTORY {
             self.history.pop_front();
@@ -93,17 +93,17 @@ impl Lane {
     }
 }
 
-/// Link rates from 5 Mbit/s to 5 Gbit/s.
+/// A random link rate from 5 Mbit/s to 5 Gbit/s.
 pub fn rate(random: &mut ChaCha8Rng) -> u64 {
     (5e6 * 1000f64.powf(random.random::<f64>())) as u64
 }
 
-/// 256 / weight, for weights from 1/4 to 8.
+/// A random 256 / weight, for weights from 1/4 to 8.
 pub fn scale(random: &mut ChaCha8Rng) -> u32 {
     [256, 128, 32, 1024, random.random_range(1..1000)][random.random_range(0..5)]
 }
 
-/// A random source of the ranks that packets bring.
+/// A random source of the packets' ranks.
 pub fn source(random: &mut ChaCha8Rng) -> RankSource {
     [
         RankSource::Static,
@@ -113,7 +113,7 @@ pub fn source(random: &mut ChaCha8Rng) -> RankSource {
     ][random.random_range(0..4)]
 }
 
-/// Parameters of the model: different from the program's if it is to be wrong.
+/// The parameters of the model. They differ from the program's if the trial has a mistake.
 pub fn told(trial: &Trial, parameters: &Parameters) -> Parameters {
     let mut told = parameters.clone();
     if let Some(mistake) = trial.mistake {
@@ -141,14 +141,15 @@ pub fn lanes(trial: &Trial, random: &mut ChaCha8Rng) -> Result<Vec<Lane>, Mismat
             let own: Vec<u32> = (0..FLOWS)
                 .map(|flow| flow_cell(&p4, traffic.flow(flow).flow_hash()))
                 .collect();
-            // Flows of different ports that share a cell would meet in the program, and cannot in the models.
+            // Flows of different ports that share a cell would influence each other in the program, but not in the
+            // models.
             if own.iter().all(|cell| !cells.contains(cell)) {
                 cells.extend(own);
                 break traffic;
             }
         };
         let parameters = Parameters::draw(trial.scheme, trial.target, random, None);
-        // Only these programs charge a flow for what was admitted, and for nothing else.
+        // Only these programs charge a flow exactly for its admitted packets.
         let charges = p4.ranks && p4.verdicts && trial.target == Target::V1model;
         let start_time = charges && random.random_range(0..3) == 0;
         let rate_bps = (base as f64 * (0.5 + random.random::<f64>())) as u64;

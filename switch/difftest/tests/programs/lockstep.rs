@@ -1,4 +1,4 @@
-//! A program and its model, driven side by side.
+//! Runs a program and its model side by side.
 
 use std::fmt::Write as _;
 
@@ -20,16 +20,16 @@ use rand_chacha::ChaCha8Rng;
 use super::lane::{self, Lane, RankSource};
 use super::trial::{Mismatch, Tally, Trial};
 
-/// Packets between two changes of something, on average.
+/// The average number of packets between two changes of settings.
 const CHANGE_EVERY: u32 = 300;
-/// Packets between two comparisons of all that both sides remember.
+/// The number of packets between two comparisons of the whole state.
 const COMPARE_EVERY: u64 = 500;
 
-/// Drives program and model side by side.
+/// Runs a program and its model side by side.
 ///
 /// # Errors
-/// If the program does not load, or program and model differ: then the report names the seed, the packet, the parameters
-/// and the state of both sides.
+/// If the program does not load, or if program and model differ. Then the report has the seed, the packet, the
+/// parameters and the state of both sides.
 pub fn run(program: &Program, trial: &Trial) -> Result<Tally, Mismatch> {
     let mut lockstep = Lockstep::new(program, trial)?;
     lockstep.run()?;
@@ -45,7 +45,7 @@ struct Lockstep<'a> {
     arrivals: Arrivals,
     now: Nanos,
     sent: Sent,
-    /// Every packet so far, by number.
+    /// All packets so far, by number.
     datagrams: Vec<Datagram>,
     frame: Vec<u8>,
     tally: Tally,
@@ -57,7 +57,7 @@ impl<'a> Lockstep<'a> {
         let switch = Switch::new(program, trial.scheme)?;
         let lanes = lane::lanes(trial, &mut random)?;
         let arrivals = Arrivals::draw(lanes.iter().map(|lane| lane.rate_bps).sum(), &mut random);
-        // Now and then the 32 bits of microseconds that FDPA reckons in wrap around during the trial.
+        // In half of the trials, FDPA's 32-bit counter of microseconds wraps around during the trial.
         let start = if random.random() {
             0
         } else {
@@ -84,7 +84,7 @@ impl<'a> Lockstep<'a> {
         Ok(lockstep)
     }
 
-    /// Routes, users, rank sources and parameters.
+    /// Writes routes, users, rank sources and parameters.
     fn set_up(&mut self) {
         for index in 0..self.lanes.len() {
             let lane = &self.lanes[index];
@@ -106,7 +106,7 @@ impl<'a> Lockstep<'a> {
         }
     }
 
-    /// A worker packet visits all ports up to the largest, in a round as long as 3 to 300 packets take to arrive.
+    /// Starts a worker packet that visits all ports up to the largest. One round takes as long as 3 to 300 arrivals.
     fn start_worker(&mut self) {
         let ports = 1 + self.lanes.iter().map(|lane| lane.port).max().unwrap_or_default();
         let arrivals = 3.0 * 100f64.powf(self.random.random());
@@ -122,7 +122,7 @@ impl<'a> Lockstep<'a> {
         }
     }
 
-    /// A user by its prefix, except the last one of a port, which has ternary keys, and a stranger.
+    /// Writes a user as a prefix; the last user of a port has a ternary key. A stranger is not written.
     fn write_user(&mut self, lane: usize, user: usize) {
         let source = [10, lane as u8, user as u8, 0];
         let id = self.lanes[lane].user(user);
@@ -146,7 +146,7 @@ impl<'a> Lockstep<'a> {
         }
     }
 
-    /// The rank source of a port, and the static ranks of its flows.
+    /// Writes the rank source of a port, and the static ranks of its flows.
     fn write_ranks(&mut self, lane: usize) {
         let Lane {
             port,
@@ -195,7 +195,7 @@ impl<'a> Lockstep<'a> {
             self.switch.stop_worker();
             self.worker_runs = false;
         }
-        // The slowest link needs less than a second for a full queue; the last change may have been to it.
+        // The slowest link sends a full queue in less than a second, even if its rate changed last.
         self.now += 1_000_000_000_000;
         self.advance()?;
         self.compare_state()?;
@@ -210,7 +210,7 @@ impl<'a> Lockstep<'a> {
         }
     }
 
-    /// Lets time advance on both sides; the departures must be the same.
+    /// Advances time on both sides; the departures must be equal.
     fn advance(&mut self) -> Result<(), Mismatch> {
         for lane in &mut self.lanes {
             lane.model.advance(self.now);
@@ -219,7 +219,7 @@ impl<'a> Lockstep<'a> {
         self.compare_departures()
     }
 
-    /// Lets one packet arrive on both sides.
+    /// Sends one packet to both sides.
     fn arrive(&mut self, number: u64) -> Result<(), Mismatch> {
         let at = self.random.random_range(0..self.lanes.len());
         for lane in &mut self.lanes {
@@ -240,7 +240,7 @@ impl<'a> Lockstep<'a> {
 
         let lane = &mut self.lanes[at];
         let counts = self.switch.counts(lane.port);
-        // Departures happened before this arrival: depths are compared on their own.
+        // Departures happened before this arrival; depths are compared separately.
         let found = counts.decision_since(&lane.counts);
         let before = std::mem::replace(&mut lane.counts, counts);
         lane.note(self.now, &packet, found);
@@ -301,7 +301,7 @@ impl<'a> Lockstep<'a> {
                 }
             }
             let counts = self.switch.counts(lane.port);
-            // What the traffic manager drops was admitted before.
+            // What the traffic manager drops was admitted first.
             let at_ingress = self.trial.scheme.p4().verdicts && lane.parameters.at_ingress;
             if at_ingress && counts.admitted != counts.enqueued.iter().sum::<u64>() {
                 return Err(self.differ(at, &format!("the program counted {counts:?}")));
@@ -310,20 +310,20 @@ impl<'a> Lockstep<'a> {
         Ok(())
     }
 
-    /// Everything that both sides remember of a port and show.
+    /// The state of a port that both sides store and show.
     fn compare(&self, lane: &Lane) -> Vec<Compared> {
         let (p4, model) = (self.trial.scheme.p4(), &lane.model);
         let port = usize::from(lane.port);
         let length = |priority: usize| match p4.discipline {
             Discipline::Strict => model.lengths()[priority],
-            // One buffer serves all priorities. The ghost thread takes it for the first queue.
+            // One buffer serves all priorities. The ghost thread assigns it to the first queue.
             _ if self.trial.target == Target::T2na && priority > 0 => 0,
             _ => model.lengths().iter().sum(),
         };
         let mut compared = Vec::new();
-        // On Tofino 1, a program knows a length late, or not at all.
+        // On Tofino 1, a program learns a length late or not at all.
         if self.trial.target != Target::Tna {
-            // The ghost thread of Tofino 2 has 11 bits for a queue.
+            // The ghost thread of Tofino 2 has 11 bits for the length of a queue.
             let cells = if self.trial.target == Target::T2na {
                 1 << 11
             } else {
@@ -358,7 +358,7 @@ impl<'a> Lockstep<'a> {
         compared
     }
 
-    /// Changes something on one port, on both sides.
+    /// Changes a random setting of one port, on both sides.
     fn change(&mut self) -> Result<(), Mismatch> {
         self.tally.changes += 1;
         let at = self.random.random_range(0..self.lanes.len());
@@ -406,7 +406,7 @@ impl<'a> Lockstep<'a> {
         Ok(())
     }
 
-    /// The report.
+    /// The mismatch with its report.
     fn differ(&self, at: usize, what: &str) -> Mismatch {
         let lane = &self.lanes[at];
         let Trial {

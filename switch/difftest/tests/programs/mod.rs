@@ -1,4 +1,4 @@
-//! Every program makes the decisions of its model, for every packet; and a wrong model is found out.
+//! Every program makes the same decisions as its model, for every packet. A wrong model is detected.
 
 mod lane;
 mod lockstep;
@@ -15,7 +15,7 @@ use p4sched_simulator::workload::{RankDistribution, RankSampler, independent, se
 use p4sched_simulator::{inversions, stepped};
 use trial::{Mismatch, Tally, Trial};
 
-/// Packets of each program. Interpreted, it is the same program once more.
+/// The number of packets for each program. With the interpreter, they test the same program a second time.
 fn packets() -> u64 {
     match (cfg!(debug_assertions), interprets()) {
         (true, _) => 20_000,
@@ -24,15 +24,15 @@ fn packets() -> u64 {
     }
 }
 
-/// Packets of one trial: a freshly loaded program, other flows, other numbers of queues.
+/// The number of packets in one trial. Each trial loads the program again, with other flows and numbers of queues.
 const PER_TRIAL: u64 = if cfg!(debug_assertions) { 5_000 } else { 20_000 };
 
-/// The macros of a program that is built for worker packets, or not.
+/// The macros for building a program, with or without worker packets.
 fn macros(worker: bool) -> &'static [&'static str] {
     if worker { &["WORKER_PACKETS"] } else { &[] }
 }
 
-/// True if programs are interpreted, not compiled. `make test` runs the tests both ways.
+/// Whether programs are interpreted instead of compiled. `make test` runs the tests both ways.
 fn interprets() -> bool {
     std::env::var_os("P4SCHED_INTERPRET").is_some()
 }
@@ -49,7 +49,7 @@ fn program(scheme: Scheme, target: Target, worker: bool) -> Program {
     program
 }
 
-/// Drives program and model side by side over so many packets, a trial after the other.
+/// Runs a program and its model side by side over this many packets, one trial after the other.
 fn check(scheme: Scheme, target: Target, worker: bool, packets: u64) -> Tally {
     let program = program(scheme, target, worker);
     let mut tally = Tally::default();
@@ -91,11 +91,11 @@ macro_rules! test_each {
     };
 }
 
-/// The test of each scheme has the scheme's name.
+/// One test for each scheme, with the name of the scheme.
 mod decides_as_its_model {
     p4sched_schedulers::each_scheme!(test_each);
 
-    /// AIFO as its authors built it: ingress knows the length of the queue from a worker packet.
+    /// AIFO as its authors built it: a worker packet brings the length of the queue to ingress.
     #[test]
     fn aifo_with_worker_packets() {
         for target in [super::Target::V1model, super::Target::Tna] {
@@ -130,7 +130,7 @@ fn the_registry_names_the_parameters_of_each_program() {
     }
 }
 
-/// The report on a model that is wrong like this.
+/// The report about a model with this mistake.
 fn report(scheme: Scheme, mistake: fn(&mut Parameters, &mut Packet)) -> String {
     let trial = Trial {
         scheme,
@@ -192,7 +192,8 @@ fn a_model_that_charges_a_user_a_byte_more_is_found_out() {
     assert!(report.contains("fdpa.p4 differs"), "{report}");
 }
 
-/// The programs of all targets, in one of whose files `new` stands for `old`. The file is named from the target's folder.
+/// Copies the programs of all targets and replaces `old` by `new` in one file. The path of the file starts at the
+/// target's folder.
 fn with_other_line(target: Target, file: &str, old: &str, new: &str) -> tempfile::TempDir {
     let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let copy = tempfile::tempdir().unwrap();
@@ -212,7 +213,7 @@ fn with_other_line(target: Target, file: &str, old: &str, new: &str) -> tempfile
     copy
 }
 
-/// True if some trial of the program with `new` for `old` ends in a mismatch.
+/// Whether a trial of the program with `new` instead of `old` ends in a mismatch.
 fn is_found_out(scheme: Scheme, target: Target, worker: bool, file: &str, old: &str, new: &str) {
     let copy = with_other_line(target, file, old, new);
     let directory = copy.path().join(target.directory());

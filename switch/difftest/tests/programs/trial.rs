@@ -5,42 +5,42 @@ use p4sched_simulator::model::Decision;
 use p4sched_simulator::parameters::Parameters;
 use p4sched_simulator::program::ProgramError;
 
-/// Description of a trial.
+/// The settings of a trial.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// Scheme of program and model.
+    /// The scheme of program and model.
     pub scheme: Scheme,
-    /// Compiled for this.
+    /// The target for which the program is compiled.
     pub target: Target,
-    /// The program is built for worker packets, and one goes round.
+    /// Whether the program is built for worker packets, with one worker packet in it.
     pub worker: bool,
-    /// Decides everything random.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// Number of arriving packets.
+    /// The number of arriving packets.
     pub packets: u64,
-    /// Makes the model wrong on purpose: its settings differ from those of the program.
+    /// A deliberate mistake: it makes the model's settings differ from the program's.
     pub mistake: Option<fn(&mut Parameters, &mut Packet)>,
 }
 
-/// Counts of a trial without mismatch.
+/// The counts of a trial without a mismatch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Packets that arrived.
+    /// Arrived packets.
     pub packets: u64,
-    /// Packets that were queued, of these.
+    /// Those that were queued.
     pub queued: u64,
-    /// Refused by the admission rule.
+    /// Those that the admission rule refused.
     pub refused: u64,
-    /// Dropped at a full queue.
+    /// Those that were dropped at a full queue.
     pub full: u64,
-    /// Pushed out for another one.
+    /// Those that were pushed out by another packet.
     pub pushed_out: u64,
     /// Changes of parameters, link rates, weights or rank sources.
     pub changes: u64,
 }
 
 impl Tally {
-    /// Counts a packet that arrived, by what became of it.
+    /// Counts an arrived packet by the decision about it.
     pub fn count(&mut self, decision: Decision) {
         self.packets += 1;
         match decision {
@@ -66,13 +66,12 @@ impl std::ops::AddAssign for Tally {
     }
 }
 
-/// Reason why a trial failed.
+/// The reason why a trial failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Mismatch {
-    /// No program could be run.
+    /// The program could not be run.
     #[error(transparent)]
     Program(#[from] ProgramError),
-    /// Program and model differ.
     #[error("{0}")]
     Differ(String),
 }

@@ -1,4 +1,4 @@
-//! TLS below gRPC: what the server's files hold, and which clients are let in.
+//! TLS below gRPC: the server's files, and the decision which clients may connect.
 
 mod version_one;
 
@@ -21,26 +21,26 @@ use tokio_stream::wrappers::ReceiverStream;
 
 use version_one::AnyVersion;
 
-/// Handshakes at a time. A client that says nothing keeps one of them for [`HANDSHAKE_TIME`].
+/// The most handshakes at the same time. A silent client occupies one of them for [`HANDSHAKE_TIME`].
 const HANDSHAKES: usize = 64;
 const HANDSHAKE_TIME: Duration = Duration::from_secs(10);
-/// Time until the next try after the system refused a connection, for example without free file descriptors.
+/// Time before the next attempt after the system refused a connection, for example because no file descriptor is free.
 const AFTER_REFUSAL: Duration = Duration::from_millis(100);
 
-/// Takes a line for the operator.
+/// Writes a line for the operator.
 pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Files of the server's keys and certificates, in PEM form.
 #[derive(Debug, Clone, Copy)]
 pub struct TlsFiles<'a> {
-    /// The server's certificate. Those between it and its authority may follow.
+    /// The server's certificate; the intermediate certificates may follow in the same file.
     pub certificate: &'a Path,
     pub key: &'a Path,
-    /// The authority whose certificates clients must have; none: they need no certificate.
+    /// The authority that must have signed the clients' certificates; without it, clients need no certificate.
     pub clients: Option<&'a Path>,
 }
 
-/// TLS of a server.
+/// TLS settings of a server.
 #[derive(Clone)]
 pub struct Tls {
     acceptor: TlsAcceptor,
@@ -51,7 +51,7 @@ impl Tls {
     /// Reads the files. `log` gets the reason for each refused client.
     ///
     /// # Errors
-    /// A sentence that names the file and what is wrong with it.
+    /// A sentence that names the file and the problem.
     pub fn from_files(files: &TlsFiles<'_>, log: Log) -> Result<Tls, String> {
         let TlsFiles {
             certificate,
@@ -102,7 +102,7 @@ impl Tls {
         })
     }
 
-    /// The connections of admitted clients, as long as there is a receiver.
+    /// The connections of admitted clients; it accepts clients until the receiver is dropped.
     pub(crate) fn incoming(self, listener: TcpListener) -> ReceiverStream<io::Result<TlsStream<TcpStream>>> {
         let (let_in, incoming) = mpsc::channel(1);
         tokio::spawn(self.accept(listener, let_in));
@@ -127,12 +127,12 @@ impl Tls {
             let (tls, let_in) = (self.clone(), let_in.clone());
             tokio::spawn(async move {
                 let _place = place;
-                // Small messages leave at once. A stream that refuses this has ended.
+                // Small messages are sent immediately. If this fails, the stream has ended.
                 let _ = stream.set_nodelay(true);
                 match tokio::time::timeout(HANDSHAKE_TIME, tls.acceptor.accept(stream)).await {
-                    // Refused only when nobody takes connections any more.
+                    // Fails only when nobody accepts connections any more.
                     Ok(Ok(stream)) => drop(let_in.send(Ok(stream)).await),
-                    // Somebody looked whether there is a server.
+                    // A client only tested whether a server is there.
                     Ok(Err(error)) if error.kind() == io::ErrorKind::UnexpectedEof => {}
                     Ok(Err(error)) => tls.refusals.tell(peer.ip(), &reason(&error)),
                     Err(_) => tls.refusals.tell(peer.ip(), "it does not begin to speak TLS"),
@@ -142,7 +142,7 @@ impl Tls {
     }
 }
 
-/// Reports the reasons for refused clients; for a client that repeats its attempt, only once.
+/// Reports the reason for a refused client; if a client repeats its attempt, only once.
 struct Refusals {
     log: Log,
     last: Mutex<Option<(IpAddr, String)>>,
@@ -181,7 +181,7 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
     std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Reason of a failed handshake, as an act of the client.
+/// The reason for a failed handshake, described as an action of the client.
 fn reason(error: &io::Error) -> String {
     let tls = error.get_ref().and_then(|error| error.downcast_ref::<Error>());
     match tls {

@@ -1,5 +1,5 @@
-//! Clients' certificates of X.509 version 1. `openssl x509 -req` writes them unless told otherwise, and BMv2 takes them; rustls
-//! knows version 3 only.
+//! Clients' certificates of X.509 version 1. `openssl x509 -req` writes them by default, and BMv2 accepts them; rustls
+//! supports version 3 only.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use tokio_rustls::rustls::server::danger::{ClientCertVerified, ClientCertVerifie
 use tokio_rustls::rustls::{CertificateError, DigitallySignedStruct, DistinguishedName, Error, SignatureScheme};
 use x509_parser::prelude::{ASN1Time, FromDer as _, X509Certificate, X509Version};
 
-/// Verifies certificates of both versions. One of version 1 is of an authority itself, with no other in between.
+/// Verifies certificates of both versions. A certificate of version 1 must be signed directly by an authority.
 #[derive(Debug)]
 pub struct AnyVersion {
     /// Verifier for version 3.
@@ -21,7 +21,7 @@ pub struct AnyVersion {
     pub algorithms: WebPkiSupportedAlgorithms,
 }
 
-/// The certificate, if it is of version 1.
+/// Parses the certificate, if it has version 1.
 fn of_version_one<'a>(certificate: &'a CertificateDer<'_>) -> Option<X509Certificate<'a>> {
     let (_, certificate) = X509Certificate::from_der(certificate).ok()?;
     (certificate.version() == X509Version::V1).then_some(certificate)

@@ -1,4 +1,4 @@
-//! A device behind a server on loopback, and controllers that are its clients.
+//! A device behind a server on loopback, and controllers as its clients.
 
 #[path = "../../../device/tests/fixture/mod.rs"]
 pub mod fixture;
@@ -28,7 +28,6 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::Channel;
 use tonic::{Code, Status, Streaming};
 
-/// A program compiled from its source.
 pub fn compiled(name: &str, text: &str) -> p4rt::ForwardingPipelineConfig {
     let source = Input { name, text };
     let compiled = compile(&source, &EmbeddedIncludes, &Options::default()).unwrap_or_else(|errors| panic!("{errors}"));
@@ -39,7 +38,7 @@ pub fn compiled(name: &str, text: &str) -> p4rt::ForwardingPipelineConfig {
     }
 }
 
-/// The identifier of an object of P4Info.
+/// The identifier of an object in P4Info.
 pub fn id_in(info: &P4Info, alias: &str) -> u32 {
     let preambles = (info.tables.iter().map(|table| &table.preamble))
         .chain(info.actions.iter().map(|action| &action.preamble))
@@ -52,7 +51,7 @@ pub fn id_in(info: &P4Info, alias: &str) -> u32 {
     found.unwrap_or_else(|| panic!("no {alias} in P4Info")).id
 }
 
-/// A device on a thread of its own behind a server on a free port.
+/// A device on its own thread, behind a server on a free port.
 pub struct Server {
     /// IP:PORT.
     pub place: SocketAddr,
@@ -107,7 +106,7 @@ pub async fn start_with(tls: Option<Tls>) -> Server {
 }
 
 impl Server {
-    /// Uses the device between two requests.
+    /// Calls `work` with the device and the time, between two requests.
     pub fn with<T: Send + 'static>(&self, work: impl FnOnce(&mut Device, u64) -> T + Send + 'static) -> T {
         let (sender, answer) = mpsc::channel();
         let job: Job = Box::new(move |device, _, now| {
@@ -117,7 +116,7 @@ impl Server {
         answer.recv().expect("the device answers")
     }
 
-    /// A frame arrives; returns what was sent because of it.
+    /// Receives a frame and returns the frames that are sent because of it.
     pub fn receive(&self, port: Port, frame: Vec<u8>) -> Vec<(Port, Vec<u8>)> {
         self.with(move |device, now| {
             let mut wires = Wires::default();
@@ -142,7 +141,6 @@ impl Controller {
         Controller::connect_as(server, election_id, "").await
     }
 
-    /// A controller of this role.
     pub async fn connect_as(server: &Server, election_id: u64, role: &str) -> Controller {
         let mut client = P4RuntimeClient::connect(server.address.clone())
             .await
@@ -193,7 +191,7 @@ impl Controller {
             .ok_or_else(|| Status::aborted("the stream has ended"))
     }
 
-    /// The status code of the next message, an arbitration update.
+    /// The status code of the next message, which must be an arbitration update.
     pub async fn arbitration(&mut self) -> Code {
         match self.next().await {
             Ok(Response::Arbitration(update)) => Code::from(update.status.map_or(-1, |status| status.code)),
@@ -266,7 +264,7 @@ impl Controller {
         }
     }
 
-    /// A controller that is primary, with a program.
+    /// A primary controller, with a program.
     pub async fn with_program(server: &Server, config: p4rt::ForwardingPipelineConfig) -> Controller {
         let mut controller = Controller::connect(server, 1).await;
         assert_eq!(controller.arbitration().await, Code::Ok);
@@ -275,13 +273,12 @@ impl Controller {
         controller
     }
 
-    /// Writes one update; the code of its error if there is one.
+    /// Writes one update and returns the code of its error, if any.
     pub async fn write_one(&mut self, kind: Type, entity: Entity) -> Result<(), Code> {
         let written = self.write(vec![fixture::update(kind, entity)]).await;
         written.map_err(|status| Code::from(error_codes(&status)[0]))
     }
 
-    /// Reads with one filter.
     pub async fn read_one(&mut self, filter: Entity) -> Result<Vec<Entity>, Code> {
         let (found, result) = self.read(vec![filter]).await;
         result
@@ -290,7 +287,7 @@ impl Controller {
     }
 }
 
-/// The code of each update or read that failed, 0 for the others.
+/// The code of each update or read: 0 if it succeeded.
 pub fn error_codes(status: &Status) -> Vec<i32> {
     let details = rpc::Status::decode(status.details())
         .expect("the details are a google.rpc.Status")

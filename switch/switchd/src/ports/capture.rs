@@ -1,4 +1,4 @@
-//! Frames of a port and direction in a pcap file, as BMv2 writes them: `IFACE_in.pcap`, `IFACE_out.pcap`.
+//! pcap files of a port's frames, one for each direction, named as in BMv2: `IFACE_in.pcap`, `IFACE_out.pcap`.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -6,22 +6,21 @@ use std::path::{Path, PathBuf};
 
 use crate::log;
 
-/// Marks a file whose time stamps have nanoseconds, in the byte order of the machine.
+/// The magic number of files with timestamps in ns, in the byte order of the machine.
 const MAGIC: u32 = 0xa1b2_3c4d;
 const VERSION: [u16; 2] = [2, 4];
 const LONGEST_FRAME: u32 = 65_535;
 const ETHERNET: u32 = 1;
 
-/// Direction of frames, seen from the switch.
+/// The direction of frames, seen from the switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// Received.
     In,
-    /// Sent.
     Out,
 }
 
-/// A file that takes the frames of one port and direction. When the disk is full, it ends, and the packets continue.
+/// A file with the frames of one port and direction. If a write fails, for example because the disk is full, the file
+/// ends and the packets continue.
 #[derive(Debug)]
 pub struct Capture {
     path: PathBuf,
@@ -29,10 +28,10 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// A new file in this folder, in place of an older one.
+    /// Creates a file in this folder. An existing file is overwritten.
     ///
     /// # Errors
-    /// One line with the file and why it cannot be written.
+    /// One line with the file and the reason.
     pub fn create(folder: &Path, interface: &str, direction: Direction) -> Result<Capture, String> {
         let way = match direction {
             Direction::In => "in",
@@ -51,12 +50,11 @@ impl Capture {
         }
     }
 
-    /// Takes a frame. `wall_ns`: when, in ns since 1970.
+    /// Writes a frame; `wall_ns` is its time in ns since 1970.
     pub fn frame(&mut self, wall_ns: u64, frame: &[u8]) {
         self.write(|file| write_frame(file, wall_ns, frame));
     }
 
-    /// Lets readers of the file see what was taken.
     pub fn flush(&mut self) {
         self.write(BufWriter::flush);
     }
@@ -66,7 +64,7 @@ impl Capture {
             && let Err(error) = write(file)
         {
             log::warn(&format!("{}: {error}; it ends here", self.path.display()));
-            // What the buffer holds would fail again.
+            // The buffered frames would fail again.
             self.file.take().map(BufWriter::into_parts);
         }
     }
@@ -77,7 +75,7 @@ fn write_header(file: &mut impl Write) -> io::Result<()> {
     for number in VERSION {
         file.write_all(&number.to_ne_bytes())?;
     }
-    // Time zone and accuracy: always 0.
+    // Time zone and accuracy are always 0.
     for number in [0, 0, LONGEST_FRAME, ETHERNET] {
         file.write_all(&number.to_ne_bytes())?;
     }

@@ -1,18 +1,18 @@
-//! Repairs to received frames: what offloads left undone on a virtual link.
+//! Repairs to received frames: work that the sender left to offloads, which a virtual link does not have.
 
 use p4sched_dataplane::internet_checksum;
 
 const ADDRESSES: usize = 12;
 
-/// Puts a VLAN tag (protocol and tag control) back in its place behind the two addresses.
+/// Puts a VLAN tag (protocol and tag control) back in its place after the two addresses.
 pub fn insert_tag(frame: &mut Vec<u8>, (protocol, control): (u16, u16)) {
     let place = frame.len().min(ADDRESSES);
     let tag = [protocol.to_be_bytes(), control.to_be_bytes()];
     frame.splice(place..place, tag.into_iter().flatten());
 }
 
-/// Fills in the TCP or UDP checksum of an untagged IPv4 or IPv6 frame whose sender left it to its interface.
-/// Any other frame stays unchanged.
+/// Computes the TCP or UDP checksum of an untagged IPv4 or IPv6 frame whose sender left it to its interface. Any other
+/// frame stays unchanged.
 pub fn complete_checksum(frame: &mut [u8]) {
     let Some(kind) = frame.get(12..14) else { return };
     let (addresses, start, end, protocol) = match (kind, frame.len()) {
@@ -50,7 +50,7 @@ pub fn complete_checksum(frame: &mut [u8]) {
 mod tests {
     use super::*;
 
-    /// A UDP datagram "abc" from 10.0.0.1:1 to 10.0.0.2:2, padded to the least Ethernet length.
+    /// A UDP datagram "abc" from 10.0.0.1:1 to 10.0.0.2:2, padded to the minimum length of Ethernet.
     fn datagram() -> Vec<u8> {
         let mut frame = vec![0; 12];
         frame.extend([

@@ -1,18 +1,18 @@
-//! The data-plane thread's place before the other threads of the machine.
+//! Real-time priority of the data-plane thread.
 
 #![allow(unsafe_code, reason = "the scheduling class of a thread has no safe interface")]
 
 use std::io;
 use std::mem::zeroed;
 
-/// Among the real-time priorities (1 to 99) the least but one: kernel threads that matter are above.
+/// The second lowest of the real-time priorities (1 to 99): important kernel threads have higher ones.
 const PRIORITY: i32 = 2;
 
-/// Puts the calling thread into the round-robin real-time class: it runs whenever it has something to do, as a switch
-/// would, even while the hosts of the laboratory use every processor. The kernel leaves 5 % to the others.
+/// Puts the calling thread into the round-robin real-time class. It runs whenever it has work, as a hardware switch
+/// would, even while the hosts of the laboratory use every processor. The kernel reserves 5 % for other threads.
 ///
 /// # Errors
-/// Not permitted (it needs root or `CAP_SYS_NICE`).
+/// If it is not permitted: it needs root or `CAP_SYS_NICE`.
 pub fn make_real_time() -> io::Result<()> {
     // SAFETY: plain integers, for which zeros are a value.
     let mut parameters: libc::sched_param = unsafe { zeroed() };

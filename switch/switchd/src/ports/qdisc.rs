@@ -1,4 +1,4 @@
-//! Queueing disciplines on the switch's interfaces (from `tc` or Mininet's `TCLink`), and changes of their links.
+//! Queueing disciplines on the switch's interfaces (set by `tc` or Mininet's `TCLink`), and changes of the links.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -9,14 +9,14 @@ use netlink_packet_route::link::{LinkAttribute, LinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
 
-/// `RTNLGRP_LINK`: links that go up or down, rtnetlink(7).
+/// `RTNLGRP_LINK`, rtnetlink(7): links that go up or down.
 const LINKS: u32 = 1;
 /// `RTNLGRP_TC`: changes of queueing disciplines.
 const TRAFFIC_CONTROL: u32 = 4;
-/// Default disciplines of interfaces. None of these limits the rate of a virtual link.
+/// The default disciplines of interfaces. None of them limits the rate of a virtual link.
 const DEFAULTS: [&str; 6] = ["noop", "noqueue", "pfifo_fast", "mq", "fq", "fq_codel"];
 
-/// Tells which interfaces have a queueing discipline that a frame should go through.
+/// Reports changes of queueing disciplines and links.
 pub struct Qdiscs {
     changes: Socket,
 }
@@ -35,20 +35,20 @@ impl Qdiscs {
         Ok(Qdiscs { changes })
     }
 
-    /// True if any discipline or link changed since the last call.
+    /// Whether any discipline or link changed since the last call.
     pub fn changed(&self) -> bool {
         let mut any = false;
         loop {
             match self.changes.recv_from_full() {
                 Ok(_) => any = true,
-                // More changes than the socket holds are a change too.
+                // An overflow of the socket means that there were changes.
                 Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => any = true,
                 Err(_) => return any,
             }
         }
     }
 
-    /// True if frames for this interface should go through its discipline. False if there is no such interface.
+    /// Whether frames for this interface should go through its discipline; false if there is no such interface.
     pub fn is_set(interface: i32) -> bool {
         root_discipline(interface).is_ok_and(|kind| kind.is_some_and(|kind| !DEFAULTS.contains(&kind.as_str())))
     }
@@ -60,7 +60,7 @@ impl AsFd for Qdiscs {
     }
 }
 
-/// Name of the discipline at the interface's root, as `ip link` shows it.
+/// The name of the discipline at the interface's root, as `ip link` shows it.
 fn root_discipline(interface: i32) -> io::Result<Option<String>> {
     let mut link = LinkMessage::default();
     link.header.index = interface.cast_unsigned();

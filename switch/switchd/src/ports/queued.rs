@@ -1,4 +1,4 @@
-//! Transmission through an interface's queueing discipline.
+//! Sending through an interface's queueing discipline.
 
 use std::collections::VecDeque;
 use std::io;
@@ -9,21 +9,23 @@ use p4sched_dataplane::{Frame, Nanos};
 use super::socket::{SEND_BATCH, TxSocket};
 use super::window::{FULL_FRAME, Window};
 
-/// A port whose frames go through the queueing discipline of its interface, and so no faster than that lets them.
+/// A port whose frames go through the queueing discipline of its interface, at the rate of the discipline.
 ///
-/// Packets wait in the switch's queues, not here: [`QueuedPort::room`] says how many may leave them. So the most urgent one is
-/// chosen when the interface takes it, as in BMv2, whose transmitter blocks.
+/// Packets wait in the switch's queues, not here: [`QueuedPort::room`] says how many may leave them. So the switch
+/// chooses the most urgent packet at the moment when the interface can take it. BMv2 reaches the same with a
+/// transmitter that blocks.
 pub struct QueuedPort {
     socket: TxSocket,
     window: Window,
-    /// The window as the kernel set it: while frames of the socket take less, the port is open.
+    /// The size of the window in bytes, as the kernel set it. The port is open while its frames in the kernel take
+    /// less.
     writable_below: u32,
-    /// True if frames may be in the kernel. If not, it need not be asked.
+    /// Whether frames may be in the kernel. If not, there is no need to ask it.
     any_in_kernel: bool,
-    /// True if the last answer was that there is no room.
+    /// Whether the last answer was that there is no room.
     closed: bool,
     waiting: VecDeque<Frame>,
-    /// Buffers of frames that left.
+    /// Buffers of sent frames, for reuse.
     spare: Vec<Frame>,
 }
 
@@ -43,7 +45,7 @@ impl QueuedPort {
         })
     }
 
-    /// The port has this interface from now on.
+    /// Changes the port's interface.
     ///
     /// # Errors
     /// Those of packet(7) sockets.
@@ -55,14 +57,14 @@ impl QueuedPort {
         Ok(())
     }
 
-    /// Takes a frame, and leaves one in its place that is done with; it goes with [`QueuedPort::send`].
+    /// Takes a frame for the next [`QueuedPort::send`], and leaves an unused buffer in its place.
     pub fn push(&mut self, frame: &mut Frame) {
         let spare = self.spare.pop().unwrap_or_default();
         self.waiting.push_back(std::mem::replace(frame, spare));
     }
 
-    /// Hands the discipline what it takes. Tells `sent` every frame that left the switch, and whether the interface took
-    /// it: a discipline that is full refuses a frame, and the frame is lost.
+    /// Gives the waiting frames to the discipline. Calls `sent` with every frame that left the switch, and whether the
+    /// interface took it: a full discipline refuses a frame, and the frame is lost.
     pub fn send(&mut self, mut sent: impl FnMut(&[u8], bool)) {
         while !self.waiting.is_empty() {
             let batch = self.waiting.iter().take(SEND_BATCH);
@@ -72,7 +74,7 @@ impl QueuedPort {
                 Err(_) => 0,
             };
             self.any_in_kernel |= taken > 0;
-            // The first frame is the one that the kernel refused, if it took none.
+            // If the kernel took none, it refused the first frame.
             for frame in self.waiting.drain(..taken.max(1)) {
                 if taken > 0 {
                     self.window.count(frame.len());
@@ -83,19 +85,19 @@ impl QueuedPort {
         }
     }
 
-    /// True if frames wait here.
     pub fn has_waiting(&self) -> bool {
         !self.waiting.is_empty()
     }
 
-    /// Packets that may leave the switch's queues. If none, the port's descriptor is writable when there is room again.
+    /// The number of packets that may leave the switch's queues. If it is 0, the port's descriptor becomes writable
+    /// when there is room again.
     pub fn room(&mut self, now: Nanos) -> u32 {
         if self.window.follow(now)
             && let Ok(bytes) = self.socket.set_writable_below(self.window.bytes())
         {
             self.writable_below = bytes;
         }
-        // As `sock_writeable` of the kernel, which counts one byte for the socket itself.
+        // The same rule as the kernel's `sock_writeable`, which adds one byte for the socket itself.
         let in_kernel = self.in_kernel() + 1;
         self.closed = self.has_waiting() || in_kernel >= self.writable_below;
         if self.closed {
@@ -105,7 +107,7 @@ impl QueuedPort {
         }
     }
 
-    /// Bytes of the port's frames that the discipline has not let go.
+    /// Size in bytes of the port's frames that are still in the kernel.
     fn in_kernel(&mut self) -> u32 {
         if !self.any_in_kernel {
             return 0;
@@ -115,12 +117,12 @@ impl QueuedPort {
         bytes
     }
 
-    /// True if packets wait for the discipline, according to the last [`QueuedPort::room`].
+    /// Whether packets must wait for the discipline, by the last [`QueuedPort::room`].
     pub fn is_closed(&self) -> bool {
         self.closed
     }
 
-    /// The frames that wait, for a port that goes around its discipline from now on.
+    /// The waiting frames of a port that no longer uses its discipline.
     pub fn into_waiting(self) -> impl Iterator<Item = Frame> {
         self.waiting.into_iter()
     }

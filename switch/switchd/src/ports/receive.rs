@@ -11,26 +11,24 @@ use super::socket::{RingFrame, RxRing, interface_index};
 use crate::clock::WallClockSample;
 use crate::log;
 
-/// Time between two looks for a missing interface.
+/// Time in ns between two attempts to attach a missing interface.
 const REATTACH_EVERY: Nanos = 500_000_000;
 
-/// A port and the interface behind it.
+/// A port and its interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PortSpec {
-    /// Port number as the program sees it.
     pub number: Port,
-    /// Name of the network interface.
     pub interface: String,
 }
 
-/// Frames that one port received.
+/// The counts of frames that a port received.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Received {
     /// Frames given to the switch.
     pub packets: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Frames lost before: ring full, or too long for a link without offloads.
+    /// Frames lost earlier: the ring was full, or the frame was too long for a link without offloads.
     pub lost: u64,
 }
 
@@ -38,9 +36,9 @@ struct RxPort {
     spec: PortSpec,
     ring: Option<RxRing>,
     up: bool,
-    /// Frames get to the other end, as far as the last look told.
+    /// Whether frames reach the other end, at the last check.
     running: bool,
-    /// Receive time of the frame at the head of the ring, once looked at.
+    /// Receive time of the frame at the head of the ring, once it was checked.
     head: Option<Nanos>,
     received: Received,
     capture: Option<Capture>,
@@ -55,16 +53,16 @@ pub struct Receiver {
     next_reattach: Nanos,
 }
 
-/// A change of a port that the transmitter has to follow.
+/// A change of a port's interface; the transmitter must follow it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attachment {
     pub port: Port,
-    /// Kernel index of its interface, or `None` while there is none.
+    /// Kernel index of the interface; `None` while there is none.
     pub interface: Option<i32>,
 }
 
 impl Receiver {
-    /// Opens every port; the error names the interface.
+    /// Opens every port. An error comes with the interface.
     pub fn open(specs: Vec<PortSpec>) -> Result<Receiver, (PortSpec, std::io::Error)> {
         let mut ports = Vec::with_capacity(specs.len());
         for spec in specs {
@@ -80,7 +78,7 @@ impl Receiver {
         })
     }
 
-    /// Opens one more port.
+    /// Opens another port.
     ///
     /// # Errors
     /// Those of the socket.
@@ -94,14 +92,14 @@ impl Receiver {
         Ok(attachment)
     }
 
-    /// Closes a port, if there is one of this number.
+    /// Closes a port. Returns false if there is no such port.
     pub fn remove(&mut self, number: Port) -> bool {
         let before = self.ports.len();
         self.ports.retain(|port| port.spec.number != number);
         self.ports.len() < before
     }
 
-    /// Records what every port receives; `open` makes the file for an interface.
+    /// Records all received frames; `open` creates the file for an interface.
     ///
     /// # Errors
     /// Those of `open`.
@@ -112,13 +110,12 @@ impl Receiver {
         Ok(())
     }
 
-    /// Lets readers of the records see what was received.
     pub fn flush_records(&mut self) {
         let captures = self.ports.iter_mut().filter_map(|port| port.capture.as_mut());
         captures.for_each(Capture::flush);
     }
 
-    /// The ports as they are attached now.
+    /// The present interface of each port.
     pub fn attachments(&self) -> Vec<Attachment> {
         self.ports
             .iter()
@@ -129,17 +126,17 @@ impl Receiver {
             .collect()
     }
 
-    /// The ports and their interfaces, in the order of the command line.
     pub fn specs(&self) -> impl Iterator<Item = &PortSpec> {
         self.ports.iter().map(|port| &port.spec)
     }
 
-    /// Descriptors to wait on: readable when a frame has arrived, in error when the interface changed its state.
+    /// Descriptors to wait on. They become readable when a frame has arrived, and report an error when the interface
+    /// changed its state.
     pub fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         self.ports.iter().filter_map(|port| port.ring.as_ref().map(AsFd::as_fd))
     }
 
-    /// Looks at the head of every ring that was empty at the last look.
+    /// Checks the head of every ring that was empty at the last check.
     pub fn look(&mut self, sample: WallClockSample) {
         for port in &mut self.ports {
             if port.head.is_none() {
@@ -148,8 +145,8 @@ impl Receiver {
         }
     }
 
-    /// The oldest frame waiting on any port and received no later than `limit`: hands its receive time, port and bytes
-    /// to `accept` and releases it. Returns false if there is none.
+    /// Passes the oldest waiting frame of all ports to `accept`, with its receive time and port, and releases it.
+    /// Returns false if no frame was received at `limit` or earlier.
     pub fn take_oldest(
         &mut self,
         sample: WallClockSample,
@@ -195,8 +192,8 @@ impl Receiver {
         true
     }
 
-    /// After a wait: handles interfaces that went down or away, and attaches those that returned. Returns the ports
-    /// whose interface changed.
+    /// Call this after a wait. It handles interfaces that went down or disappeared, and attaches those that returned.
+    /// Returns the changes.
     pub fn check_interfaces(&mut self, now: Nanos) -> Vec<Attachment> {
         let look_for_lost = now >= self.next_reattach;
         let mut changes = Vec::new();
@@ -225,7 +222,7 @@ impl Receiver {
         self.ports.iter().any(|port| !port.up).then_some(self.next_reattach)
     }
 
-    /// Looks which links are up. To be called when one has changed.
+    /// Updates which links are up. Call this when a link has changed.
     pub fn look_at_links(&mut self) {
         for port in &mut self.ports {
             let ring = port.ring.as_ref();
@@ -233,7 +230,6 @@ impl Receiver {
         }
     }
 
-    /// Links of the ports.
     pub fn links(&self) -> Links {
         let link = |port: &RxPort| Link {
             interface: port.spec.interface.clone(),
@@ -242,26 +238,26 @@ impl Receiver {
         self.ports.iter().map(|port| (port.spec.number, link(port))).collect()
     }
 
-    /// Counts of one port and whether its interface is up.
+    /// The counts of a port, and whether its interface is up.
     pub fn received(&mut self, number: Port) -> Option<(Received, bool)> {
         let port = self.ports.iter_mut().find(|port| port.spec.number == number)?;
         port.collect_lost();
         Some((port.received, port.up))
     }
 
-    /// Frames lost before the switch read them, on all ports.
+    /// Total number of frames that were lost before the switch read them.
     pub fn lost(&mut self) -> u64 {
         self.ports.iter_mut().for_each(RxPort::collect_lost);
         self.ports.iter().map(|port| port.received.lost).sum()
     }
 
-    /// Frames received on all ports.
+    /// Total number of received frames.
     pub fn packets(&self) -> u64 {
         self.ports.iter().map(|port| port.received.packets).sum()
     }
 }
 
-/// The frame as it was on the wire; `scratch` holds it if the kernel had changed it.
+/// The frame as it was on the wire. `scratch` holds it if the kernel had changed it.
 fn repaired<'a>(frame: &RingFrame<'a>, scratch: &'a mut Vec<u8>) -> &'a [u8] {
     if frame.vlan.is_none() && !frame.checksum_missing {
         return frame.bytes;

@@ -1,12 +1,13 @@
 //! Linux packet sockets (packet(7)).
 //!
-//! Reception uses a memory-mapped `TPACKET_V2` ring: the kernel copies a frame into a slot and hands the slot over by
-//! storing its status word; we hand it back the same way. `TPACKET_V3` hands over blocks of slots, at the earliest
-//! when its millisecond timer fires, which is later than a link of this laboratory may be.
+//! Receiving uses a memory-mapped `TPACKET_V2` ring. The kernel copies a frame into a slot and passes the slot on with
+//! a store to its status word; the switch returns it in the same way. `TPACKET_V3` passes on blocks of slots, and a
+//! block that is not full waits for a timer of at least one millisecond. That is too late for the links of this
+//! laboratory.
 //!
-//! Transmission uses `sendmmsg` on a socket of its own for each interface. The kernel's transmit ring is no option on
-//! virtual Ethernet: it passes the ring's pages to the receiver without a copy and reports a slot as free when the
-//! receiver takes ownership, which is before the receiver has read it.
+//! Sending uses `sendmmsg` on a separate socket for each interface. The kernel's transmit ring does not work on virtual
+//! Ethernet: it passes the ring's pages to the receiver without a copy, and reports a slot as free when the receiver
+//! takes ownership, before the receiver has read it.
 
 #![allow(
     unsafe_code,
@@ -20,16 +21,16 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Frames of one transmit call.
+/// The most frames in one send call.
 pub const SEND_BATCH: usize = 32;
-/// Slots of one receive ring: 80 ms of 1500-byte frames at 600 Mbit/s.
+/// Slots of a receive ring: enough for 80 ms of 1500-byte frames at 600 Mbit/s.
 const RING_SLOTS: usize = 4096;
-/// Room in a slot in addition to the frame: ring header, address, alignment, a VLAN tag, the Ethernet header.
+/// Bytes of a slot besides the payload: ring header, address, alignment, VLAN tag, Ethernet header.
 const SLOT_OVERHEAD: usize = 32 + 20 + 64 + 4 + 14;
-/// Bytes of one block of the ring; slots never straddle blocks.
+/// Bytes of a block of the ring. A slot never crosses a block boundary.
 const BLOCK_BYTES: usize = 1 << 16;
 
-/// Index of the interface of this name, or an error when there is none.
+/// The index of the interface with this name.
 pub fn interface_index(name: &str) -> io::Result<i32> {
     let c_name = CString::new(name).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
     // SAFETY: the argument is a NUL-terminated string that outlives the call.
@@ -41,7 +42,7 @@ pub fn interface_index(name: &str) -> io::Result<i32> {
     }
 }
 
-/// Asks the kernel for one property of the interface of this name; `request` is one of the SIOCGIF* calls.
+/// Asks the kernel for a property of an interface; `request` is one of the SIOCGIF* calls.
 fn interface_property(socket: &OwnedFd, name: &str, request: libc::Ioctl) -> io::Result<libc::ifreq> {
     // SAFETY: `ifreq` is plain integers and bytes, for which zeros are a value.
     let mut answer: libc::ifreq = unsafe { zeroed() };
@@ -60,7 +61,7 @@ fn interface_property(socket: &OwnedFd, name: &str, request: libc::Ioctl) -> io:
     }
 }
 
-/// Largest payload of a frame on the interface, in bytes, without the Ethernet header.
+/// The largest payload of a frame on the interface, in bytes, without the Ethernet header.
 fn interface_mtu(socket: &OwnedFd, name: &str) -> io::Result<usize> {
     let answer = interface_property(socket, name, libc::SIOCGIFMTU)?;
     // SAFETY: after SIOCGIFMTU succeeded, the integer member of the union is the one that was written.
@@ -95,7 +96,7 @@ fn set_option<T>(socket: &OwnedFd, level: c_int, name: c_int, value: &T) -> io::
     }
 }
 
-/// Binds a packet socket to an interface. It receives frames of this protocol from it; of none if 0.
+/// Binds a packet socket to an interface. It receives the frames of this protocol; none if it is 0.
 fn bind(socket: &OwnedFd, interface: i32, protocol: u16) -> io::Result<()> {
     let address = libc::sockaddr_ll {
         sll_family: libc::AF_PACKET as u16,
@@ -118,17 +119,17 @@ fn bind(socket: &OwnedFd, interface: i32, protocol: u16) -> io::Result<()> {
 
 /// A received frame, still in its ring slot.
 pub struct RingFrame<'a> {
-    /// Bytes from the Ethernet header on, as far as they fit the slot.
+    /// The frame from the Ethernet header on, as far as it fits into the slot.
     pub bytes: &'a [u8],
-    /// Length of the frame on the wire; more than `bytes.len()` if it did not fit.
+    /// Length of the frame on the wire. It is larger than `bytes.len()` if the frame did not fit.
     pub wire_len: usize,
-    /// Tag that the kernel took out of the frame: protocol and tag control, host byte order.
+    /// The VLAN tag that the kernel removed from the frame: protocol and tag control, in host byte order.
     pub vlan: Option<(u16, u16)>,
-    /// The sender left the transport checksum to an offload that never ran.
+    /// Whether the sender left the transport checksum to an offload that did not run.
     pub checksum_missing: bool,
 }
 
-/// The receiving side of one interface.
+/// The receive ring of an interface.
 pub struct RxRing {
     socket: OwnedFd,
     map: NonNull<u8>,
@@ -143,7 +144,7 @@ pub struct RxRing {
 unsafe impl Send for RxRing {}
 
 impl RxRing {
-    /// Opens a ring on the interface of this name and switches the interface to promiscuous mode.
+    /// Opens a ring on the interface with this name and switches the interface to promiscuous mode.
     pub fn open(name: &str) -> io::Result<RxRing> {
         let socket = packet_socket()?;
         let interface = interface_index(name)?;
@@ -214,22 +215,22 @@ impl RxRing {
         )
     }
 
-    /// Kernel index of the interface this ring was opened on.
+    /// Kernel index of the interface.
     pub fn interface(&self) -> i32 {
         self.interface
     }
 
-    /// True if the interface is administratively up.
+    /// Whether the interface is administratively up.
     pub fn is_up(&self, name: &str) -> bool {
         self.flags(name) & libc::IFF_UP != 0
     }
 
-    /// True if frames reach the other end of the interface.
+    /// Whether frames reach the other end of the link.
     pub fn is_running(&self, name: &str) -> bool {
         self.flags(name) & libc::IFF_RUNNING != 0
     }
 
-    /// Flags of the interface, netdevice(7); 0 if there is none.
+    /// The flags of the interface, netdevice(7); 0 if there is no such interface.
     fn flags(&self, name: &str) -> c_int {
         interface_property(&self.socket, name, libc::SIOCGIFFLAGS).map_or(0, |answer| {
             // SAFETY: after SIOCGIFFLAGS succeeded, the flags member of the union is the one that was written.
@@ -254,7 +255,7 @@ impl RxRing {
         unsafe { self.slot().cast::<libc::tpacket2_hdr>().read() }
     }
 
-    /// Receive time of the frame at the head of the ring in ns of `CLOCK_REALTIME`, or `None` if the ring is empty.
+    /// Receive time of the frame at the head of the ring, in ns of `CLOCK_REALTIME`; `None` if the ring is empty.
     pub fn head_time(&self) -> Option<u64> {
         if self.status().load(Ordering::Acquire) & libc::TP_STATUS_USER == 0 {
             return None;
@@ -285,13 +286,13 @@ impl RxRing {
         }
     }
 
-    /// Returns the slot at the head to the kernel and moves to the next.
+    /// Returns the slot at the head to the kernel and moves to the next slot.
     pub fn release(&mut self) {
         self.status().store(libc::TP_STATUS_KERNEL, Ordering::Release);
         self.head = (self.head + 1) % self.slots;
     }
 
-    /// Frames that the kernel dropped because the ring was full, since the last call.
+    /// The number of frames that the kernel dropped since the last call because the ring was full.
     pub fn take_lost(&self) -> u64 {
         // SAFETY: two plain integers, for which zeros are a value.
         let mut counts: libc::tpacket_stats = unsafe { zeroed() };
@@ -309,7 +310,7 @@ impl RxRing {
         if done < 0 { 0 } else { u64::from(counts.tp_drops) }
     }
 
-    /// Reads and clears the error that the kernel left on the socket, for example when the interface went down.
+    /// Reads and clears the socket's error, which the kernel sets for example when the interface goes down.
     pub fn take_error(&self) -> Option<io::Error> {
         rustix::net::sockopt::socket_error(&self.socket)
             .ok()
@@ -331,15 +332,15 @@ impl Drop for RxRing {
     }
 }
 
-/// The sending side of one interface.
+/// The sending socket of an interface.
 ///
-/// It is bound: otherwise the kernel looks for the interface with every frame.
+/// It is bound to the interface. Otherwise the kernel would search for the interface for every frame.
 pub struct TxSocket {
     socket: OwnedFd,
 }
 
 impl TxSocket {
-    /// Opens a socket that receives nothing and sends around the queueing discipline of the interface.
+    /// Opens a socket that only sends, around the queueing discipline of the interface.
     pub fn open(interface: i32) -> io::Result<TxSocket> {
         let socket = TxSocket::bound(interface)?;
         set_option(&socket.socket, libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1_i32)?;
@@ -348,22 +349,23 @@ impl TxSocket {
         Ok(socket)
     }
 
-    /// Opens a socket that receives nothing and sends through the queueing discipline of the interface.
+    /// Opens a socket that only sends, through the queueing discipline of the interface.
     pub fn through_discipline(interface: i32) -> io::Result<TxSocket> {
         TxSocket::bound(interface)
     }
 
-    /// Makes the socket writable, poll(2), while its frames in the kernel take less than so many bytes, or than the least that the kernel
-    /// accepts. Returns this bound. The kernel refuses frames (`EAGAIN`) beyond twice as much.
+    /// Makes the socket writable, poll(2), while its frames in the kernel take fewer bytes than this bound, or than the
+    /// minimum that the kernel allows. Returns the bound in force. The kernel refuses frames (`EAGAIN`) beyond twice
+    /// the bound.
     pub fn set_writable_below(&self, bytes: u32) -> io::Result<u32> {
         let wanted = c_int::try_from(bytes).map_err(io::Error::other)?;
-        // socket(7): the kernel doubles the value. `sock_writeable` of include/net/sock.h compares with half of that.
+        // socket(7): the kernel doubles the value. `sock_writeable` in include/net/sock.h compares with half of it.
         set_option(&self.socket, libc::SOL_SOCKET, libc::SO_SNDBUF, &wanted)?;
         let doubled = rustix::net::sockopt::socket_send_buffer_size(&self.socket)?;
         u32::try_from(doubled / 2).map_err(io::Error::other)
     }
 
-    /// Bytes of the socket's frames that are still in the kernel, with what it charges for each.
+    /// Size in bytes of the socket's frames that are still in the kernel, with its own bookkeeping.
     pub fn unsent_bytes(&self) -> io::Result<u32> {
         let mut bytes: c_int = 0;
         // SAFETY: `TIOCOUTQ`, the number of `SIOCOUTQ`, writes one integer, which outlives the call.
@@ -380,8 +382,8 @@ impl TxSocket {
         Ok(TxSocket { socket })
     }
 
-    /// Sends frames in order, at most [`SEND_BATCH`] of them. Returns how many the kernel took before the first that it
-    /// refused; an error if it refused the first.
+    /// Sends frames in order, at most [`SEND_BATCH`]. Returns how many the kernel took before it refused one; an error
+    /// if it refused the first one.
     pub fn send<'a>(&self, frames: impl Iterator<Item = &'a [u8]>) -> io::Result<usize> {
         let mut slices = [libc::iovec {
             iov_base: std::ptr::null_mut(),

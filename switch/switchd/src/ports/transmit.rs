@@ -1,4 +1,4 @@
-//! Transmission on all ports, in the order in which frames are due.
+//! Sending on all ports, in the order in which frames are due.
 
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -13,7 +13,7 @@ use crate::clock::Clock;
 use crate::lateness::Lateness;
 use crate::log;
 
-/// Frames that one port sent.
+/// The counts of frames that a port sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sent {
     /// Frames that the interface took.
@@ -26,13 +26,13 @@ pub struct Sent {
 
 #[derive(Default)]
 struct TxPort {
-    /// Kernel index of the interface, 0 while there is none.
+    /// Kernel index of the interface; 0 while there is none.
     interface: i32,
-    /// `None` until there is an interface. What is sent when it is gone is refused.
+    /// `None` until there is an interface. If the interface disappears, frames are refused.
     socket: Option<TxSocket>,
     sent: Sent,
     capture: Option<Capture>,
-    /// True if the interface has a queueing discipline that limits frames.
+    /// Whether the interface has a queueing discipline that limits frames.
     discipline: bool,
 }
 
@@ -46,7 +46,7 @@ impl TxPort {
     }
 }
 
-/// A frame that waits for the next call of the kernel.
+/// A frame that waits for the next system call.
 #[derive(Default)]
 struct Pending {
     port: Port,
@@ -54,27 +54,26 @@ struct Pending {
     due: Nanos,
 }
 
-/// All sending sides, and the frames that wait for the next call of the kernel.
+/// All sending sockets, and the frames that wait for the next system call.
 pub struct Transmitter {
-    /// Indexed by port number; `None`: no interface was ever given for it.
+    /// Indexed by port number; `None` if the port never had an interface.
     ports: Vec<Option<TxPort>>,
     pending: [Pending; SEND_BATCH],
-    /// Number of waiting frames. The others hold buffers of sent frames.
+    /// Number of waiting frames. The other elements hold buffers of sent frames.
     waiting: usize,
     clock: Clock,
     lateness: Lateness,
-    /// True if ports record their frames.
+    /// Whether ports record their frames.
     records: bool,
     /// Ports whose frames go through the discipline of their interface.
     queued: Vec<(Port, QueuedPort)>,
-    /// Ports that no longer go through a discipline, until the next query.
+    /// Ports that stopped using a discipline since the last call of [`Transmitter::rooms`].
     freed: Vec<Port>,
-    /// Frames for ports without an interface.
+    /// Number of frames for ports without an interface.
     without_interface: u64,
 }
 
 impl Transmitter {
-    /// A transmitter without ports.
     pub fn new(clock: Clock) -> Transmitter {
         Transmitter {
             ports: Vec::new(),
@@ -89,7 +88,7 @@ impl Transmitter {
         }
     }
 
-    /// Records what these ports send; `open` makes the file for an interface.
+    /// Records the frames that these ports send; `open` creates the file for an interface.
     ///
     /// # Errors
     /// Those of `open`.
@@ -107,13 +106,12 @@ impl Transmitter {
         Ok(())
     }
 
-    /// Lets readers of the records see what was sent.
     pub fn flush_records(&mut self) {
         let captures = self.ports.iter_mut().flatten().filter_map(|port| port.capture.as_mut());
         captures.for_each(Capture::flush);
     }
 
-    /// Follows a change of a port's interface.
+    /// Changes a port's interface.
     ///
     /// # Errors
     /// Those of packet(7) sockets.
@@ -135,7 +133,7 @@ impl Transmitter {
         Ok(())
     }
 
-    /// Forgets a port; frames for it have no interface from now on.
+    /// Removes a port. From then on, frames for it have no interface.
     pub fn detach(&mut self, port: Port) {
         self.flush();
         if let Some(place) = self.ports.get_mut(usize::from(port)) {
@@ -143,14 +141,15 @@ impl Transmitter {
         }
     }
 
-    /// Looks again at the queueing disciplines of all interfaces.
+    /// Checks the queueing disciplines of all interfaces again.
     pub fn look_at_disciplines(&mut self) {
         for port in self.ports.iter_mut().flatten() {
             port.discipline = Qdiscs::is_set(port.interface);
         }
     }
 
-    /// Sends through a discipline where one is set, but on ports that the traffic manager shapes (`shaped`) around it.
+    /// Chooses the path of each port: through a discipline if one is set, but around it if the traffic manager shapes
+    /// the port (`shaped`).
     pub fn follow_disciplines(&mut self, shaped: impl Fn(Port) -> bool) {
         let through = |ports: &[Option<TxPort>], number: Port| {
             let port = ports[usize::from(number)].as_ref();
@@ -178,8 +177,8 @@ impl Transmitter {
         }
     }
 
-    /// Number of packets that may leave their queues, on ports that go through a discipline; `None`: any number, on
-    /// ports that no longer do.
+    /// The number of packets that may leave their queues, for each port that uses a discipline; `None` (no limit) for a
+    /// port that stopped using one.
     pub fn rooms(&mut self) -> impl Iterator<Item = (Port, Option<u32>)> {
         let now = self.clock.now();
         let freed = self.freed.drain(..).map(|number| (number, None));
@@ -187,14 +186,14 @@ impl Transmitter {
         freed.chain(queued.map(move |(number, port)| (*number, Some(port.room(now)))))
     }
 
-    /// Descriptors of ports whose discipline takes no frame: writable when it does again.
+    /// Descriptors of ports whose discipline is full. They become writable when it has room again.
     pub fn closed(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         let ports = self.queued.iter().map(|(_, port)| port);
         ports.filter(|port| port.is_closed()).map(AsFd::as_fd)
     }
 
-    /// Takes a frame that is due on the port; it leaves with the next [`Transmitter::flush`], or at once if the batch
-    /// is full. The frame that comes back in its place is done with.
+    /// Takes a frame that is due on the port, and leaves an unused buffer in its place. The frame leaves with the next
+    /// [`Transmitter::flush`], or immediately if the batch is full.
     pub fn push(&mut self, port: Port, frame: &mut Frame, due: Nanos) {
         if self.ports.get(usize::from(port)).is_none_or(Option::is_none) {
             self.without_interface += 1;
@@ -212,7 +211,7 @@ impl Transmitter {
         }
     }
 
-    /// Sends what waits: the frames of a port in the order in which they came, one port after the other.
+    /// Sends all waiting frames, one port after the other. The frames of a port stay in order.
     pub fn flush(&mut self) {
         self.pending[..self.waiting].sort_by_key(|pending| pending.port);
         let mut first = 0;
@@ -235,12 +234,13 @@ impl Transmitter {
         self.waiting = 0;
     }
 
-    /// True if [`Transmitter::flush_queued`] has work.
+    /// Whether [`Transmitter::flush_queued`] has work.
     pub fn has_queued(&self) -> bool {
         self.queued.iter().any(|(_, port)| port.has_waiting())
     }
 
-    /// Hands the queueing disciplines what they take. How late such a frame is says nothing about the switch.
+    /// Gives waiting frames to the queueing disciplines. The lateness of such a frame is not counted, because it says
+    /// nothing about the switch.
     pub fn flush_queued(&mut self) {
         for (number, queued) in &mut self.queued {
             let Some(port) = &mut self.ports[usize::from(*number)] else {
@@ -274,12 +274,11 @@ impl Transmitter {
         }
     }
 
-    /// Counts of one port.
     pub fn sent(&self, port: Port) -> Option<Sent> {
         self.ports.get(usize::from(port))?.as_ref().map(|port| port.sent)
     }
 
-    /// Counts of all ports together.
+    /// The sum of the counts of all ports.
     pub fn total(&self) -> Sent {
         self.ports.iter().flatten().fold(Sent::default(), |sum, port| Sent {
             packets: sum.packets + port.sent.packets,
@@ -288,12 +287,13 @@ impl Transmitter {
         })
     }
 
-    /// Frames for ports that have no interface.
+    /// Number of frames for ports without an interface.
     pub fn without_interface(&self) -> u64 {
         self.without_interface
     }
 
-    /// Hands out the distribution of lateness (handed to the interface minus due) and starts a new one if asked.
+    /// The distribution of lateness: the time at which a frame was given to the interface minus the time at which it
+    /// was due. If `reset`, a new distribution starts.
     pub fn lateness(&mut self, reset: bool) -> Lateness {
         if reset {
             std::mem::take(&mut self.lateness)

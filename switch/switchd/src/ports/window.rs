@@ -1,20 +1,20 @@
-//! Limit on a port's frames in the kernel, if the queueing discipline of its interface limits it.
+//! The limit for a port's frames in the kernel, if the interface has a queueing discipline that limits the rate.
 //!
-//! What is in the kernel can no longer be reordered: an urgent packet waits for all of it. So a slow interface has one frame there, and the
-//! next is chosen when that has left. A fast one would stand still until the switch has woken up. So it has what it passes on in half
-//! a millisecond.
+//! Frames in the kernel can no longer be reordered: an urgent packet waits for all of them. So a slow interface has
+//! only one frame in the kernel, and the switch chooses the next one when that has left. With one frame, a fast
+//! interface would be idle until the switch wakes up. So it has as many frames as it sends in half a millisecond.
 
 use p4sched_dataplane::Nanos;
 
-/// The kernel's charge on a socket for a full frame: `truesize` of a `sk_buff` with 2048 bytes.
+/// The bytes that the kernel charges a socket for a full frame: `truesize` of a `sk_buff` with 2048 bytes.
 pub const FULL_FRAME: u32 = 2304;
-/// Its approximate charge for any frame, in addition to the bytes.
+/// The bytes that it charges for any frame, in addition to the frame's length (approximate).
 const BOOKKEEPING: u64 = 768;
-/// Full frames. 16 are 0.2 ms at 1 Gbit/s.
+/// In full frames. 16 frames take 0.2 ms at 1 Gbit/s.
 const MOST_FRAMES: u64 = 16;
-/// The time in which the switch wakes up and fills the kernel again.
+/// Time in ns that the switch needs to wake up and fill the kernel again.
 const AHEAD: Nanos = 500_000;
-/// Time in which frames are counted for a rate.
+/// The time in ns over which frames are counted for a rate.
 const COUNTED_FOR: Nanos = 10_000_000;
 
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// Window of one frame, until the rate is known.
+    /// A window of one frame, until the rate is known.
     pub fn new() -> Window {
         Window {
             frames: 1,
@@ -34,17 +34,17 @@ impl Window {
         }
     }
 
-    /// Size in the kernel's bytes.
+    /// Size of the window in bytes, as the kernel counts them.
     pub fn bytes(&self) -> u32 {
         self.frames * FULL_FRAME
     }
 
-    /// A frame of this length went into the kernel.
+    /// Counts a frame of this length that went into the kernel.
     pub fn count(&mut self, len: usize) {
         self.bytes += len as u64 + BOOKKEEPING;
     }
 
-    /// Follows the rate. Returns true if the size changed.
+    /// Adapts the window to the rate. Returns true if the size changed.
     pub fn follow(&mut self, now: Nanos) -> bool {
         let counted_for = now - self.since;
         if counted_for < COUNTED_FOR {
@@ -61,7 +61,7 @@ impl Window {
 mod tests {
     use super::*;
 
-    /// Frames of the window after 100 ms of full frames at this rate.
+    /// The size of the window in frames after 100 ms of full frames at this rate.
     fn frames_at(window: &mut Window, begin: Nanos, mbit: u64) -> u32 {
         let gap = 1514 * 8 * 1000 / mbit;
         for number in 0..100_000_000 / gap {
@@ -89,7 +89,7 @@ mod tests {
             window.count(60);
             window.follow(number * 50_000);
         }
-        // Ten of them in half a millisecond, 768 bytes each and their own.
+        // Half a millisecond is ten frames; each is charged its length plus 768 bytes.
         assert_eq!(window.bytes(), 4 * FULL_FRAME);
     }
 }

@@ -1,4 +1,4 @@
-//! A switch process between two hosts, each in a network namespace of its own.
+//! A switch process between two hosts, each in its own network namespace.
 
 use std::io::{BufRead, BufReader};
 use std::net::UdpSocket;
@@ -24,7 +24,7 @@ pub const P4INFO: &str = concat!(
     "/../device/tests/programs/everything.p4info.txtpb"
 );
 
-/// True if the test can run; otherwise prints the reason.
+/// Whether the test can run; otherwise it prints the reason.
 pub fn is_root() -> bool {
     let root = rustix::process::geteuid().is_root();
     if !root {
@@ -41,7 +41,7 @@ pub fn tc(arguments: &str) -> String {
     network_tool("tc", arguments)
 }
 
-/// Output of a program of iproute2.
+/// The output of a program of iproute2.
 fn network_tool(program: &str, arguments: &str) -> String {
     let output = Command::new(program)
         .args(arguments.split_whitespace())
@@ -55,20 +55,20 @@ fn network_tool(program: &str, arguments: &str) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Moves the calling thread, and the processes and sockets it makes, into a namespace.
+/// Moves the calling thread, and the processes and sockets that it creates, into a namespace.
 pub fn enter(namespace: &str) {
     let file = std::fs::File::open(format!("/run/netns/{namespace}")).expect("the namespace exists");
     move_into_link_name_space(std::os::fd::AsFd::as_fd(&file), Some(LinkNameSpaceType::Network))
         .expect("root may enter it");
 }
 
-/// Namespaces of a switch and two hosts; gone when dropped.
+/// The namespaces of a switch and two hosts. They are removed on drop.
 pub struct Lab {
     name: String,
 }
 
 impl Lab {
-    /// Builds the namespaces and both links. The calling thread is the switch's from then on.
+    /// Creates the namespaces and both links, and moves the calling thread into the switch's namespace.
     pub fn new(test: &str) -> Lab {
         let lab = Lab {
             name: format!("p4t{}{test}", std::process::id()),
@@ -87,7 +87,8 @@ impl Lab {
         format!("{}{host}", self.name)
     }
 
-    /// Connects a host (again): interface `sN` at the switch, `hN` at the host.
+    /// Connects a host: interface `sN` at the switch, `hN` at the host. It can be called again after the link is
+    /// removed.
     pub fn link(&self, host: u8) {
         let (switch, own, other) = (format!("{}s", self.name), self.host(host), 3 - host);
         ip(&format!(
@@ -102,7 +103,6 @@ impl Lab {
         ip(&format!("-n {switch} link set s{host} up"));
     }
 
-    /// A UDP socket of a host.
     pub fn socket(&self, host: u8) -> UdpSocket {
         let namespace = self.host(host);
         let open = move || {
@@ -144,7 +144,6 @@ impl Switch {
             .expect("the switch was built")
     }
 
-    /// Starts a switch and waits until it is ready.
     pub fn start(arguments: &[&str]) -> Switch {
         let mut process = Switch::spawn(&[&["--grpc-server-addr", "127.0.0.1:0"], arguments].concat());
         let lines = BufReader::new(process.stderr.take().expect("it is piped")).lines();
@@ -183,7 +182,7 @@ impl Switch {
 
 impl Drop for Switch {
     fn drop(&mut self) {
-        // A test that failed leaves it running.
+        // After a failed test it is still running.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
@@ -204,7 +203,7 @@ fn update(entity: p4rt::entity::Entity) -> p4rt::Update {
     }
 }
 
-/// Entry for the frames to a host: an action with a parameter.
+/// An entry for the frames to a host: an action with one parameter.
 fn host_entry(host: u8, action: &str, value: u8) -> p4rt::entity::Entity {
     let info = p4info();
     let table = info
@@ -280,13 +279,13 @@ impl Controller {
         }
     }
 
-    /// Forwards both hosts' frames to each other.
+    /// Adds entries that forward the frames between the two hosts.
     pub async fn connect_hosts(&mut self) {
         let updates = [1, 2].map(|host: u8| update(host_entry(host, "forward", host)));
         self.write(updates.to_vec()).await;
     }
 
-    /// Sends a copy of the frames for host 2 to one port, or to another one while that is down.
+    /// Sends a copy of the frames for host 2 to `port`, or to `backup` while that port is down.
     pub async fn copy_frames(&mut self, port: u8, backup: u8) {
         let replica = p4rt::Replica {
             port_kind: Some(p4rt::replica::PortKind::Port(vec![port])),
@@ -319,7 +318,7 @@ impl Controller {
         self.client.write(request).await.expect("the entries are valid");
     }
 
-    /// Loads the program again, in place of the one at work; what was written stays.
+    /// Replaces the active program with the same program and keeps everything that was written.
     pub async fn load_again(&mut self) {
         let config = p4rt::ForwardingPipelineConfig {
             p4info: Some(p4info()),

@@ -1,4 +1,4 @@
-//! `standard`: action profiles, their members and groups.
+//! Service `standard`: action profiles with their members and groups.
 
 use p4sched_device::bmv2::{Member, Runtime};
 
@@ -24,7 +24,7 @@ pub fn call(method: &str, args: Fields<'_>, runtime: &mut Runtime<'_>) -> Option
     profiles(method, args, runtime).unwrap_or_else(|failure| Some(Err(failure)))
 }
 
-/// The methods; field 2 of each is the profile.
+/// The methods; argument 2 is the profile.
 fn profiles(method: &str, args: Fields<'_>, runtime: &mut Runtime<'_>) -> Result<Option<Outcome>, Failure> {
     let Some(method) = method.strip_prefix("bm_mt_act_prof_") else {
         return Ok(None);

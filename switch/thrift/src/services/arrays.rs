@@ -1,4 +1,4 @@
-//! `standard`: counters, meters, registers, parser value sets, parameters of hashes.
+//! Service `standard`: counters, meters, registers, parser value sets, and the parameters of hashes.
 
 use p4sched_dataplane::{Count, MeterConfig};
 use p4sched_device::bmv2::{CrcParameters, MeterCode, Runtime};
@@ -8,7 +8,7 @@ use crate::value::{Fields, Value, Wrong, kind};
 
 const MICROS_PER_SECOND: f64 = 1e6;
 
-/// `BmCounterValue`.
+/// Decodes a `BmCounterValue`.
 pub fn count_of(value: Fields<'_>) -> Result<Count, Wrong> {
     Ok(Count {
         bytes: value.i64(1)?.cast_unsigned(),
@@ -16,7 +16,7 @@ pub fn count_of(value: Fields<'_>) -> Result<Count, Wrong> {
     })
 }
 
-/// `BmCounterValue`.
+/// Encodes a `BmCounterValue`.
 pub fn count_value(count: Count) -> Value {
     Value::Struct(vec![
         (1, Value::I64(count.bytes.cast_signed())),
@@ -24,13 +24,14 @@ pub fn count_value(count: Count) -> Value {
     ])
 }
 
-/// A list of `BmMeterRateConfig`: the committed and the peak rate, in units a microsecond. `None`: it is not two, or a rate or burst is negative.
+/// Decodes a list of `BmMeterRateConfig`: the committed and the peak rate, in units per microsecond. `None` if there
+/// are not two, or if a rate or burst is negative.
 pub fn meter_of(rates: &[Fields<'_>]) -> Result<Option<MeterConfig>, Wrong> {
     let [committed, peak] = rates else { return Ok(None) };
     let rate = |rate: Fields<'_>| -> Result<Option<(u64, u64)>, Wrong> {
         let (units, burst) = (rate.double(1)?, rate.i32(2)?);
         let fits = units.is_finite() && units >= 0.0;
-        // In this range a double of units a second is a whole number, or cut to one.
+        // Rounds to whole units per second; larger rates are cut to the largest `i64`.
         let per_second = (units * MICROS_PER_SECOND).round().min(i64::MAX as f64) as u64;
         Ok(u64::try_from(burst)
             .ok()
@@ -49,7 +50,7 @@ pub fn meter_of(rates: &[Fields<'_>]) -> Result<Option<MeterConfig>, Wrong> {
     }))
 }
 
-/// A list of `BmMeterRateConfig`; empty while the meter is not configured.
+/// Encodes a list of `BmMeterRateConfig`; it is empty while the meter is not configured.
 pub fn meter_value(config: Option<MeterConfig>) -> Value {
     let rate = |rate: u64, burst: u64| {
         let burst = i32::try_from(burst).unwrap_or(i32::MAX);
@@ -73,7 +74,7 @@ pub fn call(method: &str, args: Fields<'_>, runtime: &mut Runtime<'_>) -> Option
     found.unwrap_or_else(|failure| Some(Err(failure)))
 }
 
-/// The methods; field 2 of each is the array.
+/// The methods; argument 2 is the array.
 fn counters_and_meters(method: &str, args: Fields<'_>, runtime: &mut Runtime<'_>) -> Result<Option<Outcome>, Failure> {
     let name = || args.text(2);
     let config = |number: i16| -> Result<MeterConfig, Failure> {
@@ -155,7 +156,7 @@ fn registers_and_more(method: &str, args: Fields<'_>, runtime: &mut Runtime<'_>)
     Ok(Some(Ok(result)))
 }
 
-/// `BmCrc16Config` or `BmCrc32Config`.
+/// Decodes a `BmCrc16Config` or `BmCrc32Config`.
 fn crc_of(config: Fields<'_>, number: impl Fn(i16) -> Result<u64, Wrong>) -> Result<CrcParameters, Wrong> {
     Ok(CrcParameters {
         polynomial: number(1)?,

@@ -14,16 +14,16 @@ use p4sched_device::{Device, Ports};
 use crate::answer::{Failure, Outcome};
 use crate::value::Fields;
 
-/// Methods on a program's objects: they return `None` for a method of another file.
+/// Methods that use a program. They return `None` for a method that is in another file.
 type Methods = fn(&str, Fields<'_>, &mut Runtime<'_>) -> Option<Outcome>;
 
-/// Methods of `standard` on a program.
+/// The methods of `standard` that use a program.
 const OF_PROGRAM: [Methods; 3] = [tables::call, action_profiles::call, arrays::call];
 
 /// Calls a method of a service.
 ///
 /// # Errors
-/// A refusal of the interface, an unknown method, or wrong arguments.
+/// If the interface refuses the call, the method is unknown, or an argument is wrong.
 pub fn call(
     service: &str,
     method: &str,

@@ -1,4 +1,4 @@
-//! `simple_pre_lag`: multicast groups, nodes, link aggregation groups.
+//! Service `simple_pre_lag`: multicast groups, nodes and link aggregation groups (LAGs).
 
 use p4sched_dataplane::DROP_PORT;
 use p4sched_device::bmv2::{ReplicationCode, Runtime};
@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use crate::answer::{Failure, Outcome};
 use crate::value::{Fields, Value};
 
-/// Numbers from a map of 0s and 1s, whose last digit is number 0.
+/// The numbers in a map of digits 0 and 1. The last digit stands for number 0.
 fn numbers(map: &str, limit: u16) -> Result<Vec<u16>, Failure> {
     let mut numbers = Vec::new();
     for (number, digit) in map.bytes().rev().enumerate() {
@@ -26,7 +26,7 @@ fn numbers(map: &str, limit: u16) -> Result<Vec<u16>, Failure> {
     Ok(numbers)
 }
 
-/// BMv2's LAGs have eight bits.
+/// The number of LAGs in BMv2.
 const LAGS: u16 = 256;
 
 pub fn call(method: &str, args: Fields<'_>, runtime: &mut Runtime<'_>) -> Option<Outcome> {
@@ -76,7 +76,7 @@ fn methods(method: &str, args: Fields<'_>, runtime: &mut Runtime<'_>) -> Result<
     Ok(Some(Ok(result)))
 }
 
-/// All there is, in the JSON that clients read. A node has one handle at both of BMv2's levels.
+/// All groups, nodes and LAGs, in the JSON that clients read. A node has the same handle at both of BMv2's levels.
 fn entries(runtime: &Runtime<'_>) -> Json {
     let groups = runtime.multicast_groups().into_iter();
     let groups: Vec<Json> = groups

@@ -1,4 +1,5 @@
-//! `simple_switch`: mirroring sessions, queues, time; and the rate of a port, which BMv2 does not have.
+//! Service `simple_switch`: mirroring sessions, queues and time. It also has the rate of a port, which BMv2 does not
+//! have.
 
 use p4sched_dataplane::{Nanos, Port};
 use p4sched_device::bmv2::{Mirror, Queues, Runtime};
@@ -9,7 +10,7 @@ use crate::value::{Fields, Value, Wrong};
 
 const NANOS_PER_MICRO: u64 = 1000;
 
-/// Methods about queues, ports and time.
+/// The methods for queues, ports and time.
 pub fn queues(
     method: &str,
     args: Fields<'_>,
@@ -24,7 +25,7 @@ pub fn queues(
     outcome.unwrap_or_else(|failure| Some(Err(failure)))
 }
 
-/// The rate of a whole port in bit/s, 0: none.
+/// The methods for the rate of a port in bit/s; 0 means no limit.
 fn rates_of_ports(
     method: &str,
     args: Fields<'_>,
@@ -78,12 +79,12 @@ fn methods_of_queues(
     Ok(Some(Ok(Some(Value::I32(0)))))
 }
 
-/// Methods about mirroring sessions.
+/// The methods for mirroring sessions.
 pub fn mirroring(method: &str, args: Fields<'_>, runtime: &mut Runtime<'_>) -> Option<Outcome> {
     methods_of_mirroring(method, args, runtime).unwrap_or_else(|failure| Some(Err(failure)))
 }
 
-/// A port or a group; one that the switch cannot have gets no packet.
+/// A port or a group. A number that is too large gets no packet.
 fn place(number: i32) -> Option<u16> {
     u16::try_from(number).ok()
 }

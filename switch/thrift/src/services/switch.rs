@@ -1,4 +1,4 @@
-//! `standard`: ports, and the configuration of the switch.
+//! Service `standard`: ports, and the configuration of the switch.
 
 use md5::{Digest, Md5};
 use p4sched_dataplane::{DROP_PORT, Port};
@@ -12,7 +12,7 @@ pub fn call(method: &str, args: Fields<'_>, device: &mut Device, ports: &mut dyn
     methods(method, args, device, ports).unwrap_or_else(|failure| Some(Err(failure)))
 }
 
-/// The JSON of the program that requests are about; empty without one.
+/// The JSON of the program that requests apply to; empty without a program.
 fn program(device: &Device) -> Vec<u8> {
     device
         .config()

@@ -1,4 +1,4 @@
-//! `standard`: tables, with their direct counters and meters.
+//! Service `standard`: tables with their direct counters and meters.
 
 use p4sched_device::bmv2::{EntryRow, KeyParam, RowAction, Runtime, TableCode};
 
@@ -6,7 +6,7 @@ use super::arrays::{count_of, count_value, meter_of, meter_value};
 use crate::answer::{Failure, Outcome};
 use crate::value::{Fields, Value, Wrong};
 
-/// Kinds of matches, as `BmMatchParamType` numbers them.
+/// Kinds of matches, with the numbers of `BmMatchParamType`.
 mod match_kind {
     pub const EXACT: i32 = 0;
     pub const LPM: i32 = 1;
@@ -15,7 +15,7 @@ mod match_kind {
     pub const RANGE: i32 = 4;
 }
 
-/// Kinds of actions, as `BmActionEntryType` numbers them.
+/// Kinds of actions, with the numbers of `BmActionEntryType`.
 mod action_kind {
     pub const NONE: i32 = 0;
     pub const ACTION_DATA: i32 = 1;
@@ -23,7 +23,7 @@ mod action_kind {
     pub const GROUP: i32 = 3;
 }
 
-/// A field of a key: its kind, and the structure of this kind.
+/// Decodes a field of a key: its kind, and the structure for this kind.
 fn param_of(param: Fields<'_>) -> Result<KeyParam, Wrong> {
     let kind = param.i32(1)?;
     let inner = |number| param.fields(number);
@@ -58,13 +58,13 @@ fn key_of(args: Fields<'_>, number: i16) -> Result<Vec<KeyParam>, Wrong> {
     args.structs(number)?.into_iter().map(param_of).collect()
 }
 
-/// The priority in `BmAddEntryOptions`: 0 if it is not given.
+/// The priority in `BmAddEntryOptions`; 0 if it is missing.
 fn priority_of(args: Fields<'_>, number: i16) -> i32 {
     let options = args.fields(number);
     options.and_then(|options| options.i32(1)).unwrap_or(0)
 }
 
-/// An action by its name in one field and its data in the next.
+/// An action: one argument has its name, the next one its parameters.
 fn action_of(args: Fields<'_>, number: i16) -> Result<RowAction, Wrong> {
     Ok(RowAction::Action(
         args.text(number)?.to_owned(),
@@ -117,14 +117,14 @@ pub fn call(method: &str, args: Fields<'_>, runtime: &mut Runtime<'_>) -> Option
 
 type Found = Result<Option<Outcome>, Failure>;
 
-/// Adds an entry; `options` is the field with its priority.
+/// Adds an entry; `options` is the number of the argument with its priority.
 fn add(args: Fields<'_>, runtime: &mut Runtime<'_>, action: &RowAction, options: i16) -> Result<Outcome, Failure> {
     let (table, key) = (args.text(2)?, key_of(args, 3)?);
     let handle = runtime.add(table, &key, action, priority_of(args, options))?;
     Ok(Ok(handle_value(handle)))
 }
 
-/// The methods; field 2 of each is the table.
+/// The methods; argument 2 is the table.
 fn entries(method: &str, args: Fields<'_>, runtime: &mut Runtime<'_>) -> Found {
     let table = || args.text(2);
     let done = Ok(None);

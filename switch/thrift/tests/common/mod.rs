@@ -9,7 +9,7 @@ use p4sched_thrift::value::{Fields, Value, kind};
 
 pub const JSON: &[u8] = include_bytes!("../../../device/tests/programs/everything.json");
 
-/// Ports 1 and 2, of which ports may come and go.
+/// Ports 1 and 2; further ports can be added and removed.
 #[derive(Default)]
 pub struct Wires {
     pub added: Vec<(Port, String)>,
@@ -54,7 +54,7 @@ pub fn device() -> Device {
     device
 }
 
-/// A device under stepped time.
+/// A device in stepped time.
 pub struct Bench {
     pub device: Device,
     pub wires: Wires,
@@ -70,7 +70,7 @@ impl Bench {
         }
     }
 
-    /// Calls `SERVICE:METHOD` with the fields numbered from 1.
+    /// Calls `SERVICE:METHOD`; the arguments are numbered from 1.
     pub fn call(&mut self, method: &str, args: &[Value]) -> Outcome {
         let (service, method) = method.split_once(':').unwrap_or(("standard", method));
         let args: Vec<(i16, Value)> = (1..).zip(args.iter().cloned()).collect();
@@ -84,7 +84,7 @@ impl Bench {
         )
     }
 
-    /// Same as [`Bench::call`], for a call that succeeds.
+    /// Calls a method that succeeds, and returns its result.
     pub fn done(&mut self, method: &str, args: &[Value]) -> Value {
         let result = self
             .call(method, args)
@@ -92,7 +92,7 @@ impl Bench {
         result.unwrap_or(Value::Bool(true))
     }
 
-    /// The number by which a call is refused.
+    /// Calls a method that is refused, and returns the code.
     pub fn refused(&mut self, method: &str, args: &[Value]) -> i32 {
         match self.call(method, args) {
             Err(Failure::Refused(refusal)) => refusal.code,
@@ -101,7 +101,7 @@ impl Bench {
     }
 }
 
-/// The context, always 0.
+/// The context; it is always 0.
 pub const CXT: Value = Value::I32(0);
 
 pub fn text(text: &str) -> Value {
@@ -150,7 +150,7 @@ pub fn priority(priority: i32) -> Value {
     Value::Struct(vec![(1, Value::I32(priority))])
 }
 
-/// The field of a structure.
+/// A field of a structure.
 pub fn field(value: &Value, number: i16) -> &Value {
     match value {
         Value::Struct(fields) => Fields(fields)
@@ -160,7 +160,6 @@ pub fn field(value: &Value, number: i16) -> &Value {
     }
 }
 
-/// The elements of a list.
 pub fn items(value: &Value) -> &[Value] {
     match value {
         Value::List(_, items) => items,

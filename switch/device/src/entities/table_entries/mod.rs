@@ -15,11 +15,11 @@ use crate::{action, match_key};
 pub(crate) use read::{read, replay, snapshot};
 pub(crate) use write::write;
 
-/// Takes over the entries that the program came with.
+/// Takes over the program's own entries.
 ///
 /// # Errors
-/// `INVALID_ARGUMENT` for an entry or default action that breaks a restriction of the program itself: what is in force
-/// could not be written again.
+/// `INVALID_ARGUMENT` for an entry or default action that breaks one of the program's own restrictions: a controller
+/// could not write it again.
 pub(crate) fn adopt_initial(forwarding: &mut Forwarding, pipeline: &Pipeline) -> Result<(), Fault> {
     for table in forwarding.index.tables.values() {
         let Some(store) = forwarding.tables.get_mut(&table.id) else {

@@ -16,7 +16,7 @@ use crate::match_key::key_of;
 use crate::store::{Stored, TableStore};
 use crate::{action, match_key};
 
-/// Reads the entries, or the default actions, that a filter selects.
+/// Reads the entries or the default actions that a filter selects.
 pub(crate) fn read(
     forwarding: &Forwarding,
     pipeline: &Pipeline,
@@ -91,7 +91,7 @@ fn read_table(
     Ok(())
 }
 
-/// The entry, or default action, that a message names, with its direct resources; `None` if there is none.
+/// The entry or default action that a message names, with its direct resources; `None` if there is none.
 pub(crate) fn snapshot(
     forwarding: &Forwarding,
     pipeline: &Pipeline,
@@ -112,7 +112,7 @@ pub(crate) fn snapshot(
     Ok(Some(Entity::TableEntry(writable(pipeline, now, table, stored)?)))
 }
 
-/// A filter that asks for all that can be written.
+/// A filter that asks for everything that can be written.
 fn with_all() -> p4rt::TableEntry {
     p4rt::TableEntry {
         counter_data: Some(p4rt::CounterData::default()),
@@ -121,7 +121,7 @@ fn with_all() -> p4rt::TableEntry {
     }
 }
 
-/// The default action with its direct resources, as it can be written again.
+/// The default action with its direct resources, in a form that can be written again.
 fn writable_default(
     forwarding: &Forwarding,
     pipeline: &Pipeline,
@@ -137,7 +137,7 @@ fn writable_default(
     Ok(entry)
 }
 
-/// An entry with its direct resources, as it can be written again.
+/// An entry with its direct resources, in a form that can be written again.
 fn writable(pipeline: &Pipeline, now: Nanos, table: &Table, stored: &Stored) -> Result<p4rt::TableEntry, Fault> {
     let mut entry = with_resources(pipeline, now, table, stored, &with_all())?;
     if std::mem::take(&mut entry.is_const) {
@@ -146,8 +146,8 @@ fn writable(pipeline: &Pipeline, now: Nanos, table: &Table, stored: &Stored) -> 
     Ok(entry)
 }
 
-/// The updates that bring the tables of `new` to the state of these: entries that `new` came with are modified or
-/// deleted, others inserted, default actions set.
+/// The updates that bring the tables of `new` to the state of these: modify or delete the entries that `new` already
+/// has, insert the others, and set the default actions.
 pub(crate) fn replay(
     forwarding: &Forwarding,
     pipeline: &Pipeline,

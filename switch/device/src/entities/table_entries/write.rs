@@ -30,7 +30,7 @@ pub(crate) fn write(
         )));
     }
     if entry.time_since_last_hit.is_some() {
-        // BMv2's words, to the letter: tests of p4-guide compare them.
+        // BMv2's exact message: tests of p4-guide compare it.
         return Err(Fault::invalid(
             "has_time_since_last_hit must not be set in WriteRequest",
         ));
@@ -65,7 +65,7 @@ fn no_entry(table: &Table) -> Fault {
     Fault::not_found(format!("{}: no entry with this key and priority", table.name))
 }
 
-/// Checks the parts of an entry that can be wrong without touching the data plane.
+/// Checks the parts of an entry that can be checked without the data plane.
 fn check_attachments(table: &Table, entry: &p4rt::TableEntry) -> Result<(), Fault> {
     let name = &table.name;
     if let Some(count) = &entry.counter_data {
@@ -90,7 +90,7 @@ fn check_attachments(table: &Table, entry: &p4rt::TableEntry) -> Result<(), Faul
         return Err(Fault::invalid(format!("{name}: idle_timeout_ns is negative")));
     }
     if entry.idle_timeout_ns > 0 && !table.notifies_idle {
-        // BMv2's words, to the letter: tests of p4-guide compare them.
+        // BMv2's exact message: tests of p4-guide compare it.
         return Err(Fault::invalid(
             "idle_timeout_ns must be set to 0 for tables which do not support idle timeout",
         ));
@@ -98,7 +98,7 @@ fn check_attachments(table: &Table, entry: &p4rt::TableEntry) -> Result<(), Faul
     Ok(())
 }
 
-/// Writes the direct meter of an entry or of the default action; one that is left out becomes green again.
+/// Writes the direct meter of an entry or of the default action. Without a configuration, every packet is green.
 fn set_meter(
     pipeline: &mut Pipeline,
     table: &Table,
@@ -112,7 +112,7 @@ fn set_meter(
     Ok(pipeline.set_direct_meter(table.table, row, config.transpose()?)?)
 }
 
-/// Writes the counts of an entry or of the default action, as far as they are given.
+/// Writes those counts of an entry or of the default action that the request gives.
 fn set_counts(pipeline: &mut Pipeline, table: &Table, row: Row, entry: &p4rt::TableEntry) -> Result<(), Fault> {
     if entry.meter_counter_data.is_some() {
         pipeline.set_direct_meter_counts(table.table, row, [Count::default(); 3])?;
