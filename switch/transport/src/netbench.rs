@@ -5,16 +5,14 @@
 //! - The initial window is 30 segments in its "pFabric" and 3 segments in its "TCP". The initial slow-start threshold is
 //!   30 segments in both.
 //! - There is no smallest timeout. The timeout is srtt + 4 rttvar, at these rates some tens of microseconds. A timeout
-//! doubles
-//!   it, and the next sample restarts the estimate.
+//!   doubles it, and the next sample restarts the estimate.
 //! - Every data segment that is sent restarts the timer.
 //! - A duplicate is an acknowledgement that repeats the last *new* one. So there is no duplicate before the first new
-//! one.
+//!   one.
 //! - The first and the second duplicate release one segment each, whatever the window (RFC 3042 without its limit).
 //! - After a timeout everything is sent again, except what was acknowledged selectively.
 //! - The receiver ignores data that arrive before the third segment of the handshake. It acknowledges every other
-//! segment at
-//!   once.
+//!   segment at once.
 //!
 //! With `ecn` they are the DCTCP hosts of Netbench. The estimated share of marked bytes starts at 0. Each
 //! acknowledgement of a marked segment reduces the window, not only one per round trip.
