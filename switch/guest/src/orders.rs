@@ -29,10 +29,7 @@ pub enum Order {
         signal: i32,
     },
     /// Writes a text into a file, such as a setting of the kernel.
-    Write {
-        path: String,
-        text: String,
-    },
+    Write { path: String, text: String },
     /// Reads a file, such as the kernel's counters.
     Read {
         /// Number of the command, chosen by the sender.
