@@ -4,7 +4,6 @@ use p4sched_dataplane::{FieldRef, Packet, Pipeline, Port};
 use p4sched_traffic_manager::{ConfigError, LEVELS, Levels, Marks, PortConfig, name, reads};
 use thiserror::Error;
 
-/// Settings of a port.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PortSettings {
     /// Rate, delay, discipline and buffer sizes.
@@ -33,7 +32,6 @@ pub enum PortError {
         discipline: String,
         /// The name of the setting, for example `user_field`.
         setting: String,
-        /// The meaning of the field.
         meaning: &'static str,
     },
     /// The loaded program does not have the field.
@@ -49,11 +47,7 @@ pub enum PortError {
     },
     /// There are more levels than a tree can have.
     #[error("port {port}: {fields} rank_fields; a tree has at most {} levels below its root", LEVELS - 1)]
-    TooManyRanks {
-        port: Port,
-        /// The number of fields.
-        fields: usize,
-    },
+    TooManyRanks { port: Port, fields: usize },
     /// A port number that v1model cannot express.
     #[error("port {port}: ports are 0..=510 (9 bits, 511 means drop)")]
     NoSuchPort { port: Port },
@@ -75,7 +69,6 @@ struct LevelFields {
 }
 
 impl Fields {
-    /// Finds the fields in the program.
     pub fn resolve(port: Port, settings: &PortSettings, program: &Pipeline) -> Result<Fields, PortError> {
         let find = |setting: &str, name: Option<&String>| match name {
             None => Ok(None),

@@ -33,7 +33,6 @@ const NET_F_MAC: u64 = 1 << 5;
 /// Length of the header before each frame, in bytes (section 5.1.6).
 const NET_HEADER_BYTES: usize = 12;
 
-/// The kind of a device.
 #[derive(Clone, Debug)]
 pub struct Kind {
     features: u64,
@@ -318,7 +317,6 @@ fn broken(error: virtio_queue::Error) -> GuestError {
     GuestError::Protocol(format!("a queue of the guest makes no sense: {error}"))
 }
 
-/// Maps the guest's memory.
 fn map(regions: &[Region], descriptors: Vec<OwnedFd>) -> Result<GuestMemoryMmap, GuestError> {
     if regions.len() != descriptors.len() {
         return Err(GuestError::Protocol(format!(

@@ -44,7 +44,6 @@ const CONSOLE: u32 = 1;
 /// The time that a guest requests if it waits for no time.
 const NEVER: u64 = i64::MAX as u64;
 
-/// Options of a guest.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Name of the guest and of its machine.
@@ -65,7 +64,6 @@ pub struct Options {
     pub patience: Duration,
 }
 
-/// A running guest.
 #[derive(Debug)]
 pub struct Guest {
     name: String,
@@ -97,7 +95,6 @@ enum Which {
     Console,
 }
 
-/// Source of a message.
 #[derive(Clone, Copy)]
 enum Source {
     Calendar,
@@ -315,7 +312,6 @@ impl Guest {
         self.frames.drain(..)
     }
 
-    /// Takes the events of the guest.
     pub fn take_events(&mut self) -> impl Iterator<Item = Event> + '_ {
         self.events.drain(..)
     }

@@ -22,12 +22,7 @@ pub enum Order {
         output: String,
     },
     /// Sends a signal to a program and its children.
-    Signal {
-        /// Number of the command.
-        id: u64,
-        /// Number of the signal.
-        signal: i32,
-    },
+    Signal { id: u64, signal: i32 },
     /// Writes a text into a file, such as a setting of the kernel.
     Write { path: String, text: String },
     /// Reads a file, such as the kernel's counters.
@@ -48,7 +43,6 @@ impl Order {
     }
 }
 
-/// An event in the guest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
@@ -56,17 +50,12 @@ pub enum Event {
     Ready,
     /// A program ended.
     Ended {
-        /// Number of the command.
         id: u64,
         /// Exit status. If a signal ended the program: 128 plus the number of the signal.
         status: i32,
     },
     /// A file was read.
-    Text {
-        /// Number of the command.
-        id: u64,
-        text: String,
-    },
+    Text { id: u64, text: String },
     /// An order could not be carried out.
     Failed {
         /// Number of the command, if it has one.

@@ -9,7 +9,6 @@ use crate::GuestError;
 /// Length of a message in bytes: operation and number (32 bits each), time (64 bits).
 pub const BYTES: usize = 16;
 
-/// The operation of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// Answers the message with the same number.

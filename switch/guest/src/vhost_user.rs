@@ -28,10 +28,8 @@ const VERSION: u32 = 1;
 const FLAG_REPLY: u32 = 1 << 2;
 const FLAG_NEED_REPLY: u32 = 1 << 3;
 
-/// The header of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Number of the request.
     pub request: u32,
     /// Version, and whether the message is an answer or needs one.
     pub flags: u32,

@@ -35,7 +35,6 @@ use crate::target::Target;
 use crate::window::{Window, WindowConfig};
 use crate::worker::{ToldLength, Worker};
 
-/// Parameters of [`Aifo`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AifoConfig {
     /// C: the target queue length, in packets.

@@ -97,7 +97,6 @@ impl Estimator {
     }
 }
 
-/// Parameters of [`Fdpa`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FdpaConfig {
     /// The estimator of the users' rates.

@@ -44,7 +44,6 @@ pub enum Occupancy {
     TotalByLogarithms,
 }
 
-/// Parameters of [`Packs`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PacksConfig {
     /// B_i in packets, the most urgent queue first.

@@ -20,14 +20,12 @@ macro_rules! schemes {
             $(#[doc = $what] $Type(<$module::$Type as Reference>::Config),)*
         }
 
-        /// The model of a scheme.
         #[derive(Clone, Debug)]
         pub enum Model {
             $(#[doc = $what] $Type(Box<$module::$Type>),)*
         }
 
         impl Scheme {
-            /// All schemes.
             pub const ALL: &[Scheme] = &[$(Scheme::$Type,)*];
 
             /// The name on command lines, in file names and in `p4/`.
@@ -226,7 +224,6 @@ macro_rules! schemes {
 pub(crate) use schemes;
 
 impl Scheme {
-    /// The scheme of this name.
     pub fn named(name: &str) -> Option<Scheme> {
         Scheme::ALL.iter().copied().find(|scheme| scheme.name() == name)
     }

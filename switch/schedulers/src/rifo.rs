@@ -46,7 +46,6 @@ pub enum Products {
     PowersOfTwo,
 }
 
-/// Parameters of [`Rifo`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RifoConfig {
     /// B, in packets.

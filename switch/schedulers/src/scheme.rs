@@ -90,9 +90,7 @@ pub struct Compared {
 
 /// A model that a P4 program must equal, packet by packet.
 pub trait Reference: Scheduler + Sized {
-    /// The configuration.
     type Config;
-    /// The program.
     const P4: P4;
     /// The targets that have a program of this scheme.
     const TARGETS: &[Target] = &[Target::V1model];

@@ -81,7 +81,6 @@ impl WindowConfig {
     }
 }
 
-/// The sliding window.
 #[derive(Clone, Debug)]
 pub struct Window {
     config: WindowConfig,

@@ -10,11 +10,7 @@ pub enum TrafficError {
     Flow(String),
     /// A file that cannot be read or written.
     #[error("{path}: {source}")]
-    File {
-        path: String,
-        /// The error of the system.
-        source: std::io::Error,
-    },
+    File { path: String, source: std::io::Error },
     /// A file that does not hold a list of flows.
     #[error("{path}: not a list of flows: {source}")]
     Format {
@@ -27,7 +23,6 @@ pub enum TrafficError {
     Socket {
         /// The operation that failed.
         what: String,
-        /// The error of the system.
         source: std::io::Error,
     },
 }

@@ -49,7 +49,6 @@ pub struct UdpFlow {
     pub rate_bps: u64,
     /// Frame size in bytes, without FCS.
     pub frame_bytes: u32,
-    /// Ranks of the packets.
     pub ranks: Ranks,
     /// Arrival process of the packets.
     #[serde(default)]

@@ -32,7 +32,6 @@ pub struct Segment {
     pub from: (Ipv4Addr, u16),
     /// Destination port.
     pub to_port: u16,
-    /// TOS byte.
     pub tos: u8,
     /// Identification field of IPv4.
     pub identification: u16,
@@ -44,7 +43,6 @@ pub struct Segment {
 pub struct Observed {
     /// Source address.
     pub src: Ipv4Addr,
-    /// Source port.
     pub src_port: u16,
     /// Destination port.
     pub dst_port: u16,

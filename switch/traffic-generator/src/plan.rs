@@ -16,10 +16,8 @@ const FRAME_SHARE: f64 = 1514.0 / SEGMENT_BYTES as f64;
 /// Largest number of flows in a plan.
 const MAX_FLOWS: f64 = 1e6;
 
-/// Options of a plan.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Distribution of sizes.
     pub sizes: FlowSizes,
     /// Factor for all sizes, so that a slow link sees as many flows as a fast one.
     pub scale: f64,

@@ -31,10 +31,8 @@ pub const MIN_QUANTUM_BYTES: u32 = 64;
 /// have as many queues.
 pub const DEFAULT_CALENDAR_QUEUES: u32 = 32;
 
-/// Largest number of queues in a calendar.
 pub const MAX_CALENDAR_QUEUES: u32 = 4096;
 
-/// Largest number of nodes in a tree.
 pub const MAX_TREE_NODES: usize = 256;
 
 /// Valid values of 256 / weight of a child in a tree: weights from 1/256 to 16. A frame of 64 bytes costs at least 4.

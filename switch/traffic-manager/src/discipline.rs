@@ -94,7 +94,6 @@ macro_rules! disciplines {
             pub mod $module;
         )*
 
-        /// All disciplines.
         pub const DISCIPLINES: &[Discipline] = &[$(Discipline::$Type),*];
 
         /// An empty discipline for a configuration.

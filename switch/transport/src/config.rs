@@ -47,7 +47,6 @@ pub enum Recovery {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Congestion control.
     pub control: Control,
     /// Bytes in a full segment.
     pub mss: u32,

@@ -41,7 +41,7 @@ impl Receiver {
         })
     }
 
-    /// Sets the size of the flow, once its first bytes have told it. It has no effect if nothing depends on the last
+    /// Sets the size of the flow, which its first bytes contain. It has no effect if nothing depends on the last
     /// byte.
     pub fn set_bytes(&mut self, bytes: u64) {
         if let Transport::Tcp(tcp) = &mut self.0 {

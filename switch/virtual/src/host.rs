@@ -13,7 +13,6 @@ use crate::run::Run;
 ///
 /// Frames are whole Ethernet frames without FCS.
 pub trait Host: Send {
-    /// The kind of the host.
     fn kind(&self) -> HostKind;
     /// Takes a frame that has arrived.
     fn receive(&mut self, now: Nanos, frame: &[u8], out: &mut Outbox);

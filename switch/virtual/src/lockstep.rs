@@ -68,7 +68,6 @@ impl Spoken {
     }
 }
 
-/// Settings of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// Longest time, by the wall clock, that a participant may be silent while time stands still for it.
@@ -93,7 +92,6 @@ pub struct LockStep {
     begun: Instant,
 }
 
-/// The next action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     /// Time advances up to this time.

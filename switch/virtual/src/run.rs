@@ -18,7 +18,6 @@ pub const DCTCP: &str = "dctcp";
 /// Highest rate of a probe, in packets per second.
 const FASTEST_PROBE: f64 = 1e6;
 
-/// A valid run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     /// Name, unique in the network.
@@ -33,10 +32,7 @@ pub enum Program {
     /// iperf3 --client.
     BulkSend(BulkSend),
     /// iperf3 --server.
-    BulkReceive {
-        /// Listening port.
-        port: u16,
-    },
+    BulkReceive { port: u16 },
     /// p4sched-traffic udp-send.
     UdpSend {
         flows: Vec<UdpFlow>,
@@ -47,9 +43,7 @@ pub enum Program {
     },
     /// p4sched-traffic udp-receive.
     UdpReceive {
-        /// Listening address.
         address: Ipv4Addr,
-        /// Listening ports.
         ports: Vec<u16>,
         duration: Nanos,
         /// Length of a sample, in ns.
@@ -60,7 +54,6 @@ pub enum Program {
     /// p4sched-traffic tcp-send.
     TcpSend {
         flows: Vec<TcpFlow>,
-        /// Name of the congestion control.
         congestion_control: String,
         /// Flows that are not finished at this time are given up.
         deadline: Nanos,
@@ -69,9 +62,7 @@ pub enum Program {
     },
     /// p4sched-traffic tcp-serve.
     TcpServe {
-        /// Listening address.
         address: Ipv4Addr,
-        /// Listening port.
         port: u16,
         /// Longest duration, in ns.
         duration: Nanos,
@@ -92,10 +83,7 @@ pub enum Program {
         packets_per_s: f64,
     },
     /// p4sched.lab.probe receive.
-    ProbeReceive {
-        /// Listening port.
-        port: u16,
-    },
+    ProbeReceive { port: u16 },
     /// A program of the guest.
     Command {
         /// Command line.
@@ -125,11 +113,9 @@ pub struct BulkSend {
     pub source: Ipv4Addr,
     pub destination: Ipv4Addr,
     pub port: u16,
-    /// Number of connections.
     pub connections: u32,
     /// TOS byte of the segments.
     pub tos: u8,
-    /// Name of the congestion control.
     pub congestion_control: String,
     /// Time of sending after the warm-up, in ns.
     pub duration: Nanos,

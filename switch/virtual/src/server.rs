@@ -37,7 +37,6 @@ pub enum StartError {
     #[error("cannot listen on {address}: {source}")]
     Listen {
         address: SocketAddr,
-        /// The error of the system.
         source: std::io::Error,
     },
 }

@@ -43,7 +43,6 @@ fn topology() -> NetworkFile {
     NetworkFile::parse(&text.to_string()).expect("a network")
 }
 
-/// Settings of the links.
 #[derive(Clone, Copy, Debug)]
 struct Links {
     rate_bps: u64,

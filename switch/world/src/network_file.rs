@@ -37,7 +37,6 @@ impl TryFrom<String> for Mac {
     }
 }
 
-/// A switch.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SwitchPlace {
@@ -65,7 +64,6 @@ pub struct HostPlace {
     pub gateway_mac: Mac,
     /// The switch that it is attached to.
     pub switch: String,
-    /// The port of that switch.
     pub port: Port,
     /// Rate at which the host sends, in bit/s.
     #[serde(default = "uplink_bps")]

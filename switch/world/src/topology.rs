@@ -55,7 +55,6 @@ pub struct Host {
     pub address: [u8; 4],
 }
 
-/// A network.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Topology {
     /// Index = number of the host.

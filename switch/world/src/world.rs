@@ -22,7 +22,6 @@ use crate::wire::InTransit;
 /// circle without delay would never end.
 const MOST_AT_ONCE: u64 = 10_000_000;
 
-/// An event of the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Event<T> {
     /// A switch has work to do.

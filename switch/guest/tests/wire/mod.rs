@@ -42,7 +42,6 @@ pub fn options(folder: &Path, number: u8, seed: u64) -> Option<Options> {
     })
 }
 
-/// The order that starts a program.
 pub fn start(id: u64, words: &[&str], output: &str) -> Order {
     let words = words.iter().map(|word| (*word).to_owned()).collect();
     Order::Start {

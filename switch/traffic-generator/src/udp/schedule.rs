@@ -51,7 +51,6 @@ impl Schedule {
         self.next_ns < self.flow.stop_s * 1e9
     }
 
-    /// The rank of the next packet.
     pub fn next_rank(&mut self) -> u32 {
         let Arrivals::Bursts(size) = self.flow.arrivals else {
             return self.ranks.next(&mut self.random);

@@ -8,7 +8,6 @@ use crate::ranges::Ranges;
 use p4sched_schedulers::Nanos;
 use std::collections::VecDeque;
 
-/// State of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// Sent once.

@@ -104,7 +104,6 @@ impl TcpSender {
         self.board.in_flight().saturating_sub(self.duplicates)
     }
 
-    /// Number of acknowledged bytes.
     pub(crate) fn acknowledged(&self) -> u64 {
         self.first_byte(self.board.una())
     }

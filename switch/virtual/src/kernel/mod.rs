@@ -101,7 +101,6 @@ impl KernelHost {
         Ok(())
     }
 
-    /// Handles the events of the guest.
     fn note_events(&mut self, now: Nanos) -> Result<(), GuestError> {
         let events: Vec<Event> = self.guest.take_events().collect();
         for event in events {

@@ -50,9 +50,7 @@ pub struct Path {
 /// A TCP header with the options that are used here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpHeader {
-    /// Sequence number.
     pub seq: u32,
-    /// Acknowledgement number.
     pub ack: u32,
     /// See [`flags`].
     pub flags: u8,

@@ -32,7 +32,6 @@ fn uplink(host: usize) -> u32 {
     2 * host as u32
 }
 
-/// The host of an uplink.
 fn host(wire: u32) -> u32 {
     wire / 2
 }

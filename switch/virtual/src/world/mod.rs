@@ -138,7 +138,6 @@ impl World {
 
 /// Traffic and hosts.
 impl World {
-    /// Describes all hosts.
     pub fn describe_hosts(&self) -> Vec<api::VirtualHost> {
         let of = |node: &HostNode| api::VirtualHost {
             name: node.place.name.clone(),

@@ -13,7 +13,6 @@ use p4sched_world::world::{Event, Switches};
 use super::hosts::{LabHosts, Net};
 use crate::host::{HostError, Outbox};
 
-/// A switch of the network.
 pub struct SwitchNode {
     device: Device,
     ports: VirtualPorts,
@@ -111,7 +110,6 @@ impl SwitchNode {
         self.device.receive(now, port, frame, &mut self.ports);
     }
 
-    /// Runs a request.
     fn request(&mut self, now: Nanos, job: Job) {
         self.advance(now);
         job(&mut self.device, &mut self.ports, now);

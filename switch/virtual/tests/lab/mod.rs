@@ -194,7 +194,6 @@ impl Lab {
         self.simulation.start_traffic(request).await.map(|_| ())
     }
 
-    /// State of a run.
     pub async fn state(&mut self, name: &str) -> api::RunState {
         let request = api::TrafficRequest {
             names: vec![name.into()],
@@ -210,7 +209,6 @@ impl Lab {
         serde_json::from_str(&state.report).expect("a report is JSON")
     }
 
-    /// The log of a run.
     pub async fn log(&mut self, name: &str) -> String {
         let request = api::ReadLogRequest { name: name.into() };
         let mut pieces = self.simulation.read_log(request).await.expect("a log").into_inner();
@@ -221,7 +219,6 @@ impl Lab {
         String::from_utf8(text).expect("a log is text")
     }
 
-    /// Counters of a host.
     pub async fn counters(&mut self, host: &str) -> api::HostCounters {
         let request = api::ReadHostsRequest {
             names: vec![host.into()],
