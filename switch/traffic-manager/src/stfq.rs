@@ -1,8 +1,8 @@
 //! Start-time fair queueing over users: a push-in first-out queue whose ranks are virtual start times, in bytes.
 //!
-//! Source: Goyal, Vin and Cheng, "Start-Time Fair Queueing", SIGCOMM 1996; as a rank function of a PIFO in Sivaraman et al.,
-//! SIGCOMM 2016, and in the AIFO paper, Fig. 1. A program can compute the same ranks at ingress, but it does not see
-//! what the queue later drops or pushes out, so it charges users for these packets too. Here a user pays only for
+//! Source: Goyal, Vin and Cheng, "Start-Time Fair Queueing", SIGCOMM 1996; as a rank function of a PIFO in Sivaraman et
+//! al., SIGCOMM 2016, and in the AIFO paper, Fig. 1. A program can compute the same ranks at ingress, but it does not
+//! see what the queue later drops or pushes out, so it charges users for these packets too. Here a user pays only for
 //! packets that are sent. This is a choice: AIFO does not say what a drop costs.
 //!
 //! ```text

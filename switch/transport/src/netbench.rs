@@ -2,8 +2,8 @@
 //!
 //! Its transport is NewReno with some special rules. The published figures depend on them, so a comparison needs them:
 //!
-//! - The initial window is 30 segments in its "pFabric" and 3 segments in its "TCP". The initial slow-start threshold is
-//!   30 segments in both.
+//! - The initial window is 30 segments in its "pFabric" and 3 segments in its "TCP". The initial slow-start threshold
+//!   is 30 segments in both.
 //! - There is no smallest timeout. The timeout is srtt + 4 rttvar, at these rates some tens of microseconds. A timeout
 //!   doubles it, and the next sample restarts the estimate.
 //! - Every data segment that is sent restarts the timer.
