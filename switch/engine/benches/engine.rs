@@ -1,4 +1,4 @@
-//! Time for one packet through the switch: parser, ingress, queue, shaped link, egress, deparser, delay.
+//! Time for one packet through the whole switch: parser, ingress, queue, shaped link, egress, deparser, delay.
 
 use std::hint::black_box;
 
@@ -73,14 +73,14 @@ fn packets(c: &mut Criterion) {
     ];
     for (name, discipline) in disciplines {
         let mut engine = switch(discipline);
-        // Operation 1: forward to port 2; then priority, user and rank.
+        // Operation 1 (forward to port 2), then priority, user and rank.
         let mut frame = vec![0u8; 1500];
         frame[..2].copy_from_slice(&[1, 2]);
         let (mut now, mut random) = (0, 1u64);
         group.bench_function(name, |b| {
             b.iter(|| {
                 for _ in 0..PACKETS {
-                    // 1500 bytes take 1.2 µs: the link is about full.
+                    // 1500 bytes take 1.2 µs, so the link is about full.
                     now += 1200;
                     random = random
                         .wrapping_mul(6364136223846793005)

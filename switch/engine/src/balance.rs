@@ -1,26 +1,25 @@
-//! Account of every packet.
+//! An account of every packet.
 
 use p4sched_traffic_manager::Count;
 
 /// Packets in and out of one port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Traffic {
-    /// Frames received.
     pub received: Count,
     /// Frames handed out with [`crate::FrameSink::transmit`] or [`crate::Output::packet_in`].
     pub transmitted: Count,
 }
 
-/// Every packet since the engine was made, by what became of it. All numbers are packets.
+/// Every packet since the engine was created, by its fate. All fields are in packets.
 ///
-/// received + packets out + copies made = transmitted + packets in + drops (each kind) + packets still inside.
+/// received + packets out + copies = transmitted + packets in + drops of each kind + packets still inside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Balance {
-    /// Frames from ports.
+    /// Frames received from ports.
     pub received: u64,
-    /// Frames from the controller.
+    /// Frames received from the controller.
     pub packets_out: u64,
-    /// Packets that multicast, cloning and mirroring added.
+    /// Packets added by multicast, cloning and mirroring.
     pub copies: u64,
 
     /// Frames sent by ports.
@@ -28,7 +27,7 @@ pub struct Balance {
     /// Frames sent to the controller.
     pub packets_in: u64,
 
-    /// Dropped since no program was loaded.
+    /// Dropped because no program was loaded.
     pub no_program: u64,
     /// Dropped by the program at ingress.
     pub ingress_dropped: u64,
@@ -36,37 +35,37 @@ pub struct Balance {
     pub egress_dropped: u64,
     /// Dropped at a full queue.
     pub queue_dropped: u64,
-    /// Taken by a queue, and given up for another packet.
+    /// Taken by a queue, and later pushed out for another packet.
     pub pushed_out: u64,
-    /// Waiting when another program was loaded.
+    /// Waiting when the program was replaced or unloaded.
     pub flushed: u64,
     /// Clones of clones beyond [`crate::Engine::MAX_CLONE_DEPTH`].
     pub clone_depth_dropped: u64,
-    /// Recirculated while [`crate::Engine::MAX_RECIRCULATING`] packets did so already.
+    /// Dropped at recirculation because [`crate::Engine::MAX_RECIRCULATING`] packets were recirculating.
     pub recirculation_dropped: u64,
-    /// Beyond what a link's delay may hold, [`crate::Engine::MAX_DELAYED_BYTES`].
+    /// Dropped because the delay of the links held [`crate::Engine::MAX_DELAYED_BYTES`].
     pub delay_dropped: u64,
 
-    /// Now in queues.
+    /// Waiting in queues.
     pub queued: u64,
-    /// Recirculating now.
+    /// Recirculating.
     pub recirculating: u64,
-    /// Now on the links' delay.
+    /// On the delay of the links.
     pub delayed: u64,
 
-    /// Parser errors. These packets are counted above too, as what became of them.
+    /// Parser errors. These packets are also counted above, by their fate.
     pub parser_errors: u64,
     /// Passes through recirculation.
     pub recirculations: u64,
 }
 
 impl Balance {
-    /// Packets that came to be: from outside, and as copies.
+    /// Packets that entered: from outside, and as copies.
     pub fn entered(&self) -> u64 {
         self.received + self.packets_out + self.copies
     }
 
-    /// Packets that were sent to a port or to the controller.
+    /// Packets sent to a port or to the controller.
     pub fn sent(&self) -> u64 {
         self.transmitted + self.packets_in
     }
@@ -84,17 +83,17 @@ impl Balance {
             + self.delay_dropped
     }
 
-    /// Packets still inside.
+    /// Packets that are still inside.
     pub fn inside(&self) -> u64 {
         self.queued + self.recirculating + self.delayed
     }
 
-    /// True if no packet is unaccounted for.
+    /// Whether every packet is accounted for.
     pub fn balanced(&self) -> bool {
         self.entered() == self.sent() + self.dropped() + self.inside()
     }
 
-    /// Counts a call of the pipeline that turned one packet into `packets`; a drop counts as one of them.
+    /// Counts a call of the pipeline that turned one packet into `packets`. A drop counts as one packet.
     pub(crate) fn became(&mut self, packets: usize) {
         self.copies += packets.saturating_sub(1) as u64;
     }

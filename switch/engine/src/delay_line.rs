@@ -10,15 +10,15 @@ struct InFlight {
     frame: Frame,
 }
 
-/// Delay of the links, one line for each port. A link keeps order, so each line is sorted by arrival, and the earliest
-/// packet of all is at some head.
+/// The delay of the links, with one line for each port. A link keeps the order, so each line is sorted by arrival. The
+/// earliest packet of all is at the head of a line.
 #[derive(Debug)]
 pub(crate) struct DelayLine {
     ports: Vec<Port>,
     lines: Vec<VecDeque<InFlight>>,
-    /// The first arrival on each line, side by side so that a scan for the earliest is fast.
+    /// The first arrival on each line. They are stored side by side, so that a scan for the earliest is fast.
     heads: Vec<Nanos>,
-    /// The earliest of these and its line, of the lower port if two are equal. Asked for far more often than it changes.
+    /// The earliest of these and its line; the lower port if two are equal. Cached, because it is read often.
     first: (Nanos, usize),
     packets: u64,
     bytes: usize,
@@ -41,13 +41,13 @@ impl DelayLine {
         }
     }
 
-    /// Frames on all lines.
+    /// Number of frames on all lines.
     pub fn packets(&self) -> u64 {
         self.packets
     }
 
-    /// Takes a frame that arrives at `arrival_ns`, no earlier than the one before it on this port. Gives it back if there is
-    /// no room.
+    /// Takes a frame that arrives at `arrival_ns`, which must not be earlier than the frame before it on this port.
+    /// Returns the frame if there is no room.
     pub fn push(&mut self, port: Port, arrival_ns: Nanos, frame: Frame) -> Result<(), Frame> {
         if self.bytes + frame.len() > self.room_bytes {
             return Err(frame);
@@ -72,12 +72,12 @@ impl DelayLine {
         Ok(())
     }
 
-    /// The earliest arrival.
+    /// The earliest arrival on any line.
     pub fn next(&self) -> Option<Nanos> {
         (self.packets > 0).then_some(self.first.0)
     }
 
-    /// The frame with the earliest arrival at or before `now`, of the lower port if two are equal.
+    /// Removes the frame with the earliest arrival at or before `now`; the lower port if two are equal.
     #[inline]
     pub fn pop(&mut self, now: Nanos) -> Option<(Port, Frame, Nanos)> {
         if self.packets == 0 || self.first.0 > now {

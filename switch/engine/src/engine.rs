@@ -1,4 +1,4 @@
-//! The switch: what happens when.
+//! The switch: it handles all events in the order of time.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -17,20 +17,19 @@ use crate::recirculation::Recirculation;
 use crate::trace::{EventSink, Trace};
 use crate::{Balance, LoadError, Output, PortError, PortSettings, Traffic};
 
-/// A packet from the controller, and no port for it to come from.
+/// The error for a packet-out when the switch has no CPU port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("the switch has no CPU port, so a packet-out has nowhere to come from; set one (--cpu-port)")]
 pub struct NoCpuPort;
 
-/// A packet in a queue.
 #[derive(Debug)]
 struct Waiting {
     packet: Packet,
-    /// 0 from ingress; one more for each clone made at egress.
+    /// 0 for a packet from ingress; one more for each clone made at egress.
     clone_depth: u8,
 }
 
-/// A loaded program, and its registers that hold queue depths.
+/// A loaded program, and its registers that hold queue lengths.
 #[derive(Debug)]
 struct Program {
     pipeline: Pipeline,
@@ -38,7 +37,7 @@ struct Program {
 }
 
 impl Program {
-    /// Writes a length to the cells (port << 3) | queue of every register that holds lengths.
+    /// Writes a length to the cells (port << 3) | queue of all registers that hold queue lengths.
     fn store_length(&mut self, port: Port, queues: Range<usize>, length: u32) {
         let first = usize::from(port) << 3;
         let cells = first | queues.start..first + queues.end;
@@ -48,13 +47,13 @@ impl Program {
     }
 }
 
-/// See the crate's documentation.
+/// A switch without ports and clock. See the documentation of the crate.
 #[derive(Debug)]
 pub struct Engine {
     program: Option<Program>,
     queues: TrafficManager<Waiting>,
     settings: BTreeMap<Port, PortSettings>,
-    /// Index = port: where its packets have user and rank.
+    /// Index = port; where its packets have user and rank.
     fields: Vec<Fields>,
     delay_line: DelayLine,
     recirculation: Recirculation,
@@ -74,17 +73,17 @@ impl Default for Engine {
 }
 
 impl Engine {
-    /// Limit on clones of clones made at egress. A clone takes no time, so without a limit a program that clones every
-    /// clone would stop the clock. BMv2 has no limit, and such a program fills its queues.
+    /// Largest number of clones of clones made at egress. A clone takes no time, so without a limit a program that
+    /// clones every clone would stop the clock. BMv2 has no limit, and such a program fills its queues.
     pub const MAX_CLONE_DEPTH: u8 = 16;
 
-    /// Packets that may recirculate at the same time.
+    /// Largest number of packets that recirculate at the same time.
     pub const MAX_RECIRCULATING: usize = 4096;
 
-    /// Bytes that all links' propagation delays together may hold: 0.5 s at 4 Gbit/s.
+    /// Largest number of bytes on the propagation delay of all links together: 0.5 s at 4 Gbit/s.
     pub const MAX_DELAYED_BYTES: usize = 256 << 20;
 
-    /// A switch without a program: it drops every frame, and counts it.
+    /// A switch without a program. It drops and counts every frame.
     pub fn new() -> Engine {
         Engine {
             program: None,
@@ -103,19 +102,19 @@ impl Engine {
         }
     }
 
-    /// The time up to which everything has happened.
+    /// The time up to which all events are handled.
     pub fn clock(&self) -> Nanos {
         self.clock
     }
 
-    /// Loads a program in place of the one before. `queue_depth_registers` are the registers annotated `@queue_depth`: from
-    /// now on their cell (port << 3) | priority holds the length that a packet of this priority would find.
+    /// Loads a program and replaces the one before. `queue_depth_registers` are the registers annotated `@queue_depth`.
+    /// From then on, their cell (port << 3) | priority holds the queue length that a packet of this priority would see.
     ///
-    /// Port settings, statistics and the links stay. Packets that wait in queues or recirculate were made by the old
-    /// program and mean nothing to the new one: they are dropped, counted as flushed. Frames on a link's delay arrive.
+    /// Port settings, statistics and links stay. Packets that wait in queues or recirculate belong to the old program:
+    /// they are dropped and counted as flushed. Frames on the delay of a link still arrive.
     ///
     /// # Errors
-    /// A register or a port's user or rank field that the program does not have. Then the old program stays, untouched.
+    /// If the program does not have a register, or the user or rank field of a port. Then the old program stays.
     pub fn load(&mut self, mut pipeline: Pipeline, queue_depth_registers: &[String]) -> Result<(), LoadError> {
         let length_registers = length_registers(&pipeline, queue_depth_registers)?;
         let mut fields = Vec::new();
@@ -145,19 +144,19 @@ impl Engine {
         Ok(())
     }
 
-    /// Takes the program out, and drops what waits.
+    /// Unloads the program and drops the waiting packets.
     pub fn unload(&mut self) -> Option<Pipeline> {
         self.flush();
         self.end_trace();
         self.program.take().map(|program| program.pipeline)
     }
 
-    /// Interprets all programs that are loaded from now on, also those that were compiled.
+    /// Makes all programs loaded from then on run in the interpreter, also compiled ones.
     pub fn interpret(&mut self) {
         self.interprets = true;
     }
 
-    /// Tells what happens to packets from now on. Programs are interpreted meanwhile.
+    /// Sends the events of packets to `sink` from then on. Meanwhile programs run in the interpreter.
     pub fn trace(&mut self, sink: EventSink) {
         let trace = self.trace.insert(Trace::new(sink));
         if let Some(program) = &mut self.program {
@@ -171,7 +170,7 @@ impl Engine {
         }
     }
 
-    /// Tells what happens to a packet now, if anybody asks.
+    /// Reports an event of a packet, if there is a sink.
     #[inline]
     fn tell(&mut self, id: PacketId, what: impl FnOnce() -> What) {
         if let Some(trace) = &mut self.trace {
@@ -179,7 +178,7 @@ impl Engine {
         }
     }
 
-    /// The packet at work, if anybody asks.
+    /// The packet that the pipeline works on, if there is a sink.
     #[inline]
     fn at_work(&self) -> PacketId {
         let asked = self.trace.as_ref().and(self.pipeline());
@@ -190,13 +189,13 @@ impl Engine {
         self.program.as_ref().map(|program| &program.pipeline)
     }
 
-    /// The loaded program, to change its tables.
+    /// The loaded program, for changes of its tables.
     pub fn pipeline_mut(&mut self) -> Option<&mut Pipeline> {
         self.program.as_mut().map(|program| &mut program.pipeline)
     }
 
-    /// A frame that arrived on `port` at `now`. Everything due by then happens first, so a `now` before the engine's clock
-    /// counts as the clock. The frame itself is queued; it goes on with the next call.
+    /// Takes a frame that arrived on `port` at `now`. Everything that is due by then happens first. A `now` before the
+    /// engine's clock counts as the clock. The frame itself is queued and continues with the next call.
     pub fn receive(&mut self, now: Nanos, port: Port, frame: &[u8], out: &mut impl Output) {
         self.advance(now, out);
         self.balance.received += 1;
@@ -206,10 +205,11 @@ impl Engine {
         self.ingress(port, frame, out);
     }
 
-    /// A frame from the controller, with its packet-out header in front: it enters the program by the CPU port.
+    /// Takes a frame from the controller, which begins with the packet-out header. It enters the program through the
+    /// CPU port.
     ///
     /// # Errors
-    /// The switch has no CPU port; nothing is counted.
+    /// If the switch has no CPU port. Then nothing is counted.
     pub fn packet_out(&mut self, now: Nanos, frame: &[u8], out: &mut impl Output) -> Result<(), NoCpuPort> {
         let port = self.cpu_port.ok_or(NoCpuPort)?;
         self.advance(now, out);
@@ -218,8 +218,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Lets everything happen that is due by `now`, in the order of its own time: departures with their egress,
-    /// recirculations; then hands out the frames whose links deliver them by `now`.
+    /// Handles everything that is due by `now`, in the order of virtual time: departures with their egress, and
+    /// recirculations. Then delivers the frames that reach the far end of their link by `now`.
     pub fn advance(&mut self, now: Nanos, out: &mut impl Output) {
         let now = now.max(self.clock);
         let mut passes_left = Recirculation::allowance(now - self.clock);
@@ -239,7 +239,7 @@ impl Engine {
         self.deliver(now, out);
     }
 
-    /// Time of the next work of [`Engine::advance`]; `None` if there is none.
+    /// The time of the next work of [`Engine::advance`], if there is any.
     pub fn next_event(&self) -> Option<Nanos> {
         let first = |a: Option<Nanos>, b: Option<Nanos>| match (a, b) {
             (Some(a), Some(b)) => Some(a.min(b)),
@@ -249,11 +249,11 @@ impl Engine {
         first(frames, self.recirculation.next())
     }
 
-    /// Sets up a port from the engine's clock on; call [`Engine::advance`] first. Packets that wait stay, and are filed
-    /// anew where the discipline or a field has changed.
+    /// Configures a port from the engine's clock on. [`Engine::advance`] must be called first. Waiting packets stay.
+    /// They are queued again if the discipline or a field has changed.
     ///
     /// # Errors
-    /// As [`Engine::check_port`]; then nothing is changed.
+    /// See [`Engine::check_port`]. Then nothing is changed.
     pub fn set_port(&mut self, port: Port, settings: PortSettings) -> Result<(), PortError> {
         let fields = self.resolve(port, &settings)?;
         let before = self.queues.port_config(port);
@@ -278,20 +278,20 @@ impl Engine {
     }
 
     /// Sets how many more packets fit behind a port (`None`: any number). The others wait in their queues, whatever the
-    /// rate of the port's link, and the scheduler chooses among them when there is room again. Everything else
-    /// continues.
+    /// rate of the port's link. When there is room again, the scheduler chooses among them.
     ///
-    /// Call [`Engine::advance`] first, and again if this returns true: then a packet can leave at once.
+    /// [`Engine::advance`] must be called first. If this returns true, a packet can leave at once, and the caller must
+    /// call it again.
     pub fn set_room(&mut self, port: Port, room: Option<u32>) -> bool {
         self.queues.set_room(self.clock, port, room);
         self.queues.next_departure().is_some_and(|at| at <= self.clock)
     }
 
-    /// Checks settings of a port.
+    /// Checks the settings of a port.
     ///
     /// # Errors
-    /// Settings that can not work, or a field that the loaded program does not have. Without a program the fields are
-    /// looked up when one is loaded.
+    /// If the settings are invalid, or the loaded program does not have a field. Without a program, the fields are
+    /// checked when one is loaded.
     pub fn check_port(&self, port: Port, settings: &PortSettings) -> Result<(), PortError> {
         self.resolve(port, settings).map(drop)
     }
@@ -304,18 +304,17 @@ impl Engine {
         }
     }
 
-    /// Settings of a port.
     pub fn port(&self, port: Port) -> PortSettings {
         self.settings.get(&port).cloned().unwrap_or_default()
     }
 
-    /// The shortest propagation delay of all links that have one.
+    /// The shortest propagation delay among the links that have one.
     pub fn shortest_delay(&self) -> Option<Nanos> {
         let delays = self.settings.values().map(|settings| settings.config.delay_ns);
         delays.filter(|&delay_ns| delay_ns > 0).min()
     }
 
-    /// Frames for the controller leave by this port, and frames from it enter by it. `None`: there is no such port.
+    /// Sets the port for frames from and to the controller. `None`: there is no such port.
     pub fn set_cpu_port(&mut self, port: Option<Port>) {
         self.cpu_port = port;
         if let Some(program) = &mut self.program {
@@ -323,33 +322,31 @@ impl Engine {
         }
     }
 
-    /// The port of the controller.
     pub fn cpu_port(&self) -> Option<Port> {
         self.cpu_port
     }
 
-    /// Sets the time of a packet from egress back to the parser (default 10 µs). Only for packets that recirculate
+    /// Sets the time of a pass from egress back to the parser (default 10 µs). It applies to packets that recirculate
     /// later.
     pub fn set_recirculation_latency(&mut self, latency_ns: Nanos) {
         self.recirculation.set_latency(latency_ns);
     }
 
-    /// Counts of a port's queues.
+    /// Counters of a port's queues.
     pub fn queue_stats(&self, port: Port) -> PortStats {
         self.queues.stats(port)
     }
 
-    /// The round that the calendar of a port serves at the engine's clock; none if its discipline has no calendar.
+    /// The round that the calendar of a port serves at the engine's clock; `None` if its discipline has no calendar.
     pub fn calendar_round(&self, port: Port) -> Option<u64> {
         self.queues.round(self.clock, port)
     }
 
-    /// Packets that a port received and sent.
+    /// Frames that a port received and sent.
     pub fn traffic(&self, port: Port) -> Traffic {
         self.traffic.get(usize::from(port)).copied().unwrap_or_default()
     }
 
-    /// Account of every packet.
     pub fn balance(&self) -> Balance {
         Balance {
             queued: self.queues.queued() as u64,
@@ -368,7 +365,7 @@ impl Engine {
         self.balance.ingress_dropped += self.settle(0, None, out);
     }
 
-    /// The packet that has recirculated longest goes through ingress again.
+    /// Sends the packet that has recirculated longest through ingress again.
     fn recirculate(&mut self, at: Nanos, out: &mut impl Output) {
         let (Some(packet), Some(program)) = (self.recirculation.pop(), &mut self.program) else {
             return;
@@ -382,7 +379,7 @@ impl Engine {
         self.balance.ingress_dropped += self.settle(0, None, out);
     }
 
-    /// The packet whose transmission starts at `at` leaves its queue and goes through egress.
+    /// Sends the packet whose transmission starts at `at` from its queue through egress.
     fn depart(&mut self, at: Nanos, out: &mut impl Output) {
         let Some(departure) = self.queues.dequeue(at) else {
             return;
@@ -427,9 +424,10 @@ impl Engine {
         self.balance.egress_dropped += self.settle(item.clone_depth + 1, Some(arrival_ns), out);
     }
 
-    /// Passes on what a call of the pipeline produced. Returns 1 if the packet itself was dropped, else 0.
+    /// Handles the packets that a call of the pipeline produced. Returns 1 if the packet itself was dropped, else 0.
     ///
-    /// `clone_depth`: of the packets it produced. `arrival_ns`: when a frame is at the far end of its link.
+    /// `clone_depth` is that of the produced packets. `arrival_ns` is the arrival of a frame at the far end of its
+    /// link.
     fn settle(&mut self, clone_depth: u8, arrival_ns: Option<Nanos>, out: &mut impl Output) -> u64 {
         if let (Some(trace), Some(program)) = (&mut self.trace, &mut self.program) {
             trace.pass_on(&mut program.pipeline);
@@ -440,7 +438,7 @@ impl Engine {
         let dropped = outcomes.dropped || produced == 0;
         self.balance.became(produced + usize::from(dropped));
 
-        // A packet mostly becomes one: a list is taken from its end, and turned round before if it is longer.
+        // Most packets become one packet. The list is taken from its end, so a longer one is reversed first.
         outcomes.turn_round();
         while let Some(digest) = self.outcomes.digests.pop() {
             out.digest(digest);
@@ -475,7 +473,7 @@ impl Engine {
                 self.recycle_frame(frame);
             }
         }
-        // The lists are empty.
+        // Both lists are empty here.
         self.outcomes.forget();
         u64::from(dropped)
     }
@@ -535,7 +533,8 @@ impl Engine {
         }
     }
 
-    /// Tells the program the length of a queue: its ghost control, and the registers that hold lengths.
+    /// Reports the length of a queue to the program: to its ghost control, and to the registers that hold queue
+    /// lengths.
     fn length_changed(&mut self, port: Port, queue: u8) {
         if self.pipeline().is_some_and(Pipeline::has_ghost) {
             let one_buffer = self.queues.one_buffer(port);
@@ -544,7 +543,8 @@ impl Engine {
         self.store_length(port, queue);
     }
 
-    /// Reports a queue to the ghost control: the whole buffer is the first queue; the others are empty.
+    /// Reports a queue to the ghost control. A shared buffer counts as the first queue; the other queues are then
+    /// empty.
     fn tell_ghost(&mut self, port: Port, queue: u8) {
         let Some(program) = &mut self.program else { return };
         let length = match queue {
@@ -554,7 +554,7 @@ impl Engine {
         program.pipeline.ghost(self.clock, port, queue, length);
     }
 
-    /// Updates the register cells of a queue: its own, or all of the port where one buffer serves all priorities.
+    /// Updates the register cells of a queue; all cells of the port if its priorities share one buffer.
     fn store_length(&mut self, port: Port, queue: u8) {
         let registers = |program: &&mut Program| !program.length_registers.is_empty();
         let Some(program) = self.program.as_mut().filter(registers) else {
@@ -564,7 +564,7 @@ impl Engine {
         program.store_length(port, queues, length);
     }
 
-    /// Hands out the frames that are at the far end of their link by `now`.
+    /// Delivers the frames that reach the far end of their link by `now`.
     fn deliver(&mut self, now: Nanos, out: &mut impl Output) {
         while let Some((port, mut frame, arrival_ns)) = self.delay_line.pop(now) {
             if let Some(traffic) = self.traffic.get_mut(usize::from(port)) {
@@ -587,7 +587,7 @@ impl Engine {
         }
     }
 
-    /// Drops what belongs to the loaded program.
+    /// Drops everything that belongs to the loaded program.
     fn flush(&mut self) {
         let flushed = &mut self.balance.flushed;
         self.queues.flush(|_| *flushed += 1);

@@ -6,12 +6,12 @@
 //!    +----------------------- recirculation -----------------------+
 //! ```
 //!
-//! The engine is pure: frames and times go in, frames and the instants at which they are due come out through
-//! [`Output`]. It handles arrivals, departures and recirculations in the order of their own (virtual) time: before a frame
-//! that arrived at `t` is looked at, everything that an ideal switch would have done by `t` is done. So a caller that wakes
-//! up late changes nothing but how late it hands the frames on, and the same input gives the same output every time.
+//! The engine is pure: frames and times go in; frames and the instants at which they are due come out through
+//! [`Output`]. It handles arrivals, departures and recirculations in the order of virtual time. Before it handles a
+//! frame that arrived at `t`, it does everything that an ideal switch would have done by `t`. So a caller that wakes up
+//! late only delays the delivery of frames, and the same input always gives the same output.
 //!
-//! Nothing disappears uncounted: see [`Balance`].
+//! Every packet is counted: see [`Balance`].
 
 mod balance;
 mod delay_line;

@@ -1,30 +1,29 @@
-//! A program takes its place in the switch.
+//! Loading a program into the switch.
 
 use p4sched_dataplane::{Pipeline, RegisterId};
 use thiserror::Error;
 
 use crate::PortError;
 
-/// A program that this switch can not take as it is set up. The program loaded before stays.
+/// Why a program cannot be loaded. The program loaded before stays.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum LoadError {
-    /// A register that should hold queue depths does not exist.
+    /// A register for queue lengths does not exist.
     #[error("@queue_depth register '{0}' is not in the program")]
     NoRegister(String),
-    /// A register that should hold queue depths is too wide.
+    /// A register for queue lengths is too wide.
     #[error("@queue_depth register '{name}' has cells of {width} bits; at most 64 are supported, bit<32> is usual")]
     WideRegister {
-        /// The register.
         name: String,
         /// Width of its cells in bits.
         width: u32,
     },
-    /// A port orders its packets by a field that the program does not have.
+    /// The field that a port orders its packets by is not in the program.
     #[error(transparent)]
     Port(#[from] PortError),
 }
 
-/// Finds the registers that hold lengths of queues (annotated `@queue_depth`).
+/// Finds the registers that hold queue lengths (annotated `@queue_depth`).
 pub(crate) fn length_registers(program: &Pipeline, names: &[String]) -> Result<Vec<RegisterId>, LoadError> {
     names
         .iter()

@@ -4,20 +4,19 @@ use p4sched_dataplane::{DigestMessage, Frame, Nanos, Port};
 
 /// Takes the frames that the switch sends.
 pub trait FrameSink {
-    /// A frame that the far end of `port` has at `due`, the ideal instant: never later than the time passed to the engine,
-    /// so how much earlier it is says how late the caller was.
+    /// Takes a frame that reaches the far end of `port` at `due`, an ideal instant. `due` is never later than the time
+    /// passed to the engine; the difference is how late the caller was.
     ///
-    /// The buffer goes back to the switch afterwards. Who keeps the frame leaves another one in its place: one that is done
-    /// with, or none.
+    /// The switch uses the buffer again afterwards. To keep the frame, swap it with another frame, used or empty.
     fn transmit(&mut self, port: Port, frame: &mut Frame, due: Nanos);
 }
 
-/// Takes all that the switch sends: frames, and what is for the controller. Calls come in the order of virtual time for
-/// each kind.
+/// Takes everything that the switch sends: frames, and messages for the controller. Calls of each kind come in the
+/// order of virtual time.
 pub trait Output: FrameSink {
-    /// A frame for the controller: one that left by the CPU port.
+    /// Takes a frame for the controller, which left through the CPU port.
     fn packet_in(&mut self, frame: &[u8]);
 
-    /// A digest for the controller.
+    /// Takes a digest for the controller.
     fn digest(&mut self, digest: DigestMessage);
 }

@@ -1,61 +1,54 @@
-//! Settings of the switch's ports, and sources of the packets' users and ranks.
+//! Settings of the switch's ports, and the fields that hold the packets' users and ranks.
 
 use p4sched_dataplane::{FieldRef, Packet, Pipeline, Port};
 use p4sched_traffic_manager::{ConfigError, LEVELS, Levels, Marks, PortConfig, name, reads};
 use thiserror::Error;
 
-/// A port's traffic manager, and the fields of the program that it looks at.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PortSettings {
-    /// Rate, delay, discipline, room.
+    /// Rate, delay, discipline and buffer sizes.
     pub config: PortConfig,
-    /// The field that names a packet's user, as `meta.user` or `ipv4.src_addr`; required by disciplines that
-    /// read it ([`reads`]). Read when ingress is done; the low 64 bits count.
+    /// The field that holds a packet's user, for example `meta.user` or `ipv4.src_addr`. Disciplines that read the user
+    /// ([`reads`]) require it. It is read at the end of ingress; the low 64 bits are used.
     pub user_field: Option<String>,
-    /// The field that holds a packet's rank, smaller = more urgent; in a tree at the root. As `user_field`.
+    /// The field that holds a packet's rank; in a tree, the rank at the root. Read like `user_field`.
     pub rank_field: Option<String>,
-    /// The field that holds the number of a packet's leaf in a tree. As `user_field`.
+    /// The field that holds the number of a packet's leaf in a tree. Read like `user_field`.
     pub leaf_field: Option<String>,
-    /// The fields that hold a packet's ranks at the levels of a tree below the root. As `user_field`.
+    /// The fields that hold a packet's ranks at the levels of a tree below the root. Read like `user_field`.
     pub level_rank_fields: Vec<String>,
 }
 
-/// Port settings that can not work.
+/// An invalid setting of a port.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PortError {
-    /// A number out of range.
+    /// A number is out of range.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// A discipline without the field that it orders packets by.
+    /// The field that the discipline orders packets by is missing.
     #[error("port {port}: discipline {discipline} needs {setting}, the field of the program that holds {meaning}")]
     FieldMissing {
         port: Port,
         discipline: String,
-        /// For example `user_field`.
+        /// The name of the setting, for example `user_field`.
         setting: String,
-        /// Meaning of the field.
         meaning: &'static str,
     },
-    /// A field that the loaded program does not have.
+    /// The loaded program does not have the field.
     #[error(
         "port {port}: {setting}: the program has no field '{field}'; user metadata is meta.NAME, headers are HEADER.FIELD"
     )]
     UnknownField {
         port: Port,
-        /// For example `user_field`.
+        /// The name of the setting, for example `user_field`.
         setting: String,
-        /// Name of the wanted field.
+        /// The name of the missing field.
         field: String,
     },
-    /// More levels than a tree can have.
+    /// There are more levels than a tree can have.
     #[error("port {port}: {fields} rank_fields; a tree has at most {} levels below its root", LEVELS - 1)]
-    TooManyRanks {
-        /// The port.
-        port: Port,
-        /// How many there are.
-        fields: usize,
-    },
-    /// A port number that v1model can not express.
+    TooManyRanks { port: Port, fields: usize },
+    /// A port number that v1model cannot express.
     #[error("port {port}: ports are 0..=510 (9 bits, 511 means drop)")]
     NoSuchPort { port: Port },
 }
@@ -76,7 +69,6 @@ struct LevelFields {
 }
 
 impl Fields {
-    /// Looks the fields up in the program.
     pub fn resolve(port: Port, settings: &PortSettings, program: &Pipeline) -> Result<Fields, PortError> {
         let find = |setting: &str, name: Option<&String>| match name {
             None => Ok(None),
@@ -102,7 +94,7 @@ impl Fields {
         })
     }
 
-    /// What a packet tells the discipline of its port; 0 where there is no field.
+    /// The marks of a packet; 0 for a missing field.
     pub fn classify(&self, program: &Pipeline, packet: &Packet) -> Marks {
         let read = |field: Option<FieldRef>| field.map_or(0, |field| program.read(packet, field) as u64);
         Marks {
@@ -118,7 +110,7 @@ impl Fields {
     }
 }
 
-/// Checks what can be checked without a program.
+/// Checks everything that does not depend on a program.
 pub(crate) fn check(port: Port, settings: &PortSettings) -> Result<(), PortError> {
     if port >= p4sched_dataplane::DROP_PORT {
         return Err(PortError::NoSuchPort { port });

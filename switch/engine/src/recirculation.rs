@@ -1,27 +1,27 @@
 //! Packets on their way from egress back to the parser.
 //!
-//! A pass takes time, so time advances even if a packet recirculates for ever. The number of passes in one call has a limit,
-//! which grows with the time since the last call. So such a packet costs a share of the processor, and the switch works on.
-//! A packet that the limit holds back is handled in a later call, at the time of that call.
+//! A pass takes time, so time advances even if a packet recirculates for ever. The number of passes in one call is
+//! limited. The limit grows with the time since the last call. So such a packet costs only a share of the processor. A
+//! packet that the limit holds back is handled in a later call, at the time of that call.
 //!
-//! Recirculation ports have links of different rates, so packets need not come back in the order in which they are given here.
+//! Recirculation ports have links of different rates, so packets may come back in another order.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BinaryHeap};
 
 use p4sched_dataplane::{Nanos, Port, Recirculated};
 
-/// Default duration of a pass. On a Tofino a pass takes about 1 µs. The emulation needs about as much to compute it, so a
-/// pass is longer here.
+/// Default duration of a pass. On a Tofino a pass takes about 1 µs. The emulation needs about as much time to compute
+/// it, so a pass is longer here.
 pub(crate) const DEFAULT_LATENCY_NS: Nanos = 10_000;
 
-/// Passes that a call may make in any case.
+/// Passes that every call may make.
 const PASSES_PER_CALL: u64 = 64;
 
-/// Time that must have gone by for each further one.
+/// Time since the last call that allows one more pass, in ns.
 const TIME_PER_PASS_NS: Nanos = 4_000;
 
-/// A packet on its way: by the time at which it reaches the parser, and of one time in the order in which they came.
+/// A packet on its way, ordered by the time at which it reaches the parser, then by the order in which it was taken.
 #[derive(Debug)]
 struct OnItsWay {
     due: (Nanos, u64),
@@ -50,11 +50,11 @@ impl Eq for OnItsWay {}
 
 #[derive(Debug)]
 pub(crate) struct Recirculation {
-    /// The earliest on top.
+    /// The earliest packet is on top.
     packets: BinaryHeap<Reverse<OnItsWay>>,
-    /// Packets taken so far.
+    /// Number of packets taken so far.
     taken: u64,
-    /// Due time of the last packet of each recirculation port; v1model has no such port.
+    /// Time at which the last packet of each recirculation port is due. In v1model the port is `None`.
     last_due: BTreeMap<Option<Port>, Nanos>,
     room: usize,
     latency_ns: Nanos,
@@ -79,12 +79,13 @@ impl Recirculation {
         self.packets.len()
     }
 
-    /// Takes a packet that left egress, or the link of its recirculation port, at `leaves_ns`; false if there are too many.
+    /// Takes a packet that left egress, or the link of its recirculation port, at `leaves_ns`. Returns false if too
+    /// many are here.
     pub fn push(&mut self, leaves_ns: Nanos, packet: Recirculated) -> bool {
         if self.packets.len() >= self.room {
             return false;
         }
-        // A shorter latency lets no packet overtake another of its port.
+        // With a shorter latency, a packet must not overtake another one of its port.
         let last_due = self.last_due.entry(packet.port()).or_default();
         let due = leaves_ns.saturating_add(self.latency_ns).max(*last_due);
         *last_due = due;
@@ -94,7 +95,7 @@ impl Recirculation {
         true
     }
 
-    /// Time at which the next packet reaches the parser.
+    /// The time at which the next packet reaches the parser.
     pub fn next(&self) -> Option<Nanos> {
         self.packets.peek().map(|Reverse(first)| first.due.0)
     }
@@ -103,7 +104,7 @@ impl Recirculation {
         self.packets.pop().map(|Reverse(first)| first.packet)
     }
 
-    /// Passes allowed in a call that comes `elapsed` after the one before.
+    /// Number of passes allowed in a call, `elapsed` ns after the call before.
     pub fn allowance(elapsed: Nanos) -> u64 {
         PASSES_PER_CALL + elapsed / TIME_PER_PASS_NS
     }

@@ -1,16 +1,16 @@
-//! Receivers of the events of packets.
+//! The receiver of packet events.
 
 use std::fmt;
 
 use p4sched_dataplane::{Event, Nanos, PacketId, Pipeline, What};
 
-/// Takes what happens to packets, in the order in which it happens.
+/// Takes the events of packets in the order of time.
 pub type EventSink = Box<dyn FnMut(Event) + Send>;
 
-/// The sink, and the state that survives another program.
+/// The sink, and the state that a new program does not reset.
 pub(crate) struct Trace {
     sink: EventSink,
-    /// Frames numbered by the programs before.
+    /// Number of frames that earlier programs have numbered.
     frames: u64,
 }
 
@@ -27,24 +27,24 @@ impl Trace {
         Trace { sink, frames: 0 }
     }
 
-    /// A program is loaded.
+    /// Starts the trace of a loaded program.
     pub fn begin(&self, pipeline: &mut Pipeline) {
         pipeline.trace(self.frames);
     }
 
-    /// A program goes.
+    /// Ends the trace of a program.
     pub fn end(&mut self, pipeline: &Pipeline) {
         self.frames = pipeline.frames_traced();
     }
 
-    /// Tells what happened in the pipeline.
+    /// Passes on the events of the pipeline.
     #[cold]
     #[inline(never)]
     pub fn pass_on(&mut self, pipeline: &mut Pipeline) {
         pipeline.events().for_each(&mut self.sink);
     }
 
-    /// Tells what happened elsewhere.
+    /// Passes on an event from outside the pipeline.
     #[cold]
     #[inline(never)]
     pub fn tell(&mut self, time_ns: Nanos, id: PacketId, what: impl FnOnce() -> What) {

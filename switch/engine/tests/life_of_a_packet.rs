@@ -1,4 +1,5 @@
-//! Ways of packets: copies, recirculation, the controller, drops. No packet is lost, and every run is the same.
+//! Paths of packets: copies, recirculation, the controller, drops. No packet is lost, and every run gives the same
+//! result.
 
 use crate::common::*;
 use p4sched_dataplane::{ActionCall, CloneSession};
@@ -20,7 +21,7 @@ fn request() -> impl Strategy<Value = Request> {
     })
 }
 
-/// A switch with all kinds of ports, copies and a controller.
+/// A switch with ports of all kinds, copies and a controller.
 fn busy_switch() -> Switch {
     let mut switch = Switch::new();
     for (port, discipline, rate_bps) in [
@@ -49,7 +50,7 @@ fn busy_switch() -> Switch {
     switch
 }
 
-/// Drives a busy switch, and stops for a look every `nap` ns at most.
+/// Drives a busy switch, and advances it at least every `nap` ns.
 fn run(steps: &[(u64, Request)], nap: u64) -> Switch {
     let mut switch = busy_switch();
     let mut now = 0;
@@ -95,7 +96,8 @@ proptest! {
         prop_assert_eq!(run(&steps, 0).out, run(&steps, 0).out);
     }
 
-    /// Without recirculation, whose passes are bounded by call, it does not matter how often or how late the caller looks.
+    /// How often and how late the caller advances the switch does not matter, except for recirculation, whose limit is
+    /// per call.
     #[test]
     fn a_late_caller_changes_nothing(
         steps in prop::collection::vec((0..400_000u64, request()), 1..200),
@@ -153,7 +155,7 @@ fn multicast_and_clones_are_copies() {
     switch.finish();
     let mut ports: Vec<_> = switch.out.sent.iter().map(|probe| probe.port).collect();
     ports.sort_unstable();
-    // The group's ports 1, 2, 3 and the CPU port 4; then port 2, and clones to 3 and 4.
+    // The group's ports 1, 2, 3 and the CPU port 4; then port 2, and clones to ports 3 and 4.
     assert_eq!((ports, switch.out.packets_in.len()), (vec![1, 2, 2, 3, 3], 2));
     assert_eq!(switch.balance().copies, 5);
 }
@@ -224,7 +226,7 @@ fn packets_that_recirculate_for_ever_leave_time_for_the_others() {
     assert_eq!(switch.out.sent.len(), 100);
     let balance = switch.balance();
     assert_eq!(balance.recirculating + balance.queued, 50);
-    // At most 64 passes a call, and one for every 4 µs.
+    // At most 64 passes per call, and one for every 4 µs.
     assert!(
         balance.recirculations <= 64 * 151 + SECOND / 4_000,
         "{}",
@@ -272,7 +274,7 @@ fn a_clone_of_every_clone_ends() {
         (17, 17, 1)
     );
 
-    // Two clones of every clone: the queues bound what doubles.
+    // Two clones of every clone: the queues limit the growth.
     let program = switch.engine.pipeline_mut().unwrap();
     program.clone_session_set(
         5,

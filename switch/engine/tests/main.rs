@@ -1,4 +1,4 @@
-//! Pipeline and queues together.
+//! Tests of pipeline and queues together.
 
 mod common;
 #[path = "../../dataplane/tests/common/mod.rs"]

@@ -7,7 +7,7 @@ use p4sched_engine::{
 };
 use p4sched_traffic_manager::{DISCIPLINES, one_buffer};
 
-/// 1500 bytes at this rate take 1 ms.
+/// A rate in bit/s at which 1500 bytes take 1 ms.
 const ONE_A_MILLISECOND: u64 = 12_000_000;
 
 #[test]
@@ -51,7 +51,7 @@ fn behind_a_port_with_room_for_one_packet_strict_priority_decides_each_time() {
     }
     assert!(!switch.engine.set_room(2, Some(1)));
     assert_eq!(priorities(&switch), [1, 6, 6, 1, 1]);
-    // What waits follows the room of its queue, as on any port.
+    // The size of their queue limits the waiting packets, as on any port.
     switch.engine.set_room(2, Some(0));
     for _ in 0..12 {
         switch.receive(2 * MILLISECOND, Request { priority: 1, ..FULL });
@@ -73,7 +73,7 @@ fn a_packet_that_egress_drops_takes_the_room_of_one() {
     }
     switch.advance(0);
     assert_eq!(switch.out.sent.len(), 0);
-    // Nothing is behind the port, so there is room again.
+    // The receiver behind the port has taken everything, so there is room again.
     assert!(switch.engine.set_room(2, Some(1)));
     switch.advance(0);
     assert_eq!((switch.out.sent.len(), switch.balance().egress_dropped), (1, 1));
@@ -107,7 +107,8 @@ fn a_program_sees_depths_and_times_as_bmv2_shows_them() {
         .iter()
         .map(|p| (p.enq_depth, p.deq_depth, p.enq_timestamp, p.deq_timedelta))
         .collect();
-    // The first leaves at once, the others wait for the link: depths without the packet itself, times in µs.
+    // The first packet leaves at once; the others wait for the link. Depths do not include the packet itself; times are
+    // in µs.
     assert_eq!(seen, [(0, 0, 0, 0), (0, 2, 1, 999), (1, 1, 2, 1998), (2, 0, 3, 2997)]);
 }
 
@@ -154,7 +155,7 @@ fn with_one_buffer_every_cell_of_the_port_holds_its_depth() {
         }
         switch.advance(MILLISECOND);
         assert!((0..8).all(|queue| switch.depth_cell(2, queue) == 2));
-        // Back to a queue for each priority: so are the cells.
+        // With one queue per priority again, the cells are also separate.
         switch.engine.set_port(2, shaped(ONE_A_MILLISECOND)).unwrap();
         let cells: Vec<_> = (0..8).map(|queue| switch.depth_cell(2, queue)).collect();
         assert_eq!(cells.iter().sum::<u32>(), 2);
@@ -164,7 +165,7 @@ fn with_one_buffer_every_cell_of_the_port_holds_its_depth() {
 #[test]
 fn drr_shares_the_link_between_the_users_that_the_program_names() {
     let mut switch = Switch::with_port(2, with_discipline(Discipline::Drr, shaped(ONE_A_MILLISECOND)));
-    // User 1 sends four times as much as user 2, and in shorter frames; both more than half the link.
+    // User 1 sends four times as many bytes as user 2, in shorter frames. Each user offers more than half the link.
     for now in (0..SECOND).step_by(MILLISECOND as usize) {
         for _ in 0..6 {
             switch.receive(
@@ -272,7 +273,7 @@ fn a_tree_orders_its_leaves_and_each_leaf_its_packets_by_fields_of_the_program()
         let error = switch.engine.set_port(2, settings).unwrap_err().to_string();
         assert!(error.starts_with(problem), "{error}");
     }
-    // A packet's user is its leaf, and its rank at the root: leaf 1 goes before leaf 2, and sorts by rank.
+    // A packet's user is its leaf. Leaf 1 goes before leaf 2 and sorts by the rank at the root.
     let mut switch = Switch::with_port(2, tree(&["meta.rank"], Some("meta.user")));
     switch.receive(0, Request { user: 2, ..FULL });
     switch.advance(0);
@@ -383,7 +384,7 @@ fn bmv2_packet_rates_work_end_to_end() {
         switch.receive(0, FULL);
     }
     switch.finish();
-    // As in BMv2, the queues do not compete: each gets its rate.
+    // As in BMv2, the queues do not compete: each sends at its rate.
     let due = |priority| {
         switch
             .out

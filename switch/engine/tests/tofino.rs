@@ -1,4 +1,4 @@
-//! Programs for Tofino between queues and links: recirculation ports, mirrors, the ghost control; no packet is lost.
+//! Programs for Tofino between queues and links: recirculation ports, mirrors, the ghost control. No packet is lost.
 
 use crate::dataplane::tofino::{Program, Steps, assign, binary, eh, field, h, local, number, op, register, tm};
 use p4sched_dataplane::CloneSession;
@@ -24,12 +24,13 @@ const MIRROR: u8 = 8;
 const MIRROR_AT_EGRESS: u8 = 9;
 const RESUBMIT: u8 = 10;
 const RECIRCULATE: u8 = 11;
-/// The kind of a mirrored packet, and of one that egress mirrors again and again.
+/// The kinds of a mirrored packet, and of a packet that egress mirrors again and again.
 const MIRRORED: u8 = 12;
 const MIRROR_MIRRORS: u8 = 13;
 
-/// The header's kind says what becomes of a packet, `value` is its queue. Every packet brings the length that the ghost has seen
-/// of the queue `big`, and what egress has seen of its own: packets before it, packets behind it.
+/// A program in which the header's `kind` decides the fate of a packet; `value` is its queue. Every packet brings back
+/// the length that the ghost control saw of the queue `big`, and the lengths that egress saw of the packet's own queue:
+/// packets before it and packets behind it.
 fn program(t2na: bool) -> Program {
     let intrinsic = |name| field("egress.eg_intr_md", name);
     let recirculation = number(if t2na { 134 } else { 196 });
@@ -111,7 +112,7 @@ fn program(t2na: bool) -> Program {
             vec![op("register_write", &[lengths, told("qid"), told("qlength")])]
         }),
         registers: json!([{"name": "pipe.G.lengths", "id": 0, "bitwidth": 32, "size": 2048}]),
-        // The header of a mirrored packet: a kind that does nothing.
+        // The header of a mirrored packet: a kind without any action.
         field_lists: json!([{"id": 2, "name": "m", "elements": lists(&format!("{MIRRORED:#x}00000000000001"))}]),
         ..Program::default()
     }
@@ -142,7 +143,7 @@ struct Switch {
     out: Recorder,
 }
 
-/// Ports 1 to 3 are slow, 4 leads to the controller.
+/// Ports 1 to 3 are slow; port 4 leads to the controller.
 fn switch(t2na: bool) -> Switch {
     let mut engine = Engine::new();
     engine.set_cpu_port(Some(4));
@@ -212,7 +213,7 @@ impl Switch {
         balance
     }
 
-    /// Content of the program's register for a queue.
+    /// Value of the program's register for a queue.
     fn told(&self, port: usize, queue: usize) -> u8 {
         let program = self.engine.pipeline().unwrap();
         let register = program.register("pipe.G.lengths").unwrap();
@@ -232,7 +233,7 @@ proptest! {
         let mut now = 0;
         for &(gap, kind, port, value, bytes, short) in &steps {
             now += gap;
-            // What never ends has a test of its own.
+            // Endless recirculation has its own test.
             let kind = if kind == RECIRCULATE { FORWARD } else { kind };
             let mut frame = frame(kind, port, value, 0, bytes);
             if short == 0 {
@@ -264,7 +265,7 @@ fn a_recirculated_packet_takes_its_time_on_the_link_of_the_recirculation_port() 
         ..PortSettings::default()
     };
     switch.engine.set_port(196, settings).unwrap();
-    // 125 bytes at 1 Mbit/s take 1 ms; the second waits for the first.
+    // 125 bytes at 1 Mbit/s take 1 ms. The second packet waits for the first.
     for value in [0, 0] {
         switch.receive(0, &frame(PASS_TWICE, 9, value, 0, 125));
     }
@@ -311,7 +312,7 @@ fn packets_that_recirculate_or_mirror_for_ever_do_not_stop_time() {
     program.egress_deparser = Steps::default().when(eh("kind"), u64::from(RECIRCULATE), endless).0;
     let pipeline = p4sched_engine::Pipeline::from_json(program.json().to_string().as_bytes()).unwrap();
     switch.engine.load(pipeline, &[]).unwrap();
-    // Each pass of each packet makes another packet that recirculates.
+    // Each pass of each packet creates another packet that recirculates.
     let replicas = vec![(196, 0)];
     let session = CloneSession {
         replicas,
@@ -329,7 +330,7 @@ fn packets_that_recirculate_or_mirror_for_ever_do_not_stop_time() {
     assert!(balance.recirculating <= Engine::MAX_RECIRCULATING as u64);
     assert!(balance.recirculations < 10_000, "{balance:?}");
 
-    // A mirror of a mirror of a mirror takes no time at all.
+    // A mirror of a mirror of a mirror takes no time.
     let mut switch = self::switch(false);
     let session = CloneSession {
         replicas: vec![(9, 0)],
@@ -348,7 +349,7 @@ fn packets_that_recirculate_or_mirror_for_ever_do_not_stop_time() {
 #[test]
 fn the_ghost_control_hears_of_every_enqueue_and_dequeue() {
     let mut switch = switch(true);
-    // 1000 bytes at 8 Mbit/s take 1 ms: the first is on the link, the others wait.
+    // 1000 bytes at 8 Mbit/s take 1 ms. The first packet is on the link; the others wait.
     for waiting in [0, 1, 2, 3, 4] {
         switch.receive(0, &frame(FORWARD, 1, 5, 1 << 3 | 5, 1000));
         switch.engine.advance(0, &mut switch.out);
@@ -358,8 +359,8 @@ fn the_ghost_control_hears_of_every_enqueue_and_dequeue() {
     assert_eq!(switch.told(1, 5), 3);
     switch.finish();
     assert_eq!(switch.told(1, 5), 0);
-    // Length that ingress read, packets before it at enqueue, behind it at dequeue. On arrival of the second packet the
-    // first was still in its queue: the link of the same instant takes it afterwards.
+    // The length that ingress read, the packets before it at enqueue, and behind it at dequeue. When the second packet
+    // arrived, the first was still in its queue: the link takes it later at the same instant.
     let seen: Vec<_> = switch
         .out
         .sent
@@ -377,7 +378,7 @@ fn one_buffer_is_one_queue_to_the_ghost_control() {
         switch.engine.advance(0, &mut switch.out);
     }
     assert_eq!((switch.told(2, 0), switch.told(2, 3), switch.told(2, 7)), (2, 0, 0));
-    // Of eight queues each has its own packets; back in one buffer they are one queue again.
+    // Each of eight queues has its own packets. With one buffer again, they are one queue.
     switch
         .engine
         .set_port(2, shaped(8_000_000, Discipline::Strict))

@@ -1,7 +1,7 @@
-//! A virtio device of a guest, with two queues: what goes to the guest (0) and what comes from it (1).
+//! A virtio device of a guest with two queues: data to the guest (0) and data from it (1).
 //!
-//! The network interface and the console differ only in their number, their configuration space, and the header in front
-//! of each buffer (Virtual I/O Device, version 1.1, sections 5.1 and 5.3).
+//! The network interface and the console differ only in their number, their configuration space, and the header before
+//! each buffer (Virtual I/O Device, version 1.1, sections 5.1 and 5.3).
 
 use crate::GuestError;
 use crate::vhost_user::{self, Header, Region, Request};
@@ -16,36 +16,35 @@ use std::path::Path;
 use virtio_queue::{Queue, QueueOwnedT, QueueT};
 use vm_memory::{FileOffset, GuestAddress, GuestMemoryMmap};
 
-/// Queue of what goes to the guest.
+/// Number of the queue to the guest.
 pub const TO_GUEST: usize = 0;
-/// Queue of what comes from the guest.
+/// Number of the queue from the guest.
 pub const FROM_GUEST: usize = 1;
 const QUEUES: usize = 2;
-/// The most that a queue may hold (kernel/build.sh).
+/// Largest number of entries in a queue (kernel/build.sh).
 const QUEUE_SIZE: u16 = 1024;
 
 /// Device feature: the device follows version 1 of the standard.
 const F_VERSION_1: u64 = 1 << 32;
-/// Device feature: both sides say from which entry on they want to be told.
+/// Device feature: each side tells the other from which entry on it wants notifications.
 const F_EVENT_INDEX: u64 = 1 << 29;
-/// Feature of a network interface: its address is in the configuration space.
+/// Feature of a network interface: its MAC address is in the configuration space.
 const NET_F_MAC: u64 = 1 << 5;
-/// Length of the header in front of each frame, in bytes (section 5.1.6).
+/// Length of the header before each frame, in bytes (section 5.1.6).
 const NET_HEADER_BYTES: usize = 12;
 
-/// Kind of a device.
 #[derive(Clone, Debug)]
 pub struct Kind {
     features: u64,
     protocol_features: u64,
     config: Vec<u8>,
     header: usize,
-    /// True if the driver announces each send; otherwise its data is found when it waits.
+    /// Whether the driver announces each send. Otherwise its data is taken when the guest waits.
     kicks: bool,
 }
 
 impl Kind {
-    /// A network interface with this address and without offloads.
+    /// A network interface with this MAC address and without offloads.
     pub fn network(mac: [u8; 6]) -> Self {
         Self {
             features: NET_F_MAC,
@@ -59,7 +58,8 @@ impl Kind {
     pub fn console() -> Self {
         Self {
             features: 0,
-            // Its driver looks again and again whether the device has taken what it wrote, which takes time.
+            // The driver polls until the device has taken what it wrote, and polling takes time. So requests are
+            // acknowledged.
             protocol_features: vhost_user::PROTOCOL_FEATURES | vhost_user::PROTOCOL_REPLY_ACK,
             config: Vec::new(),
             header: 0,
@@ -68,26 +68,27 @@ impl Kind {
     }
 }
 
-/// A device, from before its driver connects.
+/// A device. It exists before its driver connects.
 #[derive(Debug)]
 pub struct Device {
     kind: Kind,
     listener: UnixListener,
     requests: Option<UnixStream>,
-    /// File descriptor for calls to the driver, which come from the calendar instead. It must stay open.
+    /// File descriptor for calls to the driver. It is unused, because the calendar makes the calls, but it must stay
+    /// open.
     calls: Option<OwnedFd>,
     memory: Option<GuestMemoryMmap>,
     queues: [Queue; QUEUES],
-    /// Frames that have no place in the queue to the guest yet.
+    /// Frames that wait for a place in the queue to the guest.
     waiting: VecDeque<Vec<u8>>,
     call_due: [bool; QUEUES],
 }
 
 impl Device {
-    /// A device whose driver will connect to this socket.
+    /// A device that waits for its driver on this socket.
     ///
     /// # Errors
-    /// [`GuestError::Io`] if the socket cannot be made.
+    /// [`GuestError::Io`] if the socket cannot be created.
     pub fn listen(socket: &Path, kind: Kind) -> Result<Self, GuestError> {
         let queue = || Queue::new(QUEUE_SIZE).map_err(|error| GuestError::Protocol(error.to_string()));
         Ok(Self {
@@ -102,7 +103,7 @@ impl Device {
         })
     }
 
-    /// The descriptor on which the driver's next step shows.
+    /// The file descriptor that becomes readable when the driver has done something.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.requests
             .as_ref()
@@ -112,28 +113,28 @@ impl Device {
     /// Puts bytes into the queue to the guest, or keeps them until there is a place.
     ///
     /// # Errors
-    /// [`GuestError::Protocol`] if the queue makes no sense.
+    /// [`GuestError::Protocol`] if the queue is invalid.
     pub fn send(&mut self, bytes: Vec<u8>) -> Result<(), GuestError> {
         self.waiting.push_back(bytes);
         self.fill()
     }
 
-    /// True if the driver of a queue must be called.
+    /// Whether the driver of a queue must be called.
     pub fn call_due(&self) -> bool {
         self.call_due.contains(&true)
     }
 
-    /// The queues whose driver must be called, a bit each; they count as called from now on.
+    /// Returns the queues whose driver must be called, one bit each, and marks them as called.
     pub fn take_calls(&mut self) -> u32 {
         let due = std::mem::take(&mut self.call_due);
         u32::from(due[TO_GUEST]) | u32::from(due[FROM_GUEST]) << 1
     }
 
-    /// Handles what shows on [`Device::descriptor`]: a driver that connects, or one request. What the guest sent is
+    /// Handles one event of [`Device::descriptor`]: a driver that connects, or one request. Data from the guest is
     /// appended to `sent`.
     ///
     /// # Errors
-    /// [`GuestError::Io`] if the driver is gone, [`GuestError::Protocol`] if the request makes no sense.
+    /// [`GuestError::Io`] if the driver is gone, [`GuestError::Protocol`] if the request is invalid.
     pub fn handle(&mut self, sent: &mut Vec<Vec<u8>>) -> Result<(), GuestError> {
         let Some(socket) = &mut self.requests else {
             self.requests = Some(self.listener.accept()?.0);
@@ -164,7 +165,7 @@ impl Device {
         Ok(())
     }
 
-    /// Executes a request; returns the number of the answer, if it has one.
+    /// Executes a request. Returns the number in the answer, if it has one.
     fn obey(
         &mut self,
         request: &Request,
@@ -227,7 +228,7 @@ impl Device {
             .ok_or_else(|| GuestError::Protocol(format!("there is no queue {number}")))
     }
 
-    /// Moves what waits into the queue to the guest.
+    /// Moves waiting data into the queue to the guest.
     fn fill(&mut self) -> Result<(), GuestError> {
         let Self {
             kind,
@@ -247,7 +248,7 @@ impl Device {
         let mut moved = false;
         while !waiting.is_empty() {
             let Some(chain) = queue.iter(&*memory).map_err(broken)?.next() else {
-                // The driver must say when there is room again; it may have made some in between.
+                // Ask the driver to tell when there is room again. It may have made room before that.
                 if queue.enable_notification(memory).map_err(broken)? {
                     continue;
                 }
@@ -257,7 +258,7 @@ impl Device {
             let head = chain.head_index();
             let mut writer = chain.writer(memory).map_err(broken)?;
             let mut header = [0; NET_HEADER_BYTES];
-            // One buffer for each frame (num_buffers).
+            // Each frame is in one buffer (num_buffers).
             header[10] = 1;
             writer.write_all(&header[..kind.header])?;
             writer.write_all(&bytes)?;
@@ -271,10 +272,10 @@ impl Device {
         Ok(())
     }
 
-    /// Takes out what the guest sent, and appends it to `sent`.
+    /// Takes the data that the guest sent, and appends it to `sent`.
     ///
     /// # Errors
-    /// [`GuestError::Protocol`] if the queue makes no sense.
+    /// [`GuestError::Protocol`] if the queue is invalid.
     pub fn drain(&mut self, sent: &mut Vec<Vec<u8>>) -> Result<(), GuestError> {
         let Self {
             kind,
@@ -316,7 +317,6 @@ fn broken(error: virtio_queue::Error) -> GuestError {
     GuestError::Protocol(format!("a queue of the guest makes no sense: {error}"))
 }
 
-/// Maps the guest's memory.
 fn map(regions: &[Region], descriptors: Vec<OwnedFd>) -> Result<GuestMemoryMmap, GuestError> {
     if regions.len() != descriptors.len() {
         return Err(GuestError::Protocol(format!(
@@ -337,7 +337,7 @@ fn map(regions: &[Region], descriptors: Vec<OwnedFd>) -> Result<GuestMemoryMmap,
         .map_err(|error| GuestError::Protocol(format!("the guest's memory cannot be mapped: {error}")))
 }
 
-/// Fills `bytes` from the socket; the descriptors that came with the first of them.
+/// Fills `bytes` from the socket. Returns the file descriptors that came with the first byte.
 fn receive(socket: &mut UnixStream, bytes: &mut [u8]) -> Result<Vec<OwnedFd>, GuestError> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);

@@ -2,43 +2,40 @@
 
 use std::time::Duration;
 
-/// Reason why a guest stopped.
+/// Why a guest stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum GuestError {
-    /// A program or a file that guests need is not there.
+    /// A program or a file that guests need is missing.
     #[error("{0}")]
     Missing(String),
     /// A socket, file or process failed.
     #[error("{0}")]
     Io(#[from] std::io::Error),
-    /// A message made no sense.
+    /// A message was invalid.
     #[error("{0}")]
     Protocol(String),
     /// The guest's kernel ended.
     #[error("guest {name} ended: {reason}")]
     Ended {
-        /// Name of the guest.
         name: String,
-        /// Last message of its kernel.
+        /// The last message of its kernel.
         reason: String,
     },
-    /// The guest ran on and on at one instant.
+    /// The guest ran for too long without advancing its time.
     #[error(
         "guest {name} ran for {patience:?} of the wall clock without waiting: virtual time stands still while a program \
          never waits"
     )]
     Hangs {
-        /// Name of the guest.
         name: String,
-        /// Time that it had.
+        /// The limit of its running time.
         patience: Duration,
     },
     /// An order could not be carried out.
     #[error("guest {name}: {reason}")]
     Refused {
-        /// Name of the guest.
         name: String,
-        /// Part and reason.
+        /// The failed part and the reason.
         reason: String,
     },
 }

@@ -1,4 +1,4 @@
-//! One guest: its process, its calendar and its two devices.
+//! A guest: its process, its calendar and its two devices.
 
 use crate::GuestError;
 use crate::device::{Device, Kind};
@@ -17,54 +17,53 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// The guest's time, in ns, at which it is started up and set up, and the world's time is zero.
+/// The guest's time, in ns, at the world's time zero. The guest is booted and set up before.
 pub const BOOT_NS: u64 = 10_000_000_000;
-/// Time of the day at the guest's time 0: 1 January 2020, in ns since 1970.
+/// Time of day at the guest's time 0: 1 January 2020, in ns since 1970.
 const TIME_OF_DAY_NS: u64 = 1_577_836_800_000_000_000;
-/// Variable of the kernel's environment that its randomness follows from (kernel/random.c).
+/// Environment variable with the seed of the kernel's random numbers (kernel/random.c).
 const SEED_VARIABLE: &str = "P4SCHED_GUEST_SEED";
-/// Messages of the guest's kernel, in the guest's folder.
+/// File with the messages of the guest's kernel, in the guest's folder.
 const KERNEL_LOG: &str = "kernel.log";
-/// Time between two checks that a silent guest is still alive.
+/// Interval between checks that a silent guest is still alive.
 const ALIVE: Duration = Duration::from_millis(200);
-/// Time of reading the clock in a program, in ns (arch/um/kernel/time.c).
+/// Time that a program takes to read the clock, in ns (arch/um/kernel/time.c).
 const CLOCK_NS: u64 = 256;
-/// A program that has read the clock so often in succession waits for time to pass, as iperf3 does for the end of a test.
+/// A program that reads the clock this many times in a row waits for time to pass, as iperf3 does at the end of a test.
 const SPINNING_TICKS: u32 = 16;
-/// Time that it may then take without a request, in ns.
+/// Time by which such a program may advance without a request, in ns.
 const SPINNING_NS: u64 = 20_000;
-/// Time that it may take without a request otherwise, in ns: programs read the clock a few times before they wait.
+/// Time by which other programs may advance without a request, in ns. Programs read the clock a few times before they
+/// wait.
 const FREE_NS: u64 = 8 * CLOCK_NS;
-/// Limit on a guest's clock running ahead to answer a question, in ns. Reading the clock takes a program 256 ns.
+/// Time by which a guest's clock may run ahead to answer a question, in ns. A program takes 256 ns to read the clock.
 const AHEAD_NS: u64 = 1_000_000;
 /// Numbers of the devices on the kernel's command line.
 const INTERFACE: u32 = 0;
 const CONSOLE: u32 = 1;
-/// A guest that waits for nothing asks for this time.
+/// The time that a guest requests if it waits for no time.
 const NEVER: u64 = i64::MAX as u64;
 
-/// Options of a guest.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Name, also of its machine.
+    /// Name of the guest and of its machine.
     pub name: String,
-    /// The guests' kernel: [`crate::kernel()`].
+    /// Path of the guests' kernel: [`crate::kernel()`].
     pub kernel: PathBuf,
-    /// The guests' first program: [`crate::init()`].
+    /// Path of the guests' first program: [`crate::init()`].
     pub init: PathBuf,
-    /// Folder of this machine into which the guest writes.
+    /// Folder of this machine for the files that the guest writes.
     pub folder: PathBuf,
-    /// Address of its interface.
+    /// MAC address of its interface.
     pub mac: [u8; 6],
-    /// Seed of its randomness.
+    /// Seed of its random numbers.
     pub seed: u64,
-    /// Memory in MiB; unused memory costs nothing.
+    /// Memory in MiB. Unused memory costs nothing.
     pub memory_mib: u32,
-    /// Limit on its running time before it waits, by the wall clock.
+    /// Limit of its running time before it waits, by the wall clock.
     pub patience: Duration,
 }
 
-/// A guest that runs.
 #[derive(Debug)]
 pub struct Guest {
     name: String,
@@ -75,18 +74,18 @@ pub struct Guest {
     calendar: Option<UnixStream>,
     interface: Device,
     console: Device,
-    /// Frames that the guest has sent and that are still here.
+    /// Frames that the guest has sent and that were not taken yet.
     frames: Vec<Vec<u8>>,
-    /// Bytes of the console that are not a whole line yet.
+    /// Bytes from the console that are not a whole line yet.
     line: Vec<u8>,
     events: Vec<Event>,
     now: u64,
     /// Time at which the guest wants to run.
     requested: u64,
     waiting: bool,
-    /// Number of successive steps in which its time advanced by at most one reading of the clock.
+    /// Number of steps in a row in which its time advanced by at most one reading of the clock.
     ticks: u32,
-    /// Sockets of the guest; removed at the end.
+    /// Folder of the guest's sockets. It is removed at the end.
     _sockets: TempDir,
 }
 
@@ -96,27 +95,27 @@ enum Which {
     Console,
 }
 
-/// Source of a message.
 #[derive(Clone, Copy)]
 enum Source {
     Calendar,
-    /// A driver wants something of its device.
+    /// A driver has a request for its device.
     Request(Which),
 }
 
 impl Guest {
-    /// Starts a guest and lets it run until it takes orders.
+    /// Starts a guest and lets it run until it can take orders.
     ///
     /// # Errors
-    /// [`GuestError`] if it does not come up.
+    /// [`GuestError`] if it does not start.
     pub fn boot(options: &Options) -> Result<Self, GuestError> {
         let sockets = temporary_folder("guest")?;
         let at = |name: &str| sockets.path().join(name);
-        // The kernel is started in this folder, and finds the rest by links.
+        // The kernel starts in this folder and finds everything else through links in it.
         std::os::unix::fs::symlink(fs::canonicalize(&options.init)?, at("init"))?;
         fs::create_dir_all(&options.folder)?;
         std::os::unix::fs::symlink(fs::canonicalize(&options.folder)?, at("folder"))?;
-        // A socket's path has at most 107 bytes (unix(7)), and the folder for temporary files may have a longer one.
+        // The path of a socket has at most 107 bytes (unix(7)), but the folder for temporary files may have a longer
+        // path.
         let open = File::open(sockets.path())?;
         let short = |name: &str| PathBuf::from(format!("/proc/self/fd/{}/{name}", open.as_raw_fd()));
         let listener = UnixListener::bind(short("calendar"))?;
@@ -152,7 +151,7 @@ impl Guest {
     /// Lets a guest that is set up sleep until [`BOOT_NS`].
     ///
     /// # Errors
-    /// [`GuestError`] if it does not get there.
+    /// [`GuestError`] if it stops before.
     pub fn settle(&mut self) -> Result<(), GuestError> {
         while self.next() < BOOT_NS {
             self.step()?;
@@ -161,15 +160,16 @@ impl Guest {
             return Err(self.refused(format!("it took {} s of its time to start", self.now / 1_000_000_000)));
         }
         self.now = BOOT_NS;
-        // Nothing is on the wire when the world begins.
+        // The wire is empty at the world's time zero.
         self.frames.clear();
         Ok(())
     }
 
-    /// Runs a program while the guest is alone with its clock, before [`Guest::settle`]; what it printed.
+    /// Runs a program and returns its output. It must be called before [`Guest::settle`], while the guest has its own
+    /// time.
     ///
     /// # Errors
-    /// [`GuestError::Refused`] with its errors if it fails.
+    /// [`GuestError::Refused`], with the program's error messages, if it fails.
     pub fn run(&mut self, words: &[&str]) -> Result<String, GuestError> {
         let output = "setup";
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
@@ -201,10 +201,10 @@ impl Guest {
         }
     }
 
-    /// Writes a text into a file of the guest, before [`Guest::settle`].
+    /// Writes a text into a file of the guest. It must be called before [`Guest::settle`].
     ///
     /// # Errors
-    /// [`GuestError`] if the guest is gone; that the file cannot be written shows in the next command.
+    /// [`GuestError`] if the guest is gone. If the file cannot be written, the next command reports it.
     pub fn write(&mut self, path: &str, text: &str) -> Result<(), GuestError> {
         self.order(
             self.now,
@@ -215,7 +215,7 @@ impl Guest {
         )
     }
 
-    /// Reads a file of the guest while the world stands still; `id` belongs to no other command.
+    /// Reads a file of the guest while the world's time stands still. No other command may have the number `id`.
     ///
     /// # Errors
     /// [`GuestError::Refused`] if it cannot be read.
@@ -238,8 +238,9 @@ impl Guest {
         }
     }
 
-    /// Gives the guest an order and lets it run ahead, at most by a millisecond, until it says `wanted`; whether it did.
-    /// Its clock is then later than the world's by what that took.
+    /// Gives the guest an order and lets it run ahead, by at most a millisecond, until an event is `wanted`. Returns
+    /// whether there was such an event. Afterwards the guest's clock is ahead of the world's by the time that this
+    /// took.
     ///
     /// # Errors
     /// [`GuestError`] if the guest is gone.
@@ -256,7 +257,7 @@ impl Guest {
         }
     }
 
-    /// Time at which the guest wants to run, in ns of its own time; `None`: only after input.
+    /// Time at which the guest wants to run, in ns of its own time. `None`: it waits for input only.
     pub fn next_event(&self) -> Option<u64> {
         Some(self.next()).filter(|time| *time < NEVER)
     }
@@ -266,7 +267,7 @@ impl Guest {
         if called { self.now } else { self.requested }
     }
 
-    /// A frame arrives. The guest sees it when it runs, which it wants at once.
+    /// Takes a frame for the guest. The guest wants to run at once, and sees the frame then.
     ///
     /// # Errors
     /// [`GuestError`] if the guest is gone.
@@ -275,7 +276,7 @@ impl Guest {
         self.interface.send(frame.to_vec())
     }
 
-    /// Gives the guest an order. It sees it when it runs, which it wants at once.
+    /// Gives the guest an order. The guest wants to run at once, and sees the order then.
     ///
     /// # Errors
     /// [`GuestError`] if the guest is gone.
@@ -283,14 +284,14 @@ impl Guest {
         self.now = self.now.max(now);
         let mut line = serde_json::to_vec(order).map_err(std::io::Error::from)?;
         line.push(b'\n');
-        // A buffer of the console's driver is a page.
+        // A buffer of the console's driver is one page.
         for part in line.chunks(4096) {
             self.console.send(part.to_vec())?;
         }
         Ok(())
     }
 
-    /// Lets the guest run if it wants to by now. Frames that it sends leave at this time.
+    /// Lets the guest run if it wants to run by `now`. Frames that it sends leave at this time.
     ///
     /// # Errors
     /// [`GuestError`] if the guest ends or hangs.
@@ -301,17 +302,16 @@ impl Guest {
         Ok(())
     }
 
-    /// True if the guest has sent frames that are still here.
+    /// Whether the guest has sent frames that were not taken yet.
     pub fn has_frames(&self) -> bool {
         !self.frames.is_empty()
     }
 
-    /// The frames that the guest has sent.
+    /// Takes the frames that the guest has sent.
     pub fn take_frames(&mut self) -> impl Iterator<Item = Vec<u8>> + '_ {
         self.frames.drain(..)
     }
 
-    /// Takes the events of the guest.
     pub fn take_events(&mut self) -> impl Iterator<Item = Event> + '_ {
         self.events.drain(..)
     }
@@ -347,7 +347,7 @@ impl Guest {
         self.handle_until(|guest| guest.waiting)
     }
 
-    /// Handles what the guest says until something is so.
+    /// Handles the guest's messages until `done`.
     fn handle_until(&mut self, done: impl Fn(&Self) -> bool) -> Result<(), GuestError> {
         let begun = Instant::now();
         while !done(self) {
@@ -365,7 +365,8 @@ impl Guest {
         Ok(())
     }
 
-    /// Source of the next message within [`ALIVE`]. The devices come first: a guest sends before it waits.
+    /// Waits up to [`ALIVE`] for the source of the next message. Devices come first, because a guest sends before it
+    /// waits.
     fn poll(&self) -> Result<Option<Source>, GuestError> {
         let calendar: BorrowedFd<'_> = self
             .calendar
@@ -418,7 +419,7 @@ impl Guest {
         Ok(())
     }
 
-    /// Takes one message to the calendar.
+    /// Handles one message to the calendar.
     fn answer_calendar(&mut self) -> Result<(), GuestError> {
         let Some(calendar) = &mut self.calendar else {
             self.calendar = Some(self.listener.accept()?.0);
@@ -456,7 +457,7 @@ impl Guest {
         self.alive(said.map_err(Into::into))
     }
 
-    /// Says of an error of a socket that the guest has ended, if that is so.
+    /// Replaces an error of a socket by the error that the guest has ended, if it has.
     fn alive(&mut self, result: Result<(), GuestError>) -> Result<(), GuestError> {
         match result {
             Err(GuestError::Io(error))
@@ -478,7 +479,7 @@ impl Guest {
         }
     }
 
-    /// The guest has ended; why, from what its kernel said.
+    /// The error that the guest has ended, with the reason from its kernel's messages.
     fn ended(&mut self) -> GuestError {
         let log = self.folder.join(KERNEL_LOG);
         let text = fs::read(&log)
@@ -500,7 +501,7 @@ impl Guest {
 
 impl Drop for Guest {
     fn drop(&mut self) {
-        // User-mode Linux leads a group of its own, to which the processes of the guest's programs belong.
+        // User-mode Linux leads its own process group. The processes of the guest's programs belong to it.
         if let Some(group) = i32::try_from(self.process.id()).ok().and_then(Pid::from_raw) {
             let _ = kill_process_group(group, Signal::KILL);
         }
@@ -511,11 +512,13 @@ impl Drop for Guest {
 
 fn start(options: &Options, sockets: &Path) -> Result<Child, GuestError> {
     let log = File::create(options.folder.join(KERNEL_LOG))?;
-    // The kernel takes the room up to its heap for memory of the machine: without randomised addresses it is always the same.
+    // The kernel uses the memory below its heap as memory of the machine. Without random addresses, its size is always
+    // the same.
     Ok(Command::new("setarch")
         .arg("--addr-no-randomize")
         .arg(&options.kernel)
-        // The kernel's randomness follows from this line too, so it names no folder but the one that the kernel is started in.
+        // The kernel's random numbers depend on this line too, so it only names the folder in which the kernel is
+        // started.
         .arg(format!("mem={}M", options.memory_mib))
         .args(["root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro"])
         .arg(format!("init={START_FOLDER}/init"))
@@ -524,15 +527,15 @@ fn start(options: &Options, sockets: &Path) -> Result<Child, GuestError> {
             "virtio_uml.device=interface:1:0",
             "virtio_uml.device=console:3:1",
         ])
-        // The seed fills the generator; the kernel does not wait for randomness of its own.
+        // The seed fills the random generator, so the kernel does not wait for random events.
         .args(["random.trust_cpu=on", "random.trust_bootloader=on"])
-        // A frame is sent when it is handed to the interface, as on a pair of virtual interfaces: nothing calls back.
+        // A frame is sent when it is handed to the interface, as on a pair of virtual interfaces. There is no callback.
         .arg("virtio_net.napi_tx=0")
         .args(["con=null", "con0=null,fd:2"])
         .args(["uml_dir=./".to_owned(), format!("umid={}", options.name)])
         .env_clear()
         .env("PATH", "/usr/bin:/bin")
-        // The C library registers memory for restartable sequences, which User-mode Linux then takes away from itself.
+        // The C library registers memory for restartable sequences, which User-mode Linux would then remove.
         .env("GLIBC_TUNABLES", "glibc.pthread.rseq=0")
         .env(SEED_VARIABLE, options.seed.to_string())
         .current_dir(sockets)

@@ -1,14 +1,14 @@
-//! Paths of the guests' kernel and of their first program.
+//! Paths of the guests' kernel and of the guests' first program.
 
 use crate::GuestError;
 use std::env;
 use std::path::PathBuf;
 
-/// Version of Debian's package that the kernel is built from.
+/// Version of the Debian package that the kernel is built from.
 const VERSION: &str = include_str!("../kernel/version");
 const INIT: &str = "p4sched-guest-init";
 
-/// The guests' kernel, as `make virtual` builds it: in `$P4SCHED_CACHE`, or `~/.cache/p4sched`.
+/// The guests' kernel, built by `make virtual`. It is in `$P4SCHED_CACHE`, or in `~/.cache/p4sched`.
 ///
 /// # Errors
 /// [`GuestError::Missing`] if it is not there.
@@ -29,7 +29,7 @@ pub fn kernel() -> Result<PathBuf, GuestError> {
     }
 }
 
-/// The guests' first program, in the folder of the running program.
+/// The guests' first program. It is in the folder of the running program.
 ///
 /// # Errors
 /// [`GuestError::Missing`] if it is not there.

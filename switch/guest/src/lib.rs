@@ -1,8 +1,8 @@
 //! Linux in virtual time.
 //!
-//! A [`Guest`] is a process of User-mode Linux in the mode `time-travel=ext:`. Its clock moves only when this process lets it
-//! (see [`timetravel`]), and its network interface ends in this process (see [`vhost_user`]). So its TCP is the kernel's own,
-//! and a run depends on nothing but its input and its seed.
+//! A [`Guest`] is a process of User-mode Linux in the mode `time-travel=ext:`. This process moves the guest's clock
+//! (see [`timetravel`]) and is the other end of its network interface (see [`vhost_user`]). So the guest's TCP is the
+//! kernel's own, and a run depends only on its input and its seed.
 
 mod device;
 mod error;

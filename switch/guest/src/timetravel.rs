@@ -1,31 +1,31 @@
 //! Messages between a guest and its calendar: include/uapi/linux/um_timetravel.h.
 //!
-//! The guest waits (WAIT) and says until when; the calendar lets it run (RUN). Only a question for the time is answered, with an
-//! ACK of the same number. That is less than what the kernel's own mode says and answers (kernel/virtual-time.patch).
+//! The guest waits (WAIT) and says until when. The calendar lets it run (RUN). Only a question for the time is
+//! answered, with an ACK of the same number. The unmodified kernel sends more messages and expects more answers
+//! (kernel/virtual-time.patch).
 
 use crate::GuestError;
 
-/// Length of every message in bytes: operation, number (both 32 bits) and time (64 bits).
+/// Length of a message in bytes: operation and number (32 bits each), time (64 bits).
 pub const BYTES: usize = 16;
 
-/// Operation of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// Answer to the message with the same number.
+    /// Answers the message with the same number.
     Ack,
-    /// A guest connects; the time is its identity.
+    /// A guest connects. The time field is its identity.
     Start,
     /// The guest will want to run at this time.
     Request,
-    /// The guest wants to run at this time.
+    /// The guest waits until this time.
     Wait,
     /// The guest asks for the time.
     Get,
-    /// The guest says what its time is; a kick follows.
+    /// The guest says its time. A kick follows.
     Update,
-    /// The guest may run; its time is this one.
+    /// The guest may run. Its time is the given one.
     Run,
-    /// The guest's time may move without asking, up to this one.
+    /// The guest may advance its time up to this one without asking.
     FreeUntil,
     /// The guest asks for the time of the day.
     GetTimeOfDay,
@@ -48,14 +48,14 @@ impl Operation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
     pub operation: Operation,
-    /// Number: an answer repeats that of its question; in a WAIT it is the guest's time since the last RUN, in ns.
+    /// In an answer, the number of its question. In a WAIT, the guest's time since the last RUN, in ns.
     pub number: u32,
-    /// A time in ns, where the operation has one.
+    /// A time in ns, if the operation has one.
     pub time: u64,
 }
 
 impl Message {
-    /// The message as it goes over the socket.
+    /// Encodes the message for the socket.
     pub fn encode(self) -> [u8; BYTES] {
         let mut bytes = [0; BYTES];
         bytes[..4].copy_from_slice(&(self.operation as u32).to_ne_bytes());
@@ -64,10 +64,10 @@ impl Message {
         bytes
     }
 
-    /// The message that came over the socket.
+    /// Decodes a message from the socket.
     ///
     /// # Errors
-    /// [`GuestError::Protocol`] if there is no such operation.
+    /// [`GuestError::Protocol`] if the operation is unknown.
     pub fn decode(bytes: [u8; BYTES]) -> Result<Self, GuestError> {
         let [o0, o1, o2, o3, s0, s1, s2, s3, time @ ..] = bytes;
         let number = u32::from_ne_bytes([o0, o1, o2, o3]);
@@ -81,7 +81,7 @@ impl Message {
         })
     }
 
-    /// The answer to this message, with a time where it was asked for.
+    /// The answer to this message. `time` is used if the message asks for a time.
     pub fn ack(self, time: u64) -> Self {
         Self {
             operation: Operation::Ack,
@@ -90,8 +90,8 @@ impl Message {
         }
     }
 
-    /// The guest may run from this time on, and may advance by `free` ns (less than 2^24) without asking. `queues` have
-    /// news: two bits for each device, by its number.
+    /// The message that lets the guest run from `time` on. The guest may advance by `free` ns (less than 2^24) without
+    /// asking. `queues` are the queues with news: two bits for each device, by its number.
     pub fn run(time: u64, free: u64, queues: u32) -> Self {
         Self {
             operation: Operation::Run,

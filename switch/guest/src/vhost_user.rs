@@ -1,23 +1,23 @@
-//! Messages between a guest's virtio driver and the device behind it, as far as User-mode Linux sends them.
+//! Messages between a guest's virtio driver and the device behind it, limited to those that User-mode Linux sends.
 //!
-//! The protocol is QEMU's (docs/interop/vhost-user.rst). A message is a header of twelve bytes (request, flags, size of what
-//! follows) and a payload. With in-band notifications a queue is kicked by a message too, which is there before the message with
-//! which the guest waits. The driver is called by the calendar (see [`crate::timetravel`]).
+//! The protocol is QEMU's (docs/interop/vhost-user.rst). A message has a header of twelve bytes (request, flags, size
+//! of the payload) and a payload. With in-band notifications, a kick of a queue is a message too. It arrives before the
+//! message with which the guest waits. The calendar calls the driver (see [`crate::timetravel`]).
 
 use crate::GuestError;
 
 /// Length of a message's header in bytes.
 pub const HEADER_BYTES: usize = 12;
-/// The longest payload that is taken, in bytes; a configuration space has at most 256.
+/// Length of the longest accepted payload in bytes. A configuration space has at most 256 bytes.
 pub const PAYLOAD_BYTES: usize = 512;
 
-/// Device feature: the driver asks for protocol features.
+/// Device feature: the driver may ask for protocol features.
 pub const F_PROTOCOL_FEATURES: u64 = 1 << 30;
-/// Protocol feature: requests that have no answer of their own, kicks among them, are acknowledged.
+/// Protocol feature: requests without an answer of their own, such as kicks, are acknowledged.
 pub const PROTOCOL_REPLY_ACK: u64 = 1 << 3;
 /// Protocol feature: the device sends requests too.
 pub const PROTOCOL_BACKEND_REQUESTS: u64 = 1 << 5;
-/// Protocol feature: the driver reads the configuration space by messages.
+/// Protocol feature: the driver reads the configuration space with messages.
 pub const PROTOCOL_CONFIG: u64 = 1 << 9;
 /// Protocol feature: kicks and calls are messages.
 pub const PROTOCOL_IN_BAND_NOTIFICATIONS: u64 = 1 << 14;
@@ -28,22 +28,20 @@ const VERSION: u32 = 1;
 const FLAG_REPLY: u32 = 1 << 2;
 const FLAG_NEED_REPLY: u32 = 1 << 3;
 
-/// Header of each message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Number of the request.
     pub request: u32,
-    /// Version, and whether the message is an answer or wants one.
+    /// Version, and whether the message is an answer or needs one.
     pub flags: u32,
-    /// Bytes of payload that follow.
+    /// Number of payload bytes.
     pub size: u32,
 }
 
 impl Header {
-    /// The header of these bytes.
+    /// Decodes a header.
     ///
     /// # Errors
-    /// [`GuestError::Protocol`] if the payload is longer than any that is known.
+    /// [`GuestError::Protocol`] if the payload is longer than every known one.
     pub fn decode(bytes: [u8; HEADER_BYTES]) -> Result<Self, GuestError> {
         let header = Self {
             request: word(&bytes, 0),
@@ -59,13 +57,13 @@ impl Header {
         Ok(header)
     }
 
-    /// True if the sender waits for an acknowledgement.
+    /// Whether the sender waits for an acknowledgement.
     pub fn needs_reply(self) -> bool {
         self.flags & FLAG_NEED_REPLY != 0
     }
 }
 
-/// A part of the guest's memory: a range of a file whose descriptor came with the message.
+/// A part of the guest's memory: a range of a file. The file descriptor came with the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
     /// Address in the guest.
@@ -76,50 +74,49 @@ pub struct Region {
     pub offset: u64,
 }
 
-/// Request of a driver to its device.
+/// A request of a driver to its device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
     /// Asks for the features.
     GetFeatures,
-    /// Sets the used features.
+    /// Sets the features to use.
     SetFeatures(u64),
     /// Asks for the protocol features.
     GetProtocolFeatures,
-    /// Sets the used protocol features.
+    /// Sets the protocol features to use.
     SetProtocolFeatures(u64),
-    /// The guest's memory is here.
+    /// Tells where the guest's memory is.
     SetMemory(Vec<Region>),
-    /// A queue has this many places.
+    /// Sets the number of entries of a queue.
     SetQueueSize(usize, u16),
-    /// A queue's three parts are at these addresses of the guest.
+    /// Sets the addresses in the guest of a queue's three parts.
     SetQueueAddresses {
-        /// Number of the queue.
         queue: usize,
         descriptors: u64,
-        /// Index of the driver's next buffer.
+        /// Address of the ring that holds the driver's next buffers.
         available: u64,
-        /// Index of the device's next buffer.
+        /// Address of the ring that holds the device's used buffers.
         used: u64,
     },
-    /// The next entry of a queue is this one.
+    /// Sets the next entry of a queue.
     SetQueueBase(usize, u16),
-    /// A queue is in use, or no more.
+    /// Enables or disables a queue.
     SetQueueEnabled(usize, bool),
-    /// The device's requests go over the descriptor that came with this one.
+    /// Sets the file descriptor for the device's own requests. It came with this message.
     SetBackendSocket,
-    /// The first bytes of the configuration space, please.
+    /// Asks for the first bytes of the configuration space.
     GetConfig(usize),
-    /// A queue has something new.
+    /// Announces a new entry in a queue.
     Kick(usize),
-    /// A request that a device without state can acknowledge and forget.
+    /// A request that a device without state can acknowledge and ignore.
     Other,
 }
 
 impl Request {
-    /// The request of this header and payload.
+    /// Decodes a request from its header and payload.
     ///
     /// # Errors
-    /// [`GuestError::Protocol`] if the request is unknown or its payload too short.
+    /// [`GuestError::Protocol`] if the request is unknown or its payload is too short.
     pub fn decode(header: Header, payload: &[u8]) -> Result<Self, GuestError> {
         let needed = match header.request {
             2 | 8 | 10 | 16 | 18 | 24 | 35 => 8,
@@ -134,12 +131,12 @@ impl Request {
                 payload.len()
             )));
         }
-        // Two numbers of 32 bits, or one of 64, begin every payload that is read here.
+        // Every payload that is read here begins with two numbers of 32 bits, or with one of 64 bits.
         let state = || (word(payload, 0) as usize, word(payload, 4));
         Ok(match header.request {
             1 => Self::GetFeatures,
             2 => Self::SetFeatures(double_word(payload, 0)),
-            // SET_OWNER, and writes to a configuration space that is fixed.
+            // SET_OWNER, and writes to a configuration space that cannot be changed.
             3 | 25 => Self::Other,
             5 => Self::SetMemory(
                 payload[8..needed]
@@ -174,12 +171,12 @@ impl Request {
     }
 }
 
-/// The answer to a request: the same request, and this payload.
+/// The answer to a request: the same request number with this payload.
 pub fn reply(request: u32, payload: &[u8]) -> Vec<u8> {
     message(request, VERSION | FLAG_REPLY, payload)
 }
 
-/// The answer with the bytes of a configuration space that were asked for.
+/// The answer to a request for the configuration space.
 pub fn config_reply(request: u32, bytes: &[u8]) -> Vec<u8> {
     let mut payload = [0u32, bytes.len() as u32, 0].map(u32::to_ne_bytes).concat();
     payload.extend_from_slice(bytes);

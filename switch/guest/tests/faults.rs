@@ -1,4 +1,4 @@
-//! Guests that fail.
+//! Faults of guests.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ fn booted(patience: Duration) -> Option<(TempDir, Guest)> {
     Some((folder, guest))
 }
 
-/// Lets the guest run until it fails.
+/// Lets the guest run until it fails, and returns the error.
 fn failure(guest: &mut Guest, order: &Order) -> GuestError {
     guest.order(BOOT_NS, order).unwrap();
     for _ in 0..10_000 {
@@ -45,7 +45,7 @@ fn a_kernel_that_panics_says_why() {
     let Some(options) = options(folder.path(), 1, 1) else {
         return;
     };
-    // A kernel cannot be without its first program.
+    // A kernel cannot run without its first program.
     let error = Guest::boot(&p4sched_guest::Options {
         init: "/bin/true".into(),
         ..options

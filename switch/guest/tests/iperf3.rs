@@ -4,9 +4,11 @@ use crate::wire::{SECOND, pair};
 use p4sched_guest::BOOT_NS;
 use p4sched_guest::orders::Event;
 
-/// The client's report, the bytes on the wire, and the end of the client.
+/// Runs a transfer. Returns the client's report, the hash of the bytes on the wire, and the time at which the client
+/// ended.
 fn transfer(seed: u64) -> Option<(String, u64, u64)> {
-    // A short round trip: iperf3 does not sleep while it may not send, and each of its system calls costs time here.
+    // The round trip is short, because iperf3 polls while it must not send, and each of its system calls costs time
+    // here.
     let mut wire = pair(seed, 2_000_000)?;
     wire.start(
         1,

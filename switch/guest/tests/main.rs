@@ -1,4 +1,4 @@
-//! Linux in virtual time.
+//! Tests of Linux in virtual time.
 
 mod faults;
 mod iperf3;

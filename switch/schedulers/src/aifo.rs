@@ -9,16 +9,18 @@
 //!   dequeue: the oldest packet
 //!
 //! Without division, with k = K / 2^m:  q C (2^m - K) <= |W| (C - c) 2^m. Since q <= |W|, this includes c <= k C.
-//! A queue longer than its target admits nothing. C is a target; the physical queue may be longer.
+//! A queue above its target admits nothing. C is a target; the physical queue may be longer.
 //!
-//! A Tofino has no products either (`tofino-port/include/aifo_admission.p4`). There the rule is
+//! A Tofino cannot multiply either (`tofino-port/include/aifo_admission.p4`). Its rule is
 //!
 //!   log q + log C + log (2^m - K) <= log |W| + log (C - c) + m + 4 * 2^-16
 //!
-//! with the logarithms of `log2`: as the exact rule where the two sides differ by more than 2^-13 and no number is above 255, else
-//! with C and C - c up to 1/128 smaller than they are. And on Tofino 1, ingress does not see the queue: c is what the last
-//! departure left behind, or with worker packets (`worker`) what it had left behind when the worker last came by. So the queue may
-//! hold more than its size; the traffic manager's room ends it.
+//! with the logarithms of `log2`. It equals the exact rule if the two sides differ by more than 2^-13 and no number is
+//! above 255. Above 255, C and C - c count as up to 1/128 smaller than they are.
+//!
+//! On Tofino 1, ingress does not see the queue. Without worker packets, c is the length after the last departure. With
+//! worker packets (`worker`), c is the length that the last worker packet brought. So the queue may grow beyond C; the
+//! traffic manager's buffer limits it.
 
 use std::slice;
 
@@ -33,18 +35,17 @@ use crate::target::Target;
 use crate::window::{Window, WindowConfig};
 use crate::worker::{ToldLength, Worker};
 
-/// Parameters of [`Aifo`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AifoConfig {
-    /// C: the queue length aimed at, in packets.
+    /// C: the target queue length, in packets.
     pub target: usize,
-    /// Size of the physical queue, in packets, at which a packet is dropped whatever its rank.
+    /// Size of the physical queue, in packets. A full queue drops every packet, whatever its rank.
     pub capacity: usize,
     /// k.
     pub headroom: Headroom,
     /// |W| and S.
     pub window: WindowConfig,
-    /// Whose arithmetic decides.
+    /// The target whose arithmetic the rule uses.
     pub on: Target,
 }
 
@@ -63,6 +64,8 @@ impl AifoConfig {
         }
     }
 
+    /// Checks the parameters.
+    ///
     /// # Errors
     /// If C, the capacity, |W| or S is 0 or too large.
     pub fn check(&self) -> Result<(), ConfigError> {
@@ -72,7 +75,7 @@ impl AifoConfig {
     }
 }
 
-/// One FIFO queue behind a quantile admission.
+/// One FIFO queue behind an admission by quantile.
 #[derive(Clone, Debug)]
 pub struct Aifo {
     queue: Fifo,
@@ -80,9 +83,9 @@ pub struct Aifo {
     target: u64,
     headroom: Headroom,
     on: Target,
-    /// c on Tofino 1.
+    /// c on Tofino 1 without worker packets: the length after the last departure.
     left_behind: u64,
-    /// With worker packets: c by the worker, and at the last arrival.
+    /// With worker packets: the lengths that they bring, and c at the last arrival.
     worker: Option<(ToldLength, u64)>,
 }
 
@@ -90,7 +93,7 @@ impl Aifo {
     /// An empty queue and an empty window.
     ///
     /// # Errors
-    /// As [`AifoConfig::check`].
+    /// See [`AifoConfig::check`].
     pub fn new(config: AifoConfig) -> Result<Aifo, ConfigError> {
         config.check()?;
         Ok(Aifo {
@@ -104,7 +107,7 @@ impl Aifo {
         })
     }
 
-    /// Whether the admission rule lets this rank in now.
+    /// Whether the admission rule admits a packet of this rank.
     pub fn admits(&self, rank: Rank) -> bool {
         let Some(free) = self.target.checked_sub(self.known_length()) else {
             return false;
@@ -121,7 +124,7 @@ impl Aifo {
         }
     }
 
-    /// c, as ingress knows it.
+    /// c, as far as ingress knows it.
     fn known_length(&self) -> u64 {
         match (&self.worker, self.on) {
             (Some((_, at_arrival)), _) => *at_arrival,

@@ -1,4 +1,4 @@
-//! Parameters that several schedulers share, and what may be wrong with a configuration.
+//! Parameters that several schedulers share, and configuration errors.
 //!
 //! The limits keep every product of the division-free inequalities within 64 bits.
 
@@ -6,19 +6,19 @@ use rand::{Rng, RngCore};
 
 use crate::target::Target;
 
-/// Longest sliding window, in ranks.
+/// Largest size of a sliding window, in ranks.
 pub const MAX_WINDOW: usize = 1 << 16;
-/// Largest buffer or queue, in packets.
+/// Largest size of a buffer or queue, in packets.
 pub const MAX_PACKETS: usize = 1 << 24;
-/// Most queues of one scheduler.
+/// Largest number of queues of one scheduler.
 pub const MAX_QUEUES: usize = 64;
 
-/// Most queues of a port: one for each BMv2 priority.
+/// Largest number of queues of a port: one for each BMv2 priority.
 pub const MAX_P4_QUEUES: usize = 8;
-/// Why a configuration is refused.
+/// Why a configuration is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
-    /// The headroom fraction is 1 or more: the admission threshold would have no meaning.
+    /// The headroom fraction k is 1 or more. The admission threshold would then have no meaning.
     #[error("headroom k = {numerator}/2^{shift} is not in [0, 1): the numerator must be below {}", 1u64 << shift)]
     Headroom {
         /// K in K / 2^m.
@@ -26,16 +26,16 @@ pub enum ConfigError {
         /// m in K / 2^m.
         shift: u32,
     },
-    /// A number lies outside what the scheduler can work with.
+    /// A number is out of range.
     #[error("{parameter} = {value} is out of range: {min} to {max} {unit}")]
     OutOfRange {
-        /// The parameter, in the paper's words.
+        /// The name of the parameter in the paper.
         parameter: &'static str,
-        /// What was asked for.
+        /// The rejected value.
         value: u64,
-        /// Smallest value that works.
+        /// Smallest valid value.
         min: u64,
-        /// Largest value that works.
+        /// Largest valid value.
         max: u64,
         /// Unit of the three numbers.
         unit: &'static str,
@@ -43,56 +43,55 @@ pub enum ConfigError {
     /// Band edges or rates do not rise.
     #[error("{parameter} must rise strictly: number {index} is {value}, the one before it is {before}")]
     NotRising {
-        /// The list, in the paper's words.
+        /// The name of the list in the paper.
         parameter: &'static str,
-        /// Which element, counted from 1.
+        /// Index of the element, counted from 1.
         index: usize,
-        /// Its value.
+        /// The value of the element.
         value: u64,
         /// The value before it.
         before: u64,
     },
-    /// A scheme of which sizes say too little.
+    /// Sizes alone do not determine a configuration of this scheme.
     #[error("sizes of queues and windows do not make a configuration of {scheme}: {reason}")]
     MoreThanSizes {
-        /// The scheme.
         scheme: &'static str,
-        /// What it needs.
+        /// What the scheme needs besides sizes.
         reason: &'static str,
     },
-    /// Two lists that belong together differ in length.
+    /// Two related lists differ in length.
     #[error("{parameter}: {found} values given, {expected} needed ({reason})")]
     Count {
-        /// The list, in the paper's words.
+        /// The name of the list in the paper.
         parameter: &'static str,
-        /// How many were given.
+        /// Actual length.
         found: usize,
-        /// How many are needed.
+        /// Required length.
         expected: usize,
-        /// Why that many.
+        /// Why this length is required.
         reason: &'static str,
     },
 }
 
-/// Sizes that make schemes comparable. Each scheme takes what it has from them.
+/// Sizes that make schemes comparable. Each scheme uses those that it needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
-    /// Queues of a scheme that has several.
+    /// Number of queues, for a scheme with several.
     pub queues: usize,
-    /// Packets in each of them. The one queue of another scheme holds as many as all of them together.
+    /// Size of each queue in packets. A scheme with one queue gets the sum of all queues.
     pub queue_size: usize,
-    /// |W| of the windows and T of RIFO, in packets.
+    /// |W| of the windows in ranks, and T of RIFO in packets.
     pub window: usize,
     /// k.
     pub headroom: Headroom,
     /// Shift of the ranks in the window of PACKS (PACKS figure 11).
     pub window_shift: i64,
-    /// Whose rules the models follow.
+    /// The target whose rules the models follow.
     pub target: Target,
 }
 
 impl Sizes {
-    /// PACKS 6.1: 8 queues of 10 packets, |W| = 1000, k = 0.
+    /// The sizes of PACKS 6.1: 8 queues of 10 packets, |W| = 1000, k = 0.
     pub const PAPER: Sizes = Sizes {
         queues: 8,
         queue_size: 10,
@@ -102,7 +101,7 @@ impl Sizes {
         target: Target::V1model,
     };
 
-    /// What all queues hold together, in packets.
+    /// Size of all queues together, in packets.
     pub fn buffer(&self) -> usize {
         self.queues * self.queue_size
     }
@@ -113,12 +112,12 @@ impl Sizes {
     }
 }
 
-/// A random number of queues that a program can have.
+/// A random number of queues that a program supports.
 pub(crate) fn draw_count(random: &mut dyn RngCore) -> usize {
     random.random_range(1..=MAX_P4_QUEUES)
 }
 
-/// Random sizes of so many queues.
+/// Random sizes of `count` queues.
 pub(crate) fn draw_sizes(random: &mut dyn RngCore, count: usize) -> Vec<usize> {
     (0..count).map(|_| random.random_range(1..=16)).collect()
 }
@@ -152,7 +151,7 @@ pub(crate) fn queue_sizes(sizes: &[usize]) -> Result<(), ConfigError> {
     in_range("total buffer B", sizes.iter().sum(), 1, MAX_PACKETS, "packets")
 }
 
-/// The share k of a buffer within which every packet is admitted, as K / 2^m.
+/// k, the fraction of a buffer within which every packet is admitted, as K / 2^m.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Headroom {
     numerator: u32,
@@ -160,12 +159,12 @@ pub struct Headroom {
 }
 
 impl Headroom {
-    /// No headroom: k = 0.
+    /// k = 0.
     pub const NONE: Headroom = Headroom { numerator: 0, shift: 0 };
-    /// Largest m.
+    /// Largest valid m.
     pub const MAX_SHIFT: u32 = 16;
 
-    /// k = numerator / 2^shift.
+    /// Creates k = numerator / 2^shift.
     ///
     /// # Errors
     /// If k is not in [0, 1), or shift exceeds [`Headroom::MAX_SHIFT`].
@@ -183,24 +182,24 @@ impl Headroom {
         Ok(Headroom { numerator, shift })
     }
 
-    /// The smallest multiple of 2^-8 that is at least `part / whole`, e.g. 52/256 for 1/5: rounded down, a queue of
-    /// exactly k C packets would no longer be within its headroom.
+    /// The smallest multiple of 2^-8 that is at least `part / whole`, for example 52/256 for 1/5. Rounded down, a queue
+    /// of exactly k C packets would not be within its headroom.
     ///
     /// # Errors
-    /// If the ratio is not in [0, 1) or would round to 1; also if `whole` is 0.
+    /// If the ratio is not in [0, 1), would round to 1, or `whole` is 0.
     pub fn at_least(part: u32, whole: u32) -> Result<Headroom, ConfigError> {
         in_range("denominator of the headroom", whole as usize, 1, u32::MAX as usize, "")?;
         let numerator = (u64::from(part) << 8).div_ceil(u64::from(whole));
         Headroom::new(u32::try_from(numerator).unwrap_or(u32::MAX), 8)
     }
 
-    /// A random headroom that a program can have: none, 0.1, or any in 1/256.
+    /// A random headroom that a program supports: 0, 0.1, or any multiple of 1/256.
     pub(crate) fn draw(random: &mut dyn RngCore) -> Headroom {
         let numerator = [0, 26, random.random_range(0..256)][random.random_range(0..3)];
         Headroom { numerator, shift: 8 }
     }
 
-    /// K / 256.
+    /// Creates k = K / 256.
     pub(crate) fn from_argument(numerator: u64) -> Result<Headroom, ConfigError> {
         Headroom::new(u32::try_from(numerator).unwrap_or(u32::MAX), 8)
     }
@@ -215,7 +214,7 @@ impl Headroom {
         1 << self.shift
     }
 
-    /// 2^m - K, so that 1 - k is this over [`Headroom::unit`].
+    /// 2^m - K, so that 1 - k = rest / [`Headroom::unit`].
     pub fn rest(self) -> u64 {
         self.unit() - self.numerator()
     }

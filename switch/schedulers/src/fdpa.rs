@@ -1,26 +1,27 @@
 //! FDPA: fair dynamic priority assignment (Cascone et al., "Towards Approximate Fair Bandwidth Sharing via Dynamic
 //! Priority Queuing", sections III and V).
 //!
-//! A user's arrival rate selects a band, the band a strict-priority queue; band 1 is about the fair share.
+//! The arrival rate of a user selects a band, and the band selects a strict-priority queue. Band 1 is about the fair
+//! share.
 //!
 //!   charge = length / weight
-//!   rate   = charges since the interval began, over the time e since then in intervals, rounded down to a power of 2;
+//!   rate   = (charges since the interval began) / (time e since then, in intervals, rounded down to a power of 2);
 //!            updated at the first packet with e >= 1, and 0 if e >= 16
-//!   band   = the first q with rate <= edge_q; the last band is open
-//!   or: one token bucket for each edge, filled at its rate; band = the first q whose bucket holds the charge; the
-//!       packet is paid from that bucket and every wider one
+//!   band   = the first q with rate <= edge_q; the last band has no edge
+//!   or: one token bucket for each edge, filled at the rate of the edge; band = the first q whose bucket holds the
+//!       charge; the charge is taken from that bucket and from every bucket with a higher rate
 //!   with flowlets: a flow keeps its band until it pauses for a gap
-//!   user 0, which is all traffic that nobody classified: band 1
+//!   user 0 (unclassified traffic): band 1
 //!   enqueue: into the queue of the band; tail drop per queue
 //!
-//! On a Tofino (`tofino-port/include/fdpa_bands.p4`) nothing multiplies and no shift is variable, so there
+//! A Tofino cannot multiply, and cannot shift by a variable (`tofino-port/include/fdpa_bands.p4`). So there
 //!
-//!   charge = length, shifted by the power of two next to 1 / weight
-//!   rate   = charges in the interval before this one; 0 if there were none. All intervals begin at multiples of their length,
-//!            the power of two of nanoseconds next to the one asked for
-//!   gaps of flowlets are in steps of 2^16 ns;  there are no token buckets
+//!   charge = length, shifted by the power of two nearest to 1 / weight
+//!   rate   = charges in the interval before this one; 0 if there were none. All intervals begin at multiples of their
+//!            length, which is the power of two of nanoseconds nearest to the configured length
+//!   flowlet gaps are multiples of 2^16 ns; there are no token buckets
 //!
-//! Edges are bytes in an interval, so there is no division. Time is in microseconds and wraps at 32 bits, as in a P4
+//! Edges are bytes per interval, so there is no division. Time is in microseconds and wraps at 32 bits, as in a P4
 //! program. Token levels are in sixteenths of a byte.
 
 use std::collections::HashMap;
@@ -33,42 +34,42 @@ use crate::scheduler::{Nanos, Packet, Scheduler, Verdict};
 use crate::scheme::{self, Discipline, P4, Reference, TailDrop};
 use crate::target::Target;
 
-/// Most bands: one for each priority.
+/// Largest number of bands: one for each priority.
 pub const MAX_BANDS: usize = 8;
-/// Scale of a user of weight 1; a user of weight w has 256 / w.
+/// Scale of a user of weight 1. A user of weight w has scale 256 / w.
 pub const UNIT_SCALE: u32 = 256;
 /// The edge of a band that no user reaches.
 const UNREACHABLE: u32 = u32::MAX;
-/// Traffic that nobody classified, such as the ACKs on their way back to the users.
+/// The user number of unclassified traffic, such as the ACKs on their way back to the users.
 pub const UNCLASSIFIED: u32 = 0;
 
-/// How a user's rate is estimated.
+/// The estimator of a user's rate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Estimator {
-    /// The bytes in an interval against band edges.
+    /// Compares the bytes of an interval with the band edges.
     Average {
-        /// Length of the interval, in microseconds: a few RTTs.
+        /// Length of the interval, in microseconds. It should be a few RTTs.
         interval_us: u32,
-        /// Upper edges of all bands but the last, in weighted bytes in one interval.
+        /// Upper edges of all bands but the last, in weighted bytes per interval.
         edges: Vec<u32>,
     },
-    /// A token bucket for each band edge.
+    /// Uses one token bucket for each band edge.
     TokenBuckets {
-        /// Rates of the edges, in weighted bytes in 65536 microseconds.
+        /// Rates of the edges, in weighted bytes per 65536 microseconds.
         rates: Vec<u32>,
-        /// Room of every bucket, in bytes.
+        /// Capacity of every bucket, in bytes.
         burst: u32,
     },
 }
 
 impl Estimator {
-    /// One of the two, with random edges around the rates of users.
+    /// A random estimator, with edges around the rates of the users.
     fn draw(random: &mut dyn RngCore, bands: usize) -> Estimator {
         let mut edges: Vec<u32> = (1..bands).map(|_| 1 << random.random_range(8..24)).collect();
         let few_frames = random.random_range(0..4) == 0;
         for edge in &mut edges {
             *edge = if few_frames {
-                // So that a rate is now and then just an edge.
+                // Some rates must equal an edge.
                 [64, 1514][random.random_range(0..2)] * random.random_range(1..=8)
             } else {
                 *edge + random.random_range(0..*edge)
@@ -96,23 +97,24 @@ impl Estimator {
     }
 }
 
-/// Parameters of [`Fdpa`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FdpaConfig {
-    /// Average rate or token buckets.
+    /// The estimator of the users' rates.
     pub estimator: Estimator,
-    /// Pause after which a flow may change its band, in microseconds; 0: it may at every packet.
+    /// Pause after which a flow may change its band, in microseconds; 0: at every packet.
     pub flowlet_gap_us: u32,
     /// L_q, in packets: one for each band, the most urgent first.
     pub queue_sizes: Vec<usize>,
-    /// Whose arithmetic the estimators have.
+    /// The target whose arithmetic the estimators use.
     pub on: Target,
 }
 
 impl FdpaConfig {
+    /// Checks the parameters.
+    ///
     /// # Errors
-    /// If edges do not rise strictly, there is not one queue more than edges, or the interval, a queue size or the
-    /// burst is out of range.
+    /// If edges do not rise strictly, the number of queues is not the number of edges + 1, or the interval, a queue
+    /// size or the burst is out of range.
     pub fn check(&self) -> Result<(), ConfigError> {
         let edges = self.estimator.edges();
         in_range("number of bands", edges.len() + 1, 1, MAX_BANDS, "bands")?;
@@ -145,8 +147,9 @@ impl FdpaConfig {
     }
 }
 
-/// Band edges of the paper's notation F(first + n * size): `first`, then n bands of `size`, the last one open. All in
-/// thousandths of the fair share; the result in bytes, for a fair share in bytes in an interval.
+/// Band edges for the paper's notation F(first + n * size): one band up to `first`, then n bands of width `size`; the
+/// last one has no edge. Both arguments are in thousandths of the fair share. The fair share and the result are in
+/// bytes per interval.
 ///
 /// F(1 + 4 * 0.5) with a fair share of 1000 bytes: `band_edges(1000, 1000, 4, 500)` is 1000, 1500, 2000, 2500.
 pub fn band_edges(fair_share: u32, first: u32, n: usize, size: u32) -> Vec<u32> {
@@ -165,16 +168,16 @@ pub fn queue_sizes(bandwidth_delay_packets: usize, bands: u32) -> Vec<usize> {
         .collect()
 }
 
-/// `value`, rounded to the power of two 2^n with 3/4 2^n <= value < 3/2 2^n: its n.
+/// The exponent n of the power of two nearest to `value`: 3/4 2^n <= value < 3/2 2^n.
 fn nearest_exponent(value: u32) -> u32 {
     let exponent = value.max(1).ilog2();
     exponent + u32::from(exponent > 0 && value >> (exponent - 1) & 1 == 1)
 }
 
-/// What the estimators know of one user.
+/// The state of the estimators for one user.
 #[derive(Clone, Debug, Default)]
 struct User {
-    /// On a Tofino, its number.
+    /// On a Tofino, the number of the interval.
     interval_start: u32,
     interval_bytes: u32,
     last_rate: u32,
@@ -183,15 +186,15 @@ struct User {
 }
 
 impl User {
-    /// The rate at its last update, in bytes in an interval: at least the mean since the update before, and less than twice
-    /// that mean. A user that was silent for 16 intervals starts again at zero.
+    /// Updates the rate and returns it, in bytes per interval. It is at least the mean since the last update, and less
+    /// than twice that mean. A user that was silent for 16 intervals starts again at zero.
     fn average(&mut self, now_us: u32, interval: u32, charge: u32) -> u32 {
         let elapsed = now_us.wrapping_sub(self.interval_start);
         if elapsed < interval {
             self.interval_bytes = self.interval_bytes.saturating_add(charge);
             return self.last_rate;
         }
-        // elapsed / 2^n < interval: interval * 2^n could overflow.
+        // Tests elapsed / 2^n < interval in this form, because interval * 2^n could overflow.
         let halvings = (0..4).find(|halvings| elapsed >> (halvings + 1) < interval);
         self.last_rate = halvings.map_or(0, |halvings| self.interval_bytes >> halvings);
         self.interval_start = match halvings {
@@ -202,9 +205,9 @@ impl User {
         self.last_rate
     }
 
-    /// The charges in the interval before this one, on a Tofino. `now`: in units of 2^16 ns.
+    /// The charges in the interval before this one, as a Tofino counts them. `now` is in units of 2^16 ns.
     fn average_on_chip(&mut self, now: u32, interval_us: u32, charge: u32) -> u32 {
-        // 64 microseconds are about one unit.
+        // One unit is about 64 microseconds.
         let number = now >> nearest_exponent(interval_us >> 5).saturating_sub(1).min(16);
         let age = number.wrapping_sub(self.interval_start);
         self.interval_start = number;
@@ -217,7 +220,8 @@ impl User {
         self.last_rate
     }
 
-    /// The first bucket that holds the charge, or the number of buckets.
+    /// Takes the charge from the buckets. Returns the index of the first bucket that holds it, or the number of
+    /// buckets.
     fn pay(&mut self, now_us: u32, rates: &[u32], burst: u32, charge: u32) -> usize {
         let elapsed = now_us.wrapping_sub(self.last_arrival);
         self.last_arrival = now_us;
@@ -255,10 +259,10 @@ pub struct Fdpa {
 }
 
 impl Fdpa {
-    /// Empty queues, and users of whom nothing is known.
+    /// Empty queues, without any state of users.
     ///
     /// # Errors
-    /// As [`FdpaConfig::check`].
+    /// See [`FdpaConfig::check`].
     pub fn new(config: FdpaConfig) -> Result<Fdpa, ConfigError> {
         config.check()?;
         Ok(Fdpa {
@@ -303,7 +307,7 @@ impl Fdpa {
         }
     }
 
-    /// The band of the flowlet under way, or this one if a flowlet begins.
+    /// The band of the current flowlet, or `estimated` if a new flowlet begins.
     fn keep_band(&mut self, now: u32, gap: u32, flow: u32, estimated: usize) -> usize {
         let begins = Flowlet {
             last_seen: now,
@@ -384,7 +388,7 @@ impl Reference for Fdpa {
         Fdpa::new(config.clone())
     }
 
-    /// The number of bands must stay.
+    /// The number of bands must not change.
     fn reconfigure(&mut self, config: &FdpaConfig) -> Result<(), ConfigError> {
         config.check()?;
         self.queues.resize(&config.queue_sizes)?;
@@ -415,7 +419,7 @@ impl Reference for Fdpa {
         }
     }
 
-    /// The hardware's program knows no token buckets: their rates become edges.
+    /// The program for Tofino has no token buckets: their rates become edges.
     fn on(config: FdpaConfig, target: Target) -> FdpaConfig {
         let estimator = match config.estimator {
             Estimator::TokenBuckets { rates, .. } if target != Target::V1model => Estimator::Average {
@@ -431,7 +435,7 @@ impl Reference for Fdpa {
         }
     }
 
-    /// On a Tofino the traffic manager: ingress does not know how many packets wait.
+    /// On a Tofino the traffic manager drops, because ingress does not know how many packets wait.
     fn tail_drop(target: Target) -> TailDrop {
         match target {
             Target::V1model => TailDrop::Either,

@@ -15,7 +15,7 @@ use crate::scheduler::{Nanos, Packet, Scheduler, Verdict};
 use crate::scheme::{self, Discipline, P4, Reference, TailDrop};
 use crate::target::Target;
 
-/// One queue with tail drop: the traffic manager's, with packets of the models.
+/// One queue with tail drop. It is the discipline of the traffic manager, with the packets of the models.
 #[derive(Clone, Debug)]
 pub struct Fifo {
     queue: Queue<Packet>,
@@ -23,7 +23,7 @@ pub struct Fifo {
 }
 
 impl Fifo {
-    /// An empty queue that holds `capacity` packets (C).
+    /// An empty queue of size `capacity` (C), in packets.
     ///
     /// # Errors
     /// If the capacity is 0 or above [`MAX_PACKETS`].
@@ -97,7 +97,7 @@ impl Reference for Fifo {
         random.random_range(1..=40)
     }
 
-    /// On a Tofino, only the program: ingress counts arrivals up to the size, and so it knows the length.
+    /// On a Tofino always the program: ingress counts arrivals up to the size, so it knows when the queue is full.
     fn tail_drop(target: Target) -> TailDrop {
         match target {
             Target::V1model => TailDrop::Either,

@@ -1,10 +1,10 @@
-//! The ideals that have no program: disciplines of the traffic manager (`switch/traffic-manager`) as schedulers.
+//! Ideal schedulers without a program: disciplines of the traffic manager (`switch/traffic-manager`).
 
 use p4sched_traffic_manager::{Element, LEVELS, Levels, PortConfig, Scheduling, scheduling};
 
 use crate::scheduler::{Nanos, Packet, Scheduler, Verdict};
 
-/// A port with room for so many packets, for a discipline with one buffer.
+/// The configuration of a port with a shared buffer of `packets` packets.
 pub(crate) fn with_room(packets: usize) -> PortConfig {
     PortConfig {
         buffer_packets: u32::try_from(packets).unwrap_or(u32::MAX),
@@ -12,8 +12,8 @@ pub(crate) fn with_room(packets: usize) -> PortConfig {
     }
 }
 
-/// A packet whose flow is its user. In a tree its user is the number of its leaf (any other user's is the first one), and its
-/// rank that of every level.
+/// A packet whose user is its flow. In a tree, a user whose number is not that of a leaf uses the first leaf. The rank
+/// is the same at every level.
 #[derive(Debug)]
 struct OfFlow {
     packet: Packet,
@@ -42,16 +42,16 @@ impl Element for OfFlow {
     }
 }
 
-/// Any discipline with one buffer.
+/// A discipline with one buffer, as a scheduler.
 #[derive(Debug)]
 pub struct Ideal {
     discipline: Box<dyn Scheduling<OfFlow> + Send>,
-    /// The numbers of a tree's leaves.
+    /// The node numbers of a tree's leaves.
     leaves: Vec<u32>,
 }
 
 impl Ideal {
-    /// With nothing that waits.
+    /// An empty scheduler.
     ///
     /// # Panics
     /// If [`PortConfig::check`] refuses the configuration.

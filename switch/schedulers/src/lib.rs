@@ -1,14 +1,15 @@
 //! Reference models of the packet schedulers that p4sched runs as P4 programs.
 //!
-//! Each scheduler is one file that reads like the algorithm in its paper, in the integer arithmetic a switch has:
-//! no division, no floating point, state in a few named cells. A P4 program and its model make the same decision for
-//! every packet. So the models are the oracle of the differential test, and the simulator runs them.
+//! Each scheduler is one file that reads like the algorithm in its paper. It uses the integer arithmetic of a switch:
+//! no division, no floating point, and state in a few named cells. A P4 program and its model make the same decision
+//! for every packet. So the differential test checks the programs against the models, and the simulator runs the
+//! models.
 //!
 //! Everything here is pure: time, packets and randomness are arguments.
 //!
-//! The list in [`each_scheme`] is the registry: one line makes a file of `src/` a scheme that the simulator, the differential
-//! test and the commands know. Two more have no program: [`stfq`], start-time fair queueing as a rank function for any scheme,
-//! and [`ideal`], any discipline of the traffic manager.
+//! [`each_scheme`] is the registry: one line in its list adds a scheme to the simulator, the differential test and the
+//! commands. Two modules have no program: [`stfq`], start-time fair queueing as a rank function for any scheme, and
+//! [`ideal`], any discipline of the traffic manager.
 
 pub mod config;
 pub mod ideal;
@@ -28,8 +29,8 @@ pub use scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
 pub use scheme::{Compared, P4, Reference};
 pub use target::Target;
 
-/// Calls a macro with the list of all schemes: `module: Type, "what it is";` for each. The module has the scheme's name,
-/// its type is a [`Reference`].
+/// Calls a macro with the list of all schemes. Each entry is `module: Type, "description";`. The module has the name of
+/// the scheme, and the type is a [`Reference`].
 #[macro_export]
 macro_rules! each_scheme {
     ($call:ident) => {

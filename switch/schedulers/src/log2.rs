@@ -1,17 +1,19 @@
-//! Logarithms to the base 2 as a Tofino program has them (`tofino-port/include/log2.p4`): products become sums.
+//! Logarithms to base 2 as a Tofino program computes them (`tofino-port/include/log2.p4`). They turn products into
+//! sums.
 //!
-//! Fixed point with 16 bits of fraction. Only the first 8 bits of a number count, so numbers below 256 are exact but for the
-//! rounding of the last bit, and larger ones are taken for too small by less than 1/128.
+//! They are fixed-point numbers with 16 fraction bits. Only the first 8 bits of an argument count. So arguments below
+//! 256 are exact except for the rounding of the last bit. Larger arguments count as up to 1/128 too small.
 
-/// Of 0: below what any sum of the others makes up for.
+/// The logarithm of 0. It is so low that no sum with other logarithms makes up for it.
 const OF_ZERO: i64 = -0x40_0000;
 const FRACTION: i64 = 1 << 16;
 const MANTISSA_BITS: u32 = 7;
 
-/// The rules have at most seven logarithms, each rounded by half a unit. Sums that differ by no more than this count as equal.
+/// Sums that differ by at most this count as equal. The rules have at most seven logarithms, each rounded by half a
+/// unit.
 pub(crate) const ROUNDING: i64 = 4;
 
-/// The logarithm of a number of 16 bits.
+/// The logarithm of a number of at most 16 bits.
 pub(crate) fn log2(number: u64) -> i64 {
     let Some(first) = number.checked_ilog2() else {
         return OF_ZERO;

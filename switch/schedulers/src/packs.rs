@@ -10,16 +10,16 @@
 //!
 //! Without division, with k = K / 2^m:  q B (2^m - K) <= |W| (sum over j <= i of B_j - b_j) 2^m.
 //!
-//! The condition of the last queue is AIFO's admission rule, hence theorem 2: with the same |W|, B and k, PACKS drops
-//! exactly the packets AIFO drops. On Tofino 2 the paper uses the total occupancy b only, for the sake of more queues and
-//! ports (section 5), and the condition becomes  q / |W| <= 1/(1-k) (B - b)/B i/n.  Theorem 2 does not hold for it: a packet that passes only at
-//! i = n is dropped when queue n is full, even if a more urgent queue has room.
+//! The condition of the last queue is AIFO's admission rule. Hence theorem 2: with the same |W|, B and k, PACKS drops
+//! exactly the packets that AIFO drops. On Tofino 2 the paper uses only the total occupancy b, to support more queues
+//! and ports (section 5). The condition becomes q / |W| <= 1/(1-k) (B - b)/B i/n. Theorem 2 does not hold for it: a
+//! packet that passes only at i = n is dropped if queue n is full, even if a more urgent queue has room.
 //!
-//! Our program for Tofino 2 (`tofino-port/t2na/packs.p4`) has this condition with logarithms instead of products:
+//! Our program for Tofino 2 (`tofino-port/t2na/packs.p4`) computes this condition with logarithms instead of products:
 //!
 //!   log q + log B + log (2^m - K) + log n - log |W| - log (B - b) - m - 4 * 2^-16  <=  log i
 //!
-//! It takes the first i of the condition, and the traffic manager drops the packet if that queue is full.
+//! It takes the first i that meets the condition. If that queue is full, the traffic manager drops the packet.
 
 use rand::RngCore;
 
@@ -31,19 +31,19 @@ use crate::scheme::{self, Compared, Discipline, P4, Reference, TailDrop};
 use crate::target::Target;
 use crate::window::{Window, WindowConfig};
 
-/// Which occupancy the queue mapping looks at.
+/// The occupancy that the queue mapping uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Occupancy {
-    /// Each queue's own (algorithm 1).
+    /// The occupancy of each queue (algorithm 1).
     #[default]
     PerQueue,
-    /// The total only, shared out evenly over the queues (section 5, Tofino 2).
+    /// The total occupancy, divided evenly among the queues (section 5, Tofino 2).
     Total,
-    /// As the total, by logarithms, and no other queue if the first one is full (`tofino-port/t2na/packs.p4`).
+    /// The total, computed by logarithms; if the first matching queue is full, no other is tried
+    /// (`tofino-port/t2na/packs.p4`).
     TotalByLogarithms,
 }
 
-/// Parameters of [`Packs`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PacksConfig {
     /// B_i in packets, the most urgent queue first.
@@ -52,15 +52,15 @@ pub struct PacksConfig {
     pub headroom: Headroom,
     /// |W| and S.
     pub window: WindowConfig,
-    /// Which occupancy the mapping looks at.
+    /// The occupancy that the mapping uses.
     pub occupancy: Occupancy,
-    /// Added to every rank in the window when it is compared (figure 11): positive as if arriving packets had become
-    /// more urgent than the window knows, negative as if less. 0 but for that experiment.
+    /// Shift added to every rank in the window when it is compared (figure 11). If it is positive, arriving packets
+    /// look more urgent than the window expects; if negative, less urgent. It is 0 except in that experiment.
     pub window_shift: i64,
 }
 
 impl PacksConfig {
-    /// These queues and this window, without headroom, sampling or shift.
+    /// A configuration without headroom, sampling or shift.
     pub fn new(queue_sizes: &[usize], window: usize) -> PacksConfig {
         PacksConfig {
             queue_sizes: queue_sizes.to_vec(),
@@ -71,7 +71,7 @@ impl PacksConfig {
         }
     }
 
-    /// Whose programs have this occupancy.
+    /// The target whose program uses this occupancy.
     fn target(&self) -> Target {
         match self.occupancy {
             Occupancy::PerQueue | Occupancy::Total => Target::V1model,
@@ -79,15 +79,17 @@ impl PacksConfig {
         }
     }
 
+    /// Checks the parameters.
+    ///
     /// # Errors
-    /// If there is no queue, a B_i, |W| or S is 0, or one of them is too large.
+    /// If there is no queue, if a B_i, |W| or S is 0, or if one of them is too large.
     pub fn check(&self) -> Result<(), ConfigError> {
         config::queue_sizes(&self.queue_sizes)?;
         self.window.check()
     }
 }
 
-/// Strict-priority queues behind a quantile admission and mapping.
+/// Strict-priority queues behind an admission and mapping by quantile.
 #[derive(Clone, Debug)]
 pub struct Packs {
     queues: PriorityQueues,
@@ -101,7 +103,7 @@ impl Packs {
     /// Empty queues and an empty window.
     ///
     /// # Errors
-    /// As [`PacksConfig::check`].
+    /// See [`PacksConfig::check`].
     pub fn new(config: PacksConfig) -> Result<Packs, ConfigError> {
         config.check()?;
         Ok(Packs {
@@ -112,8 +114,8 @@ impl Packs {
         })
     }
 
-    /// Whether the quantile condition of `queue` holds for a rank that `smaller` entries of the window are below, when
-    /// `free` packets fit into that queue and the more urgent ones (or, for [`Occupancy::Total`], into all).
+    /// Whether a rank meets the quantile condition of `queue`. `smaller` is q. `free` is the free room, in packets, of
+    /// this queue and the more urgent ones; for [`Occupancy::Total`], of all queues.
     fn condition(&self, queue: usize, smaller: u64, free: u64) -> bool {
         let threshold = self.window.size() * free * self.config.headroom.unit();
         let quantile = smaller * self.buffer * self.config.headroom.rest();
@@ -125,7 +127,7 @@ impl Packs {
         }
     }
 
-    /// The first queue of the condition by logarithms, counted from 0, if there is one.
+    /// The first queue that meets the condition by logarithms, counted from 0.
     fn first_by_logarithms(&self, smaller: u64) -> Option<usize> {
         if smaller == 0 {
             return Some(0);
@@ -142,7 +144,7 @@ impl Packs {
         self.queues.size(queue).saturating_sub(self.queues.occupancy(queue)) as u64
     }
 
-    /// q for an arriving rank, against the window as it is shifted.
+    /// q for an arriving rank, compared with the shifted window.
     fn smaller_than(&self, rank: Rank) -> u64 {
         let compared = i64::from(rank).saturating_sub(self.config.window_shift);
         self.window
@@ -224,7 +226,7 @@ impl Reference for Packs {
         Packs::new(config.clone())
     }
 
-    /// The number of queues must stay.
+    /// The number of queues must not change.
     fn reconfigure(&mut self, config: &PacksConfig) -> Result<(), ConfigError> {
         config.check()?;
         self.queues.resize(&config.queue_sizes)?;
@@ -263,7 +265,7 @@ impl Reference for Packs {
         }
     }
 
-    /// On Tofino 2 the traffic manager.
+    /// On Tofino 2 the traffic manager drops.
     fn tail_drop(target: Target) -> TailDrop {
         match target {
             Target::V1model => TailDrop::Program,
@@ -275,7 +277,7 @@ impl Reference for Packs {
         &config.queue_sizes
     }
 
-    /// The program must know the sizes, whoever drops.
+    /// The program needs the sizes even if the traffic manager drops.
     fn arguments(config: &PacksConfig, _sizes: &[usize]) -> Vec<u64> {
         let mut arguments = scheme::eight(&config.queue_sizes);
         arguments.push(config.headroom.numerator());
@@ -300,8 +302,8 @@ impl Reference for Packs {
     }
 }
 
-/// The queue bounds for a batch that is known beforehand and empty queues (section 4.2): q_i is the highest rank such
-/// that the packets of rank q_i or less fit into queues 1 to i. `None` if not even the smallest rank fits.
+/// The queue bounds for a known batch and empty queues (section 4.2). q_i is the highest rank such that all packets of
+/// rank q_i or less fit into queues 1 to i. It is `None` if not even the packets of the smallest rank fit.
 ///
 /// A rank above the last bound is not admitted (r_drop = q_n + 1).
 pub fn batch_bounds(batch: &[Rank], queue_sizes: &[usize]) -> Vec<Option<Rank>> {

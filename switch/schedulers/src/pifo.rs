@@ -2,12 +2,12 @@
 //!
 //! One queue sorted by (rank, arrival).
 //!
-//!   enqueue: insert behind every packet of the same or a smaller rank;
+//!   enqueue: insert after every packet of the same or a smaller rank;
 //!            if more than C packets wait then, drop the last one: the highest rank, the latest among equals.
 //!            It may be the packet that just arrived.
 //!   dequeue: the first packet: the smallest rank, the earliest among equals
 //!
-//! Neither BMv2 nor Tofino can do it; every other scheme is measured against it.
+//! Neither BMv2 nor Tofino can sort a queue. Every other scheme is compared with this ideal.
 
 use std::slice;
 
@@ -21,14 +21,15 @@ use crate::ideal::with_room;
 use crate::scheduler::{Nanos, Packet, Scheduler, Verdict};
 use crate::scheme::{Discipline, P4, Reference, TailDrop};
 
-/// A sorted queue that pushes out its least urgent packet when full: the traffic manager's, with packets of the models.
+/// A sorted queue that pushes out its least urgent packet when full. It is the discipline of the traffic manager, with
+/// the packets of the models.
 #[derive(Clone, Debug)]
 pub struct Pifo {
     queue: Queue<Packet>,
 }
 
 impl Pifo {
-    /// An empty queue that holds `capacity` packets (C).
+    /// An empty queue of size `capacity` (C), in packets.
     ///
     /// # Errors
     /// If the capacity is 0 or above [`MAX_PACKETS`].
@@ -60,7 +61,7 @@ impl Reference for Pifo {
     /// C, in packets.
     type Config = usize;
 
-    /// The program of FIFO gives each packet its rank; the port sorts.
+    /// The program of FIFO sets the rank of each packet, and the port sorts.
     const P4: P4 = P4 {
         discipline: Discipline::Pifo,
         rank_field: Some("meta.rank"),
@@ -82,7 +83,7 @@ impl Reference for Pifo {
         Fifo::config(sizes)
     }
 
-    /// A capacity that stays: a smaller one would have to push out the packets that wait.
+    /// The capacity stays the same, because a smaller one would have to push out waiting packets.
     fn draw(random: &mut dyn RngCore, before: Option<&usize>) -> usize {
         before.copied().unwrap_or_else(|| Fifo::draw(random, None))
     }

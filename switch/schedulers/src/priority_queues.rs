@@ -1,4 +1,4 @@
-//! Strict-priority queues: n FIFO queues, of which the most urgent one that is not empty is served.
+//! Strict-priority queues: n FIFO queues. The most urgent one that is not empty is served.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ impl PriorityQueues {
     /// Empty queues of these sizes, in packets, the most urgent first.
     ///
     /// # Errors
-    /// If there are none, one has size 0, or their number or sum is too large.
+    /// If there is no queue, a size is 0, or the number or the sum of the sizes is too large.
     pub fn new(sizes: &[usize]) -> Result<PriorityQueues, ConfigError> {
         config::queue_sizes(sizes)?;
         Ok(PriorityQueues {
@@ -25,10 +25,10 @@ impl PriorityQueues {
         })
     }
 
-    /// Changes the sizes. Packets that wait stay, even in a queue that is now too full.
+    /// Changes the sizes. Waiting packets stay, even in a queue that becomes too full.
     ///
     /// # Errors
-    /// As [`PriorityQueues::new`], or if the number of queues would change.
+    /// See [`PriorityQueues::new`]. It is also an error if the number of queues would change.
     pub fn resize(&mut self, sizes: &[usize]) -> Result<(), ConfigError> {
         config::queue_sizes(sizes)?;
         if sizes.len() != self.sizes.len() {
@@ -43,10 +43,11 @@ impl PriorityQueues {
         Ok(())
     }
 
-    /// Changes the sizes and the number of queues. A queue that is gone takes no packet. Those that wait in it are served.
+    /// Changes the sizes and the number of queues. A removed queue takes no packet, but the packets in it are still
+    /// served.
     ///
     /// # Errors
-    /// As [`PriorityQueues::new`].
+    /// See [`PriorityQueues::new`].
     pub fn replace(&mut self, sizes: &[usize]) -> Result<(), ConfigError> {
         config::queue_sizes(sizes)?;
         let count = self.queues.len().max(sizes.len());
@@ -71,7 +72,7 @@ impl PriorityQueues {
         self.queues[queue].len()
     }
 
-    /// Whether a packet more fits into this queue.
+    /// Whether one more packet fits into this queue.
     pub fn has_room(&self, queue: usize) -> bool {
         self.occupancy(queue) < self.size(queue)
     }
@@ -85,17 +86,16 @@ impl PriorityQueues {
         Verdict::Queued { queue }
     }
 
-    /// The oldest packet of the most urgent queue that is not empty.
+    /// Removes the oldest packet of the most urgent queue that is not empty.
     pub fn dequeue(&mut self) -> Option<Packet> {
         self.queues.iter_mut().find_map(VecDeque::pop_front)
     }
 
-    /// Packets waiting, over all queues.
+    /// Number of packets in all queues.
     pub fn len(&self) -> usize {
         self.queues.iter().map(VecDeque::len).sum()
     }
 
-    /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

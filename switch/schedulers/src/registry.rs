@@ -1,4 +1,4 @@
-//! What the list of schemes in `lib.rs` declares: a module for each scheme, and the types that hold any of them.
+//! The code that the list of schemes in `lib.rs` generates: a module for each scheme, and types for any scheme.
 
 use crate::config::{ConfigError, Sizes};
 use crate::scheduler::Rank;
@@ -8,61 +8,59 @@ macro_rules! schemes {
     ($($module:ident: $Type:ident, $what:literal;)*) => {
         $(pub mod $module;)*
 
-        /// A scheduler that has a model here and a program in `p4/`.
+        /// A scheduler with a model here and a program in `p4/`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Scheme {
             $(#[doc = $what] $Type,)*
         }
 
-        /// What a scheme is told.
+        /// The configuration of a scheme.
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub enum Config {
             $(#[doc = $what] $Type(<$module::$Type as Reference>::Config),)*
         }
 
-        /// The model of a scheme.
         #[derive(Clone, Debug)]
         pub enum Model {
             $(#[doc = $what] $Type(Box<$module::$Type>),)*
         }
 
         impl Scheme {
-            /// All of them.
             pub const ALL: &[Scheme] = &[$(Scheme::$Type,)*];
 
-            /// Its name on command lines, in file names and in `p4/`.
+            /// The name on command lines, in file names and in `p4/`.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Scheme::$Type => stringify!($module),)*
                 }
             }
 
-            /// Its P4 program, and the port that the program needs.
+            /// The P4 program, and the port that it needs.
             pub fn p4(self) -> P4 {
                 match self {
                     $(Scheme::$Type => <$module::$Type as Reference>::P4,)*
                 }
             }
 
-            /// Who drops the packet that finds its queue full, in the program of this target.
+            /// Who drops a packet that comes to a full queue, for the program of this target.
             pub fn tail_drop(self, target: Target) -> TailDrop {
                 match self {
                     $(Scheme::$Type => <$module::$Type as Reference>::tail_drop(target),)*
                 }
             }
 
-            /// The targets that it has a program for.
+            /// The targets that have a program of this scheme.
             pub fn targets(self) -> &'static [Target] {
                 match self {
                     $(Scheme::$Type => <$module::$Type as Reference>::TARGETS,)*
                 }
             }
 
-            /// Its configuration for the arguments of the action [`P4::action`], in the order of [`P4::parameters`], for v1model.
-            /// An argument of 0 is one that was left out.
+            /// The v1model configuration for the arguments of the action [`P4::action`], in the order of
+            /// [`P4::parameters`]. An argument of 0 stands for a missing one.
             ///
             /// # Errors
-            /// If a value is out of range, or there are not as many as parameters.
+            /// If a value is out of range, or the number of arguments differs from the number of parameters.
             pub fn from_arguments(self, arguments: &[u64]) -> Result<Config, ConfigError> {
                 let expected = self.p4().parameters.len();
                 if arguments.len() != expected {
@@ -74,17 +72,18 @@ macro_rules! schemes {
                 })
             }
 
-            /// Its configuration for these sizes.
+            /// The configuration for these sizes.
             ///
             /// # Errors
-            /// If it needs more than sizes.
+            /// If sizes alone do not determine it.
             pub fn config(self, sizes: &Sizes) -> Result<Config, ConfigError> {
                 Ok(match self {
                     $(Scheme::$Type => Config::$Type(<$module::$Type as Reference>::config(sizes)?),)*
                 })
             }
 
-            /// A random configuration that its program can have. It can follow `before`, if that is one of the same scheme.
+            /// A random configuration that the program supports. If `before` is of the same scheme, the model can
+            /// change from it.
             pub fn draw(self, random: &mut dyn RngCore, before: Option<&Config>) -> Config {
                 match self {
                     $(Scheme::$Type => {
@@ -99,7 +98,7 @@ macro_rules! schemes {
         }
 
         impl Config {
-            /// The model, with empty queues.
+            /// A model with empty queues.
             ///
             /// # Errors
             /// If the model refuses the configuration.
@@ -111,29 +110,29 @@ macro_rules! schemes {
                 })
             }
 
-            /// What the program of this target makes of it.
+            /// The configuration that the program of this target actually has.
             pub fn on(self, target: Target) -> Config {
                 match self {
                     $(Config::$Type(config) => Config::$Type(<$module::$Type as Reference>::on(config, target)),)*
                 }
             }
 
-            /// The scheme that it is for.
+            /// The scheme of this configuration.
             pub fn scheme(&self) -> Scheme {
                 match self {
                     $(Config::$Type(_) => Scheme::$Type,)*
                 }
             }
 
-            /// Sizes of the queues in packets, the most urgent one first.
+            /// Sizes of the queues in packets, the most urgent first.
             pub fn queue_sizes(&self) -> &[usize] {
                 match self {
                     $(Config::$Type(config) => <$module::$Type as Reference>::queue_sizes(config),)*
                 }
             }
 
-            /// The arguments of the action [`P4::action`], in the order of [`P4::parameters`]. `sizes`: of the queues as the
-            /// program keeps to them; none if the traffic manager does.
+            /// The arguments of the action [`P4::action`], in the order of [`P4::parameters`]. `sizes` are the queue
+            /// sizes that the program keeps to; empty if the traffic manager does.
             pub fn arguments(&self, sizes: &[usize]) -> Vec<u64> {
                 match self {
                     $(Config::$Type(config) => <$module::$Type as Reference>::arguments(config, sizes),)*
@@ -145,10 +144,10 @@ macro_rules! schemes {
             /// Changes the configuration while packets wait.
             ///
             /// # Errors
-            /// If the model refuses the configuration. Nothing has changed then.
+            /// If the model refuses the configuration. Then nothing has changed.
             ///
             /// # Panics
-            /// If the configuration is one of another scheme.
+            /// If the configuration is of another scheme.
             pub fn reconfigure(&mut self, config: &Config) -> Result<(), ConfigError> {
                 match (self, config) {
                     $((Model::$Type(model), Config::$Type(config)) => model.reconfigure(config),)*
@@ -156,7 +155,7 @@ macro_rules! schemes {
                 }
             }
 
-            /// Gives a user the weight 256 / scale, if the scheme knows users.
+            /// Gives a user the weight 256 / scale, if the scheme has users.
             #[inline]
             pub fn set_user_scale(&mut self, user: u32, scale: u32) {
                 match self {
@@ -164,33 +163,33 @@ macro_rules! schemes {
                 }
             }
 
-            /// Starts the window, if there is one, with the last of these ranks.
+            /// Fills the window, if there is one, with the last of these ranks.
             ///
             /// # Errors
-            /// If they are fewer than the window holds.
+            /// If there are fewer ranks than the window holds.
             pub fn remember(&mut self, past: &[Rank]) -> Result<(), ConfigError> {
                 match self {
                     $(Model::$Type(model) => model.remember(past),)*
                 }
             }
 
-            /// From now on a worker packet tells ingress the length of the queue, if the scheme's program is written for it. The
-            /// queue is empty.
+            /// Starts a worker packet that brings the length of the queue to ingress, if the scheme's program supports
+            /// it. The queue must be empty.
             pub fn start_worker(&mut self, worker: Worker) {
                 match self {
                     $(Model::$Type(model) => model.start_worker(worker),)*
                 }
             }
 
-            /// The length of the queue that the worker packet has told by `now`, in packets; none without a worker.
+            /// The queue length in packets that the worker packet has brought by `now`; `None` without a worker packet.
             pub fn told_length(&self, now: Nanos) -> Option<u64> {
                 match self {
                     $(Model::$Type(model) => model.told_length(now),)*
                 }
             }
 
-            /// What the scheme remembers, beside the same in the program. `register` reads the port's cell of a register,
-            /// named as below the ingress control.
+            /// The state of the model next to the same state of the program. `register` reads the port's cell of a
+            /// register. Register names are relative to the ingress control.
             pub fn compare(&self, register: &dyn Fn(&str) -> u64) -> Option<Compared> {
                 match self {
                     $(Model::$Type(model) => model.compare(register),)*
@@ -225,17 +224,16 @@ macro_rules! schemes {
 pub(crate) use schemes;
 
 impl Scheme {
-    /// The scheme of this name.
     pub fn named(name: &str) -> Option<Scheme> {
         Scheme::ALL.iter().copied().find(|scheme| scheme.name() == name)
     }
 }
 
 impl Sizes {
-    /// The model of a scheme. With a past, windows start with its last ranks.
+    /// The model of a scheme. If `past` is not empty, windows start with its last ranks.
     ///
     /// # Errors
-    /// If a size is out of range, the scheme needs more than sizes, or the past is shorter than the window.
+    /// If a size is out of range, sizes alone do not determine the scheme, or `past` is shorter than the window.
     pub fn model(&self, scheme: Scheme, past: &[Rank]) -> Result<Model, ConfigError> {
         let mut model = scheme.config(self)?.on(self.target).model()?;
         if !past.is_empty() {

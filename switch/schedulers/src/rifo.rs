@@ -12,15 +12,16 @@
 //!
 //! Without division: (Max - r) B >= (Max - Min) (B - L).
 //!
-//! Arrivals 1, T + 1, 2T + 1, ... reset the range. The paper sets it at arrival 1 and resets it when the counter reaches T
-//! (section IV): at arrivals T, 2T, ... Only the first range differs: it has T - 1 arrivals there and T here.
+//! Arrivals 1, T + 1, 2T + 1, ... reset the range. In the paper, arrival 1 sets it and the counter resets it when it
+//! reaches T (section IV): at arrivals T, 2T, ... Only the first range differs: it has T - 1 arrivals there and T here.
 //!
-//! The threshold is the *free* share of the queue. The paper's text calls equation 2 the occupancy, but its worked example,
-//! its figure 6 and its program use the free share. So a queue that is nearly full admits almost any rank, and tail drop
-//! decides. A queue just above k B is strict. With Max = Min the score is 0/0, and the packet is admitted.
+//! The threshold is the *free* share of the queue. The paper's text calls equation 2 the occupancy, but its worked
+//! example, its figure 6 and its program use the free share. So a queue that is nearly full admits almost any rank, and
+//! tail drop decides. A queue just above k B is strict. With Max = Min the score is 0/0, and the packet is admitted.
 //!
-//! On a Tofino 1, ingress does not see the queue. L is what the last departure left behind, and the arrivals since then, refused
-//! ones too, counted up to B. The queue is never longer than that, so the program itself drops at a full queue.
+//! On Tofino 1, ingress does not see the queue. L is the length after the last departure plus the arrivals since then,
+//! counted up to B. Refused arrivals count too. The queue is never longer than L, so the program can drop at a full
+//! queue.
 
 use std::slice;
 
@@ -38,24 +39,24 @@ pub enum Products {
     /// Multiplications.
     #[default]
     Exact,
-    /// Shifts by the next power of two of B and of B - L, as in `tofino-port/rifo.p4`: the chip cannot multiply. Section IV
-    /// only says that both are rounded to a power of two: up is a reading. It also multiplies the score by the capacity
-    /// "of the guaranteed admission buffer", where its inequality needs B. L <= k B stays exact.
+    /// Shifts by the next power of two of B and of B - L, as in `tofino-port/rifo.p4`, because the chip cannot
+    /// multiply. Section IV only says that both are rounded to a power of two; rounding up is our reading. It also
+    /// multiplies the score by the capacity "of the guaranteed admission buffer", where its inequality needs B. L <= k
+    /// B stays exact.
     PowersOfTwo,
 }
 
-/// Parameters of [`Rifo`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RifoConfig {
     /// B, in packets.
     pub capacity: usize,
-    /// T: arrivals between two resets of Min and Max.
+    /// T: number of arrivals between two resets of Min and Max.
     pub tracking_range: usize,
     /// k.
     pub headroom: Headroom,
-    /// Exact, or as Tofino approximates it.
+    /// The arithmetic of the two products.
     pub products: Products,
-    /// Who knows L, and how.
+    /// The target, which determines how ingress knows L.
     pub on: Target,
 }
 
@@ -71,6 +72,8 @@ impl RifoConfig {
         }
     }
 
+    /// Checks the parameters.
+    ///
     /// # Errors
     /// If B or T is 0 or too large.
     pub fn check(&self) -> Result<(), ConfigError> {
@@ -79,24 +82,24 @@ impl RifoConfig {
     }
 }
 
-/// One FIFO queue behind a min-max admission.
+/// One FIFO queue behind an admission by the range of ranks.
 #[derive(Clone, Debug)]
 pub struct Rifo {
     queue: Fifo,
     config: RifoConfig,
     min: Rank,
     max: Rank,
-    /// Arrivals since the last reset, that one included; 0 makes the next arrival a reset.
+    /// Arrivals since the last reset, including the one that reset; 0: the next arrival resets.
     count: usize,
-    /// L on a Tofino 1.
+    /// L on Tofino 1.
     counted: usize,
 }
 
 impl Rifo {
-    /// An empty queue; the first arrival sets the range.
+    /// An empty queue. The first arrival sets the range.
     ///
     /// # Errors
-    /// As [`RifoConfig::check`].
+    /// See [`RifoConfig::check`].
     pub fn new(config: RifoConfig) -> Result<Rifo, ConfigError> {
         config.check()?;
         Ok(Rifo {
@@ -128,7 +131,7 @@ impl Rifo {
         }
     }
 
-    /// L, as ingress knows it.
+    /// L, as far as ingress knows it.
     fn known_length(&self) -> usize {
         match self.config.on {
             Target::Tna => self.counted,
@@ -136,7 +139,7 @@ impl Rifo {
         }
     }
 
-    /// Whether the admission rule lets this rank, which lies in the range, in now.
+    /// Whether the admission rule admits this rank. The rank must lie in the range.
     fn admits(&self, rank: Rank) -> bool {
         let length = self.known_length() as u64;
         let capacity = self.config.capacity as u64;
@@ -146,7 +149,7 @@ impl Rifo {
         }
         let free = capacity.saturating_sub(length);
         if free == 0 {
-            // Any score will do, and 0 cannot be rounded to a power of two: tail drop decides.
+            // The queue is full: 0 cannot be rounded to a power of two, any score passes, and tail drop decides.
             return true;
         }
         let score = u64::from(self.max - rank);
@@ -263,7 +266,7 @@ impl Reference for Rifo {
         })
     }
 
-    /// The hardware's program holds the complement of Min. Before the first arrival its cells hold no range.
+    /// The program for Tofino holds the complement of Min. Before the first arrival its cells hold no range.
     fn compare(&self, register: &dyn Fn(&str) -> u64) -> Option<Compared> {
         let (min, max) = (register("rank_range.min_rank"), register("rank_range.max_rank"));
         let min = match self.config.on {

@@ -1,23 +1,24 @@
-//! What every scheduler is: packets go in with a verdict, and come out one at a time.
+//! The interface of all schedulers: each packet gets a verdict when it arrives, and packets come out one at a time.
 
 use p4sched_traffic_manager::{self as traffic_manager, DropReason, Element};
 
 /// Nanoseconds since the switch started.
 pub type Nanos = u64;
 
-/// Urgency of a packet: the smaller, the more urgent.
+/// Urgency of a packet. A smaller rank is more urgent.
 pub type Rank = u32;
 
 /// A packet as a scheduler sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Packet {
-    /// Identity, unique among the packets of a run. No scheduler decides by it.
+    /// Identity, unique among the packets of a run. No scheduler reads it.
     pub id: u64,
     /// Urgency; ignored by schedulers that have no ranks (FIFO, FDPA).
     pub rank: Rank,
-    /// Who is to be treated fairly (FDPA).
+    /// The user, among whom FDPA is fair.
     pub user: u32,
-    /// The flow whose packets should stay in order (STFQ, FDPA's flowlets); whose packet it is to an [`crate::ideal::Ideal`].
+    /// The flow: packets of a flow should stay in order (STFQ, FDPA's flowlets). An [`crate::ideal::Ideal`] uses it as
+    /// the user.
     pub flow: u32,
     /// Length in bytes.
     pub len: u32,
@@ -41,7 +42,7 @@ impl Element for Packet {
     }
 }
 
-/// What became of a packet that arrived.
+/// The result for a packet that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It waits in this queue. Queue 0 is the most urgent one (the papers' queue 1, BMv2's priority 7).
@@ -49,21 +50,21 @@ pub enum Verdict {
         /// Index of the queue.
         queue: usize,
     },
-    /// It waits in this queue, and another packet had to leave for it.
+    /// It waits in this queue, and another packet was pushed out.
     PushedOut {
-        /// Index of the queue that the arriving packet went to.
+        /// Index of the queue of the arriving packet.
         queue: usize,
-        /// The packet that was removed.
+        /// The packet that was pushed out.
         victim: Packet,
     },
-    /// The scheduler chose not to admit it although there was room.
+    /// The scheduler did not admit it, although there was room.
     DroppedByAdmission,
-    /// There was no room where it had to go.
+    /// The queue or the buffer was full.
     DroppedFull,
 }
 
 impl Verdict {
-    /// The verdict of a discipline of the traffic manager, whose queues are one here.
+    /// Converts the verdict of a discipline of the traffic manager, which has one queue here.
     pub(crate) fn of<E>(verdict: traffic_manager::Verdict<E>, packet: impl Fn(E) -> Packet) -> Verdict {
         match verdict {
             traffic_manager::Verdict::Taken => Verdict::Queued { queue: 0 },
@@ -76,12 +77,12 @@ impl Verdict {
         }
     }
 
-    /// Whether the arriving packet waits in a queue now.
+    /// Whether the arriving packet waits in a queue.
     pub fn is_queued(self) -> bool {
         matches!(self, Verdict::Queued { .. } | Verdict::PushedOut { .. })
     }
 
-    /// The packet that this arrival cost, if any: the arriving one or a victim.
+    /// The packet that is lost at this arrival, if any: the arriving one or a victim.
     pub fn lost(self, arriving: Packet) -> Option<Packet> {
         match self {
             Verdict::Queued { .. } => None,
@@ -93,19 +94,18 @@ impl Verdict {
 
 /// A packet scheduler of one port.
 ///
-/// Queue lengths that a decision depends on are measured before the arriving packet is enqueued. `now` never goes
-/// back; most schedulers do not look at it.
+/// A decision uses the queue lengths before the arriving packet is enqueued. `now` never goes back; most schedulers do
+/// not read it.
 pub trait Scheduler {
-    /// Takes in a packet, or refuses it.
+    /// Takes a packet or drops it.
     fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict;
 
-    /// The packet to transmit next, removed from its queue. `None` only if nothing waits.
+    /// Removes the packet to send next. Returns `None` only if no packet waits.
     fn dequeue(&mut self, now: Nanos) -> Option<Packet>;
 
-    /// Packets waiting, over all queues.
+    /// Number of packets in all queues.
     fn len(&self) -> usize;
 
-    /// Whether nothing waits.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,4 +1,4 @@
-//! What is the same question for every scheme: its P4 program, its configuration, and how model and program are compared.
+//! The properties of every scheme: its P4 program, its configuration, and the comparison of model and program.
 
 use std::str::FromStr;
 
@@ -10,17 +10,17 @@ use crate::scheduler::{Nanos, Rank, Scheduler};
 use crate::target::Target;
 use crate::worker::Worker;
 
-/// The parameter of a program's action that says how long its window is.
+/// The parameter of a program's action that sets the length of its window.
 pub const WINDOW_PARAMETER: &str = "window_ranks";
 
-/// Who drops the packet that finds its queue full.
+/// Who drops a packet that comes to a full queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TailDrop {
     /// The program, at ingress.
     Program,
     /// The traffic manager.
     Queue,
-    /// The program; or the traffic manager, if the program is told sizes of 0.
+    /// The program, or the traffic manager if the program gets sizes of 0.
     Either,
 }
 
@@ -38,7 +38,7 @@ impl FromStr for Target {
 pub struct P4 {
     /// The file in `p4/`, without `.p4`.
     pub program: &'static str,
-    /// The table of the parameters, below the ingress control. Its key is the egress port.
+    /// The table of the parameters; its name is relative to the ingress control. Its key is the egress port.
     pub table: &'static str,
     /// The action that sets the parameters.
     pub action: &'static str,
@@ -46,14 +46,14 @@ pub struct P4 {
     pub parameters: &'static [&'static str],
     /// The discipline of the port.
     pub discipline: Discipline,
-    /// The field of the program that the discipline sorts by, for example `meta.rank`. No P4 target sorts: such a scheme is an
-    /// ideal that others are measured against.
+    /// The field of the program that the discipline sorts by, for example `meta.rank`. No P4 target sorts, so a scheme
+    /// with such a field is an ideal for comparison.
     pub rank_field: Option<&'static str>,
     /// Who drops at a full queue.
     pub tail_drop: TailDrop,
-    /// The program knows ranks (`p4/include/rank.p4`).
+    /// Whether the program reads ranks (`p4/include/rank.p4`).
     pub ranks: bool,
-    /// The program counts its decisions by verdict: admitted, refused, full (`p4/include/carry_out.p4`).
+    /// Whether the program counts its decisions by verdict: admitted, refused, full (`p4/include/carry_out.p4`).
     pub verdicts: bool,
 }
 
@@ -68,7 +68,7 @@ impl P4 {
         name + "Ingress"
     }
 
-    /// The BMv2 priority of the model's queue number `queue`.
+    /// The BMv2 priority of the model's queue with index `queue`.
     pub fn priority(&self, queue: usize) -> usize {
         match self.discipline {
             Discipline::Strict => MAX_P4_QUEUES - 1 - queue,
@@ -77,72 +77,70 @@ impl P4 {
     }
 }
 
-/// What a scheduler remembers, in the model and in the P4 program.
+/// The state of a scheduler, in the model and in the P4 program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compared {
-    /// What it is, in the paper's words.
+    /// Name of the state in the paper.
     pub name: &'static str,
-    /// As the model has it.
+    /// Values in the model.
     pub model: Vec<u64>,
-    /// As the program has it.
+    /// Values in the program.
     pub program: Vec<u64>,
 }
 
 /// A model that a P4 program must equal, packet by packet.
 pub trait Reference: Scheduler + Sized {
-    /// What it is told.
     type Config;
-    /// The program.
     const P4: P4;
-    /// The targets that there is such a program for.
+    /// The targets that have a program of this scheme.
     const TARGETS: &[Target] = &[Target::V1model];
 
-    /// The model, with empty queues.
+    /// A model with empty queues.
     ///
     /// # Errors
     /// If a value is out of range.
     fn model(config: &Self::Config) -> Result<Self, ConfigError>;
 
-    /// Changes the configuration. Packets that wait stay.
+    /// Changes the configuration. Waiting packets stay.
     ///
     /// # Errors
-    /// If a value is out of range. Nothing has changed then.
+    /// If a value is out of range. Then nothing has changed.
     fn reconfigure(&mut self, config: &Self::Config) -> Result<(), ConfigError>;
 
     /// The configuration for these sizes.
     ///
     /// # Errors
-    /// If the scheme needs more than sizes.
+    /// If sizes alone do not determine it.
     fn config(sizes: &Sizes) -> Result<Self::Config, ConfigError>;
 
-    /// A random configuration that the program can have, and that the model can change to while `before` is in force.
+    /// A random configuration that the program supports. The model can change to it from `before`.
     fn draw(random: &mut dyn RngCore, before: Option<&Self::Config>) -> Self::Config;
 
-    /// What the program of this target makes of a configuration: the same, unless the hardware forces another rule.
+    /// The configuration that the program of this target actually has. It differs if the hardware needs another rule.
     fn on(config: Self::Config, _target: Target) -> Self::Config {
         config
     }
 
-    /// Who drops the packet that finds its queue full, in the program of this target.
+    /// Who drops a packet that comes to a full queue, for the program of this target.
     fn tail_drop(_target: Target) -> TailDrop {
         Self::P4.tail_drop
     }
 
-    /// Sizes of the queues in packets, the most urgent one first.
+    /// Sizes of the queues in packets, the most urgent first.
     fn queue_sizes(config: &Self::Config) -> &[usize];
 
-    /// The arguments of the action [`P4::action`]. `sizes`: [`Reference::queue_sizes`] if the program keeps to them, none
-    /// if the traffic manager does.
+    /// The arguments of the action [`P4::action`]. `sizes` is [`Reference::queue_sizes`] if the program keeps to the
+    /// sizes, and empty if the traffic manager does.
     fn arguments(config: &Self::Config, sizes: &[usize]) -> Vec<u64>;
 
-    /// The configuration that these arguments ask for, on v1model: what [`Reference::arguments`] gives with the sizes of the
-    /// queues. An argument of 0 is one that was left out.
+    /// The v1model configuration for these arguments. It is the inverse of [`Reference::arguments`] with the sizes of
+    /// the queues. An argument of 0 stands for a missing one.
     ///
     /// # Errors
     /// If a value is out of range.
     fn from_arguments(arguments: &[u64]) -> Result<Self::Config, ConfigError>;
 
-    /// What the model remembers besides its queues, beside the port's cells of the program's registers.
+    /// The state of the model besides its queues, next to the port's cells of the program's registers.
     fn compare(&self, _register: &dyn Fn(&str) -> u64) -> Option<Compared> {
         None
     }
@@ -150,37 +148,37 @@ pub trait Reference: Scheduler + Sized {
     /// Gives a user the weight 256 / scale.
     fn set_user_scale(&mut self, _user: u32, _scale: u32) {}
 
-    /// Starts the window with the last of these ranks.
+    /// Fills the window with the last of these ranks.
     ///
     /// # Errors
-    /// If they are fewer than the window holds.
+    /// If there are fewer ranks than the window holds.
     fn remember(&mut self, _past: &[Rank]) -> Result<(), ConfigError> {
         Ok(())
     }
 
-    /// From now on a worker packet tells ingress the length of the queue, if the program is written for it (`TAKES_WORKERS`).
-    /// The queue is empty.
+    /// Starts a worker packet that brings the length of the queue to ingress, if the program supports it
+    /// (`TAKES_WORKERS`). The queue must be empty.
     fn start_worker(&mut self, _worker: Worker) {}
 
-    /// The length of the queue that the worker packet has told by `now`, in packets; none without a worker.
+    /// The queue length in packets that the worker packet has brought by `now`; `None` without a worker packet.
     fn told_length(&self, _now: Nanos) -> Option<u64> {
         None
     }
 }
 
-/// The sizes of eight queues as arguments, 0 for a queue that does not exist.
+/// The sizes of eight queues as arguments; 0 stands for a queue that does not exist.
 pub(crate) fn eight(sizes: &[usize]) -> Vec<u64> {
     let size = |queue: usize| sizes.get(queue).map_or(0, |&size| size as u64);
     (0..MAX_P4_QUEUES).map(size).collect()
 }
 
-/// The sizes in such a list.
+/// The sizes in a list of arguments; 0 stands for a queue that does not exist.
 pub(crate) fn sizes_of_eight(arguments: &[u64]) -> Vec<usize> {
     let existing = arguments.iter().take_while(|&&size| size != 0);
     existing.map(|&size| whole(size)).collect()
 }
 
-/// An argument as a number of packets or ranks. No range reaches as far as what does not fit.
+/// An argument as a number of packets or ranks. A value that does not fit becomes one that is out of every range.
 pub(crate) fn whole(argument: u64) -> usize {
     usize::try_from(argument).unwrap_or(usize::MAX)
 }

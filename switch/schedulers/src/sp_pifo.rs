@@ -1,28 +1,27 @@
 //! SP-PIFO (Alcoz et al., NSDI 2020; summarised in PACKS 2.1).
 //!
-//! n strict-priority queues, queue 1 the most urgent, each with a bound b_i, all 0 at the start.
+//! n strict-priority queues; queue 1 is the most urgent. Each has a bound b_i, 0 at the start.
 //!
 //!   enqueue: scan from the least urgent queue to the most urgent one; take the first queue i with b_i <= r
 //!     push-up:   if queue i had room, b_i = r
-//!     push-down: if there is none (r < b_1), it is an inversion: queue 1, and cost = b_1 - r is taken off every bound
+//!     push-down: if there is none (r < b_1), an inversion: take queue 1, subtract cost = b_1 - r from every bound
 //!   tail drop per queue; no admission control
 //!   dequeue: strict priority
 //!
-//! Bounds stay sorted, b_1 <= ... <= b_n. The push-up must not happen for a packet that its queue dropped: the
-//! papers' figures come out visibly different then. The push-down happens for a dropped packet too, since the
-//! inversion was detected all the same.
+//! Bounds stay sorted, b_1 <= ... <= b_n. A packet that its queue drops must not push up: otherwise the results differ
+//! visibly from the papers' figures. A dropped packet does push down, because the inversion was detected.
 //!
-//! On a Tofino a bound has one access in a pass (`tofino-port/include/sp_pifo_mapping.p4`), and so the rule is another one there:
+//! On a Tofino a pass can access a bound only once (`tofino-port/include/sp_pifo_mapping.p4`). So its rule differs:
 //!
 //!   push-up:   b_i = r, whether queue i has room or not
 //!   push-down: b_1 = r, and the other bounds fall by the cost, but not below 0
-//!   a packet of rank 0 does not fit into queues 8, 6, 4 and 2, nor into 7, 5 or 3 when the less urgent one of its pair
-//!   has the bound 0 or is not there
-//!   bounds of queues that are not there are kept, and fall with the others
+//!   a packet of rank 0 does not fit into queues 8, 6, 4 and 2; nor into 7, 5 or 3 if the less urgent queue of its pair
+//!   has bound 0 or does not exist
+//!   bounds of queues that do not exist are kept, and fall with the others
 //!
-//! The papers have a fixed n. Here n may change. A new queue has the bound 0, as all queues have at the start: its first
+//! The papers have a fixed n. Here n may change. A new queue has bound 0, as all queues have at the start. Its first
 //! packets may have any rank, and the bounds are not sorted for a while. In that time, the cost of a push-down is the
-//! smallest bound minus r, so that no bound falls below 0. The packets of a queue that goes are still served.
+//! smallest bound minus r, so that no bound falls below 0. The packets of a removed queue are still served.
 
 use rand::RngCore;
 
@@ -35,9 +34,9 @@ use crate::target::Target;
 /// Parameters of [`SpPifo`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpPifoConfig {
-    /// In packets, the most urgent queue first.
+    /// Sizes in packets, the most urgent queue first.
     pub queue_sizes: Vec<usize>,
-    /// Whose rule the bounds follow.
+    /// The target whose rule the bounds follow.
     pub on: Target,
 }
 
@@ -45,7 +44,7 @@ pub struct SpPifoConfig {
 #[derive(Clone, Debug)]
 pub struct SpPifo {
     queues: PriorityQueues,
-    /// b_1 to b_n. Behind them are the bounds of queues that are gone.
+    /// b_1 to b_n, followed by the bounds of removed queues.
     bounds: Vec<Rank>,
     /// n.
     count: usize,
@@ -53,10 +52,10 @@ pub struct SpPifo {
 }
 
 impl SpPifo {
-    /// Queues of these sizes, in packets, the most urgent first, under the rule of the papers.
+    /// Empty queues of these sizes, in packets, the most urgent first, under the rule of the papers.
     ///
     /// # Errors
-    /// As [`PriorityQueues::new`].
+    /// See [`PriorityQueues::new`].
     pub fn new(queue_sizes: &[usize]) -> Result<SpPifo, ConfigError> {
         Ok(SpPifo {
             queues: PriorityQueues::new(queue_sizes)?,
@@ -90,7 +89,7 @@ impl SpPifo {
         verdict
     }
 
-    /// The queue that takes a packet on the chip, counted from 0, if it is not queue 1.
+    /// The queue that takes a packet on the chip, counted from 0; `None` stands for queue 1.
     fn fitting_on_chip(&self, rank: Rank) -> Option<usize> {
         (1..self.count).rev().find(|&queue| {
             let less_urgent = self.bounds[..self.count].get(queue + 1);
@@ -158,7 +157,7 @@ impl Reference for SpPifo {
         })
     }
 
-    /// The number of queues may change too. A queue that is gone loses its bound at the next arrival.
+    /// The number of queues may change too. A removed queue loses its bound at the next arrival.
     fn reconfigure(&mut self, config: &SpPifoConfig) -> Result<(), ConfigError> {
         self.queues.replace(&config.queue_sizes)?;
         self.count = config.queue_sizes.len();
@@ -182,7 +181,7 @@ impl Reference for SpPifo {
         SpPifoConfig { on: target, ..config }
     }
 
-    /// On a Tofino the traffic manager: ingress does not know how many packets wait.
+    /// On a Tofino the traffic manager drops, because ingress does not know how many packets wait.
     fn tail_drop(target: Target) -> TailDrop {
         match target {
             Target::V1model => TailDrop::Program,
@@ -194,7 +193,7 @@ impl Reference for SpPifo {
         &config.queue_sizes
     }
 
-    /// The program must know which queues there are, whoever drops.
+    /// The program must know which queues exist even if the traffic manager drops.
     fn arguments(config: &SpPifoConfig, _sizes: &[usize]) -> Vec<u64> {
         scheme::eight(&config.queue_sizes)
     }
@@ -204,8 +203,8 @@ impl Reference for SpPifo {
         Ok(SpPifoConfig { queue_sizes, on })
     }
 
-    /// In `p4/`, a register holds a bound and all that push-downs took off since; its top bit is 0 before the first push-up. On
-    /// a Tofino, a register holds the bounds of two queues, the less urgent one in its upper half.
+    /// In `p4/`, a register holds a bound plus the sum of all push-downs since; its top bit is 0 before the first
+    /// push-up. On a Tofino, a register holds the bounds of two queues; the less urgent queue is in the upper half.
     fn compare(&self, register: &dyn Fn(&str) -> u64) -> Option<Compared> {
         let by_paper = |queue| {
             let lowered = register("mapping.lowered_by") as u32;

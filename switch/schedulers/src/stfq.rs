@@ -6,11 +6,11 @@
 //!              finish of the flow = start + length / weight
 //!   departure: virtual time = start of the packet that leaves
 //!
-//! AIFO does not say what a drop costs. The choice here: only a packet that was queued moves its flow's finish, and one
-//! that is pushed out later moves it back, so that a flow is not charged for what it was not given.
+//! AIFO does not say what a drop costs. This is our choice: only a packet that is queued moves the finish of its flow.
+//! If it is pushed out later, the finish moves back. So a flow pays only for packets that are sent.
 //!
-//! Virtual time is in bytes of a flow of weight 1; a rank is that over 2^shift, so that 32 bits last long enough
-//! (shift 8: 1 TB sent per unit of weight), and weights are scales as in FDPA: 256 / weight.
+//! Virtual time is in bytes of a flow of weight 1. A rank is virtual time / 2^shift, so that 32 bits last long enough
+//! (shift 8: 1 TB sent per unit of weight). Weights are given as scales, as in FDPA: 256 / weight.
 
 use std::collections::HashMap;
 
@@ -20,20 +20,20 @@ use p4sched_traffic_manager::stfq::StartTimes;
 use crate::config::{ConfigError, in_range};
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
 
-/// A scheduler fed with virtual start times as ranks. It computes the ranks and leaves the rest to `S`.
+/// A scheduler whose ranks are virtual start times. It computes the ranks; `S` schedules.
 #[derive(Clone, Debug)]
 pub struct Stfq<S> {
     scheduler: S,
-    /// By flow. A scheduler that does not sort by rank sends in another order than that of start times.
+    /// Start times by flow. A scheduler that does not sort by rank may send in another order.
     times: StartTimes,
-    /// Start time of each packet that waits, by identity.
+    /// Start time of each waiting packet, by identity.
     starts: HashMap<u64, u64>,
     scales: HashMap<u32, u32>,
     shift: u32,
 }
 
 impl<S: Scheduler> Stfq<S> {
-    /// Ranks for `scheduler` in units of 2^shift bytes.
+    /// Gives `scheduler` ranks in units of 2^shift bytes.
     ///
     /// # Errors
     /// If the shift exceeds 31.
@@ -48,17 +48,17 @@ impl<S: Scheduler> Stfq<S> {
         })
     }
 
-    /// Gives a flow the weight 256 / scale. Flows have scale 256, weight 1, unless told otherwise.
+    /// Gives a flow the weight 256 / scale. The default scale is 256, weight 1.
     pub fn set_scale(&mut self, flow: u32, scale: u32) {
         self.scales.insert(flow, scale);
     }
 
-    /// The scheduler that the ranks go to.
+    /// The scheduler that gets the ranks.
     pub fn scheduler(&self) -> &S {
         &self.scheduler
     }
 
-    /// The scheduler that the ranks go to, e.g. to change its parameters.
+    /// The scheduler that gets the ranks, for example to change its parameters.
     pub fn scheduler_mut(&mut self) -> &mut S {
         &mut self.scheduler
     }
@@ -68,7 +68,7 @@ impl<S: Scheduler> Stfq<S> {
         self.times.virtual_time()
     }
 
-    /// The virtual start time that a packet of this flow would get now, in bytes.
+    /// The virtual start time of the next packet of this flow, in bytes, if it arrives at the current virtual time.
     pub fn start(&self, flow: u32) -> u64 {
         self.times.start(u64::from(flow))
     }
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn flows_that_overload_the_link_get_equal_shares_whatever_they_offer() {
-        // Flows 1, 2, 3 offer 4, 0.8 and 0.4 of the link: fair are shares of a third each.
+        // Flows 1, 2, 3 offer 4, 0.8 and 0.4 times the link rate. The fair share is a third each.
         let mut stfq = Stfq::new(Pifo::new(80).unwrap(), 0).unwrap();
         let mut sent = [0u64; 4];
         for slot in 0..20_000_u64 {
@@ -190,7 +190,7 @@ mod tests {
             sent[stfq.dequeue(0).unwrap().flow as usize] += 1;
         }
         for flow in 1..=3 {
-            // What the buffer held at the end is all that may be missing.
+            // A share may miss at most the packets that were in the buffer at the end.
             assert!(sent[flow].abs_diff(20_000 / 3) <= 80, "{sent:?}");
         }
     }

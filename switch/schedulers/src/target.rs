@@ -3,8 +3,8 @@
 /// Longest window that the P4 programs have registers for, in ranks.
 pub const MAX_P4_WINDOW: usize = 32;
 
-/// The architecture that a program is written for. Hardware has no room for some rules as the papers state them; the model then
-/// has the hardware's rule as well.
+/// The architecture that a program is written for. Some hardware cannot compute a rule as its paper states it; the
+/// model then follows the hardware's rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Target {
     /// Software switches: `p4/`.
@@ -17,10 +17,9 @@ pub enum Target {
 }
 
 impl Target {
-    /// All of them.
     pub const ALL: &[Target] = &[Target::V1model, Target::Tna, Target::T2na];
 
-    /// Its name on command lines.
+    /// The name on command lines.
     pub fn name(self) -> &'static str {
         match self {
             Target::V1model => "v1model",
@@ -29,7 +28,7 @@ impl Target {
         }
     }
 
-    /// Where its programs are, below the project's folder.
+    /// The folder of its programs, relative to the project's folder.
     pub fn directory(self) -> &'static str {
         match self {
             Target::V1model => "p4",
@@ -46,7 +45,7 @@ impl Target {
         }
     }
 
-    /// What the control plane has in front of the names that a program gives.
+    /// The prefix that the control plane adds to the names of a program.
     pub fn prefix(self) -> &'static str {
         match self {
             Target::V1model => "",

@@ -1,15 +1,15 @@
 //! The sliding window of recent ranks that AIFO and PACKS take quantiles from (AIFO 4.2 and 4.4, PACKS 5).
 //!
 //! |W| registers form a circular array. An arriving packet's rank replaces the oldest entry *before* the packet is
-//! compared (AIFO algorithm 1, line 2; PACKS algorithm 1, line 2). With sampling S, only the S-th, 2S-th, ... arrival
-//! is written; every arrival is compared.
+//! compared (AIFO algorithm 1, line 2; PACKS algorithm 1, line 2). With sampling S, only arrivals S, 2S, ... are
+//! written; every arrival is compared.
 //!
 //! The quantile counts the entries *strictly smaller* than the rank, so the smallest rank always has quantile 0. (The
 //! hardware sections of both papers print the comparison the other way round, which would drop urgent packets first.)
 //!
-//! A cell that was never written is smaller than no rank: in an empty window nothing is more urgent than the arriving
-//! packet. So cells start at the largest rank here. The registers of a switch start at 0. There a cell holds the complement
-//! of a rank, and the cells *larger* than the complement of the arriving rank are counted.
+//! An empty cell must not count as smaller than any rank: in an empty window nothing is more urgent than the arriving
+//! packet. So cells start at the largest rank here. The registers of a switch start at 0. There a cell holds the
+//! complement of a rank, and the cells *larger* than the complement of the arriving rank are counted.
 
 use rand::{Rng, RngCore};
 
@@ -18,7 +18,7 @@ use crate::scheduler::Rank;
 use crate::scheme::{Compared, whole};
 use crate::target::{MAX_P4_WINDOW, Target};
 
-/// Content of a cell that was never written.
+/// Content of an empty cell.
 pub const EMPTY: Rank = Rank::MAX;
 
 /// Size and sampling of a [`Window`].
@@ -26,12 +26,12 @@ pub const EMPTY: Rank = Rank::MAX;
 pub struct WindowConfig {
     /// |W|, in ranks.
     pub size: usize,
-    /// S: every S-th arrival is written into the window. 1 writes them all.
+    /// S: every S-th arrival is written into the window. 1 writes every arrival.
     pub sample_every: usize,
 }
 
 impl WindowConfig {
-    /// A window of this many ranks, written at every arrival.
+    /// A window of this many ranks that is written at every arrival.
     pub fn unsampled(size: usize) -> WindowConfig {
         WindowConfig { size, sample_every: 1 }
     }
@@ -49,7 +49,7 @@ impl WindowConfig {
         }
     }
 
-    /// On a Tofino, as long as its programs have registers for.
+    /// The same window, on a Tofino cut to the longest one that its programs have registers for.
     pub(crate) fn on(self, target: Target) -> WindowConfig {
         let size = match target {
             Target::V1model => self.size,
@@ -58,12 +58,12 @@ impl WindowConfig {
         WindowConfig { size, ..self }
     }
 
-    /// |W| and S as arguments of a program's action.
+    /// |W| and S as the arguments of a program's action.
     pub(crate) fn arguments(self) -> [u64; 2] {
         [self.size as u64, self.sample_every as u64]
     }
 
-    /// The window of these two arguments.
+    /// The window for these two arguments.
     pub(crate) fn from_arguments(arguments: &[u64]) -> WindowConfig {
         WindowConfig {
             size: whole(arguments[0]),
@@ -71,6 +71,8 @@ impl WindowConfig {
         }
     }
 
+    /// Checks the parameters.
+    ///
     /// # Errors
     /// If the size is not 1 to [`MAX_WINDOW`], or the sampling is 0.
     pub fn check(self) -> Result<(), ConfigError> {
@@ -79,19 +81,18 @@ impl WindowConfig {
     }
 }
 
-/// The sliding window.
 #[derive(Clone, Debug)]
 pub struct Window {
     config: WindowConfig,
-    /// The circular array. It is longer than the window after the window was made shorter.
+    /// The circular array. It stays longer than the window after the window was shortened.
     cells: Vec<Rank>,
-    /// The cell that holds the oldest entry, and is written next.
+    /// The cell that holds the oldest entry. It is written next.
     oldest: usize,
     /// Arrivals since the last one that was written.
     unwritten: usize,
-    /// Behind the last cell it starts over with the next write, and not at once.
+    /// Whether the position returns to the first cell only at the write that follows the last cell.
     starts_over_late: bool,
-    /// The active cells in order, so that a quantile costs a binary search and not a scan of 1000 cells.
+    /// The active cells, sorted, so that a quantile needs a binary search and not a scan of 1000 cells.
     sorted: Vec<Rank>,
 }
 
@@ -99,7 +100,7 @@ impl Window {
     /// An empty window.
     ///
     /// # Errors
-    /// As [`WindowConfig::check`].
+    /// See [`WindowConfig::check`].
     pub fn new(config: WindowConfig) -> Result<Window, ConfigError> {
         config.check()?;
         let cells = vec![EMPTY; config.size];
@@ -113,17 +114,17 @@ impl Window {
         })
     }
 
-    /// Starts over as the programs of this target do. On a Tofino it is seen at the next write that the last cell was written
-    /// before; the two differ only when |W| changes in between.
+    /// Makes the window start over as in the programs of this target. On a Tofino, a write notices that the write
+    /// before it filled the last cell. This differs only if |W| changes between the two writes.
     pub(crate) fn on(mut self, target: Target) -> Window {
         self.starts_over_late = target != Target::V1model;
         self
     }
 
-    /// Starts from these ranks, the oldest first, instead of from empty cells.
+    /// Fills the window with these ranks, the oldest first.
     ///
     /// # Errors
-    /// If there are not exactly |W| of them.
+    /// If the number of ranks is not |W|.
     pub fn fill(&mut self, ranks: &[Rank]) -> Result<(), ConfigError> {
         if ranks.len() != self.config.size {
             return Err(ConfigError::Count {
@@ -139,15 +140,15 @@ impl Window {
         Ok(())
     }
 
-    /// Starts from the last of these ranks, the oldest first, instead of from empty cells.
+    /// Fills the window with the last of these ranks, the oldest first.
     ///
     /// # Errors
-    /// If they are fewer than |W|.
+    /// If there are fewer than |W| ranks.
     pub fn remember(&mut self, past: &[Rank]) -> Result<(), ConfigError> {
         self.fill(&past[past.len().saturating_sub(self.config.size)..])
     }
 
-    /// The cells, beside the registers of `p4/include/window.p4`, which hold complements.
+    /// The cells, next to the registers of `p4/include/window.p4`, which hold complements.
     pub(crate) fn compare(&self, register: &dyn Fn(&str) -> u64) -> Compared {
         let held = |number| !(register(&format!("window.cell_{number}.entry")) as u32);
         Compared {
@@ -157,11 +158,11 @@ impl Window {
         }
     }
 
-    /// Changes size and sampling while running. The cells keep their ranks. A window that is made longer again sees the ranks
-    /// that its cells held before.
+    /// Changes size and sampling at run time. The cells keep their ranks. If a window is shortened and later
+    /// lengthened, it contains the old ranks of its cells again.
     ///
     /// # Errors
-    /// As [`WindowConfig::check`]; the window is unchanged then.
+    /// See [`WindowConfig::check`]. Then the window is unchanged.
     pub fn reconfigure(&mut self, config: WindowConfig) -> Result<(), ConfigError> {
         config.check()?;
         self.config = config;
@@ -170,14 +171,14 @@ impl Window {
         Ok(())
     }
 
-    /// Takes note of an arrival: its rank replaces the oldest entry, if this arrival is one that is sampled.
+    /// Records an arrival. Its rank replaces the oldest entry if this arrival is sampled.
     pub fn observe(&mut self, rank: Rank) {
         self.unwritten += 1;
         if self.unwritten < self.config.sample_every {
             return;
         }
         self.unwritten = 0;
-        // When the window is made shorter, the position stays until the next write.
+        // After the window is shortened, the position stays until the next write.
         if self.oldest >= self.config.size {
             self.oldest = 0;
         }
@@ -189,7 +190,7 @@ impl Window {
         self.move_in_order(replaced, rank);
     }
 
-    /// q: how many entries are strictly smaller than `rank`.
+    /// q: the number of entries strictly smaller than `rank`.
     pub fn smaller_than(&self, rank: Rank) -> u64 {
         self.sorted.partition_point(|&entry| entry < rank) as u64
     }
@@ -210,7 +211,7 @@ impl Window {
         self.sorted.sort_unstable();
     }
 
-    /// Replaces one `old` by one `new` in the sorted copy, shifting only what lies between them.
+    /// Replaces one `old` by one `new` in the sorted copy. Moves only the entries between them.
     fn move_in_order(&mut self, old: Rank, new: Rank) {
         let from = self.sorted.partition_point(|&entry| entry < old);
         let to = self.sorted.partition_point(|&entry| entry < new);

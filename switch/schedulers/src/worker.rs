@@ -1,42 +1,44 @@
 //! Queue lengths that a worker packet carries to ingress (AIFO 4.4, figure 5; `p4/include/worker.p4`).
 //!
-//! The worker goes round and round. Each round it visits the port at egress, and takes with it what the last departure left
-//! behind. One pass later it is at ingress. So ingress knows an old length, and an older one with each instant until the worker
-//! comes again.
+//! The worker packet goes round and round. In each round it visits the port at egress and takes the length of the queue
+//! after the last departure. One pass later it is at ingress. So ingress knows an old length. The length gets older
+//! until the worker packet comes again.
 
 use std::collections::VecDeque;
 
 use crate::scheduler::Nanos;
 
-/// When a worker packet visits a port.
+/// The times at which a worker packet visits a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Worker {
-    /// Its first visit at egress.
+    /// First visit at egress.
     pub first: Nanos,
-    /// Between two visits; above 0.
+    /// Time between two visits, in ns; above 0.
     pub round: Nanos,
-    /// From egress to ingress.
+    /// Time from egress to ingress, in ns.
     pub pass: Nanos,
 }
 
 impl Worker {
-    /// The last visit of which ingress knows at `now`. A worker that comes at the instant of an arrival comes before it.
+    /// The last visit whose length is known at ingress at `now`. If the worker packet and another packet arrive at the
+    /// same instant, the worker packet is first.
     fn last_told(&self, now: Nanos) -> Option<Nanos> {
         let since = now.checked_sub(self.first + self.pass)?;
         Some(self.first + since / self.round * self.round)
     }
 }
 
-/// The length of a queue as a worker tells it.
+/// The length of a queue as a worker packet brings it to ingress.
 #[derive(Clone, Debug)]
 pub struct ToldLength {
     worker: Worker,
-    /// Instant of a departure, and the packets that it left behind. The oldest is the one that ingress knows, or is to know next.
+    /// Departures: the instant, and the packets that remained. The length of the oldest is known at ingress, or will be
+    /// known next.
     departures: VecDeque<(Nanos, u64)>,
 }
 
 impl ToldLength {
-    /// Of an empty queue.
+    /// The length of an empty queue.
     pub fn new(worker: Worker) -> ToldLength {
         ToldLength {
             worker,
@@ -44,7 +46,7 @@ impl ToldLength {
         }
     }
 
-    /// A packet departed, and left so many behind.
+    /// Records a departure after which `packets` packets remained.
     pub fn left_behind(&mut self, now: Nanos, packets: u64) {
         let visit = self.worker.last_told(now);
         while let Some(&(next, _)) = self.departures.get(1)
@@ -55,7 +57,8 @@ impl ToldLength {
         self.departures.push_back((now, packets));
     }
 
-    /// The packets that wait, as far as ingress knows at `now`. A departure at the instant of the visit comes before it.
+    /// The queue length that ingress knows at `now`, in packets. If a departure and a visit are at the same instant,
+    /// the departure is first.
     pub fn at(&self, now: Nanos) -> u64 {
         let visit = self.worker.last_told(now);
         let known = |&&(departure, _): &&(Nanos, u64)| visit.is_some_and(|visit| departure <= visit);
@@ -81,7 +84,7 @@ mod tests {
         for (at, left) in [(90, 5), (100, 4), (101, 3), (140, 2), (160, 1)] {
             length.left_behind(at, left);
         }
-        // Visits at 100, 150 and 200; each is known 20 later.
+        // Visits at 100, 150 and 200. Each is known at ingress 20 later.
         for (now, known) in [
             (0, 0),
             (119, 0),

@@ -1,4 +1,4 @@
-//! FDPA: which band a user is in, how it is paid for, and what a pause changes.
+//! FDPA: the band of a user, its payment, and the effect of a pause.
 
 use p4sched_schedulers::fdpa::{Estimator, Fdpa, FdpaConfig, UNCLASSIFIED, UNIT_SCALE, band_edges, queue_sizes};
 use p4sched_schedulers::{Nanos, Packet, Reference, Scheduler, Target, Verdict};
@@ -24,7 +24,7 @@ fn config(estimator: Estimator) -> FdpaConfig {
     }
 }
 
-/// A fair share of 10 kB in 30 ms, F(1 + 4 * 0.5).
+/// A fair share of 10 kB per 30 ms, F(1 + 4 * 0.5).
 fn average() -> FdpaConfig {
     config(Estimator::Average {
         interval_us: 30_000,
@@ -39,7 +39,7 @@ fn queue(verdict: Verdict) -> usize {
     queue
 }
 
-/// The queue of the last of a second's packets sent `gap` apart.
+/// The queue of the last packet, after one second of packets every `gap`.
 fn steady_queue(fdpa: &mut Fdpa, user: u32, gap: Nanos) -> usize {
     let mut last = 0;
     for step in 1..=1000 * MS / gap {
@@ -58,7 +58,7 @@ fn notation_and_queue_sizes_are_the_papers() {
 fn the_faster_a_user_sends_the_less_urgent_its_band() {
     for estimator in [
         average().estimator,
-        // The same edges as token rates: 10 kB in 30 ms is 21,845 bytes in 65.536 ms.
+        // The same edges as token rates: 10 kB per 30 ms is 21,845 bytes per 65.536 ms.
         Estimator::TokenBuckets {
             rates: band_edges(21_845, 1000, 4, 500),
             burst: 3000,
@@ -86,7 +86,7 @@ fn token_buckets_give_a_user_each_band_up_to_its_edge() {
     let rates = band_edges(21_845, 1000, 4, 500);
     let mut fdpa = Fdpa::new(config(Estimator::TokenBuckets { rates, burst: 3000 })).unwrap();
     let mut packets = [0; 5];
-    // 1 MB a second for one second, three times the fair share of 333 kB.
+    // 1 MB per second for one second: three times the fair share of 333 kB.
     for step in 1..=1000 {
         packets[queue(fdpa.enqueue(step * MS, packet(1, 1)))] += 1;
     }
@@ -101,8 +101,8 @@ fn token_buckets_give_a_user_each_band_up_to_its_edge() {
 
 #[test]
 fn a_pause_earns_no_more_tokens_than_its_length_and_the_rate_allow() {
-    // A fair share of 312,500 B/s, two of 200 users at an RTT of 100 ms; bursts of 41 packets every 100 ms are
-    // 615 kB/s, so half of them are above it.
+    // Two of 200 users at an RTT of 100 ms have a fair share of 312,500 B/s. Bursts of 41 packets every 100 ms are 615
+    // kB/s, so half of the packets are above it.
     let rates = vec![20_480];
     let burst = 62_500;
     let queue_sizes = vec![1_000_000, 1_000_000];
@@ -156,8 +156,8 @@ fn a_user_of_double_weight_may_send_twice_as_fast() {
     assert_eq!(steady_queue(&mut fdpa, 2, 2 * MS), 0);
 }
 
-/// Packets in each queue of a user that sends 100 bursts, one every `period`: a packet every `gap`, so many of them.
-/// The first burst comes after a long silence, so an interval begins with it.
+/// Packets in each queue for a user that sends 100 bursts, one every `period`. A burst has `count` packets, one every
+/// `gap`. The first burst comes after a long silence, so an interval begins with it.
 fn bursts(fdpa: &mut Fdpa, gap: Nanos, count: u64, period: Nanos) -> [u64; 5] {
     let mut packets = [0; 5];
     for burst in 0..100 {
@@ -170,8 +170,8 @@ fn bursts(fdpa: &mut Fdpa, gap: Nanos, count: u64, period: Nanos) -> [u64; 5] {
 
 #[test]
 fn a_user_above_its_share_on_average_leaves_the_first_band_though_it_pauses() {
-    // Half of a link of 20 users is ten fair shares: 1000 bytes in 0.3 ms. On for 29.7 ms and off for 30.8 ms the user
-    // has 4.9 fair shares. Nothing is known of it in the first burst only.
+    // Half of a link of 20 users is ten fair shares: 1000 bytes per 0.3 ms. The user sends for 29.7 ms and pauses for
+    // 30.8 ms, so it has 4.9 fair shares. Only in the first burst the estimator has no history.
     let mut fdpa = Fdpa::new(average()).unwrap();
     let found = bursts(&mut fdpa, 3 * MS / 10, 99, 121 * MS / 2);
     assert_eq!(found, [99, 0, 0, 0, 99 * 99]);
@@ -179,7 +179,7 @@ fn a_user_above_its_share_on_average_leaves_the_first_band_though_it_pauses() {
 
 #[test]
 fn the_longer_the_pause_between_equal_bursts_the_more_urgent_the_band() {
-    // 96 kB in 24 ms, and a fair share of 10 kB in an interval of 30 ms. The mean is 288 ms / period fair shares.
+    // 96 kB per 24 ms; the fair share is 10 kB per interval of 30 ms. The mean is 288 ms / period fair shares.
     for (period, rate, band) in [
         (45, 96_000, 4),
         (60, 48_000, 4),
@@ -209,7 +209,7 @@ fn the_longer_the_pause_between_equal_bursts_the_more_urgent_the_band() {
 
 #[test]
 fn a_pause_of_many_long_intervals_does_not_overflow() {
-    // 30 kB, and three intervals of 2^30 microseconds later: four would be 2^32.
+    // 30 kB, and again three intervals of 2^30 microseconds later; four intervals would be 2^32.
     let interval_us = 1 << 30;
     let edges = band_edges(10_000, 1000, 4, 500);
     let mut fdpa = Fdpa::new(config(Estimator::Average { interval_us, edges })).unwrap();
@@ -276,7 +276,7 @@ fn a_configuration_that_cannot_work_is_refused() {
     );
 }
 
-/// As a Tofino runs it, with an interval that the chip has: 2^25 ns. The fair share is 10 kB in 30 ms.
+/// FDPA as on a Tofino, with an interval that the chip supports: 2^25 ns. The fair share is 10 kB per 30 ms.
 fn on_chip() -> FdpaConfig {
     let estimator = Estimator::Average {
         interval_us: 33_554,
@@ -309,7 +309,7 @@ fn on_tofino_an_interval_without_packets_is_forgotten() {
 
 #[test]
 fn on_tofino_weights_are_rounded_to_powers_of_two() {
-    // 24 kB in an interval are in band 4. As half of it, they are in band 2.
+    // 24 kB per interval are in band 4. Half of that is in band 2.
     for (scale, expected) in [(256, 3), (192, 3), (191, 1), (128, 1), (96, 1)] {
         let mut fdpa = Fdpa::new(on_chip()).unwrap();
         fdpa.set_user_scale(1, scale);

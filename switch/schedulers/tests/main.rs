@@ -1,4 +1,4 @@
-//! The models.
+//! Tests of the models.
 
 mod fdpa;
 mod parameters;

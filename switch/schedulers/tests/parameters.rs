@@ -1,4 +1,4 @@
-//! Parameters: what is refused, and that a change while packets wait loses none of them.
+//! Parameters: invalid values are refused, and a change while packets wait loses no packet.
 
 use p4sched_schedulers::aifo::{Aifo, AifoConfig};
 use p4sched_schedulers::packs::{Occupancy, Packs, PacksConfig};
@@ -134,7 +134,7 @@ fn a_target_below_the_physical_queue_holds_back_even_the_most_urgent_rank_above_
 
 #[test]
 fn packs_on_tofino_2_shares_the_total_occupancy_over_the_queues() {
-    // q / |W| <= (B - b)/B i/n with B = 8, n = 4, all at half the quantile: queue 3 of 4 when 2 of 8 are taken.
+    // q / |W| <= (B - b)/B i/n with B = 8, n = 4 and quantile 1/2 for all: queue 3 of 4 when 2 of 8 places are taken.
     let window = WindowConfig {
         size: 4,
         sample_every: 1000,

@@ -1,4 +1,4 @@
-//! The papers' worked examples, with their numbers.
+//! The worked examples of the papers, with their numbers.
 
 use p4sched_schedulers::aifo::{Aifo, AifoConfig};
 use p4sched_schedulers::fifo::Fifo;
@@ -26,7 +26,7 @@ fn drain(scheduler: &mut impl Scheduler) -> Vec<Rank> {
         .collect()
 }
 
-/// What is kept of a burst that arrives at an empty buffer, in order of departure.
+/// The packets of a burst into an empty buffer that are kept, in order of departure.
 fn kept(scheduler: &mut impl Scheduler, burst: &[Rank]) -> Vec<Rank> {
     for &rank in burst {
         scheduler.enqueue(0, packet(rank));
@@ -49,8 +49,8 @@ fn aifo_figure_2_and_3_a_threshold_of_3_makes_a_fifo_keep_what_pifo_keeps() {
         kept(&mut Fifo::new(4).unwrap(), &admitted)
     };
     assert_eq!(behind_the_threshold(AIFO_FIGURE_2), [1, 1, 2, 2]);
-    // Figure 3 has the same set in another order. Section 3 says that it swaps the third and the fourth arrival; that
-    // changes nothing. The fourth and the fifth do it.
+    // Figure 3 has the same set in another order. Section 3 says that the third and the fourth arrival are swapped, but
+    // that changes nothing. Swapping the fourth and the fifth gives the figure.
     assert_eq!(behind_the_threshold([1, 4, 1, 5, 2, 2]), [1, 1, 2, 2]);
     let figure_3 = [1, 4, 5, 2, 1, 2];
     assert_eq!(behind_the_threshold(figure_3), [1, 2, 1, 2]);
@@ -70,7 +70,7 @@ fn pifo_pushes_out_the_latest_of_the_highest_rank() {
     assert_eq!(pifo.enqueue(0, Packet { id: 4, ..packet(5) }), Verdict::DroppedFull);
 }
 
-/// AIFO with C = 6, k = 1/6 and a window that puts rank 5 at the 50 % quantile, whatever is queued.
+/// AIFO with C = 6, k = 1/6 and a window in which rank 5 is at the 50 % quantile, for any number of queued packets.
 fn aifo_figure_4(queued: usize) -> Aifo {
     let mut aifo = Aifo::new(AifoConfig {
         target: 6,
@@ -116,8 +116,8 @@ fn aifo_admits_every_rank_within_the_headroom() {
 
 #[test]
 fn aifo_figure_6_counts_the_smaller_ranks_and_not_the_larger_ones() {
-    // 16 registers, an arriving rank of 5, six registers above it: the paper's hardware text calls 6/16 its quantile.
-    // The admission rule needs the share below it.
+    // 16 registers and an arriving rank of 5. Six registers are above it, and the paper's hardware text calls 6/16 its
+    // quantile. The admission rule needs the share below it.
     let ranks = [1, 2, 3, 4, 5, 5, 1, 2, 3, 4, 9, 8, 7, 6, 9, 8];
     let mut window = Window::new(WindowConfig::unsampled(16)).unwrap();
     window.fill(&ranks).unwrap();
@@ -170,7 +170,8 @@ fn rifo_forgets_its_range_after_t_arrivals() {
 
 #[test]
 fn rifo_on_tofino_shifts_by_the_next_power_of_two() {
-    // Length 3 of 6: exact 3 * 6 >= 6 * 3 admits rank 4 of 1..7; shifted 3 * 8 >= 6 * 4 does too, rank 5 neither.
+    // Length 3 of 6. Exact: 3 * 6 >= 6 * 3 admits rank 4 of 1..7. By shifts: 3 * 8 >= 6 * 4 admits it too. Neither
+    // admits rank 5.
     for products in [Products::Exact, Products::PowersOfTwo] {
         let config = RifoConfig {
             capacity: 6,
@@ -187,7 +188,7 @@ fn rifo_on_tofino_shifts_by_the_next_power_of_two() {
         assert_eq!(rifo.clone().enqueue(0, packet(5)), Verdict::DroppedByAdmission);
         assert_eq!(rifo.enqueue(0, packet(4)), Verdict::Queued { queue: 0 });
     }
-    // Length 1 of 6, five free: 5/6 of the range is asked for, but the shifts ask for 8/8.
+    // Length 1 of 6, five free: the exact rule needs 5/6 of the range, the shifts need 8/8.
     let verdict = |products| {
         let config = RifoConfig {
             capacity: 6,
@@ -227,7 +228,7 @@ fn rifo_on_tofino_leaves_a_full_queue_to_tail_drop_too() {
     }
 }
 
-/// PACKS figure 5: 2 1 2 5 4 1 with the first packet on the right.
+/// PACKS figure 5: 2 1 2 5 4 1; the packet on the right arrives first.
 const PACKS_FIGURE_5: [Rank; 6] = [1, 4, 5, 2, 1, 2];
 
 #[test]
@@ -248,7 +249,7 @@ fn packs_figure_5_the_bounds_of_the_batch_sort_what_is_admitted() {
 
 #[test]
 fn packs_fills_the_next_queue_when_a_burst_of_one_rank_fills_the_first() {
-    // Where SP-PIFO maps all of them to one queue and drops (PACKS 4.3).
+    // SP-PIFO maps all of them to one queue and drops (PACKS 4.3).
     let burst = [3; 12];
     let mut packs = Packs::new(PacksConfig::new(&[4, 4, 4], 4)).unwrap();
     assert_eq!(kept(&mut packs, &burst).len(), 12);
@@ -257,7 +258,7 @@ fn packs_fills_the_next_queue_when_a_burst_of_one_rank_fills_the_first() {
 
 #[test]
 fn packs_figure_2_sp_pifo_sorts_but_loses_urgent_packets() {
-    // The example fixes the bounds at 1 and 2: queue 1 for rank 1, queue 2 for the rest, two packets each.
+    // The example fixes the bounds at 1 and 2: queue 1 for rank 1, queue 2 for the others, two packets each.
     let mut queues = PriorityQueues::new(&[2, 2]).unwrap();
     for rank in PACKS_FIGURE_5 {
         queues.enqueue(usize::from(rank >= 2), packet(rank));
@@ -305,7 +306,7 @@ fn queues(sizes: &[usize]) -> SpPifoConfig {
     }
 }
 
-/// SP-PIFO as a Tofino runs it.
+/// SP-PIFO as on a Tofino.
 fn on_chip(sizes: &[usize]) -> SpPifo {
     SpPifo::model(&SpPifo::on(queues(sizes), Target::Tna)).unwrap()
 }
@@ -346,7 +347,7 @@ fn aifo_on_tofino_knows_what_the_last_departure_left_behind() {
         on: Target::V1model,
     };
     let mut aifo = Aifo::new(Aifo::on(config, Target::Tna)).unwrap();
-    // Half of the window is more urgent than rank 9, and half of C must be free for it.
+    // Half of the window is more urgent than rank 9, so half of C must be free for it.
     for rank in [1, 9, 1, 9] {
         assert!(aifo.enqueue(0, packet(rank)).is_queued(), "nothing has departed yet");
     }
@@ -373,7 +374,7 @@ fn rifo_on_tofino_counts_what_it_refuses_until_the_next_departure() {
     };
     let mut rifo = Rifo::new(Rifo::on(config, Target::Tna)).unwrap();
     assert!(rifo.enqueue(0, packet(1)).is_queued());
-    // One packet waits, 3 of 4 places are free, which is as much as 4 in powers of two: only the lowest rank may enter.
+    // One packet waits, and 3 of 4 places are free. Rounded to a power of two, 3 is 4: only the lowest rank may enter.
     assert_eq!(rifo.enqueue(0, packet(9)), Verdict::DroppedByAdmission);
     assert_eq!(rifo.enqueue(0, packet(9)), Verdict::DroppedByAdmission);
     assert_eq!(rifo.enqueue(0, packet(9)), Verdict::DroppedByAdmission);
@@ -395,7 +396,7 @@ fn a_queue_that_comes_later_starts_with_the_bound_0_and_one_that_goes_is_still_s
     for rank in [5, 9, 7, 4] {
         sp_pifo.enqueue(0, packet(rank));
     }
-    // 5 and 9 raised b_2, 7 raised b_1; 4 < b_1 lowered both by 3.
+    // 5 and 9 raised b_2, and 7 raised b_1. 4 < b_1 lowered both by 3.
     assert_eq!(sp_pifo.bounds(), [4, 6]);
     sp_pifo.reconfigure(&queues(&[4, 4, 4])).unwrap();
     assert_eq!(sp_pifo.bounds(), [4, 6, 0]);

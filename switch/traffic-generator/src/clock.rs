@@ -1,22 +1,22 @@
-//! The clock that sender and receiver share: the kernel's monotonic clock is one for all network namespaces.
+//! The clock that sender and receiver share. The kernel's monotonic clock is the same in all network namespaces.
 
 use std::time::Duration;
 
 use crate::error::TrafficError;
 
-/// Senders that start together agree on an instant shortly before it.
+/// Longest time from now to an agreed start. Senders that start together agree on an instant shortly before it.
 const LONGEST_LEAD: Duration = Duration::from_secs(60);
 
-/// Nanoseconds of the monotonic clock.
+/// Current time of the monotonic clock in ns.
 pub fn monotonic_ns() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
-/// The time from now until this instant of the monotonic clock; zero if that is past, or none is given.
+/// The time from now until this instant of the monotonic clock. It is zero if the instant is past, or `None`.
 ///
 /// # Errors
-/// If the instant is more than a minute ahead: it is then of another clock.
+/// If the instant is more than a minute ahead. It then belongs to another clock.
 pub fn until(instant_ns: Option<u64>) -> Result<Duration, TrafficError> {
     let ahead = Duration::from_nanos(instant_ns.map_or(0, |instant| instant.saturating_sub(monotonic_ns())));
     if ahead > LONGEST_LEAD {

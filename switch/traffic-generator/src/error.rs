@@ -1,46 +1,39 @@
-//! Errors of a request for traffic.
+//! Errors of the traffic generator.
 
 use std::path::Path;
 
 /// Reason why traffic could not be planned, sent or received.
 #[derive(Debug, thiserror::Error)]
 pub enum TrafficError {
-    /// A flow, load or distribution that makes no sense.
+    /// An invalid flow, load or distribution.
     #[error("{0}")]
     Flow(String),
     /// A file that cannot be read or written.
     #[error("{path}: {source}")]
-    File {
-        /// The file.
-        path: String,
-        /// Message of the system.
-        source: std::io::Error,
-    },
+    File { path: String, source: std::io::Error },
     /// A file that does not hold a list of flows.
     #[error("{path}: not a list of flows: {source}")]
     Format {
-        /// The file.
         path: String,
-        /// Place, and expected form.
+        /// Where the error is, and what was expected there.
         source: serde_json::Error,
     },
-    /// A socket that could not be opened or used.
+    /// A socket that cannot be opened or used.
     #[error("{what}: {source}")]
     Socket {
-        /// Operation.
+        /// The operation that failed.
         what: String,
-        /// Message of the system.
         source: std::io::Error,
     },
 }
 
-/// Adds what was attempted to a socket's error.
+/// Adds the attempted operation to the error of a socket.
 pub fn socket(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> TrafficError {
     let what = what.into();
     move |source| TrafficError::Socket { what, source }
 }
 
-/// Adds the name of a file to its error.
+/// Adds the path of a file to its error.
 pub fn file_error(path: &Path) -> impl FnOnce(std::io::Error) -> TrafficError {
     let path = path.display().to_string();
     move |source| TrafficError::File { path, source }

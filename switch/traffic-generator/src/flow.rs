@@ -1,4 +1,4 @@
-//! Flow lists, which the programs read.
+//! Lists of flows, which the programs read.
 
 use std::collections::HashSet;
 use std::net::Ipv4Addr;
@@ -10,26 +10,26 @@ use serde::{Deserialize, Serialize};
 use crate::error::{TrafficError, file_error};
 use crate::rank::Ranks;
 
-/// Bytes of Ethernet, IPv4 and UDP headers in a frame.
+/// Size of the Ethernet, IPv4 and UDP headers of a frame, in bytes.
 pub const UDP_FRAME_OVERHEAD: u32 = 14 + 20 + 8;
-/// Flow header, the first bytes of a datagram: rank (4 bytes), flow (4), sequence number (8), time of sending in ns of the
-/// monotonic clock (8); big-endian.
+/// Size of the flow header, in bytes. It is at the beginning of a datagram: rank (4 bytes), flow (4), sequence number
+/// (8), time of sending in ns of the monotonic clock (8); big-endian.
 pub const FLOW_HEADER_BYTES: usize = 24;
-/// Smallest UDP frame: it carries the flow header.
+/// Smallest UDP frame, in bytes. It has room for the flow header.
 pub const MIN_UDP_FRAME: u32 = UDP_FRAME_OVERHEAD + FLOW_HEADER_BYTES as u32;
-/// Largest UDP frame, at an MTU of 1500 bytes.
+/// Largest UDP frame, in bytes, at an MTU of 1500 bytes.
 pub const MAX_UDP_FRAME: u32 = 1514;
 
-/// Arrivals of the packets of a UDP flow.
+/// The arrival process of the packets of a UDP flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arrivals {
-    /// Packets at equal distances.
+    /// Packets at equal intervals.
     #[default]
     Constant,
     /// A Poisson process.
     Poisson,
-    /// Bursts of this many packets of one rank, back to back. The bursts are a Poisson process.
+    /// Bursts of this many packets of the same rank, back to back. The bursts are a Poisson process.
     Bursts(u32),
 }
 
@@ -37,9 +37,9 @@ pub enum Arrivals {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UdpFlow {
-    /// Identity, unique in a run.
+    /// The number of the flow, unique in a run.
     pub flow: u32,
-    /// Source address; the system chooses where it is left out.
+    /// Source address. If it is missing, the system chooses one.
     pub src: Option<Ipv4Addr>,
     /// Destination address.
     pub dst: Ipv4Addr,
@@ -49,9 +49,8 @@ pub struct UdpFlow {
     pub rate_bps: u64,
     /// Frame size in bytes, without FCS.
     pub frame_bytes: u32,
-    /// Ranks of the packets.
     pub ranks: Ranks,
-    /// Spacing of the packets.
+    /// Arrival process of the packets.
     #[serde(default)]
     pub arrivals: Arrivals,
     /// Start, in seconds from the start of the run.
@@ -61,8 +60,11 @@ pub struct UdpFlow {
 }
 
 impl UdpFlow {
+    /// Checks the flow.
+    ///
     /// # Errors
-    /// If the rate, the frame size or the burst is impossible, the time not a span of a day at most, or the ranks empty.
+    /// If the rate, the frame size or the burst is invalid, the time is empty or longer than a day, or the ranks are
+    /// empty.
     pub fn check(&self) -> Result<(), TrafficError> {
         let wrong = |what: String| Err(TrafficError::Flow(format!("flow {}: {what}", self.flow)));
         if !(1..=MAX_RATE_BPS).contains(&self.rate_bps) {
@@ -90,7 +92,7 @@ impl UdpFlow {
         self.ranks.source().map(|_| ())
     }
 
-    /// Packets that it has on average.
+    /// The mean number of packets.
     pub fn expected_packets(&self) -> f64 {
         (self.stop_s - self.start_s) * self.rate_bps as f64 / 8.0 / f64::from(self.frame_bytes)
     }
@@ -100,31 +102,31 @@ impl UdpFlow {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TcpFlow {
-    /// Identity, unique in a run.
+    /// The number of the flow, unique in a run.
     pub flow: u32,
-    /// Source address; the system chooses where it is left out.
+    /// Source address. If it is missing, the system chooses one.
     pub src: Option<Ipv4Addr>,
     /// Destination address.
     pub dst: Ipv4Addr,
     /// Destination TCP port.
     pub port: u16,
-    /// Bytes to deliver.
+    /// Number of bytes to deliver.
     pub size_bytes: u64,
     /// Start, in seconds from the start of the run.
     pub start_s: f64,
-    /// Rank of the TOS byte.
+    /// The rank, carried in the TOS byte.
     pub tos: Tos,
 }
 
-/// TOS byte of a TCP flow. Its two lowest bits belong to ECN, so ranks are multiples of 4.
+/// The TOS byte of a TCP flow. Its two lowest bits belong to ECN, so ranks are multiples of 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Tos {
     /// The same for every segment.
     Fixed(u8),
-    /// From the bytes that remain (pFabric, SRPT).
+    /// The rank follows from the remaining bytes (pFabric, SRPT).
     Remaining {
-        /// Size that gets the least urgent rank.
+        /// Size in bytes that gets the least urgent rank.
         largest_bytes: u64,
         /// Scale from bytes to ranks.
         #[serde(default)]
@@ -132,25 +134,25 @@ pub enum Tos {
     },
 }
 
-/// Scale from remaining bytes to 64 ranks. The order of ranks is the same, but a scheme that compares their
-/// magnitudes, as RIFO does, sees a difference.
+/// Scale from remaining bytes to 64 ranks. Both scales give the same order, but a scheme that compares the magnitudes
+/// of ranks, such as RIFO, behaves differently.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
-    /// The logarithm of the segments that remain: tells small flows apart.
+    /// The logarithm of the remaining segments: tells small flows apart.
     #[default]
     Logarithmic,
-    /// The segments that remain, as in the papers: flows below a 63rd of the largest have one rank or two.
+    /// The remaining segments, as in the papers: flows below a 63rd of the largest have only one or two ranks.
     Linear,
 }
 
-/// Bytes of a full TCP segment with timestamps, at an MTU of 1500 bytes.
+/// Payload bytes of a full TCP segment with timestamps, at an MTU of 1500 bytes.
 pub const SEGMENT_BYTES: u64 = 1448;
 
 impl Tos {
-    /// TOS byte of the handshake. It has no data, so no bytes remain: it gets the most urgent rank. With the rank of its
-    /// flow, a scheduler that drops by rank would drop the opening segments of large flows, and the kernel repeats those only
-    /// after a second.
+    /// The TOS byte of the handshake. It has the most urgent rank, because it has no data, so no bytes remain. With the
+    /// rank of its flow, a scheduler that drops by rank would drop the opening segments of large flows. The kernel
+    /// repeats those only after a second.
     pub fn of_handshake(self) -> u8 {
         match self {
             Tos::Fixed(tos) => tos,
@@ -158,12 +160,12 @@ impl Tos {
         }
     }
 
-    /// TOS byte of a segment that is sent while this many bytes remain.
+    /// The TOS byte of a segment that is sent while `remaining` bytes remain.
     pub fn byte(self, remaining: u64) -> u8 {
         match self {
             Tos::Fixed(tos) => tos,
             Tos::Remaining { largest_bytes, scale } => {
-                // 0 for the last segment, on either scale.
+                // On both scales the last segment is at position 0.
                 let position = |bytes: u64| {
                     let segments = bytes.div_ceil(SEGMENT_BYTES).max(1) as f64;
                     match scale {
@@ -179,8 +181,10 @@ impl Tos {
 }
 
 impl TcpFlow {
+    /// Checks the flow.
+    ///
     /// # Errors
-    /// If it is empty, starts at no time of a run, or has a rank that the TOS byte cannot carry.
+    /// If it is empty, its start is not within a run, or it has a rank that the TOS byte cannot carry.
     pub fn check(&self) -> Result<(), TrafficError> {
         let wrong = |what: String| Err(TrafficError::Flow(format!("flow {}: {what}", self.flow)));
         if self.size_bytes == 0 {
@@ -202,17 +206,17 @@ impl TcpFlow {
     }
 }
 
-/// Latest start or end of a flow: a day.
+/// Latest start or end of a flow, in seconds: one day.
 const MAX_TIME_S: f64 = 86_400.0;
-/// 400 Gbit/s, far above what a host sends.
+/// Highest rate: 400 Gbit/s, far above the rate of a host.
 const MAX_RATE_BPS: u64 = 400_000_000_000;
-/// Packets that may come together.
+/// Largest number of packets in a burst.
 const MAX_BURST: u32 = 1_000_000;
 
-/// Checks that no two flows have the same identity.
+/// Checks that all flow numbers are different.
 ///
 /// # Errors
-/// If two have.
+/// If two flows have the same number.
 pub fn distinct(flows: impl Iterator<Item = u32>) -> Result<(), TrafficError> {
     let mut seen = HashSet::new();
     for flow in flows {
@@ -228,7 +232,7 @@ pub fn distinct(flows: impl Iterator<Item = u32>) -> Result<(), TrafficError> {
 /// Reads a JSON list of flows.
 ///
 /// # Errors
-/// If the file cannot be read or is not such a list.
+/// If the file cannot be read or is not a list of flows.
 pub fn read<F: for<'de> Deserialize<'de>>(path: &Path) -> Result<Vec<F>, TrafficError> {
     let text = std::fs::read(path).map_err(file_error(path))?;
     serde_json::from_slice(&text).map_err(|source| TrafficError::Format {

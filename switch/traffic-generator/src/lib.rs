@@ -1,6 +1,6 @@
-//! Ranked UDP flows and TCP flows of given sizes, for the lab's experiments: what `p4sched-traffic` runs.
+//! Ranked UDP flows, and TCP flows of given sizes, for the experiments of the lab. The program is `p4sched-traffic`.
 //!
-//! Flow lists, schedules and reports know nothing of sockets, so hosts in virtual time use them too.
+//! Flow lists, schedules and reports do not use sockets, so hosts in virtual time use them too.
 
 mod clock;
 mod error;

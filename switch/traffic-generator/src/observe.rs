@@ -1,8 +1,8 @@
-//! The TCP segments that arrive at a host, in order, and which of them were overtaken on the way.
+//! The TCP segments that arrive at a host, in order, and the segments that were overtaken on the way.
 //!
-//! A Linux sender numbers the IPv4 packets of a connection one after the other (the identification field), whatever they
-//! carry. So a packet whose number is below one that arrived before it was overtaken in the network; a gap is a loss, and a
-//! retransmission has a new number. Neither can be told from sequence numbers alone.
+//! A Linux sender numbers all IPv4 packets of a connection in order, in the identification field. So a packet was
+//! overtaken in the network if its number is below one that arrived before it. A gap is a loss, and a retransmission
+//! has a new number. Sequence numbers alone cannot tell these cases apart.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -17,42 +17,40 @@ use socket2::{Domain, Protocol, Socket, Type};
 use crate::clock::monotonic_ns;
 use crate::error::{TrafficError, file_error, socket};
 
-/// EtherType of IPv4, in network byte order as `packet(7)` wants it. Such a socket sees what arrives, not what is sent.
+/// EtherType of IPv4, in network byte order as `packet(7)` requires. Such a socket sees only frames that arrive.
 const IPV4: i32 = 0x0800_u16.to_be() as i32;
 const PROTOCOL_TCP: u8 = 6;
-/// Largest IPv4 and TCP headers.
+/// Largest size of the IPv4 and TCP headers together, in bytes.
 const HEADERS: usize = 120;
 
 /// A TCP segment with payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Arrival, in ns of the monotonic clock.
+    /// Time of arrival, in ns of the monotonic clock.
     pub at_ns: u64,
-    /// Address and port of its sender.
+    /// Address and port of the sender.
     pub from: (Ipv4Addr, u16),
     /// Destination port.
     pub to_port: u16,
-    /// TOS byte.
     pub tos: u8,
     /// Identification field of IPv4.
     pub identification: u16,
     pub payload_bytes: u32,
 }
 
-/// Arrivals from one sender's port.
+/// Counters of the segments from one port of a sender.
 #[derive(Clone, Debug, Serialize)]
 pub struct Observed {
     /// Source address.
     pub src: Ipv4Addr,
-    /// Source port.
     pub src_port: u16,
     /// Destination port.
     pub dst_port: u16,
-    /// Segments with payload.
+    /// Number of segments with payload.
     pub segments: u64,
-    /// Bytes of payload, retransmissions too.
+    /// Bytes of payload, including retransmissions.
     pub payload_bytes: u64,
-    /// Segments overtaken by a later one of the same connection.
+    /// Number of segments that were overtaken by a later one of the same connection.
     pub reordered: u64,
     #[serde(skip)]
     newest: u16,
@@ -62,7 +60,7 @@ impl Observed {
     fn note(&mut self, segment: &Segment) {
         self.segments += 1;
         self.payload_bytes += u64::from(segment.payload_bytes);
-        // Numbers wrap around: the shorter way around the circle tells earlier from later.
+        // Numbers wrap around. The shorter way around the circle shows which one is earlier.
         if (segment.identification.wrapping_sub(self.newest) as i16) < 0 {
             self.reordered += 1;
         } else {
@@ -71,11 +69,11 @@ impl Observed {
     }
 }
 
-/// Records arriving TCP segments for so long. With a log, one line each is written there:
+/// Records arriving TCP segments for `duration`. If there is a log file, each segment is written there as one line:
 /// `at_ns,src,src_port,tos,identification,payload_bytes`.
 ///
 /// # Errors
-/// Without the right to open a packet socket (root), or if the log cannot be written.
+/// If the process may not open a packet socket (it needs root), or if the log cannot be written.
 pub fn observe(duration: Duration, log: Option<&Path>) -> Result<Vec<Observed>, TrafficError> {
     let segments = record(duration)?;
     if let Some(path) = log {
@@ -102,7 +100,7 @@ fn record(duration: Duration) -> Result<Vec<Segment>, TrafficError> {
     Ok(segments)
 }
 
-/// The TCP segment in an IPv4 packet (its first bytes), if it carries payload.
+/// The TCP segment in an IPv4 packet, from its first bytes. `None` if it carries no payload.
 pub fn segment(packet: &[u8], at_ns: u64) -> Option<Segment> {
     let two = |at: usize| Some(u16::from_be_bytes(packet.get(at..at + 2)?.try_into().ok()?));
     if packet.first()? >> 4 != 4 || *packet.get(9)? != PROTOCOL_TCP {
@@ -122,7 +120,7 @@ pub fn segment(packet: &[u8], at_ns: u64) -> Option<Segment> {
     })
 }
 
-/// Arrivals from each sender's port.
+/// The counters by sender and port.
 pub fn by_connection(segments: &[Segment]) -> Vec<Observed> {
     let mut connections: BTreeMap<((Ipv4Addr, u16), u16), Observed> = BTreeMap::new();
     for segment in segments {
@@ -142,7 +140,7 @@ pub fn by_connection(segments: &[Segment]) -> Vec<Observed> {
     connections.into_values().collect()
 }
 
-/// A log of segments as CSV with a head line.
+/// A log of segments as CSV with a header line.
 pub fn text(segments: &[Segment]) -> String {
     let mut text = String::from("at_ns,src,src_port,tos,identification,payload_bytes\n");
     for s in segments {
@@ -160,7 +158,7 @@ pub fn text(segments: &[Segment]) -> String {
 mod tests {
     use super::*;
 
-    /// IPv4 and TCP headers without options that announce this many bytes of payload.
+    /// IPv4 and TCP headers without options, for this many bytes of payload.
     fn packet(identification: u16, payload: u16) -> Vec<u8> {
         let mut bytes = vec![0x45, 0x2c];
         bytes.extend((40 + payload).to_be_bytes());

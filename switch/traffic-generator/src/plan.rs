@@ -1,4 +1,4 @@
-//! Flow arrivals and sizes in the manner of the papers' simulations: Poisson arrivals at a given load, sizes from the
+//! Flow arrivals and sizes as in the simulations of the papers: Poisson arrivals at a given load, and sizes from the
 //! web-search or data-mining distribution, scaled to the link.
 
 use std::net::Ipv4Addr;
@@ -10,40 +10,41 @@ use rand::Rng;
 use crate::error::TrafficError;
 use crate::flow::{SEGMENT_BYTES, Scale, TcpFlow, Tos};
 
-/// Bytes that the link carries for a byte of payload: Ethernet frames of full segments, with timestamps.
+/// Bytes on the link per byte of payload: Ethernet frames of full segments with timestamps.
 const FRAME_SHARE: f64 = 1514.0 / SEGMENT_BYTES as f64;
 
 /// Largest number of flows in a plan.
 const MAX_FLOWS: f64 = 1e6;
 
-/// Options of a plan.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Distribution of sizes.
     pub sizes: FlowSizes,
-    /// Sizes are multiplied by this, so that a slow link sees as many flows as a fast one.
+    /// Factor for all sizes, so that a slow link sees as many flows as a fast one.
     pub scale: f64,
     /// Load of the bottleneck in Ethernet frames, above 0 and at most 1.
     pub load: f64,
     /// Rate of the bottleneck in bit/s.
     pub link_bps: f64,
-    /// Time in which flows start, in seconds.
+    /// Time within which flows start, in seconds.
     pub duration_s: f64,
-    /// Sources; each flow has one of them at random.
+    /// Sources. Each flow gets a random one.
     pub sources: Vec<Ipv4Addr>,
-    /// Destinations; each flow has one of them at random.
+    /// Destinations. Each flow gets a random one.
     pub destinations: Vec<Ipv4Addr>,
     /// Destination port.
     pub port: u16,
     /// Scale from remaining bytes to ranks.
     pub rank_scale: Scale,
-    /// Seed of everything random.
+    /// Seed of all random choices.
     pub seed: u64,
 }
 
 impl Plan {
+    /// Checks the plan.
+    ///
     /// # Errors
-    /// If the load is not in (0, 1], a rate, time, scale or list is empty, or there would be more than a million flows.
+    /// If the load is not in (0, 1], if a rate, time or scale is not positive, if a list is empty, or if there would be
+    /// more than a million flows.
     pub fn check(&self) -> Result<(), TrafficError> {
         let wrong = |what: &str| Err(TrafficError::Flow(what.into()));
         let positive = |value: f64| value.is_finite() && value > 0.0;
@@ -72,7 +73,7 @@ impl Plan {
     /// The flows, in order of their start. Their sizes are a stratified sample.
     ///
     /// # Errors
-    /// As [`Plan::check`].
+    /// See [`Plan::check`].
     pub fn flows(&self) -> Result<Vec<TcpFlow>, TrafficError> {
         self.check()?;
         let mut random = seeded(self.seed);
@@ -144,8 +145,8 @@ mod tests {
             };
             let flows = plan.flows().unwrap();
             let mean = flows.iter().map(|flow| flow.size_bytes as f64).sum::<f64>() / flows.len() as f64;
-            // Some 1100 flows, each within its stratum. The widest, the last, spans 0.4 means of a flow and has 1/1100 of
-            // them; left to chance, a mean would have a standard error of 7 %.
+            // Some 1100 flows, each within its stratum. The last stratum is the widest: it spans 0.4 mean sizes and
+            // holds 1/1100 of the flows. Without strata, the mean would have a standard error of 7 %.
             assert!(
                 (mean / (FlowSizes::WebSearch.mean() * 0.1) - 1.0).abs() < 0.005,
                 "{mean}"

@@ -1,4 +1,4 @@
-//! Sources of the ranks of a flow's packets.
+//! The ranks of a flow's packets.
 
 use p4sched_simulator::workload::{RankDistribution, RankSampler, UnknownDistribution};
 use rand::RngCore;
@@ -6,29 +6,29 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::TrafficError;
 
-/// Largest range of ranks: a table of it is kept for each flow.
+/// Largest range of ranks. Each flow keeps a table of it.
 const LARGEST_RANGE: u32 = 1 << 20;
 
-/// Ranks of a flow's packets; the smaller, the more urgent.
+/// The ranks of a flow's packets. A smaller rank is more urgent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Ranks {
     /// Every packet has this rank.
     Fixed(u32),
-    /// Each packet draws one from a distribution.
+    /// The rank of each packet is drawn from a distribution.
     Drawn {
         /// `uniform`, `poisson`, `exponential`, `inverse-exponential` or `convex` (PACKS 6.1).
         distribution: String,
-        /// Ranks lie below it.
+        /// Upper limit of the ranks, which is not included.
         below: u32,
     },
 }
 
 impl Ranks {
-    /// The source of ranks that this describes.
+    /// The source of the ranks.
     ///
     /// # Errors
-    /// If the range is empty or too wide, or the distribution unknown.
+    /// If the range is empty or too wide, or the distribution is unknown.
     pub fn source(&self) -> Result<RankSource, TrafficError> {
         let wrong = |what: String| TrafficError::Flow(what);
         match self {
@@ -48,11 +48,11 @@ impl Ranks {
     }
 }
 
-/// Gives the rank of each packet.
+/// A source of ranks, one for each packet.
 pub enum RankSource {
-    /// Always the same.
+    /// The same rank for all packets.
     Fixed(u32),
-    /// Random.
+    /// Random ranks.
     Drawn(RankSampler),
 }
 
@@ -87,7 +87,7 @@ mod tests {
             assert!(ranks.iter().all(|&rank| rank < 100), "{distribution}");
             ranks.iter().map(|&rank| f64::from(rank)).sum::<f64>() / ranks.len() as f64
         };
-        // Standard errors of these means are below 0.4.
+        // The standard errors of these means are below 0.4.
         assert!((mean("uniform") - 49.5).abs() < 1.5);
         assert!((mean("poisson") - 50.0).abs() < 1.5);
         assert!(mean("exponential") < 30.0);

@@ -1,4 +1,4 @@
-//! The kernel's counts of a connection's retransmissions (tcp(7), TCP_INFO).
+//! The kernel's counter of a connection's retransmissions (tcp(7), TCP_INFO).
 
 use std::io;
 use std::os::fd::AsFd;
@@ -6,12 +6,12 @@ use std::os::fd::AsFd;
 use nix::sys::socket::getsockopt;
 use nix::{getsockopt_impl, sockopt_impl};
 
-/// Words of the kernel's `struct tcp_info` up to `tcpi_total_retrans`. Later kernels have more behind it: a kernel fills as much
-/// as it is asked for and knows.
+/// Words of the kernel's `struct tcp_info` up to `tcpi_total_retrans`. Later kernels have more fields after it. A
+/// kernel fills only the requested size.
 const WORDS: usize = 26;
 
 sockopt_impl!(
-    /// The beginning of the state of a connection.
+    /// The first part of the state of a connection.
     TcpInfo,
     GetOnly,
     libc::IPPROTO_TCP,
@@ -19,10 +19,10 @@ sockopt_impl!(
     [u32; WORDS]
 );
 
-/// Segments that this connection has sent again so far.
+/// Number of segments that this connection has sent again so far.
 ///
 /// # Errors
-/// If it is no TCP socket.
+/// If it is not a TCP socket.
 pub fn retransmitted(stream: &impl AsFd) -> io::Result<u32> {
     Ok(getsockopt(stream, TcpInfo)?[WORDS - 1])
 }

@@ -1,9 +1,10 @@
-//! TCP flows of given sizes: the sender marks each segment's TOS byte with its rank, the receiver reports completion
-//! times.
+//! TCP flows of given sizes. The sender marks the TOS byte of each segment with its rank. The receiver reports
+//! completion times.
 //!
 //! A connection begins with 20 bytes, big-endian: flow (4), size in bytes (8), start in ns of the monotonic clock (8).
-//! The start is taken before the connection is opened, so the completion time includes the handshake; or, of a connection
-//! that was opened ahead, before the first byte is written. It ends when the last byte arrives.
+//! The start is the time before the connection is opened, so the completion time includes the handshake. For a
+//! connection that was opened ahead, it is the time before the first byte is written. The completion time ends when the
+//! last byte arrives.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddrV4};
 use std::sync::Arc;
@@ -23,21 +24,22 @@ use crate::error::{TrafficError, socket};
 use crate::flow::{SEGMENT_BYTES, TcpFlow, distinct};
 use crate::retransmissions::retransmitted;
 
-/// Bytes with which a connection begins.
+/// Number of bytes with which a connection begins.
 pub const HEADER_BYTES: usize = 20;
-/// Connections that a host opens ahead at a time: few enough that their opening segments never fill a buffer.
+/// Number of connections that a host opens ahead at the same time. It is small, so that their opening segments never
+/// fill a buffer.
 pub const OPENED_AT_A_TIME: usize = 4;
 
-/// Time at which a flow's connection is opened.
+/// When a flow's connection is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opening {
-    /// At the flow's start: the completion time includes the handshake.
+    /// At the flow's start. The completion time includes the handshake.
     AtStart,
     /// As soon as sending begins, a few connections at the same time.
     Ahead,
 }
 
-/// A flow that arrived whole.
+/// A flow that arrived completely.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Completed {
     pub flow: u32,
@@ -46,25 +48,25 @@ pub struct Completed {
     pub fct_ns: u64,
 }
 
-/// Outcome of a flow at its sender.
+/// The result of a flow at its sender.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
     pub flow: u32,
     pub size_bytes: u64,
-    /// True if the receiver confirmed the last byte.
+    /// Whether the receiver confirmed the last byte.
     pub completed: bool,
-    /// Segments that were sent again, of a flow that completed.
+    /// Number of segments sent again, if the flow completed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmitted: Option<u32>,
-    /// Reason why it did not complete.
+    /// Why the flow did not complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// True if there was no connection, for another reason than the deadline.
+    /// Whether there was no connection, for another reason than the deadline.
     #[serde(skip)]
     pub unconnected: bool,
 }
 
-/// The bytes with which a flow's connection begins.
+/// The first bytes of a flow's connection.
 pub fn header(flow: &TcpFlow, started_ns: u64) -> [u8; HEADER_BYTES] {
     let mut header = [0; HEADER_BYTES];
     header[..4].copy_from_slice(&flow.flow.to_be_bytes());
@@ -73,10 +75,10 @@ pub fn header(flow: &TcpFlow, started_ns: u64) -> [u8; HEADER_BYTES] {
     header
 }
 
-/// Fails if flows found no receiver: then there is nothing to learn from the others.
+/// Fails if flows found no receiver, because then the results of the others are useless.
 ///
 /// # Errors
-/// Names the first such flow and why it had no connection.
+/// Names the first such flow, and why it had no connection.
 pub fn all_connected(outcomes: &[Outcome]) -> Result<(), TrafficError> {
     let mut unconnected = outcomes.iter().filter(|outcome| outcome.unconnected);
     let Some(first) = unconnected.next() else { return Ok(()) };
@@ -89,10 +91,10 @@ pub fn all_connected(outcomes: &[Outcome]) -> Result<(), TrafficError> {
     )))
 }
 
-/// Accepts flows for this time, or until this number has completed, and reports those that completed.
+/// Accepts flows for the given time, or until the given number has completed. Reports the completed flows.
 ///
 /// # Errors
-/// If the address cannot be listened on.
+/// If the address cannot be used for listening.
 pub async fn serve(
     address: SocketAddrV4,
     duration: Duration,
@@ -108,7 +110,7 @@ pub async fn serve(
     while wanted.is_none_or(|wanted| completed.len() < wanted) {
         tokio::select! {
             accepted = listener.accept() => {
-                // A connection reset before it was accepted is the sender's failure, and is reported there.
+                // If a connection is reset before it is accepted, its sender reports the failure.
                 let Ok((stream, _)) = accepted else { continue };
                 let report = report.clone();
                 connections.spawn(async move {
@@ -122,7 +124,7 @@ pub async fn serve(
         }
     }
     connections.shutdown().await;
-    // What completed while the connections were being closed counts too.
+    // Flows that completed while the connections were being closed count too.
     while let Ok(flow) = reports.try_recv() {
         completed.push(flow);
     }
@@ -151,10 +153,10 @@ async fn absorb(mut stream: TcpStream) -> std::io::Result<Completed> {
     })
 }
 
-/// Sends all flows on their schedule; those not done by the deadline are given up.
+/// Sends all flows on their schedule. Flows that are not finished at the deadline are given up.
 ///
 /// # Errors
-/// If a flow makes no sense; nothing was sent then.
+/// If a flow is invalid. Then nothing was sent.
 pub async fn send(
     flows: &[TcpFlow],
     congestion: &str,
@@ -218,13 +220,13 @@ async fn open(flow: &TcpFlow, congestion: &str) -> std::io::Result<TcpStream> {
         .set_tcp_congestion(congestion.as_bytes())
         .map_err(|error| std::io::Error::new(error.kind(), format!("congestion control '{congestion}': {error}")))?;
     options.set_tcp_nodelay(true)?;
-    // What waits unsent in the socket already has its rank: keep that short.
+    // Unsent data in the socket already has its rank, so there should be little of it.
     options.set_tcp_notsent_lowat(2 * SEGMENT_BYTES as u32)?;
     options.set_tos_v4(flow.tos.of_handshake().into())?;
     tcp.connect((IpAddr::from(flow.dst), flow.port).into()).await
 }
 
-/// Sends the flow's bytes; how many segments were sent again.
+/// Sends the flow's bytes. Returns the number of segments that were sent again.
 async fn deliver(mut stream: TcpStream, flow: &TcpFlow, started_ns: u64) -> std::io::Result<u32> {
     let mut tos = flow.tos.byte(flow.size_bytes);
     SockRef::from(&stream).set_tos_v4(tos.into())?;
@@ -245,8 +247,8 @@ async fn deliver(mut stream: TcpStream, flow: &TcpFlow, started_ns: u64) -> std:
     retransmitted(&stream)
 }
 
-/// Writes bytes that no later ones join (MSG_EOR): what is written next has its own rank. Otherwise the kernel appends it
-/// to what waits unsent, up to 64 kB, even beyond the limit set on that.
+/// Writes bytes that are not joined with later ones (MSG_EOR), because later bytes have their own rank. Otherwise the
+/// kernel appends later bytes to unsent ones, up to 64 kB, even beyond the limit for unsent bytes.
 async fn write_apart(stream: &TcpStream, bytes: &[u8]) -> std::io::Result<usize> {
     let send = || Ok(rustix::net::send(stream, bytes, SendFlags::EOR)?);
     stream.async_io(Interest::WRITABLE, send).await
@@ -285,7 +287,7 @@ mod tests {
             })
             .collect();
         let outcomes = send(&flows, "cubic", opening, Duration::from_secs(60)).await.unwrap();
-        // A busy machine retransmits also over loopback; that the kernel told how often is what counts.
+        // On a busy machine, retransmissions happen over loopback too. The test only needs the kernel's number.
         assert!(
             outcomes
                 .iter()
@@ -304,7 +306,8 @@ mod tests {
             let completed = over_loopback(opening).await;
             assert_eq!(completed.len(), 20);
             assert_eq!(completed[4].size_bytes, 50_000);
-            // Below the second that a connection opened ahead waits for its flow to start.
+            // A connection that was opened ahead waits a second for its flow to start. The completion time does not
+            // include it.
             assert!(completed.iter().all(|flow| (1..1_000_000_000).contains(&flow.fct_ns)));
         }
     }
@@ -336,8 +339,8 @@ mod tests {
             }
         };
         let _: Result<(), _> = tokio::time::timeout(Duration::from_millis(300), endless).await;
-        // At most the receiver's buffer, which the kernel doubles, the 2 segments that may wait unsent, and the one that
-        // passed that bound; segments that join those that wait would be 64 kB.
+        // At most the receiver's buffer, which the kernel doubles, the 2 segments that may wait unsent, and the segment
+        // that exceeded that limit. If segments were joined, it would be 64 kB.
         assert!((1..=2 * 4096 + 3 * 1448).contains(&accepted), "{accepted} bytes");
     }
 

@@ -1,4 +1,4 @@
-//! Time for one packet through the traffic manager: one enqueue and one dequeue, queues about full.
+//! Time for one enqueue and one dequeue, with queues that are about full.
 
 use std::hint::black_box;
 
@@ -7,14 +7,14 @@ use p4sched_traffic_manager::{
     DISCIPLINES, Discipline, LEVELS, Levels, NodeConfig, Offered, PortConfig, TrafficManager, TreeConfig, name, reads,
 };
 
-/// As large as a packet of the data plane.
+/// An item as large as a packet of the data plane.
 type Item = [u64; 10];
 
 const PACKETS: u64 = 1000;
 
 fn pass(tm: &mut TrafficManager<Item>, ports: u16, in_tree: bool, now: &mut u64, random: &mut u64) {
     for _ in 0..PACKETS {
-        // A packet for some port every 1.2 µs / ports, and 1500 bytes take 1.2 µs at 10 Gbit/s: all ports are loaded fully.
+        // One packet per 1.2 µs / ports; 1500 bytes take 1.2 µs at 10 Gbit/s. So all ports are fully loaded.
         *now += 1200 / u64::from(ports);
         *random = random
             .wrapping_mul(6364136223846793005)
@@ -46,7 +46,7 @@ fn pass(tm: &mut TrafficManager<Item>, ports: u16, in_tree: bool, now: &mut u64,
 fn disciplines(c: &mut Criterion) {
     let mut group = c.benchmark_group("packet");
     group.throughput(Throughput::Elements(PACKETS));
-    // A PIFO of two leaves, for the discipline that is a tree.
+    // A root that is a PIFO and two leaves, for the tree discipline.
     let nodes = [Discipline::Pifo, Discipline::Fifo, Discipline::Drr];
     let tree = TreeConfig {
         nodes: nodes.map(|node| NodeConfig::new(0, node)).to_vec(),

@@ -1,15 +1,15 @@
 //! Approximate fair queueing: a calendar of FIFO queues, one for each of the coming rounds, in one shared buffer.
 //!
-//! Source: Sharma et al., "Approximating Fair Queueing on Reconfigurable Switches", NSDI 2018. Each round R gives every user
-//! BpR bytes. A user's bid is the byte at which its next packet would end if users sent bit by bit in turn. Bids are kept
-//! exactly; the paper's count-min sketch saves memory and can only make a bid too large.
+//! Source: Sharma et al., "Approximating Fair Queueing on Reconfigurable Switches", NSDI 2018. Each round R gives every
+//! user BpR bytes. A user's bid is the byte at which its next packet would end if users sent bit by bit in turn. Bids
+//! are exact here. The paper uses a count-min sketch, which saves memory and can only make a bid too large.
 //!
 //! ```text
 //! arrival:   bid = max(bid of the user, R BpR) + length
 //!            if bid / BpR >= R + n: drop the packet, it is too far ahead
 //!            if the buffer or the queue of round bid / BpR is full: drop the packet
 //!            append to the queue of round bid / BpR, and keep the bid
-//! departure: while the queue of round R is empty, R = R + 1; then its oldest packet
+//! departure: while the queue of round R is empty, R = R + 1; then send its oldest packet
 //! ```
 //!
 //! So a user has at most n BpR bytes in the buffer.
@@ -22,7 +22,7 @@ use crate::packet::{DropReason, Element, Nanos, Port, Verdict};
 use crate::rounds::Rounds;
 use crate::user_clocks::UserClocks;
 
-/// See the module.
+/// A calendar in which every user may send BpR bytes per round.
 #[derive(Debug, Clone)]
 pub struct Afq<E> {
     rounds: Rounds<E>,
@@ -32,7 +32,6 @@ pub struct Afq<E> {
 }
 
 impl<E> Afq<E> {
-    /// An empty calendar at round 0.
     pub fn new(config: &PortConfig) -> Self {
         Afq {
             rounds: Rounds::new(config.calendar.queues),
@@ -42,19 +41,19 @@ impl<E> Afq<E> {
         }
     }
 
-    /// BpR.
+    /// BpR, in bytes.
     fn bytes_per_round(&self) -> u64 {
         u64::from(self.calendar.bytes_per_round)
     }
 
-    /// R BpR.
+    /// R BpR: the bytes that a user could have sent before the round that is served.
     fn served(&self) -> u64 {
         self.rounds.head() * self.bytes_per_round()
     }
 }
 
 impl<E: Element> Afq<E> {
-    /// The element's bid, and the round that it ends in.
+    /// The element's bid, and the round in which it ends.
     fn bid(&self, element: &E) -> (u64, u64) {
         let bid = self.bids.at_least(element.user(), self.served()) + u64::from(element.bytes());
         (bid, bid / self.bytes_per_round())
@@ -115,7 +114,7 @@ impl<E: Element> Scheduling<E> for Afq<E> {
         self.rounds.pop()
     }
 
-    /// All rounds begin anew: a user pays for sent packets only.
+    /// Starts all rounds again from 0, because a user pays only for packets that are sent.
     fn drain(&mut self) -> Vec<E> {
         let elements = self.rounds.drain();
         self.rounds = Rounds::new(self.calendar.queues);

@@ -1,26 +1,26 @@
-//! A calendar of N FIFO queues, one for each of the coming rounds, in one shared buffer. Its head moves on.
+//! A calendar of N FIFO queues, one for each of the coming rounds, in one shared buffer.
 //!
 //! Sources: Brown, "Calendar Queues", CACM 31(10), 1988; for switches Sharma et al., "Programmable Calendar Queues for
-//! High-speed Packet Scheduling", NSDI 2020. There a program says how many rounds ahead a packet is filed, and the head
-//! moves on either with time (a physical calendar) or when its queue has been served (a logical one). Packets become more
-//! urgent by waiting, which a fixed priority can not express.
+//! High-speed Packet Scheduling", NSDI 2020. A program decides how many rounds ahead a packet is filed. The head is the
+//! round that is served. It moves on with time (a physical calendar) or when its queue has been served (a logical one).
+//! Packets become more urgent while they wait, which a fixed priority cannot express.
 //!
 //! ```text
 //! arrival:   round = head + 7 - priority   (place: priority)
 //!                    head + rank           (place: ahead)
-//!                    rank / width          (place: rank; the head for a rank that is past, and the head of an empty
-//!                                           calendar without turns of time moves to it)
+//!                    rank / width          (place: rank; a past round becomes the head; if the calendar is empty and
+//!                                           does not turn by time, its head first moves to the round)
 //!            if round >= head + N: drop the packet, it is too far ahead
 //!            if the buffer or the round's queue is full: drop the packet
 //!            append to the queue round modulo N
 //! departure: the oldest packet of a round that is over; else the head's oldest
-//! the head:  by time:  now / T, whatever waits; nothing leaves before its round
+//! the head:  by time:  now / T, even if packets wait; nothing leaves before its round
 //!            else:     moves to the next round with a packet when its queue is empty and a packet is to leave,
 //!                      and by one when Q bytes have left in its round (Q = 0: no limit)
 //! ```
 //!
-//! The packets that a head leaves behind are late: they leave first, in order. So the order is that of rounds and, within
-//! one, of arrival. This is the choice here for what a paper leaves to the program: to drain the queue before its turn ends.
+//! Packets of past rounds are late: they leave first, in order. So packets leave in the order of rounds and, within a
+//! round, of arrival. The paper lets the program decide what happens to late packets; this is the choice made here.
 
 use std::fmt::Debug;
 
@@ -30,18 +30,17 @@ use crate::packet::{DropReason, Element, Nanos, Port, Verdict};
 use crate::rounds::Rounds;
 use p4sched_proto::p4sched::v1::CalendarPlace;
 
-/// See the module.
+/// A calendar whose head moves by time, by bytes, or when its queue is empty.
 #[derive(Debug, Clone)]
 pub struct Calendar<E> {
     rounds: Rounds<E>,
-    /// Bytes that have left in the head's round.
+    /// Bytes that have left in the round of the head.
     served: u64,
     calendar: CalendarConfig,
     buffer: usize,
 }
 
 impl<E> Calendar<E> {
-    /// An empty calendar at round 0.
     pub fn new(config: &PortConfig) -> Self {
         Calendar {
             rounds: Rounds::new(config.calendar.queues),
@@ -51,7 +50,7 @@ impl<E> Calendar<E> {
         }
     }
 
-    /// Moves the head to where it is at `now`.
+    /// Moves the head to its round at `now`, if it moves by time.
     fn turn(&mut self, now: Nanos) {
         if let Some(round) = now.checked_div(self.calendar.turn_ns) {
             self.rounds.advance(round);
@@ -64,7 +63,7 @@ impl<E> Calendar<E> {
 }
 
 impl<E: Element> Calendar<E> {
-    /// The round that an element is filed for; the head is where it is now.
+    /// The round that an element is filed for. May move the head of an empty calendar.
     fn round_of(&mut self, element: &E) -> u64 {
         let head = self.rounds.head();
         match self.calendar.place {

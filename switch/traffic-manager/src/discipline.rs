@@ -1,4 +1,4 @@
-//! What a port does with its packets: which one it refuses or gives up, and which one it sends next.
+//! The disciplines of a port. A discipline chooses which packet to drop and which one to send next.
 //!
 //! A discipline is one file and one line in the list of `lib.rs`. Its number and its name come from `Discipline` in
 //! `proto/p4sched/v1/traffic_manager.proto`.
@@ -13,97 +13,93 @@ pub trait Scheduling<E>: Debug {
     /// Takes an element at `now`, refuses it, or takes it and gives up another one.
     fn offer(&mut self, now: Nanos, element: E) -> Verdict<E>;
 
-    /// Takes an element at `now` even if there is no room.
+    /// Takes an element at `now` even if the buffer is full.
     fn append(&mut self, now: Nanos, element: E);
 
-    /// The element that is sent at `at`, or none if none may leave.
+    /// Removes and returns the element that is sent at `at`; `None` if no element may leave.
     fn take(&mut self, at: Nanos) -> Option<E>;
 
-    /// Elements that one of this priority would find.
+    /// The queue length that a new element of this priority would see.
     fn length(&self, priority: u8) -> usize;
 
-    /// The earliest instant at which some element may leave; 0 if nothing but the link holds them back.
+    /// The earliest instant at which some element may leave; 0 if only the link delays them.
     fn ready(&self) -> Nanos {
         0
     }
 
-    /// Takes every element out, those of a user in order. Who had paid for one has not.
+    /// Removes all elements; those of one user in order. Charges for these elements are cancelled.
     fn drain(&mut self) -> Vec<E> {
         std::iter::from_fn(|| self.take(NEVER)).collect()
     }
 
-    /// Follows a change of the port's configuration at `now`. False if it cannot: the elements are then drained, and
-    /// appended to a new one.
+    /// Applies a new port configuration at `now`. Returns false if it cannot: the caller then drains the elements and
+    /// appends them to a new discipline.
     fn follow(&mut self, now: Nanos, config: &PortConfig) -> bool;
 
-    /// The round that a calendar serves at `now`, counted from its beginning.
+    /// The round that a calendar serves at `now`, counted from 0.
     fn round(&self, _now: Nanos) -> Option<u64> {
         None
     }
 }
 
-/// What a discipline reads in a packet, beside its priority and its length.
+/// The marks of a packet that a discipline reads, besides priority and length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Reads {
-    /// The user that it belongs to.
+    /// The user of the packet.
     pub user: bool,
-    /// Its leaf in a tree.
+    /// The packet's leaf in a tree.
     pub leaf: bool,
-    /// Its rank; in a tree that of each level, the root's first.
+    /// The packet's rank; in a tree its rank at each level, the root's first.
     pub ranks: [bool; LEVELS],
 }
 
 impl Reads {
-    /// Nothing.
     pub const NOTHING: Reads = Reads {
         user: false,
         leaf: false,
         ranks: [false; LEVELS],
     };
-    /// The user.
     pub const USER: Reads = Reads {
         user: true,
         ..Reads::NOTHING
     };
-    /// The rank.
     pub const RANK: Reads = Reads {
         ranks: [true, false, false, false],
         ..Reads::NOTHING
     };
 }
 
-/// What is known of a discipline without a port.
+/// Properties of a discipline that do not depend on a port.
 pub(crate) trait Described {
-    /// All priorities share one buffer of `buffer_packets`.
+    /// Whether all priorities share one buffer of `buffer_packets`.
     const ONE_BUFFER: bool = true;
-    /// It can be a node of a tree: it sends whenever something waits.
+    /// Whether it can be a node of a tree: it sends whenever an element waits.
     const NESTS: bool = false;
 
-    /// What it reads.
+    /// The marks of a packet that the discipline reads.
     fn reads(_config: &PortConfig) -> Reads {
         Reads::NOTHING
     }
 
-    /// Checks what it alone needs of a configuration.
+    /// Checks the settings that only this discipline uses.
     fn check(_port: Port, _config: &PortConfig) -> Result<(), ConfigError> {
         Ok(())
     }
 }
 
-/// Declares the disciplines: `module: Type;` for each, by the name that it has in the protocol.
+/// Declares the disciplines as `module: Type;`. The type has the name of the discipline in the protocol.
 macro_rules! disciplines {
     ($($module:ident: $Type:ident;)*) => {
         $(
             pub mod $module;
         )*
 
-        /// Those that a port can have.
         pub const DISCIPLINES: &[Discipline] = &[$(Discipline::$Type),*];
 
-        /// The discipline of a configuration, with nothing that waits.
+        /// An empty discipline for a configuration.
         ///
         /// # Panics
-        /// [`PortConfig::check`] refuses the configuration.
+        /// If [`PortConfig::check`] refuses the configuration.
         pub fn scheduling<E: Element + Send + 'static>(config: &PortConfig) -> Box<dyn Scheduling<E> + Send> {
             match config.discipline {
                 $(Discipline::$Type => Box::new($module::$Type::new(config)),)*
@@ -111,7 +107,7 @@ macro_rules! disciplines {
             }
         }
 
-        /// What the discipline of a configuration reads in a packet.
+        /// The marks of a packet that the discipline of a configuration reads.
         pub fn reads(config: &PortConfig) -> Reads {
             match config.discipline {
                 $(Discipline::$Type => <$module::$Type<()> as Described>::reads(config),)*
@@ -119,7 +115,7 @@ macro_rules! disciplines {
             }
         }
 
-        /// True for the disciplines in which all priorities share one buffer of `buffer_packets`.
+        /// Whether all priorities share one buffer of `buffer_packets`.
         pub fn one_buffer(discipline: Discipline) -> bool {
             match discipline {
                 $(Discipline::$Type => <$module::$Type<()> as Described>::ONE_BUFFER,)*
@@ -127,7 +123,7 @@ macro_rules! disciplines {
             }
         }
 
-        /// True for the disciplines that can be a node of a tree.
+        /// Whether the discipline can be a node of a tree.
         pub fn nests(discipline: Discipline) -> bool {
             match discipline {
                 $(Discipline::$Type => <$module::$Type<()> as Described>::NESTS,)*
@@ -135,7 +131,7 @@ macro_rules! disciplines {
             }
         }
 
-        /// Checks what the discipline of a configuration alone needs.
+        /// Checks the settings that only this discipline uses.
         pub(crate) fn check(port: Port, config: &PortConfig) -> Result<(), ConfigError> {
             match config.discipline {
                 $(Discipline::$Type => <$module::$Type<()> as Described>::check(port, config),)*

@@ -1,20 +1,21 @@
 //! Deficit round robin over users, in one shared buffer.
 //!
 //! Source: Shreedhar and Varghese, "Efficient Fair Queuing using Deficit Round Robin", SIGCOMM 1995. As in the paper, a
-//! full buffer is relieved at the longest queue (McKenney's buffer stealing): with plain tail drop a user that fills the
-//! buffer would lock the others out.
+//! packet that arrives at a full buffer pushes one out of the longest queue (McKenney's buffer stealing). With plain
+//! tail drop, a user that fills the buffer would lock the others out.
 //!
 //! ```text
-//! arrival:   if the buffer is full: if no queue is longer than the arriving user's with this packet: drop the packet
-//!                                   else push out the latest packet of the longest queue (in packets)
+//! arrival:   if the buffer is full:
+//!                if the arriving user's queue, with this packet, is a longest one (in packets): drop the packet
+//!                else push out the latest packet of the longest queue
 //!            append to the user's queue; a queue that was empty joins the end of the round with deficit 0
-//! departure: for the user at the head of the round: deficit += quantum, once a visit
+//! departure: when a visit to the user at the head of the round begins: deficit += quantum
 //!            if its first packet is no larger than the deficit: send it, deficit -= its length;
-//!                a queue that is empty then leaves the round, and its deficit is lost
+//!                if its queue is empty then, it leaves the round and loses its deficit
 //!            else the user goes to the end of the round and keeps its deficit
 //! ```
 //!
-//! While two users have packets waiting, the bytes sent for them differ by at most quantum + 2 * largest frame.
+//! While two users have packets waiting, the bytes sent for them differ by at most quantum + 2 * largest frame size.
 
 use std::collections::VecDeque;
 use std::fmt::Debug;
@@ -24,22 +25,21 @@ use crate::discipline::{Described, Reads, Scheduling};
 use crate::packet::{DropReason, Element, Nanos, Verdict};
 use crate::user_queues::{UserPlace, UserQueues};
 
-/// See the module.
+/// Deficit round robin over users.
 #[derive(Debug, Clone)]
 pub struct Drr<E> {
     queues: UserQueues<E>,
-    /// Users with a packet, in the order of service.
+    /// Users with a waiting packet, in the order of service.
     round: VecDeque<UserPlace>,
-    /// Bytes each user may still send in this round; index = place of the user.
+    /// Bytes that each user may still send in this round; index = place of the user.
     deficits: Vec<u64>,
-    /// The user at the head of the round has had its quantum for this visit.
+    /// Whether the user at the head of the round has received its quantum for this visit.
     granted: bool,
     quantum: u64,
     buffer: usize,
 }
 
 impl<E: Element> Drr<E> {
-    /// Without users.
     pub fn new(config: &PortConfig) -> Self {
         Drr {
             queues: UserQueues::new(),
@@ -70,7 +70,8 @@ impl<E: Element> Scheduling<E> for Drr<E> {
         if self.queues.len() >= self.buffer {
             let length_with_it = self.queues.len_of(element.user()) + 1;
             match self.queues.longest() {
-                // Longer than a queue that has a packet, so at least two: the victim's queue stays in the round.
+                // The other queue is longer than one that holds a packet, so it holds at least two: its user stays in
+                // the round.
                 Some((place, length)) if length > length_with_it => victim = Some(self.queues.pop_back(place).0),
                 _ => return Verdict::Refused(element, DropReason::Full),
             }

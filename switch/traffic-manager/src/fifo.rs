@@ -1,10 +1,10 @@
 //! First in, first out, with tail drop.
 //!
-//! Source: the baseline of every scheduling paper; RFC 2309 section 2 names its fault, lock-out.
+//! Source: the baseline of every scheduling paper. RFC 2309 section 2 names its weakness, lock-out.
 //!
 //! ```text
 //! arrival:   if length < buffer: append; else drop the arriving packet
-//! departure: the oldest
+//! departure: the oldest packet
 //! ```
 
 use std::collections::VecDeque;
@@ -14,7 +14,7 @@ use crate::config::PortConfig;
 use crate::discipline::{Described, Scheduling};
 use crate::packet::{DropReason, Nanos, Verdict};
 
-/// See the module.
+/// One queue with tail drop.
 #[derive(Debug, Clone)]
 pub struct Fifo<E> {
     elements: VecDeque<E>,
@@ -22,7 +22,6 @@ pub struct Fifo<E> {
 }
 
 impl<E> Fifo<E> {
-    /// An empty queue.
     pub fn new(config: &PortConfig) -> Self {
         Fifo {
             elements: VecDeque::new(),

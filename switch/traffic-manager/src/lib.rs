@@ -1,19 +1,19 @@
-//! The traffic manager of a switch: per port a scheduling discipline, queues with limited room, one shaped link and a
-//! propagation delay.
+//! The traffic manager of a switch. Each port has a scheduling discipline, queues of limited size, one shaped link and
+//! a propagation delay.
 //!
-//! It is pure: it reads no clock and does no I/O. The caller passes the time in, and takes packets out with
-//! [`TrafficManager::dequeue`] in the order in which an ideal link would send them, each with the ideal instant at which
-//! its transmission starts and at which the far end has it. However late the caller asks, these instants are the same, so
-//! no rate is lost to a slow caller. One rule makes that so: **before a packet is enqueued at `now`, everything that is due
-//! before `now` is dequeued**.
+//! It is pure: it reads no clock and does no I/O. The caller passes the time in and takes packets out with
+//! [`TrafficManager::dequeue`], in the order in which an ideal link would send them. Each packet comes with two ideal
+//! instants: the start of its transmission and its arrival at the far end. They do not depend on how late the caller
+//! asks, so a slow caller does not reduce the rate. This needs one rule: **before a packet is enqueued at `now`,
+//! everything that is due before `now` is dequeued**.
 //!
-//! A port works at its rate whenever it has a packet that may leave. A transmission starts at the later of the end of the
-//! one before and the instant at which a packet may leave (its enqueueing, or later behind a packet-rate limiter). On a
-//! port that is not shaped a packet leaves when it is enqueued. Ends of transmissions keep their fractions of a nanosecond,
-//! so the rate is exact over any busy period.
+//! A port sends at its rate whenever it has a packet that may leave. A transmission starts when the transmission before
+//! it has ended and the packet may leave. A packet may leave from its enqueueing on, or later behind a packet-rate
+//! limiter. On a port that is not shaped, a packet leaves when it is enqueued. The end of a transmission keeps its
+//! fraction of a nanosecond, so the rate is exact over any busy period.
 //!
-//! [`DISCIPLINES`] lists what a port can do with its packets. Each is one file and one line in the list below. The models of
-//! the schedulers that are ideals are these disciplines, with packets of their own ([`Element`]).
+//! [`DISCIPLINES`] lists the disciplines. Each is one file and one line in the list below. The models of the ideal
+//! schedulers use these disciplines too, with their own kind of packet ([`Element`]).
 //!
 //! ```
 //! use p4sched_traffic_manager::{Offered, PortConfig, TrafficManager};

@@ -1,4 +1,4 @@
-//! A clock that work at a fixed rate pushes forward, exactly.
+//! An exact clock for work at a fixed rate.
 
 use crate::packet::Nanos;
 
@@ -6,8 +6,8 @@ const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
 /// The instant from which a rate-limited resource is free: `free_ns + rest / rate` ns.
 ///
-/// The fraction is kept as a numerator over the rate, so no rounding adds up: over any busy period the work done is
-/// exactly rate * time, to less than a nanosecond.
+/// The fraction is kept as a numerator over the rate, so rounding errors do not add up. Over any busy period the work
+/// done is exactly rate * time, to less than a nanosecond.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Pace {
     free_ns: Nanos,
@@ -15,14 +15,14 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// The instant from which the resource is free, rounded down.
+    /// The instant from which the resource is free, rounded down to ns.
     #[inline]
     pub fn free_ns(&self) -> Nanos {
         self.free_ns
     }
 
-    /// Work that is ready at `ready` begins at the answer: when it is ready or when the resource is free, whichever is
-    /// later. An idle time is lost, never saved up.
+    /// Returns the instant at which work that is ready at `ready` begins: `ready`, or the instant from which the
+    /// resource is free, if that is later. Idle time is not saved up.
     #[inline]
     pub fn begin(&mut self, ready: Nanos) -> Nanos {
         if ready > self.free_ns {
@@ -32,7 +32,7 @@ impl Pace {
         self.free_ns
     }
 
-    /// Adds `units` of work at `rate` units a second (not 0) and answers with the instant of its end.
+    /// Adds `units` of work at `rate` units per second (not 0). Returns the instant of its end.
     #[inline]
     pub fn work(&mut self, units: u64, rate: u64) -> Nanos {
         let (whole, rest) = match units
@@ -51,14 +51,14 @@ impl Pace {
         self.free_ns
     }
 
-    /// Adds work of whole nanoseconds and answers with the instant of its end.
+    /// Adds work of whole nanoseconds. Returns the instant of its end.
     #[inline]
     pub fn take(&mut self, ns: Nanos) -> Nanos {
         self.free_ns = self.free_ns.saturating_add(ns);
         self.free_ns
     }
 
-    /// Forgets the fraction, whose denominator was the old rate.
+    /// Forgets the fraction, because its denominator was the old rate.
     pub fn rate_changed(&mut self) {
         self.rest = 0;
     }

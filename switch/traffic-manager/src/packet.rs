@@ -1,73 +1,70 @@
-//! What goes into the traffic manager, and what comes out.
+//! The input and the output of the traffic manager.
 
 use std::fmt::Debug;
 
 /// Nanoseconds since the switch started.
 pub type Nanos = u64;
 
-/// Instant of "never".
+/// An instant that never comes.
 pub(crate) const NEVER: Nanos = Nanos::MAX;
 
 /// Number of a port; 9 bits in v1model.
 pub type Port = u16;
 
-/// A packet on its way into a queue.
+/// A packet that is offered to a queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offered<P> {
     /// Egress port.
     pub port: Port,
-    /// 0..=7, 7 the most urgent.
+    /// Priority 0..=7; 7 is the most urgent.
     pub priority: u8,
-    /// Length in bytes that the shaper charges.
+    /// Length in bytes, as charged by the shaper.
     pub len: u32,
-    /// Whose packet it is, for disciplines that read it ([`crate::reads`]).
+    /// The user of the packet, for disciplines that read it ([`crate::reads`]).
     pub user: u64,
-    /// How urgent it is (smaller = more), for disciplines that read it; in a tree at the root.
+    /// The rank, for disciplines that read it; in a tree, the rank at the root. A smaller rank is more urgent.
     pub rank: u64,
     /// Its place in a tree.
     pub levels: Option<Box<Levels>>,
-    /// The packet itself.
     pub item: P,
 }
 
-/// What became of an offered packet.
+/// The result of offering a packet.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Enqueued<P> {
-    /// It waits in its queue.
+    /// The packet waits in its queue.
     Queued {
-        /// The packet's priority.
+        /// The priority of the packet.
         queue: u8,
-        /// Packets it found: in its queue, or in the whole buffer of a one-buffer discipline.
+        /// Packets that waited before it in its queue, or in the shared buffer of a one-buffer discipline.
         length_before: u32,
     },
-    /// It was not taken.
+    /// The packet was dropped.
     Dropped {
-        /// The packet's priority.
+        /// The priority of the packet.
         queue: u8,
-        /// The packet.
         item: P,
-        /// Why.
         reason: DropReason,
     },
-    /// It waits in its queue, and another packet had to leave for it.
+    /// The packet waits in its queue, and another packet was pushed out.
     PushedOut {
-        /// The new packet's priority.
+        /// The priority of the new packet.
         queue: u8,
-        /// Packets in the buffer before either.
+        /// Packets in the buffer before the change.
         length_before: u32,
-        /// The packet that left.
+        /// The packet that was pushed out.
         victim: Removed<P>,
     },
 }
 
-/// Why a packet was not taken.
+/// Why a packet was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DropReason {
-    /// No room for it.
+    /// The queue or the buffer is full.
     Full,
-    /// Too far ahead for the calendar; under [`crate::Discipline::Afq`] its user has booked all rounds.
+    /// Too far ahead for the calendar. Under [`crate::Discipline::Afq`], the user has used up all rounds.
     TooFar,
-    /// Its priority is above 7. BMv2 drops such packets too.
+    /// The priority is above 7. BMv2 drops such packets too.
     NoSuchQueue,
     /// The tree has no such leaf.
     NoSuchLeaf,
@@ -76,82 +73,79 @@ pub enum DropReason {
 /// A packet that left its queue without being sent.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Removed<P> {
-    /// Egress port that it waited for.
+    /// Egress port of its queue.
     pub port: Port,
-    /// Its priority.
+    /// The priority of the packet.
     pub queue: u8,
-    /// Its length in bytes.
+    /// Length in bytes.
     pub len: u32,
-    /// When it was enqueued.
+    /// The instant at which it was enqueued.
     pub enq_ns: Nanos,
-    /// The packet.
     pub item: P,
 }
 
-/// A packet that the link takes.
+/// A packet that the link sends.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Departure<P> {
-    /// Egress port.
     pub port: Port,
-    /// The packet's priority.
+    /// The priority of the packet.
     pub queue: u8,
-    /// The packet.
     pub item: P,
-    /// Its length in bytes, as charged to the link.
+    /// Length in bytes, as charged to the link.
     pub len: u32,
-    /// When it was enqueued.
+    /// The instant at which it was enqueued.
     pub enq_ns: Nanos,
-    /// Packets it found when it came (see [`Enqueued::Queued`]).
+    /// The queue length when it was enqueued (see [`Enqueued::Queued`]).
     pub enq_length: u32,
-    /// Packets left behind, counted in the same way, itself not included.
+    /// Packets that remain, without this one, counted like `enq_length`.
     pub length_after: u32,
-    /// The ideal instant at which its first bit goes out.
+    /// The ideal instant at which its first bit is sent.
     pub start_ns: Nanos,
-    /// The ideal instant at which the far end has all of it: start + transmission time + propagation delay.
+    /// The ideal instant at which the far end has the whole packet: start + transmission time + propagation delay.
     pub arrival_ns: Nanos,
 }
 
-/// Levels of a tree, the root and the leaves included.
+/// Largest number of levels in a tree, including the root and the leaves.
 pub const LEVELS: usize = 4;
 
 /// The place of a packet in a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Levels {
-    /// The number of its leaf among the nodes.
+    /// The node number of its leaf.
     pub leaf: u64,
-    /// Its ranks at the levels below the root.
+    /// The ranks at the levels below the root.
     pub ranks: [u64; LEVELS - 1],
 }
 
-/// What a packet tells the discipline of its port.
+/// The values of a packet that a discipline reads.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Marks {
-    /// Whose it is.
+    /// The user of the packet.
     pub user: u64,
-    /// How urgent it is; in a tree at the root.
+    /// The rank; in a tree, the rank at the root. A smaller rank is more urgent.
     pub rank: u64,
     /// Its place in a tree.
     pub levels: Option<Box<Levels>>,
 }
 
-/// 256 / weight of weight 1.
+/// 256 / weight for weight 1.
 pub const SCALE_OF_WEIGHT_1: u32 = 256;
 
-/// What waits, as a discipline sees it: a packet, or a reference to one. "Element" is the word of the PIFO paper.
+/// A waiting item of a discipline: a packet, or a reference to one. "Element" is the word of the PIFO paper.
 pub trait Element: Debug {
-    /// 0..=7, 7 the most urgent.
+    /// Priority 0..=7; 7 is the most urgent.
     fn priority(&self) -> u8;
     /// Length in bytes.
     fn bytes(&self) -> u32;
-    /// Whose it is.
+    /// The user that it belongs to.
     fn user(&self) -> u64;
-    /// How urgent it is: smaller = more.
+    /// The rank. A smaller rank is more urgent.
     fn rank(&self) -> u64;
-    /// 256 / weight of its user.
+    /// 256 / weight of the user.
     fn scale(&self) -> u32 {
         SCALE_OF_WEIGHT_1
     }
-    /// Its place in a tree, if it has one.
+    /// The place in a tree, if it has one.
     fn levels(&self) -> Option<&Levels> {
         None
     }
@@ -162,10 +156,10 @@ pub trait Element: Debug {
 pub(crate) struct Queued<P> {
     pub priority: u8,
     pub len: u32,
-    /// Depth it found.
+    /// The queue length when it was enqueued.
     pub enq_length: u32,
     pub enq_ns: Nanos,
-    /// Number of the arrival at this port: keeps order when queues are re-filed.
+    /// Number of the arrival at this port. It keeps the order when queues are rebuilt.
     pub arrival: u64,
     pub user: u64,
     pub rank: u64,
@@ -195,13 +189,13 @@ impl<P: Debug> Element for Queued<P> {
     }
 }
 
-/// A discipline's answer to what it is offered.
+/// The answer of a discipline to an offered element.
 #[derive(Debug)]
 pub enum Verdict<E> {
-    /// It waits.
+    /// The element waits.
     Taken,
-    /// It is not taken.
+    /// The element is dropped.
     Refused(E, DropReason),
-    /// It waits, and this one had to leave for it.
+    /// The element waits, and this other element is pushed out.
     PushedOut(E),
 }

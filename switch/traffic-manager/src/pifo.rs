@@ -1,4 +1,4 @@
-//! Push-in first-out queue: always sends the smallest rank, and when full gives up the largest.
+//! Push-in first-out queue: always sends the smallest rank; when full, pushes out the largest.
 //!
 //! Source: Sivaraman et al., "Programmable Packet Scheduling at Line Rate", SIGCOMM 2016, with the push-out that the
 //! AIFO paper's ideal assumes (section 2, Fig. 2).
@@ -10,7 +10,7 @@
 //! departure: the smallest (rank, arrival)
 //! ```
 //!
-//! Among equal ranks the latest arrival is pushed out, so the arriving packet loses a tie.
+//! Among equal ranks the latest arrival is pushed out, so the arriving packet loses on equal rank.
 
 use std::fmt::Debug;
 
@@ -20,17 +20,16 @@ use crate::packet::{DropReason, Element, Nanos, Verdict};
 use crate::slab::Slab;
 use crate::sorted::Sorted;
 
-/// See the module.
+/// A queue sorted by rank.
 #[derive(Debug, Clone)]
 pub struct Pifo<E> {
-    /// Places of the elements, by rank.
+    /// Places of the elements, sorted by rank.
     order: Sorted,
     elements: Slab<E>,
     buffer: usize,
 }
 
 impl<E> Pifo<E> {
-    /// An empty queue.
     pub fn new(config: &PortConfig) -> Self {
         Pifo {
             order: Sorted::new(),

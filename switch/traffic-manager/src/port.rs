@@ -1,4 +1,4 @@
-//! One port: a discipline, a link, and counts.
+//! One port: a discipline, a link and counters.
 
 use std::fmt::Debug;
 
@@ -9,20 +9,20 @@ use crate::packet::{Departure, DropReason, Enqueued, Marks, NEVER, Nanos, Offere
 use crate::stats::PortStats;
 use crate::{reads, scheduling};
 
-/// See the module.
 #[derive(Debug)]
 pub(crate) struct PortQueues<P> {
     port: Port,
     config: PortConfig,
     buffer: Box<dyn Scheduling<Queued<P>> + Send>,
     link: Pace,
-    /// When the last frame is at the far end. No later frame is there earlier, even if the delay becomes shorter.
+    /// The instant at which the last frame is at the far end. No later frame arrives earlier, even if the delay becomes
+    /// shorter.
     last_arrival_ns: Nanos,
-    /// The link and `last_arrival_ns` before the packet that left last.
+    /// The link and `last_arrival_ns` as they were before the latest departure.
     before: (Pace, Nanos),
-    /// When the buffer last became non-empty. No packet leaves before.
+    /// The instant at which the buffer last became non-empty. No packet leaves before it.
     backlogged_since: Nanos,
-    /// Packets that what is behind the port takes; `None`: any number.
+    /// Packets that the receiver behind the port can take; `None`: any number.
     room: Option<u32>,
     backlog: u32,
     arrivals: u64,
@@ -68,7 +68,7 @@ impl<P: Debug + Send + 'static> PortQueues<P> {
         self.buffer.length(queue) as u32
     }
 
-    /// Ideal start of the next transmission, [`NEVER`] without a packet and while there is no room behind the port.
+    /// Ideal start of the next transmission; [`NEVER`] if no packet waits or the receiver behind the port has no room.
     pub fn due(&self) -> Nanos {
         if self.room == Some(0) || self.backlog == 0 {
             return NEVER;
@@ -162,7 +162,7 @@ impl<P: Debug + Send + 'static> PortQueues<P> {
         })
     }
 
-    /// The link carries so many bytes. Returns when the far end has them.
+    /// Sends `len` bytes on the link. Returns the instant at which the far end has them.
     fn carry(&mut self, len: u32) -> Nanos {
         let sent_ns = match self.config.rate_bps {
             0 => self.link.free_ns(),
@@ -172,13 +172,13 @@ impl<P: Debug + Send + 'static> PortQueues<P> {
         self.last_arrival_ns
     }
 
-    /// The packet that left last has this length on the link, another one than in its queue.
+    /// Changes the length on the link of the latest departure. Returns the instant at which the far end has it.
     pub fn resize_departure(&mut self, len: u32) -> Nanos {
         (self.link, self.last_arrival_ns) = self.before;
         self.carry(len)
     }
 
-    /// Lets so many packets depart (`None`: any number). After none could, the link is free from `now` on.
+    /// Lets this number of packets depart (`None`: any number). If the room was 0, the link is free from `now` on.
     pub fn set_room(&mut self, now: Nanos, room: Option<u32>) {
         if self.room == Some(0) && room != Some(0) {
             self.link.begin(now);
@@ -186,7 +186,7 @@ impl<P: Debug + Send + 'static> PortQueues<P> {
         self.room = room;
     }
 
-    /// A packet departs. On a link with a delay it is not yet at the far end, where the room is.
+    /// Uses up room for one packet. A link with a delay uses none, because the packet is not yet at the far end.
     fn take_room(&mut self) {
         if let Some(room) = &mut self.room
             && self.config.delay_ns == 0
@@ -195,8 +195,8 @@ impl<P: Debug + Send + 'static> PortQueues<P> {
         }
     }
 
-    /// Takes a new configuration. Packets that wait stay, even beyond a smaller room, and keep their order of arrival
-    /// and their time of enqueueing; a frame on the link ends at the rate it began with.
+    /// Applies a new configuration. Waiting packets stay, even beyond a smaller buffer. They keep their order of
+    /// arrival and their time of enqueueing. A frame on the link ends at the rate it began with.
     pub fn configure(&mut self, now: Nanos, config: PortConfig) {
         let old = std::mem::replace(&mut self.config, config);
         if old.rate_bps != self.config.rate_bps {
@@ -213,7 +213,7 @@ impl<P: Debug + Send + 'static> PortQueues<P> {
         self.backlogged_since = now;
     }
 
-    /// Asks again for what the discipline reads in every packet that waits.
+    /// Updates the marks of every waiting packet.
     pub fn reclassify(&mut self, now: Nanos, mut classify: impl FnMut(&P) -> Marks) {
         if reads(&self.config) == Reads::NOTHING {
             return;
@@ -228,19 +228,18 @@ impl<P: Debug + Send + 'static> PortQueues<P> {
         }
     }
 
-    /// The round that a calendar serves.
     pub fn round(&self, now: Nanos) -> Option<u64> {
         self.buffer.round(now)
     }
 
-    /// Takes every packet out of the buffer, in order of arrival.
+    /// Removes all packets from the buffer, in order of arrival.
     fn drain(&mut self) -> Vec<Queued<P>> {
         let mut packets = self.buffer.drain();
         packets.sort_by_key(|packet| packet.arrival);
         packets
     }
 
-    /// Removes every packet, in order of arrival.
+    /// Removes all packets, in order of arrival, and counts them as flushed.
     pub fn flush(&mut self, mut removed: impl FnMut(Removed<P>)) {
         for packet in self.drain() {
             self.count_out(&packet);

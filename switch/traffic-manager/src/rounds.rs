@@ -1,30 +1,29 @@
 //! A ring of FIFO queues, one for each of the coming rounds.
 //!
-//! The round that is served is the head. When it is over, its queue becomes that of the last round within reach. What
-//! waits in it still is late, and leaves before all that was filed for later rounds. So elements leave in the order of
-//! rounds and of arrival, however the head moves.
+//! The head is the round that is served. When it is over, its queue is used again for the new last round. Elements that
+//! still wait in it are late: they leave before all elements of later rounds. So elements leave in the order of rounds
+//! and, within a round, of arrival, however the head moves.
 
 use std::collections::VecDeque;
 use std::fmt::Debug;
 
-/// No round.
+/// Stands for no round.
 const NEVER: u64 = u64::MAX;
 
-/// See the module.
 #[derive(Debug, Clone)]
 pub(crate) struct Rounds<E> {
-    /// The queue of round r is r modulo their number.
+    /// The queue of round r is at index r modulo the number of queues.
     queues: Vec<VecDeque<E>>,
     /// Elements of rounds that are over.
     late: VecDeque<E>,
     head: u64,
-    /// The first round from the head on for which something waits.
+    /// The first round, from the head on, with a waiting element.
     first: u64,
     length: usize,
 }
 
 impl<E> Rounds<E> {
-    /// Empty, at round 0.
+    /// An empty ring at round 0.
     pub fn new(queues: u32) -> Rounds<E> {
         Rounds {
             queues: (0..queues).map(|_| VecDeque::new()).collect(),
@@ -45,22 +44,22 @@ impl<E> Rounds<E> {
         self.head + (self.queues.len() as u64 - 1)
     }
 
-    /// The first round for which something waits; 0 if something is late.
+    /// The first round with a waiting element; 0 if an element is late.
     pub fn first(&self) -> u64 {
         if self.late.is_empty() { self.first } else { 0 }
     }
 
-    /// Elements of all rounds.
+    /// Number of elements in all rounds.
     pub fn len(&self) -> usize {
         self.length
     }
 
-    /// Elements of a round within reach.
+    /// Number of elements in a round between the head and the last one.
     pub fn len_of(&self, round: u64) -> usize {
         self.queues[self.place(round)].len()
     }
 
-    /// Files an element for a round from the head to the last one.
+    /// Files an element for a round between the head and the last one.
     pub fn push(&mut self, round: u64, element: E) {
         let place = self.place(round);
         self.queues[place].push_back(element);
@@ -68,8 +67,8 @@ impl<E> Rounds<E> {
         self.length += 1;
     }
 
-    /// What is late; then the head's oldest element, or that of the first round after it for which something waits. The
-    /// head moves there.
+    /// Removes the oldest late element. If there is none, moves the head to the first round with a waiting element and
+    /// removes the oldest element there.
     pub fn pop(&mut self) -> Option<E> {
         if self.length == 0 {
             return None;
@@ -98,7 +97,7 @@ impl<E> Rounds<E> {
         self.head = self.head.max(round);
     }
 
-    /// Takes every element out. The head stays.
+    /// Removes all elements. The head stays.
     pub fn drain(&mut self) -> Vec<E> {
         let in_order = (self.head..=self.last())
             .map(|round| self.place(round))
@@ -115,7 +114,7 @@ impl<E> Rounds<E> {
         (round % self.queues.len() as u64) as usize
     }
 
-    /// The first round from this one on for which something waits.
+    /// The first round, from this one on, with a waiting element.
     fn next(&self, round: u64) -> u64 {
         if self.length == self.late.len() {
             return NEVER;

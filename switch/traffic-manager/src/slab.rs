@@ -1,6 +1,5 @@
-//! Numbered places that are used again, so that queues of linked or sorted packets allocate nothing once grown.
+//! Numbered places that are reused, so that linked and sorted queues do not allocate memory once they have grown.
 
-/// Values at stable numbers.
 #[derive(Debug, Clone)]
 pub(crate) struct Slab<T> {
     places: Vec<Option<T>>,
@@ -33,7 +32,7 @@ impl<T> Slab<T> {
         self.places[place as usize].take().expect("the place is in use")
     }
 
-    /// Takes every value out. The places stay.
+    /// Removes all values. The places stay allocated.
     pub fn drain(&mut self) -> Vec<T> {
         let values = self.places.iter_mut().filter_map(Option::take).collect();
         self.free = (0..self.places.len() as u32).rev().collect();

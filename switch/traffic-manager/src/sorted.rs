@@ -1,15 +1,15 @@
-//! Numbers in the order of their keys, with both ends at hand: smallest and largest key first, equal keys by arrival.
+//! Numbers sorted by key, with fast access to both ends. Equal keys are sorted by arrival.
 //!
-//! A sorted list in pieces. A queue of a switch holds so few packets that moving some keys costs less than a heap; pieces keep
-//! that so for queues of any length. Nothing is allocated while one piece holds all.
+//! The list is cut into pieces. A queue of a switch holds so few packets that moving some keys costs less than a heap.
+//! Pieces keep the cost low for long queues. Nothing is allocated while one piece holds all entries.
 
-/// Entries of a piece.
+/// Largest number of entries in a piece.
 const PIECE: usize = 512;
 
-/// The list.
 #[derive(Debug, Clone)]
 pub(crate) struct Sorted {
-    /// Key and number, the largest key first; of equal keys the latest first. No piece is empty, but the only one may be.
+    /// Key and number, the largest key first; of equal keys the latest first. A piece is empty only if it is the only
+    /// one.
     pieces: Vec<Vec<(u64, u32)>>,
     length: usize,
 }
@@ -26,12 +26,11 @@ impl Sorted {
         self.length
     }
 
-    /// The largest key.
     pub fn largest(&self) -> Option<u64> {
         self.pieces[0].first().map(|&(key, _)| key)
     }
 
-    /// Adds a number behind all with the same key.
+    /// Inserts a number after all entries with the same key.
     pub fn insert(&mut self, key: u64, number: u32) {
         let all_above = |piece: &Vec<(u64, u32)>| piece.last().is_some_and(|&(last, _)| last > key);
         let last = self.pieces.len() - 1;
@@ -46,7 +45,7 @@ impl Sorted {
         }
     }
 
-    /// Removes the earliest of the smallest key.
+    /// Removes the earliest number with the smallest key.
     pub fn pop_smallest(&mut self) -> Option<u32> {
         let last = self.pieces.len() - 1;
         let (_, number) = self.pieces[last].pop()?;
@@ -54,7 +53,7 @@ impl Sorted {
         Some(number)
     }
 
-    /// Removes the latest of the largest key.
+    /// Removes the latest number with the largest key.
     pub fn pop_largest(&mut self) -> Option<u32> {
         if self.length == 0 {
             return None;
@@ -79,7 +78,7 @@ mod tests {
     #[test]
     fn thousands_of_entries_leave_by_key_and_equal_keys_in_order() {
         let mut sorted = Sorted::new();
-        // By key, then number: the numbers rise.
+        // Sorted by key, then by number, because the numbers rise.
         let mut expected: Vec<(u64, u32)> = Vec::new();
         let mut random = 1_u64;
         for number in 0..20_000 {

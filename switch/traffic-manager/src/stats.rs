@@ -1,13 +1,11 @@
-//! Counts. For every queue: enqueued = dequeued + pushed out + flushed + length, in packets and in bytes.
+//! Counters. For every queue: enqueued = dequeued + pushed out + flushed + length, in packets and in bytes.
 
 use crate::config::QUEUES;
 
-/// Packets, and their bytes.
+/// A number of packets and their bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Count {
-    /// Packets.
     pub packets: u64,
-    /// Bytes.
     pub bytes: u64,
 }
 
@@ -40,55 +38,53 @@ impl std::iter::Sum for Count {
     }
 }
 
-/// Counts of the packets of one priority. In a discipline with one buffer, too, the queue of a packet is its priority.
+/// Counters of the packets of one priority, also for disciplines with one shared buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct QueueStats {
-    /// Waiting now.
+    /// Packets that wait.
     pub length: Count,
-    /// Highest `length.packets` so far.
+    /// Highest value of `length.packets` so far.
     pub max_length_packets: u32,
-    /// Taken into the queue.
+    /// Packets taken into the queue.
     pub enqueued: Count,
-    /// Sent.
+    /// Packets sent.
     pub dequeued: Count,
-    /// Not taken, for want of room.
+    /// Packets refused because there was no room.
     pub dropped: Count,
-    /// Taken, and given up later for another packet.
+    /// Packets that were taken, and later pushed out for another packet.
     pub pushed_out: Count,
-    /// Taken, and removed by [`crate::TrafficManager::flush`].
+    /// Packets that were taken, and later removed by [`crate::TrafficManager::flush`].
     pub flushed: Count,
 }
 
 impl QueueStats {
-    /// True if no packet and no byte is unaccounted for.
+    /// Whether every packet and every byte is accounted for.
     pub fn balanced(&self) -> bool {
         self.enqueued == self.dequeued + self.pushed_out + self.flushed + self.length
     }
 
-    /// Packets that were to be in the queue, and that never left it for the link.
+    /// Packets offered to the queue that were never sent: dropped, pushed out or flushed.
     pub fn lost(&self) -> Count {
         self.dropped + self.pushed_out + self.flushed
     }
 }
 
-/// Counts of one port.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PortStats {
-    /// By priority.
+    /// Counters by priority.
     pub queues: [QueueStats; QUEUES],
-    /// Not taken because their priority is above 7.
+    /// Packets refused because their priority is above 7.
     pub no_such_queue: Count,
-    /// Highest number of packets in all queues together so far.
+    /// Highest number of packets so far in all queues together.
     pub max_length_packets: u32,
 }
 
 impl PortStats {
-    /// One count, summed over the queues: `stats.total(|q| q.dropped)`.
+    /// The sum of one counter over all queues, for example `stats.total(|q| q.dropped)`.
     pub fn total(&self, count: impl Fn(&QueueStats) -> Count) -> Count {
         self.queues.iter().map(count).sum()
     }
 
-    /// True if every queue is balanced.
     pub fn balanced(&self) -> bool {
         self.queues.iter().all(QueueStats::balanced)
     }

@@ -1,19 +1,19 @@
 //! Start-time fair queueing over users: a push-in first-out queue whose ranks are virtual start times, in bytes.
 //!
-//! Source: Goyal, Vin and Cheng, "Start-Time Fair Queueing", SIGCOMM 1996; as a rank function of a PIFO in Sivaraman et al.,
-//! SIGCOMM 2016, and in the AIFO paper, Fig. 1. A program can compute the same ranks at ingress, but does not learn what
-//! the queue refuses or pushes out later and so charges users for it. Here nobody pays for a packet that is not sent: a
-//! choice, AIFO does not say what a drop costs.
+//! Source: Goyal, Vin and Cheng, "Start-Time Fair Queueing", SIGCOMM 1996; as a rank function of a PIFO in Sivaraman et
+//! al., SIGCOMM 2016, and in the AIFO paper, Fig. 1. A program can compute the same ranks at ingress, but it does not
+//! see what the queue later drops or pushes out, so it charges users for these packets too. Here a user pays only for
+//! packets that are sent. This is a choice: AIFO does not say what a drop costs.
 //!
 //! ```text
 //! arrival:   start = max(virtual time, finish of the user)
 //!            if full: if the arriving packet has the largest (start, arrival): drop it
-//!                     else push out the packet with the largest; finish of its user = its start
+//!                     else push out the packet with the largest (start, arrival); finish of its user = its start
 //!            insert; finish of the user = start + length / weight
 //! departure: the smallest (start, arrival); virtual time = its start
 //! ```
 //!
-//! The packet that is pushed out is the last one of its user, so its start is where its user stood without it.
+//! The packet that is pushed out is always the last one of its user, so its start is the user's finish without it.
 
 use std::fmt::Debug;
 
@@ -23,7 +23,7 @@ use crate::packet::{Element, Nanos, Verdict};
 use crate::pifo::Pifo;
 use crate::user_clocks::UserClocks;
 
-/// The virtual clock: what each user's next packet starts at.
+/// The virtual clock: the virtual time, and the start of each user's next packet.
 #[derive(Debug, Clone)]
 pub struct StartTimes {
     finishes: UserClocks,
@@ -31,7 +31,8 @@ pub struct StartTimes {
 }
 
 impl StartTimes {
-    /// For a queue that sends in the order of start times: virtual time never steps back, so old finishes can be forgotten.
+    /// A clock for a queue that sends in the order of start times. Virtual time never steps back, so old finishes are
+    /// deleted.
     pub fn in_order() -> StartTimes {
         StartTimes {
             finishes: UserClocks::new(),
@@ -39,7 +40,7 @@ impl StartTimes {
         }
     }
 
-    /// For any other queue.
+    /// A clock for any other queue.
     pub fn in_any_order() -> StartTimes {
         StartTimes {
             finishes: UserClocks::keeping_all(),
@@ -52,29 +53,29 @@ impl StartTimes {
         self.virtual_time
     }
 
-    /// The start of a packet of this user that arrives now.
+    /// The start of the next packet of this user, if it arrives at the current virtual time.
     pub fn start(&self, user: u64) -> u64 {
         self.finishes.at_least(user, self.virtual_time)
     }
 
-    /// A packet of this user waits. `scale`: 256 / weight of the user.
+    /// Charges a user for a packet that waits. `scale` is 256 / weight of the user.
     pub fn charge(&mut self, user: u64, start: u64, bytes: u32, scale: u32) {
         let cost = (u64::from(bytes) * u64::from(scale)) >> 8;
         self.finishes.set(user, start + cost, self.virtual_time);
     }
 
-    /// The last packet of this user that waits, with this start, is pushed out: what comes next takes its place.
+    /// Cancels the charge for the last waiting packet of a user, which had this start and was pushed out.
     pub fn refund(&mut self, user: u64, start: u64) {
         self.finishes.set(user, start, self.virtual_time);
     }
 
-    /// A packet with this start leaves.
+    /// Sets the virtual time to the start of a packet that leaves.
     pub fn serve(&mut self, start: u64) {
         self.virtual_time = start;
     }
 }
 
-/// An element with its start, by which it is sorted.
+/// An element with its start time, which is its rank.
 #[derive(Debug, Clone)]
 struct Started<E> {
     element: E,
@@ -99,7 +100,7 @@ impl<E: Element> Element for Started<E> {
     }
 }
 
-/// See the module.
+/// Start-time fair queueing over users.
 #[derive(Debug, Clone)]
 pub struct Stfq<E> {
     queue: Pifo<Started<E>>,
@@ -107,7 +108,6 @@ pub struct Stfq<E> {
 }
 
 impl<E> Stfq<E> {
-    /// An empty queue at virtual time 0.
     pub fn new(config: &PortConfig) -> Self {
         Stfq {
             queue: Pifo::new(config),
@@ -166,7 +166,7 @@ impl<E: Element> Scheduling<E> for Stfq<E> {
         Some(element)
     }
 
-    /// Virtual time begins anew: a user pays for sent packets only.
+    /// Starts virtual time again from 0, because a user pays only for packets that are sent.
     fn drain(&mut self) -> Vec<E> {
         self.times = StartTimes::in_order();
         self.queue.drain().into_iter().map(|started| started.element).collect()

@@ -1,7 +1,7 @@
-//! Eight queues with strict priority, 7 the most urgent; tail drop for each.
+//! Eight queues with strict priority; 7 is the most urgent. Each queue has tail drop.
 //!
-//! Source: BMv2 `QueueingLogicPriRL` (bm/bm_sim/queueing.h), whose packet-rate limiter is here too: a packet is told at
-//! its arrival when it may leave, one interval after the one before it in the same queue.
+//! Source: BMv2 `QueueingLogicPriRL` (bm/bm_sim/queueing.h), with its packet-rate limiter. At its arrival a packet gets
+//! the instant from which it may leave: one interval after the packet before it in the same queue.
 //!
 //! ```text
 //! arrival at queue q: if length[q] < size[q]: append, eligible = max(now, eligible of its predecessor + 1/rate[q])
@@ -9,7 +9,7 @@
 //! departure:          the head of the most urgent queue whose head is eligible
 //! ```
 //!
-//! Unlike in BMv2 the queues share one link, so a backlogged queue keeps every less urgent one waiting.
+//! Unlike in BMv2, the queues share one link, so a backlogged queue delays every less urgent one.
 
 use std::collections::VecDeque;
 use std::fmt::Debug;
@@ -19,20 +19,20 @@ use crate::discipline::{Described, Scheduling};
 use crate::pace::Pace;
 use crate::packet::{DropReason, Element, NEVER, Nanos, Verdict};
 
-/// See the module.
+/// Eight queues with strict priority.
 #[derive(Debug, Clone)]
 pub struct Strict<E> {
-    /// With each element the instant before which it may not leave, later than its arrival only behind a packet-rate limiter.
+    /// Each element has the instant from which it may leave. It differs from the arrival only behind a packet-rate
+    /// limiter.
     queues: [VecDeque<(Nanos, E)>; QUEUES],
-    /// When each queue's limiter lets the next packet go.
+    /// The instant at which each queue's limiter lets the next packet leave.
     limiters: [Pace; QUEUES],
     configs: [QueueConfig; QUEUES],
-    /// Bit q: queue q has a packet.
+    /// Bit q is set if queue q has a packet.
     backlogged: u8,
 }
 
 impl<E> Strict<E> {
-    /// Empty queues.
     pub fn new(config: &PortConfig) -> Self {
         Strict {
             queues: std::array::from_fn(|_| VecDeque::new()),
@@ -42,7 +42,7 @@ impl<E> Strict<E> {
         }
     }
 
-    /// Applies a new packet rate to the packets that wait, as if the limiter had been idle before `now`.
+    /// Applies a new packet rate to the waiting packets, as if the limiter had been idle before `now`.
     fn rate_changed(&mut self, now: Nanos, q: usize) {
         self.limiters[q] = Pace::default();
         let mut waiting = std::mem::take(&mut self.queues[q]);
@@ -52,7 +52,7 @@ impl<E> Strict<E> {
         self.queues[q] = waiting;
     }
 
-    /// When a packet that came to queue `q` at `now` may leave.
+    /// The instant from which a packet that came to queue `q` at `now` may leave.
     fn limit(&mut self, q: usize, now: Nanos) -> Nanos {
         let rate_pps = self.configs[q].rate_pps;
         if rate_pps == 0 {
@@ -63,7 +63,7 @@ impl<E> Strict<E> {
         eligible
     }
 
-    /// The backlogged queues, most urgent first, and when their heads may leave.
+    /// The backlogged queues, most urgent first, and the instants from which their heads may leave.
     fn heads(&self) -> impl Iterator<Item = (usize, Nanos)> {
         let mut left = self.backlogged;
         std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! All ports together: which one sends next.
+//! All ports together, and the choice of the port that sends next.
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -11,17 +11,19 @@ use crate::stats::PortStats;
 
 /// Queues and links of all ports. `P` is the packet.
 ///
-/// A port exists once it is configured or once a packet is enqueued for it; until configured it has the default
+/// A port exists once it is configured or once a packet is enqueued for it. Until it is configured it has the default
 /// configuration.
 #[derive(Debug)]
 pub struct TrafficManager<P> {
     /// Sorted by port number.
     ports: Vec<PortQueues<P>>,
-    /// Ideal start of each port's next transmission, side by side so that a scan for the earliest is fast.
+    /// Ideal start of each port's next transmission. They are stored side by side, so that a scan for the earliest is
+    /// fast.
     due: Vec<Nanos>,
-    /// The earliest of these instants and its place, the lower if two are equal. Asked for far more often than it changes.
+    /// The earliest of these instants and its place; the lower place if two are equal. Cached, because it is read
+    /// often.
     first: (Nanos, usize),
-    /// Index = port number; where it is in `ports`, or [`ABSENT`].
+    /// Index = port number; value = place in `ports`, or [`ABSENT`].
     places: Vec<u16>,
     queued: usize,
 }
@@ -35,7 +37,7 @@ impl<P: Debug + Send + 'static> Default for TrafficManager<P> {
 }
 
 impl<P: Debug + Send + 'static> TrafficManager<P> {
-    /// No port yet.
+    /// A traffic manager without ports.
     pub fn new() -> Self {
         TrafficManager {
             ports: Vec::new(),
@@ -46,11 +48,11 @@ impl<P: Debug + Send + 'static> TrafficManager<P> {
         }
     }
 
-    /// Configures a port at `now`. Packets that wait stay, even beyond a smaller room, and all counts go on. A frame on the
-    /// link ends at the rate it began with; a shorter delay never lets a frame overtake the one before it.
+    /// Configures a port at `now`. Waiting packets stay, even beyond a smaller buffer, and all counters continue. A
+    /// frame on the link ends at the rate it began with. A shorter delay never lets a frame overtake the one before it.
     ///
     /// # Errors
-    /// A value that a port can not work with; then nothing is changed.
+    /// A value is invalid. Then nothing is changed.
     pub fn set_port(&mut self, now: Nanos, port: Port, config: PortConfig) -> Result<(), ConfigError> {
         config.check(port)?;
         let place = self.place(port);
@@ -59,17 +61,16 @@ impl<P: Debug + Send + 'static> TrafficManager<P> {
         Ok(())
     }
 
-    /// What is behind a port takes so many packets more (`None`: any number). When they have left, everything waits in the
-    /// queues of the port, and arrivals find them as they are. Once there is room again, transmissions start at `now` or later.
+    /// Sets how many more packets the receiver behind a port can take (`None`: any number). After that number, packets
+    /// wait in the queues of the port. When there is room again, transmissions start at `now` or later.
     ///
-    /// A packet on a link with a propagation delay takes no room: it is not yet behind the port.
+    /// A packet on a link with a propagation delay uses no room, because it is not yet behind the port.
     pub fn set_room(&mut self, now: Nanos, port: Port, room: Option<u32>) {
         let place = self.place(port);
         self.ports[place].set_room(now, room);
         self.reschedule(place);
     }
 
-    /// Configuration of a port.
     pub fn port_config(&self, port: Port) -> PortConfig {
         self.existing(port)
             .map_or_else(PortConfig::default, |port| port.config().clone())
@@ -80,7 +81,7 @@ impl<P: Debug + Send + 'static> TrafficManager<P> {
         self.ports.iter().map(PortQueues::port)
     }
 
-    /// Offers a packet at `now`. Everything due before `now` has to be dequeued first.
+    /// Offers a packet at `now`. Everything that is due before `now` must be dequeued first.
     pub fn enqueue(&mut self, now: Nanos, offered: Offered<P>) -> Enqueued<P> {
         let place = self.place(offered.port);
         let outcome = self.ports[place].enqueue(now, offered);
@@ -91,13 +92,13 @@ impl<P: Debug + Send + 'static> TrafficManager<P> {
         outcome
     }
 
-    /// Ideal start of the next transmission on any port; `None` if all queues are empty.
+    /// Ideal start of the next transmission on any port; `None` if no packet may leave.
     pub fn next_departure(&self) -> Option<Nanos> {
         Some(self.first.0).filter(|&due| due != NEVER)
     }
 
-    /// The packet with the earliest ideal start at or before `now`; on the lower port if two are equal. Call again until
-    /// `None`.
+    /// Removes the packet with the earliest ideal start at or before `now`; the lower port if two are equal. The caller
+    /// repeats this until it returns `None`.
     pub fn dequeue(&mut self, now: Nanos) -> Option<Departure<P>> {
         let (due, place) = self.first;
         if due > now || due == NEVER {
@@ -109,8 +110,9 @@ impl<P: Debug + Send + 'static> TrafficManager<P> {
         Some(departure)
     }
 
-    /// The packet that left this port last has this length on the link: egress has put bytes in front of it, or taken them off. To
-    /// be called before anything else happens at the port. Returns when the far end has the packet.
+    /// Changes the length on the link of the latest departure of a port, because egress has added or removed bytes. It
+    /// must be called before anything else happens at the port. Returns the instant at which the far end has the
+    /// packet.
     pub fn resize_departure(&mut self, port: Port, len: u32) -> Nanos {
         let place = self.place(port);
         let arrival_ns = self.ports[place].resize_departure(len);
@@ -118,7 +120,7 @@ impl<P: Debug + Send + 'static> TrafficManager<P> {
         arrival_ns
     }
 
-    /// Removes every packet from every queue, counted as flushed.
+    /// Removes all packets from all queues and counts them as flushed.
     pub fn flush(&mut self, mut removed: impl FnMut(Removed<P>)) {
         for (port, due) in self.ports.iter_mut().zip(&mut self.due) {
             port.flush(&mut removed);
@@ -128,31 +130,30 @@ impl<P: Debug + Send + 'static> TrafficManager<P> {
         self.queued = 0;
     }
 
-    /// Asks again for what the discipline of a port reads in every packet that waits there.
+    /// Updates the marks of every waiting packet of a port.
     pub fn reclassify(&mut self, now: Nanos, port: Port, classify: impl FnMut(&P) -> Marks) {
         let place = self.place(port);
         self.ports[place].reclassify(now, classify);
         self.reschedule(place);
     }
 
-    /// The round that the calendar of a port serves at `now`, counted from its beginning; none if it has no calendar.
+    /// The round that the calendar of a port serves at `now`, counted from 0; `None` if it has no calendar.
     pub fn round(&self, now: Nanos, port: Port) -> Option<u64> {
         self.existing(port)?.round(now)
     }
 
-    /// Counts of a port.
     pub fn stats(&self, port: Port) -> PortStats {
         self.existing(port)
             .map_or_else(PortStats::default, |port| port.stats().clone())
     }
 
-    /// Packets that a packet of this priority would find: those of its queue, or those of the whole buffer of a one-buffer
-    /// discipline.
+    /// The queue length that a packet of this priority would see: packets of its queue, or of the whole buffer under a
+    /// one-buffer discipline.
     pub fn length(&self, port: Port, queue: u8) -> u32 {
         self.existing(port).map_or(0, |port| port.length(queue))
     }
 
-    /// The same, and the priorities whose packets would find it: all of the port where they share one buffer.
+    /// The same length, and the priorities for which it is the same: all of them if they share one buffer.
     #[inline]
     pub fn length_found(&self, port: Port, queue: u8) -> (u32, Range<usize>) {
         let own = usize::from(queue)..usize::from(queue) + 1;
@@ -163,23 +164,21 @@ impl<P: Debug + Send + 'static> TrafficManager<P> {
         }
     }
 
-    /// True if all priorities of a port share one buffer.
+    /// Whether all priorities of a port share one buffer.
     pub fn one_buffer(&self, port: Port) -> bool {
         self.existing(port)
             .is_some_and(|port| one_buffer(port.config().discipline))
     }
 
-    /// Packets in all queues of a port.
     pub fn backlog(&self, port: Port) -> u32 {
         self.existing(port).map_or(0, PortQueues::backlog)
     }
 
-    /// Packets in all queues of all ports.
     pub fn queued(&self) -> usize {
         self.queued
     }
 
-    /// Notes when a port sends next.
+    /// Updates when a port sends next.
     #[inline]
     fn reschedule(&mut self, place: usize) {
         let due = self.ports[place].due();
@@ -201,7 +200,7 @@ impl<P: Debug + Send + 'static> TrafficManager<P> {
         self.ports.get(usize::from(place))
     }
 
-    /// The place of the port in `ports`. Makes the port if there is none.
+    /// The place of the port in `ports`. Creates the port if it does not exist.
     #[inline]
     fn place(&mut self, port: Port) -> usize {
         match self.places.get(usize::from(port)) {

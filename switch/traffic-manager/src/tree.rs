@@ -1,23 +1,24 @@
-//! A tree of queues: hierarchical scheduling, with a rank for each level.
+//! A tree of queues: hierarchical scheduling with one rank per level.
 //!
-//! Source: Sivaraman et al., "Programmable Packet Scheduling at Line Rate", SIGCOMM 2016, section 2.2 (trees of scheduling
-//! transactions): a node is a PIFO, an element of which is a packet in a leaf and a reference to a child above it. A packet
-//! puts one element into each node from its leaf to the root. To send, take the first element of the root, the first one of
-//! the child that it refers to, and so on down to a packet. A reference belongs to the child, not to the packet that put it
-//! there: which packet it brings is decided when it is taken.
+//! Source: Sivaraman et al., "Programmable Packet Scheduling at Line Rate", SIGCOMM 2016, section 2.2 (trees of
+//! scheduling transactions). Each node is a PIFO. The elements of a leaf are packets; the elements of another node are
+//! references to its children. A packet puts one element into each node from its leaf to the root. To send a packet,
+//! take the first element of the root, then the first element of the child that it refers to, and so on down to a
+//! packet. A reference belongs to the child, not to the packet that added it: the child chooses its packet when the
+//! reference is taken.
 //!
 //! ```text
 //! arrival:   leaf = the packet's leaf; if the tree has no such leaf: drop the packet
-//!            if the leaf is full: its discipline decides (fifo drops; pifo, stfq and drr may push out another one of the
-//!                                 leaf, whose references then stand for the packet)
+//!            if the leaf is full: its discipline decides (fifo drops; pifo, stfq and drr may push out another packet
+//!                                 of the leaf, whose references then stand for the new packet)
 //!            else if the buffer is full: drop the packet
 //!            else put the packet into its leaf, and a reference into every node above it
 //! departure: follow the first elements from the root to a packet
 //! ```
 //!
-//! A node sorts by the packet's rank at its level (`pifo`), or by one that it computes: `stfq` and `drr` share its link among
-//! its children, or at a leaf among users. A tree of `stfq` is HPFQ, the paper's figure 3. A buffer that is full pushes
-//! nothing out of another leaf: rooms of the leaves keep one of them from taking it all.
+//! A node sorts by the packet's rank at its level (`pifo`) or by a rank that it computes. `stfq` and `drr` share the
+//! link among the children of the node; in a leaf, among users. A tree of `stfq` is HPFQ (figure 3 of the paper). A
+//! full buffer does not push a packet out of another leaf. Sizes of the leaves keep one leaf from filling the buffer.
 
 use std::fmt::Debug;
 
@@ -29,14 +30,14 @@ use crate::packet::{DropReason, Element, LEVELS, Nanos, Port, Verdict};
 use crate::slab::Slab;
 use crate::{DISCIPLINES, nests, reads, scheduling};
 
-/// What waits at a node: a packet in a leaf, a child above it.
+/// An element of a node: a packet in a leaf, or a child in another node.
 #[derive(Debug, Clone)]
 struct Reference {
     /// The place of the packet, or the number of the child.
     to: u32,
     priority: u8,
     bytes: u32,
-    /// At a leaf the packet's; above it the child.
+    /// The user of the packet in a leaf; the number of the child in another node.
     user: u64,
     rank: u64,
     scale: u32,
@@ -70,13 +71,13 @@ struct Node {
     parent: Option<usize>,
     level: usize,
     leaf: bool,
-    /// 256 / weight at the parent.
+    /// 256 / weight of the node at its parent.
     scale: u32,
-    /// Of a leaf, in packets.
+    /// Size of a leaf in packets.
     room: usize,
 }
 
-/// See the module.
+/// A tree of queues, one discipline per node.
 #[derive(Debug)]
 pub struct Tree<E> {
     nodes: Vec<Node>,
@@ -87,7 +88,7 @@ pub struct Tree<E> {
     buffer: usize,
 }
 
-/// The configuration of one node.
+/// The port configuration that stands for one node.
 fn of_node(config: &PortConfig, node: &NodeConfig) -> PortConfig {
     let or = |value: u32, otherwise: u32| if value == 0 { otherwise } else { value };
     PortConfig {
@@ -99,7 +100,6 @@ fn of_node(config: &PortConfig, node: &NodeConfig) -> PortConfig {
 }
 
 impl<E> Tree<E> {
-    /// An empty tree.
     pub fn new(config: &PortConfig) -> Self {
         Tree {
             nodes: Tree::<E>::nodes(config),
@@ -136,7 +136,7 @@ impl<E: Element> Tree<E> {
         self.nodes.get(leaf)?.leaf.then_some(leaf)
     }
 
-    /// What a packet puts into a node.
+    /// The element that a packet puts into a node.
     fn reference(&self, element: &E, node: usize, to: u32, user: u64, scale: u32) -> Reference {
         let rank = match (self.nodes[node].level, element.levels()) {
             (0, _) => element.rank(),
@@ -158,7 +158,7 @@ impl<E: Element> Tree<E> {
         self.reference(element, leaf, place, element.user(), element.scale())
     }
 
-    /// A packet waits in a leaf: the nodes above it get their references.
+    /// Adds the references for a packet in a leaf to all nodes above it.
     fn refer(&mut self, now: Nanos, place: u32, leaf: usize) {
         let mut child = leaf;
         while let Some(parent) = self.nodes[child].parent {
@@ -267,7 +267,7 @@ impl<E: Element + Send + 'static> Scheduling<E> for Tree<E> {
         }
     }
 
-    /// A packet whose leaf the tree does not have goes to the first one.
+    /// A packet for an unknown leaf goes to the first leaf.
     fn append(&mut self, now: Nanos, element: E) {
         let first = || self.nodes.iter().position(|node| node.leaf).unwrap_or(0);
         let leaf = self.leaf_of(&element).unwrap_or_else(first);
@@ -289,7 +289,7 @@ impl<E: Element + Send + 'static> Scheduling<E> for Tree<E> {
         }
     }
 
-    /// All nodes begin anew: nobody pays for what is not sent.
+    /// Starts all nodes again from empty, because nobody pays for packets that are not sent.
     fn drain(&mut self) -> Vec<E> {
         for node in &mut self.nodes {
             drop(node.scheduling.drain());

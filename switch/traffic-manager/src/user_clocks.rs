@@ -1,11 +1,12 @@
-//! How far each user has got on a virtual clock, for example in bytes sent. The clock never runs back.
+//! A virtual clock for each user, for example in bytes sent. A clock never runs back.
 
 use hashbrown::HashMap;
 
 /// With fewer users than this, no reading is deleted.
 const FEW_USERS: usize = 1024;
 
-/// A reading for each user. A reading at or before the virtual time means nothing, and is deleted from time to time.
+/// A reading for each user. A reading at or before the virtual time has no effect; such readings are deleted now and
+/// then.
 #[derive(Debug, Clone)]
 pub(crate) struct UserClocks {
     readings: HashMap<u64, u64>,
@@ -21,7 +22,7 @@ impl UserClocks {
         }
     }
 
-    /// For a virtual time that may step back.
+    /// Clocks for a virtual time that may step back. No reading is deleted.
     pub fn keeping_all() -> Self {
         UserClocks {
             readings: HashMap::new(),

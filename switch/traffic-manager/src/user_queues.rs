@@ -1,14 +1,14 @@
-//! One FIFO for each user in one shared buffer. The longest is found without a search.
+//! One FIFO for each user in one shared buffer. The longest one is found without a search.
 //!
-//! Users that have a packet are listed by the length of their queue in packets. A length changes by one at a time, so the
-//! longest queue is kept up to date in O(1).
+//! Users with a waiting packet are listed by the length of their queue in packets. A length changes by one at a time,
+//! so updating the longest queue takes O(1).
 
 use hashbrown::HashMap;
 
 use crate::packet::Element;
 use crate::slab::Slab;
 
-/// Number of a user that has at least one packet; used again once it has none.
+/// Number of a user with at least one packet. It is reused when the user has none.
 pub(crate) type UserPlace = u32;
 
 const NONE: u32 = u32::MAX;
@@ -31,13 +31,12 @@ struct User {
     list_next: UserPlace,
 }
 
-/// The queues.
 #[derive(Debug, Clone)]
 pub(crate) struct UserQueues<E> {
     elements: Slab<Node<E>>,
     users: Slab<User>,
     places: HashMap<u64, UserPlace>,
-    /// Index = length of the queue; the first user in each list.
+    /// Index = length of the queue; value = first user in the list of that length.
     by_length: Vec<UserPlace>,
     longest: usize,
     length: usize,
@@ -55,17 +54,17 @@ impl<E: Element> UserQueues<E> {
         }
     }
 
-    /// Packets of all users.
+    /// Number of packets of all users.
     pub fn len(&self) -> usize {
         self.length
     }
 
-    /// Packets of one user.
+    /// Number of packets of one user.
     pub fn len_of(&self, user: u64) -> usize {
         self.places.get(&user).map_or(0, |&place| self.users.get(place).length)
     }
 
-    /// The user with the most packets, and how many.
+    /// The user with the most packets, and their number.
     pub fn longest(&self) -> Option<(UserPlace, usize)> {
         (self.longest > 0).then(|| (self.by_length[self.longest], self.longest))
     }
@@ -75,7 +74,7 @@ impl<E: Element> UserQueues<E> {
         self.elements.get(self.users.get(place).first).element.bytes()
     }
 
-    /// Appends to the user's queue. True if it had been empty.
+    /// Appends to the user's queue. Returns true if the queue was empty.
     pub fn push_back(&mut self, element: E) -> (UserPlace, bool) {
         let key = element.user();
         let node = self.elements.insert(Node {
@@ -104,7 +103,7 @@ impl<E: Element> UserQueues<E> {
         (place, true)
     }
 
-    /// Removes a user's oldest packet. True if its queue is empty now, and the number free.
+    /// Removes a user's oldest packet. Returns true if the queue becomes empty, which frees the number.
     pub fn pop_front(&mut self, place: UserPlace) -> (E, bool) {
         let Node { element, next, .. } = self.elements.remove(self.users.get(place).first);
         self.users.get_mut(place).first = next;
@@ -114,7 +113,7 @@ impl<E: Element> UserQueues<E> {
         (element, self.removed_one(place))
     }
 
-    /// Removes a user's latest packet. True if its queue is empty now, and the number free.
+    /// Removes a user's latest packet. Returns true if the queue becomes empty, which frees the number.
     pub fn pop_back(&mut self, place: UserPlace) -> (E, bool) {
         let Node { element, previous, .. } = self.elements.remove(self.users.get(place).last);
         self.users.get_mut(place).last = previous;

@@ -1,4 +1,4 @@
-//! Approximate fair queueing: the same decisions as a list that is searched, and what a user can count on.
+//! Approximate fair queueing: the same decisions as a list that is searched, and the guarantees for a user.
 
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ fn afq(buffer_packets: u32, queues: u32, bytes_per_round: u32) -> PortConfig {
 #[test]
 fn a_user_can_not_book_more_rounds_than_the_calendar_has() {
     let mut tm = port_1(afq(100, 4, 1514));
-    // Frames that end in rounds 0, 1, 2, 3: 1000, 2000, 3100, 4600 bytes; the next would end in round 4.
+    // Frames that end in rounds 0, 1, 2, 3: at 1000, 2000, 3100, 4600 bytes. The next would end in round 4.
     for (len, item, taken) in [
         (1000, 0, true),
         (1000, 1, true),
@@ -33,7 +33,7 @@ fn a_user_can_not_book_more_rounds_than_the_calendar_has() {
     ] {
         assert_eq!(was_dropped(&tm.enqueue(0, with_user(1, len, item))), !taken, "{item}");
     }
-    // Another user's first frame belongs to the round that is being served.
+    // Another user's first frame belongs to the round that is served.
     tm.enqueue(0, with_user(2, 1000, 10));
     assert_eq!(items(&mut tm, SECOND), [0, 10, 1, 2, 3]);
 }
@@ -74,12 +74,12 @@ fn bids_are_forgotten_only_when_their_rounds_are_over() {
         assert_eq!(taken, [true, true, true, false, false]);
     };
     books_three_rounds(&mut tm);
-    // Thousands of other users, while the three rounds are still to come.
+    // Thousands of other users come while the three rounds are still in the future.
     for user in 1..5000 {
         tm.enqueue(0, with_user(user, 1000, 1));
     }
     assert!(was_dropped(&tm.enqueue(0, with_user(0, 1514, 0))));
-    // Thousands more in rounds of their own: those three are over.
+    // Thousands more come in later rounds, when the three rounds are over.
     for user in 5000..10_000 {
         tm.enqueue(0, with_user(user, 1514, 1));
         tm.dequeue(u64::MAX - 1);
@@ -100,7 +100,7 @@ fn a_calendar_that_holds_no_full_frame_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Each packet is taken or dropped as by the rule, word for word, and leaves in the same order.
+    /// Each packet is taken or dropped exactly by the rule, and packets leave in the same order.
     #[test]
     fn afq_decides_as_the_rule_says(
         queues in 1..40u32,
@@ -110,7 +110,7 @@ proptest! {
         users in 1..9u64,
         steps in prop::collection::vec((0..9u64, 64..1515u32, 0..5u8), 1..600),
     ) {
-        // The smallest calendar that holds a full frame, if the one drawn does not.
+        // If the drawn calendar cannot hold a full frame, use the smallest one that can.
         let queues = queues.max(1514 / bytes_per_round + 1);
         let mut config = PortConfig { rate_bps: 0, ..afq(buffer, queues, bytes_per_round) };
         config.calendar.queue_packets = queue_packets;
@@ -149,7 +149,7 @@ proptest! {
         }
     }
 
-    /// Users that always have packets waiting get equal bytes: they are at most a round and a frame apart.
+    /// Users that always have packets waiting get equal bytes, to within one round and one frame.
     #[test]
     fn backlogged_users_are_at_most_a_round_and_a_frame_apart(
         bytes_per_round in 1514..6000u32,
@@ -159,7 +159,7 @@ proptest! {
         let mut bytes = vec![0i64; lens.len()];
         for _ in 0..2000 {
             for (user, &len) in lens.iter().enumerate() {
-                // As many as the calendar takes.
+                // Fill the calendar.
                 while !was_dropped(&tm.enqueue(0, with_user(user as u64, len, user as u32))) {}
             }
             let departure = tm.dequeue(u64::MAX - 1).unwrap();

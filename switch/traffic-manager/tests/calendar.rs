@@ -1,4 +1,4 @@
-//! A calendar: where a packet is filed, when the head moves on, and what that does to the order.
+//! A calendar: the round of a packet, the moves of the head, and the resulting order.
 
 use crate::common::*;
 use p4sched_traffic_manager::{
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 const MS: u64 = 1_000_000;
 
-/// Four queues, filled by a packet's rank in rounds ahead.
+/// Four queues. The rank of a packet is the number of rounds ahead.
 const AHEAD: CalendarConfig = CalendarConfig {
     queues: 4,
     queue_packets: 0,
@@ -19,7 +19,7 @@ const AHEAD: CalendarConfig = CalendarConfig {
     rank_width: 0,
 };
 
-/// A frame of 1000 bytes a millisecond.
+/// A port that sends a frame of 1000 bytes per millisecond.
 fn port(calendar: CalendarConfig) -> PortConfig {
     PortConfig {
         discipline: Discipline::Calendar,
@@ -50,7 +50,7 @@ fn packets_leave_by_round_and_one_that_is_too_far_ahead_is_dropped() {
     assert_eq!(reason(&tm.enqueue(0, with_rank(4, 4))), Some(DropReason::TooFar));
     assert_eq!(tm.stats(1).queues[0].dropped.packets, 1);
     assert_eq!((next(&mut tm), next(&mut tm)), (1, 3));
-    // The head is round 1: its queue takes what is for it, and that of round 0 has become that of round 4.
+    // The head is round 1. Its queue takes packets for round 1, and the queue of round 0 has become that of round 4.
     assert_eq!(tm.round(0, 1), Some(1));
     tm.enqueue(0, with_rank(0, 5));
     assert_eq!(reason(&tm.enqueue(0, with_rank(3, 6))), None);
@@ -70,7 +70,7 @@ fn by_priority_the_most_urgent_goes_to_the_head() {
         .into();
     assert_eq!(outcomes, [None, None, None, Some(DropReason::TooFar)]);
     assert_eq!((next(&mut tm), next(&mut tm)), (7, 6));
-    // Round 1 is served: priority 7 comes before the 5 of round 2, priority 6 behind it.
+    // Round 1 is served: a packet of priority 7 leaves before item 5 in round 2, one of priority 6 after it.
     tm.enqueue(0, packet(6, 1000, 16));
     tm.enqueue(0, packet(7, 1000, 17));
     assert_eq!(items(&mut tm, SECOND), [17, 5, 16]);
@@ -78,7 +78,8 @@ fn by_priority_the_most_urgent_goes_to_the_head() {
 
 #[test]
 fn waiting_makes_a_packet_more_urgent() {
-    // A packet of priority 6 waits, and one of priority 7 comes for each that leaves. Under strict priority it would starve.
+    // A packet of priority 6 waits, and one of priority 7 comes for each one that leaves. Strict priority would starve
+    // it.
     let mut tm = port_1(port(CalendarConfig {
         turn_bytes: 2000,
         place: CalendarPlace::Priority,
@@ -92,7 +93,7 @@ fn waiting_makes_a_packet_more_urgent() {
         sent.push(next(&mut tm));
         tm.enqueue(0, packet(7, 1000, item));
     }
-    // 2000 bytes after the beginning its round is served, and it is first there: 3 found the old head, 4 the new one.
+    // 2000 bytes later its round is served, and it is first there: item 3 saw the old head, item 4 the new one.
     assert_eq!(sent, [1, 2, 3, 0]);
 }
 
@@ -108,7 +109,7 @@ fn a_head_that_moves_on_after_bytes_leaves_nothing_behind() {
     tm.enqueue(0, with_rank(1, 3));
     assert_eq!((next(&mut tm), tm.round(0, 1)), (0, Some(0)), "1000 bytes");
     assert_eq!((next(&mut tm), tm.round(0, 1)), (1, Some(1)), "2000 bytes");
-    // Round 0 is over: item 2 is late, and leaves before all of round 1. It counts for round 1.
+    // Round 0 is over: item 2 is late and leaves before all of round 1. It counts for round 1.
     tm.enqueue(0, with_rank(0, 4));
     assert_eq!(
         reason(&tm.enqueue(0, with_rank(3, 5))),
@@ -137,7 +138,7 @@ fn with_turns_of_time_no_packet_leaves_before_its_round() {
         .map(|d| (d.item, d.start_ns))
         .collect();
     assert_eq!(sent, [(1, 5 * MS), (0, 20 * MS)]);
-    // Time goes on while nothing waits.
+    // The calendar turns while no packet waits.
     assert_eq!(tm.round(85 * MS, 1), Some(8));
     tm.enqueue(85 * MS, with_rank(1, 2));
     assert_eq!(tm.next_departure(), Some(90 * MS));
@@ -151,7 +152,7 @@ fn what_the_link_could_not_send_in_its_round_leaves_first_in_the_next() {
         turn_ns: 2 * MS,
         ..AHEAD
     }));
-    // Three frames of 1 ms for the round of 0 to 2 ms, one for the next.
+    // Three frames of 1 ms for the round from 0 to 2 ms, one frame for the next.
     for (item, ahead) in [0, 0, 0, 1].into_iter().enumerate() {
         tm.enqueue(0, with_rank(ahead, item as u32));
     }
@@ -171,7 +172,8 @@ fn a_rank_names_its_round_and_an_empty_calendar_follows_it() {
     for (item, rank) in [250, 50, 399, 120].into_iter().enumerate() {
         assert_eq!(reason(&tm.enqueue(0, with_rank(rank, item as u32))), None);
     }
-    // The first packet found an empty calendar, so round 2 is the head: 50 and 120 are past, and 600 is round 6.
+    // The first packet came to an empty calendar, so round 2 is the head: ranks 50 and 120 are past, and 600 is round
+    // 6.
     assert_eq!(reason(&tm.enqueue(0, with_rank(600, 4))), Some(DropReason::TooFar));
     assert_eq!(items(&mut tm, SECOND), [0, 1, 3, 2]);
     assert_eq!(reason(&tm.enqueue(SECOND, with_rank(123_456, 5))), None);
@@ -233,7 +235,7 @@ fn a_calendar_that_can_not_work_is_refused_with_what_would() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// The order is that of a list of all rounds that is searched; packets of one round leave in the order of arrival.
+    /// The order is that of a list of rounds that is searched. Packets of one round leave in the order of arrival.
     #[test]
     fn a_calendar_decides_as_the_rule_says(
         queues in 1..9u32,
@@ -254,7 +256,7 @@ proptest! {
         for (number, (rank, priority, len, wait, step)) in (0..).zip(steps) {
             lens.push(u64::from(len));
             if step < 2 {
-                // One packet is taken, as late as `until` says.
+                // One packet is taken out, as late as `until`.
                 let until = now + wait;
                 let first = waiting.iter().min().copied();
                 let begins = |round: u64| round.saturating_mul(turn_ns);
@@ -276,7 +278,7 @@ proptest! {
                 }
                 continue;
             }
-            // The caller's part: everything due before comes out first.
+            // The duty of the caller: everything due before `now` is dequeued first.
             while let Some(departure) = tm.dequeue(now) {
                 let first = waiting.iter().min().copied().unwrap();
                 prop_assert_eq!(departure.item, first.1);

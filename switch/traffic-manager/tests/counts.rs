@@ -1,4 +1,4 @@
-//! Nothing is lost: counts balance, and a changed configuration keeps every packet.
+//! No packet is lost: counters balance, and a new configuration keeps every packet.
 
 use std::collections::HashMap;
 
@@ -82,7 +82,7 @@ fn config() -> impl Strategy<Value = PortConfig> {
         )
 }
 
-/// Node 1 is no leaf, and there is no node 5.
+/// A place in the tree. Node 1 is no leaf, and node 5 does not exist.
 fn levels(leaf: u64, rank: u64) -> Option<Box<Levels>> {
     let ranks = [rank; LEVELS - 1];
     (leaf > 0).then(|| Box::new(Levels { leaf, ranks }))
@@ -107,7 +107,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Packets that should be inside, by item: port and enqueueing time.
+/// Packets that should be in the traffic manager, by item: port and time of enqueueing.
 type Inside = HashMap<u32, (u16, u64)>;
 
 /// Room behind each port.
@@ -267,7 +267,7 @@ fn another_discipline_files_the_waiting_packets_anew() {
     order.extend(items(&mut tm, 2_000_000));
     tm.set_port(2_500_000, 1, strict).unwrap();
     order.extend(items(&mut tm, SECOND));
-    // Strict takes 1 (queue 7), PIFO 2 (rank 1), FIFO 0 (the oldest), and one is left.
+    // Strict sends item 1 (queue 7), PIFO item 2 (rank 1), FIFO item 0 (the oldest), and one is left.
     assert_eq!(order, [1, 2, 0, 3]);
     assert_eq!(tm.stats(1).total(|q| q.dequeued).packets, 4);
 }

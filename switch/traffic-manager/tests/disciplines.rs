@@ -1,4 +1,4 @@
-//! Which packet goes next, and which one is given up.
+//! The choice of the next packet to send and of the packet to drop.
 
 use std::collections::HashMap;
 
@@ -22,7 +22,7 @@ fn of_two_backlogged_queues_the_less_urgent_one_sends_nothing() {
         ..Default::default()
     });
     let mut sent = [0; 8];
-    // Both queues are offered twice the link's rate for a second: a packet each every half millisecond.
+    // Both queues get twice the link's rate for a second: one packet each per half millisecond.
     for now in (0..SECOND).step_by(500_000) {
         for departure in departures(&mut tm, now) {
             sent[usize::from(departure.queue)] += 1;
@@ -168,7 +168,7 @@ fn drr_takes_room_from_the_longest_queue() {
     for item in 0..6 {
         tm.enqueue(0, with_user(1, 1500, item));
     }
-    // User 1 has filled the buffer; user 2 gets its half all the same, user 1 loses its latest packets.
+    // User 1 has filled the buffer. User 2 still gets its half, and user 1 loses its latest packets.
     for (item, victim_expected) in [(10, 5), (11, 4), (12, 3)] {
         let Enqueued::PushedOut {
             victim, length_before, ..
@@ -193,7 +193,7 @@ fn drr_carries_thousands_of_users() {
             tm.enqueue(0, with_user(user, 1000, round));
         }
     }
-    // A quantum of 1514 and packets of 1000 bytes: no user is ever more than two packets ahead of another.
+    // With a quantum of 1514 and packets of 1000 bytes, no user is ever more than two packets ahead of another.
     let mut sent = HashMap::new();
     while let Some(departure) = tm.dequeue(0) {
         *sent.entry(departure.item).or_insert(0) += 1;
@@ -204,8 +204,8 @@ fn drr_carries_thousands_of_users() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Shreedhar and Varghese: over any interval in which two users are backlogged, the bytes sent for them differ by no
-    /// more than quantum + 2 * largest frame.
+    /// Shreedhar and Varghese: over any interval in which two users are backlogged, the bytes sent for them differ by
+    /// at most quantum + 2 * largest frame size.
     #[test]
     fn drr_is_fair_to_within_its_bound(
         quantum in 600..4000u32,
@@ -235,7 +235,7 @@ proptest! {
         }
     }
 
-    /// The queues of all users are those of the model: a map of vectors, the longest found by looking at all of them.
+    /// The queues of all users equal those of a model: a map of vectors in which the longest is searched for.
     #[test]
     fn drr_buffer_agrees_with_a_plain_model(steps in prop::collection::vec((0..6u64, 0..3u8), 1..400)) {
         let mut tm = port_1(PortConfig { rate_bps: 0, ..one_buffer(Discipline::Drr, 12) });
@@ -268,7 +268,7 @@ proptest! {
         }
     }
 
-    /// What is sent and what is given up are those of a sorted list.
+    /// The packets sent and pushed out are those of a sorted list.
     #[test]
     fn pifo_agrees_with_a_sorted_list(steps in prop::collection::vec((0..10u64, any::<bool>()), 1..400)) {
         let mut tm = port_1(PortConfig { rate_bps: 0, ..one_buffer(Discipline::Pifo, 8) });

@@ -1,4 +1,4 @@
-//! Queues and shapers.
+//! Tests of the disciplines and of the shaper.
 
 mod afq;
 mod calendar;

@@ -4,7 +4,7 @@ use crate::common::*;
 use p4sched_traffic_manager::{ConfigError, PortConfig, QueueConfig, TrafficManager};
 use proptest::prelude::*;
 
-/// Random arrivals that keep port 1 backlogged, taken out at random, often late, instants.
+/// Random arrivals that keep port 1 backlogged. Packets are taken out at random instants, often late.
 fn arrivals() -> impl Strategy<Value = (u64, Vec<(u32, u8)>, u64)> {
     let rate = prop_oneof![
         Just(64_000),
@@ -23,7 +23,8 @@ fn arrivals() -> impl Strategy<Value = (u64, Vec<(u32, u8)>, u64)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// 0.01 % is asked for; the fraction of a nanosecond kept makes it one nanosecond over any busy period.
+    /// The requirement is 0.01 %. With the exact fraction of a nanosecond, the error is one nanosecond over any busy
+    /// period.
     #[test]
     fn a_backlogged_port_sends_exactly_its_rate((rate, packets, seed) in arrivals()) {
         let mut tm = port_1(PortConfig {
@@ -51,7 +52,7 @@ proptest! {
         prop_assert_eq!(u128::from(last_end), ideal);
     }
 
-    /// Work conservation: a transmission starts when the packet is there and the link is free, whichever is later.
+    /// Work conservation: a transmission starts when the packet has arrived and the link is free, whichever is later.
     #[test]
     fn the_link_is_idle_only_without_packets(gaps in prop::collection::vec((0..40_000u64, 64..1515u32, 0..8u8), 1..500)) {
         let mut tm = port_1(PortConfig { rate_bps: 1_000_000_000, ..Default::default() });
@@ -67,7 +68,7 @@ proptest! {
         let mut enqueued: Vec<_> = sent.iter().map(|departure| departure.enq_ns).collect();
         enqueued.sort_unstable();
         for (number, departure) in sent.iter().enumerate() {
-            // The n-th transmission can not start before n packets have come, and must not wait longer.
+            // The n-th transmission cannot start before n packets have arrived, and must not wait longer.
             prop_assert_eq!(departure.start_ns, enqueued[number].max(free));
             prop_assert!(departure.start_ns >= departure.enq_ns);
             free = departure.start_ns + u64::from(departure.len) * 8;
@@ -178,7 +179,7 @@ fn a_shaped_frame_arrives_after_transmission_and_delay() {
     });
     tm.enqueue(7, packet(0, 1250, 0));
     let departure = tm.dequeue(7).unwrap();
-    // 1250 bytes at 10 Mbit/s take 1 ms, the link another 5.
+    // 1250 bytes at 10 Mbit/s take 1 ms, and the link adds 5 ms.
     assert_eq!(departure.arrival_ns, 7 + 1_000_000 + 5_000_000);
 }
 
@@ -289,7 +290,7 @@ fn a_limited_queue_leaves_the_link_to_the_others() {
     for item in 0..20 {
         tm.enqueue(0, packet(0, 1500, 100 + item));
     }
-    // 1 ms a packet on the link, one urgent packet every 10 ms.
+    // 1 ms per packet on the link, one urgent packet every 10 ms.
     let order = items(&mut tm, SECOND);
     let expected: Vec<u32> = [0]
         .into_iter()

@@ -1,4 +1,4 @@
-//! Start-time fair queueing: the same order as a list that is searched, and nobody pays for what is not sent.
+//! Start-time fair queueing: the same order as a list that is searched, and no charge for packets that are not sent.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ fn stfq(buffer_packets: u32) -> PortConfig {
 fn users_get_equal_bytes_whatever_they_offer() {
     let mut tm = port_1(stfq(80));
     let mut bytes = [0u64; 3];
-    // 12 Mbit/s is a full frame a millisecond. The users offer 4, 0.8 and 0.4 links: a third of it each.
+    // 12 Mbit/s is a full frame per millisecond. The users offer 4, 0.8 and 0.4 times the link rate: each gets a third.
     for tick in 0..20_000 {
         let now = tick * 250_000;
         for departure in departures(&mut tm, now) {
@@ -31,7 +31,7 @@ fn users_get_equal_bytes_whatever_they_offer() {
             }
         }
     }
-    // 5 s: 7.5 MB. Arrivals in the last 80 packets of buffer may be out by a buffer.
+    // 5 s: 7.5 MB. The last 80 packets that arrived may still wait, so the totals may differ by a buffer.
     for sent in bytes {
         assert!(sent.abs_diff(2_500_000) <= 80 * 1500, "{bytes:?}");
     }
@@ -40,7 +40,7 @@ fn users_get_equal_bytes_whatever_they_offer() {
 #[test]
 fn a_user_that_loses_a_packet_is_where_it_was() {
     let mut tm = port_1(stfq(3));
-    // Starts 0, 1500, 3000. User 2 starts at 0, and item 2 goes; again, and item 1 goes.
+    // Starts 0, 1500, 3000. User 2 starts at 0 and pushes out item 2, then item 1.
     for item in 0..3 {
         tm.enqueue(0, with_user(1, 1500, item));
     }
@@ -50,7 +50,8 @@ fn a_user_that_loses_a_packet_is_where_it_was() {
         };
         assert_eq!(victim.item, gone);
     }
-    // User 1 sends item 0, so it stands at 1500, not at 4500: before user 2's third packet, which starts at 2000.
+    // User 1 sends item 0, so its finish is 1500, not 4500. It comes before user 2's third packet, which starts at
+    // 2000.
     assert_eq!(departures(&mut tm, 0).len(), 1);
     tm.enqueue(0, with_user(2, 1000, 12));
     let Enqueued::PushedOut { victim, .. } = tm.enqueue(0, with_user(1, 1500, 3)) else {
@@ -63,7 +64,7 @@ fn a_user_that_loses_a_packet_is_where_it_was() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Each packet is taken, dropped or pushed out as by the rule, word for word, and leaves in the same order.
+    /// Each packet is taken, dropped or pushed out exactly by the rule, and packets leave in the same order.
     #[test]
     fn stfq_decides_as_the_rule_says(
         users in 1..9u64,
@@ -71,7 +72,7 @@ proptest! {
         steps in prop::collection::vec((0..9u64, 64..1515u32, 0..5u8), 1..600),
     ) {
         let mut tm = port_1(PortConfig { rate_bps: 0, ..stfq(buffer) });
-        // By start and number; the user of each number.
+        // Start and number of each waiting packet; the user of each number.
         let mut waiting: Vec<(u64, u32)> = Vec::new();
         let mut user_of = Vec::new();
         let mut finishes: HashMap<u64, u64> = HashMap::new();

@@ -1,4 +1,5 @@
-//! A tree of queues: each level orders by a rank of its own, and a reference brings what its child sends then.
+//! A tree of queues: each level orders by its own rank, and the child of a reference chooses its packet when it is
+//! taken.
 
 use std::collections::HashMap;
 
@@ -12,7 +13,7 @@ fn node(parent: u32, discipline: Discipline) -> NodeConfig {
     NodeConfig::new(parent, discipline)
 }
 
-/// A frame of 1000 bytes a millisecond.
+/// A port that sends a frame of 1000 bytes per millisecond.
 fn port(nodes: &[NodeConfig]) -> PortConfig {
     PortConfig {
         discipline: Discipline::Tree,
@@ -23,7 +24,7 @@ fn port(nodes: &[NodeConfig]) -> PortConfig {
     }
 }
 
-/// A packet for a leaf, with its user and its ranks from the root down.
+/// A packet for a leaf, with its user, and its ranks from the root down.
 fn of(leaf: u64, user: u64, ranks: [u64; 2], item: u32) -> Offered<u32> {
     let [root, below] = ranks;
     let levels = Levels {
@@ -59,22 +60,23 @@ fn each_level_sorts_by_its_own_rank() {
         node(0, Discipline::Pifo),
         node(0, Discipline::Fifo),
     ]));
-    // Leaf 1 gets ranks 5, 3, 4 of its own and puts references 2, 8, 9 into the root; leaf 2, first in first out, 7 and 1.
+    // Leaf 1 gets its own ranks 5, 3, 4 and puts references 2, 8, 9 into the root. Leaf 2 is first in, first out: 7 and
+    // 1.
     for (item, (leaf, root, own)) in [(1, 2, 5), (2, 7, 0), (1, 8, 3), (2, 1, 0), (1, 9, 4)]
         .into_iter()
         .enumerate()
     {
         tm.enqueue(0, of(leaf, 0, [root, own], item as u32));
     }
-    // The root's references: 1 (leaf 2), 2 (leaf 1), 7 (leaf 2), 8 and 9 (leaf 1). Leaf 2 sends its older packet first, although
-    // the other one put the reference 1; leaf 1 sends rank 3, 4, 5.
+    // The root's references: 1 (leaf 2), 2 (leaf 1), 7 (leaf 2), 8 and 9 (leaf 1). Leaf 2 sends its older packet first,
+    // although the newer one added reference 1. Leaf 1 sends ranks 3, 4, 5.
     assert_eq!(items(&mut tm, SECOND), [1, 2, 3, 4, 0]);
 }
 
 #[test]
 fn hierarchical_fair_queueing_by_hand() {
-    // The root shares 1 : 2 between leaf 1, which shares among users, and leaf 2. A child of weight 2 has scale 128: its
-    // frames of 1000 bytes cost 500.
+    // The root shares 1 : 2 between leaf 1, which shares among users, and leaf 2. A child of weight 2 has scale 128, so
+    // its frames of 1000 bytes cost 500.
     let right = NodeConfig {
         scale: 128,
         ..node(0, Discipline::Fifo)
@@ -84,14 +86,14 @@ fn hierarchical_fair_queueing_by_hand() {
     for (item, (leaf, user)) in arrivals.into_iter().enumerate() {
         tm.enqueue(0, of(leaf, user, [0, 0], item as u32));
     }
-    // Starts at the root: leaf 1 has 0, 1000, 2000 and leaf 2 has 0, 500, 1000. So leaf 1, 2, 2, 1 (it came first), 2, 1.
-    // Starts in leaf 1: user 10 has 0 and 1000, user 11 has 0. So items 0, 1, 2.
+    // Starts at the root: leaf 1 has 0, 1000, 2000 and leaf 2 has 0, 500, 1000. The order is leaf 1, 2, 2, 1 (it came
+    // first), 2, 1. Starts in leaf 1: user 10 has 0 and 1000, user 11 has 0. The order is item 0, 1, 2.
     assert_eq!(items(&mut tm, SECOND), [0, 3, 4, 1, 5, 2]);
 }
 
 #[test]
 fn shares_follow_the_hierarchy_whoever_offers_more() {
-    // The root gives each child a half. Leaf 3 and leaf 4 share that of node 1, leaf 3 between two users.
+    // The root gives each child a half. Leaves 3 and 4 share the half of node 1; leaf 3 shares between two users.
     let mut tm = port_1(PortConfig {
         rate_bps: 0,
         buffer_packets: 400,
@@ -141,14 +143,14 @@ fn a_full_leaf_does_what_its_discipline_does() {
     });
     tm.enqueue(0, of(1, 0, [1, 50], 0));
     tm.enqueue(0, of(1, 0, [2, 60], 1));
-    // Leaf 1 is full: 60 goes for 40, and 70 finds nothing less urgent. The root keeps the references 1 and 2.
+    // Leaf 1 is full: rank 60 leaves for rank 40, and rank 70 is dropped. The root keeps references 1 and 2.
     assert_eq!(pushed_out(&tm.enqueue(0, of(1, 0, [9, 40], 2))), Some(1));
     assert_eq!(reason(&tm.enqueue(0, of(1, 0, [0, 70], 3))), Some(DropReason::Full));
-    // Two more fill the buffer; leaf 2 has room of its own left, but the port has not.
+    // Two more fill the buffer. Leaf 2 still has room, but the port has none.
     tm.enqueue(0, of(2, 0, [3, 0], 4));
     tm.enqueue(0, of(2, 0, [4, 0], 5));
     assert_eq!(reason(&tm.enqueue(0, of(2, 0, [0, 0], 6))), Some(DropReason::Full));
-    // The leaf that is full itself still chooses among its own.
+    // A full leaf still pushes out one of its own packets.
     assert_eq!(pushed_out(&tm.enqueue(0, of(1, 0, [0, 10], 7))), Some(0));
     assert_eq!(items(&mut tm, SECOND), [7, 2, 4, 5]);
     let stats = tm.stats(1);
@@ -251,7 +253,7 @@ fn a_tree_that_can_not_work_is_refused_with_what_would() {
     }
 }
 
-/// A node as a list that is searched: what waits by rank and number, and the virtual clock of a fair one.
+/// A node as a list that is searched: the waiting elements by rank and number, and the virtual clock of a fair node.
 #[derive(Debug, Default)]
 struct Naive {
     waiting: Vec<(u64, usize, usize)>,
@@ -338,7 +340,7 @@ proptest! {
         expected.extend(std::iter::from_fn(|| take_naively(&mut naive)));
         prop_assert_eq!(&sent, &expected);
         prop_assert_eq!(sent.len(), of_leaf.len());
-        // A leaf that is first in, first out keeps its order whatever is above it.
+        // A leaf that is first in, first out keeps its order under any tree.
         for leaf in (2..6).filter(|&leaf| kinds[leaf] == Discipline::Fifo) {
             prop_assert!(sent.iter().filter(|&&item| of_leaf[&(item as u32)] == leaf).is_sorted());
         }

@@ -1,4 +1,4 @@
-//! Configuration of the end hosts of a flow.
+//! Configuration of the two ends of a flow.
 
 use p4sched_schedulers::Nanos;
 use serde::{Deserialize, Serialize};
@@ -19,12 +19,12 @@ pub enum Control {
     /// The minimal transport of pFabric (Alizadeh et al., SIGCOMM 2013, Section 4.3); see [`Config::pfabric`].
     #[serde(rename = "pfabric")]
     PFabric,
-    /// NewReno as the simulator Netbench has it, to compare with the flow completion times of SP-PIFO, AIFO, PACKS and RIFO. It
-    /// always has a handshake, and each data segment is acknowledged at once.
+    /// NewReno as in the simulator Netbench, for comparison with the flow completion times of SP-PIFO, AIFO, PACKS and
+    /// RIFO. It always has a handshake, and acknowledges each data segment at once.
     Netbench,
-    /// None: datagrams of `mss` bytes at equal distances.
+    /// No congestion control: datagrams of `mss` bytes at equal intervals.
     Udp {
-        /// Bits of payload in a second.
+        /// Payload rate in bit/s.
         rate_bps: u64,
     },
 }
@@ -33,13 +33,13 @@ pub enum Control {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Recovery {
-    /// Only the timer.
+    /// The retransmission timer only.
     Timeouts,
-    /// Three duplicate acknowledgements, then partial ones: RFC 5681 and RFC 6582. The receiver sends no SACK.
+    /// After three duplicate acknowledgements, then at partial ones: RFC 5681 and RFC 6582. The receiver sends no SACK.
     NewReno,
-    /// Three segments that arrived beyond the lost one: SACK, RFC 6675, without rules 3 and 4 of its NextSeg.
+    /// After three later segments have arrived: SACK, RFC 6675, without rules 3 and 4 of its NextSeg.
     Sack,
-    /// A segment that was sent later and has arrived, and a probe at the tail: RACK-TLP, RFC 8985, as in Linux.
+    /// After a segment that was sent later has arrived, with a probe at the tail: RACK-TLP, RFC 8985, as in Linux.
     Rack,
 }
 
@@ -47,42 +47,41 @@ pub enum Recovery {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Congestion control.
     pub control: Control,
     /// Bytes in a full segment.
     pub mss: u32,
     /// Congestion window at the start, in segments (RFC 6928: 10).
     pub initial_window: u32,
-    /// Bytes that the receiver can take; it never shrinks, because the application reads at once.
+    /// Receive window in bytes. It never shrinks, because the application reads at once.
     pub window: u64,
-    /// True if a flow begins with a handshake. Without one, data is sent at once.
+    /// Whether a flow begins with a handshake. Without one, data is sent at once.
     pub handshake: bool,
-    /// Time that the receiver waits for a second full segment before it acknowledges a first one. `None`: it
-    /// acknowledges each.
+    /// Time that the receiver waits for a second full segment before it acknowledges the first one. `None`: it
+    /// acknowledges each segment at once.
     pub delayed_ack: Option<Nanos>,
-    /// Number of first acknowledgements without delay, for a fast slow start. Linux: 16.
+    /// Number of first acknowledgements that are not delayed, for a fast slow start. Linux: 16.
     pub quick_acks: u32,
     pub recovery: Recovery,
-    /// True if queues may mark instead of dropping (RFC 3168).
+    /// Whether queues may mark packets instead of dropping them (RFC 3168).
     pub ecn: bool,
-    /// True if Cubic leaves slow start when it sees a queue.
+    /// Whether Cubic leaves slow start when it detects a queue.
     pub hystart: bool,
-    /// Time until something is sent again while no round trip has been measured (RFC 6298 Section 2.1: 1 s).
+    /// Retransmission timeout while no round trip has been measured (RFC 6298 Section 2.1: 1 s).
     pub initial_rto: Nanos,
-    /// The least that the retransmission timeout is longer than the smoothed round-trip time.
+    /// Smallest difference between the retransmission timeout and the smoothed round-trip time.
     pub min_rto: Nanos,
     /// The longest retransmission timeout.
     pub max_rto: Nanos,
-    /// Timers run out with a tick of this distance, as those of a kernel that has 1 s / `tick` of them in a second (Linux: `HZ`).
-    /// 0: they run out when they are due.
+    /// Interval between two timer ticks of the kernel: 1 s / `HZ`. Timers expire at a tick. 0: timers expire exactly
+    /// when they are due.
     pub tick: Nanos,
-    /// True if the sender hands segments to its interface in bursts of up to 64 KiB, and waits until a burst is worth
-    /// it (Linux: segmentation offload, whatever the interface can do).
+    /// Whether the sender hands segments to its interface in bursts of up to 64 KiB, and waits until a burst is
+    /// worthwhile (Linux: segmentation offload, with any interface).
     pub offload: bool,
 }
 
 impl Config {
-    /// Linux's defaults with an MTU of 1500 bytes and the timestamp option.
+    /// The defaults of Linux with an MTU of 1500 bytes and the timestamp option.
     pub fn kernel(control: Control) -> Self {
         Config {
             control,
@@ -103,8 +102,9 @@ impl Config {
         }
     }
 
-    /// pFabric's minimal transport (Section 4.3) on a path with this round-trip time. `initial_window` is the bandwidth-delay product
-    /// in segments, so flows start at line rate. The timeout is three round trips and does not grow.
+    /// The minimal transport of pFabric (Section 4.3) on a path with this round-trip time. `initial_window` is the
+    /// bandwidth-delay product in segments, so flows start at line rate. The timeout is three round trips and does not
+    /// grow.
     pub fn pfabric(round_trip: Nanos, initial_window: u32) -> Self {
         let timeout = 3 * round_trip;
         Config {
@@ -122,7 +122,7 @@ impl Config {
     /// Checks that a flow can make progress.
     ///
     /// # Errors
-    /// The first setting with which it cannot.
+    /// Names the first setting that prevents it.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let positive = |name, value| {
             if value == 0 {
@@ -154,27 +154,27 @@ impl Config {
     }
 }
 
-/// Error of a configuration.
+/// An invalid configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum ConfigError {
     /// A setting that must not be 0.
     #[error("{0} is 0; it must be at least 1")]
     Zero(&'static str),
-    /// The receiver could never take a full segment.
+    /// The window is too small for a full segment.
     #[error("window of {window} bytes is smaller than one segment of {mss} bytes")]
     Window {
-        /// Value.
+        /// The window in bytes.
         window: u64,
         /// Bytes in a full segment.
         mss: u32,
     },
-    /// DCTCP could never see a mark.
+    /// Without `ecn`, DCTCP would never see a mark.
     #[error("ecn is false; DCTCP needs it to be true")]
     DctcpWithoutEcn,
-    /// A limit below what it limits.
+    /// The upper limit is below a timeout that it limits.
     #[error("max_rto of {max} ns is shorter than min_rto or initial_rto")]
     MaxRto {
-        /// Value.
+        /// The upper limit in ns.
         max: Nanos,
     },
 }

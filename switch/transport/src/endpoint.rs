@@ -1,9 +1,9 @@
-//! Interface of an end host: timed events go in, segments come out.
+//! The interface of an end host: timed events go in, segments come out.
 
 use crate::segment::Segment;
 use p4sched_schedulers::Nanos;
 
-/// One side of a flow. It has no clock: each call has the time, and times never go back.
+/// One side of a flow. It has no clock: each call passes the time, and times never go back.
 ///
 /// ```text
 /// start ----+
@@ -12,16 +12,16 @@ use p4sched_schedulers::Nanos;
 ///                   +--> next_timer: when to call `timer`
 /// ```
 pub trait Endpoint {
-    /// The flow begins. Called once, before anything else.
+    /// Begins the flow. It is called once, before anything else.
     fn start(&mut self, now: Nanos, out: &mut Vec<Segment>);
-    /// A segment of the other side has arrived.
+    /// Takes a segment of the other side.
     fn receive(&mut self, now: Nanos, segment: &Segment, out: &mut Vec<Segment>);
-    /// The time of [`Endpoint::next_timer`] has come. A call that comes too early does nothing.
+    /// Does the work that is due at [`Endpoint::next_timer`]. A call that is too early does nothing.
     fn timer(&mut self, now: Nanos, out: &mut Vec<Segment>);
-    /// Time of the next call of `timer`. Every other call may change it.
+    /// The time of the next call of `timer`. Every other call may change it.
     fn next_timer(&self) -> Option<Nanos>;
-    /// True if this side has nothing left to do: a sender knows that all bytes have arrived, a receiver has them all.
+    /// Whether this side has finished: a sender knows that all bytes have arrived; a receiver has them all.
     ///
-    /// A receiver that is finished still answers what is sent again, because its last acknowledgement may be lost.
+    /// A finished receiver still answers retransmissions, because its last acknowledgement may be lost.
     fn finished(&self) -> bool;
 }

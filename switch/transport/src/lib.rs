@@ -1,8 +1,8 @@
-//! End hosts as pure state machines: the transport protocols of the simulator.
+//! The transport protocols of the simulator: end hosts as pure state machines.
 //!
-//! There is no event loop here, no input or output, no clock and no payload. A [`Sender`] and a [`Receiver`] get segments and the
-//! time as arguments, and hand out segments: see [`Endpoint`]. So a test can lose exactly the third segment, and a simulation
-//! needs a few hundred bytes for a flow.
+//! There is no event loop, no input or output, no clock and no payload. A [`Sender`] and a [`Receiver`] get segments
+//! and the time as arguments, and return segments: see [`Endpoint`]. So a test can lose exactly the third segment, and
+//! a simulation needs only a few hundred bytes per flow.
 //!
 //! ```
 //! use p4sched_transport::{Config, Control, Endpoint, Receiver, Sender};

@@ -1,19 +1,21 @@
 //! The end hosts of Netbench, the simulator behind the flow completion times of SP-PIFO, AIFO, PACKS and RIFO.
 //!
-//! Its transport is NewReno with habits of its own. The published figures come from them, so a comparison needs them too:
+//! Its transport is NewReno with some special rules. The published figures depend on them, so a comparison needs them:
 //!
-//! - The first window and the first slow-start threshold are the same number of segments ("pFabric" there: 30; "TCP": 3 and 30).
-//! - There is no shortest timeout: srtt + 4 rttvar, at these rates some tens of microseconds. A timeout doubles it, and the next
-//!   sample restarts the estimate.
-//! - Every data segment that is sent starts the timer again.
-//! - A duplicate is an acknowledgement that repeats the last *new* one. So nothing is a duplicate before the first new one.
+//! - The initial window is 30 segments in its "pFabric" and 3 segments in its "TCP". The initial slow-start threshold
+//!   is 30 segments in both.
+//! - There is no smallest timeout. The timeout is srtt + 4 rttvar, at these rates some tens of microseconds. A timeout
+//!   doubles it, and the next sample restarts the estimate.
+//! - Every data segment that is sent restarts the timer.
+//! - A duplicate is an acknowledgement that repeats the last *new* one. So there is no duplicate before the first new
+//!   one.
 //! - The first and the second duplicate release one segment each, whatever the window (RFC 3042 without its limit).
-//! - After a timeout everything is sent again but what was acknowledged selectively.
-//! - The receiver does not know data that arrive before the third segment of the handshake, and it acknowledges every other
+//! - After a timeout everything is sent again, except what was acknowledged selectively.
+//! - The receiver ignores data that arrive before the third segment of the handshake. It acknowledges every other
 //!   segment at once.
 //!
-//! With `ecn` they are its DCTCP hosts: a share of marked bytes that starts at 0, and a smaller window for each acknowledgement of
-//! a marked segment instead of one reduction in a round trip.
+//! With `ecn` they are the DCTCP hosts of Netbench. The estimated share of marked bytes starts at 0. Each
+//! acknowledgement of a marked segment reduces the window, not only one per round trip.
 
 use crate::config::Config;
 use crate::endpoint::Endpoint;
@@ -23,19 +25,19 @@ use crate::statistics::Statistics;
 use p4sched_schedulers::Nanos;
 use std::sync::Arc;
 
-/// Slow-start threshold at the start, in segments.
+/// Initial slow-start threshold, in segments.
 const FIRST_THRESHOLD: f64 = 30.0;
 
-/// Least slow-start threshold, in segments.
+/// Smallest slow-start threshold, in segments.
 const LEAST_THRESHOLD: f64 = 2.0;
 
-/// g of DCTCP: the weight of the newest share of marked bytes.
+/// g of DCTCP: the weight of the newest measurement of the share of marked bytes.
 const GAIN: f64 = 1.0 / 16.0;
 
 /// State of DCTCP.
 #[derive(Clone, Copy, Debug, Default)]
 struct Marks {
-    /// alpha, the estimate of the share of marked bytes.
+    /// alpha, the estimated share of marked bytes.
     alpha: f64,
     acknowledged: u64,
     marked: u64,
@@ -51,23 +53,24 @@ pub(crate) struct NetbenchSender {
     flow: u32,
     bytes: u64,
     established: bool,
-    /// The oldest byte without acknowledgement (SND.UNA), the next one to send (SND.NXT), and the highest ever sent.
+    /// The oldest unacknowledged byte (SND.UNA), the next byte to send (SND.NXT), and the end of the highest segment
+    /// sent.
     acknowledged: u64,
     next: u64,
     highest: u64,
     selectively: Ranges,
     congestion_window: f64,
     slow_start_threshold: f64,
-    /// The last new acknowledgement, and how often it was repeated.
+    /// The last new acknowledgement, and the number of its repetitions.
     repeated: Option<(u64, u32)>,
     recovers: bool,
-    /// The highest byte sent when recovery began, the last time it did.
+    /// The highest byte sent at the beginning of the latest recovery.
     recover: Option<u64>,
-    /// Smoothed round-trip time and its variation in ns, since the last timeout.
+    /// Smoothed round-trip time and its variation in ns, measured since the last timeout.
     round_trip: Option<(f64, f64)>,
     timeout: Nanos,
     expires: Option<Nanos>,
-    /// DCTCP's state, only with `ecn`.
+    /// The state of DCTCP; only with `ecn`.
     marks: Option<Marks>,
 }
 
@@ -100,7 +103,7 @@ impl NetbenchSender {
         self.config.mss.into()
     }
 
-    /// Bytes of the segment that begins at `seq`; 0 at the end of the flow.
+    /// Length of the segment that begins at `seq`, in bytes; 0 at the end of the flow.
     fn len(&self, seq: u64) -> u64 {
         u64::from(self.config.mss).min(self.bytes - seq)
     }
@@ -151,7 +154,8 @@ impl NetbenchSender {
         });
     }
 
-    /// Sends while a whole segment fits into the window. A segment that was acknowledged selectively is not sent, but it takes room.
+    /// Sends while a whole segment fits into the window. A selectively acknowledged segment is skipped, but it uses up
+    /// room.
     fn fill_window(&mut self, now: Nanos, out: &mut Vec<Segment>) {
         let window = (self.congestion_window as u64).min(self.config.window);
         let end = self.acknowledged + window;
@@ -183,7 +187,7 @@ impl NetbenchSender {
         self.timeout = timeout.max(self.config.min_rto);
     }
 
-    /// Opens the window for one new acknowledgement, however many bytes it acknowledges.
+    /// Grows the window for one new acknowledgement, however many bytes it acknowledges.
     fn open(&mut self) {
         let mss = self.mss();
         self.congestion_window += if self.congestion_window < self.slow_start_threshold {
@@ -195,7 +199,7 @@ impl NetbenchSender {
     }
 
     fn resend(&mut self, now: Nanos, seq: u64, out: &mut Vec<Segment>) {
-        // After a timeout, what is to be sent next may be older.
+        // After a timeout, `next` may be below `seq`.
         self.next = self.next.max(seq);
         self.send(now, seq, out);
     }
@@ -220,8 +224,8 @@ impl NetbenchSender {
         }
     }
 
-    /// DCTCP: once in a window alpha = (1 - g) alpha + g times the share of marked bytes; a marked acknowledgement reduces the
-    /// window by alpha / 2.
+    /// Processes the marks of DCTCP. Once per window, alpha = (1 - g) alpha + g times the share of marked bytes. A
+    /// marked acknowledgement reduces the window by alpha / 2.
     fn heed_marks(&mut self, segment: &Segment) {
         let mss = self.mss();
         let Some(marks) = &mut self.marks else {
@@ -361,9 +365,9 @@ pub(crate) struct NetbenchReceiver {
     config: Arc<Config>,
     flow: u32,
     bytes: u64,
-    /// True if the third segment of the handshake has arrived.
+    /// Whether the third segment of the handshake has arrived.
     established: bool,
-    /// The next byte that is expected: RCV.NXT.
+    /// The next expected byte: RCV.NXT.
     next: u64,
     beyond: Ranges,
     received: u64,
@@ -387,12 +391,12 @@ impl NetbenchReceiver {
         }
     }
 
-    /// Bytes that have arrived, each counted once.
+    /// Number of different bytes that have arrived.
     pub(crate) fn received(&self) -> u64 {
         self.received
     }
 
-    /// Bytes that the application has: all before this one.
+    /// Number of bytes that the application has received in order.
     pub(crate) fn delivered(&self) -> u64 {
         self.next
     }
@@ -414,7 +418,7 @@ impl NetbenchReceiver {
         out.push(self.answer(now, Kind::SynAck, 0));
     }
 
-    /// Takes the bytes of a segment. Returns the range beyond a hole that they are part of.
+    /// Takes the bytes of a segment. Returns the range beyond a hole that contains them, if any.
     fn take(&mut self, (start, end): Bytes) -> Option<Bytes> {
         if end <= self.next || self.beyond.covering((start, end)).is_some() {
             return None;
@@ -428,7 +432,7 @@ impl NetbenchReceiver {
         Some(range)
     }
 
-    /// Three ranges of those beyond a hole, the newest one first. Netbench sends all of them; the sender remembers what it was told.
+    /// Three ranges beyond a hole, the newest first. Netbench sends all ranges; here the sender remembers earlier ones.
     fn blocks(&self, newest: Option<Bytes>) -> [Bytes; 3] {
         let others = self.beyond.iter().filter(|&range| Some(range) != newest);
         let mut blocks = [(0, 0); 3];
@@ -498,7 +502,7 @@ mod tests {
         )
     }
 
-    /// Segments that the end sends after these.
+    /// Segments that the end sends after receiving these.
     fn answers(to: &mut impl Endpoint, now: Nanos, segments: &[Segment]) -> Vec<Segment> {
         let mut out = Vec::new();
         for segment in segments {
@@ -507,7 +511,7 @@ mod tests {
         out
     }
 
-    /// After the handshake of 1000 ns: the sender's first segments.
+    /// The sender's first segments, after a handshake of 1000 ns.
     fn connected(sender: &mut NetbenchSender, receiver: &mut NetbenchReceiver) -> Vec<Segment> {
         let mut syn = Vec::new();
         sender.start(0, &mut syn);
@@ -563,12 +567,12 @@ mod tests {
             .filter(|segment| ![1, 5].contains(&(segment.seq / MSS)))
             .collect();
         let acks = answers(&mut receiver, 1500, &arrived);
-        // One new acknowledgement: the window moves by a segment.
+        // One new acknowledgement: the window moves by one segment.
         assert_eq!(numbers(&answers(&mut sender, 2000, &acks[..1])), [30]);
-        // Limited transmit, limited transmit, and the lost one.
+        // Limited transmit twice, then the lost segment.
         assert_eq!(numbers(&answers(&mut sender, 2000, &acks[1..4])), [31, 32, 1]);
         let window = sender.congestion_window;
-        // 32 segments are on their way: half of them, and one for each duplicate.
+        // 32 segments are in flight: half of them, and one for each duplicate.
         assert_eq!(window, 19.0 * MSS as f64);
         let rest = answers(&mut sender, 2000, &acks[4..]);
         assert!(numbers(&rest).iter().all(|&number| number > 32), "{rest:?}");
@@ -585,7 +589,7 @@ mod tests {
         let sent = connected(&mut sender, &mut receiver);
         let acks = answers(&mut receiver, 1500, &sent[1..2]);
         answers(&mut sender, 2000, &acks);
-        // One sample of 1000 ns: 1000 + 4 * 500. The timer was set by the last segment, before the sample.
+        // One sample of 1000 ns: 1000 + 4 * 500. The last segment had set the timer before the sample.
         assert_eq!(sender.timeout, 3000);
         let expires = sender.next_timer().unwrap();
         assert_eq!(expires, 1000 + 96_384);
@@ -628,7 +632,7 @@ mod tests {
         let acks = answers(&mut receiver, 1500, &sent);
         assert!(acks.iter().all(|ack| ack.ece));
         answers(&mut sender, 2000, &acks[..1]);
-        // All bytes so far were marked: alpha = 1/16, and slow start is over.
+        // All bytes so far were marked: alpha = 1/16, and slow start has ended.
         let window = 3.0 * MSS as f64 * (1.0 - 1.0 / 32.0);
         assert_eq!(sender.congestion_window, window);
         assert_eq!(sender.slow_start_threshold, window);

@@ -2,12 +2,12 @@
 
 use crate::segment::Bytes;
 
-/// A set of bytes. Its memory grows with its holes, not with its bytes.
+/// A set of bytes. Its memory depends on the number of holes, not on the number of bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ranges(Vec<Bytes>);
 
 impl Ranges {
-    /// Adds `start..end`, and returns the whole range that it is part of now.
+    /// Adds `start..end`. Returns the whole range that then contains it.
     pub(crate) fn insert(&mut self, (start, end): Bytes) -> Bytes {
         let first = self.0.partition_point(|range| range.1 < start);
         let last = self.0.partition_point(|range| range.0 <= end);
@@ -27,12 +27,12 @@ impl Ranges {
         self.0.is_empty()
     }
 
-    /// All of them, in order.
+    /// All ranges, in order.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = Bytes> {
         self.0.iter().copied()
     }
 
-    /// Missing parts of `start..end`.
+    /// The parts of `start..end` that are missing.
     pub(crate) fn holes(&self, (start, end): Bytes) -> impl Iterator<Item = Bytes> {
         let first = self.0.partition_point(|range| range.1 <= start);
         let inside = self.0[first..].iter().copied().take_while(move |range| range.0 < end);
@@ -44,7 +44,7 @@ impl Ranges {
         })
     }
 
-    /// Forgets everything before `byte`.
+    /// Removes everything before `byte`.
     pub(crate) fn remove_before(&mut self, byte: u64) {
         let gone = self.0.partition_point(|range| range.1 <= byte);
         self.0.drain(..gone);
@@ -53,7 +53,7 @@ impl Ranges {
         }
     }
 
-    /// The range that holds all of `start..end`.
+    /// The range that contains all of `start..end`.
     pub(crate) fn covering(&self, (start, end): Bytes) -> Option<Bytes> {
         let range = *self.0.get(self.0.partition_point(|range| range.1 < end))?;
         (range.0 <= start && end <= range.1).then_some(range)

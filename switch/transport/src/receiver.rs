@@ -1,4 +1,4 @@
-//! The receiving side of a flow, whatever its transport.
+//! The receiving side of a flow, for any transport.
 
 use crate::config::{Config, Control};
 use crate::endpoint::Endpoint;
@@ -20,7 +20,7 @@ enum Transport {
     Udp(UdpReceiver),
 }
 
-/// Calls the same method of whichever transport it is.
+/// Calls the same method of any transport.
 macro_rules! each {
     ($receiver:expr, $transport:ident => $call:expr) => {
         match $receiver {
@@ -32,7 +32,7 @@ macro_rules! each {
 }
 
 impl Receiver {
-    /// The receiver of a flow of `bytes` bytes; `u64::MAX` for one that does not end.
+    /// The receiver of a flow of `bytes` bytes; `u64::MAX` for a flow that does not end.
     pub fn new(flow: u32, bytes: u64, config: Arc<Config>) -> Self {
         Receiver(match config.control {
             Control::Netbench => Transport::Netbench(NetbenchReceiver::new(flow, bytes, config)),
@@ -41,19 +41,20 @@ impl Receiver {
         })
     }
 
-    /// Sets the number of bytes of the flow, which its first bytes contain. No effect if nothing waits for the last byte.
+    /// Sets the size of the flow, which its first bytes contain. It has no effect if nothing depends on the last
+    /// byte.
     pub fn set_bytes(&mut self, bytes: u64) {
         if let Transport::Tcp(tcp) = &mut self.0 {
             tcp.set_bytes(bytes);
         }
     }
 
-    /// Bytes that have arrived, each counted once.
+    /// Number of different bytes that have arrived.
     pub fn received(&self) -> u64 {
         each!(&self.0, transport => transport.received())
     }
 
-    /// Bytes that the application has: all before this one.
+    /// Number of bytes that the application has received in order.
     pub fn delivered(&self) -> u64 {
         each!(&self.0, transport => transport.delivered())
     }

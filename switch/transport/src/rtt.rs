@@ -6,15 +6,15 @@ use p4sched_schedulers::Nanos;
 /// Smoothed round-trip time and its variation.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RoundTrip {
-    /// SRTT and RTTVAR; none before the first measurement.
+    /// SRTT and RTTVAR; `None` before the first measurement.
     estimate: Option<(Nanos, Nanos)>,
     /// Number of timeouts since the last measurement.
     pub(crate) backoff: u32,
 }
 
 impl RoundTrip {
-    /// Takes a measurement (RFC 6298 Section 2.2 and 2.3; alpha = 1/8, beta = 1/4). It ends the back-off: with the timestamp option
-    /// each measurement says which transmission it is of, so Karn's rule (Section 3) holds for all of them.
+    /// Takes a measurement (RFC 6298 Section 2.2 and 2.3; alpha = 1/8, beta = 1/4) and ends the back-off. With the
+    /// timestamp option each measurement belongs to a known transmission, so Karn's rule (Section 3) always holds.
     pub(crate) fn sample(&mut self, rtt: Nanos) {
         self.backoff = 0;
         self.estimate = Some(match self.estimate {
@@ -23,13 +23,13 @@ impl RoundTrip {
         });
     }
 
-    /// The smoothed round-trip time, once there is one.
+    /// The smoothed round-trip time; `None` before the first measurement.
     pub(crate) fn smoothed(&self) -> Option<Nanos> {
         self.estimate.map(|estimate| estimate.0)
     }
 
-    /// The retransmission timeout: RFC 6298 Section 2, with the back-off of Section 5.5. As in Linux, `min_rto` is the least that is
-    /// added to the smoothed round-trip time.
+    /// The retransmission timeout (RFC 6298 Section 2) with the back-off of Section 5.5. As in Linux, at least
+    /// `min_rto` is added to the smoothed round-trip time.
     pub(crate) fn timeout(&self, config: &Config) -> Nanos {
         let first = self.estimate.map_or(config.initial_rto, |(smoothed, variation)| {
             smoothed.saturating_add((4 * variation).max(config.min_rto))

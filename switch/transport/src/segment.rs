@@ -1,4 +1,4 @@
-//! Header of a segment between two end hosts. There is no payload, only its length.
+//! The header of a segment between two end hosts. A segment has no payload, only its length.
 
 use p4sched_schedulers::Nanos;
 
@@ -19,7 +19,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// True if the sender of the flow sends this kind. The receiver sends the other ones.
+    /// Whether the sender of the flow sends this kind. The receiver sends the other kinds.
     pub fn is_from_sender(self) -> bool {
         matches!(self, Kind::Syn | Kind::Confirm | Kind::Data)
     }
@@ -28,19 +28,19 @@ impl Kind {
 /// The two bits of explicit congestion notification in the IP header (RFC 3168 Section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Ecn {
-    /// The sender does not understand marks: a queue drops where it would mark.
+    /// The sender does not support marks: a queue drops the packet instead of marking it.
     #[default]
     NotEct,
-    /// The sender understands marks.
+    /// The sender supports marks.
     Ect,
-    /// A queue has marked the packet.
+    /// A queue marked the packet.
     Ce,
 }
 
-/// Bytes of a flow: the first one, and the one after the last.
+/// A range of bytes of a flow: the first one, and the one after the last.
 pub type Bytes = (u64, u64);
 
-/// Packet of a transport connection. Fields that its kind does not use are zero.
+/// A packet of a transport connection. Fields that its kind does not use are zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Segment {
     /// Index of the flow in the run.
@@ -48,25 +48,27 @@ pub struct Segment {
     pub kind: Kind,
     /// ECN bits of the packet; a queue sets them to [`Ecn::Ce`].
     pub ecn: Ecn,
-    /// Ack: the receiver has seen a mark (RFC 3168 Section 6.1.3; of these very segments with DCTCP, RFC 8257 Section 3.2).
+    /// Ack: the receiver has seen a mark (RFC 3168 Section 6.1.3). With DCTCP: exactly these segments were marked (RFC
+    /// 8257 Section 3.2).
     pub ece: bool,
     /// Data: the sender has reduced its window (RFC 3168 Section 6.1.2).
     pub cwr: bool,
-    /// Data: how many bytes of the flow it carries.
+    /// Data: number of bytes of the flow in this segment.
     pub len: u32,
-    /// Data: its first byte; bytes of a flow count from 0.
+    /// Data: its first byte. The bytes of a flow are counted from 0.
     pub seq: u64,
     /// Ack: the next byte that the receiver expects.
     pub ack: u64,
-    /// Ack: received bytes beyond `ack`, the newest first (RFC 2018). An unused place is `(0, 0)`. Three places, for the
-    /// timestamp option takes the room of the fourth. The first one may repeat bytes that came twice (RFC 2883).
+    /// Ack: received bytes beyond `ack`, the newest first (RFC 2018). An unused place is `(0, 0)`. There are three
+    /// places, because the timestamp option takes the room of the fourth. The first place may repeat bytes that came
+    /// twice (RFC 2883).
     pub sack: [Bytes; 3],
-    /// Ack and SynAck: how many bytes from `ack` on the receiver can take.
+    /// Ack and SynAck: number of bytes after `ack` that the receiver can take.
     pub window: u64,
-    /// Data and Syn: bytes of the flow that were not acknowledged when it was sent: pFabric's rank.
+    /// Data and Syn: bytes of the flow that were not acknowledged at the time of sending. This is pFabric's rank.
     pub remaining: u64,
     /// Time of sending (the timestamp option, RFC 7323, with a clock of nanoseconds).
     pub sent_at: Nanos,
-    /// Ack and SynAck: `sent_at` of the segment that this answers, as RFC 7323 Section 4.3 chooses it.
+    /// Ack and SynAck: `sent_at` of the answered segment, chosen as in RFC 7323 Section 4.3.
     pub echo: Nanos,
 }

@@ -1,4 +1,4 @@
-//! The sending side of a flow, whatever its transport.
+//! The sending side of a flow, for any transport.
 
 use crate::config::{Config, Control};
 use crate::endpoint::Endpoint;
@@ -21,7 +21,7 @@ enum Transport {
     Udp(UdpSender),
 }
 
-/// Calls the same method of whichever transport it is.
+/// Calls the same method of any transport.
 macro_rules! each {
     ($sender:expr, $transport:ident => $call:expr) => {
         match $sender {
@@ -33,7 +33,7 @@ macro_rules! each {
 }
 
 impl Sender {
-    /// The sender of a flow of `bytes` bytes; `u64::MAX` for one that does not end.
+    /// The sender of a flow of `bytes` bytes; `u64::MAX` for a flow that does not end.
     pub fn new(flow: u32, bytes: u64, config: Arc<Config>) -> Self {
         Sender(match config.control {
             Control::Udp { rate_bps } => Transport::Udp(UdpSender::new(flow, bytes, config.mss, rate_bps)),
@@ -46,14 +46,14 @@ impl Sender {
         each!(&self.0, transport => transport.statistics)
     }
 
-    /// Shrinks the window after an idle time, down to `least` segments (RFC 2861), before the next data is sent.
+    /// Shrinks the window after an idle time, to at least `least` segments (RFC 2861), before the next data is sent.
     pub fn restart_after_idle(&mut self, idle: Nanos, least: u32) {
         if let Transport::Tcp(tcp) = &mut self.0 {
             tcp.restart_after_idle(idle, least);
         }
     }
 
-    /// The congestion window in segments; none where nothing controls it, or it is not counted in segments.
+    /// The congestion window in segments; `None` if the transport has no window in segments.
     pub fn cwnd(&self) -> Option<u32> {
         match &self.0 {
             Transport::Tcp(tcp) => Some(tcp.cwnd()),
@@ -61,7 +61,7 @@ impl Sender {
         }
     }
 
-    /// Segments that may still be in the network (RFC 6675 Section 4: pipe); 0 where they are not counted.
+    /// Segments that may still be in the network (RFC 6675 Section 4: pipe); 0 if the transport does not count them.
     pub fn in_flight(&self) -> u32 {
         match &self.0 {
             Transport::Tcp(tcp) => tcp.in_flight(),

@@ -1,18 +1,17 @@
 //! Counters of a sender.
 
-/// Counts of a sender so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Data segments that were sent, each transmission counted.
+    /// Data segments sent; each transmission counts.
     pub sent: u64,
-    /// Of these, segments with bytes that were sent before.
+    /// Data segments sent with bytes that had been sent before.
     pub retransmitted: u64,
-    /// Number of timeouts of the retransmission timer.
+    /// Number of expirations of the retransmission timer.
     pub timeouts: u64,
     /// Number of fast recoveries.
     pub recoveries: u64,
-    /// Acknowledgements that showed a segment to be overtaken by a later one: it was not sent again, and arrived after that one.
+    /// Acknowledgements that showed reordering: a segment that was sent once arrived after a later one.
     pub reorderings: u64,
-    /// Number of reductions that were undone because nothing was lost.
+    /// Number of reductions that were undone because no segment was lost.
     pub undone: u64,
 }

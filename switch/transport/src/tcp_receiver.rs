@@ -1,4 +1,4 @@
-//! The receiver of TCP: what has arrived, and when to say so.
+//! The receiver of TCP: it records which bytes have arrived, and decides when to acknowledge them.
 
 use crate::config::{Config, Control, Recovery};
 use crate::endpoint::Endpoint;
@@ -16,26 +16,26 @@ pub(crate) struct TcpReceiver {
     bytes: u64,
     /// The answer to a SYN that is not confirmed yet.
     unconfirmed: Option<SynAck>,
-    /// The next byte that is expected (RCV.NXT), and the last one that was acknowledged.
+    /// The next expected byte (RCV.NXT), and the last acknowledgement that was sent.
     next: u64,
     acknowledged: u64,
-    /// Ranges that arrived beyond `next`, and their parts that came last, the newest first (RFC 2018 Section 4).
+    /// Ranges that arrived beyond `next`, and the parts of them that came last, the newest first (RFC 2018 Section 4).
     beyond: Ranges,
     newest: [Bytes; 3],
-    /// The last segment, if all of it had been there (RFC 2883).
+    /// The bytes of the last segment, if all of them had arrived before (RFC 2883).
     duplicate: Option<Bytes>,
-    /// Bytes that came for the first time.
+    /// Number of different bytes that have arrived.
     received: u64,
     /// RFC 7323 Section 4.3: TS.Recent.
     echo: Nanos,
-    /// Acknowledgements that are not delayed, still.
+    /// Number of acknowledgements that are still sent without delay.
     quick: u32,
     acknowledge_at: Option<Nanos>,
-    /// The next acknowledgement echoes a mark.
+    /// Whether the next acknowledgement echoes a mark.
     ece: bool,
 }
 
-/// A SYN-ACK that may be lost.
+/// A SYN-ACK that may get lost.
 #[derive(Clone, Copy, Debug)]
 struct SynAck {
     echo: Nanos,
@@ -44,7 +44,6 @@ struct SynAck {
 }
 
 impl TcpReceiver {
-    /// The receiver of a flow of `bytes` bytes.
     pub(crate) fn new(flow: u32, bytes: u64, config: Arc<Config>) -> Self {
         TcpReceiver {
             quick: config.quick_acks,
@@ -64,17 +63,17 @@ impl TcpReceiver {
         }
     }
 
-    /// Says how many bytes the flow has.
+    /// Sets the number of bytes of the flow.
     pub(crate) fn set_bytes(&mut self, bytes: u64) {
         self.bytes = bytes;
     }
 
-    /// Bytes that have arrived, each counted once.
+    /// Number of different bytes that have arrived.
     pub(crate) fn received(&self) -> u64 {
         self.received
     }
 
-    /// Bytes that the application has: all before this one.
+    /// Number of bytes that the application has received in order.
     pub(crate) fn delivered(&self) -> u64 {
         self.next
     }
@@ -110,7 +109,7 @@ impl TcpReceiver {
             ack: self.next,
             sack: self.blocks(),
             window: self.config.window,
-            // DCTCP says of every packet that it is capable, also of this one (Linux, tcp_ecn_send).
+            // DCTCP marks every packet as ECN-capable, also this one (Linux, tcp_ecn_send).
             ecn: if is_dctcp { Ecn::Ect } else { Ecn::NotEct },
             ece: self.ece,
             sent_at: now,
@@ -161,15 +160,15 @@ impl TcpReceiver {
         true
     }
 
-    /// Notes the marks of a segment. Returns whether the sender has to know at once.
+    /// Records the mark of a segment. Returns whether the sender must be told at once.
     fn see_marks(&mut self, now: Nanos, segment: &Segment, out: &mut Vec<Segment>) -> bool {
         let marked = segment.ecn == Ecn::Ce;
         if self.config.control != Control::Dctcp {
-            // RFC 3168 Section 6.1.3: it echoes the mark until the sender says that it has reduced its window.
+            // RFC 3168 Section 6.1.3: echo the mark until the sender says that it has reduced its window.
             self.ece = marked || (self.ece && !segment.cwr);
             return marked;
         }
-        // RFC 8257 Section 3.2: an acknowledgement speaks of marked segments only, or of unmarked ones only.
+        // RFC 8257 Section 3.2: an acknowledgement covers either marked or unmarked segments, never both.
         let changes = marked != self.ece;
         if changes && self.acknowledge_at.is_some() {
             self.acknowledge(now, out);
@@ -186,8 +185,9 @@ impl TcpReceiver {
         }
         let had_holes = !self.beyond.is_empty();
         let is_new = self.take((segment.seq, segment.seq + u64::from(segment.len)));
-        // RFC 5681 Section 4.2: at once for what is out of order, fills a hole or came before, and for every second full segment.
-        // The last segment of a flow carries PSH; its acknowledgement is not delayed either.
+        // RFC 5681 Section 4.2: acknowledge at once if the segment is out of order, fills a hole or came before, and
+        // for every second full segment. The last segment of a flow carries PSH, so its acknowledgement is not delayed
+        // either.
         let at_once = !is_new
             || had_holes
             || !self.beyond.is_empty()

@@ -1,11 +1,11 @@
-//! UDP at a constant rate: no acknowledgement, no control.
+//! UDP at a constant rate, without acknowledgement and congestion control.
 
 use crate::endpoint::Endpoint;
 use crate::segment::{Kind, Segment};
 use crate::statistics::Statistics;
 use p4sched_schedulers::Nanos;
 
-/// Sends datagrams of `mss` bytes at equal distances; the last one may be shorter.
+/// Sends datagrams of `mss` bytes at equal intervals. The last one may be shorter.
 #[derive(Clone, Debug)]
 pub(crate) struct UdpSender {
     pub(crate) statistics: Statistics,
@@ -30,8 +30,8 @@ impl UdpSender {
         }
     }
 
-    /// Time at which the bytes before `next` have left at the rate. Computed from the start each time, so rounding does
-    /// not add up.
+    /// Time at which all bytes before `next` have been sent at the rate. It is computed from the start each time, so
+    /// rounding errors do not add up.
     fn due(&self) -> Nanos {
         let after = (u128::from(self.next) * 8 * 1_000_000_000).div_ceil(u128::from(self.rate_bps));
         self.started.saturating_add(u64::try_from(after).unwrap_or(u64::MAX))
@@ -85,12 +85,12 @@ impl UdpReceiver {
         UdpReceiver { bytes, received: 0 }
     }
 
-    /// Bytes that have arrived.
+    /// Number of bytes that have arrived.
     pub(crate) fn received(&self) -> u64 {
         self.received
     }
 
-    /// Bytes that the application has: it gets each datagram as it comes.
+    /// Number of bytes that the application has received. It gets each datagram at once.
     pub(crate) fn delivered(&self) -> u64 {
         self.received
     }

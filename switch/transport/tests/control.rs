@@ -1,4 +1,4 @@
-//! Windows and rates: each congestion control on a path with a queue.
+//! Windows and rates of each congestion control on a path with a queue.
 
 use crate::wire::{Fate, MS, Path, Run, SECOND, US, run};
 use p4sched_transport::{Config, Control, Endpoint, Kind, Recovery};
@@ -12,7 +12,7 @@ fn config(control: Control) -> Config {
     }
 }
 
-/// 10 Mbit/s, 20 ms: a bandwidth-delay product of 20 segments.
+/// A path of 10 Mbit/s and 20 ms: the bandwidth-delay product is 20 segments.
 fn path(queue: usize) -> Path {
     Path {
         queue,
@@ -20,7 +20,7 @@ fn path(queue: usize) -> Path {
     }
 }
 
-/// The share of the link that the flow got from `from` to `to`.
+/// The share of the link that the flow got between `from` and `to`.
 fn share(run: &Run, from: u64, to: u64) -> f64 {
     let acked = |at: u64| {
         run.answers
@@ -32,7 +32,8 @@ fn share(run: &Run, from: u64, to: u64) -> f64 {
     (acked(to) - acked(from)) as f64 * 8.0 / ((to - from) as f64 / 1e9) / 10e6
 }
 
-/// The largest window before and the smallest one after each reduction that is not below `least`.
+/// The largest window before and the smallest one after each reduction. Windows after a reduction below `least` are
+/// left out.
 fn reductions(run: &Run, least: u32) -> Vec<(u32, u32)> {
     let mut reductions = Vec::new();
     let mut top = 0;
@@ -59,7 +60,7 @@ fn newreno_fills_a_link_with_one_bandwidth_delay_product_of_buffer() {
     assert_eq!(run.sender.statistics().timeouts, 0);
     let late = reductions(&run, 10);
     assert!(late.len() > 5);
-    // 40 segments fit; the 42nd is lost, and half of the window remains.
+    // 40 segments fit. The 42nd is lost, and half of the window remains.
     for (before, after) in &late[2..] {
         assert!(
             (41..=43).contains(before) && (19..=22).contains(after),
@@ -68,7 +69,7 @@ fn newreno_fills_a_link_with_one_bandwidth_delay_product_of_buffer() {
     }
 }
 
-/// RFC 9438 Section 4.6: 0.7 of the window remains, so half of the buffer is enough.
+/// RFC 9438 Section 4.6: 0.7 of the window remains, so half of that buffer is enough.
 #[test]
 fn cubic_fills_a_link_with_half_of_that_buffer() {
     let run = run(&config(Control::Cubic), u64::MAX, &path(10), 60 * SECOND);
@@ -89,8 +90,8 @@ fn cubic_fills_a_link_with_half_of_that_buffer() {
     }
 }
 
-/// With offload, segments leave together: a millisecond of the expected rate, but at most half of the window, and at
-/// least two.
+/// With offload, segments leave together: a millisecond of the expected rate, but at least two segments and at most
+/// half of the window.
 #[test]
 fn segments_leave_in_bursts_of_a_millisecond() {
     let largest = |offload, rate_bps, delay| {
@@ -106,7 +107,7 @@ fn segments_leave_in_bursts_of_a_millisecond() {
         let late = &run.sends[run.sends.len() / 2..];
         late.iter().map(|event| event.sent).max().unwrap()
     };
-    // At 100 Mbit/s, 1.2 times what is sent in 1 s / 1024 are 11 segments.
+    // At 100 Mbit/s, 1.2 times the data of 1 s / 1024 is 11 segments.
     assert!(largest(false, 100_000_000, 5 * MS / 2) <= 4);
     assert!((9..=13).contains(&largest(true, 100_000_000, 5 * MS / 2)));
     assert!(largest(true, 10_000_000, 10 * MS) <= 4);
@@ -135,7 +136,8 @@ fn hystart_saves_the_losses_of_slow_start() {
     assert!(dropped(false) > 100, "{}", dropped(false));
 }
 
-/// RFC 8257 and the DCTCP paper (Alizadeh et al., SIGCOMM 2010, Section 3.3): the queue stays around the threshold K, without loss.
+/// RFC 8257 and the DCTCP paper (Alizadeh et al., SIGCOMM 2010, Section 3.3): the queue stays near the threshold K,
+/// without loss.
 #[test]
 fn dctcp_keeps_the_queue_at_the_threshold() {
     let path = Path {
@@ -155,7 +157,7 @@ fn dctcp_keeps_the_queue_at_the_threshold() {
     assert!(*longest <= 13 && mean > 3.0 && mean < 11.0, "{longest} {mean}");
 }
 
-/// RFC 3168 Section 6.1.2: a mark counts as a loss, once a window, and nothing has to be sent again.
+/// RFC 3168 Section 6.1.2: a mark counts as a loss, once per window, and nothing is sent again.
 #[test]
 fn a_marked_newreno_halves_its_window_without_a_retransmission() {
     let mut path = path(usize::MAX);
@@ -189,7 +191,7 @@ fn pfabric_starts_at_line_rate_and_sends_again_after_three_round_trips() {
     let path = Path::new(0, 10 * US).losing([3]);
     let run = run(&config, 20 * 1448, &path, SECOND);
     assert_eq!(run.sent.iter().filter(|sent| sent.at == 0).count(), 12);
-    // Acknowledgements of 0 to 2 come after 20 us and start the timer anew. No duplicate brings the segment back earlier.
+    // Acknowledgements of 0 to 2 come after 20 us and restart the timer. No duplicate causes an earlier retransmission.
     assert_eq!(run.times(3), [0, 80 * US]);
     assert_eq!(
         (run.sender.statistics().timeouts, run.sender.statistics().retransmitted),
@@ -198,7 +200,7 @@ fn pfabric_starts_at_line_rate_and_sends_again_after_three_round_trips() {
     assert!(run.sender.finished());
 }
 
-/// After five timeouts in a row the flow sends one byte at a time, until something comes back.
+/// After five timeouts in a row the flow sends one byte at a time, until an acknowledgement arrives.
 #[test]
 fn pfabric_probes_after_five_timeouts() {
     let config = Config::pfabric(20 * US, 4);
@@ -218,7 +220,7 @@ fn pfabric_probes_after_five_timeouts() {
     assert!(run.sender.finished() && run.receiver.received() == 14_480);
 }
 
-/// Equal distances, and no rounding that adds up: a third of a microsecond each.
+/// The intervals are equal, and rounding errors of a third of a microsecond each do not add up.
 #[test]
 fn udp_keeps_its_rate() {
     let config = Config {
@@ -236,7 +238,7 @@ fn udp_keeps_its_rate() {
     assert!(run.answers.is_empty() && run.receiver.finished());
 }
 
-/// RFC 5681 Section 4.2: once the first acknowledgements are over, one for every two segments.
+/// RFC 5681 Section 4.2: after the first acknowledgements, there is one for every two segments.
 #[test]
 fn a_bulk_flow_has_one_acknowledgement_for_two_segments() {
     let run = run(&config(Control::Cubic), 1000 * MSS, &path(usize::MAX), 60 * SECOND);
@@ -252,7 +254,7 @@ fn the_receivers_window_bounds_what_is_on_its_way() {
     };
     let run = run(&config, u64::MAX, &path(usize::MAX), 10 * SECOND);
     assert!(run.sends.iter().all(|send| send.in_flight <= 10));
-    // Ten segments in 20 ms and the time of one or two of them.
+    // Ten segments in 20 ms plus the time of one or two of them.
     assert!(
         (0.43..0.51).contains(&share(&run, SECOND, 10 * SECOND)),
         "{}",

@@ -1,4 +1,4 @@
-//! TCP, segment by segment.
+//! Tests of TCP, segment by segment.
 
 mod control;
 mod property;

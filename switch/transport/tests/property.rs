@@ -1,4 +1,4 @@
-//! Whatever is lost, late or marked: all bytes arrive, each once.
+//! Whichever segments are lost, late or marked: all bytes arrive, each once.
 
 use crate::wire::{Fate, MS, Path, Run, SECOND, US, run};
 use p4sched_transport::{Config, Control, Endpoint, Kind, Recovery};
@@ -59,7 +59,7 @@ prop_compose! {
     }
 }
 
-/// Properties of every run, however it ends.
+/// Checks the properties of every run, however it ends.
 fn check(run: &Run, config: &Config) -> Result<(), TestCaseError> {
     let data = || run.sent.iter().filter(|sent| sent.segment.kind == Kind::Data);
     prop_assert_eq!(data().count() as u64, run.sender.statistics().sent);
@@ -78,7 +78,7 @@ fn check(run: &Run, config: &Config) -> Result<(), TestCaseError> {
         .peekable();
     let mut edge = config.window;
     for sent in data() {
-        // What was acknowledged so far bounds what the receiver has allowed.
+        // The acknowledgements so far determine what the receiver has allowed.
         while let Some(ack) = allowed.next_if(|ack| ack.at <= sent.at) {
             edge = edge.max(ack.segment.ack + config.window);
         }
@@ -100,7 +100,7 @@ proptest! {
         check(&run, &config)?;
     }
 
-    /// The congestion window bounds what is on its way. Only one segment may leave beyond it: a tail loss probe.
+    /// The congestion window limits the segments in flight. Only a tail loss probe may exceed it, by one segment.
     #[test]
     fn what_is_sent_fits_the_window(config in config(), path in path()) {
         let run = run(&config, 200 * u64::from(config.mss), &path, 3600 * SECOND);

@@ -15,7 +15,7 @@ fn receiver(change: impl Fn(&mut Config)) -> Receiver {
     Receiver::new(0, 100_000, Arc::new(config))
 }
 
-/// The acknowledgements of one full segment with this number.
+/// The acknowledgements after the arrival of the full segment with this number.
 fn arrives(receiver: &mut Receiver, now: u64, number: u64) -> Vec<Segment> {
     arrives_with(receiver, now, number, |_| {})
 }
@@ -54,7 +54,7 @@ fn every_second_segment_is_acknowledged_or_the_first_after_the_delay() {
     assert_eq!((acks(&out), receiver.next_timer()), (vec![3000], None));
 }
 
-/// RFC 7323 Section 4.3: a delayed acknowledgement echoes the older segment, so the round trip holds the delay.
+/// RFC 7323 Section 4.3: a delayed acknowledgement echoes the older segment, so the round-trip time includes the delay.
 #[test]
 fn a_delayed_acknowledgement_echoes_the_first_segment() {
     let mut receiver = receiver(|_| {});
@@ -70,7 +70,7 @@ fn the_first_segments_are_acknowledged_at_once() {
     assert_eq!(acks(&arrives(&mut receiver, 0, 2)), []);
 }
 
-/// RFC 5681 Section 4.2: at once while there is a hole, and when it is filled.
+/// RFC 5681 Section 4.2: acknowledgements are not delayed while there is a hole, and when it is filled.
 #[test]
 fn what_is_out_of_order_is_acknowledged_at_once() {
     let mut receiver = receiver(|_| {});
@@ -91,7 +91,7 @@ fn the_end_of_the_flow_is_acknowledged_at_once() {
     assert_eq!(acks(&arrives(&mut receiver, 0, 0)), [1000]);
 }
 
-/// After RFC 2018 Section 7, case 3: every second segment is lost.
+/// As in RFC 2018 Section 7, case 3: every second segment is lost.
 #[test]
 fn the_newest_blocks_come_first() {
     let mut receiver = receiver(|_| {});
@@ -101,7 +101,7 @@ fn the_newest_blocks_come_first() {
     assert_eq!(blocks[0], [(1000, 2000), (0, 0), (0, 0)]);
     assert_eq!(blocks[2], [(5000, 6000), (3000, 4000), (1000, 2000)]);
     assert_eq!(blocks[3], [(7000, 8000), (5000, 6000), (3000, 4000)]);
-    // The second hole is filled: the block that it joins is the newest.
+    // The second hole is filled. The block that results is the newest one.
     assert_eq!(
         arrives(&mut receiver, 0, 4)[0].sack,
         [(3000, 6000), (7000, 8000), (0, 0)]
@@ -126,7 +126,7 @@ fn a_duplicate_is_reported() {
     assert_eq!(receiver.received(), 3000);
 }
 
-/// RFC 3168 Section 6.1.3: a mark is echoed until the sender has answered it.
+/// RFC 3168 Section 6.1.3: a mark is echoed until the sender confirms it.
 #[test]
 fn a_mark_is_echoed_until_the_window_is_reduced() {
     let mut receiver = receiver(|config| (config.delayed_ack, config.ecn) = (None, true));
@@ -136,7 +136,7 @@ fn a_mark_is_echoed_until_the_window_is_reduced() {
     assert!(!arrives_with(&mut receiver, 0, 3, |segment| segment.cwr = true)[0].ece);
 }
 
-/// RFC 8257 Section 3.2, Figure 1: when the marks change, what came before is acknowledged at once.
+/// RFC 8257 Section 3.2, Figure 1: when the marks change, the segments before are acknowledged at once.
 #[test]
 fn dctcp_acknowledges_marked_and_unmarked_segments_apart() {
     let mut receiver = receiver(|config| (config.control, config.ecn) = (Control::Dctcp, true));

@@ -1,9 +1,10 @@
-//! Detection and repair of losses: sequences of segments for known cases.
+//! Detection and repair of losses, for known sequences of segments.
 
 use crate::wire::{MS, Path, SECOND, run};
 use p4sched_transport::{Config, Control, Endpoint, Kind, Recovery};
 
-/// Segments of 1000 bytes, acknowledged one by one, no handshake: numbers of segments are those of transmissions until the first loss.
+/// Segments of 1000 bytes, acknowledged one by one, without handshake. Until the first loss, the number of a segment is
+/// the number of its transmission.
 fn config(recovery: Recovery) -> Config {
     Config {
         mss: 1000,
@@ -17,7 +18,7 @@ fn config(recovery: Recovery) -> Config {
 
 const SEGMENTS: u64 = 40;
 
-/// A path of 10 ms. A segment takes one microsecond, so whole milliseconds tell the round trip.
+/// A path of 10 ms. A segment takes one microsecond, so a time in whole milliseconds shows the round trip.
 fn path() -> Path {
     Path::new(8_000_000_000, 5 * MS)
 }
@@ -44,7 +45,7 @@ fn without_loss_slow_start_doubles_the_window_each_round_trip() {
     assert_eq!(finishes(&run) / MS, 30);
 }
 
-/// RFC 5681 Section 3.2: the third duplicate brings the segment back, one round trip after it was sent.
+/// RFC 5681 Section 3.2: at the third duplicate the segment is sent again, one round trip after the first time.
 #[test]
 fn one_loss_is_repaired_after_three_later_segments() {
     for recovery in [Recovery::NewReno, Recovery::Sack, Recovery::Rack] {
@@ -60,7 +61,7 @@ fn one_loss_is_repaired_after_three_later_segments() {
     }
 }
 
-/// RFC 6582 Section 3.2: one hole for each partial acknowledgement. So three losses take three round trips.
+/// RFC 6582 Section 3.2: each partial acknowledgement repairs one hole, so three losses take three round trips.
 #[test]
 fn newreno_repairs_one_of_several_losses_in_a_round_trip() {
     let run = run(&config(Recovery::NewReno), 40_000, &path().losing([12, 14, 16]), SECOND);
@@ -76,7 +77,7 @@ fn newreno_repairs_one_of_several_losses_in_a_round_trip() {
     finishes(&run);
 }
 
-/// RFC 6675: the scoreboard shows all holes. They are repaired within the round trip in which they are seen.
+/// RFC 6675: the scoreboard shows all holes. They are repaired within the round trip in which they are detected.
 #[test]
 fn sack_repairs_several_losses_in_one_round_trip() {
     for recovery in [Recovery::Sack, Recovery::Rack] {
@@ -109,7 +110,8 @@ fn losses_of_one_window_halve_it_once() {
     assert!(least.unwrap() * 2 >= most.unwrap() - 1, "{least:?} {most:?}");
 }
 
-/// RACK sees that what left after the retransmission has arrived (RFC 8985 Section 6.2). RFC 6675 waits for its timer.
+/// RACK detects that a segment sent after the retransmission has arrived (RFC 8985 Section 6.2). RFC 6675 waits for its
+/// timer.
 #[test]
 fn a_lost_retransmission_is_found_by_rack_and_by_the_timer_otherwise() {
     let first = run(&config(Recovery::Sack), 400_000, &path().losing([3]), SECOND);
@@ -128,18 +130,20 @@ fn a_lost_retransmission_is_found_by_rack_and_by_the_timer_otherwise() {
     finishes(&sack);
 }
 
-/// RFC 8985 Section 7: after two round trips without news the last segment is sent again.
+/// RFC 8985 Section 7: after two round trips without an acknowledgement, the last segment is sent again.
 #[test]
 fn a_lost_tail_is_probed() {
     let run = run(&config(Recovery::Rack), 40_000, &path().losing([38, 39]), SECOND);
-    // Numbers 30 to 39 leave after 20 ms, and the last acknowledgement comes after 30 ms. The smoothed round trip is 10 ms.
+    // Segments 30 to 39 are sent after 20 ms, and the last acknowledgement comes after 30 ms. The smoothed round trip
+    // is 10 ms.
     assert_eq!(times(&run, 39), [20, 50]);
     assert_eq!(times(&run, 38), [20, 60]);
     assert_eq!(run.sender.statistics().timeouts, 0);
     assert_eq!(finishes(&run) / MS, 70);
 }
 
-/// 250 ticks a second. Linux's probe waits for two round trips and 2 ms, which is six ticks, from 30 ms on: the seventh one is at 56 ms.
+/// 250 ticks per second. Linux's probe waits for two round trips and 2 ms: six ticks from 30 ms on. The seventh tick is
+/// at 56 ms.
 #[test]
 fn timers_run_out_with_a_tick() {
     let config = |recovery| Config {
@@ -164,7 +168,7 @@ fn a_lost_tail_without_a_probe_waits_for_the_timer() {
     assert_eq!(run.sender.statistics().timeouts, 1);
 }
 
-/// RFC 6298 Section 5.5: each timeout doubles the next one. Section 2.1: 1 s while nothing was measured.
+/// RFC 6298 Section 5.5: each timeout doubles the next one. Section 2.1: it is 1 s before the first measurement.
 #[test]
 fn timeouts_double_and_a_measurement_ends_that() {
     let run = run(
@@ -192,7 +196,7 @@ fn a_lost_syn_is_sent_again_after_one_second() {
         .map(|sent| sent.at)
         .collect();
     assert_eq!(syns, [0, SECOND, 3 * SECOND]);
-    // Two of them were lost: the first window is one segment.
+    // Two of the first segments were lost, so the initial window is one segment.
     let first = run
         .sent
         .iter()
@@ -220,8 +224,8 @@ fn a_lost_syn_ack_and_a_lost_confirmation_do_no_harm() {
     );
 }
 
-/// A segment that comes three places late looks lost. Its late acknowledgement echoes the first transmission (RFC 3522): the window is
-/// what it was.
+/// A segment that comes three places late looks lost. Its late acknowledgement echoes the first transmission (RFC
+/// 3522), so the window is restored.
 #[test]
 fn a_late_segment_is_sent_again_and_the_reduction_is_taken_back() {
     for recovery in [Recovery::Sack, Recovery::Rack] {
@@ -248,7 +252,7 @@ fn once_reordering_was_seen_rack_waits_for_late_segments() {
     finishes(&run);
 }
 
-/// Two segments change places: one duplicate, nothing is sent again.
+/// Two segments change places: there is one duplicate, and nothing is sent again.
 #[test]
 fn reordering_by_one_place_is_no_loss() {
     for recovery in [Recovery::NewReno, Recovery::Sack, Recovery::Rack] {
@@ -263,7 +267,7 @@ fn reordering_by_one_place_is_no_loss() {
     }
 }
 
-/// The acknowledgements, not the data, are late: nothing is lost, so the timeout is taken back.
+/// The acknowledgements are late, not the data. Nothing is lost, so the timeout is undone.
 #[test]
 fn a_timeout_without_loss_is_taken_back() {
     let mut path = path();

@@ -1,5 +1,4 @@
-//! Hosts that are models, compared with hosts that are kernels: Cubic flows share a FIFO. Prints the table of
-//! README.md.
+//! Compares hosts that are models with hosts that are kernels. Cubic flows share a FIFO. Prints the table of README.md.
 //!
 //!     cargo build --release && cargo run --release -p p4sched-virtual --example compare_hosts
 
@@ -23,19 +22,19 @@ struct Arguments {
     /// Rows, with four numbers each: rate in Mbit/s, RTT in ms, queue in bandwidth-delay products, and number of flows
     /// [default: those of the README]
     rows: Vec<f64>,
-    /// Runs with kernels in each row, whose flows start at slightly different times; the table has means
+    /// Runs with kernels in each row. Their flows start at slightly different times; the table has means
     #[arg(long, default_value_t = 1)]
     runs: u64,
     /// Runs with models in each row
     #[arg(long, default_value_t = 5)]
     model_runs: u64,
-    /// File for results of runs with kernels, a line for each. Runs in it are not repeated; additional ones count too
+    /// File with results of runs with kernels, one line each. These runs are not repeated; additional ones count too
     #[arg(long, value_name = "FILE")]
     kept: Option<PathBuf>,
 }
 
 fn row(rate_mbit: f64, rtt_ms: f64, buffer: f64, flows: u64) -> Row {
-    // Some hundred round trips. 500 Mbit/s takes guests long.
+    // The times are some hundred round trips. At 500 Mbit/s guests are slow.
     let (warm_up_s, measured_s) = match (rate_mbit, rtt_ms) {
         (_, 40.0..) => (10, 40),
         (250.0.., _) => (2, 6),
@@ -64,7 +63,7 @@ fn all_rows() -> Vec<Row> {
     rows
 }
 
-/// Results of runs with kernels, by their settings, kept in a file if there is one.
+/// Results of runs with kernels, by their settings. They are kept in a file if one is given.
 struct Kept {
     file: Option<PathBuf>,
     seen: BTreeMap<String, Seen>,
@@ -101,7 +100,7 @@ impl Kept {
         Ok(Kept { file, seen })
     }
 
-    /// Results of `runs` runs with kernels, and of further kept ones. `None` if there is no kernel for guests.
+    /// Results of `runs` runs with kernels, and of additional kept ones. `None` if there is no kernel for guests.
     fn kernels(&mut self, row: &Row, runs: u64) -> Option<Vec<Seen>> {
         let asked = |seed: u64| {
             let Row {
@@ -146,7 +145,7 @@ impl Kept {
     }
 }
 
-/// The mean of some runs, and their standard deviation.
+/// The mean of some runs, and the standard deviation.
 fn mean(runs: &[Seen], value: fn(&Seen) -> f64) -> (f64, f64) {
     let count = runs.len() as f64;
     let mean = runs.iter().map(value).sum::<f64>() / count;
@@ -163,7 +162,7 @@ fn means(runs: &[Seen]) -> Seen {
     }
 }
 
-/// Both sides of a number, each with its deviation if several runs differ.
+/// A value for both kinds of hosts, each with its standard deviation if there are different runs.
 fn beside(kernels: &[Seen], models: &[Seen], value: fn(&Seen) -> f64, digits: usize) -> String {
     let text = |runs: &[Seen]| {
         let (mean, deviation) = mean(runs, value);

@@ -1,7 +1,7 @@
-//! A network in virtual time: P4Runtime switches, end hosts that speak whole frames, and no wall clock.
+//! A network in virtual time: P4Runtime switches and end hosts that exchange whole frames, without a wall clock.
 //!
-//! The same programs, the same controllers and the same traffic as in the emulation, but nothing is ever late: time advances
-//! when every participant of the lock step waits for it.
+//! Programs, controllers and traffic are the same as in the emulation, but nothing is ever late: time advances only
+//! while every participant of the lock step waits for it.
 //!
 //! ```text
 //! controllers --P4Runtime--> p4sched_p4runtime --jobs--+

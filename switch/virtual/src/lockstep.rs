@@ -1,8 +1,8 @@
-//! Order of actions: participants of the lock step, requests of clients, and the network's time.
+//! The lock step: the order of participants, requests of clients, and the network's time.
 //!
-//! One thread owns the network. While a participant does not wait, time stands still and requests are answered. When all wait,
-//! time advances to the earliest time that one of them waits for, and that one is answered. What a switch tells a controller that
-//! takes part ends its wait at that instant, before anything else happens.
+//! One thread owns the network. While a participant does not wait, time stands still and requests are answered. When
+//! all wait, time advances to the earliest time that one of them waits for, and that participant is answered. A message
+//! from a switch to a participating controller ends the controller's wait at that instant, before any other event.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,33 +15,33 @@ use p4sched_proto::p4sched::v1::{Conversation, ParticipateRequest, ParticipateRe
 
 use crate::world::{World, WorldError};
 
-/// Things that happen between two looks at what was asked.
+/// Largest number of events between two checks for messages.
 const EVENTS_AT_A_TIME: usize = 1024;
-/// With a pace: longest sleep of the network between two looks, by the wall clock.
+/// With a pace: longest sleep between two checks for messages, by the wall clock.
 const NAP: Duration = Duration::from_millis(1);
 
 /// A request that needs the whole network.
 pub type Request = Box<dyn FnOnce(&mut World) -> Result<(), WorldError> + Send>;
-/// Tells a participant what time it is and what its switches have said; or why the run has ended. Must not block.
+/// Tells a participant the time and the messages of its switches, or why the run has ended. It must not block.
 pub type Answer = Box<dyn Fn(Result<ParticipateResponse, String>) + Send>;
 
-/// Message to the thread that owns the network.
+/// A message to the thread that owns the network.
 pub enum Message {
-    /// Requests for this switch.
+    /// There are requests for this switch.
     Switch(usize),
     /// A request for the network.
     Request(Request),
-    /// A participant joins under this number.
+    /// A participant joins. It has this number.
     Join(u64, Answer),
     Wait(u64, ParticipateRequest),
     Leave(u64),
-    /// The run is over.
+    /// The run ends.
     End,
 }
 
 struct Participant {
     answer: Answer,
-    /// `None` while it acts.
+    /// `None` while the participant acts.
     waits: Option<Wait>,
 }
 
@@ -51,13 +51,13 @@ struct Wait {
     since: u64,
 }
 
-/// A switch that controllers talk to.
+/// A switch, as controllers see it.
 pub struct Spoken {
     /// Device id in P4Runtime.
     pub device_id: u64,
     /// Streams of its controllers.
     pub streams: Arc<Streams>,
-    /// Requests for it.
+    /// Requests for the switch.
     pub jobs: Receiver<Job>,
 }
 
@@ -68,18 +68,17 @@ impl Spoken {
     }
 }
 
-/// Settings of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Time, by the wall clock, that a participant may be silent while time stands still for it.
+    /// Longest time, by the wall clock, that a participant may be silent while time stands still for it.
     pub patience: Duration,
-    /// Virtual seconds a second of the wall clock; `None`: as fast as it goes.
+    /// Virtual seconds per second of the wall clock; `None`: as fast as possible.
     pub pace: Option<f64>,
-    /// Programs are interpreted, not compiled.
+    /// Whether programs are interpreted instead of compiled.
     pub interpret: bool,
 }
 
-/// The thread that owns the network.
+/// The network and its lock step. One thread runs it.
 pub struct LockStep {
     world: World,
     messages: Receiver<Message>,
@@ -88,12 +87,11 @@ pub struct LockStep {
     participants: BTreeMap<u64, Participant>,
     /// Number of waits so far.
     waits: u64,
-    /// Error that stopped time.
+    /// The error that stopped time.
     broken: Option<WorldError>,
     begun: Instant,
 }
 
-/// Next action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     /// Time advances up to this time.
@@ -102,14 +100,14 @@ enum Next {
     Tell(u64),
     /// The wall clock must advance first.
     Nap,
-    /// Time stands still until a participant waits that does not.
+    /// Time stands still until every participant waits.
     Stand,
     /// Time stands still, and no participant owes a message.
     Idle,
 }
 
 impl LockStep {
-    /// `switches` are those of the network, in its order.
+    /// A lock step at time 0. `switches` must have the order of the network.
     pub fn new(world: World, messages: Receiver<Message>, switches: Vec<Spoken>, settings: Settings) -> LockStep {
         LockStep {
             world,
@@ -123,10 +121,10 @@ impl LockStep {
         }
     }
 
-    /// Runs until the end message, or until no sender is left.
+    /// Runs until [`Message::End`], or until no sender of messages is left.
     ///
     /// # Errors
-    /// A sentence with the reason of an early end. Participants get it, too.
+    /// Says in a sentence why the run ended early. Participants get the same sentence.
     pub fn run(mut self) -> Result<World, String> {
         let ended = self.until_the_end();
         for participant in self.participants.values() {
@@ -208,7 +206,7 @@ impl LockStep {
         }
     }
 
-    /// The participant that is answered first: until when it waits, since when, and its number.
+    /// The participant that is answered first: the end of its wait, its place in the order of waiting, and its number.
     fn due(&self) -> Option<(Nanos, u64, u64)> {
         let now = self.world.now();
         let waiting = self.participants.iter();
@@ -218,7 +216,7 @@ impl LockStep {
             .min()
     }
 
-    /// Streams of those who wait, and the messages on them.
+    /// The conversations of waiting participants, with the numbers of messages on their streams.
     fn conversations(&self) -> impl Iterator<Item = (u64, &Wait, &Conversation, Said)> {
         let waiting = self.participants.iter();
         let waiting = waiting.filter_map(|(&id, participant)| Some((id, participant.waits.as_ref()?)));
@@ -231,21 +229,21 @@ impl LockStep {
         })
     }
 
-    /// A stream on which a switch has not taken all that a participant has sent.
+    /// A device for which a switch has not yet taken all messages of a participant, and the number of missing messages.
     fn on_its_way(&self) -> Option<(u64, u64)> {
         let mut all = self.conversations();
         let found = all.find(|(_, _, told, said)| said.by_controller < told.to_switch)?;
         Some((found.2.device_id, found.2.to_switch - found.3.by_controller))
     }
 
-    /// Of the participants with unread messages of their switches, the one that has waited longest.
+    /// The participant that has waited longest, among those with unread messages from their switches.
     fn spoken_to(&self) -> Option<u64> {
         let spoken_to = self.conversations();
         let unheard = spoken_to.filter(|(_, _, told, said)| said.by_switch > told.from_switch);
         unheard.map(|(id, wait, ..)| (wait.since, id)).min().map(|(_, id)| id)
     }
 
-    /// Answers a participant that waits.
+    /// Answers a waiting participant.
     fn tell(&mut self, id: u64) {
         let now_ns = self.world.now();
         let said = self.conversations().filter(|(of, ..)| *of == id);
@@ -307,7 +305,7 @@ impl LockStep {
         }
     }
 
-    /// Stops the network after an error. Time stands still, and its state can be read until all participants have left.
+    /// Stops the network after an error. Time stands still. The state can be read until all participants have left.
     fn fail(&mut self, error: WorldError) {
         for participant in self.participants.values() {
             (participant.answer)(Err(error.to_string()));

@@ -1,4 +1,4 @@
-//! A run of a traffic program in a host, as it was asked for and found possible.
+//! A run of a traffic program in a host, after its request was checked.
 
 use std::net::Ipv4Addr;
 
@@ -6,83 +6,73 @@ use p4sched_dataplane::Nanos;
 use p4sched_proto::p4sched::v1 as api;
 use p4sched_traffic_generator::flow::{TcpFlow, UdpFlow, distinct};
 
-/// A second.
 const SECOND: Nanos = 1_000_000_000;
-/// Times of a day from here on still fit into 64 bits.
+/// Latest time in ns. A day after it still fits into 64 bits.
 pub const LAST_INSTANT: Nanos = Nanos::MAX / 2;
-/// No run is longer: a day, as in the traffic generator.
+/// Longest duration of a run: a day, as in the traffic generator.
 const LONGEST: Nanos = 86_400 * SECOND;
-/// Connections of one transfer, as iperf3 has it.
+/// Largest number of connections in one transfer, as in iperf3.
 const MOST_CONNECTIONS: u32 = 128;
-/// The congestion control that both ends must have (RFC 8257 Section 3.2).
+/// Name of the congestion control that both ends must use (RFC 8257 Section 3.2).
 pub const DCTCP: &str = "dctcp";
-/// Packets of a probe in a second, at most.
+/// Highest rate of a probe, in packets per second.
 const FASTEST_PROBE: f64 = 1e6;
 
-/// A run that makes sense.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// Unique in the network.
+    /// Name, unique in the network.
     pub name: String,
     pub start: Nanos,
     pub program: Program,
 }
 
-/// Program of a run; see the messages of the same names.
+/// The program of a run. The messages of the protocol with the same names explain the fields.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Program {
     /// iperf3 --client.
     BulkSend(BulkSend),
     /// iperf3 --server.
-    BulkReceive {
-        /// Listening port.
-        port: u16,
-    },
+    BulkReceive { port: u16 },
     /// p4sched-traffic udp-send.
     UdpSend {
         flows: Vec<UdpFlow>,
         /// Seed of ranks and arrivals.
         seed: u64,
-        /// True if each datagram is logged.
+        /// Whether each datagram is logged.
         log: bool,
     },
     /// p4sched-traffic udp-receive.
     UdpReceive {
-        /// Listening address.
         address: Ipv4Addr,
-        /// Listening ports.
         ports: Vec<u16>,
         duration: Nanos,
-        /// Length of a sample.
+        /// Length of a sample, in ns.
         interval: Nanos,
-        /// True if each datagram is logged.
+        /// Whether each datagram is logged.
         log: bool,
     },
     /// p4sched-traffic tcp-send.
     TcpSend {
         flows: Vec<TcpFlow>,
-        /// Name of the congestion control.
         congestion_control: String,
-        /// Flows not done by then are given up.
+        /// Flows that are not finished at this time are given up.
         deadline: Nanos,
-        /// True if connections are opened before the first flow starts.
+        /// Whether connections are opened before the first flow starts.
         open_ahead: bool,
     },
     /// p4sched-traffic tcp-serve.
     TcpServe {
-        /// Listening address.
         address: Ipv4Addr,
-        /// Listening port.
         port: u16,
-        /// Longest duration.
+        /// Longest duration, in ns.
         duration: Nanos,
-        /// Number of flows after which it ends.
+        /// Number of flows after which the program ends.
         flows: Option<usize>,
     },
     /// p4sched-traffic observe.
     Observe {
         duration: Nanos,
-        /// True if each segment is logged.
+        /// Whether each segment is logged.
         log: bool,
     },
     /// p4sched.lab.probe send.
@@ -93,10 +83,7 @@ pub enum Program {
         packets_per_s: f64,
     },
     /// p4sched.lab.probe receive.
-    ProbeReceive {
-        /// Listening port.
-        port: u16,
-    },
+    ProbeReceive { port: u16 },
     /// A program of the guest.
     Command {
         /// Command line.
@@ -105,8 +92,8 @@ pub enum Program {
 }
 
 impl Program {
-    /// Source and destination of connections whose congestion control both ends must have, before they connect. A flow that
-    /// names no source has this one.
+    /// Source and destination of connections whose congestion control both ends must know before they connect. `own` is
+    /// the source of flows without a source.
     pub fn of_both_ends(&self, own: Ipv4Addr) -> Vec<(Ipv4Addr, Ipv4Addr)> {
         match self {
             Self::BulkSend(bulk) if bulk.congestion_control == DCTCP => vec![(bulk.source, bulk.destination)],
@@ -126,23 +113,21 @@ pub struct BulkSend {
     pub source: Ipv4Addr,
     pub destination: Ipv4Addr,
     pub port: u16,
-    /// Number of connections.
     pub connections: u32,
     /// TOS byte of the segments.
     pub tos: u8,
-    /// Name of the congestion control.
     pub congestion_control: String,
-    /// Time of sending after the warm-up.
+    /// Time of sending after the warm-up, in ns.
     pub duration: Nanos,
-    /// Time that the report excludes.
+    /// Warm-up in ns. The report does not include it.
     pub warm_up: Nanos,
 }
 
 impl Run {
-    /// Checks a run that was asked for.
+    /// Checks the request for a run.
     ///
     /// # Errors
-    /// What makes no sense, in a sentence.
+    /// Says in a sentence what is invalid.
     pub fn new(asked: api::Run) -> Result<Run, String> {
         let name = asked.name.clone();
         let named = |problem: String| format!("run '{name}': {problem}");

@@ -1,4 +1,4 @@
-//! The process: the network's thread, and the servers that lead to it.
+//! The process: the thread of the network, and the servers in front of it.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -21,22 +21,22 @@ use crate::lockstep::{LockStep, Message, Settings, Spoken};
 use crate::service::{Served, Service};
 use crate::world::World;
 
-/// Flow lists are far below this, and gRPC's own 4 MB are not enough for a hundred thousand flows.
+/// Largest size of a request. gRPC's default of 4 MB is too small for a hundred thousand flows, which are far below
+/// this.
 const MAX_REQUEST_BYTES: usize = 256 << 20;
-/// Limit on messages to a controller at one instant: an idle notice for each of its entries, and more.
+/// Largest number of waiting messages to a controller at one instant: an idle notice for each of its entries, and more.
 const STREAM_BACKLOG: usize = 1 << 20;
 
-/// Reason why a network could not be started.
+/// Why a network could not be started.
 #[derive(Debug, Error)]
 pub enum StartError {
-    /// The description is of no network.
+    /// The description is not a valid network.
     #[error(transparent)]
     Topology(#[from] TopologyError),
-    /// A server has no place to listen.
+    /// A server cannot listen on its address.
     #[error("cannot listen on {address}: {source}")]
     Listen {
         address: SocketAddr,
-        /// Message of the system.
         source: std::io::Error,
     },
 }
@@ -47,18 +47,18 @@ pub struct Network {
     pub address: SocketAddr,
     /// Switches in the order of the description.
     pub switches: Vec<Served>,
-    /// Leads to the network's thread.
+    /// Sends messages to the thread of the network.
     pub messages: Sender<Message>,
     lock_step: LockStep,
     over: watch::Sender<bool>,
 }
 
 impl Network {
-    /// Starts all servers on loopback: the service at `address`, each switch at a free port, or from `first_port` on in the order of
-    /// the description. `host` makes each host.
+    /// Starts all servers on loopback: the service at `address`, and each switch at a free port, or at ports from
+    /// `first_port` on in the order of the description. `host` creates each host.
     ///
     /// # Errors
-    /// If the description is of no network, or an address is taken.
+    /// If the description is not a valid network, or an address is in use.
     pub async fn start(
         topology: &NetworkFile,
         address: SocketAddr,
@@ -92,7 +92,7 @@ impl Network {
             let handle = DeviceHandle::new(
                 jobs,
                 Arc::new(move || {
-                    // Without the network's thread the request is dropped, and answered so.
+                    // If the thread of the network has ended, the request is dropped, and its client gets an error.
                     let _ = wake.send(Message::Switch(place));
                 }),
             );
@@ -129,10 +129,10 @@ impl Network {
         })
     }
 
-    /// Runs the network on the calling thread until the end is said.
+    /// Runs the network on the calling thread until it is told to end.
     ///
     /// # Errors
-    /// Why it ended before, in a sentence.
+    /// Says in a sentence why it ended early.
     pub fn run(self) -> Result<World, String> {
         let ended = self.lock_step.run();
         self.over.send_replace(true);

@@ -1,4 +1,4 @@
-//! The service of the network: gRPC requests on their way to the thread that owns it.
+//! The service of the network. It passes gRPC requests on to the thread that owns the network.
 
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -19,10 +19,10 @@ use crate::lockstep::Message;
 use crate::run::LAST_INSTANT;
 use crate::world::{World, WorldError};
 
-/// Bytes of a piece of a log: far below what gRPC takes at a time.
+/// Size of a piece of a log in bytes. It is far below the limit of a gRPC message.
 const PIECE: usize = 1 << 20;
 
-/// A switch, and where its server is.
+/// A switch and the address of its server.
 #[derive(Clone, Debug)]
 pub struct Served {
     pub name: String,
@@ -32,7 +32,7 @@ pub struct Served {
     pub address: SocketAddr,
 }
 
-/// The way to the thread that owns the network.
+/// The connection to the thread that owns the network.
 #[derive(Clone)]
 pub struct Service {
     network: Sender<Message>,
@@ -43,7 +43,7 @@ pub struct Service {
 type Answers<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
 impl Service {
-    /// `switches` are those of the network, in its order.
+    /// A service. `switches` must have the order of the network.
     pub fn new(network: Sender<Message>, switches: Vec<Served>) -> Service {
         Service {
             network,
@@ -52,7 +52,7 @@ impl Service {
         }
     }
 
-    /// Runs a request on the network's thread.
+    /// Runs a request on the thread of the network.
     async fn run<R: Send + 'static>(
         &self,
         request: impl FnOnce(&mut World) -> (R, Result<(), WorldError>) + Send + 'static,
@@ -60,7 +60,7 @@ impl Service {
         let (answer, answered) = oneshot::channel();
         let request = Box::new(move |world: &mut World| {
             let (result, state) = request(world);
-            // The request may have been cancelled: then the answer has no receiver.
+            // If the request was cancelled, the answer has no receiver.
             let _ = answer.send(result);
             state
         });
@@ -69,7 +69,7 @@ impl Service {
         answered.await.map_err(|_| over())
     }
 
-    /// Same as [`Service::run`], for requests that the network may refuse.
+    /// Like [`Service::run`], for requests that the network may refuse.
     async fn ask<R: Send + 'static>(
         &self,
         request: impl FnOnce(&mut World) -> Result<Result<R, WorldError>, String> + Send + 'static,
@@ -126,7 +126,7 @@ impl Simulation for Service {
         let (sender, answers) = mpsc::unbounded_channel();
         let refusal = sender.clone();
         let answer = move |told: Result<api::ParticipateResponse, String>| {
-            // A participant that has gone away leaves as soon as that is noticed.
+            // A participant that has disconnected leaves when its stream ends.
             let _ = sender.send(told.map_err(Status::aborted));
         };
         let over = |_| Status::unavailable("the run is over");
@@ -136,7 +136,7 @@ impl Simulation for Service {
         tokio::spawn(async move {
             while let Some(Ok(asked)) = asked.next().await {
                 if let Err(why) = check_wait(&asked, &switches) {
-                    // As above.
+                    // A participant that has disconnected needs no answer.
                     let _ = refusal.send(Err(Status::invalid_argument(why)));
                     break;
                 }
@@ -144,7 +144,7 @@ impl Simulation for Service {
                     break;
                 }
             }
-            // If the run is over, there is nothing to leave.
+            // If the run is over, the participant need not leave.
             let _ = network.send(Message::Leave(id));
         });
         Ok(Response::new(Box::pin(UnboundedReceiverStream::new(answers))))

@@ -1,4 +1,5 @@
-//! Random traffic through two switches: no frame is lost or made on the way, none is too fast, and two runs are the same.
+//! Random traffic through two switches: no frame is lost or added, none is too fast, and two runs give the same
+//! results.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,7 +25,7 @@ static FIFO: LazyLock<Compiled> = LazyLock::new(|| {
     Compiled::compile(&programs, "fifo", Target::V1model).expect("it compiles")
 });
 
-/// Hosts h1 and h2 at s1, h3 and h4 at s2, on ports 1 and 2; port 3 is the link between the switches.
+/// Hosts h1 and h2 at s1, h3 and h4 at s2, on ports 1 and 2. Port 3 is the link between the switches.
 fn topology() -> NetworkFile {
     let host = |number: u8| {
         json!({
@@ -42,7 +43,6 @@ fn topology() -> NetworkFile {
     NetworkFile::parse(&text.to_string()).expect("a network")
 }
 
-/// Settings of the links.
 #[derive(Clone, Copy, Debug)]
 struct Links {
     rate_bps: u64,
@@ -91,7 +91,7 @@ fn world(links: Links) -> World {
     world
 }
 
-/// A flow from one host to another: bytes, start in ms, congestion control; and whether it is a UDP flow instead.
+/// A flow: source host, destination host, bytes, start in ms, congestion control, and whether it is a UDP flow.
 type Flow = (u8, u8, u64, u64, &'static str, bool);
 
 fn plan(world: &mut World, flows: &[Flow]) {
@@ -154,7 +154,7 @@ fn plan(world: &mut World, flows: &[Flow]) {
         .expect("the network goes on");
 }
 
-/// All that can be seen of a run of the network.
+/// All observable results of a run of the network.
 fn results(world: &mut World) -> (Vec<api::RunState>, Vec<api::HostCounters>, Vec<Vec<u8>>, String) {
     let states = world.states(&[]).expect("all runs");
     let counters = world.counters(&[]).expect("all hosts").expect("the network goes on");
@@ -175,7 +175,7 @@ fn flows() -> impl Strategy<Value = Vec<Flow>> {
         control,
         prop::bool::weighted(0.3),
     );
-    // The receiver is another host than the sender.
+    // The receiver must not be the sender.
     let apart = flow.prop_map(|(from, to, bytes, start, control, is_udp)| {
         (from, (from + to - 1) % 4 + 1, bytes, start, control, is_udp)
     });
@@ -211,7 +211,7 @@ proptest! {
             results(&mut world)
         };
         let found = run(&steps);
-        // How time is cut into steps makes no difference.
+        // The division of time into steps makes no difference.
         prop_assert_eq!(&found, &run(&[]));
 
         let sizes: BTreeMap<u64, u64> = (0..).zip(flows.iter().map(|flow| flow.2)).collect();
@@ -220,7 +220,7 @@ proptest! {
             for flow in completed {
                 let number = flow["flow"].as_u64().expect("a flow");
                 prop_assert_eq!(flow["size_bytes"].as_u64(), Some(sizes[&number]));
-                // The SYN, its answer and the data need one and a half round trips of one link at least.
+                // The SYN, its answer and the data take at least one and a half round trips over one link.
                 prop_assert!(flow["fct_ns"].as_u64().expect("a time") >= 3 * links.delay_ns);
             }
         }
@@ -228,12 +228,12 @@ proptest! {
             let text = String::from_utf8_lossy(log);
             for line in text.lines().skip(1) {
                 let times: Vec<u64> = line.split(',').skip(3).map(|at| at.parse().expect("a time")).collect();
-                // One link, and 1000 bytes of a frame on it.
+                // The delay of one link, and the time of a 1000-byte frame on it.
                 let least = links.delay_ns + 8_000 * SECOND / links.rate_bps;
                 prop_assert!(times[1] - times[0] >= least, "{}: {}", state.name, line);
             }
         }
-        // All flows are done long before the deadline.
+        // All flows end long before the deadline.
         for state in found.0.iter().filter(|state| state.name.starts_with("send")) {
             prop_assert_eq!(state.phase(), api::run_state::Phase::Ended, "{:?}", state);
             prop_assert!(!state.report.contains("\"completed\":false"), "{}", state.report);

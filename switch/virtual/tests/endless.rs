@@ -1,4 +1,4 @@
-//! Frames that go in a circle without delay: the network reports it, and time stands still.
+//! Frames that go in a circle without delay: the network reports them, and time stands still.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use serde_json::json;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// A host at each of two switches, on port 1; port 3 is the link between the switches.
+/// A host on port 1 of each of two switches. Port 3 is the link between the switches.
 fn topology() -> NetworkFile {
     let host = |number: u8| {
         json!({
@@ -69,7 +69,7 @@ fn frames_that_go_in_a_circle_without_delay_end_the_run_with_a_sentence() {
     let error = world
         .advance(3 * SECOND, usize::MAX)
         .expect_err("the first frame never arrives");
-    // The uplink takes 80 ns for the frame.
+    // The frame takes 80 ns on the uplink.
     assert_eq!(error, WorldError::Endless(2 * SECOND + 80));
     assert_eq!(
         error.to_string(),
@@ -77,6 +77,6 @@ fn frames_that_go_in_a_circle_without_delay_end_the_run_with_a_sentence() {
     );
     assert_eq!(world.now(), 2 * SECOND + 80);
     assert!(world.account().balanced(), "{:?}", world.account());
-    // What is known so far can still be asked for.
+    // The results so far can still be read.
     assert_eq!(world.states(&[]).expect("all runs").len(), 1);
 }

@@ -27,7 +27,8 @@ fn dctcp_keeps_the_queue_where_it_is_marked_and_loses_nothing() {
         ..ROW
     };
     let Some(kernel) = kernels(&row) else { return };
-    // Marks begin at 20 packets (marking.p4); a FIFO of eight bandwidth-delay products holds 264, which Cubic fills.
+    // Marks begin at 20 packets (marking.p4). A FIFO of eight bandwidth-delay products has room for 264, and Cubic
+    // fills it.
     for seen in [kernel, run(&row, 1, &models)] {
         assert!((10.0..30.0).contains(&seen.length), "{seen:?}");
         assert!(seen.throughput > 0.99 && seen.again < 1.0, "{seen:?}");
@@ -56,6 +57,6 @@ fn models_agree_with_kernels() {
     let Some(kernel) = kernels(&row) else { return };
     let model = run(&row, 1, &models);
     assert!(kernel.disagreements(&model).is_empty(), "{kernel:?} {model:?}");
-    // The same seed gives the same numbers.
+    // The same seed gives the same results.
     assert_eq!(kernels(&row).unwrap(), kernel);
 }

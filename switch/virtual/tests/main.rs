@@ -1,4 +1,4 @@
-//! Networks in virtual time.
+//! Tests of networks in virtual time.
 
 mod bench;
 mod conservation;

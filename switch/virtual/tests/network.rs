@@ -9,7 +9,7 @@ use p4sched_proto::p4sched::v1::run_state::Phase;
 use serde_json::{Value, json};
 
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Longer than a client needs for its next request on a busy machine.
+/// A patience longer than a client needs for its next request on a busy machine.
 const SHORT_PATIENCE: Duration = Duration::from_millis(400);
 const U1: &str = "10.1.1.1";
 
@@ -70,7 +70,8 @@ async fn two_seconds_of_cubic() -> (Value, api::PortStats, api::HostCounters) {
 async fn a_cubic_flow_fills_its_link_and_two_runs_are_the_same() {
     let (report, bottleneck, counters) = two_seconds_of_cubic().await;
     let received = report["end"]["sum_received"]["bits_per_second"].as_f64().unwrap();
-    // 10 Mbit/s of frames, of which 1448 of 1514 bytes are payload. Behind a hole at the end a queue of 50 is not acknowledged yet.
+    // 10 Mbit/s of frames, of which 1448 of 1514 bytes are payload. If there is a hole at the end, up to 50 packets,
+    // the size of the queue, are not acknowledged yet.
     assert!((9.0e6..9.57e6).contains(&received), "{report}");
     assert!(bottleneck.tx_bytes * 8 > 2 * 9_900_000, "{bottleneck:?}");
     let again = report["end"]["sum_sent"]["retransmits"].as_u64().unwrap();
@@ -88,7 +89,7 @@ async fn a_cubic_flow_fills_its_link_and_two_runs_are_the_same() {
     let enqueued: u64 = bottleneck.queues.iter().map(|queue| queue.enqueued_packets).sum();
     let dequeued: u64 = bottleneck.queues.iter().map(|queue| queue.dequeued_packets).sum();
     assert_eq!(enqueued, dequeued + queued);
-    // Everything that u1 sent is dropped, waits at the bottleneck, is on its way behind it, or has arrived.
+    // Every packet from u1 was dropped, waits at the bottleneck, is in flight behind it, or has arrived.
     assert!(dequeued - bottleneck.tx_packets < 10 && counters.segments_sent - enqueued - dropped < 10);
     assert_eq!(two_seconds_of_cubic().await, (report, bottleneck, counters));
 }
@@ -116,7 +117,7 @@ async fn flows_of_given_sizes_complete_in_the_time_that_the_link_takes() {
         );
         let served = lab.report("serve").await;
         let fct = |place: usize| served[place]["fct_ns"].as_u64().unwrap();
-        // 10 ms for a round trip, of which a byte takes half; a handshake takes one before.
+        // A round trip takes 10 ms, and a byte takes half of it. A handshake takes one round trip before that.
         let ahead = if open_ahead { 0 } else { 10_000_000 };
         assert!((5_000_000..5_500_000).contains(&(fct(0) - ahead)), "{served}");
         // 69 full segments of 1.2 ms and the rest, and at most some round trips of slow start.
@@ -176,7 +177,7 @@ async fn ranked_datagrams_arrive_with_their_ranks_or_are_dropped() {
         .map(|queue| queue.dropped_packets)
         .sum();
     assert_eq!(received[0]["packets"].as_u64().unwrap() + dropped, 2000);
-    // A queue of 10, the packet that is being sent, and 5 ms.
+    // A queue of 10 packets, the packet that is being sent, and 5 ms.
     assert!(received[0]["delay_max_ns"].as_u64().unwrap() < 17_000_000, "{received}");
     let (all, arrived) = (lab.log("send").await, lab.log("receive").await);
     let all: Vec<&str> = all.lines().collect();
@@ -205,7 +206,7 @@ async fn a_probe_shows_what_arrived_and_when() {
     assert_eq!(lab.report("send").await, json!(1001));
     let arrivals = lab.report("receive").await;
     let arrivals = arrivals.as_array().unwrap();
-    // 5 ms and the time of 106 bytes at 10 Mbit/s before the end.
+    // 5 ms, and the time of 106 bytes at 10 Mbit/s, before the end.
     assert_eq!(arrivals.len(), 995);
     assert_eq!(arrivals[0][1], json!(1.0));
     assert!(
@@ -291,7 +292,7 @@ async fn a_participant_that_falls_silent_ends_the_run_with_a_sentence() {
     );
 }
 
-/// The report of the lab's controller on its stream with a device.
+/// The report of the lab's controller about its stream with a device.
 fn conversation(device_id: u64, to_switch: u64) -> Vec<api::Conversation> {
     vec![api::Conversation {
         device_id,

@@ -1,15 +1,15 @@
-//! Where everything is that hosts sent.
+//! An account of all frames that hosts sent.
 
-/// Frames since time 0, by what became of them: their number, or the sum of their bytes.
+/// Frames since time 0, by their fate. The fields are either numbers of frames or sums of their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Account {
     /// Sent by hosts.
     pub sent: u64,
-    /// Sent by controllers, and copies that programs made.
+    /// Sent by controllers, or copied by programs.
     pub added: u64,
-    /// Waiting at hosts or on their uplinks now.
+    /// Waiting at hosts or on their uplinks.
     pub on_uplinks: u64,
-    /// In queues of switches, on their links and recirculating now.
+    /// In queues of switches, on links of switches, or recirculating.
     pub in_switches: u64,
     /// Dropped by programs and queues.
     pub dropped: u64,
@@ -22,12 +22,12 @@ pub struct Account {
 }
 
 impl Account {
-    /// What is on its way now.
+    /// Frames that are in the network.
     pub fn in_flight(&self) -> u64 {
         self.on_uplinks + self.in_switches
     }
 
-    /// True if nothing is missing.
+    /// Whether every frame is accounted for.
     pub fn balanced(&self) -> bool {
         let left = self.delivered + self.dropped + self.to_controllers + self.unconnected;
         self.sent + self.added == left + self.in_flight()

@@ -1,7 +1,7 @@
-//! What happens when: events in the order of their time; simultaneous ones in the order of their rank, and then of planning.
+//! A calendar of events, ordered by time. Simultaneous events are ordered by rank, then by the order of planning.
 //!
-//! A wheel of slots holds what happens soon. A slot is so short that few events share it, and they are sorted when its turn
-//! comes. What is further away waits in a heap, until the wheel has come so near (Varghese and Lauck, "Hashed and
+//! A wheel of slots holds the near events. A slot is so short that few events share it. Its events are sorted when its
+//! turn comes. Events beyond the wheel wait in a heap until the wheel reaches them (Varghese and Lauck, "Hashed and
 //! Hierarchical Timing Wheels", SOSP 1987).
 
 use std::cmp::Reverse;
@@ -9,73 +9,74 @@ use std::collections::BinaryHeap;
 
 use p4sched_traffic_manager::Nanos;
 
-/// Something that will happen. The default is never looked at.
+/// An event. The default value is never read.
 pub trait Happening: Copy + Default + Ord {
-    /// Where it stands among simultaneous events. With the unit type, they come in the order of planning.
+    /// The type of a rank. With the unit type, simultaneous events are in the order of planning.
     type Rank: Ord;
-    /// Its rank.
+    /// The rank among simultaneous events.
     fn rank(self) -> Self::Rank;
 }
 
-/// Slots of the wheel. More would not stay in the processor's cache.
+/// Number of slots of the wheel. More slots would not stay in the processor's cache.
 const SLOTS: usize = 1024;
-/// Slots that share a word of the bits.
+/// Number of slots per word of `filled`.
 const WORD: usize = u64::BITS as usize;
 const _: () = assert!(SLOTS <= WORD * WORD, "one word has a bit for each word");
-/// No node.
+/// Stands for no node.
 const NONE: u32 = u32::MAX;
-/// A slot of the wheel, if it has events.
+/// A slot of the wheel. The fields are valid only if the slot has events.
 #[derive(Clone, Copy, Debug)]
 struct Slot<E> {
-    /// The event that was planned first.
+    /// Time of the event that was planned first.
     at: Nanos,
     event: E,
-    /// The node of the one that was planned last, if there are several.
+    /// The node of the event that was planned last, if there are several.
     last: u32,
 }
 
-/// An event that shares its slot with one that was planned before it.
+/// An event that was not the first one planned in its slot.
 #[derive(Clone, Copy, Debug)]
 struct Node<E> {
     at: Nanos,
     event: E,
-    /// The node that was planned before it in the same slot, or free before it.
+    /// The node planned before it in the same slot; for a free node, the next free one.
     earlier: u32,
 }
 
 /// Planned events.
 #[derive(Clone, Debug)]
 pub struct Calendar<E> {
-    /// Nothing is planned before.
+    /// Earliest time that an event can be planned for.
     now: Nanos,
-    /// Nanoseconds of a slot, as a power of 2.
+    /// Length of a slot in ns, as a power of 2.
     slot_bits: u32,
-    /// Number of the slot whose turn it is, counted from time 0.
+    /// Number of the current slot, counted from time 0.
     turn: u64,
-    /// Events of this slot, the next one last.
+    /// Events of the current slot; the next one is last.
     present: Vec<(Nanos, E)>,
-    /// Slot `n` has place `n % SLOTS`. Most have one event: to read them in turn is quicker than to follow links.
+    /// Slot `n` is at place `n % SLOTS`. Most slots have one event, which is stored here because a link would cost
+    /// time.
     slots: Vec<Slot<E>>,
-    /// By place: whether the slot has events. Those of the present slot are elsewhere.
+    /// One bit per place: whether the slot has events. Events of the current slot are in `present`.
     filled: [u64; SLOTS / WORD],
-    /// By word of `filled`: whether it has a bit.
+    /// One bit per word of `filled`: whether the word is not 0.
     filled_words: u64,
     nodes: Vec<Node<E>>,
     free: u32,
-    /// Events behind the end of the wheel, each with the number of events that were planned here before it.
+    /// Events beyond the wheel, each with the value of `planned_far` when it was planned.
     far: BinaryHeap<Reverse<(Nanos, u64, E)>>,
-    /// Slot of the first of them.
+    /// Slot of the first event in `far`.
     first_far: u64,
     planned_far: u64,
 }
 
-/// Place of a slot on the wheel.
+/// The place of a slot on the wheel.
 fn place(slot: u64) -> usize {
     slot as usize % SLOTS
 }
 
 impl<E: Happening> Calendar<E> {
-    /// Nothing is planned. It is quickest if there is an event every `gap` nanoseconds or so.
+    /// An empty calendar. It is fastest if there is about one event every `gap` ns.
     pub fn new(gap: Nanos) -> Calendar<E> {
         let empty = Slot {
             at: 0,
@@ -98,11 +99,11 @@ impl<E: Happening> Calendar<E> {
         }
     }
 
-    /// Plans an event. A time that has passed counts as the present.
+    /// Plans an event. A past time counts as the present.
     pub fn plan(&mut self, at: Nanos, event: E) {
         let at = at.max(self.now);
         let slot = at >> self.slot_bits;
-        // It may be earlier, where a run has paused in front of an event of its slot.
+        // The slot may even be earlier, because a run can stop before an event of the current slot.
         if slot <= self.turn {
             let later =
                 (self.present).partition_point(|&(other_at, other)| (other_at, other.rank()) > (at, event.rank()));
@@ -116,7 +117,7 @@ impl<E: Happening> Calendar<E> {
         }
     }
 
-    /// True if nothing is planned.
+    /// Whether no event is planned.
     pub fn is_empty(&self) -> bool {
         self.present.is_empty() && self.filled_words == 0 && self.far.is_empty()
     }
@@ -143,7 +144,7 @@ impl<E: Happening> Calendar<E> {
         }
     }
 
-    /// The next event, if it comes by `end`; removed.
+    /// Removes and returns the next event, if its time is at most `end`.
     #[inline]
     pub fn next(&mut self, end: Nanos) -> Option<(Nanos, E)> {
         loop {
@@ -163,14 +164,14 @@ impl<E: Happening> Calendar<E> {
         }
     }
 
-    /// The next slot that has events. The present one has none left.
+    /// The next slot with events. The current slot must be empty.
     fn next_slot(&self) -> Option<u64> {
         let first = self.turn + 1;
         let from = place(first);
         let mut index = from / WORD;
         let mut word = self.filled[index] & (!0 << (from % WORD));
         if word == 0 {
-            // The words behind this one, and then those in front of it with its own first bits.
+            // First the words after this one, then the words from the start up to this one, which wraps around.
             let behind = self.filled_words & (!1 << index);
             let words = if behind == 0 { self.filled_words } else { behind };
             if words == 0 {
@@ -183,7 +184,7 @@ impl<E: Happening> Calendar<E> {
         Some(first + ((found + SLOTS - from) % SLOTS) as u64)
     }
 
-    /// Makes a slot the present one.
+    /// Makes a slot the current one.
     fn turn_to(&mut self, slot: u64) {
         self.turn = slot;
         if self.first_far - slot < SLOTS as u64 {
@@ -204,12 +205,13 @@ impl<E: Happening> Calendar<E> {
         }
         self.present.push((at, event));
         if last != NONE {
-            // Those of one instant and rank stay as they are: the one that was planned last comes first.
+            // The sort is stable, so events of equal time and rank stay in their order: the one planned last comes
+            // first.
             self.present.sort_by_key(|&(at, event)| Reverse((at, event.rank())));
         }
     }
 
-    /// Brings what is not far away any more to the wheel.
+    /// Moves events from the heap to the wheel if their slots are within its reach.
     fn fetch(&mut self) {
         self.first_far = u64::MAX;
         while let Some(&Reverse((at, _, event))) = self.far.peek() {
@@ -230,7 +232,7 @@ mod tests {
 
     use super::*;
 
-    /// Its number, and so its rank.
+    /// An event whose number is its rank.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
     struct Ranked(u32);
 
@@ -242,7 +244,7 @@ mod tests {
         }
     }
 
-    /// Its number. All have one rank.
+    /// An event with a number. All have the same rank.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
     struct Plain(u32);
 
@@ -252,15 +254,14 @@ mod tests {
         fn rank(self) {}
     }
 
-    /// Plans events with these delays, and lets some happen meanwhile: the times and numbers of what was planned, and of what
-    /// happened. `number` makes the event
-    /// that is planned at this place.
+    /// Plans events with these delays and takes some of them meanwhile. Returns the times and numbers of the planned
+    /// events and of the taken events. `number` makes an event from its number.
     fn happen<E: Happening>(delays: &[u64], gap: u64, number: impl Fn(u32) -> E) -> [Vec<(Nanos, E)>; 2] {
         let mut calendar = Calendar::new(gap);
         let (mut planned, mut happened) = (Vec::new(), Vec::new());
         let mut now = 0;
         for (place, &delay) in (0..).zip(delays) {
-            // In the present slot or the next one, about the end of the wheel, far away.
+            // In the current slot or the next one, near the end of the wheel, or far beyond it.
             let at = now
                 + match delay {
                     0..24 => 13 * delay,
@@ -303,7 +304,7 @@ mod tests {
             delays in prop::collection::vec(0_u64..64, 1..200),
             gap in 0_u64..300,
         ) {
-            // Nothing happens while they are planned, so the order is one of all.
+            // No event is taken while they are planned, so the order covers all of them.
             let delays: Vec<_> = delays.iter().map(|delay| delay / 3 * 3).collect();
             let [mut planned, happened] = happen(&delays, gap, |place| Ranked(1000 - place));
             planned.sort_unstable();

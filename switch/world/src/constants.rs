@@ -1,26 +1,26 @@
-//! Sizes and well-known numbers that the programs and their controllers share: `p4/shared/constants.p4`, read when this crate is
-//! compiled.
+//! Sizes and well-known numbers that programs and controllers share. They are read from `p4/shared/constants.p4` at
+//! compile time.
 
 const FILE: &[u8] = include_str!("../../../p4/shared/constants.p4").as_bytes();
 
-/// Port of packets from and to the controller.
+/// Port for packets from and to the controller.
 pub const CPU_PORT: u16 = defined("CPU_PORT") as u16;
 /// EtherType of worker packets.
 pub const ETHERTYPE_WORKER: u16 = defined("ETHERTYPE_WORKER") as u16;
-/// Users are 1 .. `MAX_USERS` - 1.
+/// Number of users + 1: users are 1 .. `MAX_USERS` - 1.
 pub const MAX_USERS: u32 = defined("MAX_USERS") as u32;
-/// Routes that a program has room for.
+/// Largest number of routes in a program.
 pub const MAX_ROUTES: usize = defined("MAX_ROUTES") as usize;
-/// Buckets of each group: a flow's hash selects one.
+/// Number of buckets in each group. A flow's hash selects one.
 pub const ECMP_BUCKETS: u32 = defined("ECMP_BUCKETS") as u32;
-/// Ranks come from the rank header.
+/// The setting for ranks from the rank header.
 pub const RANK_HEADER: u64 = defined("RANK_HEADER");
-/// Ranks are virtual start times.
+/// The setting for ranks that are virtual start times.
 pub const RANK_STFQ: u64 = defined("RANK_STFQ");
 /// First UDP port whose datagrams begin with a rank header.
 pub const RANK_PORT: u16 = defined("RANK_PORT") as u16;
 
-/// The value of `#define NAME VALUE` or `const bit<N> NAME = VALUE;`. Without such a line this does not compile.
+/// The value of `#define NAME VALUE` or `const bit<N> NAME = VALUE;`. If there is no such line, compilation fails.
 const fn defined(name: &str) -> u64 {
     let name = name.as_bytes();
     let mut at = 0;
@@ -44,7 +44,7 @@ const fn begins(at: usize, text: &[u8]) -> bool {
     true
 }
 
-/// True if the line of this place begins as a definition does.
+/// Whether a definition begins at the line of this position.
 const fn is_definition(mut at: usize) -> bool {
     while at > 0 && FILE[at - 1] != b'\n' {
         at -= 1;
@@ -52,7 +52,7 @@ const fn is_definition(mut at: usize) -> bool {
     begins(at, b"#define ") || begins(at, b"const bit<")
 }
 
-/// The number behind blanks and an equals sign.
+/// The number after blanks and an equals sign.
 const fn number(mut at: usize) -> u64 {
     while FILE[at] == b' ' || FILE[at] == b'=' {
         at += 1;

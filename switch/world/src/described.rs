@@ -7,23 +7,21 @@ use serde::Deserialize;
 
 use crate::topology::{Cable, Node, Topology, TopologyError, scattered_address};
 
-/// See the head of this file.
+/// A network that a scenario lists link by link.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Described {
-    /// Names of the hosts.
     hosts: Vec<String>,
-    /// Names of the switches.
     switches: Vec<String>,
-    /// In this order they are the ports 1, 2, ... of a switch.
+    /// The links. Their order gives the port numbers 1, 2, ... of each switch.
     links: Vec<DescribedLink>,
 }
 
-/// A link in a file.
+/// A link in a scenario.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DescribedLink {
-    /// Names of its ends.
+    /// The names of its two ends.
     between: [String; 2],
     rate_bps: u64,
     #[serde(default)]

@@ -1,4 +1,4 @@
-//! A topology of a scenario that is the file of a network ([`NetworkFile`]), with links of other rates and delays.
+//! The topology of a scenario from a network file ([`NetworkFile`]), with its own rates and delays of links.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,15 +9,15 @@ use serde::Deserialize;
 use crate::network_file::NetworkFile;
 use crate::topology::{Cable, Topology, TopologyError};
 
-/// Names a file, and what its links carry.
+/// The path of a network file, and the rates and delays of its links.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LabFile {
-    /// Found from where the scenario is.
+    /// Path relative to the folder of the scenario.
     path: PathBuf,
     /// Links of the hosts.
     access: Cable,
-    /// Links of these hosts instead, by name.
+    /// Links of single hosts, by name, that replace `access`.
     #[serde(default)]
     hosts: BTreeMap<String, Cable>,
     /// Links between switches.
@@ -25,11 +25,11 @@ pub struct LabFile {
 }
 
 impl LabFile {
-    /// The network. `folder`: where the scenario is, `read`: what reads the file. The links of a host come before those between
-    /// switches, as the file has them.
+    /// The network. `folder` is the folder of the scenario; `read` reads the file. Links of hosts come before links
+    /// between switches, as in the file.
     ///
     /// # Errors
-    /// If the file cannot be read, or is no network.
+    /// If the file cannot be read or is not a network.
     pub fn topology(
         &self,
         folder: &Path,

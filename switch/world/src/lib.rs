@@ -1,7 +1,7 @@
-//! A network in virtual time: what is connected to what, what happens when, and where every frame is.
+//! A network in virtual time: its topology, its events, and an account of every frame.
 //!
-//! Pure: time, packets and the text of files are arguments. Two front ends use it: `p4sched-simulate` (`switch/simulator`) and
-//! `p4sched-virtual` (`switch/virtual`).
+//! It is pure: time, packets and the text of files are arguments. Two front ends use it: `p4sched-simulate`
+//! (`switch/simulator`) and `p4sched-virtual` (`switch/virtual`).
 
 pub mod account;
 pub mod calendar;

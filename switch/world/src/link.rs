@@ -1,8 +1,8 @@
-//! A link: it sends one packet after the other.
+//! A link: it sends one packet after another.
 
 use p4sched_traffic_manager::{Nanos, Pace};
 
-/// Nanoseconds of a second, times the bits of a byte.
+/// Nanoseconds per second, times bits per byte.
 const BYTE_WORK: u64 = 8_000_000_000;
 
 /// A link of a constant rate. It keeps fractions of a nanosecond ([`Pace`]), so a busy link carries exactly its rate.
@@ -14,16 +14,16 @@ pub struct Link {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Speed {
-    /// Nanoseconds of a byte, where that is a whole number: nothing to divide.
+    /// Nanoseconds per byte, if that is a whole number. No division is needed.
     Byte(Nanos),
-    /// Bits a second.
+    /// Bits per second.
     Bits(u64),
-    /// Bits a second; each packet takes whole nanoseconds, rounded up.
+    /// Bits per second. Each packet takes whole nanoseconds, rounded up.
     BitsRoundedUp(u64),
 }
 
 impl Link {
-    /// A free link of this rate, above 0.
+    /// A free link of this rate. The rate must be above 0.
     pub fn new(rate_bps: u64) -> Link {
         Link {
             speed: speed(rate_bps, Speed::Bits),
@@ -31,7 +31,7 @@ impl Link {
         }
     }
 
-    /// A free link of this rate, above 0, on which each packet takes whole nanoseconds, rounded up.
+    /// A free link of this rate, above 0. The time of each packet is rounded up to whole nanoseconds.
     pub fn rounded_up(rate_bps: u64) -> Link {
         Link {
             speed: speed(rate_bps, Speed::BitsRoundedUp),
@@ -39,7 +39,7 @@ impl Link {
         }
     }
 
-    /// Changes the rate; the packet being sent ends at the rate it began with.
+    /// Changes the rate. A packet that is being sent ends at the rate it began with.
     pub fn set_rate(&mut self, rate_bps: u64) {
         let speed = speed(rate_bps, Speed::Bits);
         if speed != self.speed {
@@ -48,13 +48,14 @@ impl Link {
         }
     }
 
-    /// When it becomes free, or became so.
+    /// The time at which the link becomes free, or became free.
     #[inline]
     pub fn free(&self) -> Nanos {
         self.pace.free_ns()
     }
 
-    /// Sends a packet of `len` bytes from `start` on, when the link is free. Returns when its last bit has left.
+    /// Sends a packet of `len` bytes, at `start` or when the link becomes free. Returns the time at which its last bit
+    /// is sent.
     #[inline(always)]
     pub fn send(&mut self, start: Nanos, len: u32) -> Nanos {
         let len = u64::from(len);
@@ -78,7 +79,7 @@ fn speed(rate_bps: u64, in_bits: impl FnOnce(u64) -> Speed) -> Speed {
 mod tests {
     use super::*;
 
-    /// Ends of three packets of 100 bytes at 3 Gbit/s: 266.67 ns each.
+    /// End times of three packets of 100 bytes at 3 Gbit/s. Each takes 266.67 ns.
     fn ends(mut link: Link) -> [Nanos; 3] {
         [0; 3].map(|start| link.send(start, 100))
     }

@@ -1,4 +1,4 @@
-//! The JSON file of a network, as `mininet-topos/` gives it: what is connected to what, and what can be wrong with it.
+//! The JSON file of a network, as written by `mininet-topos/`, and its checks.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::Ipv4Addr;
@@ -8,12 +8,12 @@ use serde::Deserialize;
 
 use crate::topology::{Cable, Node, Topology, TopologyError};
 
-/// Ports of a switch that a link can have: 510 paces recirculation, 511 means drop.
+/// Number of a switch's ports that can have a link. Port 510 paces recirculation, and 511 means drop.
 const MOST_PORTS: Port = 510;
-/// Uplink of a host unless told otherwise, in bit/s: never a bottleneck.
+/// Default uplink of a host, in bit/s. It is never a bottleneck.
 const UPLINK_BPS: u64 = 100_000_000_000;
 
-/// Six bytes of an Ethernet address.
+/// An Ethernet address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Mac(pub [u8; 6]);
@@ -37,11 +37,9 @@ impl TryFrom<String> for Mac {
     }
 }
 
-/// A switch.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SwitchPlace {
-    /// Its name.
     pub name: String,
     /// Device id in P4Runtime.
     pub device_id: u64,
@@ -54,21 +52,20 @@ pub struct SwitchPlace {
 #[serde(deny_unknown_fields)]
 pub struct HostPlace {
     pub name: String,
-    /// MAC address of its interface.
+    /// The MAC address of its interface.
     pub mac: Mac,
     pub address: Ipv4Addr,
-    /// Further addresses, one for each of its users.
+    /// Further addresses, one for each user of the host.
     #[serde(default)]
     pub users: Vec<Ipv4Addr>,
     /// Address of the gateway.
     pub gateway: Ipv4Addr,
-    /// MAC address of its gateway, the destination of all its frames.
+    /// MAC address of the gateway, the destination of all frames from the host.
     pub gateway_mac: Mac,
     /// The switch that it is attached to.
     pub switch: String,
-    /// The port there.
     pub port: Port,
-    /// Rate at which it sends, in bit/s.
+    /// Rate at which the host sends, in bit/s.
     #[serde(default = "uplink_bps")]
     pub uplink_bps: u64,
 }
@@ -77,7 +74,7 @@ fn uplink_bps() -> u64 {
     UPLINK_BPS
 }
 
-/// End of a link between switches.
+/// One end of a link between switches.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct End {
@@ -89,17 +86,14 @@ pub struct End {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
-    /// Both ends.
     pub ends: [End; 2],
 }
 
-/// See the head of this file.
+/// The network of a JSON file.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkFile {
-    /// All switches.
     pub switches: Vec<SwitchPlace>,
-    /// All hosts.
     pub hosts: Vec<HostPlace>,
     /// Links between switches.
     #[serde(default)]
@@ -107,10 +101,10 @@ pub struct NetworkFile {
 }
 
 impl NetworkFile {
-    /// Reads a description.
+    /// Parses the text of a file.
     ///
     /// # Errors
-    /// If it is no description, or describes no network.
+    /// If the text is not a valid network file, or describes an invalid network.
     pub fn parse(text: &str) -> Result<NetworkFile, TopologyError> {
         let reader = &mut serde_json::Deserializer::from_str(text);
         let file: NetworkFile =
@@ -119,12 +113,13 @@ impl NetworkFile {
         Ok(file)
     }
 
-    /// The network: first the links of the hosts, then those between switches, in the order of the file. The cables of hosts
-    /// have the rate of their uplink. The file has no rates for links between switches, so these have that of an uplink, too.
+    /// The network. The links of the hosts come first, then those between switches, in the order of the file. A host's
+    /// link has the rate of its uplink. The file has no rates for links between switches, so they have the default rate
+    /// of uplinks.
     ///
     /// # Errors
-    /// A name, address or identifier that two have; a port with two links or out of range; a link to nowhere or from a switch
-    /// to itself; a switch that no host reaches.
+    /// If a name, address or identifier is used twice, a port has two links or is out of range, a link goes to an
+    /// unknown switch or from a switch to itself, or a switch cannot be reached.
     pub fn topology(&self) -> Result<Topology, TopologyError> {
         let wrong = |problem: String| Err(TopologyError(problem));
         if self.switches.is_empty() {
@@ -145,7 +140,7 @@ impl NetworkFile {
                 .insert(&switch.name, (topology.switch(switch.name.clone()), switch.cpu_port));
         }
         for host in &self.hosts {
-            // The addresses of its users begin with 1.
+            // The addresses of the host's users begin with 1.
             let [a, b, c, _] = host.address.octets();
             let node = topology.host(host.name.clone(), [a, b, c, 1]);
             let end = ends.take(&host.switch, host.port)?;
@@ -171,10 +166,10 @@ fn cable(rate_bps: u64) -> Cable {
     Cable { rate_bps, delay_ns: 0 }
 }
 
-/// Ports of switches, each of which can have one link.
+/// Ports of switches. Each can have one link.
 #[derive(Default)]
 struct Ends<'a> {
-    /// By name: the switch, and its port of the controller.
+    /// By name: the switch, and the port of its controller.
     switches: HashMap<&'a str, (Node, Option<Port>)>,
     taken: BTreeSet<(&'a str, Port)>,
 }
@@ -198,7 +193,7 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// From the first host, or without any from the first switch, every switch can be reached.
+/// Checks that every switch can be reached from the switch of the first host; without hosts, from the first switch.
 fn all_reached(topology: &Topology) -> Result<(), TopologyError> {
     let mut next: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     let mut first = None;
@@ -227,7 +222,7 @@ fn all_reached(topology: &Topology) -> Result<(), TopologyError> {
 }
 
 impl HostPlace {
-    /// All of its addresses, its own first.
+    /// All addresses of the host, its own first.
     pub fn addresses(&self) -> impl Iterator<Item = Ipv4Addr> + '_ {
         std::iter::once(self.address).chain(self.users.iter().copied())
     }

@@ -1,12 +1,12 @@
-//! When a node that changes its mind is woken.
+//! The wake-up of a node that may postpone it.
 
 use p4sched_traffic_manager::Nanos;
 
-/// A time that does not come.
+/// A time that never comes.
 const NEVER: Nanos = Nanos::MAX;
 
-/// The earliest time at which a calendar wakes a node. A time that is put off stays in the calendar: the node is woken then, and
-/// has nothing to do.
+/// The earliest planned wake-up of a node. A postponed wake-up stays in the calendar; the node is then woken and does
+/// nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Planned(Nanos);
 
@@ -17,7 +17,7 @@ impl Default for Planned {
 }
 
 impl Planned {
-    /// The node was woken.
+    /// Records that the node was woken.
     #[inline]
     pub fn woken(&mut self, now: Nanos) {
         if self.0 == now {
@@ -25,7 +25,7 @@ impl Planned {
         }
     }
 
-    /// The node wants to act at this time. Returns when to wake it, if that is to be planned.
+    /// The node wants to act at `at`. Returns the time of a wake-up that must be planned, if any.
     #[inline]
     pub fn wake_at(&mut self, now: Nanos, at: Option<Nanos>) -> Option<Nanos> {
         let at = at?.max(now);

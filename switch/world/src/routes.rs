@@ -1,4 +1,4 @@
-//! Which way a packet goes: all shortest paths, one of them for each flow (equal-cost multipath).
+//! The path of a packet: all shortest paths, and one of them for each flow (equal-cost multipath).
 
 use std::collections::{HashMap, VecDeque};
 
@@ -7,30 +7,30 @@ use serde::Deserialize;
 use crate::constants::ECMP_BUCKETS;
 use crate::topology::{Node, Topology, TopologyError};
 
-/// A distance that no switch has.
+/// The distance of a switch that has not been reached.
 const FAR: u32 = u32::MAX;
 
 /// How a switch chooses one of several shortest paths for a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Multipath {
-    /// By a hash that each switch mixes anew: every path gets the same share of the flows.
+    /// By a hash that each switch mixes differently. Every path gets the same share of the flows.
     #[default]
     Hash,
-    /// As the programs do (`p4/include/forwarding.p4`): the hash gives one of 64 buckets. A switch with hosts deals them to its
-    /// paths in turn. Another one deals blocks of as many buckets as it has paths in turn, for of each block only one
-    /// bucket or a few come to it.
+    /// As in the programs (`p4/include/forwarding.p4`): the hash selects one of 64 buckets. A switch with hosts deals
+    /// single buckets to its paths in turn. Another switch deals blocks of buckets in turn; a block has as many buckets
+    /// as there are paths. The reason: flows of only one or a few buckets of each block reach such a switch.
     Buckets,
 }
 
-/// For each switch and each switch that has hosts: the wires by which shortest paths go on.
+/// The wires of all shortest paths from each switch to each edge. An edge is a switch with hosts.
 #[derive(Clone, Debug)]
 pub struct Routes {
-    /// By host: the switch that it is attached to, as a number of an edge.
+    /// By host: the edge number of its switch.
     edge: Vec<u32>,
     /// By host: the wire from its switch to it.
     down: Vec<u32>,
-    /// By number of an edge: the switch.
+    /// By edge number: the switch.
     edges: Vec<u32>,
     /// By (switch, edge): a range of `members`.
     sets: Vec<(u32, u32)>,
@@ -41,10 +41,10 @@ pub struct Routes {
 }
 
 impl Routes {
-    /// Shortest paths, in hops.
+    /// Computes the shortest paths, in hops.
     ///
     /// # Errors
-    /// If two hosts have no path.
+    /// If there is no path between two hosts.
     pub fn new(topology: &Topology, multipath: Multipath) -> Result<Routes, TopologyError> {
         let hosts = topology.hosts.len();
         let (mut edge, mut down, mut edges) = (vec![0; hosts], vec![0; hosts], Vec::new());
@@ -80,7 +80,7 @@ impl Routes {
     }
 
     fn fill(&mut self, neighbours: &[Vec<(u32, u32)>]) {
-        // Many switches share a way, such as "all spines": each set is stored once.
+        // Many switches have the same set of wires, such as "all spines". Each set is stored once.
         let mut known: HashMap<Vec<u32>, (u32, u32)> = HashMap::new();
         for number in 0..self.edges.len() {
             let distances = distances(neighbours, self.edges[number]);
@@ -99,7 +99,7 @@ impl Routes {
         }
     }
 
-    /// Links go both ways, so one host that reaches all others is enough.
+    /// Checks that all hosts are connected. Links go both ways, so one host that reaches all others is enough.
     fn check(&self, topology: &Topology) -> Result<(), TopologyError> {
         let start = self.edges[self.edge[0] as usize];
         let cut_off = |host: &usize| {
@@ -120,7 +120,7 @@ impl Routes {
         self.edges[self.edge[host as usize] as usize]
     }
 
-    /// The wires by which a packet for this host may leave a switch.
+    /// The wires that a switch may use for packets to this host.
     #[inline]
     pub fn ways_to(&self, switch: u32, destination: u32) -> &[u32] {
         let edge = self.edge[destination as usize];
@@ -130,14 +130,15 @@ impl Routes {
         }
     }
 
-    /// The wires by which shortest paths from a switch to an edge go on.
+    /// The wires from a switch that lie on shortest paths to an edge.
     #[inline]
     fn ways(&self, switch: u32, edge: u32) -> &[u32] {
         let (from, to) = self.sets[switch as usize * self.edges.len() + edge as usize];
         &self.members[from as usize..to as usize]
     }
 
-    /// The wire by which a packet leaves a switch. `hash`: of its flow; each switch makes its own choice with it.
+    /// The wire that a switch uses for a packet. `hash` is the hash of its flow; each switch chooses differently with
+    /// it.
     #[inline]
     pub fn next(&self, switch: u32, destination: u32, hash: u32) -> u32 {
         match self.ways_to(switch, destination) {
@@ -151,7 +152,7 @@ impl Routes {
         }
     }
 
-    /// To which of so many paths a switch deals a bucket.
+    /// The index of the path to which a switch deals a bucket.
     pub fn dealt(&self, switch: u32, bucket: u32, paths: usize) -> usize {
         match self.has_hosts[switch as usize] {
             true => bucket as usize % paths,
@@ -160,7 +161,7 @@ impl Routes {
     }
 }
 
-/// Hops from each switch to this one.
+/// The number of hops from each switch to this one.
 fn distances(neighbours: &[Vec<(u32, u32)>], to: u32) -> Vec<u32> {
     let mut distances = vec![FAR; neighbours.len()];
     distances[to as usize] = 0;
@@ -176,8 +177,8 @@ fn distances(neighbours: &[Vec<(u32, u32)>], to: u32) -> Vec<u32> {
     distances
 }
 
-/// One of `count` ways: the same for all packets of a flow, and another one at the next switch. The constants are those
-/// of MurmurHash3's finalizer.
+/// One of `count` wires: the same for all packets of a flow, and independent of the choice at other switches. The
+/// constants are those of MurmurHash3's finalizer.
 #[inline]
 fn choice(hash: u32, switch: u32, count: usize) -> usize {
     let mut mixed = hash ^ switch.wrapping_mul(0x9e37_79b9);
@@ -207,7 +208,7 @@ mod tests {
         )
     }
 
-    /// Switches on the way.
+    /// The switches on a path.
     fn path(topology: &Topology, routes: &Routes, from: u32, to: u32, hash: u32) -> Vec<u32> {
         let mut switch = routes.switch_of(from);
         let mut path = vec![switch];
@@ -236,7 +237,7 @@ mod tests {
             assert_eq!((path.len(), path[0], path[2]), (3, 0, 2));
             seen[path[1] as usize - 3] += 1;
         }
-        // 250 each; the standard deviation is 14.
+        // The mean is 250 each; the standard deviation is 14.
         assert!(seen.iter().all(|&flows| (190..310).contains(&flows)), "{seen:?}");
     }
 
@@ -251,7 +252,7 @@ mod tests {
             assert_eq!(path.len(), 5);
             seen[path[2] as usize - 36] += 1;
         }
-        // 100 each; the standard deviation is 9.4.
+        // The mean is 100 each; the standard deviation is 9.4.
         assert!(seen.iter().all(|&flows| (50..150).contains(&flows)), "{seen:?}");
     }
 

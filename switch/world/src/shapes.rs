@@ -1,4 +1,4 @@
-//! The shapes of `mininet-topos/`: each file in its folder `shapes` describes one, for the lab and for here.
+//! The shapes of `mininet-topos/`. Each file in its folder `shapes` describes one, for the lab and for this crate.
 
 use std::collections::HashMap;
 use std::io;
@@ -15,28 +15,28 @@ const DUMBBELL: &str = include_str!("../../../mininet-topos/shapes/dumbbell.json
 const INCAST: &str = include_str!("../../../mininet-topos/shapes/incast.json");
 const LEAF_SPINE: &str = include_str!("../../../mininet-topos/shapes/leaf_spine.json");
 const FAT_TREE: &str = include_str!("../../../mininet-topos/shapes/fat_tree.json");
-/// Highest number in an address of a shape. Where a network needs more, addresses follow from the hosts' numbers.
+/// Highest number in an address of a shape. If a network needs more, addresses follow from the hosts' numbers.
 const MOST_IN_ADDRESS: u32 = 250;
 
-/// A network by its shape.
+/// A network, given by its shape.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {
-    /// One switch, users on one side, a server on the other (`mininet-topos/dumbbell.py`).
+    /// One switch with users on one side and a server on the other (`mininet-topos/dumbbell.py`).
     Dumbbell(Dumbbell),
     /// Many senders, one switch, one receiver (`mininet-topos/incast.py`).
     Incast(Incast),
-    /// Racks of hosts below leaf switches, every leaf connected to every spine (`mininet-topos/leaf_spine.py`).
+    /// Racks of hosts below leaf switches. Every leaf is connected to every spine (`mininet-topos/leaf_spine.py`).
     LeafSpine(LeafSpine),
     /// Pods of switches with k ports each (`mininet-topos/fat_tree.py`; Al-Fares et al., SIGCOMM 2008).
     FatTree(FatTree),
-    /// Link by link.
+    /// A network that is listed link by link.
     Described(Described),
-    /// As a file for the virtual lab describes it.
+    /// A network file, as for the virtual lab.
     File(LabFile),
 }
 
-/// Hosts u1 .. uH, and `server`.
+/// Hosts u1 .. uH and `server`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Dumbbell {
@@ -48,7 +48,7 @@ pub struct Dumbbell {
     bottleneck: Cable,
 }
 
-/// Hosts h1 .. hN, and `receiver`.
+/// Hosts h1 .. hN and `receiver`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Incast {
@@ -60,7 +60,7 @@ pub struct Incast {
     bottleneck: Cable,
 }
 
-/// Hosts h1 .. , rack by rack; switches s1 .. sL are the leaves, the next ones the spines.
+/// Hosts h1, h2, ..., rack by rack. Switches s1 .. sL are the leaves; the spines follow.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LeafSpine {
@@ -68,7 +68,7 @@ pub struct LeafSpine {
     leaves: u32,
     /// S.
     spines: u32,
-    /// Of each leaf.
+    /// Number of hosts at each leaf.
     hosts: u32,
     /// Links of the hosts.
     access: Cable,
@@ -76,8 +76,8 @@ pub struct LeafSpine {
     fabric: Cable,
 }
 
-/// k pods of k / 2 edge and k / 2 aggregation switches, (k / 2)^2 core switches, k^3 / 4 hosts h1 .. , edge by edge.
-/// Switches s1 .. are the edges, pod by pod; then the aggregation switches; then the core.
+/// k pods of k / 2 edge and k / 2 aggregation switches, (k / 2)^2 core switches, and k^3 / 4 hosts h1, h2, ..., edge by
+/// edge. The switches s1, s2, ... are first the edges, pod by pod, then the aggregation switches, then the core.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FatTree {
@@ -90,10 +90,10 @@ pub struct FatTree {
 }
 
 impl Shape {
-    /// The network. `folder`: where a file is looked for, `read`: what reads it.
+    /// The network. Files are searched in `folder` and read by `read`.
     ///
     /// # Errors
-    /// If there is no such network.
+    /// If the network is invalid.
     pub fn topology(
         &self,
         folder: &Path,
@@ -129,7 +129,7 @@ impl Shape {
     }
 }
 
-/// A file of `mininet-topos/shapes/`; its README says what each name means.
+/// A file of `mininet-topos/shapes/`. The README there explains each name.
 #[derive(Deserialize)]
 struct Description {
     numbers: IndexMap<String, (u32, u32)>,
@@ -139,7 +139,7 @@ struct Description {
     parts: Vec<Part>,
 }
 
-/// A variable and how far it counts, in the order of the file.
+/// Variables and their upper limits, in the order of the file.
 type Each = IndexMap<String, String>;
 
 #[derive(Deserialize)]
@@ -169,7 +169,7 @@ enum What {
     Link { link: [String; 2] },
 }
 
-/// The network that a description gives for these numbers.
+/// The network of a description for these numbers.
 fn built(
     shape: &str,
     description: &str,
@@ -216,7 +216,7 @@ fn built(
     Ok(building.finished())
 }
 
-/// Numbers and variables, the innermost last.
+/// Known numbers and variables; the innermost is last.
 #[derive(Default)]
 struct Known<'a>(Vec<(&'a str, u32)>);
 
@@ -225,7 +225,7 @@ impl<'a> Known<'a> {
         self.0.push((name, value));
     }
 
-    /// A number, or what a name stands for.
+    /// The value of a number or of a name.
     fn value(&self, word: &str) -> u32 {
         word.parse().unwrap_or_else(|_| {
             let found = self.0.iter().rev().find(|(name, _)| *name == word);
@@ -240,7 +240,7 @@ impl<'a> Known<'a> {
     }
 }
 
-/// Calls `made` for each value of the variables.
+/// Calls `made` for each combination of values of the variables.
 fn passes<'a>(each: &'a Each, known: &mut Known<'a>, made: &mut dyn FnMut(&mut Known<'a>)) {
     fn pass<'a>(each: &'a Each, from: usize, known: &mut Known<'a>, made: &mut dyn FnMut(&mut Known<'a>)) {
         let Some((name, most)) = each.get_index(from) else {
@@ -255,16 +255,16 @@ fn passes<'a>(each: &'a Each, known: &mut Known<'a>, made: &mut dyn FnMut(&mut K
     pass(each, 0, known, made);
 }
 
-/// What there is of a network so far.
+/// The part of a network that is built so far.
 #[derive(Default)]
 struct Building<'a> {
     topology: Topology,
     cables: &'a [(&'a str, Cable)],
     /// By kind and variables.
     switches: HashMap<(&'a str, Vec<u32>), Node>,
-    /// Hosts of this pass of a part.
+    /// Number of hosts so far in this pass of a part.
     place: u32,
-    /// An address has no room for one of the hosts.
+    /// Whether a number in an address of a host is too large.
     crowded: bool,
 }
 
@@ -287,7 +287,7 @@ impl<'a> Building<'a> {
                 let bytes = address.split('.').map(|word| known.value(word));
                 let bytes: Vec<_> = bytes.inspect(|&byte| self.crowded |= byte > MOST_IN_ADDRESS).collect();
                 known.0.pop();
-                // The addresses of its users begin with 1.
+                // The addresses of the host's users begin with 1.
                 let address = [bytes[0] as u8, bytes[1] as u8, bytes[2] as u8, 1];
                 let name = host.replace('#', &(self.topology.hosts.len() + 1).to_string());
                 let node = self.topology.host(name, address);
@@ -301,7 +301,7 @@ impl<'a> Building<'a> {
         }
     }
 
-    /// A switch and its port: `leaf l: hosts + s`.
+    /// A switch and its port, from a text such as `leaf l: hosts + s`.
     fn end(&self, told: &'a str, known: &Known) -> (Node, u16) {
         let (switch, port) = told.split_once(':').unwrap_or((told, "0"));
         let mut words = switch.split_whitespace();
@@ -344,7 +344,7 @@ mod tests {
         assert_eq!(names[2], ("h3", [10, 2, 1, 1]));
         assert_eq!(topology.switches, ["s1", "s2", "s3", "s4", "s5"]);
         assert_eq!(topology.wires.len(), 2 * (4 + 6));
-        // Spine 2, which is s4, is port H + 2 of every leaf; leaf 1 is its port 1.
+        // Spine 2, which is s4, is at port H + 2 of every leaf. Leaf 1 is at its port 1.
         let found = topology.wires.iter().filter(|wire| wire.from == Node::Switch(3));
         let ports: Vec<_> = found.map(|wire| (wire.from_port, wire.to)).collect();
         assert_eq!(ports, [(1, Node::Switch(0)), (2, Node::Switch(1))]);
@@ -387,7 +387,7 @@ mod tests {
                 .address
         };
         assert_eq!(address(4, 5), [10, 2, 2, 1]);
-        // 225 hosts a pod, and 256
+        // 225 hosts per pod, and 256.
         assert_eq!(address(30, 225), [10, 2, 1, 1]);
         assert_eq!(address(32, 256), [10, 2, 57, 1]);
     }

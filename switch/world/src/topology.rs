@@ -7,10 +7,10 @@ use serde::Deserialize;
 
 /// Highest rate of a link, in bit/s.
 pub const MAX_RATE_BPS: u64 = 100_000_000_000_000;
-/// Longest delay of a link: an hour.
+/// Longest delay of a link, in ns: one hour.
 pub const MAX_DELAY_NS: Nanos = 3_600_000_000_000;
 
-/// A description that is no network; the message says what is wrong, and where.
+/// An invalid description of a network. The message says what is wrong, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct TopologyError(pub String);
@@ -18,19 +18,19 @@ pub struct TopologyError(pub String);
 /// An end of a link: a host or a switch, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Node {
-    /// Hosts are numbered from 0.
+    /// A host, numbered from 0.
     Host(u32),
-    /// So are switches.
+    /// A switch, numbered from 0.
     Switch(u32),
 }
 
-/// What a link carries, and how long that takes.
+/// The rate and the delay of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cable {
-    /// In bit/s of frames, each way.
+    /// Rate of frames in each direction, in bit/s.
     pub rate_bps: u64,
-    /// Propagation delay, each way.
+    /// Propagation delay in each direction, in ns.
     #[serde(default)]
     pub delay_ns: Nanos,
 }
@@ -38,52 +38,44 @@ pub struct Cable {
 /// One direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wire {
-    /// Who sends on it.
+    /// The sender.
     pub from: Node,
     /// The sender's port, if it is a switch.
     pub from_port: Port,
-    /// Who receives.
+    /// The receiver.
     pub to: Node,
     /// The receiver's port, if it is a switch.
     pub to_port: Port,
-    /// Rate and delay.
     pub cable: Cable,
 }
 
-/// A host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host {
-    /// Its name.
     pub name: String,
-    /// Its IPv4 address.
     pub address: [u8; 4],
 }
 
-/// A network.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Topology {
-    /// Index = number.
+    /// Index = number of the host.
     pub hosts: Vec<Host>,
-    /// Names of the switches; index = number.
+    /// Names of the switches, index = number.
     pub switches: Vec<String>,
     /// Wires 2 i and 2 i + 1 are the two directions of link i.
     pub wires: Vec<Wire>,
 }
 
 impl Topology {
-    /// Adds a host.
     pub fn host(&mut self, name: String, address: [u8; 4]) -> Node {
         self.hosts.push(Host { name, address });
         Node::Host(self.hosts.len() as u32 - 1)
     }
 
-    /// Adds a switch with this name.
     pub fn switch(&mut self, name: String) -> Node {
         self.switches.push(name);
         Node::Switch(self.switches.len() as u32 - 1)
     }
 
-    /// Adds a link between these ports of two nodes.
     pub fn link(&mut self, one: (Node, Port), other: (Node, Port), cable: Cable) {
         for ((from, from_port), (to, to_port)) in [(one, other), (other, one)] {
             self.wires.push(Wire {
@@ -96,7 +88,6 @@ impl Topology {
         }
     }
 
-    /// The name of a node.
     pub fn name(&self, node: Node) -> &str {
         match node {
             Node::Host(number) => &self.hosts[number as usize].name,
@@ -104,8 +95,11 @@ impl Topology {
         }
     }
 
+    /// Checks the network.
+    ///
     /// # Errors
-    /// If there are fewer than two hosts, names repeat, a rate or delay is out of range, or a host has not one link to a switch.
+    /// If there are fewer than two hosts, names repeat, a rate or delay is out of range, or a host does not have
+    /// exactly one link to a switch.
     pub fn check(&self) -> Result<(), TopologyError> {
         let wrong = |problem: String| Err(TopologyError(problem));
         if self.hosts.len() < 2 {
@@ -157,7 +151,7 @@ impl Topology {
     }
 }
 
-/// An address for host number `number` where racks do not matter.
+/// An address for the host of this number, for networks in which racks do not matter.
 pub fn scattered_address(number: usize) -> [u8; 4] {
     [10, (number / 200 + 1) as u8, (number % 200 + 1) as u8, 1]
 }

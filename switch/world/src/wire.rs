@@ -1,4 +1,4 @@
-//! A link with the packets that are on their way over it, one behind the other.
+//! A link and the packets that are on their way over it, in order.
 
 use std::collections::VecDeque;
 
@@ -9,15 +9,15 @@ use crate::link::Link;
 /// A packet on a wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InTransit {
-    /// When the far end has all of it.
+    /// The time at which the far end has the whole packet.
     pub arrival: Nanos,
-    /// Its number.
     pub number: u32,
-    /// Bytes of its frame.
+    /// Length of its frame in bytes.
     pub len: u32,
 }
 
-/// See the head of this file. A run looks at another wire with each event: what each packet needs lies together.
+/// A link and the packets on it. Each event of a run needs another wire, so the fields that every packet needs are
+/// stored together.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Wire {
@@ -25,16 +25,17 @@ pub struct Wire {
     /// The first packet, if there is one.
     first: InTransit,
     packets: u32,
-    /// Packets that wait for it, if the port in front of it counts them: whoever looks at one number looks at the other.
+    /// Packets that wait for the wire, if the port in front of it counts them. It is stored here because it is used
+    /// together with `packets`.
     pub waiting: u32,
     delay_ns: Nanos,
-    /// The packets behind the first one. Most wires are too short for any.
+    /// The packets after the first one. Most wires are so short that there are none.
     #[allow(clippy::box_collection)] // A wire fits into a line of the processor's cache.
     behind: Option<Box<VecDeque<InTransit>>>,
 }
 
 impl Wire {
-    /// An empty wire behind this link, with this propagation delay.
+    /// An empty wire with this link and this propagation delay.
     pub fn new(link: Link, delay_ns: Nanos) -> Wire {
         Wire {
             link,
@@ -46,13 +47,13 @@ impl Wire {
         }
     }
 
-    /// When its link becomes free, or became so.
+    /// The time at which its link becomes free, or became free.
     #[inline]
     pub fn free(&self) -> Nanos {
         self.link.free()
     }
 
-    /// Packets on it.
+    /// Number of packets on the wire.
     pub fn packets(&self) -> u32 {
         self.packets
     }
@@ -63,7 +64,8 @@ impl Wire {
         (self.packets > 0).then_some(self.first)
     }
 
-    /// Sends a packet from `start` on, when the link is free. Returns when it arrives, if it is the only one on the wire.
+    /// Sends a packet at `start` or when the link becomes free. Returns its arrival, if it is the only packet on the
+    /// wire.
     #[inline(always)]
     pub fn send(&mut self, start: Nanos, number: u32, len: u32) -> Option<Nanos> {
         let arrival = self.link.send(start, len) + self.delay_ns;
@@ -77,7 +79,7 @@ impl Wire {
         Some(arrival)
     }
 
-    /// Takes the first packet, which has arrived.
+    /// Removes the first packet, which has arrived.
     #[inline(always)]
     pub fn arrive(&mut self) -> InTransit {
         let arrived = self.first;

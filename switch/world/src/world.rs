@@ -1,12 +1,12 @@
-//! One loop lets everything happen, in the order of its time.
+//! The loop that handles all events in the order of time.
 //!
 //! ```text
-//! calendar --> a packet is at the far end of a wire --> host or switch --> ports
-//!          --> a host or a switch has something to do ------------------> ports
+//! calendar --> a packet reaches the far end of a wire --> host or switch --> ports
+//!          --> a host or a switch has work to do ---------------------> ports
 //! ```
 //!
-//! A front end brings what is at the nodes: [`Hosts`], [`Switches`], and the [`OutPort`] in front of each wire. Packets are numbers
-//! to the loop; what they are is known to the front end's memory of packets.
+//! A front end supplies the parts: [`Hosts`], [`Switches`], and the [`OutPort`] in front of each wire. To the loop a
+//! packet is a number. The front end stores the packets in its memory of packets.
 
 use std::collections::VecDeque;
 use std::fmt::Debug;
@@ -18,18 +18,17 @@ use crate::calendar::{Calendar, Happening};
 use crate::topology::{Node, Topology};
 use crate::wire::InTransit;
 
-/// What may happen at one instant. A network has a few dozen events at an instant; one whose frames go in a circle without
-/// delay has no end of them.
+/// Limit of events at one instant. A network has a few dozen events at an instant. Without a limit, frames that go in a
+/// circle without delay would never end.
 const MOST_AT_ONCE: u64 = 10_000_000;
 
-/// Something that will happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Event<T> {
-    /// A switch has something to do.
+    /// A switch has work to do.
     Switch(u32),
-    /// The first packet on a wire is at its far end.
+    /// The first packet on a wire reaches the far end.
     Arrival(u32),
-    /// The hosts have something to do.
+    /// The hosts have work to do.
     Host(T),
 }
 
@@ -39,11 +38,11 @@ impl<T> Default for Event<T> {
     }
 }
 
-/// What hosts have to do.
+/// Work of the hosts that is due at a time.
 pub trait Timer: Copy + Debug + Ord {
-    /// Orders simultaneous events. With the unit type, they come in the order of planning.
+    /// The type that orders simultaneous events. With the unit type, they are in the order of planning.
     type Rank: Ord;
-    /// Where an event stands among simultaneous ones.
+    /// The rank of an event among simultaneous ones.
     fn rank(event: Event<Self>) -> Self::Rank;
 }
 
@@ -56,46 +55,47 @@ impl<T: Timer> Happening for Event<T> {
     }
 }
 
-/// An output port, and the wire behind it.
+/// An output port and the wire behind it.
 pub trait OutPort {
     /// The memory of packets.
     type Packets: Debug;
 
-    /// A packet arrives at the port. Returns when it is at the far end of the wire, if it is the only one there.
+    /// Takes a packet at the port. Returns its arrival at the far end, if it is the only one on the wire.
     fn offer(&mut self, now: Nanos, number: u32, packets: &mut Self::Packets, account: &mut Account) -> Option<Nanos>;
 
-    /// The first packet on the wire is at the far end. Returns it, and when the next one is there.
+    /// Removes the first packet, which reached the far end. Returns it, and the arrival of the next one.
     fn arrive(&mut self, now: Nanos) -> (InTransit, Option<Nanos>);
 }
 
 /// All hosts of a network.
 pub trait Hosts {
-    /// Their ports.
+    /// The type of their ports.
     type Port: OutPort + Debug;
-    /// What they have to do.
+    /// The type of their work.
     type Timer: Timer;
-    /// Why the network cannot go on.
+    /// The error that stops the network.
     type Error;
 
-    /// A packet is at this host, which takes it out of the memory.
+    /// Handles a packet that arrives at this host, and removes it from the memory of packets.
     ///
     /// # Errors
-    /// If the network cannot go on.
+    /// If the network cannot continue.
     fn receive(&mut self, host: u32, number: u32, net: &mut Net<Self::Port, Self::Timer>) -> Result<(), Self::Error>;
 
-    /// It is time.
+    /// Does the work that is due.
     ///
     /// # Errors
-    /// If the network cannot go on.
+    /// If the network cannot continue.
     fn wake(&mut self, timer: Self::Timer, net: &mut Net<Self::Port, Self::Timer>) -> Result<(), Self::Error>;
 }
 
 /// All switches of a network of these hosts.
 pub trait Switches<H: Hosts> {
-    /// A packet is at this port of a switch, which offers it to another port, or takes it out of the memory.
+    /// Handles a packet that arrives at this port of a switch: offers it to another port, or removes it from the memory
+    /// of packets.
     ///
     /// # Errors
-    /// If the network cannot go on.
+    /// If the network cannot continue.
     fn receive(
         &mut self,
         switch: u32,
@@ -104,26 +104,25 @@ pub trait Switches<H: Hosts> {
         net: &mut Net<H::Port, H::Timer>,
     ) -> Result<(), H::Error>;
 
-    /// It is time: what is at the far ends of its links goes to [`Net::hand_over`].
+    /// Does the work that is due. Packets at the far ends of the switch's links go to [`Net::hand_over`].
     ///
     /// # Errors
-    /// If the network cannot go on.
+    /// If the network cannot continue.
     fn wake(&mut self, switch: u32, net: &mut Net<H::Port, H::Timer>) -> Result<(), H::Error>;
 
-    /// Plans when a switch that was woken has something to do again.
+    /// Plans the next wake-up of a switch.
     fn plan(&mut self, switch: u32, net: &mut Net<H::Port, H::Timer>);
 }
 
-/// A wire, and the port in front of it.
+/// A wire and the port in front of it.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Line<P> {
     to: FarEnd,
-    /// The port.
     pub port: P,
 }
 
-/// A host, or a port of a switch, in one word.
+/// A host, or a port of a switch, stored in one word.
 #[derive(Clone, Copy, Debug)]
 struct FarEnd {
     number: u32,
@@ -141,42 +140,42 @@ impl FarEnd {
     }
 }
 
-/// All of a network but its nodes.
+/// A network without its nodes.
 #[derive(Debug)]
 pub struct Net<P: OutPort, T> {
     now: Nanos,
     calendar: Calendar<Event<T>>,
-    /// By number of the wire.
+    /// Index = number of the wire.
     pub lines: Vec<Line<P>>,
-    /// Packets that are at the far ends of their links.
+    /// Packets that reached the far ends of links unknown to the loop, and wait for a node.
     handed_over: VecDeque<(u32, FarEnd)>,
     /// The memory of packets.
     pub packets: P::Packets,
-    /// Where everything is; filled in by the nodes and ports.
+    /// The account of all frames. The nodes and ports fill it in.
     pub account: Account,
     events: u64,
-    /// What has happened since time went on, but for arrivals: time goes on with what is on a wire.
+    /// Events at the current instant, except arrivals. Arrivals do not need a limit, because wires take time.
     at_once: u64,
 }
 
 impl<P: OutPort, T: Timer> Net<P, T> {
-    /// What time it is.
+    /// The current time.
     #[inline]
     pub fn now(&self) -> Nanos {
         self.now
     }
 
-    /// Events so far.
+    /// The number of events so far.
     pub fn events(&self) -> u64 {
         self.events
     }
 
-    /// True if nothing is planned.
+    /// Whether no event is planned.
     pub fn is_at_rest(&self) -> bool {
         self.calendar.is_empty()
     }
 
-    /// Plans an event. A time that has passed counts as the present.
+    /// Plans an event. A past time counts as the present.
     #[inline]
     pub fn plan(&mut self, at: Nanos, event: Event<T>) {
         self.calendar.plan(at, event);
@@ -190,24 +189,24 @@ impl<P: OutPort, T: Timer> Net<P, T> {
         }
     }
 
-    /// Packets that were handed over, and that nobody has taken yet.
+    /// The number of packets that were handed over and wait for a node.
     pub fn handed_over(&self) -> usize {
         self.handed_over.len()
     }
 
-    /// A packet is at the far end of a link that the loop does not know: here.
+    /// Hands over a packet that reached the far end of a link that the loop does not know.
     pub fn hand_over(&mut self, number: u32, to: Node, port: Port) {
         self.handed_over.push_back((number, FarEnd::new(to, port)));
     }
 }
 
-/// Why a network cannot go on.
+/// Why a network cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Stopped<E> {
-    /// A node says so.
+    /// An error of a node.
     #[error("{0}")]
     Node(E),
-    /// Something goes round and round.
+    /// Too many events at one instant.
     #[error(
         "more than {MOST_AT_ONCE} things happen at {} s, and time does not go on: does a switch send frames in a circle?",
         *.0 as f64 / 1e9
@@ -221,19 +220,17 @@ impl<E> From<E> for Stopped<E> {
     }
 }
 
-/// A network, at an instant.
+/// A network at an instant.
 #[derive(Debug)]
 pub struct World<H: Hosts, S> {
-    /// All but the nodes.
+    /// All parts except the nodes.
     pub net: Net<H::Port, H::Timer>,
-    /// The hosts.
     pub hosts: H,
-    /// The switches.
     pub switches: S,
 }
 
 impl<H: Hosts, S: Switches<H>> World<H, S> {
-    /// A network at time 0. `ports`: one for each wire. It is quickest if there is an event every `gap` nanoseconds or so.
+    /// A network at time 0, with one port for each wire. It is fastest if there is about one event every `gap` ns.
     pub fn new(
         topology: &Topology,
         ports: impl IntoIterator<Item = H::Port>,
@@ -262,10 +259,10 @@ impl<H: Hosts, S: Switches<H>> World<H, S> {
         }
     }
 
-    /// Lets the next event happen, if it comes by `end`. Returns false if none does.
+    /// Handles the next event, if its time is at most `end`. Returns false if there is none.
     ///
     /// # Errors
-    /// If the network cannot go on.
+    /// If the network cannot continue.
     #[inline]
     pub fn step(&mut self, end: Nanos) -> Result<bool, Stopped<H::Error>> {
         let Some((now, event)) = self.net.calendar.next(end) else {
@@ -302,10 +299,10 @@ impl<H: Hosts, S: Switches<H>> World<H, S> {
         Ok(true)
     }
 
-    /// Gives all packets that were handed over to who is there.
+    /// Gives all handed-over packets to their nodes.
     ///
     /// # Errors
-    /// If the network cannot go on.
+    /// If the network cannot continue.
     pub fn settle(&mut self) -> Result<(), Stopped<H::Error>> {
         while !self.net.handed_over.is_empty() {
             self.count()?;
@@ -316,7 +313,7 @@ impl<H: Hosts, S: Switches<H>> World<H, S> {
         Ok(())
     }
 
-    /// Time goes on, and nothing happens until then.
+    /// Advances the time. There must be no event before `until`.
     pub fn wait(&mut self, until: Nanos) {
         self.net.now = self.net.now.max(until);
     }

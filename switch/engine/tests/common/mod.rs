@@ -23,7 +23,7 @@ pub const PASS_TWICE: u8 = 8;
 
 const HEADER_BYTES: usize = 29;
 
-/// The header of `programs/probe.p4`: the request.
+/// The request in the header of `programs/probe.p4`.
 #[derive(Debug, Clone, Copy)]
 pub struct Request {
     pub op: u8,
@@ -34,7 +34,7 @@ pub struct Request {
     pub bytes: usize,
 }
 
-/// A full frame that asks to be forwarded to port 2.
+/// A full-size frame that is to be forwarded to port 2.
 pub const FULL: Request = Request {
     op: FORWARD,
     port: 2,
@@ -97,7 +97,7 @@ impl Probe {
     }
 }
 
-/// Keeps all that the switch hands out.
+/// Stores everything that the switch sends.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Recorder {
     pub sent: Vec<Probe>,
@@ -121,14 +121,14 @@ impl Output for Recorder {
     }
 }
 
-/// A switch, and what it has sent.
+/// A switch, and everything that it has sent.
 pub struct Switch {
     pub engine: Engine,
     pub out: Recorder,
 }
 
 impl Switch {
-    /// Runs `programs/probe.p4`; its register of queue depths is kept.
+    /// A switch that runs `programs/probe.p4` with its register of queue lengths.
     pub fn new() -> Switch {
         let mut engine = Engine::new();
         engine.load(probe_program(), &["depths".to_string()]).unwrap();
@@ -152,7 +152,7 @@ impl Switch {
         self.engine.advance(now, &mut self.out);
     }
 
-    /// Advances from event to event until nothing is left to do.
+    /// Advances from event to event until no work is left.
     pub fn finish(&mut self) {
         while let Some(at) = self.engine.next_event() {
             self.advance(at);
@@ -165,7 +165,7 @@ impl Switch {
         balance
     }
 
-    /// Cell of the register of queue depths.
+    /// Value of the cell in the register of queue lengths.
     pub fn depth_cell(&self, port: Port, priority: u8) -> u32 {
         let program = self.engine.pipeline().unwrap();
         let register = program.register("depths").unwrap();
@@ -176,7 +176,7 @@ impl Switch {
     }
 }
 
-/// `programs/probe.p4`, compiled.
+/// The compiled program `programs/probe.p4`.
 pub fn probe_program() -> Pipeline {
     static JSON: OnceLock<String> = OnceLock::new();
     let json = JSON.get_or_init(|| {
@@ -189,7 +189,7 @@ pub fn probe_program() -> Pipeline {
     Pipeline::from_json(json.as_bytes()).unwrap()
 }
 
-/// A shaped port without limits that matter.
+/// A shaped port whose queues are large enough for every test.
 pub fn shaped(rate_bps: u64) -> PortSettings {
     PortSettings {
         config: PortConfig {

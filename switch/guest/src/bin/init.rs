@@ -1,4 +1,4 @@
-//! The first program in a guest: mounts what programs need, then starts programs on request.
+//! The first program in a guest. It mounts the file systems that programs need, then starts programs on request.
 
 use p4sched_guest::orders::{Event, FOLDER, Order, START_FOLDER};
 use rustix::mount::{MountFlags, mount};
@@ -15,13 +15,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 const CONSOLE: &str = "/dev/hvc0";
-/// Temporary files: the machine's own folder for them is read-only here.
+/// Folder for temporary files. The machine's own folder for them is read-only here.
 const TEMPORARY: &str = "/run/tmp";
 
 fn main() -> Result<(), Box<dyn Error>> {
     mount_all()?;
     let console = OpenOptions::new().read(true).write(true).open(CONSOLE)?;
-    // Bytes as they are: no echo, no line that is edited.
+    // The console must pass raw bytes: no echo, no line editing.
     let mut settings = tcgetattr(&console)?;
     settings.make_raw();
     tcsetattr(&console, OptionalActions::Now, &settings)?;
@@ -68,7 +68,7 @@ impl Init {
             return;
         };
         line.push(b'\n');
-        // Nobody is left to tell if the console does not take it.
+        // If the console fails, the error cannot be reported anywhere.
         let _ = self
             .console
             .lock()
@@ -129,7 +129,7 @@ fn start(words: &[String], output: &str) -> Result<Child, Box<dyn Error>> {
         .map_err(|error| format!("{program}: {error}"))?)
 }
 
-/// The exit status as a shell gives it.
+/// The exit status as a shell reports it.
 fn number(status: ExitStatus) -> i32 {
     status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
 }

@@ -1,4 +1,4 @@
-//! Two guests that are joined by a wire with a delay: the smallest world.
+//! The smallest world: two guests, connected by a wire with a delay.
 
 use p4sched_guest::orders::{Event, Order};
 use p4sched_guest::{Guest, Options, kernel};
@@ -13,10 +13,10 @@ pub const SECOND: u64 = 1_000_000_000;
 pub struct Wire {
     pub guests: Vec<Guest>,
     delay: u64,
-    /// Frames under way: when they arrive, in which order, at which guest.
+    /// Frames in flight: the arrival time, the number, and the receiving guest.
     flying: BTreeMap<(u64, u64), (usize, Vec<u8>)>,
     sent: u64,
-    /// The bytes of all frames so far, in order of arrival: FNV-1a.
+    /// FNV-1a hash of the bytes of all frames so far, in order of arrival.
     pub hash: u64,
     pub events: Vec<(u64, usize, Event)>,
     folder: TempDir,
@@ -42,7 +42,6 @@ pub fn options(folder: &Path, number: u8, seed: u64) -> Option<Options> {
     })
 }
 
-/// The order that starts a program.
 pub fn start(id: u64, words: &[&str], output: &str) -> Order {
     let words = words.iter().map(|word| (*word).to_owned()).collect();
     Order::Start {
@@ -59,7 +58,7 @@ pub fn unsettled() -> Option<(TempDir, Guest)> {
     Some((folder, guest))
 }
 
-/// Two guests, 10.0.0.1 and 10.0.0.2; `None` where the guests' kernel is not there.
+/// Two guests, 10.0.0.1 and 10.0.0.2; `None` if the guests' kernel is missing.
 pub fn pair(seed: u64, delay: u64) -> Option<Wire> {
     let folder = TempDir::new().unwrap();
     let mut guests = Vec::new();
@@ -108,7 +107,7 @@ impl Wire {
         fs::read_to_string(self.folder.path().join(format!("h{}", guest + 1)).join(output)).unwrap()
     }
 
-    /// Lets time pass until an event is the one that is wanted, or until `end`; the time at which it stopped.
+    /// Lets time pass until an event is `wanted`, or until `end`. Returns the time at which it stopped.
     pub fn run(&mut self, end: u64, wanted: impl Fn(usize, &Event) -> bool) -> u64 {
         loop {
             let arrival = self.flying.keys().next().map(|(time, _)| *time);

@@ -1,15 +1,15 @@
-//! Logs of single datagrams: one line each, `flow,sequence,rank,sent_ns` and, at the receiver, `received_ns`.
+//! Logs of datagrams. Each line is `flow,sequence,rank,sent_ns` and, at the receiver, `received_ns`.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::error::{TrafficError, file_error};
 
-/// Datagram. Times are in ns of the monotonic clock.
+/// A datagram in a log. Times are in ns of the monotonic clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Datagram {
     pub flow: u32,
-    /// Number in the flow, from 0.
+    /// Sequence number in the flow, from 0.
     pub sequence: u64,
     pub rank: u32,
     /// Time at which it was handed to the kernel.
@@ -26,7 +26,7 @@ pub fn write(path: &Path, datagrams: &[Datagram]) -> Result<(), TrafficError> {
     std::fs::write(path, text(datagrams)).map_err(file_error(path))
 }
 
-/// A log as CSV with a head line.
+/// A log as CSV with a header line.
 pub fn text(datagrams: &[Datagram]) -> String {
     let received = datagrams.first().is_some_and(|first| first.received_ns.is_some());
     let mut text = String::from("flow,sequence,rank,sent_ns");

@@ -1,5 +1,5 @@
-//! UDP flows of ranked packets: sent on a schedule of absolute times, so that the rate is exact however late one packet
-//! is, and counted at the other end.
+//! UDP flows of ranked packets. They are sent on a schedule of absolute times, so the rate is exact even if a packet is
+//! late. The receiver counts them.
 
 pub mod log;
 pub mod schedule;
@@ -19,17 +19,18 @@ use crate::flow::{FLOW_HEADER_BYTES, UDP_FRAME_OVERHEAD, UdpFlow, distinct};
 use log::Datagram;
 use schedule::Schedule;
 
-/// A sender's counts for one flow.
+/// The sender's counters for one flow.
 #[derive(Clone, Debug, Serialize)]
 pub struct Sent {
     pub flow: u32,
-    /// Datagrams handed to the kernel.
+    /// Number of datagrams handed to the kernel.
     pub packets: u64,
     /// Bytes of Ethernet frames.
     pub frame_bytes: u64,
-    /// Datagrams that the kernel refused.
+    /// Number of datagrams that the kernel refused.
     pub refused: u64,
-    /// Rate reached, in bit/s of Ethernet frames: over the time of the flow, or over what it took if that was longer.
+    /// Achieved rate, in bit/s of Ethernet frames. The time is the duration of the flow, or the time that sending took
+    /// if that was longer.
     pub rate_bps: f64,
     /// Largest delay of a datagram, in ns.
     pub late_max_ns: u64,
@@ -91,7 +92,8 @@ impl Sender<'_> {
                 }
                 self.sent += 1;
             }
-            // A full socket buffer, or an ICMP error of an earlier datagram: this one is lost, the schedule goes on.
+            // The socket buffer was full, or an earlier datagram caused an ICMP error. This one is lost, and the
+            // schedule continues.
             Err(_) => self.refused += 1,
         }
         self.schedule.advance();
@@ -111,10 +113,11 @@ impl Sender<'_> {
     }
 }
 
-/// Sends all flows, from now on, and returns when the last one has stopped. With a log, every datagram is written there.
+/// Sends all flows, starting at once. Returns when the last one has ended. If there is a log file, every datagram is
+/// written there.
 ///
 /// # Errors
-/// If a flow makes no sense or its socket cannot be opened (nothing was sent then), or the log cannot be written.
+/// If a flow is invalid or its socket cannot be opened (then nothing was sent), or if the log cannot be written.
 pub fn send(flows: &[UdpFlow], seed: u64, log: Option<&Path>) -> Result<Vec<Sent>, TrafficError> {
     distinct(flows.iter().map(|flow| flow.flow))?;
     let mut senders = flows
@@ -130,7 +133,8 @@ pub fn send(flows: &[UdpFlow], seed: u64, log: Option<&Path>) -> Result<Vec<Sent
     while let Some(Reverse((at_ns, index))) = due.pop() {
         let at = start + Duration::from_nanos(at_ns);
         let wait = at.saturating_duration_since(Instant::now());
-        // A sleep shorter than the timer's slack costs more than it waits for: what is due by then goes out together.
+        // A sleep shorter than the timer's slack takes longer than requested, so packets that are due soon are sent
+        // together.
         if wait > Duration::from_micros(20) {
             std::thread::sleep(wait);
         }
@@ -150,17 +154,17 @@ pub fn send(flows: &[UdpFlow], seed: u64, log: Option<&Path>) -> Result<Vec<Sent
     Ok(senders.iter().map(Sender::report).collect())
 }
 
-/// A receiver's counts for one flow.
+/// The receiver's counters for one flow.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Received {
     pub flow: u32,
-    /// Datagrams that arrived.
+    /// Number of datagrams that arrived.
     pub packets: u64,
     /// Bytes of Ethernet frames.
     pub frame_bytes: u64,
-    /// Datagrams missing below the highest sequence number seen.
+    /// Number of missing datagrams below the highest sequence number.
     pub missing: u64,
-    /// Datagrams that arrived after a later one.
+    /// Number of datagrams that arrived after a later one.
     pub reordered: u64,
     /// Mean time from sender to receiver, in ns.
     pub delay_mean_ns: f64,
@@ -175,7 +179,7 @@ pub struct Received {
 }
 
 impl Received {
-    /// A flow of which nothing has arrived yet.
+    /// The counters of a flow before its first datagram.
     pub fn of(flow: u32) -> Received {
         Received {
             flow,
@@ -183,7 +187,7 @@ impl Received {
         }
     }
 
-    /// A datagram has arrived, so long after it was sent, in this interval.
+    /// Counts a datagram that arrived in interval `interval`, `delay_ns` after it was sent.
     pub fn note(&mut self, sequence: u64, delay_ns: u64, frame_bytes: u64, interval: usize) {
         self.packets += 1;
         self.frame_bytes += frame_bytes;
@@ -203,10 +207,11 @@ impl Received {
     }
 }
 
-/// Receives ranked datagrams on these ports for so long. With a log, every datagram is written there, in order of arrival.
+/// Receives ranked datagrams on these ports for the given time. If there is a log file, every datagram is written
+/// there, in order of arrival.
 ///
 /// # Errors
-/// If a port cannot be bound or the log not be written.
+/// If a port cannot be bound or the log cannot be written.
 pub fn receive(
     address: Ipv4Addr,
     ports: &[u16],
@@ -242,7 +247,7 @@ fn bind(address: Ipv4Addr, port: u16) -> Result<UdpSocket, TrafficError> {
     let at = SocketAddrV4::new(address, port);
     let open = || -> std::io::Result<UdpSocket> {
         let raw = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP))?;
-        // As large as the system allows: a burst must not be lost here.
+        // The buffer is as large as the system allows, so that no burst is lost here.
         raw.set_recv_buffer_size(4 << 20)?;
         raw.bind(&at.into())?;
         raw.set_read_timeout(Some(Duration::from_millis(50)))?;

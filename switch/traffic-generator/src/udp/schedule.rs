@@ -1,4 +1,4 @@
-//! Times and ranks of the packets of a UDP flow, known in advance from the seed.
+//! Times and ranks of the packets of a UDP flow. They follow from the seed.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -10,23 +10,26 @@ use crate::error::{TrafficError, file_error};
 use crate::flow::{Arrivals, UdpFlow, distinct};
 use crate::rank::RankSource;
 
-/// Packets of a schedule that is written down: they are sorted in memory.
+/// Largest number of packets in a written schedule. They are sorted in memory.
 const MAX_PACKETS: f64 = 2e7;
 
-/// The packets of one flow, one after the other.
+/// The packets of one flow, in order.
 pub struct Schedule {
     flow: UdpFlow,
     random: ChaCha8Rng,
     ranks: RankSource,
-    /// Time of the next packet, in ns from the start of the run; a fraction would add up to a wrong rate.
+    /// Time of the next packet, in ns from the start of the run. It keeps fractions, because rounding would change the
+    /// rate.
     next_ns: f64,
-    /// Packets that are still to come in this burst, and their rank.
+    /// Number of remaining packets in this burst, and their rank.
     burst: (u32, u32),
 }
 
 impl Schedule {
+    /// The schedule of a flow.
+    ///
     /// # Errors
-    /// If the flow makes no sense.
+    /// If the flow is invalid.
     pub fn new(flow: &UdpFlow, seed: u64) -> Result<Schedule, TrafficError> {
         flow.check()?;
         Ok(Schedule {
@@ -43,12 +46,11 @@ impl Schedule {
         self.next_ns
     }
 
-    /// True if the next packet is sent. The first one always is.
+    /// Whether the next packet is before the end of the flow. The first packet is always sent.
     pub fn goes_on(&self) -> bool {
         self.next_ns < self.flow.stop_s * 1e9
     }
 
-    /// The rank of the packet that is due.
     pub fn next_rank(&mut self) -> u32 {
         let Arrivals::Bursts(size) = self.flow.arrivals else {
             return self.ranks.next(&mut self.random);
@@ -61,7 +63,7 @@ impl Schedule {
         self.burst.1
     }
 
-    /// Goes on to the next packet.
+    /// Moves on to the next packet.
     pub fn advance(&mut self) {
         let mean = f64::from(self.flow.frame_bytes) * 8e9 / self.flow.rate_bps as f64;
         self.next_ns += match self.flow.arrivals {
@@ -77,10 +79,11 @@ impl Schedule {
     }
 }
 
-/// Writes what [`super::send`] would send with this seed as CSV, in order of time: `at_ns,flow,sequence,rank,frame_bytes`.
+/// Writes the packets that [`super::send`] would send with this seed as CSV, in order of time:
+/// `at_ns,flow,sequence,rank,frame_bytes`.
 ///
 /// # Errors
-/// If a flow makes no sense, or the file cannot be written.
+/// If a flow is invalid, or the file cannot be written.
 pub fn write(flows: &[UdpFlow], seed: u64, path: &Path) -> Result<(), TrafficError> {
     distinct(flows.iter().map(|flow| flow.flow))?;
     let expected: f64 = flows.iter().map(UdpFlow::expected_packets).sum();
@@ -100,7 +103,7 @@ pub fn write(flows: &[UdpFlow], seed: u64, path: &Path) -> Result<(), TrafficErr
             }
         }
     }
-    // Stable: a burst keeps its order, as do flows that send at the same instant.
+    // The sort is stable: bursts keep their order, and so do flows that send at the same instant.
     packets.sort_by_key(|&(at_ns, ..)| at_ns);
     let mut text = String::from("at_ns,flow,sequence,rank,frame_bytes\n");
     for (at_ns, flow, sequence, rank) in packets {
@@ -173,7 +176,7 @@ mod tests {
     #[test]
     fn bursts_are_of_one_rank_and_one_instant_and_keep_the_rate() {
         let sent = packets(&flow(Arrivals::Bursts(10)), 1);
-        // A Poisson number of mean 2000 bursts: four standard deviations are 180.
+        // The number of bursts is a Poisson number with mean 2000. Four standard deviations are 180.
         assert!(sent.len().abs_diff(20_000) < 1800, "{}", sent.len());
         assert!(
             sent.chunks(10)

@@ -1,10 +1,10 @@
-//! What the tests share: offering packets, taking them out.
+//! Shared functions of the tests: offering packets and taking them out.
 
 use p4sched_traffic_manager::{Departure, Enqueued, Nanos, Offered, PortConfig, TrafficManager};
 
 pub const SECOND: Nanos = 1_000_000_000;
 
-/// A packet for port 1 whose item is a number of the test's choice.
+/// A packet for port 1. The test chooses its item.
 pub fn packet(priority: u8, len: u32, item: u32) -> Offered<u32> {
     Offered {
         port: 1,
@@ -31,19 +31,19 @@ pub fn with_rank(rank: u64, item: u32) -> Offered<u32> {
     }
 }
 
-/// A traffic manager whose port 1 is set up like this.
+/// A traffic manager with this configuration of port 1.
 pub fn port_1(config: PortConfig) -> TrafficManager<u32> {
     let mut tm = TrafficManager::new();
     tm.set_port(0, 1, config).unwrap();
     tm
 }
 
-/// Everything due at or before `until`.
+/// Dequeues everything due at or before `until`.
 pub fn departures(tm: &mut TrafficManager<u32>, until: Nanos) -> Vec<Departure<u32>> {
     std::iter::from_fn(|| tm.dequeue(until)).collect()
 }
 
-/// Items of everything due at or before `until`.
+/// Dequeues everything due at or before `until` and returns the items.
 pub fn items(tm: &mut TrafficManager<u32>, until: Nanos) -> Vec<u32> {
     departures(tm, until)
         .into_iter()

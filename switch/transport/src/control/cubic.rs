@@ -1,40 +1,41 @@
 //! Cubic (RFC 9438), in the integer arithmetic of Linux (`net/ipv4/tcp_cubic.c`).
 //!
-//! After a reduction the window follows W(t) = C (t - K)^3 + W_max: fast towards the window at which segments were lost, slowly
-//! around it, and fast beyond. K = cbrt((W_max - cwnd) / C). It is never smaller than what NewReno would have.
+//! After a reduction the window follows W(t) = C (t - K)^3 + W_max: it grows fast up to W_max, slowly around it, and
+//! fast beyond. W_max is the window at which segments were lost. K = cbrt((W_max - cwnd) / C). The window is never
+//! smaller than that of NewReno.
 
 use super::hystart::HyStart;
 use super::window::{Measurement, Window};
 use p4sched_schedulers::Nanos;
 
-/// Unless the timers have ticks, the window is computed at most once in this time, as on a kernel with a thousand ticks a second.
+/// Without timer ticks, the window is computed at most once in this time, as in a kernel with 1000 ticks per second.
 const TICK: Nanos = 1_000_000;
-/// The result for the same window may be as old as this.
+/// A result for the same window may be reused for this long.
 const FRESH: Nanos = 1_000_000_000 / 32;
-/// Samples of the round-trip time are not used for this long after a reduction: they still hold the queue of before.
+/// For this long after a reduction, round-trip times are not used, because the old queue delayed them.
 const SETTLE: Nanos = 1_000_000_000;
 /// beta_cubic = 7/10 (RFC 9438 Section 4.6).
 const BETA: (u32, u32) = (7, 10);
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cubic {
-    /// W_max, in segments; 0 while there was no reduction.
+    /// W_max, in segments; 0 before the first reduction.
     w_max: u32,
-    /// Start of this period of growth; none before its first acknowledgement.
+    /// Start of this period of growth; `None` before its first acknowledgement.
     epoch: Option<Nanos>,
-    /// The plateau of the curve in segments, and when it is reached, counted from the epoch.
+    /// The plateau of the curve in segments, and the time from the epoch to it.
     origin: u32,
     k: Nanos,
     /// The window and the time for which `each` was computed.
     computed: (u32, Nanos),
     each: u32,
-    /// NewReno's window (RFC 9438 Section 4.3: W_est), and the segments for which it has not grown.
+    /// W_est, NewReno's window (RFC 9438 Section 4.3), and the acknowledged segments for which it has not grown yet.
     w_est: u32,
     acked: u32,
-    /// The shortest round trip, 0 before the first one.
+    /// The shortest round trip; 0 before the first one.
     shortest: Nanos,
     hystart: Option<HyStart>,
-    /// Distance of two ticks of the timers, or 0.
+    /// Interval between two timer ticks, or 0.
     tick: Nanos,
 }
 
@@ -47,7 +48,7 @@ impl Cubic {
         }
     }
 
-    /// Forgets the path.
+    /// Forgets the state of the path.
     pub(crate) fn reset(&mut self) {
         *self = Cubic::new(self.hystart.is_some(), self.tick);
     }
@@ -68,7 +69,7 @@ impl Cubic {
         }
     }
 
-    /// W_max, with fast convergence (RFC 9438 Section 4.7), and beta times the window.
+    /// Sets W_max, with fast convergence (RFC 9438 Section 4.7). Returns beta times the window.
     pub(crate) fn reduced(&mut self, cwnd: u32) -> u32 {
         self.epoch = None;
         self.w_max = if cwnd < self.w_max {
@@ -83,7 +84,7 @@ impl Cubic {
     pub(crate) fn segments_for_one_more(&mut self, now: Nanos, cwnd: u32, acked: u32) -> u32 {
         self.acked += acked;
         let (window, at) = self.computed;
-        // In whole ticks (Linux, bictcp_update: HZ / 32).
+        // Time in whole ticks (Linux, bictcp_update: HZ / 32).
         let ticks = |time: Nanos| time / self.tick.max(1);
         if window == cwnd && ticks(now) - ticks(at) <= ticks(FRESH) {
             return self.each;
@@ -97,7 +98,7 @@ impl Cubic {
         self.each
     }
 
-    /// The way to where the curve is one round trip from now (RFC 9438 Section 4.4).
+    /// Growth towards the value of the curve one round trip later (RFC 9438 Section 4.4).
     fn cubic(&mut self, now: Nanos, cwnd: u32, acked: u32) -> u32 {
         let epoch = *self.epoch.get_or_insert_with(|| {
             (self.acked, self.w_est) = (acked, cwnd);
@@ -110,7 +111,7 @@ impl Cubic {
             Some(growth) if growth > 0 => (cwnd / growth).max(1),
             _ => cwnd.saturating_mul(100),
         };
-        // No reduction yet: the bandwidth is still unknown, and the curve too careful.
+        // Before the first reduction the bandwidth is unknown, and the curve is too cautious.
         if self.w_max == 0 { each.min(20) } else { each }
     }
 
@@ -130,7 +131,7 @@ fn scaled(value: u32, (numerator, denominator): (u32, u32)) -> u32 {
     (u64::from(value) * u64::from(numerator) / u64::from(denominator)) as u32
 }
 
-/// K for a plateau that is so many segments higher: cbrt(segments / C) seconds, C = 0.4. In steps of a microsecond.
+/// K for a plateau `segments` above the window: cbrt(segments / C) seconds, C = 0.4, in steps of a microsecond.
 fn plateau(segments: u32) -> Nanos {
     let cube = u128::from(segments) * 2_500_000_000_000_000_000;
     let (mut low, mut high) = (0_u64, 1 << 37);
@@ -181,7 +182,7 @@ mod tests {
         }
     }
 
-    /// A window of a long path, acknowledged every 10 ms, against the formula at the time of each.
+    /// The window of a long path, acknowledged every 10 ms, compared with the formula at each acknowledgement.
     #[test]
     fn the_window_follows_the_curve_within_one_round_trip() {
         let mut cubic = Cubic {
@@ -230,7 +231,8 @@ mod tests {
             let acked = window.cwnd;
             window.additive(each, acked);
         }
-        // 9/17 of a segment a round trip; the curve itself is at 18 after 1 s. A result for the same window is up to 32 trips old.
+        // 9/17 of a segment per round trip; the curve itself is at 18 after 1 s. A result may be reused for up to 32
+        // trips.
         let newreno = 14.0 + 1000.0 * 9.0 / 17.0;
         let behind = newreno - f64::from(window.cwnd);
         assert!((-1.0..=32.0 * 9.0 / 17.0).contains(&behind), "{behind}");

@@ -1,15 +1,16 @@
-//! DCTCP (RFC 8257): the window is reduced by the share of segments that were marked, in the arithmetic of Linux (`tcp_dctcp.c`).
+//! DCTCP (RFC 8257): the share of marked segments determines the reduction of the window. Arithmetic as in Linux
+//! (`tcp_dctcp.c`).
 
 use super::window::Measurement;
 
-/// alpha counts in parts of this.
+/// alpha is in units of 1 / `ONE`.
 const ONE: u32 = 1 << 10;
 /// g = 1/16 (RFC 8257 Section 4.2).
 const GAIN_SHIFT: u32 = 4;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Dctcp {
-    /// The estimate of the share of marked segments.
+    /// Estimated share of marked segments.
     alpha: u32,
     /// The window of observation ends when this segment is acknowledged.
     end: u64,
@@ -28,7 +29,7 @@ impl Dctcp {
         }
     }
 
-    /// RFC 8257 Section 3.3: alpha = (1 - g) alpha + g M, once in a window.
+    /// RFC 8257 Section 3.3: alpha = (1 - g) alpha + g M, once per window.
     pub(crate) fn measure(&mut self, measurement: &Measurement) {
         self.delivered += measurement.delivered;
         self.marked += if measurement.marked { measurement.delivered } else { 0 };
@@ -51,7 +52,7 @@ impl Dctcp {
 mod tests {
     use super::*;
 
-    /// Windows of ten segments with so many marked ones.
+    /// The state after `windows` windows of ten segments, of which `marked` are marked.
     fn after(windows: u64, marked: u64) -> Dctcp {
         let mut dctcp = Dctcp {
             end: 10,

@@ -1,19 +1,21 @@
-//! HyStart: slow start ends before it overruns the queue (Ha and Rhee, 2011), with the numbers of Linux (`tcp_cubic.c`).
+//! HyStart: ends slow start before it overruns the queue (Ha and Rhee, 2011), with the numbers of Linux
+//! (`tcp_cubic.c`).
 //!
-//! Two signs end it. Acknowledgements that follow each other closely have lasted as long as half of the shortest round trip: they
-//! fill the path. Or the round trips of this round are longer than the shortest one: a queue is there.
+//! Two signs end slow start. Either acknowledgements that follow each other closely have lasted for half of the
+//! shortest round trip: then segments fill the path. Or the round trips of this round are longer than the shortest one:
+//! then there is a queue.
 
 use super::window::Measurement;
 use p4sched_schedulers::Nanos;
 
 const MS: Nanos = 1_000_000;
-/// Window from which it looks for the signs, in segments.
+/// Smallest window, in segments, at which the signs count.
 const LOW_WINDOW: u32 = 16;
-/// Acknowledgements closer than this are one train.
+/// Acknowledgements closer than this belong to one train.
 const TRAIN_GAP: Nanos = 2 * MS;
-/// Round trips of a round that are looked at.
+/// Number of round-trip times per round that are examined.
 const SAMPLES: u32 = 8;
-/// The delay that counts as a queue: an eighth of the shortest round trip, within these limits.
+/// Limits of the delay that counts as a queue, which is an eighth of the shortest round trip.
 const DELAY: (Nanos, Nanos) = (4 * MS, 16 * MS);
 
 #[derive(Clone, Debug, Default)]
@@ -23,13 +25,13 @@ pub(crate) struct HyStart {
     end: u64,
     started: Nanos,
     last_ack: Nanos,
-    /// The shortest round trip of this round, and how many samples it is from.
+    /// The shortest round trip of this round, and the number of samples.
     shortest: Nanos,
     samples: u32,
 }
 
 impl HyStart {
-    /// True if this acknowledgement shows that slow start must end. Happens once.
+    /// Whether this acknowledgement shows that slow start must end. It returns true once.
     pub(crate) fn ends_slow_start(&mut self, measurement: &Measurement, shortest: Nanos, cwnd: u32) -> bool {
         let (now, Some(rtt)) = (measurement.now, measurement.rtt) else {
             return false;

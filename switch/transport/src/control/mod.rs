@@ -1,4 +1,4 @@
-//! Congestion control: how the congestion window grows, and what is left of it after a loss or a mark.
+//! Congestion control: the growth of the congestion window, and its reduction after a loss or a mark.
 
 mod cubic;
 mod dctcp;
@@ -11,13 +11,13 @@ use dctcp::Dctcp;
 use p4sched_schedulers::Nanos;
 pub(crate) use window::{Cause, Measurement, Window};
 
-/// The least that a congestion window is reduced to before a timeout, in segments (RFC 5681, equation 4).
+/// Smallest congestion window after a reduction, in segments, except after a timeout (RFC 5681, equation 4).
 const LEAST: u32 = 2;
 
-/// The algorithm of a flow, with its state.
+/// The congestion control algorithm of a flow, with its state.
 #[derive(Clone, Debug)]
 pub(crate) enum Algorithm {
-    /// RFC 5681; pFabric grows its window in the same way.
+    /// RFC 5681. pFabric grows its window in the same way.
     NewReno,
     Cubic(Cubic),
     Dctcp(Dctcp),
@@ -32,7 +32,7 @@ impl Algorithm {
         }
     }
 
-    /// Takes what an acknowledgement says. It may end slow start.
+    /// Processes the measurement of an acknowledgement. It may end slow start.
     pub(crate) fn measure(&mut self, measurement: &Measurement, window: &mut Window) {
         match self {
             Algorithm::NewReno => {}
@@ -41,7 +41,7 @@ impl Algorithm {
         }
     }
 
-    /// Opens the window for `acked` segments.
+    /// Grows the window for `acked` segments.
     pub(crate) fn grow(&mut self, now: Nanos, acked: u32, window: &mut Window) {
         let acked = if window.in_slow_start() {
             window.slow_start(acked)
@@ -68,7 +68,7 @@ impl Algorithm {
         reduced.max(LEAST)
     }
 
-    /// The retransmission timer ran out: what was learnt about the path is void.
+    /// Forgets what was learnt about the path, because the retransmission timer expired.
     pub(crate) fn timeout(&mut self) {
         if let Algorithm::Cubic(cubic) = self {
             cubic.reset();

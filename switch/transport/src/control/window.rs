@@ -1,15 +1,15 @@
-//! The congestion window, and what the algorithms hear of it.
+//! The congestion window, and the input of the congestion control algorithms.
 
 use p4sched_schedulers::Nanos;
 
 /// The congestion window, counted in segments as Linux does.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
-    /// Segments that may be on their way: cwnd.
+    /// cwnd: number of segments that may be in flight.
     pub(crate) cwnd: u32,
-    /// End of slow start.
+    /// The window at which slow start ends.
     pub(crate) ssthresh: u32,
-    /// Acknowledged segments that cwnd has not grown for yet.
+    /// Acknowledged segments for which cwnd has not grown yet.
     pub(crate) credit: u32,
 }
 
@@ -27,7 +27,7 @@ impl Window {
     }
 
     /// Grows by one segment for each acknowledged one, up to ssthresh (RFC 5681 Section 3.1, RFC 3465). Returns the
-    /// rest.
+    /// number of segments that are left.
     pub(super) fn slow_start(&mut self, acked: u32) -> u32 {
         let grown = self.cwnd.saturating_add(acked).min(self.ssthresh);
         let rest = acked - (grown - self.cwnd);
@@ -35,7 +35,7 @@ impl Window {
         rest
     }
 
-    /// Grows by one segment for every `each` acknowledged ones. Credit from a larger `each` gives at most one segment.
+    /// Grows by one segment for every `each` acknowledged ones. Credit from a larger `each` adds at most one segment.
     pub(super) fn additive(&mut self, each: u32, acked: u32) {
         if self.credit >= each {
             self.credit = 0;
@@ -52,22 +52,22 @@ impl Window {
 pub(crate) enum Cause {
     /// A segment was lost.
     Loss,
-    /// A queue has marked a segment.
+    /// A queue marked a segment.
     Mark,
 }
 
-/// Content of an acknowledgement for the congestion control.
+/// The content of an acknowledgement that congestion control needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measurement {
     pub(crate) now: Nanos,
     /// Index of the first segment that is not acknowledged, and of the next new one.
     pub(crate) una: u64,
     pub(crate) next: u64,
-    /// Segments that are known to have arrived since the last acknowledgement.
+    /// Segments newly known to have arrived.
     pub(crate) delivered: u32,
-    /// True if it echoes a mark.
+    /// Whether the acknowledgement echoes a mark.
     pub(crate) marked: bool,
-    /// Round-trip time of the newest segment that it is for.
+    /// Round-trip time of the newest segment that it acknowledges.
     pub(crate) rtt: Option<Nanos>,
     /// Time that bursts may add to a train of acknowledgements.
     pub(crate) burst_delay: Nanos,

@@ -9,16 +9,16 @@ use crate::control::{Cause, Measurement};
 use crate::segment::{Bytes, Segment};
 use p4sched_schedulers::Nanos;
 
-/// New information in an acknowledgement.
+/// The new information in an acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
 struct News {
-    /// True if all bytes up to a later one have arrived.
+    /// Whether the acknowledgement number has advanced.
     advanced: bool,
-    /// Segments that have arrived.
+    /// Number of segments that have arrived.
     delivered: u32,
-    /// The receiver has got some bytes twice (RFC 2883).
+    /// Whether the receiver reports bytes that came twice (RFC 2883).
     duplicate_reported: bool,
-    /// Times of sending of the oldest and the newest of them, if sent only once.
+    /// Sending times of the oldest and the newest of the arrived segments that were sent only once.
     oldest: Option<Nanos>,
     newest: Option<Nanos>,
 }
@@ -26,9 +26,9 @@ struct News {
 /// Result of the search for losses.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Losses {
-    /// Segments that are lost since.
+    /// Number of segments newly counted as lost.
     pub(super) newly: u32,
-    /// True if one of the segments was sent again.
+    /// Whether one of them had already been sent again.
     pub(super) again: bool,
 }
 
@@ -94,12 +94,13 @@ impl TcpSender {
         news
     }
 
-    /// Without SACK a duplicate acknowledgement says that some segment has arrived (RFC 5681 Section 2).
+    /// Counts duplicates. Without SACK, a duplicate acknowledgement means that some segment has arrived (RFC 5681
+    /// Section 2).
     fn count_duplicates(&mut self, segment: &Segment, out_before: u32, news: &mut News) {
         if self.config.recovery != Recovery::NewReno || self.phase == Phase::Timeout {
             self.duplicates = 0;
         } else if news.advanced {
-            // One of the acknowledged segments filled the hole. The others are those of the duplicates.
+            // One of the acknowledged segments filled the hole. The duplicates have already counted the others.
             let acked = news.delivered;
             news.delivered = acked.saturating_sub(self.duplicates).max(1);
             self.duplicates = self.duplicates.saturating_sub(acked - 1);
@@ -127,7 +128,7 @@ impl TcpSender {
         self.control.measure(&measurement, &mut self.window);
     }
 
-    /// RFC 8985 Section 7.4: if nothing but the probe itself repaired a loss, the window is reduced as for any other loss.
+    /// RFC 8985 Section 7.4: if the probe alone repaired a loss, the window is reduced as for any other loss.
     fn judge_tail_probe(&mut self, segment: &Segment, news: &News) {
         let Some(probe) = self.timers.tail_probe else { return };
         let una = self.segments_before(segment.ack);
@@ -142,7 +143,7 @@ impl TcpSender {
         }
     }
 
-    /// Finds out which segments are lost, by the rule of the configuration.
+    /// Finds lost segments by the rule of the configuration.
     pub(super) fn find_losses(&mut self, now: Nanos, advanced: bool) -> Losses {
         let before = self.board.lost();
         let mut again = false;
@@ -180,7 +181,7 @@ impl TcpSender {
         if self.phase == Phase::Open {
             return;
         }
-        // RFC 3522: the hole was filled by the first transmission, for the second one left later than what is echoed.
+        // RFC 3522: the echo is older than the second transmission, so the first transmission filled the hole.
         let is_spurious = self
             .undo
             .and_then(|undo| undo.resent_at)
@@ -189,7 +190,7 @@ impl TcpSender {
             return self.take_back();
         }
         let una = self.board.una();
-        // Without SACK, duplicates of what was sent twice must not look like a new loss (RFC 6582 Section 4).
+        // Without SACK, duplicates of segments that were sent twice must not look like a new loss (RFC 6582 Section 4).
         let must_pass = self.phase == Phase::Marked || self.config.recovery == Recovery::NewReno;
         if una < self.until + u64::from(must_pass) {
             return;
@@ -203,7 +204,7 @@ impl TcpSender {
         (self.phase, self.undo, self.duplicates) = (Phase::Open, None, 0);
     }
 
-    /// Restores the window, because nothing was lost.
+    /// Restores the window, because no segment was lost.
     fn take_back(&mut self) {
         if let Some(undo) = self.undo.take() {
             self.window.cwnd = self.window.cwnd.max(undo.cwnd);
@@ -248,7 +249,8 @@ impl TcpSender {
                 .reduction
                 .window(news.delivered, self.window.ssthresh, in_flight, progress);
         } else if news.advanced || self.rack.has_seen_reordering() {
-            // RFC 7661: a window that is not used does not grow. In slow start, half of it is enough (Linux, tcp_is_cwnd_limited).
+            // RFC 7661: a window that is not used does not grow. In slow start, using half of it is enough (Linux,
+            // tcp_is_cwnd_limited).
             let is_used = if self.window.in_slow_start() {
                 self.window.cwnd < out_before.saturating_mul(2)
             } else {

@@ -2,22 +2,24 @@
 
 use p4sched_schedulers::Nanos;
 
-/// A tail loss probe that is on its way.
+/// A tail loss probe in flight.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TailProbe {
-    /// The next segment when it was sent (RFC 8985: TLP.end_seq).
+    /// The next new segment at the time of sending (RFC 8985: TLP.end_seq).
     pub(super) end: u64,
-    /// True if it repeats a segment (RFC 8985: TLP.is_retrans).
+    /// Whether it repeats a segment (RFC 8985: TLP.is_retrans).
     pub(super) repeats: bool,
 }
 
-/// Linux adds this to its timers of a few round trips (`TCP_TIMEOUT_MIN_US`): a tick is coarser than they are.
+/// Time that Linux adds to its timers of a few round trips (`TCP_TIMEOUT_MIN_US`), because a tick is coarser than they
+/// are.
 pub(super) const SLACK: Nanos = 2_000_000;
 
-/// End of a timer that is set at `from` for this long. `tick` is the distance of two ticks, or 0.
+/// The time at which a timer expires that is set at `from` for `duration`. `tick` is the interval between two ticks, or
+/// 0.
 ///
-/// Linux rounds the duration up to whole ticks, and the end to the next tick. From 63 ticks on it counts in eights of them, from
-/// 504 on in 64s, and so on (`kernel/time/timer.c`, `calc_index`).
+/// Linux rounds the duration up to whole ticks, and the end to the next tick. From 63 ticks on, timers end at a
+/// multiple of 8 ticks; from 504 on, at a multiple of 64; and so on (`kernel/time/timer.c`, `calc_index`).
 pub(crate) fn runs_out(from: Nanos, duration: Nanos, tick: Nanos) -> Nanos {
     if tick == 0 {
         return from.saturating_add(duration);
@@ -34,11 +36,11 @@ pub(crate) fn runs_out(from: Nanos, duration: Nanos, tick: Nanos) -> Nanos {
 /// Starting points of the timers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Deadlines {
-    /// The retransmission timer counts from here.
+    /// Start of the retransmission timer.
     pub(super) restarted: Nanos,
-    /// The tail loss probe counts from here: the last new segment, or the last progress.
+    /// Start of the tail loss probe's timer: the last new segment or the last progress.
     pub(super) sent_or_advanced: Nanos,
-    /// Time at which a segment counts as lost that may only be late.
+    /// Time at which a segment that may only be late counts as lost.
     pub(super) reordering: Option<Nanos>,
     pub(super) tail_probe: Option<TailProbe>,
 }
@@ -48,7 +50,7 @@ impl Deadlines {
         self.restarted = now;
     }
 
-    /// RFC 6298 Section 5.1: a new segment starts the timer if it does not run.
+    /// RFC 6298 Section 5.1: a new segment starts the timer if it is not running.
     pub(super) fn sent_new(&mut self, now: Nanos, was_empty: bool) {
         self.sent_or_advanced = now;
         if was_empty {
@@ -70,7 +72,7 @@ mod tests {
             [after(0, 12), after(1, 12), after(3, 13), after(4, 12)],
             [16, 16, 20, 20]
         );
-        // 62 ticks are exact; 63 and more end at a multiple of 8, 504 and more at one of 64.
+        // Up to 62 ticks are exact. From 63 on, timers end at a multiple of 8, from 504 on, at a multiple of 64.
         assert_eq!([after(0, 248), after(0, 252), after(4, 256)], [252, 256, 288]);
         assert_eq!(after(0, 2016), 2048);
         assert_eq!(runs_out(5, 7, 0), 12);

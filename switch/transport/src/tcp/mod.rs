@@ -1,12 +1,13 @@
 //! The sender of TCP, and of pFabric's minimal transport, which is TCP without fast retransmission.
 //!
 //! ```text
-//! acknowledgement --> scoreboard: what has arrived --> what is lost --> phase --> window --> segments
+//! acknowledgement --> scoreboard: what arrived --> what is lost --> phase --> window --> segments
 //!                                                                        ^
 //! timers: retransmission, tail loss probe, reordering -------------------+
 //! ```
 //!
-//! The phases and their order are those of Linux (`net/ipv4/tcp_input.c`, `tcp_ack`), so that a run agrees with a run of a kernel.
+//! The phases and their order are those of Linux (`net/ipv4/tcp_input.c`, `tcp_ack`), so that a run agrees with a
+//! kernel's.
 
 mod acknowledgement;
 mod deadlines;

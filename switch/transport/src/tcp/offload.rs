@@ -1,27 +1,30 @@
-//! Segments that leave together: segmentation offload, as Linux has it (`tcp_write_xmit`, `tcp_tso_autosize`, `tcp_tso_should_defer`).
+//! Segments that leave together: segmentation offload as in Linux (`tcp_write_xmit`, `tcp_tso_autosize`,
+//! `tcp_tso_should_defer`).
 //!
-//! Linux builds large segments whatever the interface can do; where it can do nothing, they are cut one layer below. So segments leave
-//! in bursts of about a millisecond of the flow's rate, and acknowledgements of two segments each do not let two segments go.
+//! Linux builds large segments for any interface. If the interface cannot cut them, the layer below does. So segments
+//! leave in bursts of about a millisecond of the flow's rate. An acknowledgement of two segments does not release two
+//! segments.
 
 use super::state::{Phase, TcpSender};
 use p4sched_schedulers::Nanos;
 
 const MS: Nanos = 1_000_000;
-/// Bytes of a burst (Linux: `sk_gso_max_size`): 64 KiB without the headers.
+/// Largest size of a burst in bytes (Linux: `sk_gso_max_size`): 64 KiB without the headers.
 const MOST: u64 = 65_215;
-/// A burst is what the rate gives in 1 s / 1024, and two segments at least.
+/// A burst has the bytes that the rate allows in 1 s / 1024, and at least two segments.
 const BURSTS_IN_A_SECOND: u64 = 1024;
 const LEAST: u64 = 2;
-/// On short paths a burst may be longer: by `MOST`, halved for each 512 us of the shortest round trip.
+/// On short paths a burst may be larger: by `MOST`, halved for each 512 us of the shortest round trip.
 const HALVING: Nanos = 512_000;
-/// This part of the window is worth a burst.
+/// This fraction of the window, 1 / `WORTH`, is enough for a burst.
 const WORTH: u32 = 3;
-/// Rate of a burst as a percentage of window / round trip, in slow start and near its end.
+/// Expected rate as a percentage of window / round trip: in slow start, and near its end and after it.
 const SLOW_START: u64 = 200;
 const AVOIDANCE: u64 = 120;
 
 impl TcpSender {
-    /// Bytes in a second that the flow is expected to reach (`tcp_update_pacing_rate`); none before the first round trip.
+    /// Rate in bytes per second that the flow is expected to reach (`tcp_update_pacing_rate`); `None` before the first
+    /// round trip.
     fn expected_rate(&self) -> Option<u64> {
         let round_trip = self.round_trip.smoothed()?.max(1);
         let share = if self.window.cwnd < self.window.ssthresh / 2 {
@@ -34,7 +37,7 @@ impl TcpSender {
         Some((bytes * 1_000_000_000 / u128::from(round_trip)) as u64)
     }
 
-    /// Segments of a full burst.
+    /// Size of a full burst in segments.
     fn full_burst(&self) -> u64 {
         let of_rate = self.expected_rate().map_or(MOST, |rate| rate / BURSTS_IN_A_SECOND);
         let halvings = (self.rack.shortest() / HALVING).min(63);
@@ -42,8 +45,8 @@ impl TcpSender {
         (bytes / u64::from(self.config.mss)).max(LEAST)
     }
 
-    /// Number of new segments that leave together now; the receiver permits at least one. 0: waiting for the next
-    /// acknowledgement is better. The window must not be full.
+    /// Number of new segments to send together. The receiver must permit at least one, and the window must not be full.
+    /// 0 means that it is better to wait for the next acknowledgement.
     pub(super) fn burst(&self, now: Nanos) -> u32 {
         if !self.config.offload {
             return 1;
@@ -51,7 +54,7 @@ impl TcpSender {
         let window = self.window.cwnd;
         let free = window - self.in_flight();
         let full = self.full_burst();
-        // What an application has written is in pieces of this size.
+        // The data of an application comes in pieces of this size.
         let piece = (MOST / u64::from(self.config.mss)).max(1);
         let next = self.board.next();
         let ready = (piece - next % piece).min(self.segments() - next);
@@ -68,12 +71,12 @@ impl TcpSender {
         if !goes {
             return 0;
         }
-        // Two bursts are on their way at least.
+        // At least two bursts should be in flight.
         let half = (window / 2).max(1).min(free);
         full.min(ready).min(room).min(half.into()) as u32
     }
 
-    /// True if an acknowledgement is expected within half a round trip, 1 ms at most.
+    /// Whether an acknowledgement is expected within half a round trip, or within 1 ms if that is shorter.
     fn acknowledgement_is_near(&self, now: Nanos) -> bool {
         let (Some(sent_at), Some(round_trip)) = (self.board.first_sent_at(), self.round_trip.smoothed()) else {
             return false;
@@ -81,8 +84,8 @@ impl TcpSender {
         sent_at + round_trip <= now + (round_trip / 2).min(MS)
     }
 
-    /// Time that bursts may add to a train of acknowledgements (`hystart_ack_delay`): four of the largest, 1 ms at
-    /// most.
+    /// Time that bursts may add to a train of acknowledgements (`hystart_ack_delay`): that of four of the largest
+    /// bursts, at most 1 ms.
     pub(super) fn burst_delay(&self) -> Nanos {
         match self.expected_rate() {
             Some(rate) if self.config.offload => (4 * MOST * 1000 * MS / rate.max(1)).min(MS),

@@ -1,18 +1,19 @@
-//! RACK (RFC 8985): a segment is lost if one that was sent later has arrived, and reordering has had time to show.
+//! RACK (RFC 8985): a segment is lost if a later one has arrived and there was enough time for reordering.
 
 use super::scoreboard::Delivered;
 use p4sched_schedulers::Nanos;
 
-/// Duplicates that mean a loss if no reordering was ever seen (RFC 5681 Section 3.2).
+/// Number of duplicates that count as a loss if there was never any reordering (RFC 5681 Section 3.2).
 pub(super) const DUP_THRESH: u32 = 3;
 
-/// Recoveries without a duplicate report before the reordering window shrinks again (RFC 8985 Section 6.2 step 4).
+/// Number of recoveries without a duplicate report after which the reordering window shrinks (RFC 8985 Section 6.2 step
+/// 4).
 const PERSIST: u32 = 16;
 
 /// The state of RACK. Names in parentheses are those of RFC 8985 Section 5.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rack {
-    /// Time of sending of the newest segment that has arrived, and its number (RACK.xmit_ts, RACK.end_seq).
+    /// Sending time of the newest segment that has arrived, and its number (RACK.xmit_ts, RACK.end_seq).
     newest: Option<(Nanos, u64)>,
     /// Round-trip time of that segment (RACK.rtt), and the shortest one (RACK.min_RTT).
     rtt: Nanos,
@@ -20,25 +21,26 @@ pub(super) struct Rack {
     /// One past the highest segment that has arrived (RACK.fack).
     highest: u64,
     reordering_seen: bool,
-    /// The reordering window in quarters of the shortest round trip (RACK.reo_wnd_mult), 0 until the first report.
+    /// The reordering window in quarters of the shortest round trip (RACK.reo_wnd_mult); 0 before the first report.
     quarters: u32,
     persist: u32,
-    /// A report counts once a round trip: not before this segment is acknowledged (RACK.dsack_round).
+    /// Reports count at most once per round trip: the next one counts when this segment is acknowledged
+    /// (RACK.dsack_round).
     report_round: Option<u64>,
 }
 
 impl Rack {
-    /// True if a later segment arrived before this one (RFC 8985 Section 6.2 step 3).
+    /// Whether a later segment has arrived before this one (RFC 8985 Section 6.2 step 3).
     pub(super) fn is_overtaken(&self, segment: &Delivered) -> bool {
         !segment.again && segment.index < self.highest
     }
 
-    /// RFC 8985 Section 6.2, steps 1 to 3. The echoed time does not help in step 2: while there is a hole, it is that of a segment
-    /// before the hole (RFC 7323 Section 4.3). Linux does not use it either.
+    /// RFC 8985 Section 6.2, steps 1 to 3. The echoed time does not help in step 2: while there is a hole, it belongs
+    /// to a segment before the hole (RFC 7323 Section 4.3). Linux does not use it either.
     pub(super) fn delivered(&mut self, now: Nanos, segment: &Delivered) {
         let rtt = now - segment.sent_at;
         if segment.again {
-            // So soon after the second transmission, it is the first one that has arrived.
+            // The second transmission was too recent, so it was the first one that arrived.
             if self.shortest.is_some_and(|shortest| rtt < shortest) {
                 return;
             }
@@ -55,7 +57,7 @@ impl Rack {
         }
     }
 
-    /// The receiver reports a duplicate (RFC 2883): what was sent again had only been late. The window grows.
+    /// Handles a report of a duplicate (RFC 2883): a segment that was sent again had only been late. The window grows.
     pub(super) fn duplicate_reported(&mut self, una: u64, next: u64) {
         if self.report_round.is_none_or(|round| una >= round) {
             (self.report_round, self.persist) = (Some(next), PERSIST);
@@ -63,7 +65,7 @@ impl Rack {
         }
     }
 
-    /// A recovery has ended.
+    /// Handles the end of a recovery.
     pub(super) fn recovered(&mut self) {
         self.persist = self.persist.saturating_sub(1);
         if self.persist == 0 {
@@ -71,12 +73,12 @@ impl Rack {
         }
     }
 
-    /// Notes that a segment that was sent again had not been lost.
+    /// Records that a segment that was sent again had not been lost.
     pub(super) fn reordering_was_seen(&mut self) {
         self.reordering_seen = true;
     }
 
-    /// The shortest round trip, 0 before the first one.
+    /// The shortest round trip; 0 before the first one.
     pub(super) fn shortest(&self) -> Nanos {
         self.shortest.unwrap_or(0)
     }
@@ -85,8 +87,7 @@ impl Rack {
         self.reordering_seen
     }
 
-    /// Basis of a judgement: the newest segment that has arrived, and the time after its transmission at which a
-    /// segment is lost.
+    /// The newest segment that has arrived, and the time after its transmission at which a segment counts as lost.
     pub(super) fn judgement(&self, sacked: u32, recovers: bool, smoothed: Nanos) -> Option<((Nanos, u64), Nanos)> {
         let at_once = !self.reordering_seen && (recovers || sacked >= DUP_THRESH);
         let quarter = self.shortest.unwrap_or(0) / 4;
@@ -98,7 +99,7 @@ impl Rack {
         Some((self.newest?, self.rtt + window))
     }
 
-    /// At a timeout, segments sent after this time are not lost yet (Linux: `tcp_timeout_mark_lost`).
+    /// At a timeout, segments sent after this time do not count as lost (Linux: `tcp_timeout_mark_lost`).
     pub(super) fn surely_late(&self, now: Nanos) -> Nanos {
         now.saturating_sub(self.rtt)
     }

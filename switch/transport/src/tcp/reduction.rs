@@ -1,12 +1,12 @@
-//! Proportional rate reduction (RFC 6937), as Linux has it (`tcp_cwnd_reduction`): during a reduction the window goes down to ssthresh
-//! in step with what arrives, not all at once.
+//! Proportional rate reduction (RFC 6937), as in Linux (`tcp_cwnd_reduction`): during a reduction the window falls to
+//! ssthresh gradually, as segments arrive, and not at once.
 
 /// The state of one reduction, in segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Reduction {
-    /// The window when it began (RecoverFS).
+    /// The window at the beginning (RecoverFS).
     prior: u32,
-    /// Segments that have arrived and that were sent since (prr_delivered, prr_out).
+    /// Segments that have arrived since then, and segments that were sent since then (prr_delivered, prr_out).
     delivered: u32,
     pub(super) sent: u32,
 }
@@ -20,8 +20,9 @@ impl Reduction {
         }
     }
 
-    /// The window after `delivered` more segments have arrived. `progress`: the acknowledgement moved on and shows no new loss, so
-    /// the window may grow as in slow start (PRR-SSRB); otherwise it only replaces what has arrived (PRR-CRB).
+    /// The window after `delivered` more segments have arrived. `progress` means that the acknowledgement advanced and
+    /// shows no new loss. Then the window may grow as in slow start (PRR-SSRB); otherwise it only replaces what has
+    /// arrived (PRR-CRB).
     pub(super) fn window(&mut self, delivered: u32, ssthresh: u32, in_flight: u32, progress: bool) -> u32 {
         self.delivered += delivered;
         let may_send = if in_flight > ssthresh {
@@ -31,7 +32,7 @@ impl Reduction {
             let arrived = self.delivered.saturating_sub(self.sent).max(delivered) + u32::from(progress);
             arrived.min(ssthresh - in_flight)
         };
-        // The first segment that is lost is sent again at once.
+        // The first lost segment is sent again at once.
         in_flight + may_send.max(u32::from(self.sent == 0))
     }
 }
@@ -40,7 +41,8 @@ impl Reduction {
 mod tests {
     use super::*;
 
-    /// RFC 6937 Section 4's example: a window of 20, ssthresh 10, one loss. One segment leaves for every two that arrive.
+    /// The example of RFC 6937 Section 4: a window of 20, ssthresh 10, one loss. One segment leaves for every two that
+    /// arrive.
     #[test]
     fn half_of_what_arrives_may_leave() {
         let (mut reduction, mut in_flight, mut sent) = (Reduction::new(20), 19, Vec::new());

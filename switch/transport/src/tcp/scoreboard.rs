@@ -1,13 +1,13 @@
-//! State of each segment that was sent and is not acknowledged: the scoreboard of RFC 6675, with times for RFC 8985.
+//! The scoreboard of RFC 6675: the state of each segment that was sent and is not acknowledged, with times for RFC
+//! 8985.
 //!
-//! Segments have an index: segment i begins at byte i * mss. The scoreboard holds those from `una` (not acknowledged) to `next`
-//! (not sent). One of them takes 16 bytes.
+//! Segments have an index: segment i begins at byte i * mss. The scoreboard holds the segments from `una` (the first
+//! one not acknowledged) to `next` (the first one not sent). Each takes 16 bytes.
 
 use crate::ranges::Ranges;
 use p4sched_schedulers::Nanos;
 use std::collections::VecDeque;
 
-/// State of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// Sent once.
@@ -25,16 +25,16 @@ struct Sent {
     /// Time of the last transmission.
     at: Nanos,
     state: State,
-    /// True if it was sent more than once.
+    /// Whether it was sent more than once.
     again: bool,
 }
 
-/// A segment that the receiver has, as an acknowledgement has just told.
+/// A segment that an acknowledgement newly shows to have arrived.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Delivered {
     pub(super) index: u64,
     pub(super) sent_at: Nanos,
-    /// True if it was sent more than once.
+    /// Whether it was sent more than once.
     pub(super) again: bool,
 }
 
@@ -43,15 +43,16 @@ pub(super) struct Delivered {
 pub(super) struct Scoreboard {
     una: u64,
     sent: VecDeque<Sent>,
-    /// Indices of the sacked ones.
+    /// Indices of the sacked segments.
     sacked: Ranges,
     sacked_count: u32,
     lost_count: u32,
-    /// No earlier segment is lost.
+    /// No segment before this one is lost.
     first_lost: u64,
-    /// No earlier segment is flying.
+    /// No segment before this one is flying.
     first_flying: u64,
-    /// Segments that were sent again, in the order of sending. An entry whose time is not that of its segment is void.
+    /// Segments that were sent again, in the order of sending. An entry is invalid if its time is not that of its
+    /// segment.
     resent: VecDeque<(Nanos, u64)>,
 }
 
@@ -75,7 +76,7 @@ impl Scoreboard {
         self.sent.is_empty()
     }
 
-    /// Segments from `una` to `next`.
+    /// Number of segments from `una` to `next`.
     pub(super) fn out(&self) -> u32 {
         self.sent.len() as u32
     }
@@ -89,12 +90,12 @@ impl Scoreboard {
         self.sacked_count
     }
 
-    /// Segments that wait to be sent again.
+    /// Number of segments that wait to be sent again.
     pub(super) fn lost(&self) -> u32 {
         self.lost_count
     }
 
-    /// A new segment is sent.
+    /// Records that a new segment is sent. Returns its index.
     pub(super) fn send(&mut self, now: Nanos) -> u64 {
         self.sent.push_back(Sent {
             at: now,
@@ -115,7 +116,7 @@ impl Scoreboard {
         Some(self.first_lost)
     }
 
-    /// A segment is sent again.
+    /// Records that a segment is sent again.
     pub(super) fn resend(&mut self, now: Nanos, index: u64) {
         let segment = &mut self.sent[(index - self.una) as usize];
         self.lost_count -= u32::from(segment.state == State::Lost);
@@ -127,7 +128,7 @@ impl Scoreboard {
         self.resent.push_back((now, index));
     }
 
-    /// All segments before `una` have arrived. Tells each one of which that is new.
+    /// Records that all segments before `una` have arrived. Calls `tell` for each one that is new.
     pub(super) fn acknowledge(&mut self, una: u64, mut tell: impl FnMut(Delivered)) {
         while self.una < una {
             let Some(segment) = self.sent.pop_front() else { break };
@@ -160,7 +161,7 @@ impl Scoreboard {
         segment.is_some_and(|segment| segment.state == State::Resent && segment.at == at)
     }
 
-    /// The receiver has the segments from `start` to before `end`. Tells each one of which that is new.
+    /// Records that the segments from `start` to before `end` have arrived. Calls `tell` for each one that is new.
     pub(super) fn sack(&mut self, start: u64, end: u64, mut tell: impl FnMut(Delivered)) {
         let (start, end) = (start.max(self.una), end.min(self.next()));
         if start >= end || self.sacked.covering((start, end)).is_some() {
@@ -188,8 +189,8 @@ impl Scoreboard {
         self.first_lost = self.first_lost.min(index);
     }
 
-    /// RFC 6675 Section 4, IsLost: segments that have `above` sacked ones above them are lost. A segment that was sent again is
-    /// not judged.
+    /// RFC 6675 Section 4, IsLost: marks segments as lost that have `above` sacked ones above them. Segments that were
+    /// sent again are not judged.
     pub(super) fn lose_below_sacked(&mut self, above: u32) {
         let mut left = u64::from(above);
         let limit = self.sacked.iter().rev().find_map(|(start, end)| {
@@ -206,18 +207,18 @@ impl Scoreboard {
         }
     }
 
-    /// The first segment is lost (RFC 6582 Section 3.2, steps 2 and 3).
+    /// Marks the first segment as lost (RFC 6582 Section 3.2, steps 2 and 3).
     pub(super) fn lose_first(&mut self) {
         if self.sent.front().is_some_and(|segment| segment.state == State::Flying) {
             self.lose(self.una);
         }
     }
 
-    /// RFC 8985 Section 6.2 step 5: segments that were sent before the newest one that has arrived are lost after `wait`.
-    /// Returns when the next one would be, and whether one is lost that was sent again.
+    /// RFC 8985 Section 6.2 step 5: marks segments as lost that were sent before the newest one that has arrived, after
+    /// `wait`. Returns the time at which the next one would be lost, and whether a lost segment had been sent again.
     pub(super) fn lose_sent_before(&mut self, now: Nanos, newest: (Nanos, u64), wait: Nanos) -> (Option<Nanos>, bool) {
         let (mut due, mut again) = (None, false);
-        // Both lists are in the order of sending. So the first segment that is not lost ends each.
+        // Both lists are in the order of sending, so the loops end at the first segment that is not lost.
         while let Some(segment) = self
             .first_flying
             .checked_sub(self.una)
@@ -252,7 +253,7 @@ impl Scoreboard {
         (due, again)
     }
 
-    /// The timer ran out: the first segment is lost, and all others that were sent at `until` or before.
+    /// Marks the first segment as lost, and all others that were sent at `until` or before, because the timer expired.
     pub(super) fn lose_all_until(&mut self, until: Nanos) {
         for index in self.una..self.next() {
             let segment = self.sent[(index - self.una) as usize];
@@ -262,7 +263,7 @@ impl Scoreboard {
         }
     }
 
-    /// Counts no segment as lost: those that wait to be sent again are still on their way.
+    /// Marks no segment as lost. Those that wait to be sent again count as in flight.
     pub(super) fn lose_none(&mut self) {
         while let Some(index) = self.next_lost() {
             let segment = &mut self.sent[(index - self.una) as usize];

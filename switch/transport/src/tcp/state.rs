@@ -1,4 +1,4 @@
-//! The state of a sender, and how it sends.
+//! The state of a sender, and its sending.
 
 use super::deadlines::Deadlines;
 use super::rack::Rack;
@@ -25,7 +25,7 @@ pub(super) enum Phase {
     Timeout,
 }
 
-/// State before a reduction, in case nothing was lost.
+/// The state before a reduction, kept in case no segment was lost.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Undo {
     pub(super) cwnd: u32,
@@ -41,30 +41,30 @@ pub(crate) struct TcpSender {
     pub(super) config: Arc<Config>,
     pub(super) flow: u32,
     pub(super) bytes: u64,
-    /// True if the handshake is over.
+    /// Whether the handshake is over.
     pub(super) established: bool,
     pub(super) board: Scoreboard,
-    /// The receiver takes no byte from here on.
+    /// The receiver does not take bytes from this one on.
     pub(super) edge: u64,
     pub(super) window: Window,
     pub(super) control: Algorithm,
-    /// True if the window, not the receiver or the end of the flow, stopped the last transmission.
+    /// Whether the congestion window stopped the last transmission, and not the receiver or the end of the flow.
     pub(super) limited: bool,
     pub(super) phase: Phase,
-    /// The phase lasts until the segments before this one are acknowledged (RFC 6582: recover).
+    /// The phase ends when the segments before this one are acknowledged (RFC 6582: recover).
     pub(super) until: u64,
     pub(super) reduction: Reduction,
     pub(super) undo: Option<Undo>,
     pub(super) rack: Rack,
-    /// Duplicate acknowledgements, where there is no SACK: as many segments have arrived.
+    /// Number of duplicate acknowledgements, without SACK. As many segments have arrived.
     pub(super) duplicates: u32,
     pub(super) round_trip: RoundTrip,
     pub(super) timers: Deadlines,
-    /// Time of the last data.
+    /// Time at which data was last sent.
     pub(super) wrote: Nanos,
-    /// The next new segment tells the receiver that the window was reduced.
+    /// Whether the next new segment tells the receiver that the window was reduced.
     pub(super) tells_reduction: bool,
-    /// pFabric: one byte at a time until something is acknowledged.
+    /// pFabric: whether it sends one byte at a time, until a byte is acknowledged.
     pub(super) probing: bool,
 }
 
@@ -95,7 +95,6 @@ impl TcpSender {
         }
     }
 
-    /// The congestion window in segments.
     pub(crate) fn cwnd(&self) -> u32 {
         self.window.cwnd
     }
@@ -105,7 +104,6 @@ impl TcpSender {
         self.board.in_flight().saturating_sub(self.duplicates)
     }
 
-    /// Bytes that are acknowledged.
     pub(crate) fn acknowledged(&self) -> u64 {
         self.first_byte(self.board.una())
     }
@@ -135,7 +133,7 @@ impl TcpSender {
         self.round_trip.smoothed().unwrap_or(self.config.initial_rto)
     }
 
-    /// Begins to go down to a new ssthresh.
+    /// Begins a reduction to a new ssthresh.
     pub(super) fn reduce(&mut self, cause: Cause) {
         self.until = self.board.next();
         self.reduction = Reduction::new(self.window.cwnd);
@@ -146,24 +144,24 @@ impl TcpSender {
         self.tells_reduction = self.config.ecn;
     }
 
-    /// Halves the window for each timeout of idle time, down to `least` (RFC 2861; Linux, tcp_cwnd_restart). With less
-    /// than a timeout it stays.
+    /// Halves the window for each timeout of idle time, to at least `least` (RFC 2861; Linux, tcp_cwnd_restart). An
+    /// idle time shorter than a timeout changes nothing.
     pub(crate) fn restart_after_idle(&mut self, idle: Nanos, least: u32) {
         let timeout = self.round_trip.timeout(&self.config).max(1);
         if idle <= timeout || !self.board.is_empty() {
             return;
         }
-        // What slow start has reached is not lost with ssthresh.
+        // ssthresh keeps what slow start has reached.
         self.window.ssthresh = self.window.ssthresh.max(self.window.cwnd / 4 * 3);
         let halvings = (idle - 1) / timeout;
         let least = least.min(self.window.cwnd);
         let halved = self.window.cwnd.checked_shr(halvings.min(31) as u32).unwrap_or(0);
-        // The last halving may go below the least, and is taken back as far.
+        // The last halving may go below the limit, so it is corrected.
         self.window.cwnd = halved.max(least);
     }
 
     fn remember(&mut self) {
-        // Linux, tcp_current_ssthresh: what slow start has reached is not lost with ssthresh.
+        // Linux, tcp_current_ssthresh: ssthresh keeps what slow start has reached.
         let cwnd = self.window.cwnd;
         let ssthresh = if self.is_reducing() {
             self.window.ssthresh
@@ -190,7 +188,7 @@ impl TcpSender {
     pub(super) fn data(&mut self, now: Nanos, index: u64, is_new: bool, out: &mut Vec<Segment>) {
         self.statistics.sent += 1;
         self.wrote = now;
-        // RFC 3168 Section 6.1.5: what is sent again is not ECN-capable. DCTCP's are (Linux, tcp_ecn_send).
+        // RFC 3168 Section 6.1.5: retransmissions are not ECN-capable. Those of DCTCP are (Linux, tcp_ecn_send).
         let capable = self.config.ecn && (is_new || self.config.control == Control::Dctcp);
         out.push(Segment {
             seq: self.first_byte(index),
@@ -210,7 +208,7 @@ impl TcpSender {
         self.room() > 0
     }
 
-    /// New segments that the receiver can take.
+    /// Number of new segments that the receiver can take.
     pub(super) fn room(&self) -> u64 {
         self.segments_before(self.edge).saturating_sub(self.board.next())
     }
@@ -234,7 +232,7 @@ impl TcpSender {
         self.data(now, index, false, out);
     }
 
-    /// Sends what the windows allow: first what was lost, then what is new.
+    /// Sends what the windows allow: first lost segments, then new ones.
     pub(super) fn transmit(&mut self, now: Nanos, out: &mut Vec<Segment>) {
         let mut waits = false;
         while !self.probing && !waits && self.in_flight() < self.window.cwnd {
@@ -263,7 +261,7 @@ impl TcpSender {
         }
         self.established = true;
         self.edge = segment.window;
-        // Linux, tcp_init_transfer: a path that has lost two of the first segments gets one at first.
+        // Linux, tcp_init_transfer: if two of the first segments were lost, the window starts at one segment.
         if self.round_trip.backoff > 1 {
             self.window.cwnd = 1;
         }
@@ -277,7 +275,7 @@ mod tests {
     use super::*;
     use crate::tcp_receiver::TcpReceiver;
 
-    /// Beside these there are 16 bytes for each segment on its way, and 16 for each hole.
+    /// In addition, each segment in flight takes 16 bytes, and each hole takes 16 bytes.
     #[test]
     fn a_flow_takes_a_few_hundred_bytes() {
         assert!(

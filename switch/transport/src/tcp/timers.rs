@@ -9,10 +9,10 @@ use crate::endpoint::Endpoint;
 use crate::segment::Segment;
 use p4sched_schedulers::Nanos;
 
-/// pFabric Section 4.3: after so many timeouts in a row a flow only probes.
+/// pFabric Section 4.3: after this many timeouts in a row a flow only probes.
 const TIMEOUTS_BEFORE_PROBES: u32 = 5;
 
-/// Kind of a timer. If two run out at once, the first one of this list acts.
+/// The kind of a timer. If two expire at the same time, the first one in this list acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Timer {
     Reordering,
@@ -21,7 +21,7 @@ pub(super) enum Timer {
 }
 
 impl TcpSender {
-    /// The timer that runs out first.
+    /// The timer that expires first.
     pub(super) fn next_deadline(&self) -> Option<(Nanos, Timer)> {
         if self.finished() || (self.established && self.board.is_empty()) {
             return None;
@@ -36,7 +36,8 @@ impl TcpSender {
             .min()
     }
 
-    /// RFC 8985 Section 7.2. One segment alone may wait for a delayed acknowledgement; Linux adds the shortest timeout then.
+    /// RFC 8985 Section 7.2. A single segment may wait for a delayed acknowledgement; Linux then adds the shortest
+    /// timeout.
     fn tail_probe_due(&self) -> Option<Nanos> {
         let is_calm = matches!(self.phase, Phase::Open | Phase::Marked) && self.board.sacked() == 0;
         if self.config.recovery != Recovery::Rack || !is_calm || self.timers.tail_probe.is_some() || !self.established {
@@ -60,7 +61,7 @@ impl TcpSender {
         }
     }
 
-    /// RFC 8985 Section 6.2 step 5: what could have been late is lost.
+    /// RFC 8985 Section 6.2 step 5: segments that may have been late count as lost.
     fn stop_waiting(&mut self, now: Nanos, out: &mut Vec<Segment>) {
         let losses = self.find_losses(now, false);
         if losses.newly == 0 {
@@ -74,7 +75,8 @@ impl TcpSender {
         self.transmit(now, out);
     }
 
-    /// RFC 8985 Section 7.3: one segment beyond the window, so that an acknowledgement tells what is lost before it.
+    /// RFC 8985 Section 7.3: sends one segment beyond the window, so that its acknowledgement shows which earlier ones
+    /// are lost.
     fn probe_tail(&mut self, now: Nanos, out: &mut Vec<Segment>) {
         let repeats = !self.may_send_new();
         if repeats {
@@ -105,8 +107,8 @@ impl TcpSender {
         self.transmit(now, out);
     }
 
-    /// RFC 5681 Section 3.1 with RFC 6298 Section 5.4; Linux, `tcp_enter_loss`. A second timeout for the same segment, or one during
-    /// a recovery, does not reduce ssthresh again.
+    /// RFC 5681 Section 3.1 with RFC 6298 Section 5.4; Linux, `tcp_enter_loss`. A second timeout for the same segment,
+    /// or a timeout during a recovery, does not reduce ssthresh again.
     fn lose_the_window(&mut self, now: Nanos, is_first: bool) {
         let is_new = match self.phase {
             Phase::Open => true,

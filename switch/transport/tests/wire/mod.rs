@@ -1,6 +1,6 @@
-//! A path between a sender and a receiver: one link with a rate, a delay and a queue, and a list of what goes wrong.
+//! A path between a sender and a receiver: one link with a rate, a delay and a queue, and a list of faults.
 //!
-//! Segments to the receiver wait for the link. Acknowledgements take only the delay.
+//! Segments to the receiver wait for the link. Acknowledgements only have the delay.
 
 use p4sched_transport::{Config, Ecn, Endpoint, Kind, Receiver, Segment, Sender};
 use std::collections::BTreeMap;
@@ -10,24 +10,24 @@ pub const US: u64 = 1_000;
 pub const MS: u64 = 1_000_000;
 pub const SECOND: u64 = 1_000_000_000;
 
-/// Fate of a segment that does not arrive in time.
+/// The fate of a segment that does not arrive normally.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     Lost,
     /// Additional delay, in ns.
     Late(u64),
-    /// Mark.
+    /// The segment is marked.
     Marked,
 }
 
-/// Segments that one side has sent.
+/// A segment that one side has sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
     pub at: u64,
     pub segment: Segment,
 }
 
-/// Number of segments that an event has sent, and number on their way after it.
+/// Number of segments that were sent at an event, and number in flight after it.
 #[derive(Clone, Copy, Debug)]
 pub struct Sends {
     pub sent: usize,
@@ -37,17 +37,17 @@ pub struct Sends {
 
 #[derive(Clone, Debug)]
 pub struct Path {
-    /// Bits of payload in a second; 0 for a link without limit.
+    /// Payload rate in bit/s; 0: no limit.
     pub rate_bps: u64,
     /// Delay one way.
     pub delay: u64,
-    /// Segments that wait at most; further ones are lost.
+    /// Largest number of waiting segments; further ones are lost.
     pub queue: usize,
-    /// Segments that wait when an arriving one gets a mark.
+    /// An arriving segment is marked if this many segments wait.
     pub mark_at: usize,
-    /// Fate of the n-th segment of the sender, from 0, in the order of sending.
+    /// Fate of the sender's segments, by their number in the order of sending, from 0.
     pub fates: BTreeMap<u64, Fate>,
-    /// The same for the receiver's.
+    /// The same for the receiver's segments.
     pub fates_back: BTreeMap<u64, Fate>,
 }
 
@@ -84,7 +84,7 @@ impl Path {
 pub struct Run {
     pub sender: Sender,
     pub receiver: Receiver,
-    /// Segments in the order of sending.
+    /// All segments in the order of sending.
     pub sent: Vec<Sent>,
     pub answers: Vec<Sent>,
     /// Time at which the receiver had all bytes, and time at which the sender knew it.
@@ -92,16 +92,16 @@ pub struct Run {
     pub finished_at: Option<u64>,
     /// The window after each event: time and segments.
     pub windows: Vec<(u64, u32)>,
-    /// Segments of each event of the sender.
+    /// Number of segments sent at each event of the sender.
     pub sends: Vec<Sends>,
     /// Number of waiting segments, at each arrival.
     pub waiting: Vec<usize>,
-    /// Segments that the queue had no room for.
+    /// Number of segments for which the queue had no room.
     pub dropped: u64,
 }
 
 impl Run {
-    /// Numbers of the segments of `mss` bytes in the order in which they were sent, after the handshake.
+    /// Numbers of the segments in the order of sending, after the handshake. Segments have `mss` bytes.
     pub fn sequence(&self) -> Vec<u64> {
         let data = self.sent.iter().filter(|sent| sent.segment.kind == Kind::Data);
         let mss = u64::from(self.sent.iter().map(|sent| sent.segment.len).max().unwrap_or(1));
@@ -144,7 +144,7 @@ struct Loop<'a> {
     departures: Vec<u64>,
 }
 
-/// Runs one flow until it is finished, nothing can happen any more, or `end`.
+/// Runs one flow until it is finished, no event is left, or the time is `end`.
 pub fn run(config: &Config, bytes: u64, path: &Path, end: u64) -> Run {
     let config = Arc::new(*config);
     let mut world = Loop {
@@ -181,7 +181,7 @@ impl Loop<'_> {
         self.inserted += 1;
     }
 
-    /// Next event: a segment before a timer of the same time.
+    /// The next event. At the same time, a segment comes before a timer.
     fn next(&mut self) -> Option<(u64, Event)> {
         let arrival = self.events.first_key_value().map(|(&(at, _), _)| (at, 0));
         let sender = self.run.sender.next_timer().map(|at| (at, 1));

@@ -1,4 +1,4 @@
-//! All guests of a network.
+//! Boot of all guests of a network.
 
 use std::collections::HashMap;
 use std::env;
@@ -11,14 +11,15 @@ use p4sched_world::network_file::{HostPlace, Mac, NetworkFile};
 use super::KernelHost;
 use crate::host::HostError;
 
-/// Memory of a guest in MiB. It takes what it touches: some 40 MiB, and what its connections buffer.
+/// Memory of a guest in MiB. Only used memory costs anything: some 40 MiB, and the buffers of its connections.
 const MEMORY_MIB: u32 = 512;
 const TRAFFIC: &str = "p4sched-traffic";
 
-/// Boots a guest for each host, by name. Each writes into a folder of its name below `folder`. What is random in a guest
-/// follows from the seed and its place among the hosts.
+/// Boots a guest for each host, by name. Each writes into a folder of its name in `folder`. The random numbers of a
+/// guest follow from the seed and the guest's place among the hosts.
 ///
 /// # Errors
+/// [`HostError`] if a program is missing or a guest does not start.
 /// [`HostError`] if a program is missing or a guest does not come up.
 pub fn boot_all(
     topology: &NetworkFile,

@@ -1,4 +1,4 @@
-//! Counters of a guest's network stack: the kernel's own tables (Linux, snmp_counter.rst).
+//! Counters of a guest's network stack, from the kernel's own tables (Linux, snmp_counter.rst).
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use p4sched_proto::p4sched::v1::HostCounters;
 /// The files that [`counters`] reads, in this order.
 pub const FILES: [&str; 3] = ["/proc/net/snmp", "/proc/net/netstat", "/proc/net/dev"];
 
-/// The counters of a host, from the text of [`FILES`]. One that the kernel lacks counts as 0.
+/// The counters of a host, from the text of [`FILES`]. A counter that the kernel does not have is 0.
 pub fn counters(name: &str, interface: &str, texts: &[String; 3]) -> HostCounters {
     let [snmp, netstat, devices] = texts;
     let values: HashMap<String, u64> = table(snmp).chain(table(netstat)).collect();
@@ -42,7 +42,7 @@ fn table(text: &str) -> impl Iterator<Item = (String, u64)> {
     pairs.into_iter().flat_map(|(names, values)| {
         let group = names.split(':').next().unwrap_or_default();
         let values = values.split_whitespace().skip(1);
-        // Tcp.MaxConn is -1; nobody reads it.
+        // Tcp.MaxConn is -1. It is not needed.
         let count = |(name, value): (&str, &str)| Some((format!("{group}.{name}"), value.parse().ok()?));
         names
             .split_whitespace()
@@ -53,7 +53,7 @@ fn table(text: &str) -> impl Iterator<Item = (String, u64)> {
     })
 }
 
-/// Frames received and sent: the second and the tenth number of the interface's line.
+/// Numbers of frames received and sent: columns 2 and 10 of the interface's line.
 fn frames(devices: &str, interface: &str) -> (u64, u64) {
     let line = devices
         .lines()

@@ -1,6 +1,6 @@
-//! A host whose TCP is Linux's own: a guest of User-mode Linux in virtual time (p4sched-guest).
+//! A host that uses Linux's own TCP: a guest of User-mode Linux in virtual time (p4sched-guest).
 //!
-//! It is set up as the emulation sets up its hosts, and runs the emulation's programs: iperf3 and p4sched-traffic.
+//! It is set up like the hosts of the emulation, and runs the same programs: iperf3 and p4sched-traffic.
 
 mod boot;
 mod counters;
@@ -24,10 +24,10 @@ use crate::run::{Program, Run};
 
 pub use boot::boot_all;
 
-/// The guest's interface, as its kernel calls it.
+/// Name of the guest's interface in its kernel.
 const INTERFACE: &str = "eth0";
 const SIGTERM: i32 = 15;
-/// Numbers of orders that belong to no run; those of runs count from 0.
+/// First number of orders that do not belong to a run. The numbers of runs count from 0.
 const READ: u64 = 1 << 32;
 const SETTING: u64 = READ + 1;
 const SETTING_FILE: &str = "setting";
@@ -43,7 +43,7 @@ pub struct KernelHost {
     settings: TcpSettings,
     runs: Vec<PlannedRun>,
     now: Nanos,
-    /// Error of a call that cannot return it.
+    /// The error of a call that could not return it.
     failed: Option<HostError>,
 }
 
@@ -58,7 +58,7 @@ impl KernelHost {
     /// Boots a guest and sets it up for its place in the network. `traffic` is the path of p4sched-traffic.
     ///
     /// # Errors
-    /// [`HostError`] if it does not come up, or refuses a setting.
+    /// [`HostError`] if it does not start, or refuses a setting.
     pub fn boot(place: &HostPlace, options: &Options, traffic: PathBuf) -> Result<KernelHost, HostError> {
         stay_here();
         let mut guest = Guest::boot(options).map_err(sentence)?;
@@ -77,7 +77,7 @@ impl KernelHost {
         })
     }
 
-    /// The name of a run's files.
+    /// The stem of the names of a run's files.
     fn stem(number: usize) -> String {
         format!("run-{number}")
     }
@@ -101,7 +101,6 @@ impl KernelHost {
         Ok(())
     }
 
-    /// Takes note of what happened in the guest.
     fn note_events(&mut self, now: Nanos) -> Result<(), GuestError> {
         let events: Vec<Event> = self.guest.take_events().collect();
         for event in events {
@@ -165,7 +164,7 @@ impl KernelHost {
         result.map_err(|error| self.failed = Some(sentence(error))).ok()
     }
 
-    /// Runs a command that changes a setting, now.
+    /// Runs a command that changes a setting at once.
     fn set(&mut self, words: Vec<String>) {
         let order = Order::Start {
             id: SETTING,
@@ -308,16 +307,16 @@ impl Host for KernelHost {
     }
 }
 
-/// Keeps this process, and the guests that it starts, on the processor on which it is: only one of them ever runs, and
-/// waking another processor takes longer than what it would do.
+/// Keeps this process and the guests that it starts on the current processor. Only one of them runs at a time, and
+/// waking another processor takes longer than their work.
 fn stay_here() {
     let mut here = CpuSet::new();
     here.set(sched_getcpu());
-    // Without it the guests are slower, and nothing else.
+    // If this fails, the guests are only slower.
     let _ = sched_setaffinity(None, &here);
 }
 
-/// The guest's time at this time of the network.
+/// The guest's time for a time of the network.
 fn guest_time(now: Nanos) -> u64 {
     BOOT_NS + now
 }
@@ -326,7 +325,7 @@ fn sentence(error: GuestError) -> HostError {
     HostError(error.to_string())
 }
 
-/// Reason of the failure of a program without an error message: iperf3 writes it into its report.
+/// Why a program failed without an error message. iperf3 writes the reason into its report.
 fn reason(report: &str, status: i32) -> String {
     let error = serde_json::from_str::<serde_json::Value>(report)
         .ok()

@@ -1,4 +1,4 @@
-//! Setup of a guest as a host of the laboratory: the same as mininet-topos/nodes.py does to a namespace
+//! Setup of a guest as a host of the laboratory. It does the same as mininet-topos/nodes.py does for a namespace
 //! (`OffloadFreeHost`).
 
 use std::fs;
@@ -14,7 +14,8 @@ use crate::host::TcpSettings;
 use crate::run::DCTCP;
 
 const HOST_BITS: u8 = 24;
-/// Bytes a TCP connection may buffer (minimum, default, maximum): room for any bandwidth-delay product here.
+/// Buffer size of a TCP connection in bytes (minimum, default, maximum). It has room for every bandwidth-delay product
+/// here.
 const TCP_BUFFER: &str = "4096 131072 16777216";
 const COMMANDS: &str = "setup.ip";
 
@@ -27,20 +28,20 @@ pub fn set_up(guest: &mut Guest, place: &HostPlace, folder: &Path) -> Result<(),
         ("/proc/sys/kernel/hostname", place.name.as_str()),
         ("/proc/sys/net/ipv4/tcp_rmem", TCP_BUFFER),
         ("/proc/sys/net/ipv4/tcp_wmem", TCP_BUFFER),
-        // Otherwise a connection starts from what an earlier one to the same address learnt.
+        // Otherwise a connection starts with values from an earlier connection to the same address.
         ("/proc/sys/net/ipv4/tcp_no_metrics_save", "1"),
     ];
     for (path, text) in settings {
         guest.write(path, text)?;
     }
-    // A packet is what the wire would carry.
+    // A packet must be as large as on the wire.
     guest.run(&["ethtool", "-K", INTERFACE, "gro", "off", "gso", "off"])?;
     fs::write(folder.join(COMMANDS), addresses(place))?;
     guest.run(&["ip", "-batch", &format!("{FOLDER}/{COMMANDS}")])?;
     Ok(())
 }
 
-/// The lines for `ip -batch`.
+/// The commands for `ip -batch`.
 fn addresses(place: &HostPlace) -> String {
     let Mac([a, b, c, d, e, f]) = place.gateway_mac;
     let mut lines = vec![
@@ -62,12 +63,12 @@ fn addresses(place: &HostPlace) -> String {
     lines.join("\n") + "\n"
 }
 
-/// The default route, in the words of ip-route(8).
+/// The default route, in the syntax of ip-route(8).
 pub fn route(place: &HostPlace) -> String {
     format!("default via {} dev {INTERFACE}", place.gateway)
 }
 
-/// The command that gives a route these options.
+/// The command that sets these options of a route.
 pub fn change_route(route: &str, settings: TcpSettings) -> Vec<String> {
     let mut line = format!("ip route change {route}");
     if let Some(rto_min) = settings.rto_min {
@@ -80,7 +81,8 @@ pub fn change_route(route: &str, settings: TcpSettings) -> Vec<String> {
     line.split(' ').map(str::to_owned).collect()
 }
 
-/// The command that gives connections with this address DCTCP, if they begin with it. The other ones keep theirs.
+/// The command that enables DCTCP for new connections with this address. Existing connections keep their congestion
+/// control.
 pub fn dctcp_route(route: &str, with: Ipv4Addr) -> Vec<String> {
     let hop = route.trim_start_matches("default ");
     let line = format!("ip route replace {with}/32 {hop} congctl {DCTCP}");

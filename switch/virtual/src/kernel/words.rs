@@ -1,4 +1,4 @@
-//! The command line of a run in a guest: the programs of the emulation, with the same words.
+//! The command line of a run in a guest. The programs and their arguments are those of the emulation.
 
 use std::fs;
 use std::io;
@@ -11,10 +11,11 @@ use crate::run::{BulkSend, Program};
 const IPERF3: &str = "iperf3";
 const CONNECT_MILLISECONDS: u64 = 10_000;
 
-/// Command line of a run in a guest. Files of the run begin with its `stem`, in the guest's folder, where programs
-/// start.
+/// The command line of a run in a guest. The names of the run's files begin with `stem`. The files are in the guest's
+/// folder, in which programs start.
 ///
 /// # Errors
+/// If the list of flows cannot be written.
 /// If the list of flows cannot be written.
 pub fn words(program: &Program, stem: &str, folder: &Path, traffic: &Path) -> io::Result<Vec<String>> {
     let traffic = |words: &[&str]| {
@@ -108,7 +109,7 @@ pub fn words(program: &Program, stem: &str, folder: &Path, traffic: &Path) -> io
     })
 }
 
-/// The file that a run logs to, in the guest's folder.
+/// The log file of a run, in the guest's folder.
 pub fn log_file(stem: &str) -> String {
     format!("{stem}.log.csv")
 }
@@ -136,7 +137,7 @@ fn client(bulk: &BulkSend) -> Vec<String> {
     words
 }
 
-/// iperf3 counts in whole seconds.
+/// A time as whole seconds, which iperf3 needs.
 fn whole_seconds(time: Nanos) -> u64 {
     (time + 500_000_000) / 1_000_000_000
 }

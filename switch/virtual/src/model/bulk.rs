@@ -1,4 +1,4 @@
-//! Endless connections, as those of iperf3.
+//! Endless connections, like those of iperf3.
 
 use p4sched_dataplane::Nanos;
 use p4sched_traffic_generator::flow::Tos;
@@ -9,20 +9,19 @@ use super::{ModelHost, Work, text};
 use crate::host::Outbox;
 use crate::run::{BulkSend, Program};
 
-/// Time that iperf3 waits for its connections, as set by the laboratory.
+/// Time that iperf3 waits for its connections, in ns. The laboratory sets it.
 const CONNECT: Nanos = 10_000_000_000;
 
-/// Endless connections.
 pub(super) struct Bulk {
     slots: Vec<usize>,
-    /// True if the connections have been checked.
+    /// Whether the connections have been checked.
     looked: bool,
-    /// Bytes acknowledged, bytes sent and segments repeated in the warm-up.
+    /// At the end of the warm-up: bytes acknowledged, bytes sent, and segments sent again.
     warm_up: Option<(u64, u64, u64)>,
 }
 
 impl Bulk {
-    /// Next time at which a run that started then has work.
+    /// The time of the next work of a run that started at `start`.
     pub(super) fn next_wake(&self, start: Nanos, bulk: &BulkSend) -> Nanos {
         let warm_up = self.warm_up.is_none().then_some(bulk.warm_up);
         let look = (!self.looked).then_some(CONNECT);
@@ -93,7 +92,7 @@ impl ModelHost {
         })
     }
 
-    /// Report in iperf3's form, as far as the laboratory reads it.
+    /// The report in the form of iperf3, limited to the values that the laboratory reads.
     pub(super) fn bulk_report(&self, now: Nanos, run: usize, bulk: &Bulk) -> String {
         let Program::BulkSend(asked) = &self.runs[run].run.program else {
             return String::new();

@@ -1,7 +1,9 @@
-//! One end of a TCP connection: a state machine of p4sched-transport, and its segments as headers with 32-bit numbers.
+//! One end of a TCP connection: a state machine of p4sched-transport, whose segments become headers with 32-bit
+//! numbers.
 //!
-//! The machine counts the bytes of a flow from 0; on the wire the first one follows the SYN. Its clock has nanoseconds; the
-//! timestamp option has microseconds, as Linux can have them (TCP_TIMESTAMP), so that echoes tell transmissions apart.
+//! The machine counts the bytes of a flow from 0; on the wire, the first byte follows the SYN. The machine's clock is
+//! in nanoseconds. The timestamp option is in microseconds, as Linux supports (TCP_TIMESTAMP), so that an echo
+//! identifies the transmission.
 
 use std::net::Ipv4Addr;
 
@@ -12,55 +14,55 @@ use p4sched_transport::{Ecn, Endpoint as _, Kind, Receiver, Segment, Sender, Sta
 
 use super::wire::{TcpHeader, flags};
 
-/// MSS that a SYN announces at an MTU of 1500 bytes: options do not count.
+/// MSS in a SYN at an MTU of 1500 bytes. It does not subtract options.
 const ANNOUNCED_MSS: u16 = 1460;
-/// Window scale: 2^7 units hold the 6 MB that a receiver takes.
+/// Window scale: units of 2^7 bytes, which are enough for the 6 MB of a receive window.
 const WINDOW_SCALE: u8 = 7;
-/// Windows of SYN and SYN-ACK, which are not scaled (Linux's).
+/// Window in a SYN and a SYN-ACK, which is not scaled. Same value as in Linux.
 const FIRST_WINDOW: u16 = 64240;
-/// Segments before the first acknowledgement where no route says otherwise (RFC 6928).
+/// Default number of segments before the first acknowledgement (RFC 6928).
 const USUAL_INITIAL_WINDOW: u32 = 10;
 /// ECN bits of the TOS byte (RFC 3168 Section 5).
 const ECN_BITS: u8 = 3;
 const ECT_0: u8 = 2;
 const CE: u8 = 3;
 
-/// Address and port of both ends, the own one first.
+/// Address and port of both ends of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ends {
-    /// The own end.
+    /// This end.
     pub local: (Ipv4Addr, u16),
-    /// The other one.
+    /// The other end.
     pub remote: (Ipv4Addr, u16),
 }
 
-/// The machine of this end.
+/// The state machine of this end.
 pub enum Machine {
-    /// Sender of the flow.
+    /// The sender of the flow.
     Sender(Sender),
-    /// Receiver of the flow.
+    /// The receiver of the flow.
     Receiver(Receiver),
 }
 
-/// A segment that is ready for a frame.
+/// A segment that can be written into a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ready {
     pub header: TcpHeader,
-    /// TOS byte with ECN bits.
+    /// TOS byte, including the ECN bits.
     pub tos: u8,
     /// Identification field of IPv4.
     pub identification: u16,
-    /// First byte of its payload within the flow, and its length.
+    /// First byte of its payload in the flow, and length of the payload.
     pub payload: (u64, usize),
 }
 
-/// The first bytes of a flow of p4sched-traffic, as far as they have arrived.
+/// The first bytes of a flow of p4sched-traffic that have arrived.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Greeting {
     bytes: [u8; HEADER_BYTES],
-    /// A bit for each byte that is there.
+    /// One bit for each byte that has arrived.
     there: u32,
-    /// True if the end of the flow was reported.
+    /// Whether the end of the flow was reported.
     pub reported: bool,
 }
 
@@ -75,7 +77,7 @@ impl Greeting {
         }
     }
 
-    /// The flow, its bytes, and when it started; once all of that is there.
+    /// The flow's number, size in bytes and start, once all of these bytes have arrived.
     pub fn read(&self) -> Option<(u32, u64, Nanos)> {
         let number = |at: usize| u64::from_be_bytes(self.bytes[at..at + 8].try_into().expect("eight bytes"));
         let flow = u32::from_be_bytes(self.bytes[..4].try_into().expect("four bytes"));
@@ -85,47 +87,47 @@ impl Greeting {
 
 /// One end of a connection.
 pub struct Connection {
-    /// Addresses and ports of its ends.
+    /// Addresses and ports of both ends.
     pub ends: Ends,
-    /// The run that it belongs to, and which connection of the run it is.
+    /// The number of its run, and its number in the run.
     pub owner: (usize, usize),
     pub machine: Machine,
     /// End of the handshake.
     pub established: Option<Nanos>,
-    /// Bytes that the receiver has acknowledged; those that the receiving application has.
+    /// At a sender: bytes that the receiver has acknowledged. At a receiver: bytes that the application has.
     pub progress: u64,
-    /// Bytes of the flow, for the rank of what remains.
+    /// Size of the flow in bytes, for the rank of the remaining bytes.
     pub bytes: u64,
-    /// Statistics that the counters of the host already include.
+    /// Statistics that are already included in the counters of the host.
     pub counted: Statistics,
-    /// SYN or SYN-ACK segments sent.
+    /// Number of SYN or SYN-ACK segments sent.
     pub openings: u64,
-    /// Until then, a sender that was opened ahead sends no data.
+    /// Whether the connection was opened ahead and must not send data yet.
     pub held: bool,
-    /// True if the run knows the end of the handshake.
+    /// Whether the run knows that the handshake has ended.
     told: bool,
-    /// Window that is kept from a sender that is held.
+    /// The receive window, which a held sender does not get yet.
     window: u64,
     /// Planned time of the machine's timer.
     pub planned: Option<Nanos>,
-    /// The first bytes of the flow; zeros follow.
+    /// The first bytes of the flow. All later bytes are zeros.
     pub head: Vec<u8>,
-    /// First bytes of the flow that arrived, if they are needed.
+    /// The first bytes of the flow that have arrived, if they are needed.
     pub greeting: Option<Greeting>,
     initial: u32,
     remote_initial: Option<u32>,
     tos: Tos,
-    /// One past the last byte that was sent.
+    /// The end of the highest byte that was sent.
     pub highest: u64,
     identification: u16,
-    /// Timestamps of the other end without wrapping around.
+    /// The other end's timestamp, without wrapping around.
     remote_clock: u64,
     remote_scale: u8,
     ecn: bool,
 }
 
 impl Connection {
-    /// An end in its first state. `initial` is its initial sequence number.
+    /// One end of a new connection. `initial` is its initial sequence number.
     pub fn new(
         ends: Ends,
         owner: (usize, usize),
@@ -161,7 +163,7 @@ impl Connection {
         }
     }
 
-    /// True if the handshake has ended since the last call.
+    /// Whether the handshake has ended since the last call.
     pub fn is_new(&mut self) -> bool {
         self.established.is_some() && !std::mem::replace(&mut self.told, true)
     }
@@ -181,7 +183,7 @@ impl Connection {
         }
     }
 
-    /// The time of the machine's timer has come.
+    /// Does the work that is due at the machine's timer.
     pub fn timer(&mut self, now: Nanos, out: &mut Vec<Segment>) {
         match &mut self.machine {
             Machine::Sender(sender) => sender.timer(now, out),
@@ -191,8 +193,8 @@ impl Connection {
 
     /// Lets a sender that was opened ahead send its data.
     ///
-    /// Linux starts again after idle time with the initial window of the route. A connection whose TOS byte has changed does not
-    /// know its route until it sends again (`__ip_sock_set_tos`), so it starts with 10 segments.
+    /// After an idle time, Linux starts again with the initial window of the route. If the TOS byte of a connection
+    /// changes, it loses its route until it sends again (`__ip_sock_set_tos`), so it starts with 10 segments.
     pub fn release(&mut self, now: Nanos, initial_window: u32, out: &mut Vec<Segment>) {
         self.held = false;
         if let (Machine::Sender(sender), Some(since)) = (&mut self.machine, self.established) {
@@ -203,7 +205,7 @@ impl Connection {
                 initial_window
             };
             sender.restart_after_idle(now - since, least);
-            // A window update.
+            // The sender gets a window update.
             let update = Segment {
                 kind: Kind::Ack,
                 window: self.window,
@@ -215,7 +217,7 @@ impl Connection {
         }
     }
 
-    /// A segment has arrived. One that makes no sense is passed over.
+    /// Takes a segment that has arrived. An invalid segment is ignored.
     pub fn receive(&mut self, now: Nanos, tos: u8, header: &TcpHeader, payload: &[u8], out: &mut Vec<Segment>) {
         let Some(segment) = self.segment(now, tos, header, payload.len()) else {
             return;
@@ -244,7 +246,7 @@ impl Connection {
         }
     }
 
-    /// The segment that a header stands for; `None` if this end can make nothing of it.
+    /// The segment of a header; `None` if this end cannot use it.
     fn segment(&mut self, now: Nanos, tos: u8, header: &TcpHeader, length: usize) -> Option<Segment> {
         let is_syn = header.flags & flags::SYN != 0;
         let is_ack = header.flags & flags::ACK != 0;
@@ -255,7 +257,7 @@ impl Connection {
         let remote_initial = self.remote_initial?;
         let (value, echo) = header.timestamp.unwrap_or_default();
         self.remote_clock = if is_syn {
-            // Far from 0, below which nothing is unwrapped.
+            // The clock starts far above 0, because an unwrapped number cannot be below 0.
             1 << 32 | u64::from(value)
         } else {
             unwrapped(self.remote_clock, value)
@@ -278,7 +280,7 @@ impl Connection {
                     return None;
                 }
                 segment.ack = in_flow(header.ack);
-                // What was never sent cannot have arrived (RFC 9293 Section 3.10.7.4).
+                // Data that was never sent cannot have arrived (RFC 9293 Section 3.10.7.4).
                 if segment.ack > self.highest {
                     return None;
                 }
@@ -290,7 +292,7 @@ impl Connection {
                 }
                 segment.echo = time_of(now, echo);
                 if self.held && is_syn {
-                    // It is told the window when it may send.
+                    // The sender gets the window when it may send.
                     self.window = std::mem::take(&mut segment.window);
                 }
             }
@@ -305,7 +307,7 @@ impl Connection {
                 segment.len = length as u32;
                 segment.cwr = header.flags & flags::CWR != 0;
                 segment.sent_at = self.remote_clock;
-                // A confirmation of a connection that has data already is an acknowledgement of nothing.
+                // A confirmation on a connection that already has data is an empty acknowledgement.
                 if segment.kind == Kind::Syn {
                     segment.seq = 0;
                 }
@@ -314,7 +316,7 @@ impl Connection {
         Some(segment)
     }
 
-    /// The header and the TOS byte of a segment that this end sends now.
+    /// The header and the TOS byte for a segment that this end sends at `now`.
     pub fn ready(&mut self, now: Nanos, segment: &Segment) -> Ready {
         let is_opening = matches!(segment.kind, Kind::Syn | Kind::SynAck);
         let start = self.initial.wrapping_add(u32::from(!is_opening));
@@ -352,7 +354,7 @@ impl Connection {
                 header.seq = start.wrapping_add(segment.seq as u32);
                 header.timestamp = Some(((now / 1000) as u32, self.remote_clock as u32));
                 let end = segment.seq + u64::from(segment.len);
-                // What is sent again has the rank that its flow has by now.
+                // A retransmission has the current rank of its flow.
                 let sent = if end > self.highest { segment.seq } else { self.highest };
                 tos = self.tos.byte(self.bytes - sent.min(self.bytes));
                 self.highest = self.highest.max(end);
@@ -370,7 +372,7 @@ impl Connection {
                 }
             }
         }
-        // A SYN of DCTCP says ECT, too: so the other end knows how it is to echo marks (Linux, tcp_ca_needs_ecn).
+        // A SYN of DCTCP has ECT too. It tells the other end how to echo marks (Linux, tcp_ca_needs_ecn).
         let capable = segment.ecn != Ecn::NotEct || (segment.kind == Kind::Syn && self.ecn);
         let identification = self.identification;
         self.identification = identification.wrapping_add(1);
@@ -383,13 +385,13 @@ impl Connection {
     }
 }
 
-/// The number nearest to `near` that has these 32 bits, 0 at least.
+/// The number nearest to `near` that has these low 32 bits, but at least 0.
 fn unwrapped(near: u64, bits: u32) -> u64 {
     let ahead = bits.wrapping_sub(near as u32).cast_signed();
     near.saturating_add_signed(ahead.into())
 }
 
-/// The end of the microsecond that an echoed timestamp of this host stands for, not after `now`.
+/// The end of the microsecond of an echoed timestamp of this host, but not after `now`.
 fn time_of(now: Nanos, echo: u32) -> Nanos {
     (unwrapped(now / 1000, echo) * 1000 + 999).min(now)
 }

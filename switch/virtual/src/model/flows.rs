@@ -1,4 +1,4 @@
-//! Flows of given sizes, as those of `p4sched-traffic tcp-send`.
+//! Flows of given sizes, like those of `p4sched-traffic tcp-send`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,15 +14,14 @@ use super::{ModelHost, Work, text};
 use crate::host::Outbox;
 use crate::run::Program;
 
-/// Flows of given sizes.
 pub(super) struct Flows {
     config: Arc<Config>,
-    /// Starts, in order.
+    /// Start of each flow and its place in the list, sorted by time.
     starts: Vec<(Nanos, usize)>,
     started: usize,
-    /// Connection of each flow that has one.
+    /// By place of the flow: the slot of its connection.
     slots: BTreeMap<usize, usize>,
-    /// Connections opened ahead, and how many of them are not established yet.
+    /// Number of connections opened ahead, and number of those that are not established yet.
     opened: usize,
     opening: usize,
     outcomes: Vec<Outcome>,
@@ -48,19 +47,19 @@ impl Flows {
         }
     }
 
-    /// Start of the next flow, from the start of the run on.
+    /// Start of the next flow, relative to the start of the run.
     pub(super) fn next_start(&self) -> Option<Nanos> {
         self.starts.get(self.started).map(|start| start.0)
     }
 
-    /// True if there is no flow.
+    /// Whether there are no flows.
     pub(super) fn are_none(&self) -> bool {
         self.starts.is_empty()
     }
 }
 
 impl ModelHost {
-    /// The flow of a run, and whether connections are opened ahead.
+    /// A flow of a run, and whether the run opens connections ahead.
     fn flow(&self, run: usize, place: usize) -> Option<(TcpFlow, bool)> {
         match &self.runs[run].run.program {
             Program::TcpSend { flows, open_ahead, .. } => Some((flows.get(place)?.clone(), *open_ahead)),
@@ -68,7 +67,7 @@ impl ModelHost {
         }
     }
 
-    /// Opens the connection of a flow. `started`: when the flow starts, if that is now.
+    /// Opens the connection of a flow. `started` is the start of the flow if it starts at the same time.
     fn open_flow(&mut self, now: Nanos, run: usize, place: usize, started: Option<Nanos>, out: &mut Outbox) {
         let Some((flow, _)) = self.flow(run, place) else { return };
         let Work::Flows(work) = &self.runs[run].work else {
@@ -91,7 +90,7 @@ impl ModelHost {
         }
     }
 
-    /// Opens connections ahead of their flows, a few at a time.
+    /// Opens connections ahead of their flows, a few at the same time.
     pub(super) fn open_ahead(&mut self, now: Nanos, run: usize, out: &mut Outbox) {
         loop {
             let Program::TcpSend {
@@ -116,7 +115,7 @@ impl ModelHost {
         }
     }
 
-    /// Starts the flows whose time has come.
+    /// Starts the flows that are due.
     pub(super) fn start_flows(&mut self, now: Nanos, run: usize, out: &mut Outbox) {
         let begun = self.runs[run].run.start;
         loop {
@@ -140,7 +139,7 @@ impl ModelHost {
         }
     }
 
-    /// Lets a flow start on its connection that is open already; if it is not, it starts when it is.
+    /// Starts a flow on a connection that was opened ahead. If it is not established, the flow starts when it is.
     fn release(&mut self, now: Nanos, run: usize, place: usize, slot: usize, out: &mut Outbox) {
         let Some((flow, _)) = self.flow(run, place) else { return };
         let Work::Flows(work) = &self.runs[run].work else {
@@ -192,7 +191,7 @@ impl ModelHost {
         }
     }
 
-    /// The other end has broken the connection of a flow: why, and whether it was established.
+    /// Handles a connection of a flow that the other end has reset: the reason, and whether it was established.
     pub(super) fn flow_broken(
         &mut self,
         now: Nanos,
@@ -212,8 +211,8 @@ impl ModelHost {
         self.open_ahead(now, run, out);
     }
 
-    /// Notes what became of a flow: segments sent again, or why it failed and whether it had no connection. The run ends
-    /// with the last one.
+    /// Records the result of a flow: the number of segments sent again, or why it failed and whether it had no
+    /// connection. The run ends with its last flow.
     fn flow_ended(&mut self, now: Nanos, run: usize, place: usize, end: Result<u64, (String, bool)>) {
         let Some((flow, _)) = self.flow(run, place) else { return };
         let Program::TcpSend { flows, .. } = &self.runs[run].run.program else {
@@ -238,7 +237,7 @@ impl ModelHost {
         }
     }
 
-    /// Gives up what is not done, and ends the run.
+    /// Gives up unfinished flows and ends the run.
     pub(super) fn end_flows(&mut self, now: Nanos, run: usize) {
         let Program::TcpSend { flows, .. } = &self.runs[run].run.program else {
             return;

@@ -1,4 +1,4 @@
-//! A host as a state machine that speaks TCP and UDP as Linux writes them, and the traffic programs of the laboratory.
+//! A host as a state machine. It speaks TCP and UDP as Linux does, and runs the traffic programs of the laboratory.
 //!
 //! ```text
 //! frame --> wire --> connection: p4sched-transport --> segments --> wire --> frame
@@ -34,11 +34,12 @@ use tcp::Tcp;
 use udp::{Probed, UdpReceived, UdpSending, probe_due};
 use wire::{Content, Path};
 
-/// First of the ports that a host gives to what it opens (Linux, ip_local_port_range), and how many there are.
+/// The first port that a host assigns to its own connections and sockets, and the number of such ports (Linux,
+/// ip_local_port_range).
 const FIRST_OWN_PORT: u16 = 32768;
 const OWN_PORTS: u16 = 28232;
 
-/// Part that wants to be woken.
+/// A part of a host that can be woken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Sleeper {
     Run(usize),
@@ -49,15 +50,15 @@ enum Sleeper {
 pub struct ModelHost {
     net: Net,
     tcp: Tcp,
-    /// Runs in the order of planning.
+    /// All runs, in the order of planning.
     runs: Vec<Running>,
-    /// Number of runs that observe now.
+    /// Number of runs that observe at the moment.
     observers: usize,
-    /// Earliest first; an entry counts if the sleeper is planned for this time.
+    /// Wake-ups, earliest first. An entry counts only if the sleeper is planned for the same time.
     alarms: BinaryHeap<Reverse<(Nanos, Sleeper)>>,
 }
 
-/// A run, and what became of it so far.
+/// A run and its current state.
 struct Running {
     run: Run,
     phase: Phase,
@@ -66,11 +67,11 @@ struct Running {
     error: String,
     log: Vec<u8>,
     work: Work,
-    /// When it is to be woken.
+    /// The planned time of its next wake-up.
     planned: Option<Nanos>,
 }
 
-/// What a run keeps while it is under way.
+/// The working state of a run.
 #[derive(Default)]
 enum Work {
     #[default]
@@ -114,7 +115,7 @@ impl Running {
         }
     }
 
-    /// When it has something to do by itself.
+    /// The time of its next own work.
     fn next_wake(&self) -> Option<Nanos> {
         let start = self.run.start;
         if self.phase == Phase::Planned {
@@ -145,18 +146,18 @@ impl Running {
     }
 }
 
-/// A report as a program prints it.
+/// A report in the form that a program prints.
 fn text(report: &impl serde::Serialize) -> String {
     serde_json::to_string(report).expect("reports hold nothing that JSON cannot") + "\n"
 }
 
-/// The interface of a host: its addresses, and what went through.
+/// The interface of a host: its addresses and its counters.
 struct Net {
     mac: [u8; 6],
     gateway_mac: [u8; 6],
     addresses: Vec<Ipv4Addr>,
     counters: HostCounters,
-    /// Port of the next connection or socket.
+    /// The next port for a connection or a socket.
     next_port: u16,
 }
 
@@ -179,7 +180,7 @@ impl Net {
     /// Checks that the host has this address.
     ///
     /// # Errors
-    /// It has not, in a sentence.
+    /// Says in a sentence that it does not.
     fn own(&self, address: Ipv4Addr) -> Result<(), String> {
         if self.addresses.contains(&address) {
             return Ok(());
@@ -196,7 +197,7 @@ impl Net {
 }
 
 impl ModelHost {
-    /// The host of this place.
+    /// The host at this place.
     pub fn new(place: &HostPlace) -> ModelHost {
         ModelHost {
             net: Net {

@@ -1,4 +1,4 @@
-//! The runs of a host: when each begins and ends, what it does meanwhile, and its report.
+//! The runs of a host: their beginning, their work, their end and their reports.
 
 use p4sched_dataplane::Nanos;
 use p4sched_proto::p4sched::v1::run_state::Phase;
@@ -14,7 +14,7 @@ use crate::host::Outbox;
 use crate::run::Program;
 
 impl ModelHost {
-    /// The time has come for which a run was planned.
+    /// Does the work of a run that is due.
     pub(super) fn wake_run(&mut self, now: Nanos, run: usize, out: &mut Outbox) {
         if self.runs[run].phase == Phase::Planned {
             self.runs[run].phase = Phase::Running;
@@ -118,7 +118,7 @@ impl ModelHost {
         };
         self.runs[run].end(now, report);
         for slot in self.tcp.of_run(run) {
-            // What is complete still answers what is sent again, as a kernel does for a program that has ended.
+            // A complete connection still answers retransmissions, as a kernel does after the program has ended.
             let complete = |connection: &super::connection::Connection| match &connection.machine {
                 Machine::Receiver(receiver) => receiver.finished(),
                 Machine::Sender(_) => false,
@@ -129,7 +129,7 @@ impl ModelHost {
         }
     }
 
-    /// A TCP segment has arrived: those who observe note it.
+    /// Records an arriving TCP segment for all runs that observe.
     pub(super) fn observe(&mut self, now: Nanos, frame: &[u8]) {
         for running in &mut self.runs {
             if let Work::Observe(segments) = &mut running.work {
@@ -138,7 +138,7 @@ impl ModelHost {
         }
     }
 
-    /// Something has arrived for a connection.
+    /// Handles new data or a new acknowledgement of a connection.
     pub(super) fn progressed(&mut self, now: Nanos, slot: usize, out: &mut Outbox) {
         let Some(connection) = self.tcp.get_mut(slot) else {
             return;
@@ -176,7 +176,7 @@ impl ModelHost {
         }
     }
 
-    /// The other end has broken a connection.
+    /// Handles a connection that the other end has reset.
     pub(super) fn broken(&mut self, now: Nanos, slot: usize, out: &mut Outbox) {
         let Some(connection) = self.tcp.drop_connection(slot) else {
             return;

@@ -1,4 +1,4 @@
-//! TCP of a host: its connections, who listens, and what is counted.
+//! The TCP of a host: its connections, its listeners, and its counters.
 
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
@@ -14,7 +14,7 @@ use super::{ModelHost, Net};
 use crate::host::{Outbox, TcpSettings};
 use crate::run::Program;
 
-/// Debian's kernels, and those of guests, have 250 ticks a second.
+/// Timer tick in ns. The kernels of Debian, and those of guests, have 250 ticks per second.
 const TICK: Nanos = 4_000_000;
 
 /// All connections of a host.
@@ -22,33 +22,33 @@ const TICK: Nanos = 4_000_000;
 pub(super) struct Tcp {
     slots: Vec<Option<Connection>>,
     free: Vec<usize>,
-    /// Never walked through, so its order makes no difference.
+    /// No code iterates over it, so its order does not matter.
     by_ends: HashMap<Ends, usize>,
     settings: TcpSettings,
-    /// Connections so far.
+    /// Number of connections so far.
     opened: u32,
     scratch: Vec<Segment>,
 }
 
-/// A connection that is to be opened.
+/// Parameters of a new connection.
 pub(super) struct Opened {
-    /// The run that it belongs to, and which connection of the run it is.
+    /// The number of its run, and its number in the run.
     pub(super) owner: (usize, usize),
     pub(super) from: Ipv4Addr,
     pub(super) to: (Ipv4Addr, u16),
     pub(super) tos: Tos,
-    /// Bytes that it sends.
+    /// Number of bytes that it sends.
     pub(super) bytes: u64,
-    /// The first bytes of that; zeros follow.
+    /// The first of these bytes. All later bytes are zeros.
     pub(super) head: Vec<u8>,
-    /// True if it waits after the handshake until its flow starts.
+    /// Whether it waits after the handshake until its flow starts.
     pub(super) held: bool,
 }
 
 /// The congestion control of this name.
 ///
 /// # Errors
-/// There is none, in a sentence.
+/// Says in a sentence that there is none.
 pub(super) fn control(name: &str) -> Result<Control, String> {
     match name {
         "cubic" => Ok(Control::Cubic),
@@ -90,12 +90,12 @@ impl Tcp {
         })
     }
 
-    /// The same for the name of a congestion control that was checked.
+    /// Configuration for the name of a congestion control. The name must have been checked.
     pub(super) fn named_config(&self, name: &str) -> Arc<Config> {
         self.config(control(name).unwrap_or(Control::Cubic))
     }
 
-    /// Adds an end of a connection. `ecn`: whether it takes part in ECN.
+    /// Adds one end of a connection. `ecn` is whether it uses ECN.
     pub(super) fn add(
         &mut self,
         ends: Ends,
@@ -106,7 +106,7 @@ impl Tcp {
         ecn: bool,
     ) -> usize {
         self.opened = self.opened.wrapping_add(1);
-        // Numbers that differ between connections, as those of Linux do (RFC 6528), here without a secret.
+        // Initial numbers differ between connections, as in Linux (RFC 6528), but without a secret.
         let initial = self.opened.wrapping_mul(0x9e37_79b9) ^ u32::from(ends.local.1) << 16 ^ ends.local.0.to_bits();
         let connection = Connection::new(ends, owner, machine, initial, tos, bytes, ecn);
         let slot = self.free.pop().unwrap_or_else(|| {
@@ -118,7 +118,7 @@ impl Tcp {
         slot
     }
 
-    /// Forgets a connection: what still arrives for it is passed over.
+    /// Removes a connection. Segments that still arrive for it are ignored.
     pub(super) fn drop_connection(&mut self, slot: usize) -> Option<Connection> {
         let connection = self.slots.get_mut(slot)?.take()?;
         self.by_ends.remove(&connection.ends);
@@ -126,7 +126,7 @@ impl Tcp {
         Some(connection)
     }
 
-    /// All connections of a run, in the order of their slots.
+    /// The slots of all connections of a run, in ascending order.
     pub(super) fn of_run(&self, run: usize) -> Vec<usize> {
         let of_run = |slot: &Option<Connection>| slot.as_ref().is_some_and(|connection| connection.owner.0 == run);
         let slots = self.slots.iter().enumerate();
@@ -160,7 +160,7 @@ impl Net {
 }
 
 impl ModelHost {
-    /// Opens a connection; its slot.
+    /// Opens a connection. Returns its slot.
     pub(super) fn open(&mut self, now: Nanos, opened: Opened, config: &Arc<Config>, out: &mut Outbox) -> usize {
         let Opened {
             owner,
@@ -187,7 +187,7 @@ impl ModelHost {
         slot
     }
 
-    /// Sends what a connection has to say, and counts what it did. Gives the list back.
+    /// Sends the segments of a connection and updates the counters. The list is kept for the next segments.
     pub(super) fn emit(&mut self, now: Nanos, slot: usize, mut segments: Vec<Segment>, out: &mut Outbox) {
         let Some(connection) = self.tcp.slots.get_mut(slot).and_then(Option::as_mut) else {
             return;
@@ -212,7 +212,7 @@ impl ModelHost {
         self.tcp.scratch = segments;
     }
 
-    /// A TCP segment has arrived.
+    /// Handles a TCP segment that has arrived.
     pub(super) fn receive_tcp(
         &mut self,
         now: Nanos,
@@ -229,7 +229,7 @@ impl ModelHost {
         }
         let Some(slot) = slot else {
             self.net.counters.frames_unknown += 1;
-            // Acknowledgements of connections that were given up need no answer.
+            // Acknowledgements for removed connections need no answer.
             if header.flags & flags::RST == 0 && (opens || !payload.is_empty()) {
                 self.refuse(ends, header, payload.len(), out);
             }
@@ -247,7 +247,7 @@ impl ModelHost {
         self.progressed(now, slot, out);
     }
 
-    /// The end of a connection that a peer opens, if a run listens there.
+    /// Creates the end of a connection that a peer opens, if a run listens on its port. Returns its slot.
     fn accept(&mut self, ends: Ends, tos: u8, header: &TcpHeader) -> Option<usize> {
         let listens = |program: &Program| match program {
             Program::BulkReceive { port } => *port == ends.local.1,
@@ -258,7 +258,7 @@ impl ModelHost {
         let (run, running) = running.find(|(_, running)| running.is_running() && listens(&running.run.program))?;
         let wants_greeting = matches!(running.run.program, Program::TcpServe { .. });
         let ecn = header.flags & (flags::ECE | flags::CWR) == flags::ECE | flags::CWR;
-        // Only DCTCP marks a SYN as capable.
+        // Only DCTCP sends a SYN that is ECN-capable.
         let control = if ecn && tos & 3 != 0 {
             Control::Dctcp
         } else {
@@ -273,7 +273,7 @@ impl ModelHost {
         Some(slot)
     }
 
-    /// Answers a segment without a connection (RFC 9293 Section 3.10.7.1).
+    /// Answers a segment that belongs to no connection (RFC 9293 Section 3.10.7.1).
     fn refuse(&mut self, ends: Ends, header: &TcpHeader, length: usize, out: &mut Outbox) {
         let counted = length as u32 + u32::from(header.flags & flags::SYN != 0);
         let ready = super::connection::Ready {

@@ -1,4 +1,4 @@
-//! UDP of a host: ranked flows of p4sched-traffic, and probes.
+//! The UDP of a host: ranked flows of p4sched-traffic, and probes.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -15,19 +15,19 @@ use super::{ModelHost, Work, wire};
 use crate::host::Outbox;
 use crate::run::Program;
 
-/// Payload of a probe (p4sched.lab.probe).
+/// Payload of a probe in bytes (p4sched.lab.probe).
 const PROBE_BYTES: usize = 64;
 const SECOND: f64 = 1e9;
 
-/// Sequence number, seconds when it was sent, seconds when it arrived.
+/// A probe packet: sequence number, time of sending in s, time of arrival in s.
 pub(super) type Probed = (u64, f64, f64);
 
-/// Due time of packet number `sent` of a probe, from its start on.
+/// Due time of packet number `sent` of a probe, relative to its start.
 pub(super) fn probe_due(sent: u64, packets_per_s: f64) -> Nanos {
     (sent as f64 / packets_per_s * SECOND).round() as Nanos
 }
 
-/// Earliest first, then in the order of the flows.
+/// Due times of flows, earliest first, then in the order of the flows.
 type Due = BinaryHeap<Reverse<(Nanos, usize)>>;
 
 struct Sender {
@@ -45,7 +45,7 @@ pub(super) struct UdpSending {
 }
 
 impl UdpSending {
-    /// The flows were checked before. `port` gives each a port of its own.
+    /// Starts these flows, which must have been checked. `port` returns a new source port for each.
     pub(super) fn new(flows: &[UdpFlow], seed: u64, log: bool, mut port: impl FnMut() -> u16) -> UdpSending {
         let sender = |flow: &UdpFlow| {
             Some(Sender {
@@ -64,7 +64,7 @@ impl UdpSending {
         }
     }
 
-    /// Due time of the next datagram, from the start of the run on; now if there is none, so that the run ends.
+    /// Due time of the next datagram, relative to the start of the run. Without one it is now, so that the run ends.
     pub(super) fn next_due(&self) -> Option<Nanos> {
         Some(self.due.peek().map_or(0, |due| due.0.0))
     }
@@ -89,7 +89,7 @@ impl UdpSending {
     }
 }
 
-/// Ranked flows that arrive.
+/// Ranked flows that are being received.
 pub(super) struct UdpReceived {
     flows: BTreeMap<u32, Received>,
     log: Option<Vec<Datagram>>,
@@ -103,7 +103,7 @@ impl UdpReceived {
         }
     }
 
-    /// Notes a datagram, so long after the start of the run.
+    /// Records a datagram that arrived `elapsed` after the start of the run.
     fn take(&mut self, now: Nanos, elapsed: Nanos, interval: Nanos, datagram: &[u8]) {
         if datagram.len() < FLOW_HEADER_BYTES {
             return;
@@ -140,7 +140,7 @@ impl UdpReceived {
 }
 
 impl ModelHost {
-    /// Sends the datagrams of a run that are due, and ends it after the last one.
+    /// Sends the datagrams of a run that are due. Ends the run after the last one.
     pub(super) fn send_udp(&mut self, now: Nanos, run: usize, out: &mut Outbox) {
         let begun = self.runs[run].run.start;
         let Work::UdpSend(work) = &mut self.runs[run].work else {
@@ -215,7 +215,7 @@ impl ModelHost {
         }
     }
 
-    /// Takes a datagram. Returns true if a run receives it.
+    /// Takes a datagram. Returns whether a run receives it.
     pub(super) fn receive_udp(&mut self, now: Nanos, to: (Ipv4Addr, u16), payload: &[u8]) -> bool {
         let mut taken = false;
         for running in &mut self.runs {

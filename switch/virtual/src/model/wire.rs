@@ -1,4 +1,4 @@
-//! Frames as Linux writes them: Ethernet, IPv4, and TCP with its options or UDP.
+//! Frames in the form that Linux writes: Ethernet, IPv4, and TCP with its options or UDP.
 
 use std::net::Ipv4Addr;
 
@@ -24,17 +24,17 @@ pub mod flags {
     pub const SYN: u8 = 2;
     /// Breaks a connection.
     pub const RST: u8 = 4;
-    /// The application should have the data at once.
+    /// The application should get the data at once.
     pub const PSH: u8 = 8;
-    /// The acknowledgement number counts.
+    /// The acknowledgement number is valid.
     pub const ACK: u8 = 16;
-    /// A mark was seen.
+    /// The sender has seen a mark.
     pub const ECE: u8 = 64;
-    /// The window was reduced.
+    /// The sender has reduced its window.
     pub const CWR: u8 = 128;
 }
 
-/// Both ends of a flow.
+/// The addresses of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path {
     /// MAC address of the sender.
@@ -50,23 +50,21 @@ pub struct Path {
 /// A TCP header with the options that are used here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpHeader {
-    /// Sequence number.
     pub seq: u32,
-    /// Acknowledgement number.
     pub ack: u32,
     /// See [`flags`].
     pub flags: u8,
-    /// Window in its written form, not scaled.
+    /// Window as written in the header, not scaled.
     pub window: u16,
-    /// Options of a SYN: MSS and window scale. SACK is permitted wherever it has these.
+    /// Options of a SYN: MSS and window scale. A SYN with these also permits SACK.
     pub opening: Option<(u16, u8)>,
     /// Timestamp: value and echo.
     pub timestamp: Option<(u32, u32)>,
-    /// SACK blocks; (0, 0) is none.
+    /// SACK blocks; (0, 0) stands for no block.
     pub sack: [(u32, u32); 3],
 }
 
-/// Content of an IPv4 packet.
+/// The content of an IPv4 packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet<'a> {
     /// Source address.
@@ -75,11 +73,11 @@ pub struct Packet<'a> {
     pub to: Ipv4Addr,
     /// TOS byte: DSCP and ECN.
     pub tos: u8,
-    /// TCP or UDP; the bytes that it carries.
+    /// The TCP or UDP content.
     pub content: Content<'a>,
 }
 
-/// A transport header, ports, and payload.
+/// A transport header with its ports, and the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content<'a> {
     Tcp {
@@ -87,7 +85,7 @@ pub enum Content<'a> {
         from: u16,
         /// Destination port.
         to: u16,
-        /// The rest of the header.
+        /// The other fields of the header.
         header: TcpHeader,
         payload: &'a [u8],
     },
@@ -100,7 +98,7 @@ pub enum Content<'a> {
     },
 }
 
-/// Sum over the pseudo header of TCP and UDP (RFC 9293 Section 3.1).
+/// The sum over the pseudo-header of TCP and UDP (RFC 9293 Section 3.1).
 fn pseudo_header(path: &Path, protocol: u8, length: usize) -> u64 {
     let words = |address: Ipv4Addr| {
         let bits = u64::from(address.to_bits());
@@ -125,7 +123,7 @@ fn write_ip(frame: &mut Vec<u8>, path: &Path, tos: u8, identification: u16, prot
     frame[start + 10..start + 12].copy_from_slice(&sum);
 }
 
-/// Writes a TCP segment. The payload begins with `head` and is zeros from there on, `length` bytes in all.
+/// Writes a TCP segment with a payload of `length` bytes: first `head`, then zeros.
 pub fn write_tcp(
     frame: &mut Vec<u8>,
     path: &Path,
@@ -149,13 +147,13 @@ pub fn write_tcp(
     frame.extend([0; 4]);
     frame.extend(&options[..size]);
     frame.extend(head);
-    // Zeros add nothing to the sum.
+    // Zeros do not change the sum.
     let sum = internet_checksum(pseudo_header(path, PROTOCOL_TCP, TCP + size + length), &frame[start..]);
     frame[start + 16..start + 18].copy_from_slice(&sum.to_be_bytes());
     frame.resize(start + TCP + size + length, 0);
 }
 
-/// The options in the order in which Linux has them (net/ipv4/tcp_output.c, `tcp_options_write`); their length.
+/// Writes the options in the order of Linux (net/ipv4/tcp_output.c, `tcp_options_write`). Returns their length.
 fn write_options(options: &mut [u8; 40], header: &TcpHeader) -> usize {
     let mut size = 0;
     let mut put = |bytes: &[u8]| {
@@ -167,7 +165,7 @@ fn write_options(options: &mut [u8; 40], header: &TcpHeader) -> usize {
         put(&mss.to_be_bytes());
     }
     if let Some((value, echo)) = header.timestamp {
-        // A SYN says in the place of the padding that it permits SACK.
+        // A SYN permits SACK with the two bytes that otherwise are padding.
         put(if header.opening.is_some() { &[4, 2] } else { &[1, 1] });
         put(&[8, 10]);
         put(&value.to_be_bytes());
@@ -189,7 +187,7 @@ fn write_options(options: &mut [u8; 40], header: &TcpHeader) -> usize {
     size
 }
 
-/// Writes a UDP datagram. Its payload begins with `head` and is zeros from there on, `length` bytes in all.
+/// Writes a UDP datagram with a payload of `length` bytes: first `head`, then zeros.
 pub fn write_udp(frame: &mut Vec<u8>, path: &Path, tos: u8, identification: u16, head: &[u8], length: usize) {
     let length = length.max(head.len());
     write_ip(frame, path, tos, identification, PROTOCOL_UDP, UDP + length);
@@ -200,13 +198,13 @@ pub fn write_udp(frame: &mut Vec<u8>, path: &Path, tos: u8, identification: u16,
     frame.extend([0; 2]);
     frame.extend(head);
     let sum = internet_checksum(pseudo_header(path, PROTOCOL_UDP, UDP + length), &frame[start..]);
-    // 0 would mean that there is no checksum (RFC 768).
+    // A checksum of 0 would mean that there is none (RFC 768).
     let sum = if sum == 0 { 0xffff } else { sum };
     frame[start + 6..start + 8].copy_from_slice(&sum.to_be_bytes());
     frame.resize(start + UDP + length, 0);
 }
 
-/// Reads a frame; `None` if it is not TCP or UDP over IPv4, or damaged.
+/// Reads a frame. Returns `None` if it is damaged, or is not TCP or UDP over IPv4.
 pub fn read(frame: &[u8]) -> Option<Packet<'_>> {
     if frame.get(12..14)? != ETHERTYPE_IPV4 {
         return None;
@@ -215,7 +213,7 @@ pub fn read(frame: &[u8]) -> Option<Packet<'_>> {
     let header_bytes = usize::from(packet.first()? & 15) * 4;
     let header = packet.get(..header_bytes)?;
     let total = usize::from(u16::from_be_bytes(header.get(2..4)?.try_into().ok()?));
-    // Neither version 6 nor a fragment, which nobody sends here.
+    // IPv6 and fragments are not supported, because no host here sends them.
     if packet[0] >> 4 != 4
         || header_bytes < IPV4
         || internet_checksum(0, header) != 0
@@ -349,7 +347,7 @@ mod tests {
         assert_eq!(read(&frame), None);
     }
 
-    /// The sum over pseudo-header, header and payload of what arrives intact is 0 (RFC 1071).
+    /// Whether a packet is intact: the sum over pseudo-header, header and payload is then 0 (RFC 1071).
     fn is_intact(frame: &[u8], protocol: u8) -> bool {
         let inside = &frame[ETHERNET + IPV4..];
         internet_checksum(pseudo_header(&PATH, protocol, inside.len()), inside) == 0

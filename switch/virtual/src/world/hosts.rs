@@ -10,12 +10,12 @@ use p4sched_world::world::{self, Event, Hosts, OutPort};
 
 use crate::host::{Host, HostError, Outbox};
 
-/// A host has something to do.
+/// Work of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Wake(u32);
 
 impl world::Timer for Wake {
-    /// Switches before hosts, each in the order of their numbers; frames of a host before the host itself.
+    /// Switches come before hosts, each in the order of their numbers. Frames of a host come before its own work.
     type Rank = (bool, u32, bool);
 
     fn rank(event: Event<Wake>) -> (bool, u32, bool) {
@@ -27,30 +27,29 @@ impl world::Timer for Wake {
     }
 }
 
-/// The wire of a host to its switch: the links of hosts come first.
+/// The wire from a host to its switch. The links of hosts come first in a topology.
 fn uplink(host: usize) -> u32 {
     2 * host as u32
 }
 
-/// The host of an uplink.
 fn host(wire: u32) -> u32 {
     wire / 2
 }
 
-/// All but the hosts and the switches.
+/// The network without its hosts and switches.
 pub type Net = world::Net<Uplink, Wake>;
 
-/// The way from a host to its switch: a rate, no loss, no delay.
+/// The link from a host to its switch: it has a rate, no loss and no delay.
 #[derive(Debug)]
 pub struct Uplink(Wire);
 
 impl Uplink {
-    /// An uplink of this rate.
+    /// An uplink of this rate, in bit/s.
     pub fn new(rate_bps: u64) -> Uplink {
         Uplink(Wire::new(Link::rounded_up(rate_bps), 0))
     }
 
-    /// Frames on their way.
+    /// Number of frames on the uplink.
     pub fn frames(&self) -> u64 {
         self.0.packets().into()
     }
@@ -69,7 +68,7 @@ impl OutPort for Uplink {
     }
 }
 
-/// A host, and where it stands.
+/// A host and its place in the network.
 pub struct HostNode {
     pub place: HostPlace,
     pub host: Box<dyn Host>,
@@ -86,7 +85,6 @@ impl HostNode {
     }
 }
 
-/// See the head of this file.
 pub struct LabHosts {
     pub nodes: Vec<HostNode>,
 }
@@ -96,7 +94,7 @@ impl LabHosts {
         LabHosts { nodes }
     }
 
-    /// Puts what a host sends on its uplink.
+    /// Puts the frames that a host sends on its uplink.
     pub fn post(&mut self, place: usize, net: &mut Net) {
         while let Some(number) = net.packets.next_sent() {
             net.account.sent += 1;
@@ -105,7 +103,7 @@ impl LabHosts {
         self.plan(place, net);
     }
 
-    /// Plans when a host acts next.
+    /// Plans the next work of a host.
     pub fn plan(&mut self, place: usize, net: &mut Net) {
         let HostNode { host, planned, .. } = &mut self.nodes[place];
         if let Some(at) = planned.wake_at(net.now(), host.next_event()) {

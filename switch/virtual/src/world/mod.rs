@@ -1,8 +1,8 @@
-//! The network: the hosts and the switches, and what is asked of them.
+//! The network: its hosts and switches, and the requests that it handles.
 //!
-//! A switch has the rate, the queues and the delay of the links that lead away from it, so a frame that it transmits is at the
-//! far end at once. A host has an uplink of a rate and no delay. Things of one instant happen in the order of the nodes,
-//! switches first, so the order in which they were planned makes no difference.
+//! A switch has the rate, the queues and the delay of its outgoing links, so a frame that it transmits is at the far
+//! end at once. A host has an uplink with a rate and no delay. Simultaneous events are in the order of the nodes,
+//! switches first, so the order of planning makes no difference.
 
 mod hosts;
 mod switch;
@@ -25,24 +25,24 @@ use crate::run::{LAST_INSTANT, Run};
 use hosts::{HostNode, LabHosts, Uplink};
 use switch::LabSwitches;
 
-/// Time between two events of a network of the lab, in ns, or so.
+/// Typical time between two events in a network of the lab, in ns.
 const GAP_NS: Nanos = 4096;
 
-/// Why the network cannot go on, in a sentence.
+/// Why the network cannot continue, as a sentence.
 pub type WorldError = Stopped<HostError>;
 
 /// The network at an instant.
 pub struct World {
     world: world::World<LabHosts, LabSwitches>,
-    /// Names of all runs, in the order in which they were planned, and the host of each.
+    /// Names of all runs in the order of planning, and the host of each.
     runs: Vec<(String, usize)>,
 }
 
 impl World {
-    /// A network at time 0. `host` makes each host; the devices have no programs yet.
+    /// A network at time 0. `host` creates each host. The devices have no programs yet.
     ///
     /// # Errors
-    /// If the description is of no network.
+    /// If the description is not a valid network.
     pub fn new(
         file: &NetworkFile,
         devices: Vec<Device>,
@@ -61,7 +61,7 @@ impl World {
         let uplinks = topology.wires.iter().map(|wire| Uplink::new(wire.cable.rate_bps));
         let (hosts, switches) = (LabHosts::new(hosts.collect()), LabSwitches::new(switches.collect()));
         let mut world = world::World::new(&topology, uplinks, Outbox::default(), GAP_NS, hosts, switches);
-        // A kernel has something to do, also where nobody sends anything.
+        // A kernel has work even if no host sends anything.
         for host in 0..file.hosts.len() {
             world.hosts.plan(host, &mut world.net);
         }
@@ -71,7 +71,7 @@ impl World {
         })
     }
 
-    /// What time it is.
+    /// The current time.
     pub fn now(&self) -> Nanos {
         self.world.net.now()
     }
@@ -81,12 +81,12 @@ impl World {
         &self.world.switches.nodes
     }
 
-    /// Whether anything will ever happen by itself.
+    /// Whether no event is planned.
     pub fn is_at_rest(&self) -> bool {
         self.world.net.is_at_rest()
     }
 
-    /// Where every frame is or went.
+    /// The account of all frames.
     pub fn account(&self) -> Account {
         let net = &self.world.net;
         let mut account = net.account;
@@ -103,11 +103,12 @@ impl World {
         account
     }
 
-    /// Lets things happen up to `limit`, but no more than `most` of them, and none after one in which a switch told its
-    /// controllers something. Returns whether everything has happened that is due; it is `limit` then, unless that is beyond
-    /// all time.
+    /// Handles the events up to `limit`, but at most `most` of them. Stops after an event in which a switch notified
+    /// its controllers. Returns whether all events up to `limit` are handled. The time is then `limit`, unless `limit`
+    /// is after [`LAST_INSTANT`].
     ///
     /// # Errors
+    /// If the network cannot continue.
     /// If the network cannot go on.
     pub fn advance(&mut self, limit: Nanos, most: usize) -> Result<bool, WorldError> {
         self.world.switches.notified = false;
@@ -125,10 +126,10 @@ impl World {
         Ok(false)
     }
 
-    /// Runs a request on a switch, now.
+    /// Runs a request on a switch at the current time.
     ///
     /// # Errors
-    /// If the network cannot go on.
+    /// If the network cannot continue.
     pub fn request(&mut self, switch: usize, job: Job) -> Result<(), WorldError> {
         self.world.switches.request(switch, job, &mut self.world.net);
         self.world.settle()
@@ -137,7 +138,6 @@ impl World {
 
 /// Traffic and hosts.
 impl World {
-    /// What hosts there are.
     pub fn describe_hosts(&self) -> Vec<api::VirtualHost> {
         let of = |node: &HostNode| api::VirtualHost {
             name: node.place.name.clone(),
@@ -149,10 +149,10 @@ impl World {
         self.nodes().iter().map(of).collect()
     }
 
-    /// Plans runs in hosts: all, or none if one of them makes no sense.
+    /// Plans runs in hosts. If one of them is invalid, none is planned.
     ///
     /// # Errors
-    /// The outer one: which run is refused and why. The inner one: the network cannot go on.
+    /// Outer error: which run is refused, and why. Inner error: the network cannot continue.
     pub fn start(&mut self, asked: Vec<api::Run>) -> Result<Result<(), WorldError>, String> {
         let mut found: Vec<(usize, Run)> = Vec::new();
         for run in asked {
@@ -189,10 +189,10 @@ impl World {
         Ok(self.world.settle())
     }
 
-    /// Ends runs as SIGTERM ends a program; none named: all.
+    /// Ends runs, as SIGTERM ends a program. An empty list stands for all runs.
     ///
     /// # Errors
-    /// The outer one: there is no such run. The inner one: the network cannot go on.
+    /// Outer error: a name is unknown. Inner error: the network cannot continue.
     pub fn stop(&mut self, names: &[String]) -> Result<Result<(), WorldError>, String> {
         for (name, place) in self.named(names)? {
             let world::World { net, hosts, .. } = &mut self.world;
@@ -202,10 +202,10 @@ impl World {
         Ok(self.world.settle())
     }
 
-    /// What became of runs; none named: all.
+    /// The states of runs. An empty list stands for all runs.
     ///
     /// # Errors
-    /// There is no such run.
+    /// If a name is unknown.
     pub fn states(&self, names: &[String]) -> Result<Vec<api::RunState>, String> {
         let named = self.named(names)?;
         Ok(named
@@ -217,7 +217,7 @@ impl World {
     /// The log of a run.
     ///
     /// # Errors
-    /// There is no such run.
+    /// If the name is unknown.
     pub fn log(&self, name: &str) -> Result<Vec<u8>, String> {
         let named = self.named(std::slice::from_ref(&name.to_owned()))?;
         Ok(named
@@ -226,10 +226,10 @@ impl World {
             .unwrap_or_default())
     }
 
-    /// Changes TCP in hosts; none named: all.
+    /// Changes the TCP settings of hosts. An empty list stands for all hosts.
     ///
     /// # Errors
-    /// There is no such host.
+    /// If a name is unknown.
     pub fn set_hosts(&mut self, names: &[String], settings: TcpSettings) -> Result<(), String> {
         for place in self.named_hosts(names)? {
             self.change(place, |host| host.set_tcp(settings));
@@ -237,15 +237,15 @@ impl World {
         Ok(())
     }
 
-    /// The counters of hosts; none named: all.
+    /// The counters of hosts. An empty list stands for all hosts.
     ///
     /// # Errors
-    /// The outer one: there is no such host. The inner one: the network cannot go on.
+    /// Outer error: a name is unknown. Inner error: the network cannot continue.
     pub fn counters(&mut self, names: &[String]) -> Result<Result<Vec<api::HostCounters>, WorldError>, String> {
         let mut found = Vec::new();
         for place in self.named_hosts(names)? {
             let now = self.now();
-            // A kernel runs on for a moment to answer, and may then want to go on at another time.
+            // A kernel runs for a moment to answer. Its next wake-up may change.
             let counters = self.change(place, |host| host.counters(now));
             match counters {
                 Ok(counters) => found.push(api::HostCounters {
@@ -262,7 +262,7 @@ impl World {
         &self.world.hosts.nodes
     }
 
-    /// Changes a host, which may then want to act at another time.
+    /// Changes a host and plans its next wake-up.
     fn change<R>(&mut self, place: usize, change: impl FnOnce(&mut dyn Host) -> R) -> R {
         let world::World { net, hosts, .. } = &mut self.world;
         let result = change(&mut *hosts.nodes[place].host);

@@ -13,33 +13,32 @@ use p4sched_world::world::{Event, Switches};
 use super::hosts::{LabHosts, Net};
 use crate::host::{HostError, Outbox};
 
-/// A switch of the network.
 pub struct SwitchNode {
     device: Device,
     ports: VirtualPorts,
-    /// Notifications when [`SwitchNode::has_notified`] was last asked.
+    /// Number of notifications at the last call of [`SwitchNode::has_notified`].
     notified: u64,
     planned: Planned,
 }
 
-/// Where its frames go, and what it counts of them.
+/// The ports of a switch: their peers and counters.
 struct VirtualPorts {
     now: Nanos,
     peers: BTreeMap<Port, (Node, Port)>,
     counts: BTreeMap<Port, PortCounts>,
-    /// Frames at the far end that nobody has taken yet: where in `bytes`, and how long.
+    /// Frames that have reached the far end and wait for the network: port, place in `bytes`, and length.
     sent: VecDeque<(Port, usize, usize)>,
     bytes: Vec<u8>,
     departures: u64,
-    /// How late a frame was at the far end, at worst: never, unless the network has not woken the switch.
+    /// Largest delay of a frame at the far end. It is 0 if the network wakes the switch in time.
     latest: Nanos,
-    /// Time and departures of the last reset.
+    /// Time and number of departures at the last reset.
     since: (Nanos, u64),
     unconnected: u64,
 }
 
 impl SwitchNode {
-    /// A switch with these links. Its interfaces are called as Mininet calls them.
+    /// A switch with these links. Its interfaces have the names that Mininet gives them.
     pub fn new(name: &str, mut device: Device, peers: BTreeMap<Port, (Node, Port)>) -> SwitchNode {
         let counts = peers.keys().map(|&port| {
             let interface = format!("{name}-eth{port}");
@@ -74,34 +73,34 @@ impl SwitchNode {
         }
     }
 
-    /// The device, to look at.
+    /// The device, read-only.
     pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// Numbers of the ports that have a link, ascending.
+    /// Numbers of the ports that have a link, in ascending order.
     pub fn port_numbers(&self) -> Vec<Port> {
         self.ports.numbers()
     }
 
-    /// Frames for ports without a link.
+    /// Number of frames for ports without a link.
     pub fn unconnected(&self) -> u64 {
         self.ports.unconnected
     }
 
-    /// Whether it has told the controllers something since this was last asked.
+    /// Whether the switch has notified its controllers since the last call.
     fn has_notified(&mut self) -> bool {
         let before = std::mem::replace(&mut self.notified, self.device.counts().notifications);
         before != self.notified
     }
 
-    /// Lets everything happen that is due.
+    /// Handles everything that is due.
     fn advance(&mut self, now: Nanos) {
         self.ports.now = now;
         self.device.advance(now, &mut self.ports);
     }
 
-    /// A frame has arrived on a port.
+    /// Takes a frame that has arrived on a port.
     fn receive(&mut self, now: Nanos, port: Port, frame: &[u8]) {
         self.ports.now = now;
         if let Some(counts) = self.ports.counts.get_mut(&port) {
@@ -111,13 +110,13 @@ impl SwitchNode {
         self.device.receive(now, port, frame, &mut self.ports);
     }
 
-    /// Runs a request.
     fn request(&mut self, now: Nanos, job: Job) {
         self.advance(now);
         job(&mut self.device, &mut self.ports, now);
     }
 
-    /// The next frame that is at the far end of its link: its number, and who is there.
+    /// Removes the next frame that has reached the far end of its link. Returns its number, and the node and port
+    /// there.
     fn take_sent(&mut self, frames: &mut Outbox) -> Option<(u32, Node, Port)> {
         while let Some((port, start, len)) = self.ports.sent.pop_front() {
             let frame = &self.ports.bytes[start..start + len];
@@ -133,10 +132,9 @@ impl SwitchNode {
     }
 }
 
-/// See the head of this file.
 pub struct LabSwitches {
     pub nodes: Vec<SwitchNode>,
-    /// Whether a switch has told its controllers something; for the front end to reset.
+    /// Whether a switch has notified its controllers. The front end resets it.
     pub notified: bool,
 }
 
@@ -145,14 +143,14 @@ impl LabSwitches {
         LabSwitches { nodes, notified: false }
     }
 
-    /// Runs a request on a switch, now.
+    /// Runs a request on a switch at the current time.
     pub fn request(&mut self, switch: usize, job: Job, net: &mut Net) {
         self.nodes[switch].request(net.now(), job);
         self.forward(switch, net);
         self.plan_node(switch, net);
     }
 
-    /// Takes what a switch transmitted to the far ends.
+    /// Hands over the frames that a switch has transmitted.
     fn forward(&mut self, place: usize, net: &mut Net) {
         let node = &mut self.nodes[place];
         while let Some((number, to, port)) = node.take_sent(&mut net.packets) {
@@ -218,7 +216,7 @@ impl Ports for VirtualPorts {
         self.counts.get(&port).cloned().unwrap_or_default()
     }
 
-    /// Nothing is lost on the way, and the time of a CPU does not count.
+    /// No frame is ever lost or late in the ports, and processor time does not count.
     fn fidelity(&mut self, reset: bool) -> Fidelity {
         let (at, departures) = self.since;
         if reset {

@@ -1,4 +1,4 @@
-//! Cubic flows through one FIFO, between hosts of either kind: what both should agree on.
+//! Cubic flows through one FIFO, between hosts of either kind. Both kinds should give about the same results.
 
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -23,21 +23,21 @@ use p4sched_world::network_file::{HostPlace, Mac, NetworkFile};
 use serde_json::{Value, json};
 
 const SECOND: u64 = 1_000_000_000;
-/// Hosts that send; flows are dealt out to them.
+/// Number of hosts that send. The flows are distributed among them.
 const SENDERS: u8 = 4;
 const SERVER_PORT: u16 = 5;
 const SERVER: &str = "10.1.5.1";
 const FRAME_BITS: u64 = 1514 * 8;
-/// Time between two readings of the queue's length.
+/// Interval between two samples of the queue length, in ns.
 const SAMPLE_NS: u64 = SECOND / 1000;
-/// Flows last longer than what is measured of them: some connect late.
+/// Additional duration of a flow beyond the measured time, in ns, because some flows connect late.
 const LONGER: u64 = 20 * SECOND;
-/// Ports of the server from here on, one for each flow.
+/// First port of the server. Each flow has its own port.
 const FIRST_PORT: u16 = 5201;
-/// Offset of the destination port in a frame: behind headers of Ethernet and IPv4, which have no options here.
+/// Offset of the destination port in a frame, after the headers of Ethernet and IPv4, which have no options here.
 const DESTINATION_PORT: usize = 14 + 20 + 2;
 
-/// A link, its queue, and how many flows share it.
+/// A link, its queue, and the number of flows that share it.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     pub rate_bps: u64,
@@ -45,39 +45,39 @@ pub struct Row {
     /// Size of the FIFO, in bandwidth-delay products.
     pub buffer: f64,
     pub flows: u64,
-    /// Their congestion control.
+    /// The congestion control of the flows.
     pub control: &'static str,
-    /// True if the FIFO marks from 20 packets on (`marking.p4`).
+    /// Whether the FIFO marks packets from 20 waiting packets on (`marking.p4`).
     pub marks: bool,
-    /// Time that is excluded at first, and measured time, in whole seconds.
+    /// Warm-up, which is excluded, and measured time, in whole seconds.
     pub warm_up_s: u64,
     pub measured_s: u64,
 }
 
 impl Row {
-    /// Packets that the FIFO holds.
+    /// Size of the FIFO in packets.
     pub fn room(&self) -> u32 {
         let packets = self.rate_bps as f64 * self.rtt_ns as f64 / SECOND as f64 / FRAME_BITS as f64;
         (packets * self.buffer).round().max(2.0) as u32
     }
 }
 
-/// Result of a run.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Seen {
-    /// Share of the link's capacity.
+    /// Throughput as a share of the link's capacity.
     pub throughput: f64,
-    /// Mean length of the queue in packets.
+    /// Mean queue length in packets.
     pub length: f64,
-    /// Jain's index of what the flows got.
+    /// Jain's index of the flows' throughput.
     pub jain: f64,
-    /// Segments that were sent again.
+    /// Number of segments that were sent again.
     pub again: f64,
 }
 
 impl Seen {
-    /// Differences of hosts of the other kind: throughput by more than 5 %, mean length by 15 %, Jain's index by 0.03,
-    /// retransmissions by a factor of 1.5.
+    /// The values in which hosts of the other kind differ: throughput by more than 5 %, mean length by 15 %, Jain's
+    /// index by 0.03, retransmissions by a factor of 1.5.
     pub fn disagreements(&self, model: &Seen) -> Vec<&'static str> {
         let factor = |ours: f64, theirs: f64| (ours / theirs).max(theirs / ours);
         let told = [
@@ -93,16 +93,16 @@ impl Seen {
     }
 }
 
-/// Makes the hosts of a network.
+/// Creates the hosts of a network.
 pub type Hosts<'a> = &'a dyn Fn(&HostPlace) -> Box<dyn Host>;
 
-/// Hosts that are models.
+/// Creates a host that is a model.
 pub fn models(place: &HostPlace) -> Box<dyn Host> {
     Box::new(ModelHost::new(place))
 }
 
-/// Hosts that are guests, which write into a folder; their programs are where cargo puts those of the workspace. `None`, with the
-/// reason on standard error, where the guests' kernel is not there.
+/// Creates hosts that are guests and write into a folder. Their programs are in the workspace's folder for cargo's
+/// output. Without a kernel for guests it prints the reason on standard error and returns `None`.
 pub fn guests(folder: &Path, seed: u64) -> Option<impl Fn(&HostPlace) -> Box<dyn Host>> {
     let kernel = match kernel() {
         Ok(kernel) => kernel,
@@ -130,7 +130,7 @@ pub fn guests(folder: &Path, seed: u64) -> Option<impl Fn(&HostPlace) -> Box<dyn
     })
 }
 
-/// Runs a row once. Flows of another `seed` start some milliseconds earlier or later.
+/// Runs a row once. With another `seed`, flows start some milliseconds earlier or later.
 pub fn run(row: &Row, seed: u64, hosts: Hosts) -> Seen {
     let delivered = Delivered::new(row.flows);
     let counted = |place: &HostPlace| -> Box<dyn Host> {
@@ -230,7 +230,7 @@ fn world(row: &Row, hosts: Hosts) -> World {
 fn transfer(row: &Row, flow: u64, seed: u64) -> [api::Run; 2] {
     let sender = flow % u64::from(SENDERS) + 1;
     let port = u32::from(FIRST_PORT) + flow as u32;
-    // Within a hundredth of a second each.
+    // Each flow starts in its own hundredth of a second.
     let start_ns = SECOND / 10 + flow * SECOND / 100 + seed * (flow + 1) * 7_919_001 % (SECOND / 100);
     let send = api::BulkSend {
         source: format!("10.1.{sender}.1"),
@@ -264,7 +264,7 @@ fn transfer(row: &Row, flow: u64, seed: u64) -> [api::Run; 2] {
     ]
 }
 
-/// Bytes that the bottleneck has sent, and packets in its queue.
+/// Number of bytes that the bottleneck has sent, and number of packets in its queue.
 fn bottleneck(world: &World) -> (u64, u64) {
     let queues = world.switches()[0].device().engine().queue_stats(SERVER_PORT).queues;
     queues.iter().fold((0, 0), |(sent, length), queue| {
@@ -277,7 +277,7 @@ fn retransmissions(world: &mut World) -> u64 {
     counters.iter().map(|host| host.segments_retransmitted).sum()
 }
 
-/// Bytes of frames that the server has got, of each flow.
+/// Bytes of the frames that the server has received, for each flow.
 #[derive(Clone)]
 struct Delivered(Arc<Mutex<Vec<u64>>>);
 
@@ -304,7 +304,7 @@ impl Delivered {
     }
 }
 
-/// The server, and what it gets.
+/// The server, which counts the bytes that it receives.
 struct Counting {
     host: Box<dyn Host>,
     delivered: Delivered,

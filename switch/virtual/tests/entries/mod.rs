@@ -1,4 +1,4 @@
-//! Entries that the tests write to switches.
+//! Table entries that the tests write to switches.
 
 use p4sched_proto::p4::config::v1::P4Info;
 use p4sched_proto::p4::v1 as p4rt;

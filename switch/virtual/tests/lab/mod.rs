@@ -1,4 +1,4 @@
-//! A dumbbell in virtual time and a controller that programs it over gRPC.
+//! A dumbbell in virtual time, and a controller that programs it over gRPC.
 
 use std::path::Path;
 use std::thread::JoinHandle;
@@ -25,7 +25,7 @@ use tonic::transport::Channel;
 pub const SECOND: u64 = 1_000_000_000;
 pub const SERVER: &str = "10.2.0.1";
 
-/// Two hosts on one side of s1, a server on the other, on port 3.
+/// Two hosts on one side of s1, and a server on the other side, on port 3.
 pub fn dumbbell() -> NetworkFile {
     let host = |name: &str, mac: &str, prefix: &str, own: u8, port: u16| {
         format!(
@@ -45,7 +45,7 @@ pub fn dumbbell() -> NetworkFile {
     NetworkFile::parse(&text).expect("a dumbbell")
 }
 
-/// A network that runs, and a participant of its lock step.
+/// A running network, and a participant of its lock step.
 pub struct Lab {
     pub simulation: SimulationClient<Channel>,
     pub traffic_manager: TrafficManagerClient<Channel>,
@@ -53,7 +53,7 @@ pub struct Lab {
     _stream: Streaming<p4rt::StreamMessageResponse>,
     _requests: mpsc::Sender<p4rt::StreamMessageRequest>,
     waits: mpsc::Sender<api::ParticipateRequest>,
-    /// Streams that it reports when it waits.
+    /// The conversations that the participant reports when it waits.
     pub conversations: Vec<api::Conversation>,
     answers: Streaming<api::ParticipateResponse>,
     network: std::sync::mpsc::Sender<Message>,
@@ -61,7 +61,8 @@ pub struct Lab {
 }
 
 impl Lab {
-    /// The dumbbell with this program and its routes: 10 Mbit/s to the server behind a queue of `room` packets, 10 ms both ways.
+    /// The dumbbell with this program and its routes. The link to the server has 10 Mbit/s and a queue of `room`
+    /// packets. The round-trip time is 10 ms.
     pub async fn start(program: &str, room: u32, patience: Duration) -> Lab {
         let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4");
         let program = Compiled::compile(&programs, program, Target::V1model).expect("it compiles");
@@ -148,7 +149,7 @@ impl Lab {
         self.p4runtime.write(request).await.expect("the routes are taken");
     }
 
-    /// Shapes the port to the server, and delays both ways.
+    /// Shapes the port to the server, and sets the delay in both directions.
     async fn shape(&mut self, rate_bps: u64, room: u32, delay_ns: u64) {
         let port = |port, rate_bps, room| api::PortConfig {
             port,
@@ -166,7 +167,7 @@ impl Lab {
             .expect("the ports are set");
     }
 
-    /// Lets time advance until then; returns the time.
+    /// Lets time advance up to `until_ns`. Returns the time.
     pub async fn until(&mut self, until_ns: u64) -> Result<u64, tonic::Status> {
         let waits = self
             .waits
@@ -193,7 +194,6 @@ impl Lab {
         self.simulation.start_traffic(request).await.map(|_| ())
     }
 
-    /// State of a run.
     pub async fn state(&mut self, name: &str) -> api::RunState {
         let request = api::TrafficRequest {
             names: vec![name.into()],
@@ -209,7 +209,6 @@ impl Lab {
         serde_json::from_str(&state.report).expect("a report is JSON")
     }
 
-    /// The log of a run.
     pub async fn log(&mut self, name: &str) -> String {
         let request = api::ReadLogRequest { name: name.into() };
         let mut pieces = self.simulation.read_log(request).await.expect("a log").into_inner();
@@ -220,7 +219,6 @@ impl Lab {
         String::from_utf8(text).expect("a log is text")
     }
 
-    /// Counters of a host.
     pub async fn counters(&mut self, host: &str) -> api::HostCounters {
         let request = api::ReadHostsRequest {
             names: vec![host.into()],
@@ -229,7 +227,7 @@ impl Lab {
         response.into_inner().hosts.remove(0)
     }
 
-    /// Counts of the port to the server.
+    /// Counters of the port to the server.
     pub async fn bottleneck(&mut self) -> api::PortStats {
         let request = api::GetStatsRequest { ports: vec![3] };
         let response = self.traffic_manager.get_stats(request).await.expect("counts");
@@ -242,7 +240,7 @@ impl Lab {
         self.thread.join().expect("the network does not panic")
     }
 
-    /// Waits for the run to end by itself.
+    /// Waits until the run ends by itself.
     pub fn ended(self) -> Result<World, String> {
         self.thread.join().expect("the network does not panic")
     }
