@@ -23,35 +23,35 @@ const TIME_PER_PASS_NS: Nanos = 4_000;
 
 /// A packet on its way, ordered by the time at which it reaches the parser, then by the order in which it was taken.
 #[derive(Debug)]
-struct OnItsWay {
+struct InPass {
     due: (Nanos, u64),
     packet: Recirculated,
 }
 
-impl Ord for OnItsWay {
+impl Ord for InPass {
     fn cmp(&self, other: &Self) -> Ordering {
         self.due.cmp(&other.due)
     }
 }
 
-impl PartialOrd for OnItsWay {
+impl PartialOrd for InPass {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for OnItsWay {
+impl PartialEq for InPass {
     fn eq(&self, other: &Self) -> bool {
         self.due == other.due
     }
 }
 
-impl Eq for OnItsWay {}
+impl Eq for InPass {}
 
 #[derive(Debug)]
 pub(crate) struct Recirculation {
     /// The earliest packet is on top.
-    packets: BinaryHeap<Reverse<OnItsWay>>,
+    packets: BinaryHeap<Reverse<InPass>>,
     /// Number of packets taken so far.
     taken: u64,
     /// Time at which the last packet of each recirculation port is due. In v1model the port is `None`.
@@ -90,7 +90,7 @@ impl Recirculation {
         let due = leaves_ns.saturating_add(self.latency_ns).max(*last_due);
         *last_due = due;
         let due = (due, self.taken);
-        self.packets.push(Reverse(OnItsWay { due, packet }));
+        self.packets.push(Reverse(InPass { due, packet }));
         self.taken += 1;
         true
     }

@@ -18,5 +18,5 @@ pub use handle::{DeviceHandle, Edit, Job, Shortcut};
 pub use program::read_program;
 pub use server::{NOTIFICATION_BACKLOG, serve, serve_streams};
 pub use status::CLIENT_METADATA_BYTES;
-pub use streams::{Said, Streams};
+pub use streams::{MessageCounts, Streams};
 pub use tls::{Log, Tls, TlsFiles};

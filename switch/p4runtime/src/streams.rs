@@ -29,12 +29,12 @@ struct State {
 
 struct Open {
     sender: mpsc::Sender<Outgoing>,
-    said: Said,
+    message_counts: MessageCounts,
 }
 
 /// The number of messages on a stream since it was opened, without arbitration and errors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Said {
+pub struct MessageCounts {
     /// Packet-ins, digests and idle notifications.
     pub by_switch: u64,
     /// Packet-outs and acknowledgements of digests that the switch accepted.
@@ -67,8 +67,8 @@ impl Streams {
         let (sender, receiver) = mpsc::channel(state.backlog);
         state.next += 1;
         let stream = state.next;
-        let said = Said::default();
-        state.open.insert(stream, Open { sender, said });
+        let message_counts = MessageCounts::default();
+        state.open.insert(stream, Open { sender, message_counts });
         (stream, receiver)
     }
 
@@ -135,7 +135,7 @@ impl Streams {
         let mut taken = true;
         for stream in state.arbitration.primaries() {
             if state.send(stream, notification.clone()) {
-                state.said(stream, |said| said.by_switch += 1);
+                state.message_counts(stream, |message_counts| message_counts.by_switch += 1);
             } else {
                 taken = false;
             }
@@ -152,15 +152,16 @@ impl Streams {
 
     /// Counts an accepted message of this stream.
     pub fn taken(&self, stream: StreamId) {
-        self.state().said(stream, |said| said.by_controller += 1);
+        self.state()
+            .message_counts(stream, |message_counts| message_counts.by_controller += 1);
     }
 
     /// The number of messages on the stream of the controller with this election identifier; `None` if there is no such
     /// controller.
-    pub fn said(&self, election_id: u128) -> Option<Said> {
+    pub fn message_counts(&self, election_id: u128) -> Option<MessageCounts> {
         let state = self.state();
         let stream = state.arbitration.stream_of(election_id)?;
-        state.open.get(&stream).map(|open| open.said)
+        state.open.get(&stream).map(|open| open.message_counts)
     }
 }
 
@@ -174,9 +175,9 @@ impl State {
         })
     }
 
-    fn said(&mut self, stream: StreamId, count: impl FnOnce(&mut Said)) {
+    fn message_counts(&mut self, stream: StreamId, count: impl FnOnce(&mut MessageCounts)) {
         if let Some(open) = self.open.get_mut(&stream) {
-            count(&mut open.said);
+            count(&mut open.message_counts);
         }
     }
 

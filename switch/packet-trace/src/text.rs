@@ -16,7 +16,7 @@ pub enum Detail {
 
 /// How much the text shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Told {
+pub struct TextOptions {
     /// Lines of a higher level are left out.
     pub detail: Detail,
     /// The number of bytes of each frame that are shown.
@@ -27,16 +27,16 @@ pub struct Told {
 pub type Line = (Detail, String);
 
 /// The lines of an event.
-pub fn lines(event: &Event, told: Told) -> Vec<Line> {
+pub fn lines(event: &Event, options: TextOptions) -> Vec<Line> {
     let mut lines = match &event.what {
         What::Received { port, data, .. } => {
             let text = format!("Processing packet received on port {port}");
-            vec![debug(with_data(text, data, told))]
+            vec![debug(with_data(text, data, options))]
         }
         What::Reentered { .. } => vec![debug("Processing recirculated packet")],
         What::Transmitted { port, bytes, data } => {
             let text = format!("Transmitting packet of size {bytes} out of port {port}");
-            vec![debug(with_data(text, data, told))]
+            vec![debug(with_data(text, data, options))]
         }
         What::Enqueued { .. }
         | What::Dequeued { .. }
@@ -47,7 +47,7 @@ pub fn lines(event: &Event, told: Told) -> Vec<Line> {
         | What::Copied { .. }
         | What::Digest { .. }
         | What::Dropped { .. } => vec![debug(switch(&event.what))],
-        What::Table { .. } | What::Action { .. } | What::Condition { .. } => match_action(&event.what, told),
+        What::Table { .. } | What::Action { .. } | What::Condition { .. } => match_action(&event.what, options),
         What::Statement { .. }
         | What::Changed { .. }
         | What::Validity { .. }
@@ -66,9 +66,9 @@ pub fn lines(event: &Event, told: Told) -> Vec<Line> {
             lines.push(debug(format!("Deparser 'deparser': end, {}", counted(*bytes, "byte"))));
             lines
         }
-        _ => parsing(&event.what, told),
+        _ => parsing(&event.what, options),
     };
-    lines.retain(|(detail, _)| *detail <= told.detail);
+    lines.retain(|(detail, _)| *detail <= options.detail);
     lines
 }
 
@@ -76,8 +76,8 @@ fn debug(text: impl Into<String>) -> Line {
     (Detail::Debug, text.into())
 }
 
-fn with_data(text: String, data: &Data, told: Told) -> String {
-    let shown = &data.0[..data.0.len().min(told.data_bytes)];
+fn with_data(text: String, data: &Data, options: TextOptions) -> String {
+    let shown = &data.0[..data.0.len().min(options.data_bytes)];
     match shown {
         [] => text,
         shown => format!("{text}\n* {}", Data(shown.to_vec())),
@@ -99,12 +99,12 @@ fn below(values: &[Named]) -> String {
     values.iter().map(line).collect()
 }
 
-fn parsing(what: &What, told: Told) -> Vec<Line> {
+fn parsing(what: &What, options: TextOptions) -> Vec<Line> {
     match what {
         What::ParserStarted { parser } => vec![debug(format!("Parser '{parser}': start"))],
         What::State { parser, state } => vec![debug(format!("Parser '{parser}' entering state '{state}'"))],
         What::Extracted { header, fields, .. } => {
-            let fields = match told.detail {
+            let fields = match options.detail {
                 Detail::Debug => String::new(),
                 Detail::Trace => below(fields),
             };
@@ -128,7 +128,7 @@ fn parsing(what: &What, told: Told) -> Vec<Line> {
     }
 }
 
-fn match_action(what: &What, told: Told) -> Vec<Line> {
+fn match_action(what: &What, options: TextOptions) -> Vec<Line> {
     match what {
         What::Condition {
             condition,
@@ -153,7 +153,7 @@ fn match_action(what: &What, told: Told) -> Vec<Line> {
                 Some(entry) => format!(
                     "Table '{table}': hit with handle {}{}",
                     entry.handle,
-                    matched(entry, told)
+                    matched(entry, options)
                 ),
                 None => format!("Table '{table}': miss"),
             }));
@@ -178,8 +178,8 @@ fn match_action(what: &What, told: Told) -> Vec<Line> {
     }
 }
 
-fn matched(entry: &Matched, told: Told) -> String {
-    if told.detail < Detail::Trace {
+fn matched(entry: &Matched, options: TextOptions) -> String {
+    if options.detail < Detail::Trace {
         return String::new();
     }
     let priority = match entry.priority {

@@ -9,7 +9,7 @@ use p4sched_device::bmv2::{KeyParam, Mirror, Queues, RowAction};
 use p4sched_engine::Engine;
 use p4sched_packet_trace::Packet;
 use p4sched_packet_trace::json;
-use p4sched_packet_trace::text::{Detail, Told, lines};
+use p4sched_packet_trace::text::{Detail, TextOptions, lines};
 use p4sched_packet_trace::way::Bench;
 
 const SOURCE: &str = include_str!("programs/ways.p4");
@@ -30,7 +30,7 @@ const SHORT: u8 = 11;
 const GROUP: u16 = 1;
 const SESSION: u16 = 5;
 
-const ALL: Told = Told {
+const ALL: TextOptions = TextOptions {
     detail: Detail::Trace,
     data_bytes: 0,
 };
@@ -93,9 +93,9 @@ fn send(bench: &mut Bench, op: u8, port: u8, value: u16) -> Vec<Event> {
     events
 }
 
-fn text(events: &[Event], told: Told) -> Vec<String> {
+fn text(events: &[Event], lines_of_text: TextOptions) -> Vec<String> {
     let lines = events.iter().flat_map(|event| {
-        let lines = lines(event, told);
+        let lines = lines(event, lines_of_text);
         lines
             .into_iter()
             .map(|(_, text)| format!("[{}.{}] {text}", event.id.packet, event.id.copy))
@@ -107,7 +107,7 @@ fn text(events: &[Event], told: Told) -> Vec<String> {
 fn a_forwarded_packet_is_told_from_port_to_port() {
     let mut bench = bench();
     let events = send(&mut bench, FORWARD, 0x12, 7);
-    let told = text(&events, ALL);
+    let lines_of_text = text(&events, ALL);
     let expected = "\
 Processing packet received on port 1
 Parser 'parser': start
@@ -140,15 +140,15 @@ Table 'tbl_ways86': miss
 Action entry is ways86 - 
 Action ways86
 ways.p4(86) Condition \"hdr.request.op == DROP\" is false";
-    let told: Vec<String> = told.iter().map(|line| line.replace("[1.0] ", "")).collect();
-    let told = told.join("\n");
-    assert!(told.starts_with(expected), "{told}");
+    let lines_of_text: Vec<String> = lines_of_text.iter().map(|line| line.replace("[1.0] ", "")).collect();
+    let lines_of_text = lines_of_text.join("\n");
+    assert!(lines_of_text.starts_with(expected), "{lines_of_text}");
     let end = "\
 Pipeline 'ingress': end
 Egress port is 2: queue 0 holds 1 packet now
 Leaving queue 0 of port 2 after 0.0 us: it holds 0 packets now
 Pipeline 'egress': start";
-    assert!(told.contains(end), "{told}");
+    assert!(lines_of_text.contains(end), "{lines_of_text}");
     let end = "\
 Pipeline 'egress': end
 Field 'request.sum': 0x0000 -> 0xffe5
@@ -156,7 +156,7 @@ Deparser 'deparser': start
 Deparsing header 'request'
 Deparser 'deparser': end, 7 bytes
 Transmitting packet of size 7 out of port 2";
-    assert!(told.ends_with(end), "{told}");
+    assert!(lines_of_text.ends_with(end), "{lines_of_text}");
 }
 
 #[test]
@@ -264,9 +264,12 @@ fn every_kind_of_event_has_its_line() {
     let mut kinds = BTreeSet::new();
     for (op, port, value, expected) in cases {
         let events = send(&mut bench, op, port, value);
-        let told = text(&events, ALL);
+        let lines_of_text = text(&events, ALL);
         for line in expected {
-            assert!(told.iter().any(|told| told == line), "{line}\n{told:#?}");
+            assert!(
+                lines_of_text.iter().any(|lines_of_text| lines_of_text == line),
+                "{line}\n{lines_of_text:#?}"
+            );
         }
         for event in &events {
             let line = json(event, 2);
@@ -283,14 +286,17 @@ fn every_kind_of_event_has_its_line() {
     // The second packet finds a value in the register, so the assertion fails.
     send(&mut bench, REMEMBER, 2, 5);
     let events = send(&mut bench, REMEMBER, 2, 6);
-    let told = text(&events, ALL);
+    let lines_of_text = text(&events, ALL);
     for line in [
         "[16.0] Read register 'I.last' at index 2 read value 0x0005",
         "[16.0] Wrote register 'I.last' at index 2 with value 0x0006",
         "[16.0] Assert error: the condition does not hold",
         "[16.0] before it was 5",
     ] {
-        assert!(told.iter().any(|told| told == line), "{line}\n{told:#?}");
+        assert!(
+            lines_of_text.iter().any(|lines_of_text| lines_of_text == line),
+            "{line}\n{lines_of_text:#?}"
+        );
     }
     kinds.extend(events.iter().filter_map(|event| {
         let object: serde_json::Value = serde_json::from_str(&json(event, 0)).ok()?;
@@ -314,10 +320,10 @@ fn a_full_queue_is_told() {
         priority: None,
     };
     bench.device().0.set_queue_sizes(all, 1);
-    let told = text(&send(&mut bench, MULTICAST, 0x10, GROUP - 1), ALL);
+    let lines_of_text = text(&send(&mut bench, MULTICAST, 0x10, GROUP - 1), ALL);
     let full = |line: &&String| line.ends_with("Dropping packet: the queue is full");
     assert_eq!(
-        told.iter().filter(full).collect::<Vec<_>>(),
+        lines_of_text.iter().filter(full).collect::<Vec<_>>(),
         [
             "[1.2] Dropping packet: the queue is full",
             "[1.3] Dropping packet: the queue is full"
@@ -331,7 +337,7 @@ fn debug_leaves_statements_and_changes_out() {
     let events = send(&mut bench, FORWARD, 0x12, 7);
     let debug = text(
         &events,
-        Told {
+        TextOptions {
             detail: Detail::Debug,
             data_bytes: 3,
         },

@@ -33,7 +33,7 @@ use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
 use crate::scheme::{self, Compared, Discipline, P4, Reference, TailDrop};
 use crate::target::Target;
 use crate::window::{Window, WindowConfig};
-use crate::worker::{ToldLength, Worker};
+use crate::worker::{Worker, WorkerLength};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AifoConfig {
@@ -86,7 +86,7 @@ pub struct Aifo {
     /// c on Tofino 1 without worker packets: the length after the last departure.
     left_behind: u64,
     /// With worker packets: the lengths that they bring, and c at the last arrival.
-    worker: Option<(ToldLength, u64)>,
+    worker: Option<(WorkerLength, u64)>,
 }
 
 impl Aifo {
@@ -256,10 +256,10 @@ impl Reference for Aifo {
     }
 
     fn start_worker(&mut self, worker: Worker) {
-        self.worker = Some((ToldLength::new(worker), 0));
+        self.worker = Some((WorkerLength::new(worker), 0));
     }
 
-    fn told_length(&self, now: Nanos) -> Option<u64> {
+    fn length_from_worker(&self, now: Nanos) -> Option<u64> {
         self.worker.as_ref().map(|(told, _)| told.at(now))
     }
 }

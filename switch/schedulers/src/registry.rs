@@ -182,9 +182,9 @@ macro_rules! schemes {
             }
 
             /// The queue length in packets that the worker packet has brought by `now`; `None` without a worker packet.
-            pub fn told_length(&self, now: Nanos) -> Option<u64> {
+            pub fn length_from_worker(&self, now: Nanos) -> Option<u64> {
                 match self {
-                    $(Model::$Type(model) => model.told_length(now),)*
+                    $(Model::$Type(model) => model.length_from_worker(now),)*
                 }
             }
 

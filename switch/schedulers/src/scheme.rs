@@ -161,7 +161,7 @@ pub trait Reference: Scheduler + Sized {
     fn start_worker(&mut self, _worker: Worker) {}
 
     /// The queue length in packets that the worker packet has brought by `now`; `None` without a worker packet.
-    fn told_length(&self, _now: Nanos) -> Option<u64> {
+    fn length_from_worker(&self, _now: Nanos) -> Option<u64> {
         None
     }
 }

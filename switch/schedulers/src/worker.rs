@@ -22,7 +22,7 @@ pub struct Worker {
 impl Worker {
     /// The last visit whose length is known at ingress at `now`. If the worker packet and another packet arrive at the
     /// same instant, the worker packet is first.
-    fn last_told(&self, now: Nanos) -> Option<Nanos> {
+    fn last_known_visit(&self, now: Nanos) -> Option<Nanos> {
         let since = now.checked_sub(self.first + self.pass)?;
         Some(self.first + since / self.round * self.round)
     }
@@ -30,17 +30,17 @@ impl Worker {
 
 /// The length of a queue as a worker packet brings it to ingress.
 #[derive(Clone, Debug)]
-pub struct ToldLength {
+pub struct WorkerLength {
     worker: Worker,
     /// Departures: the instant, and the packets that remained. The length of the oldest is known at ingress, or will be
     /// known next.
     departures: VecDeque<(Nanos, u64)>,
 }
 
-impl ToldLength {
+impl WorkerLength {
     /// The length of an empty queue.
-    pub fn new(worker: Worker) -> ToldLength {
-        ToldLength {
+    pub fn new(worker: Worker) -> WorkerLength {
+        WorkerLength {
             worker,
             departures: VecDeque::new(),
         }
@@ -48,7 +48,7 @@ impl ToldLength {
 
     /// Records a departure after which `packets` packets remained.
     pub fn left_behind(&mut self, now: Nanos, packets: u64) {
-        let visit = self.worker.last_told(now);
+        let visit = self.worker.last_known_visit(now);
         while let Some(&(next, _)) = self.departures.get(1)
             && visit.is_some_and(|visit| next <= visit)
         {
@@ -60,7 +60,7 @@ impl ToldLength {
     /// The queue length that ingress knows at `now`, in packets. If a departure and a visit are at the same instant,
     /// the departure is first.
     pub fn at(&self, now: Nanos) -> u64 {
-        let visit = self.worker.last_told(now);
+        let visit = self.worker.last_known_visit(now);
         let known = |&&(departure, _): &&(Nanos, u64)| visit.is_some_and(|visit| departure <= visit);
         self.departures
             .iter()
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn ingress_knows_what_the_last_departure_before_the_visit_left_behind() {
-        let mut length = ToldLength::new(Worker {
+        let mut length = WorkerLength::new(Worker {
             first: 100,
             round: 50,
             pass: 20,
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn departures_that_a_later_visit_has_replaced_are_forgotten() {
-        let mut length = ToldLength::new(Worker {
+        let mut length = WorkerLength::new(Worker {
             first: 0,
             round: 10,
             pass: 5,

@@ -7,7 +7,7 @@ use p4sched_device::bmv2::{KeyParam, Mirror, RowAction, Runtime};
 use p4sched_device::{Device, Program};
 use p4sched_engine::{Engine, Frame, FrameSink};
 
-use crate::script::{Call, Does, Line, Pattern, Statement};
+use crate::script::{Call, EntryAction, Line, Pattern, Statement};
 use crate::{names, value};
 
 /// Time in ns between two statements. All effects of a packet happen within it.
@@ -105,15 +105,15 @@ impl Bench {
     }
 
     /// The action of an entry.
-    fn row(&self, table: TableId, does: &Does) -> Result<RowAction, String> {
+    fn row(&self, table: TableId, does: &EntryAction) -> Result<RowAction, String> {
         let (handles, number, kind) = match does {
-            Does::Action(call) => {
+            EntryAction::Action(call) => {
                 return self
                     .action(table, call)
                     .map(|(name, data)| RowAction::Action(name, data));
             }
-            Does::Member(number) => (&self.members, *number, "member"),
-            Does::Group(number) => (&self.groups, *number, "group"),
+            EntryAction::Member(number) => (&self.members, *number, "member"),
+            EntryAction::Group(number) => (&self.groups, *number, "group"),
         };
         let pipeline = self.device.engine().pipeline().ok_or("no program is loaded")?;
         let profile = pipeline.table_profile(table).ok_or("the table has no action profile")?;
@@ -122,7 +122,7 @@ impl Bench {
             .get(&place)
             .ok_or_else(|| format!("{}: no {kind} {number}", place.0))?;
         Ok(match does {
-            Does::Member(_) => RowAction::Member(handle),
+            EntryAction::Member(_) => RowAction::Member(handle),
             _ => RowAction::Group(handle),
         })
     }

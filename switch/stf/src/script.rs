@@ -17,7 +17,7 @@ pub enum Statement {
         priority: Option<i32>,
         /// Fields and their values.
         key: Vec<(String, String)>,
-        action: Does,
+        action: EntryAction,
         /// The name that `remove` and `check_counter` use for the entry.
         handle: Option<String>,
     },
@@ -75,7 +75,7 @@ pub enum Statement {
 
 /// The action of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Does {
+pub enum EntryAction {
     Action(Call),
     /// The action of a member of the table's profile, by the script's number.
     Member(u32),
@@ -270,11 +270,11 @@ fn given(text: &str) -> Vec<(Option<String>, String)> {
 }
 
 /// `group=NUMBER`, `member=NUMBER` or an action.
-fn does(text: &str) -> Result<Does, String> {
+fn does(text: &str) -> Result<EntryAction, String> {
     match text.trim().split_once('=') {
-        Some(("group", group)) => Ok(Does::Group(number(group)?)),
-        Some(("member", member)) => Ok(Does::Member(number(member)?)),
-        _ => call(text).map(Does::Action),
+        Some(("group", group)) => Ok(EntryAction::Group(number(group)?)),
+        Some(("member", member)) => Ok(EntryAction::Member(number(member)?)),
+        _ => call(text).map(EntryAction::Action),
     }
 }
 
@@ -394,7 +394,7 @@ mod tests {
             table: "t".to_owned(),
             priority: None,
             key: vec![("f".to_owned(), "0x1".to_owned())],
-            action: Does::Group(1),
+            action: EntryAction::Group(1),
             handle: None,
         };
         assert_eq!(one("add t f:0x1 group=1"), entry);
@@ -406,7 +406,7 @@ mod tests {
             table: "ingress.acl".to_owned(),
             priority,
             key: vec![("ip.src".to_owned(), "0x0a****".to_owned())],
-            action: Does::Action(go()),
+            action: EntryAction::Action(go()),
             handle: handle.map(str::to_owned),
         };
         assert_eq!(

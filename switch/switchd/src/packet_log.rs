@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 
 use p4sched_engine::{Event, EventSink};
 use p4sched_packet_trace::json;
-use p4sched_packet_trace::text::{Detail, Told, lines};
+use p4sched_packet_trace::text::{Detail, TextOptions, lines};
 
 use crate::clock::Clock;
 use crate::log::{self, Level, Place};
@@ -62,7 +62,7 @@ pub fn open(options: &Options, clock: Clock) -> Result<Option<PacketLog>, String
     }
     let data_bytes = options.dump_packet_data.unwrap_or(0);
     let format = Format {
-        told: detail.map(|detail| Told { detail, data_bytes }),
+        options: detail.map(|detail| TextOptions { detail, data_bytes }),
         on_console,
         data_bytes,
         clock,
@@ -91,7 +91,7 @@ pub fn open(options: &Options, clock: Clock) -> Result<Option<PacketLog>, String
 /// The format of events.
 struct Format {
     /// Writes text, if the options ask for it.
-    told: Option<Told>,
+    options: Option<TextOptions>,
     on_console: bool,
     /// The number of bytes of each frame to show in JSON.
     data_bytes: usize,
@@ -117,18 +117,18 @@ fn write_all(format: &Format, waiting: &Receiver<Event>) {
 
 impl Format {
     fn write(&self, event: &Event) {
-        if let Some(told) = self.told {
-            self.write_text(event, told);
+        if let Some(options) = self.options {
+            self.write_text(event, options);
         }
         log::line(Place::Json, || json(event, self.data_bytes));
     }
 
-    fn write_text(&self, event: &Event, told: Told) {
+    fn write_text(&self, event: &Event, options: TextOptions) {
         let time = time_of_day(self.clock.sample().wall_time(event.time_ns));
         // BMv2 has one thread for each part of the path; here all lines have the process's number.
         let thread = std::process::id();
         let id = event.id;
-        for (detail, text) in lines(event, told) {
+        for (detail, text) in lines(event, options) {
             let letter = match detail {
                 Detail::Debug => 'D',
                 Detail::Trace => 'T',

@@ -4,7 +4,7 @@ use p4sched_device::Fault;
 use p4sched_device::bmv2::Refusal;
 
 use crate::protocol::{Message, MessageKind};
-use crate::value::{Value, Wrong};
+use crate::value::{ArgumentError, Value};
 
 /// The error of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub enum Failure {
     /// Unknown service or method.
     UnknownMethod,
     /// Wrong arguments.
-    Arguments(Wrong),
+    Arguments(ArgumentError),
     NoProgram,
     /// Settings that cannot work, for a method that BMv2 does not have.
     Invalid(String),
@@ -26,8 +26,8 @@ impl From<Refusal> for Failure {
     }
 }
 
-impl From<Wrong> for Failure {
-    fn from(wrong: Wrong) -> Failure {
+impl From<ArgumentError> for Failure {
+    fn from(wrong: ArgumentError) -> Failure {
         Failure::Arguments(wrong)
     }
 }
@@ -37,7 +37,9 @@ impl std::fmt::Display for Failure {
         match self {
             Failure::Refused(refusal) => write!(to, "{refusal}"),
             Failure::UnknownMethod => write!(to, "no such method"),
-            Failure::Arguments(Wrong { field, expected }) => write!(to, "argument {field} should be {expected}"),
+            Failure::Arguments(ArgumentError { field, expected }) => {
+                write!(to, "argument {field} should be {expected}")
+            }
             Failure::NoProgram => write!(to, "no program is loaded"),
             Failure::Invalid(problem) => write!(to, "{problem}"),
         }

@@ -40,21 +40,21 @@ const LONG_CALL: &str = "standard:bm_load_new_config";
 
 /// A decoding error.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trouble {
+pub enum DecodeError {
     /// The message has at least this many bytes; some have not arrived yet.
     Incomplete(usize),
     Malformed(String),
 }
 
-fn malformed<T>(problem: impl Into<String>) -> Result<T, Trouble> {
-    Err(Trouble::Malformed(problem.into()))
+fn malformed<T>(problem: impl Into<String>) -> Result<T, DecodeError> {
+    Err(DecodeError::Malformed(problem.into()))
 }
 
 /// Decodes the message at the start of these bytes. Returns it with its length.
 ///
 /// # Errors
 /// If more bytes are needed, or the bytes are not a message.
-pub fn parse(bytes: &[u8]) -> Result<(Message, usize), Trouble> {
+pub fn parse(bytes: &[u8]) -> Result<(Message, usize), DecodeError> {
     let mut reader = Reader {
         bytes,
         at: 0,
@@ -101,35 +101,35 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn take(&mut self, count: usize) -> Result<&'a [u8], Trouble> {
+    fn take(&mut self, count: usize) -> Result<&'a [u8], DecodeError> {
         let end = self.at.saturating_add(count);
         if end > self.limit {
             return malformed(format!("a message of more than {} bytes", self.limit));
         }
-        let taken = self.bytes.get(self.at..end).ok_or(Trouble::Incomplete(end))?;
+        let taken = self.bytes.get(self.at..end).ok_or(DecodeError::Incomplete(end))?;
         self.at = end;
         Ok(taken)
     }
 
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], Trouble> {
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
         let mut array = [0; N];
         array.copy_from_slice(self.take(N)?);
         Ok(array)
     }
 
-    fn u8(&mut self) -> Result<u8, Trouble> {
+    fn u8(&mut self) -> Result<u8, DecodeError> {
         self.array::<1>().map(|[byte]| byte)
     }
 
-    fn u32(&mut self) -> Result<u32, Trouble> {
+    fn u32(&mut self) -> Result<u32, DecodeError> {
         self.array().map(u32::from_be_bytes)
     }
 
-    fn i16(&mut self) -> Result<i16, Trouble> {
+    fn i16(&mut self) -> Result<i16, DecodeError> {
         self.array().map(i16::from_be_bytes)
     }
 
-    fn length(&mut self) -> Result<usize, Trouble> {
+    fn length(&mut self) -> Result<usize, DecodeError> {
         match i32::from_be_bytes(self.array()?) {
             length @ 0.. => Ok(length as usize),
             length => malformed(format!("a length of {length}")),
@@ -138,7 +138,7 @@ impl<'a> Reader<'a> {
 
     /// The number of elements of a container with `values` values each. It is checked against the limit before the
     /// elements are read.
-    fn count(&mut self, values: usize) -> Result<usize, Trouble> {
+    fn count(&mut self, values: usize) -> Result<usize, DecodeError> {
         let count = self.length()?;
         match count.checked_mul(values).and_then(|new| new.checked_add(self.values)) {
             Some(total) if total <= MAX_VALUES => Ok(count),
@@ -146,7 +146,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn fields(&mut self, depth: u32) -> Result<Vec<(i16, Value)>, Trouble> {
+    fn fields(&mut self, depth: u32) -> Result<Vec<(i16, Value)>, DecodeError> {
         if depth > MAX_DEPTH {
             return malformed(format!("more than {MAX_DEPTH} structures in each other"));
         }
@@ -161,7 +161,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn value(&mut self, kind: u8, depth: u32) -> Result<Value, Trouble> {
+    fn value(&mut self, kind: u8, depth: u32) -> Result<Value, DecodeError> {
         self.values += 1;
         if self.values > MAX_VALUES {
             return malformed(format!("more than {MAX_VALUES} values in a message"));
@@ -196,7 +196,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn nested(&self, depth: u32) -> Result<(), Trouble> {
+    fn nested(&self, depth: u32) -> Result<(), DecodeError> {
         match depth >= MAX_DEPTH {
             true => malformed(format!("more than {MAX_DEPTH} containers in each other")),
             false => Ok(()),

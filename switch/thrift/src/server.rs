@@ -15,9 +15,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
 use crate::answer::{Failure, Outcome, reply};
-use crate::protocol::{Message, MessageKind, Trouble, encode, parse};
+use crate::protocol::{DecodeError, Message, MessageKind, encode, parse};
 use crate::services;
-use crate::value::{Fields, Value, Wrong};
+use crate::value::{ArgumentError, Fields, Value};
 
 /// The most connections at the same time. Each can hold one message.
 const MAX_CONNECTIONS: usize = 32;
@@ -42,7 +42,7 @@ pub struct Identity {
 /// Serves clients until the runtime ends.
 pub async fn serve(listener: TcpListener, identity: Identity, device: DeviceHandle, log: Log) {
     let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
-    let troubles = Arc::new(Troubles {
+    let troubles = Arc::new(FailedConnections {
         log: Arc::clone(&log),
         count: AtomicU64::new(0),
     });
@@ -76,12 +76,12 @@ pub async fn serve(listener: TcpListener, identity: Identity, device: DeviceHand
 }
 
 /// Reports connections that ended with an error.
-struct Troubles {
+struct FailedConnections {
     log: Log,
     count: AtomicU64,
 }
 
-impl Troubles {
+impl FailedConnections {
     /// Logs the first error, and then whenever the number of errors has doubled.
     fn tell(&self, trouble: &str) {
         let count = self.count.fetch_add(1, Ordering::Relaxed) + 1;
@@ -157,7 +157,7 @@ impl Connection {
             return Some(Err(refusal.into()));
         }
         let Some((1, Value::String(json))) = fields.pop() else {
-            let wrong = Wrong {
+            let wrong = ArgumentError {
                 field: 1,
                 expected: "a string",
             };
@@ -230,8 +230,8 @@ async fn complete(stream: &mut TcpStream, waiting: &mut Vec<u8>) -> Result<Messa
                 waiting.drain(..used);
                 return Ok(message);
             }
-            Err(Trouble::Incomplete(needed)) => needed,
-            Err(Trouble::Malformed(problem)) => return Err(problem),
+            Err(DecodeError::Incomplete(needed)) => needed,
+            Err(DecodeError::Malformed(problem)) => return Err(problem),
         };
         while waiting.len() < needed {
             match stream.read(&mut chunk).await {

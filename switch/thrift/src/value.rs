@@ -70,7 +70,7 @@ pub struct Fields<'a>(pub &'a [(i16, Value)]);
 
 /// A missing or wrong argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wrong {
+pub struct ArgumentError {
     /// The number of the field.
     pub field: i16,
     /// The expected type.
@@ -82,10 +82,10 @@ macro_rules! getters {
         $($(#[$doc])*
         /// # Errors
         /// If the field is missing or has another type.
-        pub fn $name(self, field: i16) -> Result<$type, Wrong> {
+        pub fn $name(self, field: i16) -> Result<$type, ArgumentError> {
             match self.get(field) {
                 Some($pattern) => Ok($value),
-                _ => Err(Wrong { field, expected: $expected }),
+                _ => Err(ArgumentError { field, expected: $expected }),
             }
         })*
     };
@@ -118,13 +118,13 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     /// If the field is missing, has another type, or is not UTF-8.
-    pub fn text(self, field: i16) -> Result<&'a str, Wrong> {
+    pub fn text(self, field: i16) -> Result<&'a str, ArgumentError> {
         let expected = "a string in UTF-8";
-        std::str::from_utf8(self.bytes(field)?).map_err(|_| Wrong { field, expected })
+        std::str::from_utf8(self.bytes(field)?).map_err(|_| ArgumentError { field, expected })
     }
 
     /// A handle; errors are those of [`Fields::i32`].
-    pub fn handle(self, field: i16) -> Result<u32, Wrong> {
+    pub fn handle(self, field: i16) -> Result<u32, ArgumentError> {
         self.i32(field).map(i32::cast_unsigned)
     }
 
@@ -132,10 +132,10 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     /// If the field is missing or not a list of strings.
-    pub fn strings(self, field: i16) -> Result<Vec<Vec<u8>>, Wrong> {
+    pub fn strings(self, field: i16) -> Result<Vec<Vec<u8>>, ArgumentError> {
         let items = self.list(field)?.iter().map(|item| match item {
             Value::String(bytes) => Ok(bytes.clone()),
-            _ => Err(Wrong {
+            _ => Err(ArgumentError {
                 field,
                 expected: "a list of strings",
             }),
@@ -147,10 +147,10 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     /// If the field is missing or not a list of structures.
-    pub fn structs(self, field: i16) -> Result<Vec<Fields<'a>>, Wrong> {
+    pub fn structs(self, field: i16) -> Result<Vec<Fields<'a>>, ArgumentError> {
         let items = self.list(field)?.iter().map(|item| match item {
             Value::Struct(fields) => Ok(Fields(fields)),
-            _ => Err(Wrong {
+            _ => Err(ArgumentError {
                 field,
                 expected: "a list of structs",
             }),

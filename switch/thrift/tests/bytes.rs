@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::common::{Bench, CXT, JSON, Wires, text};
 use p4sched_p4runtime::{DeviceHandle, Job};
 use p4sched_thrift::answer::Failure;
-use p4sched_thrift::protocol::{Message, MessageKind, Trouble, encode, parse};
+use p4sched_thrift::protocol::{DecodeError, Message, MessageKind, encode, parse};
 use p4sched_thrift::value::{Value, kind};
 use p4sched_thrift::{Identity, Log, serve};
 use proptest::prelude::*;
@@ -42,8 +42,8 @@ fn is_judged(bytes: &[u8]) -> Result<(), TestCaseError> {
             let written = encode(&message);
             prop_assert_eq!(parse(&written), Ok((message, written.len())));
         }
-        Err(Trouble::Incomplete(needed)) => prop_assert!(needed > bytes.len()),
-        Err(Trouble::Malformed(reason)) => prop_assert!(!reason.is_empty()),
+        Err(DecodeError::Incomplete(needed)) => prop_assert!(needed > bytes.len()),
+        Err(DecodeError::Malformed(reason)) => prop_assert!(!reason.is_empty()),
     }
     Ok(())
 }
@@ -69,7 +69,7 @@ proptest! {
         prop_assert_eq!(used, bytes.len());
         prop_assert_eq!(encode(&message), bytes.clone());
         let front = &bytes[..cut.index(bytes.len())];
-        prop_assert!(matches!(parse(front), Err(Trouble::Incomplete(needed)) if needed <= bytes.len()));
+        prop_assert!(matches!(parse(front), Err(DecodeError::Incomplete(needed)) if needed <= bytes.len()));
     }
 }
 
@@ -116,17 +116,20 @@ fn what_a_message_declares_is_bounded_before_it_comes() {
         message
     };
     for count in [i32::MAX, -1, 1 << 24] {
-        assert!(matches!(parse(&header(count)), Err(Trouble::Malformed(_))), "{count}");
+        assert!(
+            matches!(parse(&header(count)), Err(DecodeError::Malformed(_))),
+            "{count}"
+        );
     }
     let mut long = call("standard:x", Vec::new());
     long.pop();
     long.extend([kind::STRING, 0, 1]);
     long.extend((1_i32 << 30).to_be_bytes());
-    assert!(matches!(parse(&long), Err(Trouble::Malformed(_))));
+    assert!(matches!(parse(&long), Err(DecodeError::Malformed(_))));
     let mut deep = call("standard:x", Vec::new());
     deep.pop();
     deep.extend([kind::STRUCT, 0, 1].repeat(1000));
-    assert!(matches!(parse(&deep), Err(Trouble::Malformed(_))));
+    assert!(matches!(parse(&deep), Err(DecodeError::Malformed(_))));
 }
 
 /// Starts a server with its device on a thread. Returns its address and the lines of its log.
@@ -175,8 +178,8 @@ fn answer(stream: &mut TcpStream) -> Message {
     loop {
         match parse(&bytes) {
             Ok((message, _)) => return message,
-            Err(Trouble::Malformed(problem)) => panic!("{problem}"),
-            Err(Trouble::Incomplete(_)) => {
+            Err(DecodeError::Malformed(problem)) => panic!("{problem}"),
+            Err(DecodeError::Incomplete(_)) => {
                 let count = stream.read(&mut chunk).expect("an answer");
                 assert!(count > 0, "disconnected");
                 bytes.extend_from_slice(&chunk[..count]);

@@ -30,7 +30,7 @@ struct Args {
     against: Scheme,
     /// Measure: inversions, drops (weighted by urgency) or delay of packets of rank 0.
     #[arg(long, value_enum, default_value = "inversions")]
-    objective: Bad,
+    objective: Badness,
     #[command(flatten)]
     port: PortOptions,
     /// Number of packets in the trace.
@@ -54,18 +54,18 @@ struct Args {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Bad {
+enum Badness {
     Inversions,
     Drops,
     Delay,
 }
 
-impl From<Bad> for Objective {
-    fn from(bad: Bad) -> Objective {
-        match bad {
-            Bad::Inversions => Objective::Inversions,
-            Bad::Drops => Objective::Drops,
-            Bad::Delay => Objective::Delay,
+impl From<Badness> for Objective {
+    fn from(badness: Badness) -> Objective {
+        match badness {
+            Badness::Inversions => Objective::Inversions,
+            Badness::Drops => Objective::Drops,
+            Badness::Delay => Objective::Delay,
         }
     }
 }

@@ -13,7 +13,7 @@ use clap::Parser;
 use p4sched_dataplane::{DROP_PORT, Event, What};
 use p4sched_p4runtime::{DeviceHandle, Job, read_program};
 use p4sched_packet_trace::json;
-use p4sched_packet_trace::text::{Detail, Told, lines};
+use p4sched_packet_trace::text::{Detail, TextOptions, lines};
 use p4sched_packet_trace::way::{Bench, NoPorts};
 use p4sched_packet_trace::{Packet, Reader};
 use p4sched_thrift::Identity;
@@ -129,7 +129,7 @@ fn show(
     events: &[Event],
     ended: bool,
 ) -> io::Result<()> {
-    const TOLD: Told = Told {
+    const OPTIONS: TextOptions = TextOptions {
         detail: Detail::Trace,
         data_bytes: DATA_BYTES,
     };
@@ -147,7 +147,7 @@ fn show(
             0 => String::new(),
             copy => format!("copy {copy}: "),
         };
-        for (_, text) in lines(event, TOLD) {
+        for (_, text) in lines(event, OPTIONS) {
             writeln!(out, "  {copy}{}", text.replace("\n* ", "\n      "))?;
         }
     }

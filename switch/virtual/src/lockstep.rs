@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use p4sched_dataplane::Nanos;
-use p4sched_p4runtime::{Job, Said, Streams};
+use p4sched_p4runtime::{Job, MessageCounts, Streams};
 use p4sched_proto::p4sched::v1::{Conversation, ParticipateRequest, ParticipateResponse};
 
 use crate::world::{World, WorldError};
@@ -52,7 +52,7 @@ struct Wait {
 }
 
 /// A switch, as controllers see it.
-pub struct Spoken {
+pub struct ControlledSwitch {
     /// Device id in P4Runtime.
     pub device_id: u64,
     /// Streams of its controllers.
@@ -61,10 +61,10 @@ pub struct Spoken {
     pub jobs: Receiver<Job>,
 }
 
-impl Spoken {
-    fn said(&self, conversation: &Conversation) -> Option<Said> {
+impl ControlledSwitch {
+    fn counts(&self, conversation: &Conversation) -> Option<MessageCounts> {
         let id = u128::from(conversation.election_id_high) << 64 | u128::from(conversation.election_id_low);
-        self.streams.said(id)
+        self.streams.message_counts(id)
     }
 }
 
@@ -82,7 +82,7 @@ pub struct Settings {
 pub struct LockStep {
     world: World,
     messages: Receiver<Message>,
-    switches: Vec<Spoken>,
+    switches: Vec<ControlledSwitch>,
     settings: Settings,
     participants: BTreeMap<u64, Participant>,
     /// Number of waits so far.
@@ -108,7 +108,12 @@ enum Next {
 
 impl LockStep {
     /// A lock step at time 0. `switches` must have the order of the network.
-    pub fn new(world: World, messages: Receiver<Message>, switches: Vec<Spoken>, settings: Settings) -> LockStep {
+    pub fn new(
+        world: World,
+        messages: Receiver<Message>,
+        switches: Vec<ControlledSwitch>,
+        settings: Settings,
+    ) -> LockStep {
         LockStep {
             world,
             messages,
@@ -186,7 +191,7 @@ impl LockStep {
         if self.broken.is_some() || self.on_its_way().is_some() {
             return Next::Stand;
         }
-        if let Some(id) = self.spoken_to() {
+        if let Some(id) = self.longest_waiting_with_messages() {
             return Next::Tell(id);
         }
         let waited_for = self.due().map(|(until, ..)| until);
@@ -217,14 +222,14 @@ impl LockStep {
     }
 
     /// The conversations of waiting participants, with the numbers of messages on their streams.
-    fn conversations(&self) -> impl Iterator<Item = (u64, &Wait, &Conversation, Said)> {
+    fn conversations(&self) -> impl Iterator<Item = (u64, &Wait, &Conversation, MessageCounts)> {
         let waiting = self.participants.iter();
         let waiting = waiting.filter_map(|(&id, participant)| Some((id, participant.waits.as_ref()?)));
         waiting.flat_map(move |(id, wait)| {
             let found = wait.asked.conversations.iter();
             found.filter_map(move |told| {
                 let switch = self.switches.iter().find(|switch| switch.device_id == told.device_id)?;
-                Some((id, wait, told, switch.said(told)?))
+                Some((id, wait, told, switch.counts(told)?))
             })
         })
     }
@@ -232,24 +237,24 @@ impl LockStep {
     /// A device for which a switch has not yet taken all messages of a participant, and the number of missing messages.
     fn on_its_way(&self) -> Option<(u64, u64)> {
         let mut all = self.conversations();
-        let found = all.find(|(_, _, told, said)| said.by_controller < told.to_switch)?;
+        let found = all.find(|(_, _, told, counts)| counts.by_controller < told.to_switch)?;
         Some((found.2.device_id, found.2.to_switch - found.3.by_controller))
     }
 
     /// The participant that has waited longest, among those with unread messages from their switches.
-    fn spoken_to(&self) -> Option<u64> {
-        let spoken_to = self.conversations();
-        let unheard = spoken_to.filter(|(_, _, told, said)| said.by_switch > told.from_switch);
+    fn longest_waiting_with_messages(&self) -> Option<u64> {
+        let longest_waiting_with_messages = self.conversations();
+        let unheard = longest_waiting_with_messages.filter(|(_, _, told, counts)| counts.by_switch > told.from_switch);
         unheard.map(|(id, wait, ..)| (wait.since, id)).min().map(|(_, id)| id)
     }
 
     /// Answers a waiting participant.
     fn tell(&mut self, id: u64) {
         let now_ns = self.world.now();
-        let said = self.conversations().filter(|(of, ..)| *of == id);
-        let conversations = said.map(|(_, _, told, said)| Conversation {
-            from_switch: said.by_switch,
-            to_switch: said.by_controller,
+        let counts = self.conversations().filter(|(of, ..)| *of == id);
+        let conversations = counts.map(|(_, _, told, counts)| Conversation {
+            from_switch: counts.by_switch,
+            to_switch: counts.by_controller,
             ..*told
         });
         let conversations = conversations.collect();

@@ -17,7 +17,7 @@ use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
 
 use crate::host::Host;
-use crate::lockstep::{LockStep, Message, Settings, Spoken};
+use crate::lockstep::{ControlledSwitch, LockStep, Message, Settings};
 use crate::service::{Served, Service};
 use crate::world::World;
 
@@ -68,7 +68,7 @@ impl Network {
     ) -> Result<Network, StartError> {
         let (messages, heard) = mpsc::channel();
         let (over, _) = watch::channel(false);
-        let (mut devices, mut spoken, mut switches) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut devices, mut controlled, mut switches) = (Vec::new(), Vec::new(), Vec::new());
         for (place, switch) in topology.switches.iter().enumerate() {
             let port = first_port.map_or(0, |first| first.saturating_add(place as u16));
             let (listener, address) = listen(SocketAddr::new(address.ip(), port)).await?;
@@ -83,7 +83,7 @@ impl Network {
             let notify = move |notification| to_controllers.notify(&notification);
             devices.push(Device::new(device_id, engine, Box::new(notify)));
             let (jobs, waiting) = mpsc::channel();
-            spoken.push(Spoken {
+            controlled.push(ControlledSwitch {
                 device_id,
                 streams: Arc::clone(&streams),
                 jobs: waiting,
@@ -123,7 +123,7 @@ impl Network {
         Ok(Network {
             address,
             switches,
-            lock_step: LockStep::new(world, heard, spoken, settings),
+            lock_step: LockStep::new(world, heard, controlled, settings),
             messages,
             over,
         })

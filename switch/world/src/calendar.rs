@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 use p4sched_traffic_manager::Nanos;
 
 /// An event. The default value is never read.
-pub trait Happening: Copy + Default + Ord {
+pub trait CalendarEvent: Copy + Default + Ord {
     /// The type of a rank. With the unit type, simultaneous events are in the order of planning.
     type Rank: Ord;
     /// The rank among simultaneous events.
@@ -75,7 +75,7 @@ fn place(slot: u64) -> usize {
     slot as usize % SLOTS
 }
 
-impl<E: Happening> Calendar<E> {
+impl<E: CalendarEvent> Calendar<E> {
     /// An empty calendar. It is fastest if there is about one event every `gap` ns.
     pub fn new(gap: Nanos) -> Calendar<E> {
         let empty = Slot {
@@ -236,7 +236,7 @@ mod tests {
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
     struct Ranked(u32);
 
-    impl Happening for Ranked {
+    impl CalendarEvent for Ranked {
         type Rank = u32;
 
         fn rank(self) -> u32 {
@@ -248,7 +248,7 @@ mod tests {
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
     struct Plain(u32);
 
-    impl Happening for Plain {
+    impl CalendarEvent for Plain {
         type Rank = ();
 
         fn rank(self) {}
@@ -256,7 +256,7 @@ mod tests {
 
     /// Plans events with these delays and takes some of them meanwhile. Returns the times and numbers of the planned
     /// events and of the taken events. `number` makes an event from its number.
-    fn happen<E: Happening>(delays: &[u64], gap: u64, number: impl Fn(u32) -> E) -> [Vec<(Nanos, E)>; 2] {
+    fn happen<E: CalendarEvent>(delays: &[u64], gap: u64, number: impl Fn(u32) -> E) -> [Vec<(Nanos, E)>; 2] {
         let mut calendar = Calendar::new(gap);
         let (mut planned, mut happened) = (Vec::new(), Vec::new());
         let mut now = 0;

@@ -178,7 +178,7 @@ fn built(
 ) -> Result<Topology, TopologyError> {
     let description: Description = serde_json::from_str(description)
         .map_err(|error| TopologyError(format!("mininet-topos/shapes/{shape}.json: {error}")))?;
-    let mut known = Known::default();
+    let mut known = Variables::default();
     for &(name, value) in numbers {
         let (least, most) = description.numbers[name];
         let what = format!("{shape}: {name}");
@@ -216,11 +216,11 @@ fn built(
     Ok(building.finished())
 }
 
-/// Known numbers and variables; the innermost is last.
+/// Numbers and variables by name; the innermost is last.
 #[derive(Default)]
-struct Known<'a>(Vec<(&'a str, u32)>);
+struct Variables<'a>(Vec<(&'a str, u32)>);
 
-impl<'a> Known<'a> {
+impl<'a> Variables<'a> {
     fn set(&mut self, name: &'a str, value: u32) {
         self.0.push((name, value));
     }
@@ -241,8 +241,8 @@ impl<'a> Known<'a> {
 }
 
 /// Calls `made` for each combination of values of the variables.
-fn passes<'a>(each: &'a Each, known: &mut Known<'a>, made: &mut dyn FnMut(&mut Known<'a>)) {
-    fn pass<'a>(each: &'a Each, from: usize, known: &mut Known<'a>, made: &mut dyn FnMut(&mut Known<'a>)) {
+fn passes<'a>(each: &'a Each, known: &mut Variables<'a>, made: &mut dyn FnMut(&mut Variables<'a>)) {
+    fn pass<'a>(each: &'a Each, from: usize, known: &mut Variables<'a>, made: &mut dyn FnMut(&mut Variables<'a>)) {
         let Some((name, most)) = each.get_index(from) else {
             return made(known);
         };
@@ -269,13 +269,13 @@ struct Building<'a> {
 }
 
 impl<'a> Building<'a> {
-    fn switch(&mut self, kind: &'a str, each: &Each, known: &Known) {
+    fn switch(&mut self, kind: &'a str, each: &Each, known: &Variables) {
         let node = self.topology.switch(format!("s{}", self.topology.switches.len() + 1));
         let which = each.keys().map(|name| known.value(name)).collect();
         self.switches.insert((kind, which), node);
     }
 
-    fn piece(&mut self, piece: &'a Piece, known: &mut Known<'a>) {
+    fn piece(&mut self, piece: &'a Piece, known: &mut Variables<'a>) {
         let cable = self.cables.iter().find(|(name, _)| *name == piece.cable);
         let cable = cable
             .unwrap_or_else(|| panic!("mininet-topos/shapes: there is no cable '{}'", piece.cable))
@@ -302,7 +302,7 @@ impl<'a> Building<'a> {
     }
 
     /// A switch and its port, from a text such as `leaf l: hosts + s`.
-    fn end(&self, told: &'a str, known: &Known) -> (Node, u16) {
+    fn end(&self, told: &'a str, known: &Variables) -> (Node, u16) {
         let (switch, port) = told.split_once(':').unwrap_or((told, "0"));
         let mut words = switch.split_whitespace();
         let kind = words.next().unwrap_or_default();

@@ -14,7 +14,7 @@ use std::fmt::Debug;
 use p4sched_traffic_manager::{Nanos, Port};
 
 use crate::account::Account;
-use crate::calendar::{Calendar, Happening};
+use crate::calendar::{Calendar, CalendarEvent};
 use crate::topology::{Node, Topology};
 use crate::wire::InTransit;
 
@@ -46,7 +46,7 @@ pub trait Timer: Copy + Debug + Ord {
     fn rank(event: Event<Self>) -> Self::Rank;
 }
 
-impl<T: Timer> Happening for Event<T> {
+impl<T: Timer> CalendarEvent for Event<T> {
     type Rank = T::Rank;
 
     #[inline]

@@ -31,7 +31,7 @@ pub use refusal::{
     CounterCode, CrcCode, MeterCode, MirroringCode, PortCode, Refusal, RegisterCode, ReplicationCode, SwapCode,
     TableCode, ValueSetCode,
 };
-pub use tables::{EntryRow, KeyParam, Life, RowAction};
+pub use tables::{EntryRow, IdleTimeout, KeyParam, RowAction};
 
 use crate::forwarding::Forwarding;
 use crate::idle;

@@ -48,7 +48,7 @@ pub enum RowAction {
 
 /// The idle timeout of an entry, in ms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Life {
+pub struct IdleTimeout {
     /// Time without a hit after which the entry counts as idle.
     pub timeout_ms: i32,
     /// Time since the last hit.
@@ -64,7 +64,7 @@ pub struct EntryRow {
     pub priority: i32,
     pub action: RowAction,
     /// `None` without an idle timeout.
-    pub life: Option<Life>,
+    pub life: Option<IdleTimeout>,
 }
 
 fn bad_key(fault: Fault) -> Refusal {
@@ -473,7 +473,7 @@ impl Runtime<'_> {
                 -1
             },
             action,
-            life: (timeout > 0).then(|| Life {
+            life: (timeout > 0).then(|| IdleTimeout {
                 timeout_ms: millis(timeout),
                 since_hit_ms: millis(self.now.saturating_sub(hit).cast_signed()),
             }),

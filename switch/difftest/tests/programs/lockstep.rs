@@ -337,7 +337,7 @@ impl<'a> Lockstep<'a> {
             });
         }
         if self.worker_runs
-            && let Some(told) = model.model().told_length(self.now)
+            && let Some(told) = model.model().length_from_worker(self.now)
         {
             compared.push(Compared {
                 name: "length that the worker told",

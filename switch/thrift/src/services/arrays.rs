@@ -4,12 +4,12 @@ use p4sched_dataplane::{Count, MeterConfig};
 use p4sched_device::bmv2::{CrcParameters, MeterCode, Runtime};
 
 use crate::answer::{Failure, Outcome};
-use crate::value::{Fields, Value, Wrong, kind};
+use crate::value::{ArgumentError, Fields, Value, kind};
 
 const MICROS_PER_SECOND: f64 = 1e6;
 
 /// Decodes a `BmCounterValue`.
-pub fn count_of(value: Fields<'_>) -> Result<Count, Wrong> {
+pub fn count_of(value: Fields<'_>) -> Result<Count, ArgumentError> {
     Ok(Count {
         bytes: value.i64(1)?.cast_unsigned(),
         packets: value.i64(2)?.cast_unsigned(),
@@ -26,9 +26,9 @@ pub fn count_value(count: Count) -> Value {
 
 /// Decodes a list of `BmMeterRateConfig`: the committed and the peak rate, in units per microsecond. `None` if there
 /// are not two, or if a rate or burst is negative.
-pub fn meter_of(rates: &[Fields<'_>]) -> Result<Option<MeterConfig>, Wrong> {
+pub fn meter_of(rates: &[Fields<'_>]) -> Result<Option<MeterConfig>, ArgumentError> {
     let [committed, peak] = rates else { return Ok(None) };
-    let rate = |rate: Fields<'_>| -> Result<Option<(u64, u64)>, Wrong> {
+    let rate = |rate: Fields<'_>| -> Result<Option<(u64, u64)>, ArgumentError> {
         let (units, burst) = (rate.double(1)?, rate.i32(2)?);
         let fits = units.is_finite() && units >= 0.0;
         // Rounds to whole units per second; larger rates are cut to the largest `i64`.
@@ -157,7 +157,10 @@ fn registers_and_more(method: &str, args: Fields<'_>, runtime: &mut Runtime<'_>)
 }
 
 /// Decodes a `BmCrc16Config` or `BmCrc32Config`.
-fn crc_of(config: Fields<'_>, number: impl Fn(i16) -> Result<u64, Wrong>) -> Result<CrcParameters, Wrong> {
+fn crc_of(
+    config: Fields<'_>,
+    number: impl Fn(i16) -> Result<u64, ArgumentError>,
+) -> Result<CrcParameters, ArgumentError> {
     Ok(CrcParameters {
         polynomial: number(1)?,
         initial: number(2)?,

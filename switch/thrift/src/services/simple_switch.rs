@@ -6,7 +6,7 @@ use p4sched_device::bmv2::{Mirror, Queues, Runtime};
 use p4sched_device::{Device, Ports};
 
 use crate::answer::{Failure, Outcome};
-use crate::value::{Fields, Value, Wrong};
+use crate::value::{ArgumentError, Fields, Value};
 
 const NANOS_PER_MICRO: u64 = 1000;
 
@@ -48,7 +48,7 @@ fn methods_of_queues(
     args: Fields<'_>,
     device: &mut Device,
     now: Nanos,
-) -> Result<Option<Outcome>, Wrong> {
+) -> Result<Option<Outcome>, ArgumentError> {
     let all = Queues {
         port: None,
         priority: None,
@@ -57,7 +57,7 @@ fn methods_of_queues(
         port: Some(port),
         ..all
     };
-    let one = || -> Result<Queues, Wrong> {
+    let one = || -> Result<Queues, ArgumentError> {
         Ok(Queues {
             port: Some(args.i32(1)?),
             priority: Some(args.i32(2)?),

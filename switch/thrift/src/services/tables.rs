@@ -4,7 +4,7 @@ use p4sched_device::bmv2::{EntryRow, KeyParam, RowAction, Runtime, TableCode};
 
 use super::arrays::{count_of, count_value, meter_of, meter_value};
 use crate::answer::{Failure, Outcome};
-use crate::value::{Fields, Value, Wrong};
+use crate::value::{ArgumentError, Fields, Value};
 
 /// Kinds of matches, with the numbers of `BmMatchParamType`.
 mod match_kind {
@@ -24,7 +24,7 @@ mod action_kind {
 }
 
 /// Decodes a field of a key: its kind, and the structure for this kind.
-fn param_of(param: Fields<'_>) -> Result<KeyParam, Wrong> {
+fn param_of(param: Fields<'_>) -> Result<KeyParam, ArgumentError> {
     let kind = param.i32(1)?;
     let inner = |number| param.fields(number);
     Ok(match kind {
@@ -34,7 +34,7 @@ fn param_of(param: Fields<'_>) -> Result<KeyParam, Wrong> {
         match_kind::VALID => KeyParam::Valid(inner(5)?.bool(1)?),
         match_kind::RANGE => KeyParam::Range(inner(6)?.bytes(1)?.to_vec(), inner(6)?.bytes(2)?.to_vec()),
         _ => {
-            return Err(Wrong {
+            return Err(ArgumentError {
                 field: 1,
                 expected: "a kind of match, 0 to 4",
             });
@@ -54,7 +54,7 @@ fn param_value(param: KeyParam) -> Value {
     Value::Struct(vec![(1, Value::I32(kind)), (number, Value::Struct(fields))])
 }
 
-fn key_of(args: Fields<'_>, number: i16) -> Result<Vec<KeyParam>, Wrong> {
+fn key_of(args: Fields<'_>, number: i16) -> Result<Vec<KeyParam>, ArgumentError> {
     args.structs(number)?.into_iter().map(param_of).collect()
 }
 
@@ -65,7 +65,7 @@ fn priority_of(args: Fields<'_>, number: i16) -> i32 {
 }
 
 /// An action: one argument has its name, the next one its parameters.
-fn action_of(args: Fields<'_>, number: i16) -> Result<RowAction, Wrong> {
+fn action_of(args: Fields<'_>, number: i16) -> Result<RowAction, ArgumentError> {
     Ok(RowAction::Action(
         args.text(number)?.to_owned(),
         args.strings(number + 1)?,
@@ -115,7 +115,7 @@ pub fn call(method: &str, args: Fields<'_>, runtime: &mut Runtime<'_>) -> Option
     entries(method, args, runtime).unwrap_or_else(|failure| Some(Err(failure)))
 }
 
-type Found = Result<Option<Outcome>, Failure>;
+type Outcomes = Result<Option<Outcome>, Failure>;
 
 /// Adds an entry; `options` is the number of the argument with its priority.
 fn add(args: Fields<'_>, runtime: &mut Runtime<'_>, action: &RowAction, options: i16) -> Result<Outcome, Failure> {
@@ -125,7 +125,7 @@ fn add(args: Fields<'_>, runtime: &mut Runtime<'_>, action: &RowAction, options:
 }
 
 /// The methods; argument 2 is the table.
-fn entries(method: &str, args: Fields<'_>, runtime: &mut Runtime<'_>) -> Found {
+fn entries(method: &str, args: Fields<'_>, runtime: &mut Runtime<'_>) -> Outcomes {
     let table = || args.text(2);
     let done = Ok(None);
     Ok(Some(match method {
@@ -187,7 +187,7 @@ fn entries(method: &str, args: Fields<'_>, runtime: &mut Runtime<'_>) -> Found {
     }))
 }
 
-fn direct(method: &str, args: Fields<'_>, runtime: &mut Runtime<'_>) -> Found {
+fn direct(method: &str, args: Fields<'_>, runtime: &mut Runtime<'_>) -> Outcomes {
     let table = || args.text(2);
     let done = Ok(None);
     Ok(Some(match method {

@@ -63,7 +63,7 @@ pub(crate) struct TcpSender {
     /// Time at which data was last sent.
     pub(super) wrote: Nanos,
     /// Whether the next new segment tells the receiver that the window was reduced.
-    pub(super) tells_reduction: bool,
+    pub(super) announces_reduction: bool,
     /// pFabric: whether it sends one byte at a time, until a byte is acknowledged.
     pub(super) probing: bool,
 }
@@ -89,7 +89,7 @@ impl TcpSender {
             round_trip: RoundTrip::default(),
             timers: Deadlines::default(),
             wrote: 0,
-            tells_reduction: false,
+            announces_reduction: false,
             probing: false,
             config,
         }
@@ -141,7 +141,7 @@ impl TcpSender {
         self.window.ssthresh = self.control.reduced(self.window.cwnd, cause);
         self.window.credit = 0;
         self.timers.tail_probe = None;
-        self.tells_reduction = self.config.ecn;
+        self.announces_reduction = self.config.ecn;
     }
 
     /// Halves the window for each timeout of idle time, to at least `least` (RFC 2861; Linux, tcp_cwnd_restart). An
@@ -194,7 +194,7 @@ impl TcpSender {
             seq: self.first_byte(index),
             len: if self.probing { 1 } else { self.len(index) as u32 },
             ecn: if capable { Ecn::Ect } else { Ecn::NotEct },
-            cwr: is_new && std::mem::take(&mut self.tells_reduction),
+            cwr: is_new && std::mem::take(&mut self.announces_reduction),
             ..self.header(now, Kind::Data)
         });
         self.reduction.sent += u32::from(self.is_reducing());

@@ -129,6 +129,6 @@ impl TcpSender {
         (self.timers.tail_probe, self.timers.reordering) = (None, None);
         self.window.cwnd = self.in_flight() + 1;
         self.window.credit = 0;
-        self.tells_reduction = self.config.ecn;
+        self.announces_reduction = self.config.ecn;
     }
 }
