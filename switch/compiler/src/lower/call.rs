@@ -1,5 +1,5 @@
-//! Inlining of functions, actions and sub-controls: parameters are bound to the places of their arguments where that
-//! means the same as copying in and out (specification section 6.8), and to new variables where it does not.
+//! Inlining of functions, actions and sub-controls. A parameter is bound to the place of its argument if that has the
+//! same result as copying in and out (specification section 6.8), and otherwise to a new variable.
 
 use super::{
     FrameRef, Lowerer, Object, ReturnTo,
@@ -15,13 +15,13 @@ use crate::{
     },
 };
 
-/// An argument, evaluated in the caller.
+/// An argument after its evaluation in the caller.
 struct Bound {
     var: VarId,
     value: Value,
-    /// Destination of the result after the call.
+    /// Result and its destination, copied after the call.
     copy_out: Option<(Loc, Loc)>,
-    /// Headers to be made invalid first.
+    /// Headers to make invalid before the call.
     clear: Option<Loc>,
 }
 

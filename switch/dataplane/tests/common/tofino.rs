@@ -24,7 +24,7 @@ pub fn field(header: &str, name: &str) -> Value {
     json!({"type": "field", "value": [header, name]})
 }
 
-/// A field of the ingress header. The functions below: of the egress header, of the traffic manager's metadata, a local.
+/// A field of the ingress header. The next ones: egress header, metadata of the traffic manager, a local.
 pub fn h(name: &str) -> Value {
     field("h", name)
 }
