@@ -305,7 +305,7 @@ fn defines(args: &Args) -> Result<Vec<Define>, String> {
     Ok(list)
 }
 
-/// Message of the operating system; `missing` is the name of the path if it does not exist.
+/// Message of the operating system. If the path does not exist, `missing` says what kind of thing is missing.
 fn reason(error: &io::Error, missing: &str) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => format!("there is no such {missing}"),

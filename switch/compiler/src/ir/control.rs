@@ -62,7 +62,7 @@ pub enum Outcome {
     /// The same after every outcome.
     Any,
     HitMiss(Vec<Stmt>, Vec<Stmt>),
-    /// Statements by action; then those for all other actions, with the last action.
+    /// Statements by action, and the statements after any other action.
     Action(Vec<(Vec<SourceAction>, Vec<Stmt>)>, Vec<Stmt>),
 }
 

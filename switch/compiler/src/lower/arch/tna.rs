@@ -32,7 +32,7 @@ const METADATA: [(&str, &str); 7] = [
     ("egress_intrinsic_metadata_for_output_port_t", "eg_intr_md_for_oport"),
     ("ghost_intrinsic_metadata_t", "gh_intr_md"),
 ];
-/// Names of the parser's metadata at ingress and at egress.
+/// Names of metadata headers at ingress and at egress.
 const FROM_PARSER: [&str; 2] = ["ig_intr_md_from_prsr", "eg_intr_md_from_prsr"];
 const FOR_DEPARSER: [&str; 2] = ["ig_intr_md_for_dprsr", "eg_intr_md_for_dprsr"];
 /// Headers in front of the frame, which the parsers extract.

@@ -9,7 +9,7 @@ use crate::{
 /// `@name`, `@name(...)` or `@name[...]`.
 #[derive(Clone, Debug)]
 pub struct Annotation {
-    /// The name, dots included.
+    /// Name, with its dots.
     pub name: Symbol,
     /// Text after the name.
     pub body: AnnotationBody,
@@ -43,7 +43,7 @@ impl Direction {
         matches!(self, Direction::Out | Direction::InOut)
     }
 
-    /// The keyword, followed by a space where there is one.
+    /// The keyword, followed by a space if there is one.
     #[must_use]
     pub fn text(self) -> &'static str {
         match self {
@@ -82,7 +82,7 @@ pub struct Decl {
 }
 
 impl Decl {
-    /// A declaration whose place is that of its name.
+    /// A declaration whose place is the place of its name.
     pub(crate) fn new(annotations: Vec<Annotation>, name: Ident, kind: DeclKind) -> Decl {
         let span = name.span;
         Decl {
@@ -108,7 +108,7 @@ pub enum DeclKind {
     Const(TypeExpr, Expr),
     /// `T x = e`
     Variable(TypeExpr, Option<Expr>),
-    /// `T(args) x`, with the methods in `= { ... }`
+    /// `T(args) x`, with methods in `= { ... }`
     Instance(TypeExpr, Vec<Arg>, Vec<Decl>),
     /// `typedef T x`, or `type T x` (true)
     Typedef(TypeExpr, bool),
@@ -143,13 +143,13 @@ pub enum DeclKind {
 #[derive(Clone, Debug)]
 pub struct Method {
     pub annotations: Vec<Annotation>,
-    /// Name; that of the extern for a constructor.
+    /// Name; for a constructor the name of the extern.
     pub name: Ident,
     pub type_params: Vec<Ident>,
     /// Result type; `None` for a constructor.
     pub result: Option<TypeExpr>,
     pub params: Vec<Param>,
-    /// `abstract`: the program gives the body with each instance.
+    /// `abstract`: each instance in the program has a body for it.
     pub is_abstract: bool,
 }
 
@@ -162,7 +162,7 @@ pub struct Signature {
     pub constructor: Vec<Param>,
 }
 
-/// The inside of a parser.
+/// Body of a parser.
 #[derive(Clone, Debug)]
 pub struct ParserBody {
     pub locals: Vec<Decl>,
@@ -188,7 +188,7 @@ pub enum Transition {
     Select(Vec<Expr>, Vec<(Expr, Ident)>, Span),
 }
 
-/// The inside of a control.
+/// Body of a control.
 #[derive(Clone, Debug)]
 pub struct ControlBody {
     pub locals: Vec<Decl>,
@@ -203,7 +203,7 @@ pub struct TableProperty {
     pub value: PropertyValue,
 }
 
-/// The value of a table's property.
+/// Value of a table property.
 #[derive(Clone, Debug)]
 pub enum PropertyValue {
     /// `key = { e : kind @annotations; }`
@@ -212,7 +212,7 @@ pub enum PropertyValue {
     Actions(Vec<(Vec<Annotation>, Expr)>),
     /// `entries = { ... }`
     Entries(Vec<Entry>),
-    /// Any other.
+    /// Any other property
     Expr(Expr),
 }
 
@@ -222,7 +222,7 @@ pub struct Entry {
     pub annotations: Vec<Annotation>,
     /// `priority = e`
     pub priority: Option<Expr>,
-    /// Keys of its match.
+    /// Keys of the entry.
     pub keys: Vec<Expr>,
     pub action: Expr,
     pub span: Span,
@@ -243,7 +243,7 @@ pub struct Block {
 
 #[derive(Clone, Debug)]
 pub enum StmtKind {
-    /// `;`
+    /// An empty statement: `;`
     Empty,
     /// `a = b`, or `a op= b`
     Assign(Expr, Option<BinaryOp>, Expr),
@@ -264,12 +264,11 @@ pub enum StmtKind {
     Decl(Box<Decl>),
 }
 
-/// A label of a `switch` with its block; no block means that it falls through.
+/// A label of a `switch` and its block; without a block it falls through.
 #[derive(Clone, Debug)]
 pub struct SwitchCase {
     /// The label; `None` for `default`.
     pub label: Option<Expr>,
     pub span: Span,
-    /// Statements.
     pub block: Option<Block>,
 }
