@@ -4,7 +4,6 @@ use std::fmt;
 
 use crate::source::{Position, SourceMap, Span};
 
-/// Severity of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
     /// Stops the compilation: no output is written.

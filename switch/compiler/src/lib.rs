@@ -39,10 +39,8 @@ pub struct Input<'a> {
     pub text: &'a str,
 }
 
-/// Options of a compilation.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Architecture of the program.
     pub arch: Arch,
     /// Macros defined before the first line.
     pub defines: Vec<Define>,
@@ -52,12 +50,10 @@ pub struct Options {
     pub warnings_as_errors: Vec<String>,
 }
 
-/// Result of a compilation.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     /// BMv2 JSON.
     pub json: String,
-    /// P4Info.
     pub p4info: P4Info,
     pub warnings: Diagnostics,
 }

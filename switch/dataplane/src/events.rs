@@ -147,7 +147,6 @@ pub enum Loss {
     Resubmissions,
     /// It belongs to a program that is no longer loaded.
     OtherProgram,
-    /// The queue is full.
     QueueFull,
     /// The queue pushed it out for another packet.
     PushedOut,
@@ -222,10 +221,8 @@ pub enum What {
         /// Name; a condition in an action has none.
         #[serde(skip_serializing_if = "Option::is_none")]
         condition: Option<String>,
-        /// Place in the source.
         #[serde(skip_serializing_if = "Option::is_none")]
         source: Option<Source>,
-        /// True if it holds.
         holds: bool,
     },
     /// A table was applied.
@@ -234,7 +231,6 @@ pub enum What {
         key: Vec<Named>,
         /// True if an entry matched.
         hit: bool,
-        /// The matching entry.
         #[serde(skip_serializing_if = "Option::is_none")]
         entry: Option<Matched>,
     },
@@ -250,10 +246,7 @@ pub enum What {
         member: Option<u32>,
     },
     /// A statement of the program runs.
-    Statement {
-        /// Place in the source.
-        source: Source,
-    },
+    Statement { source: Source },
     /// The value of a field changed.
     Changed {
         field: String,
@@ -323,12 +316,10 @@ pub enum What {
         queue: u8,
         /// Packets that stay in the queue.
         length: u32,
-        /// Waiting time.
         waited_ns: Nanos,
     },
     /// The deparser wrote the frame.
     Deparsed {
-        /// Headers in order.
         headers: Vec<String>,
         /// Length of the frame.
         bytes: usize,

@@ -89,7 +89,6 @@ pub struct Queueing {
 #[derive(Debug)]
 pub struct Enqueue {
     pub packet: Packet,
-    /// Egress port.
     pub port: Port,
     /// Queue: 0..=7, 7 the most urgent, from `standard_metadata.priority`.
     pub priority: u8,
@@ -116,7 +115,6 @@ impl Recirculated {
         self.packet.id()
     }
 
-    /// Bytes of the frame.
     pub fn frame_len(&self) -> u32 {
         self.packet.body.frame.len() as u32
     }
@@ -125,7 +123,6 @@ impl Recirculated {
 /// A frame to send.
 #[derive(Debug)]
 pub struct Transmit {
-    /// Output port.
     pub port: Port,
     /// Bytes, from the destination address on. Give the buffer back with
     /// [`Pipeline::recycle_frame`](crate::Pipeline::recycle_frame).
@@ -150,7 +147,6 @@ pub struct Outcomes {
     pub recirculate: Vec<Recirculated>,
     /// The frame from egress, unless it was dropped or recirculated.
     pub frame: Option<Transmit>,
-    /// Digests for the controller.
     pub digests: Vec<DigestMessage>,
     /// True if the packet itself (not a clone) was dropped.
     pub dropped: bool,

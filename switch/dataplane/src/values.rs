@@ -53,7 +53,6 @@ pub enum MatchKind {
     Valid,
 }
 
-/// A key field of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyField {
     /// Name in the P4 program.
@@ -63,7 +62,6 @@ pub struct KeyField {
     pub width: u32,
 }
 
-/// A table entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryView {
     pub handle: EntryHandle,

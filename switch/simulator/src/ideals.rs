@@ -14,7 +14,7 @@ pub const SETTINGS: &str = "queues, queue_size, log_bytes_per_round, quantum_byt
 /// Default round of AFQ: the smallest power of two that a full frame fits into.
 const LOG_BYTES_PER_ROUND: u32 = 11;
 
-/// Disciplines with one buffer that no scheme has as its name.
+/// Disciplines with one buffer, except those with the name of a scheme: the scheme has a program.
 fn all() -> impl Iterator<Item = Discipline> {
     let disciplines = DISCIPLINES.iter().copied();
     disciplines.filter(|&one| one_buffer(one) && Scheme::named(&name(one)).is_none())

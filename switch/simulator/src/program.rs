@@ -25,7 +25,6 @@ pub enum ProgramError {
     #[error("{file}: the compiler's JSON does not load: {error}")]
     Load {
         file: String,
-        /// Error in the JSON.
         error: p4sched_dataplane::LoadError,
     },
     /// The program lacks a table or counter that every program of this project has.

@@ -6,7 +6,6 @@ use p4sched_schedulers::{Config, ConfigError, Model, Nanos, Packet, Scheduler, V
 /// log2 of 256 bytes: the programs count start times in this unit.
 const START_TIME_SHIFT: u32 = 8;
 
-/// The model of a port.
 #[derive(Clone, Debug)]
 pub enum Ranked {
     /// Ranks come from the packets.
@@ -29,7 +28,6 @@ impl Ranked {
         })
     }
 
-    /// The scheduler.
     pub fn model(&self) -> &Model {
         match self {
             Ranked::Given(model) => model,

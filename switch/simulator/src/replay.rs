@@ -50,11 +50,9 @@ pub enum ReplayError {
 /// Largest queue size and target length that the P4 programs take: 16 bits.
 const MAX_P4_PACKETS: usize = 65_535;
 
-/// Scheduler at the port.
 #[derive(Debug)]
 pub enum Scheduler<'a> {
     Model(Config),
-    /// The compiled program.
     Program {
         program: &'a Program,
         parameters: Parameters,

@@ -126,7 +126,6 @@ pub struct Switch {
     counters: DecisionCounters,
 }
 
-/// The table of routes.
 pub const ROUTES: &str = "forwarding.ipv4_routes";
 
 /// Unwraps the id of a name that every program of this project has.
@@ -209,7 +208,6 @@ impl Switch {
         Some(pipeline)
     }
 
-    /// Target of the program.
     pub fn target(&self) -> Target {
         self.target
     }
@@ -433,7 +431,6 @@ impl Switch {
         self.engine.balance().dropped()
     }
 
-    /// Counters of a port.
     pub fn counts(&self, port: Port) -> Counts {
         let stats = self.engine.queue_stats(port);
         let first = usize::from(port) << 3;

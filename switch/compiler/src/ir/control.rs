@@ -5,16 +5,13 @@ use num_bigint::BigInt;
 use super::{Expr, FieldRef, HeaderRef};
 use crate::{source::Span, syntax::token::Symbol, typed::types::ActionId as SourceAction};
 
-/// An argument of a primitive.
 #[derive(Clone, Debug)]
 pub enum Arg {
     Value(Expr),
     /// A field to write.
     Target(FieldRef),
     Header(HeaderRef),
-    /// A header stack.
     Stack(usize),
-    /// A header union.
     Union(usize),
     UnionStack(usize),
     /// Another named object: its kind (`register_array`, `calculation`, ...) and name.
@@ -22,7 +19,6 @@ pub enum Arg {
     /// A number without a width, such as the target of a jump.
     Number(BigInt),
     Text(Symbol),
-    /// Several values.
     Values(Vec<Expr>),
 }
 
@@ -42,7 +38,6 @@ pub struct Label(pub u32);
 #[derive(Clone, Debug)]
 pub enum Stmt {
     Primitive(Primitive),
-    /// A decision.
     If(Expr, Vec<Stmt>, Vec<Stmt>, Span),
     /// Statements with a label; `Break` with this label leaves them.
     Block(Label, Vec<Stmt>),
@@ -88,7 +83,6 @@ pub struct Pipeline {
     pub conditions: Vec<Condition>,
 }
 
-/// A node of the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Node {
     /// A table, by its index in the program.
@@ -107,10 +101,8 @@ pub enum Next {
     Action(Vec<Option<Node>>),
 }
 
-/// A decision in the graph.
 #[derive(Clone, Debug)]
 pub struct Condition {
-    /// Condition.
     pub expr: Expr,
     /// Node if it is true.
     pub yes: Option<Node>,

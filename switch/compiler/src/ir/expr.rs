@@ -7,16 +7,13 @@ use crate::{
     syntax::ast::{BinaryOp, UnaryOp},
 };
 
-/// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ty {
     /// True or false; stored as one bit.
     Bool,
-    /// A number.
     Bits {
         /// Two's complement.
         signed: bool,
-        /// Width in bits.
         width: u32,
     },
     /// A number of bits known only at run time; at most this many.
@@ -30,7 +27,6 @@ impl Ty {
         Ty::Bits { signed: false, width }
     }
 
-    /// Width in bits.
     #[must_use]
     pub fn width(self) -> u32 {
         match self {
@@ -59,7 +55,6 @@ pub enum HeaderRef {
     Last(usize),
 }
 
-/// A field of a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldRef {
     pub header: HeaderRef,
@@ -84,21 +79,15 @@ pub enum ExprKind {
     Int(BigInt),
     Bool(bool),
     Field(FieldRef),
-    /// A parameter of the action.
     Param(usize),
-    /// Validity of a header.
     Valid(HeaderRef),
-    /// Validity of a union.
     ValidUnion(usize),
     /// Index of the last extracted element of a stack.
     LastIndex(usize),
     /// Bits ahead in the packet: offset and width.
     Lookahead(u32, u32),
-    /// An operator with one operand.
     Unary(UnaryOp, Box<Expr>),
-    /// An operator with two operands.
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
-    /// One of two values.
     Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
     /// A conversion to the type of this expression.
     Cast(Box<Expr>),
@@ -124,7 +113,6 @@ impl Expr {
         Expr::int(&BigInt::from(value), Ty::bit(width))
     }
 
-    /// True or false.
     #[must_use]
     pub fn bool(value: bool) -> Expr {
         Expr::new(ExprKind::Bool(value), Ty::Bool)

@@ -62,7 +62,6 @@ pub struct Filter {
     pub size: u64,
     /// True if it has one cell for each entry of a table.
     pub direct: bool,
-    /// Type of its samples.
     pub sample: Ty,
     pub span: Span,
 }
@@ -95,7 +94,6 @@ pub struct RegisterAction {
     pub body: Vec<Stmt>,
     /// Fields of the cell; the first one has the high bits.
     pub value: Vec<FieldRef>,
-    /// Results of the access.
     pub results: Vec<FieldRef>,
     /// Field for the index of the cell.
     pub index: FieldRef,
@@ -157,7 +155,6 @@ pub struct Checksum {
     pub calculation: usize,
     /// True if the parser verifies it, false if the deparser updates it.
     pub verify: bool,
-    /// Condition of its execution.
     pub condition: Expr,
     pub span: Span,
 }
@@ -173,7 +170,6 @@ pub struct FieldList {
     pub span: Span,
 }
 
-/// A parser value set.
 #[derive(Clone, Debug)]
 pub struct ValueSet {
     pub name: String,

@@ -30,11 +30,8 @@ pub struct Ir {
     /// Architecture of the program.
     pub arch: Arch,
     pub header_types: Vec<HeaderType>,
-    /// Header instances.
     pub headers: Vec<Header>,
-    /// Header stacks.
     pub stacks: Vec<Stack>,
-    /// Header unions.
     pub unions: Vec<Union>,
     pub union_stacks: Vec<UnionStack>,
     pub actions: Vec<Action>,

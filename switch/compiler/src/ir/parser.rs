@@ -21,7 +21,6 @@ pub enum ParserOp {
     Primitive(Primitive),
 }
 
-/// A case of a transition.
 #[derive(Clone, Debug)]
 pub enum Case {
     /// All keys joined, each padded to whole bytes; and a mask.
@@ -35,7 +34,6 @@ pub enum Case {
 pub struct ParserState {
     pub name: String,
     pub ops: Vec<ParserOp>,
-    /// Key of the transition.
     pub key: Vec<Expr>,
     /// Cases with their next states; `None` is accept.
     pub transitions: Vec<(Case, Option<usize>)>,
@@ -47,7 +45,6 @@ pub struct ParserState {
 pub struct Parser {
     pub name: &'static str,
     pub states: Vec<ParserState>,
-    /// Index of the first state.
     pub start: usize,
     /// True if a control reads the parser error; then packets with an error are not dropped (TNA).
     pub errors_read: bool,

@@ -1,6 +1,5 @@
 //! Headers and fields: the storage of a program.
 
-/// A field of a header type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
     pub name: String,
@@ -28,7 +27,6 @@ pub struct Header {
     pub metadata: bool,
 }
 
-/// A header stack.
 #[derive(Clone, Debug)]
 pub struct Stack {
     pub name: String,
@@ -38,7 +36,6 @@ pub struct Stack {
     pub elements: Vec<usize>,
 }
 
-/// A header union.
 #[derive(Clone, Debug)]
 pub struct Union {
     pub name: String,

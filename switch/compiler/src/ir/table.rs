@@ -18,7 +18,6 @@ pub struct ActionParam {
     pub name: Symbol,
     /// Type in the source.
     pub ty: Type,
-    /// Width in bits.
     pub width: u32,
     pub annotations: Annotations,
 }
@@ -37,18 +36,14 @@ pub struct Action {
 /// Field index that means the validity of the header.
 pub const VALIDITY: usize = usize::MAX;
 
-/// Key field of a table.
 #[derive(Clone, Debug)]
 pub struct Key {
     /// Name for the control plane.
     pub name: String,
     /// The field to look up, or the `VALIDITY` of a header.
     pub target: FieldRef,
-    /// Width in bits.
     pub width: u32,
-    /// The match kind.
     pub kind: Symbol,
-    /// Mask on the field.
     pub mask: Option<BigInt>,
     /// Type in the source.
     pub ty: Type,
@@ -91,7 +86,6 @@ pub enum Match {
 pub struct Entry {
     pub matches: Vec<Match>,
 
-    /// Action.
     pub call: ActionCall,
     /// Rank: the entry with rank 1 is tried first.
     pub order: u32,
@@ -111,7 +105,6 @@ pub struct Table {
     pub const_default: bool,
     /// Entries declared in the program.
     pub entries: Option<Vec<Entry>>,
-    /// True if the entries are `const`.
     pub const_entries: bool,
     /// Largest number of entries.
     pub size: u64,

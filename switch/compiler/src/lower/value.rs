@@ -8,7 +8,6 @@ use crate::{
     typed::types::{ControlId, InstanceId, ParserId, StructId, TableId, ValueSetId, VarId},
 };
 
-/// An instance.
 #[derive(Clone, Debug)]
 pub(super) enum Object {
     Control(ControlId, FrameRef),
@@ -49,7 +48,6 @@ impl Frame {
     }
 }
 
-/// Place of a value.
 #[derive(Clone, Debug)]
 pub(super) enum Loc {
     Field(FieldRef, Ty),
@@ -60,7 +58,6 @@ pub(super) enum Loc {
     Struct(Vec<Loc>),
     /// A header stack, with the struct of its elements.
     Stack(usize, StructId),
-    /// A header union.
     Union(usize, StructId),
     /// A stack of header unions.
     UnionStack(usize, StructId),
@@ -82,10 +79,8 @@ pub(super) enum Value {
     List(Vec<Value>),
     /// A valid header with these fields.
     Header(Vec<Value>),
-    /// An invalid header.
     Invalid,
     Text(Symbol),
-    /// An instance.
     Object(Object),
     /// No value, or an error.
     Nothing,

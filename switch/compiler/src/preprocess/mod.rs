@@ -74,12 +74,10 @@ pub(crate) struct Preprocessor<'a> {
     counter: u64,
     /// Tokens read and made so far.
     work: usize,
-    /// True if reading has stopped.
     stopped: bool,
     out: Output,
 }
 
-/// Preprocessed program.
 pub(crate) struct Preprocessed {
     pub text: String,
     /// The same program as tokens; the last one is [`Tok::End`].

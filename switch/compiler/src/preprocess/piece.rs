@@ -2,7 +2,6 @@
 
 use crate::{source::Span, syntax::token::Symbol};
 
-/// Kind of a preprocessing token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Name,
@@ -33,7 +32,6 @@ pub(super) enum Kind {
     End,
 }
 
-/// A preprocessing token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
     pub kind: Kind,

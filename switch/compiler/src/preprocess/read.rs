@@ -9,7 +9,6 @@ use super::{
 };
 use crate::source::{FileId, Span};
 
-/// An open file.
 pub(super) struct Open {
     pub file: FileId,
     pub pieces: Rc<[Piece]>,

@@ -111,13 +111,10 @@ pub enum Use {
     Counter(usize),
     /// A meter, or a filter (`Lpf`, `Wred`), which uses a meter: by name.
     Meter(String),
-    /// Bits of a hash.
     Hash(u64),
-    /// A random number.
     Random,
 }
 
-/// Effect of an operation.
 #[derive(Clone, Debug, Default)]
 pub struct Effect {
     /// Cells that must be on the crossbar before the stage begins.

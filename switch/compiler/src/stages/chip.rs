@@ -2,7 +2,6 @@
 //! commit 34b86e9b): `specs/mau_spec.h`, `specs/device.cpp`, `specs/parde_spec.h`, `specs/phv_spec.cpp`,
 //! `mau/memories.h`, `mau/table_format.h`.
 
-/// A chip and its limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chip {
     /// Name by the vendor.

@@ -19,7 +19,6 @@ use crate::{
     syntax::ast::{BinaryOp as B, UnaryOp},
 };
 
-/// Cost of a condition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     pub gateways: u64,

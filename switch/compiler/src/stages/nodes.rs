@@ -21,7 +21,6 @@ pub enum Node {
     Apply(Application),
 }
 
-/// An application of a table.
 #[derive(Clone, Debug)]
 pub struct Application {
     /// Index of the table.

@@ -10,7 +10,6 @@ use super::chip::{Chip, Resources, STAGE};
 pub struct Report {
     /// File of the program.
     pub program: String,
-    /// Target chip.
     pub chip: Chip,
     /// Used resources of each stage.
     pub stages: Vec<Resources>,

@@ -19,7 +19,6 @@ use super::{
 /// A decision on the way to a unit: the unit that decides, and the branch.
 pub type Step = (usize, usize);
 
-/// Kind of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Index of a table.
@@ -49,7 +48,6 @@ pub struct Unit {
     /// Counters and meters that it indexes.
     pub counters: Vec<usize>,
     pub meters: Vec<String>,
-    /// Memory of a table.
     pub memory: Option<Memory>,
     /// Resources other than memory, registers, counters and meters.
     pub need: Resources,

@@ -43,10 +43,8 @@ pub struct Program {
     pub main: Option<InstanceId>,
 }
 
-/// Kind of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VarKind {
-    /// A local variable.
     Local,
     /// A parameter of a parser, control, function or action.
     Parameter(Direction),
@@ -54,7 +52,6 @@ pub enum VarKind {
     Constructor,
 }
 
-/// A variable or parameter.
 #[derive(Clone, Debug)]
 pub struct Var {
     pub name: Symbol,
@@ -132,7 +129,6 @@ pub struct ActionRef {
     pub annotations: Annotations,
 }
 
-/// A field of a table's key.
 #[derive(Clone, Debug)]
 pub struct KeyField {
     /// Value to look up.
@@ -213,7 +209,6 @@ pub struct Parser {
     pub span: Span,
 }
 
-/// A parser state.
 #[derive(Clone, Debug)]
 pub struct State {
     pub name: Symbol,
@@ -223,7 +218,6 @@ pub struct State {
     pub span: Span,
 }
 
-/// Transition of a state.
 #[derive(Clone, Debug)]
 pub enum Transition {
     /// Goes to this state.
@@ -238,12 +232,9 @@ pub enum Transition {
     },
 }
 
-/// Target of a transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// The packet is accepted.
     Accept,
-    /// The packet is rejected.
     Reject,
     /// Index of a state of the parser.
     State(usize),

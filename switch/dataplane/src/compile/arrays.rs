@@ -10,7 +10,6 @@ pub(super) struct Cells {
     pub count: usize,
 }
 
-/// A register array.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RegisterCells {
     pub cells: Cells,

@@ -46,13 +46,11 @@ impl Pipeline {
         self.core.state.counters[counter.index()].len()
     }
 
-    /// Reads a counter cell.
     pub fn counter_read(&self, counter: CounterId, cell: usize) -> Result<Count, TableError> {
         let array = &self.core.state.counters[counter.index()];
         array.read(cell).ok_or_else(|| no_cell(&array.name, cell, array.len()))
     }
 
-    /// Sets a counter cell.
     pub fn counter_write(&mut self, counter: CounterId, cell: usize, count: Count) -> Result<(), TableError> {
         let array = &mut self.core.state.counters[counter.index()];
         if array.write(cell, count) {

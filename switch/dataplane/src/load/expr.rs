@@ -8,7 +8,6 @@ use super::json::{Json, Load};
 use crate::run::expr::{Arithmetic, Bool, Comparison, Data, HeaderExpr, UnionExpr};
 use crate::run::layout::{Layout, Place};
 
-/// Any expression.
 #[derive(Clone, Debug)]
 pub(crate) enum Expr {
     Data(Data),
@@ -19,7 +18,6 @@ pub(crate) enum Expr {
     UnionStack(u32),
 }
 
-/// Scope of an expression.
 pub(crate) struct Scope<'a> {
     pub layout: &'a Layout,
     pub registers: &'a HashMap<String, u32>,

@@ -22,7 +22,6 @@ pub(crate) struct Objects<'a> {
     pub meters: &'a HashMap<String, u32>,
     pub filters: &'a HashMap<String, u32>,
     pub calculations: &'a Calculations,
-    /// True if the program is for a Tofino.
     pub tofino: bool,
 }
 

@@ -5,7 +5,6 @@ use super::state::State;
 use super::wire::{Plan, write_field};
 use crate::bits::Writer;
 
-/// One input of a calculation.
 #[derive(Clone, Debug)]
 pub(crate) enum Input {
     Field(u32),

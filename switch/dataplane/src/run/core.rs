@@ -190,7 +190,7 @@ impl Core {
         packet
     }
 
-    /// The packet being processed, with its PHV; the words of the state are then those of a spare packet. The packet
+    /// The working packet, with its PHV; the words of the state are then those of a spare packet. The packet
     /// takes all words along, also constants and intermediate results, so none is copied.
     #[inline]
     pub fn hand_over(&mut self, id: PacketId, frame: Frame) -> Packet {
@@ -240,7 +240,7 @@ impl Core {
         body
     }
 
-    /// Makes a packet the one being processed. Returns false if it belongs to another program.
+    /// Makes a packet the working packet. Returns false if it belongs to another program.
     #[inline]
     pub fn take(&mut self, mut packet: Packet) -> bool {
         let Body {
@@ -309,7 +309,6 @@ impl Core {
         frame
     }
 
-    /// A copy of a frame.
     pub fn copy_frame(&mut self, frame: &[u8]) -> Frame {
         let mut copy = self.spare_frame();
         copy.tail().extend_from_slice(frame);

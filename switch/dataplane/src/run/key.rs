@@ -15,7 +15,6 @@ pub(crate) struct KeySpec {
     pub mask: Option<Vec<u64>>,
 }
 
-/// A key in words.
 pub(crate) struct PackedKey {
     pub value: Vec<u64>,
     /// Mask, or upper bound of a range; all ones in an exact field.

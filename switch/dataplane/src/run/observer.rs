@@ -17,12 +17,12 @@ pub(crate) trait Observer {
         PacketId::default()
     }
 
-    /// Number of the packet being processed.
+    /// Number of the working packet.
     fn id(&self) -> PacketId {
         PacketId::default()
     }
 
-    /// Numbers a copy of the packet being processed.
+    /// Numbers a copy of the working packet.
     fn copy(&mut self) -> PacketId {
         PacketId::default()
     }

@@ -97,7 +97,6 @@ impl Parser {
         }
     }
 
-    /// The next state.
     pub fn next<O: Observer>(
         &self,
         code: &Code,

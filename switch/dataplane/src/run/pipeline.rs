@@ -23,7 +23,6 @@ pub struct Pipeline {
     tracer: Option<Box<Tracer>>,
 }
 
-/// An architecture.
 #[derive(Debug)]
 pub(crate) enum AnyArchitecture {
     V1model(V1model),

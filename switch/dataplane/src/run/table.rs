@@ -58,7 +58,6 @@ pub(crate) struct DirectRegisters {
 pub(crate) struct TableState {
     pub entries: Entries,
     pub default: Option<Call>,
-    /// Packets that missed.
     pub missed: Count,
     /// Direct meter of the default action, once it was configured.
     pub default_meter: Option<Box<Meter>>,

@@ -24,7 +24,6 @@ struct Connection {
     planned: [Planned; 2],
 }
 
-/// Record of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Record {
     /// Time at which the receiver had all bytes.
@@ -47,11 +46,8 @@ pub struct Connections {
 /// An event at an end of a flow.
 #[derive(Clone, Copy, Debug)]
 pub enum Input<'a> {
-    /// The flow starts.
     Start,
-    /// A segment arrived.
     Segment(&'a Segment),
-    /// The timer expired.
     Timer,
 }
 

@@ -41,7 +41,6 @@ impl Fabric {
         })
     }
 
-    /// True if programs decide.
     pub fn has_programs(&self) -> bool {
         !self.devices.is_empty()
     }

@@ -15,7 +15,6 @@ const MAX_SCALE: f64 = 65_535.0;
 /// Scale of the weight 1.
 const UNIT_SCALE: f64 = 256.0;
 
-/// A flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
     pub start_ns: Nanos,

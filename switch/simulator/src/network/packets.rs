@@ -61,7 +61,6 @@ impl Packets {
         &mut self.segments[number as usize]
     }
 
-    /// Removes a packet.
     pub fn remove(&mut self, number: u32) {
         self.free.push(number);
     }

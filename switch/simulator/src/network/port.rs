@@ -16,7 +16,6 @@ use super::lengths::Lengths;
 use super::packets::{Header, Packets};
 use crate::ranked::Ranked;
 
-/// Counters of a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Packets put on the wire.
@@ -78,7 +77,6 @@ impl Scheduling {
     }
 }
 
-/// The queue of a port.
 #[derive(Debug)]
 enum Queue {
     Ranked(Ranked),

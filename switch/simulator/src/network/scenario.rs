@@ -32,7 +32,6 @@ const ROUND_TRIP: &str = "round_trip_ns";
 /// Largest number of queues at a port. More queues only take memory.
 const MOST_QUEUES: usize = 65_536;
 
-/// An error in a scenario.
 #[derive(Debug, thiserror::Error)]
 pub enum ScenarioError {
     /// A file cannot be read.
@@ -84,7 +83,6 @@ pub struct Scenario {
     flows: Flows,
 }
 
-/// Settings of ports.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Ports {

@@ -49,9 +49,7 @@ pub struct Transport {
 #[derive(Clone, Debug)]
 pub struct Setup {
     pub topology: Topology,
-    /// Ports of switches.
     pub switch_ports: PortConfig,
-    /// Ports of hosts.
     pub host_ports: PortConfig,
     /// Target whose rules the ports of switches follow.
     pub target: Target,
@@ -60,13 +58,11 @@ pub struct Setup {
     pub multipath: Multipath,
     /// The program that decides at the ports of switches; by default the models decide.
     pub program: Option<Installation>,
-    /// Transports of the flows.
     pub transports: Vec<Transport>,
     /// Flows in order of their start.
     pub flows: Vec<Flow>,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// End of the run.
     pub end_ns: Nanos,
 }
 

@@ -73,7 +73,6 @@ impl Emitter<'_> {
     }
 }
 
-/// Target of a jump.
 fn jump_target(primitive: &mut Primitive) -> Option<&mut BigInt> {
     match (primitive.op, primitive.args.last_mut()) {
         ("_jump" | "_jump_if_zero", Some(Arg::Number(to))) => Some(to),

@@ -82,7 +82,6 @@ fn expression(e: &Expr) -> Expression {
     Expression { value }
 }
 
-/// The structured annotations.
 pub(super) fn structured(annotations: &Annotations) -> Vec<StructuredAnnotation> {
     let mut list = Vec::new();
     for annotation in annotations.iter() {

@@ -6,7 +6,6 @@ use p4sched_proto::{DESCRIPTORS, p4::config::v1::P4Info};
 use prost::Message as _;
 use prost_reflect::{DynamicMessage, MapKey, ReflectMessage as _, Value};
 
-/// P4Info as text.
 #[must_use]
 pub fn p4info_text(p4info: &P4Info) -> String {
     let head = "# proto-file: p4/config/v1/p4info.proto\n# proto-message: p4.config.v1.P4Info\n\n";

@@ -16,7 +16,6 @@ use crate::{
     },
 };
 
-/// Kind of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Block {
     Parser,

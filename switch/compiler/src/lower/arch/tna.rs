@@ -48,7 +48,6 @@ const FIRST_PIPE: &str = "pipe0";
 pub(in crate::lower) struct State {
     /// Places of the chip's metadata, by struct.
     places: HashMap<StructId, Loc>,
-    /// Instances of externs.
     pub externs: Vec<Extern>,
     /// Register actions by name and by the values of the parameters around them.
     pub register_actions: HashMap<(String, String), usize>,

@@ -27,7 +27,6 @@ pub enum AnnotationBody {
     Pairs(Vec<(Ident, Expr)>),
 }
 
-/// Direction of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     None,
@@ -64,7 +63,6 @@ pub struct Param {
     pub default: Option<Expr>,
 }
 
-/// A field of a struct or header.
 #[derive(Clone, Debug)]
 pub struct Field {
     pub annotations: Vec<Annotation>,
@@ -162,14 +160,12 @@ pub struct Signature {
     pub constructor: Vec<Param>,
 }
 
-/// Body of a parser.
 #[derive(Clone, Debug)]
 pub struct ParserBody {
     pub locals: Vec<Decl>,
     pub states: Vec<State>,
 }
 
-/// A parser state.
 #[derive(Clone, Debug)]
 pub struct State {
     pub annotations: Vec<Annotation>,
@@ -179,7 +175,6 @@ pub struct State {
     pub transition: Option<Transition>,
 }
 
-/// Transition of a state.
 #[derive(Clone, Debug)]
 pub enum Transition {
     /// `transition s`
@@ -188,7 +183,6 @@ pub enum Transition {
     Select(Vec<Expr>, Vec<(Expr, Ident)>, Span),
 }
 
-/// Body of a control.
 #[derive(Clone, Debug)]
 pub struct ControlBody {
     pub locals: Vec<Decl>,
@@ -216,13 +210,11 @@ pub enum PropertyValue {
     Expr(Expr),
 }
 
-/// An entry of a table.
 #[derive(Clone, Debug)]
 pub struct Entry {
     pub annotations: Vec<Annotation>,
     /// `priority = e`
     pub priority: Option<Expr>,
-    /// Keys of the entry.
     pub keys: Vec<Expr>,
     pub action: Expr,
     pub span: Span,
@@ -235,7 +227,6 @@ pub struct Stmt {
     pub span: Span,
 }
 
-/// A block of statements.
 #[derive(Clone, Debug, Default)]
 pub struct Block {
     pub stmts: Vec<Stmt>,
