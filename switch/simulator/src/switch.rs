@@ -85,7 +85,7 @@ struct DecisionCounters {
     full_by_port: bool,
 }
 
-/// Mirror session of the departure reports on Tofino 1 (`tofino-port/include/length_report.p4`).
+/// Mirror session of the departure reports on Tofino 1, and bytes of a report (`tofino-port/include/length_report.p4`).
 const LENGTH_REPORT_SESSION: u16 = 1;
 const LENGTH_REPORT_BYTES: u32 = 32;
 

@@ -10,7 +10,7 @@ use crate::{
 /// A field of a header, or the validity of a header: indexes of the header and of the field.
 pub type Cell = (usize, Option<usize>);
 
-/// Bits of a field, lowest first. All bits from bit 128 on are one bit here.
+/// Bits of a field, lowest first. The last one stands for all higher bits too.
 pub type Bits = u128;
 
 const ALL: Bits = !0;

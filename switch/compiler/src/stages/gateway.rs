@@ -237,7 +237,7 @@ fn range(ir: &Ir, whole: &Expr, a: &Expr, next: bool, constant: BigInt, seen: &m
     let zeros = limit.trailing_zeros().unwrap_or(0).min(u64::from(width)) as u32;
     let bits = width - zeros;
     if !signed && limit == BigInt::from(1) << zeros {
-        // The constant is a power of two: the higher bits are zero.
+        // Below a power of two, the higher bits are zero.
         seen.equal.insert(show(ir, a), bits.max(1));
         return Ok((1, 1));
     }

@@ -87,7 +87,7 @@ impl Lowerer<'_> {
         let Some(Some(Object::Profile(profile))) = objects.first().cloned() else {
             return self.profile(Some(algorithm), 0, instance, name);
         };
-        // The size of the largest group is the argument before the last one.
+        // The last argument is the number of groups. The one before it is the size of the largest group.
         let largest = instance.args.iter().flatten().rev().nth(1);
         let largest = largest.and_then(|e| self.known(e, "the size of a group"));
         let known = &mut self.ir.profiles[profile];

@@ -459,7 +459,7 @@ impl Lowerer<'_> {
         all
     }
 
-    /// Values of the parameters of the control around a declaration, as text; a key.
+    /// Values of the parameters of the control around a declaration, as text. They identify a register action.
     fn seen(&self, action: &Declared) -> String {
         let program = self.program;
         let declares = |locals: &[Local]| {
