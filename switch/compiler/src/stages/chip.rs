@@ -72,7 +72,7 @@ pub const CONSTANTS_OF_A_REGISTER: usize = 4;
 /// Bits of a memory word, and words in a memory block.
 pub const SRAM_BITS: u64 = 128;
 pub const SRAM_WORDS: u64 = 1024;
-/// Key bytes in a pair of TCAM blocks; one block has 44 bits, and the pair shares 4 of them.
+/// Key bytes in a pair of TCAM blocks, and in one block; a block has 44 bits, and the pair shares 4 of them.
 pub const TCAM_PAIR_BYTES: u64 = 11;
 pub const TCAM_BYTES: u64 = 6;
 pub const TCAM_WORDS: u64 = 512;

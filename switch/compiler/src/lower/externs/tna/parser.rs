@@ -112,7 +112,7 @@ impl Lowerer<'_> {
         Value::Nothing
     }
 
-    /// `set(field, max, rotate, mask, add)`: the field, at most `max`, rotated to the right, its low `mask + 1` bits, plus
+    /// `set(field, max, rotate, mask, add)`: the field, at most `max`, rotated right, its low `mask + 1` bits, plus
     /// `add`.
     fn loaded_counter(&mut self, args: Args, out: &mut Vec<Stmt>) -> Expr {
         let [field, most, rotate, mask, add] = [0, 1, 2, 3, 4].map(|i| self.number_arg(args, i, out).cast(BYTE));
