@@ -1,6 +1,6 @@
-//! The architectures that programs are written for.
+//! Architectures of programs.
 
-/// Architecture of a program: the blocks of `main`, and the externs.
+/// The architecture of a program: the blocks of `main`, and the externs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Arch {
     /// BMv2's `simple_switch`.
@@ -13,7 +13,7 @@ pub enum Arch {
 }
 
 impl Arch {
-    /// All, the default first.
+    /// All architectures; the first is the default.
     pub const ALL: [Arch; 3] = [Arch::V1model, Arch::Tna, Arch::T2na];
 
     /// Name on the command line, in the JSON and in P4Info.
@@ -26,7 +26,7 @@ impl Arch {
         }
     }
 
-    /// The package that `main` is an instance of.
+    /// Name of the package of `main`.
     #[must_use]
     pub fn package(self) -> &'static str {
         match self {
@@ -35,7 +35,7 @@ impl Arch {
         }
     }
 
-    /// The generation of the chip, which programs read in the macro `__TARGET_TOFINO__`.
+    /// Generation of the chip: the value of the macro `__TARGET_TOFINO__`.
     #[must_use]
     pub fn tofino(self) -> Option<u32> {
         match self {
@@ -45,7 +45,7 @@ impl Arch {
         }
     }
 
-    /// The architecture with this name.
+    /// Finds an architecture by its name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Arch> {
         Arch::ALL.into_iter().find(|arch| arch.name() == name)

@@ -73,7 +73,7 @@ struct Args {
 }
 
 impl Args {
-    /// Options in `p4c`'s form: -o is a folder for NAME.json, and the format of P4Info must be known.
+    /// Options for the name `p4c`: -o is a folder for NAME.json, and the format of P4Info must be known.
     fn in_p4cs_way(mut self) -> Result<Args, String> {
         let formless = |file: &&PathBuf| self.p4runtime_format.is_none() && format_of(file).is_none();
         if let Some(file) = self.p4runtime_files.iter().find(formless) {
@@ -110,7 +110,7 @@ enum Format {
     Json,
 }
 
-/// Finds included files next to the including one, in the `-I` directories, and among the embedded ones.
+/// Finds included files next to the including file, in the `-I` directories, and among the embedded files.
 struct Files {
     directories: Vec<PathBuf>,
 }
@@ -137,7 +137,7 @@ impl IncludeResolver for Files {
     }
 }
 
-/// Runs the compiler: exit code 1 if the program has errors or a file cannot be read or written.
+/// Runs the compiler. The exit code is 1 if the program has errors, or if a file cannot be read or written.
 pub fn run() -> ExitCode {
     let (arguments, not_followed) = p4c_options::without(std::env::args_os());
     let driver = arguments
@@ -159,7 +159,7 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// Prints to standard error. If that fails, the compilation continues.
+/// Prints to standard error. If that fails, compilation continues.
 fn say(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
@@ -259,13 +259,13 @@ fn compile_files(args: &Args) -> Result<(), String> {
     Ok(())
 }
 
-/// The messages on a program, and the number of errors.
+/// All messages on a program, and the number of errors.
 fn refused(messages: &Diagnostics, program: &str) -> String {
     let errors = messages.iter().filter(|d| d.severity == Severity::Error).count();
     format!("{messages}p4sched-p4c: {errors} error(s) in {program}\n")
 }
 
-/// Prints the places of the program's tables in the chip, also if there are too few stages for all of them.
+/// Prints the stages of the program's tables, even if the chip has too few stages.
 fn print_stages(input: &Input, files: &Files, options: &Options) -> Result<(), String> {
     if options.arch == Arch::V1model {
         return Err("p4sched-p4c: v1model has no stages; --stages takes --arch tna or t2na\n".to_owned());
@@ -305,7 +305,7 @@ fn defines(args: &Args) -> Result<Vec<Define>, String> {
     Ok(list)
 }
 
-/// Message of the operating system; `missing` names the missing thing if the path does not exist.
+/// Message of the operating system. If the path does not exist, `missing` says what kind of thing is missing.
 fn reason(error: &io::Error, missing: &str) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => format!("there is no such {missing}"),
@@ -326,7 +326,7 @@ fn write(file: &Path, bytes: &[u8]) -> Result<(), String> {
     fs::write(file, bytes).map_err(failed)
 }
 
-/// Format for the suffix of a name.
+/// Format for the suffix of a file name.
 fn format_of(file: &Path) -> Option<Format> {
     match file.extension().and_then(|e| e.to_str()) {
         Some("txt" | "txtpb" | "pbtxt" | "p4info") => Some(Format::Text),

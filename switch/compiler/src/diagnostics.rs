@@ -1,31 +1,30 @@
-//! Errors and warnings, each with its place in the source and, where possible, what would be right.
+//! Errors and warnings, each with its place in the source and, where possible, a hint.
 
 use std::fmt;
 
 use crate::source::{Position, SourceMap, Span};
 
-/// Severity of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// No output is written.
+    /// Stops the compilation: no output is written.
     Error,
-    /// Output is produced.
+    /// Does not stop the compilation.
     Warning,
 }
 
-/// Message about the program.
+/// A message about the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     pub severity: Severity,
     /// Place; `None` if it concerns the whole program.
     pub position: Option<Position>,
-    /// Fault, and the right form.
+    /// The problem, and the right form.
     pub message: String,
     /// The source line at `position`.
     pub line: Option<String>,
-    /// Class of a warning, as `--Wdisable` names it.
+    /// Class of a warning, for `--Wdisable` and `--Werror`.
     pub class: Option<&'static str>,
-    /// Characters to underline.
+    /// Number of characters to underline.
     pub width: usize,
 }
 
@@ -41,7 +40,7 @@ impl fmt::Display for Diagnostic {
         }
         if let (Some(line), Some(position)) = (&self.line, &self.position) {
             let (line, before) = excerpt(line, position.column as usize - 1);
-            // Tabs are kept in the padding so that the mark stands under what it marks.
+            // The padding keeps tabs, so that the mark is below the right characters.
             let pad: String = line
                 .chars()
                 .take(before)
@@ -54,12 +53,12 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// Longest source line and message that are shown, in characters. Generated programs have lines of any length.
+/// Largest length of a printed source line or message, in characters. Generated programs have lines of any length.
 const LONGEST_LINE: usize = 200;
 const LONGEST_MESSAGE: usize = 2000;
 const CUT: &str = "...";
 
-/// A line, or the part of a long line around a column, with the column in it. Columns begin at 0.
+/// A line, or the part of a long line around `column`, and the column in it. Columns count from 0.
 fn excerpt(line: &str, column: usize) -> (String, usize) {
     let length = line.chars().count();
     if length <= LONGEST_LINE {
@@ -72,7 +71,7 @@ fn excerpt(line: &str, column: usize) -> (String, usize) {
     (format!("{before}{part}{after}"), before.len() + column - first)
 }
 
-/// A message, cut if it is long.
+/// Cuts a long message.
 fn shortened(message: String) -> String {
     match message.char_indices().nth(LONGEST_MESSAGE) {
         Some((end, _)) => format!("{}{CUT}", &message[..end]),
@@ -80,14 +79,13 @@ fn shortened(message: String) -> String {
     }
 }
 
-/// The messages of one compilation, in the order in which they arose.
+/// Messages of one compilation, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
 }
 
 impl Diagnostics {
-    /// The messages.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         self.list.iter()
     }
@@ -130,13 +128,13 @@ impl fmt::Display for Diagnostics {
 
 impl std::error::Error for Diagnostics {}
 
-/// Collects messages while the stages run.
+/// Collects the messages of all stages.
 pub(crate) struct Reporter {
     reported: Vec<(Severity, Span, String, Option<&'static str>)>,
     errors: usize,
 }
 
-/// Limit on errors; after it the rest is not worth reading.
+/// Most errors that are reported.
 const ERROR_LIMIT: usize = 50;
 
 impl Reporter {
@@ -168,7 +166,7 @@ impl Reporter {
         self.errors > 0
     }
 
-    /// True if no more errors are kept: a stage may stop.
+    /// True if the limit of errors is reached: a stage may stop.
     pub fn is_full(&self) -> bool {
         self.errors >= ERROR_LIMIT
     }
@@ -191,7 +189,7 @@ impl Reporter {
     }
 }
 
-/// The candidate that a person most likely meant by `written`, if one is close enough.
+/// The candidate most similar to `written`, if one is similar enough.
 pub(crate) fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (written.chars().count() / 3).max(1);
     let scored = candidates
@@ -201,7 +199,7 @@ pub(crate) fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'
     scored.filter(|(d, _)| *d <= limit).min().map(|(_, c)| c)
 }
 
-/// `; did you mean 'x'?`, `; it has a, b, c`, or nothing: the end of a message about an unknown name.
+/// End of a message about an unknown name: `; did you mean 'x'?`, `; it has a, b, c`, or nothing.
 pub(crate) fn suggestion<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>, list: &str) -> String {
     let all: Vec<&str> = candidates.into_iter().collect();
     match nearest(written, all.iter().copied()) {
@@ -211,7 +209,7 @@ pub(crate) fn suggestion<'a>(written: &str, candidates: impl IntoIterator<Item =
     }
 }
 
-/// Number of insertions, deletions, replacements and swaps of neighbours between two words.
+/// Edit distance of two words: insertions, deletions, replacements and swaps of neighbours.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(64).collect(), b.chars().take(64).collect());
     let mut rows = vec![(0..=b.len()).collect::<Vec<_>>()];

@@ -1,20 +1,20 @@
-//! Where included files come from, and the files that come with the compiler.
+//! Sources of included files, and the include files of the compiler.
 
 use crate::arch::Arch;
 
-/// Where included files come from.
+/// Finds included files.
 pub trait IncludeResolver: Sync {
-    /// The name and text of the file that `#include` of `path` means in the file `from`; `None` if there is none.
+    /// Name and text of the file that `#include` of `path` in the file `from` refers to; `None` if it does not exist.
     /// `angled` is true for `<path>`, false for `"path"`.
     fn include(&self, path: &str, from: &str, angled: bool) -> Option<(String, String)>;
 
-    /// The same for `#include_next`: the search begins behind the directory in which `from` was found.
+    /// The same for `#include_next`: the search starts after the directory in which `from` was found.
     fn include_next(&self, path: &str, from: &str) -> Option<(String, String)> {
         self.include(path, from, true)
     }
 }
 
-/// The text of an embedded include file: `core.p4`, or that of an architecture.
+/// Text of an embedded include file: `core.p4`, or that of an architecture.
 #[must_use]
 pub fn embedded(path: &str) -> Option<&'static str> {
     match (path, declared_by(path)) {
@@ -27,8 +27,8 @@ pub fn embedded(path: &str) -> Option<&'static str> {
     }
 }
 
-/// The architecture that an embedded file declares. The open compiler's files for Tofino have parts, which programs may
-/// include by their names.
+/// The architecture that an embedded file declares. p4c's files for Tofino have several parts, which programs may
+/// include by name.
 pub(crate) fn declared_by(path: &str) -> Option<Arch> {
     match path {
         "v1model.p4" => Some(Arch::V1model),
@@ -38,7 +38,7 @@ pub(crate) fn declared_by(path: &str) -> Option<Arch> {
     }
 }
 
-/// Finds the embedded files, and no others.
+/// Finds only the embedded files.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EmbeddedIncludes;
 

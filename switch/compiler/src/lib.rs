@@ -1,9 +1,9 @@
 //! A compiler from P4_16 for v1model, TNA and T2NA to BMv2 JSON and P4Info.
 //!
-//! The stages, one module each: [`source`] and [`diagnostics`]; `preprocess`; `syntax` (lexer, syntax tree, parser);
+//! Each stage is a module: [`source`] and [`diagnostics`]; `preprocess`; `syntax` (lexer, parser, syntax tree);
 //! `check`, which makes the tree of `typed`; `lower`, which makes the flat program of `ir`; `emit`.
 //!
-//! The library reads no files: [`compile`] gets the program's text, and an [`IncludeResolver`] for what it includes.
+//! The library reads no files. [`compile`] gets the text of the program, and an [`IncludeResolver`] for included files.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may fail"))]
 
@@ -34,55 +34,51 @@ use source::SourceMap;
 /// Main file of a compilation.
 #[derive(Clone, Debug)]
 pub struct Input<'a> {
-    /// Name, for messages and for the file names in the JSON.
+    /// Name, for messages and for the place of objects in the JSON.
     pub name: &'a str,
     pub text: &'a str,
 }
 
-/// Options of a compilation.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Architecture of the program.
     pub arch: Arch,
     /// Macros defined before the first line.
     pub defines: Vec<Define>,
-    /// Classes of warnings that are not shown; `*` means all.
+    /// Classes of hidden warnings; `*` means all.
     pub disabled_warnings: Vec<String>,
     /// Classes of warnings that are errors; `*` means all.
     pub warnings_as_errors: Vec<String>,
 }
 
-/// Result of a compilation.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     /// BMv2 JSON.
     pub json: String,
-    /// The control plane's view of the program.
     pub p4info: P4Info,
     pub warnings: Diagnostics,
 }
 
-/// Stack of the thread that compiles: the deepest tree that the parser accepts needs a part of it.
+/// Stack size in bytes of the thread that compiles. The deepest tree that the parser accepts needs only a part of it.
 const STACK: usize = 512 << 20;
 
 /// Compiles a program.
 ///
 /// # Errors
-/// What is wrong with the program, with places; warnings included.
+/// All messages on the program with their places, warnings included.
 pub fn compile(input: &Input, includes: &dyn IncludeResolver, options: &Options) -> Result<Compiled, Diagnostics> {
     on_large_stack(|| compile_here(input, includes, options))
 }
 
-/// Places of a program's tables in the stages of a Tofino chip.
+/// A program placed into the stages of a Tofino.
 #[derive(Clone, Debug)]
 pub struct Placed {
-    /// Tables by stage: also where the program needs more stages than the chip has.
+    /// Tables by stage, even if the program needs more stages than the chip has.
     pub report: Option<stages::Report>,
-    /// Messages of the compiler, and on what does not fit the chip.
+    /// Messages of the compiler, and those on the limits of the chip.
     pub messages: Diagnostics,
 }
 
-/// Places a program for TNA or T2NA into the stages of its chip.
+/// Places a TNA or T2NA program into the stages of its chip.
 pub fn place(input: &Input, includes: &dyn IncludeResolver, options: &Options) -> Placed {
     on_large_stack(|| {
         let mut front = Front::default();
@@ -93,10 +89,10 @@ pub fn place(input: &Input, includes: &dyn IncludeResolver, options: &Options) -
     })
 }
 
-/// The program after the preprocessor, as text.
+/// Text of the program after the preprocessor.
 ///
 /// # Errors
-/// What the preprocessor found wrong.
+/// Messages of the preprocessor.
 pub fn preprocess(input: &Input, includes: &dyn IncludeResolver, options: &Options) -> Result<String, Diagnostics> {
     on_large_stack(|| {
         let mut front = Front::default();
@@ -165,7 +161,7 @@ impl Front {
     }
 }
 
-/// The flat program, and the typed one that it is made of. `None` if there was an error.
+/// The flat program, and the typed program that it comes from; `None` after an error.
 fn flat(
     front: &mut Front,
     input: &Input,

@@ -1,5 +1,5 @@
-//! `p4sched-p4c`: the compiler's command line, which takes the flags of `p4c-bm2-ss`. Under the name `p4c` it is the driver of that
-//! name.
+//! `p4sched-p4c`: the command line of the compiler, with the flags of `p4c-bm2-ss`. Under the name `p4c` it works like
+//! the driver `p4c`.
 
 mod cli;
 mod p4c_options;

@@ -1,6 +1,6 @@
 //! Options of `p4c` and `p4c-bm2-ss` that are accepted without effect.
 //!
-//! A build that names them should work as with p4c, and say what does not happen.
+//! A build script with these options works as with p4c, and gets a note about each missing effect.
 
 use std::ffi::OsString;
 
@@ -8,11 +8,11 @@ use std::ffi::OsString;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Takes {
     Nothing,
-    /// A value: the next argument, or behind `=`, or for a short option joined to it.
+    /// A value: the next argument, after `=`, or directly after a short option.
     Value,
-    /// A value behind `=`, or none.
+    /// A value after `=`, or none.
     Joined,
-    /// A value joined to it, or none.
+    /// A value directly after the option, or none.
     Attached,
 }
 
@@ -26,7 +26,7 @@ const STAY: &str = "annotations stay";
 const NO_DEBUGGER: &str = "no debugger is started";
 const ALWAYS: &str = "this is done, or not done, always";
 
-/// Names, their arguments, and the missing effect. An empty reason: nothing is missing.
+/// Names, arguments and missing effect of each option. An empty text: no effect is missing.
 const NOT_FOLLOWED: [(&str, Takes, &str); 69] = [
     ("-M", Nothing, NO_RULES),
     ("-MD", Nothing, NO_RULES),
@@ -123,7 +123,7 @@ const NOT_FOLLOWED: [(&str, Takes, &str); 69] = [
     ("--program-name", Value, "the outputs are named for the file"),
 ];
 
-/// Lists that p4c prints on demand. Here they list options.
+/// Options with which p4c prints lists. Here they print the help.
 const HELP: [&str; 9] = [
     "--help-targets",
     "--target-help",
@@ -136,7 +136,7 @@ const HELP: [&str; 9] = [
     "--annotations-help",
 ];
 
-/// Removes these options from the arguments, and returns a line for each missing effect.
+/// Removes these options from the arguments. Returns one line for each missing effect.
 pub fn without(arguments: impl IntoIterator<Item = OsString>) -> (Vec<OsString>, Vec<String>) {
     let (mut rest, mut lines) = (Vec::new(), Vec::new());
     let mut arguments = arguments.into_iter();

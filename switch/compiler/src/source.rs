@@ -31,10 +31,10 @@ impl fmt::Debug for Span {
     }
 }
 
-/// Start of a [`Span`], for people.
+/// Start of a [`Span`], for messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Position {
-    /// Name of the file, as it was given or included.
+    /// Name of the file, as given or included.
     pub file: String,
     /// Line, from 1.
     pub line: u32,
@@ -55,30 +55,30 @@ struct SourceFile {
     base: u32,
     /// Offset in `text` of the start of each line.
     line_starts: Vec<u32>,
-    /// Marks of the file on the origin of its lines, in the order of the lines.
+    /// Marks on the origin of the file's lines, in order of lines.
     marks: Vec<Mark>,
 }
 
-/// Says that lines come from another place.
+/// A mark: the next lines come from another place.
 struct Mark {
-    /// The first line that it concerns, from 0.
+    /// First line to which it applies, from 0.
     from: u32,
-    /// The number of that line.
+    /// Number of this line at its origin.
     line: u32,
-    /// The file; `None` if it stays.
+    /// Name of the file; `None` if it does not change.
     name: Option<String>,
     /// True if `__LINE__` and `__FILE__` follow it.
     followed: bool,
 }
 
 impl SourceFile {
-    /// The line of an offset, from 0.
+    /// Line of an offset, from 0.
     fn line_at(&self, offset: u32) -> usize {
         self.line_starts.partition_point(|&s| s <= offset) - 1
     }
 }
 
-/// Every file that a compilation read, one after the other in a single space of offsets.
+/// All files of a compilation, one after the other in one range of offsets.
 #[derive(Default)]
 pub struct SourceMap {
     files: Vec<SourceFile>,
@@ -92,13 +92,13 @@ impl SourceMap {
     /// Largest size of all files together, in bytes.
     const LIMIT: usize = 256 << 20;
 
-    /// Adds a file; `None` when the limit of 256 MiB for all files together is passed.
+    /// Adds a file; `None` if all files together exceed 256 MiB.
     pub fn add(&mut self, name: &str, mut text: String) -> Option<FileId> {
-        // Some editors begin a file with a byte order mark.
+        // Some editors write a byte order mark at the start of a file.
         if text.starts_with('\u{feff}') {
             text.drain(..'\u{feff}'.len_utf8());
         }
-        // One byte between files, so that the end of one is not the start of the next. Offset 0 means "nowhere".
+        // One byte between files, so that the end of one is not the start of the next. Offset 0 means no place.
         let base = self.files.last().map_or(1, |f| f.base as usize + f.text.len() + 1);
         if base + text.len() > Self::LIMIT {
             return None;
@@ -115,7 +115,7 @@ impl SourceMap {
         Some(FileId(self.files.len() - 1))
     }
 
-    /// The end of the text of the file that was added first: the program itself.
+    /// End of the first file, which is the program itself.
     #[must_use]
     pub fn end_of_program(&self) -> Span {
         let Some(file) = self.files.first() else {
@@ -137,7 +137,7 @@ impl SourceMap {
         &self.files[file.0].name
     }
 
-    /// Offset in the whole map of a file's first byte.
+    /// Offset of a file's first byte in the whole map.
     #[must_use]
     pub fn base(&self, file: FileId) -> u32 {
         self.files[file.0].base
@@ -156,7 +156,7 @@ impl SourceMap {
         self.position_by(span, |_| true)
     }
 
-    /// The position as `__LINE__` and `__FILE__` have it, which line marks of another preprocessor do not change.
+    /// Position for `__LINE__` and `__FILE__`, which line marks of another preprocessor do not change.
     #[must_use]
     pub fn position_in_program(&self, span: Span) -> Option<Position> {
         self.position_by(span, |mark| mark.followed)
@@ -181,8 +181,8 @@ impl SourceMap {
         })
     }
 
-    /// Says that the line after `span` has this number, and comes from this file if one is given. `followed`: `#line` says
-    /// so, and not a line mark of another preprocessor.
+    /// Sets the number of the line after `span`, and its file if one is given. `followed`: the mark is a `#line`, not a
+    /// line mark of another preprocessor.
     pub fn mark(&mut self, span: Span, line: u32, name: Option<String>, followed: bool) {
         let after = self.files.partition_point(|f| f.base <= span.start);
         let Some(file) = self.files[..after].last_mut() else {
@@ -190,7 +190,7 @@ impl SourceMap {
         };
         let from = file.line_at(span.start - file.base) as u32 + 1;
         let at = file.marks.partition_point(|mark| mark.from < from);
-        // The file may be read again.
+        // The file may have been read before.
         file.marks.truncate(at);
         file.marks.push(Mark {
             from,
@@ -200,7 +200,7 @@ impl SourceMap {
         });
     }
 
-    /// The line on which `span` starts in its file, and its first byte in that line, both from 0.
+    /// Line on which `span` starts in its file, and its first byte in this line, both from 0.
     #[must_use]
     pub fn line_and_column(&self, span: Span) -> (u32, u32) {
         let Some(file) = self.file_at(span.start) else {

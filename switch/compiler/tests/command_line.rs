@@ -1,4 +1,4 @@
-//! The command `p4sched-p4c`: its flags, the files it writes, and what it says when it cannot.
+//! The command `p4sched-p4c`: its flags, the files that it writes, and its error messages.
 
 use std::{
     fs,
@@ -66,7 +66,7 @@ impl Place {
         command.output().expect("the command runs")
     }
 
-    /// Standard output of a run that succeeds and says nothing else.
+    /// Standard output of a run that succeeds without messages.
     #[track_caller]
     fn succeeds(&self, args: &[&str]) -> String {
         let output = self.run(args);
@@ -261,7 +261,7 @@ fn stages_prints_where_tables_are_instead_of_compiling() {
         report.starts_with("second.p4: 14 of the 20 stages of Tofino 2"),
         "{report}"
     );
-    // Too many stages are an error, but the report shows what is where.
+    // Too many stages are an error, but the report is printed.
     let output = place.run(&["--stages", "long.p4"]);
     assert_eq!(output.status.code(), Some(1));
     let report = String::from_utf8_lossy(&output.stdout);
@@ -322,7 +322,7 @@ fn include_next_goes_on_behind_the_directory_of_the_file() {
     ]);
     let text = place.succeeds(&["-I", "first", "-I", "second", "-E", "a.p4"]);
     assert!(text.contains("const bit<8> n = (2 + 1);"), "{text}");
-    // The file of the second directory is the first one here, and `N` stays.
+    // The file of the second directory comes first, and `N` stays.
     let text = place.succeeds(&["-I", "second", "-I", "first", "-E", "a.p4"]);
     assert!(text.contains("const bit<8> n = N;"), "{text}");
 }
@@ -331,7 +331,7 @@ fn include_next_goes_on_behind_the_directory_of_the_file() {
 fn e_writes_the_text_that_the_preprocessor_leaves() {
     let place = Place::new(&[("a.p4", "#define N 3\n#if N > 2\nconst bit<8> x = N;\n#endif\n")]);
     assert_eq!(place.succeeds(&["-E", "a.p4"]), "const bit<8> x = 3;\n");
-    // What is left can be compiled again.
+    // The output can be compiled again.
     let place = Place::new(&[("a.p4", PROGRAM)]);
     let text = place.succeeds(&["-E", "a.p4"]);
     fs::write(place.path("b.p4"), text).expect("a file");

@@ -1,4 +1,4 @@
-//! Tests of the compiler's input, messages and output.
+//! Tests of the compiler: input, messages and output.
 
 mod command_line;
 mod common;

@@ -1,5 +1,5 @@
-//! Programs with changes nobody would make: the compiler neither panics nor overflows its stack, and what it takes, the
-//! data plane takes too.
+//! Randomly changed programs: the compiler neither panics nor overflows its stack, and the data plane loads all
+//! compiled programs.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use p4sched_compiler::{Arch, EmbeddedIncludes, Input, Options, compile, place, p
 use p4sched_dataplane::Pipeline;
 use proptest::prelude::*;
 
-/// Compiles a program after the architecture's files; what compiles must load.
+/// Compiles a program after the files of the architecture. If it compiles, it must load.
 fn exercise(text: &str) -> Result<(), TestCaseError> {
     exercise_for(Arch::V1model, text)
 }
@@ -31,7 +31,7 @@ fn exercise_for(arch: Arch, text: &str) -> Result<(), TestCaseError> {
         }
         Err(diagnostics) => {
             prop_assert!(diagnostics.has_errors(), "refused without an error\n{text}");
-            // Messages are written without trouble, whatever they quote.
+            // Messages can be printed, whatever text they quote.
             prop_assert!(!diagnostics.to_string().is_empty());
         }
     }
@@ -172,7 +172,7 @@ Pipeline(IP(), I(), ID(), EP(), E(), ED()) pipe;
 Switch(pipe) main;
 ";
 
-/// Programs to change: the mixed one, and those of the lab with what they include.
+/// Programs to change: the mixed one, and those of `p4/` with their included files.
 static PROGRAMS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let mut list = vec![MIXED.to_owned()];
     let includes = Lab {
@@ -189,10 +189,10 @@ static PROGRAMS: LazyLock<Vec<String>> = LazyLock::new(|| {
     list
 });
 
-/// A program for Tofino that uses much of what a chip's stages have.
+/// A Tofino program that uses most resources of a chip's stages.
 const TOFINO: &str = include_str!("stages/mixed.p4");
 
-/// Places a program after the architecture's files; there is a message or a report.
+/// Places a program after the files of the architecture. There must be a message or a report.
 fn exercise_stages(arch: Arch, text: &str) -> Result<(), TestCaseError> {
     let text = &format!("#include <core.p4>\n#include <{}.p4>\n{text}", arch.name());
     let input = Input { name: "test.p4", text };
@@ -230,7 +230,7 @@ fn pieces(text: &str) -> Vec<&str> {
     list
 }
 
-/// Text that a piece is replaced by.
+/// Texts that replace a piece.
 const STRANGE: [&str; 36] = [
     "",
     "(",
@@ -302,7 +302,7 @@ fn changed(text: &str, changes: &[Change]) -> String {
             }
             Change::Replace(at, text) => list[at % n] = text,
             Change::Insert(at, text) => list.insert(at % n, text),
-            // A word in place of another keeps most programs well formed.
+            // Replacing a word by another keeps most programs well formed.
             Change::Other(at, other) => {
                 let is_word = |p: &&str| p.starts_with(|c: char| c.is_alphanumeric());
                 let words: Vec<usize> = (0..n).filter(|i| is_word(&list[*i])).collect();
@@ -347,7 +347,7 @@ fn the_program_for_tofino_is_right() {
     assert!(exercise_for(Arch::Tna, CHIP).is_ok());
 }
 
-/// Number of programs that each test changes, unless `PROPTEST_CASES` sets it.
+/// Number of changed programs in each test, unless `PROPTEST_CASES` sets it.
 fn cases() -> u32 {
     let given = std::env::var("PROPTEST_CASES").ok();
     given.and_then(|n| n.parse().ok()).unwrap_or(600)
@@ -361,7 +361,7 @@ proptest! {
         program in 0..2 * PROGRAMS.len(),
         changes in prop::collection::vec(change(), 1..4),
     ) {
-        // The mixed program is the shortest, and changed most often.
+        // The mixed program is the shortest, and is changed most often.
         let text = PROGRAMS.get(program).unwrap_or(&PROGRAMS[0]);
         exercise(&changed(text, &changes))?;
     }
@@ -413,7 +413,7 @@ proptest! {
     }
 }
 
-/// A program with something at one place.
+/// A program with these statements in `apply`.
 fn in_apply(statements: &str) -> String {
     let apply = "apply {\n        bit<8> n = 0;";
     PROGRAMS[0].replace(apply, &format!("{apply}\n{statements}"))

@@ -1,4 +1,4 @@
-//! One packet through ingress and egress: an L3 router, and the FDPA program of the laboratory.
+//! One packet through ingress and egress: an L3 router, and the FDPA program of this project.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -7,7 +7,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use p4sched_compiler::{EmbeddedIncludes, IncludeResolver, Input, Options, compile, embedded};
 use p4sched_dataplane::{ActionCall, MatchKey, Outcomes, Pipeline, Queueing};
 
-/// The compiler's own include files, then those of the laboratory.
+/// The include files of the compiler, then those of this project.
 struct Includes;
 
 impl IncludeResolver for Includes {
@@ -44,7 +44,7 @@ fn table(pipeline: &Pipeline, name: &str) -> p4sched_dataplane::TableId {
         .expect("the table")
 }
 
-/// Adds an entry whose action is the table's one of this name.
+/// Adds an entry with this action of the table.
 fn add(pipeline: &mut Pipeline, name: &str, prefix: [u8; 4], length: u16, action: &str, params: &[&[u8]]) {
     let table = table(pipeline, name);
     let control = pipeline
@@ -65,7 +65,7 @@ fn add(pipeline: &mut Pipeline, name: &str, prefix: [u8; 4], length: u16, action
         .expect("an entry");
 }
 
-/// A TCP packet of 1500 bytes of a user.
+/// A TCP packet of a user; 1500 bytes.
 fn frame(user: u8) -> Vec<u8> {
     let mut frame = vec![0; 1514];
     frame[12..24].copy_from_slice(&[8, 0, 0x45, 0, 0x05, 0xdc, 0, 0, 0, 0, 64, 6]);

@@ -1,10 +1,10 @@
-//! A packet that is looked up in one table, by the number of entries: time, and memory of an entry.
+//! Lookup of a packet in one table, by number of entries: time of a lookup, and memory of an entry.
 //!
 //!     GLIBC_TUNABLES=glibc.malloc.hugetlb=1 cargo bench --workspace --bench tables
 //!
-//! The variable gives it memory in large pages, as the switch has it.
-//! Prints JSON. The program is `p4runtime/benches/large.p4`; the type of a frame chooses the table. Keys come in random
-//! order, so that in large tables every lookup misses the caches.
+//! The variable gives the benchmark memory in large pages, as the switch has it. Prints JSON. The program is
+//! `p4runtime/benches/large.p4`; the type of a frame chooses the table. Keys come in random order, so every lookup in a
+//! large table misses the caches.
 
 use std::fs;
 use std::hint::black_box;
@@ -19,10 +19,10 @@ const LOOKUPS: u32 = 300_000;
 const ROUNDS: usize = 3;
 const PAGE_BYTES: u64 = 4096;
 
-/// A table and how it is filled.
+/// A table and its entries.
 struct Kind {
     table: &'static str,
-    /// Type of the frames that are looked up in it.
+    /// Type of the frames that use this table.
     frames: u8,
     sizes: &'static [u32],
     key: fn(u32) -> (Vec<MatchKey>, i32),
@@ -60,12 +60,12 @@ const KINDS: [Kind; 3] = [
     },
 ];
 
-/// Spreads numbers over all values, each onto another one.
+/// Spreads numbers over all values; it is one-to-one.
 fn spread(number: u32) -> u32 {
     number.wrapping_mul(0x9e37_79b1)
 }
 
-/// Half of the prefixes have 24 bits, the others 20 to 32.
+/// Prefix length: half of the prefixes have 24 bits, the others 20 to 32.
 fn length(number: u32) -> u16 {
     if number.is_multiple_of(2) {
         24
@@ -102,11 +102,11 @@ fn fill(pipeline: &mut Pipeline, kind: &Kind, numbers: std::ops::Range<u32>) {
     }
 }
 
-/// Nanoseconds for a packet whose destination is that of one of the entries, the best of some rounds.
+/// Nanoseconds for a packet whose destination matches an entry; the best of several rounds.
 fn look_up(pipeline: &mut Pipeline, kind: &Kind, entries: u32) -> f64 {
     let mut frame = [0u8; 60];
     frame[13] = kind.frames;
-    // The port 1024 is in every range.
+    // Port 1024 is in every range.
     frame[24..26].copy_from_slice(&[4, 0]);
     let mut out = Outcomes::default();
     let mut round = || {
@@ -126,7 +126,7 @@ fn look_up(pipeline: &mut Pipeline, kind: &Kind, entries: u32) -> f64 {
     (0..ROUNDS).map(|_| round()).fold(f64::INFINITY, f64::min)
 }
 
-/// CPU time of this thread: what others do on the machine counts only as far as they take the caches.
+/// CPU time of this thread. Other work on the machine matters only through the caches.
 fn cpu_ns() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64

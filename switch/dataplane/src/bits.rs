@@ -1,6 +1,6 @@
-//! Values of any width as 64-bit words, least significant first; to and from bits in network order.
+//! Values of any width as 64-bit words, least significant word first; conversion to and from bits in network order.
 
-/// Words for a value of this many bits.
+/// Number of words for a value of `width` bits.
 pub(crate) fn words(width: u32) -> usize {
     width.div_ceil(64).max(1) as usize
 }
@@ -21,26 +21,26 @@ pub(crate) fn cut(width: u32, out: &mut [u64]) {
     }
 }
 
-/// Reads `width` bits that start `offset` bits into `bytes` (big-endian) into words, least significant first.
-/// The caller has checked that they are there.
+/// Reads `width` bits that start `offset` bits into `bytes` (big-endian) into words, least significant first. The
+/// caller has checked that the bits exist.
 pub(crate) fn read(bytes: &[u8], offset: usize, width: u32, out: &mut [u64]) {
     let (first, last) = (offset, offset + width as usize);
     for (index, word) in out.iter_mut().enumerate() {
-        // Words are filled from the least significant end, which is the end of the bits.
+        // Words are filled from the least significant one, which is at the end of the bits.
         let end = last.saturating_sub(64 * index).max(first);
         let start = end.saturating_sub(64).max(first);
         *word = read_word(bytes, start, end);
     }
 }
 
-/// The bits from `start` to `end`, at most 64.
+/// The bits from `start` to `end`; at most 64.
 #[inline]
 pub(crate) fn read_word(bytes: &[u8], start: usize, end: usize) -> u64 {
     if start == end {
         return 0;
     }
     let (from, to) = (start / 8, end.div_ceil(8));
-    // Away from the end of the frame one load has all the bits.
+    // Except near the end of the frame, one load has all the bits.
     if end - from * 8 <= 64
         && let Some(eight) = bytes.get(from..).and_then(|rest| rest.first_chunk::<8>())
     {
@@ -63,7 +63,7 @@ pub(crate) fn read_word(bytes: &[u8], start: usize, end: usize) -> u64 {
 /// Appends fields bit by bit to a byte buffer.
 pub(crate) struct Writer<'a> {
     out: &'a mut Vec<u8>,
-    /// Bits not yet written, in the low end.
+    /// Bits not yet written, in the low bits.
     pending: u64,
     count: u32,
 }
@@ -77,7 +77,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Appends the low `width` (at most 64) bits of `value`, which has no others set.
+    /// Appends the low `width` (at most 64) bits of `value`. All other bits of `value` are 0.
     #[inline]
     pub fn word(&mut self, value: u64, width: u32) {
         if self.count == 0 && width.is_multiple_of(8) {
@@ -102,7 +102,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Appends a field of any width, in words, least significant first.
+    /// Appends a field of any width, given as words, least significant first.
     pub fn field(&mut self, value: &[u64], width: u32) {
         let top = width % 64;
         let mut index = (width / 64) as usize;
@@ -115,12 +115,12 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The buffer itself, for whole bytes where nothing is pending.
+    /// The buffer, for whole bytes while no bits are pending.
     pub fn bytes(&mut self) -> &mut Vec<u8> {
         self.out
     }
 
-    /// Fills the last byte with zero bits.
+    /// Fills the rest of the last byte with zero bits.
     pub fn finish(mut self) {
         if self.count > 0 {
             let width = 8 - self.count;
@@ -144,7 +144,7 @@ pub(crate) fn from_bytes(bytes: &[u8], width: u32) -> Option<Vec<u64>> {
     (given == out.last().copied()).then_some(out)
 }
 
-/// Big-endian bytes, as many as `width` needs, from words.
+/// Big-endian bytes of a value in words, as many as `width` needs.
 pub(crate) fn to_bytes(value: &[u64], width: u32) -> Vec<u8> {
     let length = width.div_ceil(8) as usize;
     (0..length)

@@ -1,7 +1,8 @@
 //! The Internet checksum (RFC 1071).
 
-/// The complement of the ones' complement sum of 16-bit words, which begins with `sum`: that of a pseudo header, or 0. A last
-/// byte without a second one counts as the upper half of a word. Over bytes that hold their own checksum it is 0.
+/// The complement of the ones' complement sum of 16-bit words. The sum begins with `sum`: that of a pseudo header, or
+/// 0. A single last byte counts as the upper half of a word. Over bytes that contain their own correct checksum, the
+/// result is 0.
 #[inline]
 pub fn internet_checksum(mut sum: u64, bytes: &[u8]) -> u16 {
     let mut chunks = bytes.chunks_exact(4);

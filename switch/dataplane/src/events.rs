@@ -7,8 +7,8 @@ use serde::{Serialize, Serializer};
 use crate::ids::{EntryHandle, Nanos, Port};
 use crate::values::MatchKey;
 
-/// Number of a packet. Frames count from 0 in the order of arrival; so do the copies of one, of which the frame itself
-/// is 0.
+/// Number of a packet. Frames are numbered from 0 in order of arrival. Copies of a frame are numbered too; the frame
+/// itself is copy 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct PacketId {
     /// Number of the frame.
@@ -17,30 +17,28 @@ pub struct PacketId {
     pub copy: u16,
 }
 
-/// Something that happened to a packet.
+/// An event of a packet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Event {
-    /// Time on the switch's clock.
+    /// Time on the clock of the switch.
     pub time_ns: Nanos,
-    /// Packet.
     #[serde(flatten)]
     pub id: PacketId,
-    /// Event.
     #[serde(flatten)]
     pub what: What,
 }
 
-/// A number as wide as its field.
+/// A number with the width of its field.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Number {
     /// Width in bits.
     pub width: u32,
-    /// Big-endian, as many as the width needs.
+    /// Big-endian bytes, as many as the width needs.
     pub bytes: Vec<u8>,
 }
 
 impl fmt::Display for Number {
-    /// `0x` and a digit for each four bits.
+    /// Writes `0x` and one digit for every four bits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits: String = self.bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         let wanted = (self.width.div_ceil(4) as usize).clamp(1, digits.len().max(1));
@@ -60,7 +58,7 @@ impl Serialize for Number {
     }
 }
 
-/// A field, a part of a key or a parameter, and its value.
+/// A field, a part of a key or a parameter, with its value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Named {
     /// Name in the program.
@@ -73,7 +71,7 @@ pub struct Named {
 pub struct Data(pub Vec<u8>);
 
 impl fmt::Display for Data {
-    /// Two digits a byte.
+    /// Writes two digits for each byte.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
@@ -95,7 +93,7 @@ impl Serialize for Data {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Source {
     pub file: String,
-    /// The line, from 1.
+    /// Line, from 1.
     pub line: u32,
     pub text: String,
 }
@@ -107,7 +105,7 @@ pub struct Matched {
     pub handle: u64,
     /// The fields of its key: a value, `VALUE/BITS`, `VALUE&&&MASK`, `LOW..HIGH`, or `*` for anything.
     pub key: Vec<String>,
-    /// Priority, in tables that have them: the largest wins.
+    /// Priority, in tables with priorities: the largest wins.
     pub priority: i32,
 }
 
@@ -143,21 +141,20 @@ pub enum Loss {
     ParserError,
     /// Its group is empty, or does not exist.
     EmptyGroup,
-    /// Its priority has no queue.
+    /// No queue has its priority.
     NoSuchQueue,
     /// It was resubmitted too often.
     Resubmissions,
-    /// It was made by another program than the current one.
+    /// It belongs to a program that is no longer loaded.
     OtherProgram,
-    /// The queue is full.
     QueueFull,
-    /// The queue gave it up for another packet.
+    /// The queue pushed it out for another packet.
     PushedOut,
-    /// It is a clone of a clone of a clone, and so on.
+    /// It is a clone of a clone, too many times over.
     CloneDepth,
     /// Too many packets recirculate.
     Recirculation,
-    /// The link's delay holds no more.
+    /// Too many frames are in flight on the link.
     LinkFull,
 }
 
@@ -168,31 +165,28 @@ pub enum What {
     /// A frame arrived.
     Received {
         port: Port,
-        /// Length.
+        /// Length of the frame.
         bytes: usize,
         data: Data,
     },
     /// A recirculated packet is at ingress again.
     Reentered {
-        /// Length.
+        /// Length of the frame.
         bytes: usize,
     },
-    /// A parser begins.
+    /// A parser starts.
     ParserStarted { parser: String },
-    /// A parser comes to a state.
+    /// A parser enters a state.
     State { parser: String, state: String },
     /// A header was read from the frame.
     Extracted {
         header: String,
-        /// Length.
+        /// Length of the header.
         bytes: usize,
         fields: Vec<Named>,
     },
-    /// The parser went over bytes without reading them.
-    Advanced {
-        /// Number of bytes.
-        bytes: usize,
-    },
+    /// The parser skipped bytes.
+    Advanced { bytes: usize },
     /// The parser chose the next state.
     Selected {
         /// The state that chose.
@@ -200,10 +194,10 @@ pub enum What {
         /// The key, if the state selects by one.
         #[serde(skip_serializing_if = "Option::is_none")]
         key: Option<Number>,
-        /// The next state; none: the parser accepts the packet.
+        /// The next state; `None` if the parser accepts the packet.
         next: Option<String>,
     },
-    /// The parser stopped.
+    /// The parser stopped with an error.
     ParserFailed { error: String },
     /// A parser has ended.
     ParserEnded {
@@ -211,26 +205,24 @@ pub enum What {
         /// Bytes read.
         bytes: usize,
     },
-    /// A checksum was compared with the header's.
+    /// A checksum was compared with that in the header.
     Verified {
-        /// The field that holds it.
+        /// Field that holds the checksum.
         field: String,
         /// True if they are equal.
         right: bool,
     },
-    /// A control begins.
+    /// A control starts.
     ControlStarted { control: &'static str },
     /// A control has ended.
     ControlEnded { control: &'static str },
     /// A condition was evaluated.
     Condition {
-        /// Name; a condition within an action has none.
+        /// Name; a condition in an action has none.
         #[serde(skip_serializing_if = "Option::is_none")]
         condition: Option<String>,
-        /// Place in the source.
         #[serde(skip_serializing_if = "Option::is_none")]
         source: Option<Source>,
-        /// True if it holds.
         holds: bool,
     },
     /// A table was applied.
@@ -239,7 +231,6 @@ pub enum What {
         key: Vec<Named>,
         /// True if an entry matched.
         hit: bool,
-        /// The matching entry.
         #[serde(skip_serializing_if = "Option::is_none")]
         entry: Option<Matched>,
     },
@@ -255,11 +246,8 @@ pub enum What {
         member: Option<u32>,
     },
     /// A statement of the program runs.
-    Statement {
-        /// Place in the source.
-        source: Source,
-    },
-    /// A field has another value.
+    Statement { source: Source },
+    /// The value of a field changed.
     Changed {
         field: String,
         before: Number,
@@ -274,26 +262,20 @@ pub enum What {
     /// A register was read.
     RegisterRead {
         register: String,
-        /// The cell.
         index: u64,
-        /// Value; none if there is no such cell.
+        /// Value; `None` if the cell does not exist.
         value: Option<Number>,
     },
     /// A register was written.
     RegisterWritten {
         register: String,
-        /// The cell.
         index: u64,
-        /// New value; none if there is no such cell.
+        /// New value; `None` if the cell does not exist.
         value: Option<Number>,
     },
     /// A counter counted the packet.
-    Counted {
-        counter: String,
-        /// The cell.
-        index: u64,
-    },
-    /// `log_msg` of the program.
+    Counted { counter: String, index: u64 },
+    /// The program called `log_msg`.
     Log { message: String },
     /// An `assert` or `assume` did not hold.
     AssertionFailed {},
@@ -311,9 +293,9 @@ pub enum What {
     Resubmitted {},
     /// The packet goes to the members of a group.
     Multicast { group: u64 },
-    /// A copy was made, for this port.
+    /// A copy was made for this port.
     Copied {
-        /// The number of the copy.
+        /// Number of the copy.
         to: u16,
         port: Port,
         /// `egress_rid`.
@@ -322,24 +304,22 @@ pub enum What {
     /// The packet waits in a queue.
     Enqueued {
         port: Port,
-        /// 0 to 7, 7 the most urgent.
+        /// Priority, 0 to 7; 7 is the most urgent.
         queue: u8,
-        /// Packets in it, with this one.
+        /// Packets in the queue, with this one.
         length: u32,
     },
     /// The packet left its queue.
     Dequeued {
         port: Port,
-        /// 0 to 7, 7 the most urgent.
+        /// Priority, 0 to 7; 7 is the most urgent.
         queue: u8,
-        /// Packets that stay in it.
+        /// Packets that stay in the queue.
         length: u32,
-        /// Waiting time.
         waited_ns: Nanos,
     },
     /// The deparser wrote the frame.
     Deparsed {
-        /// The headers, in order.
         headers: Vec<String>,
         /// Length of the frame.
         bytes: usize,
@@ -349,13 +329,10 @@ pub enum What {
     /// The frame is on the link.
     Transmitted {
         port: Port,
-        /// Length.
+        /// Length of the frame.
         bytes: usize,
         data: Data,
     },
     /// The packet ends here.
-    Dropped {
-        /// Reason.
-        why: Loss,
-    },
+    Dropped { why: Loss },
 }

@@ -1,13 +1,13 @@
-//! The bytes of a frame, with room in front of them.
+//! The bytes of a frame, with free space in front of them.
 
 use std::ops::{Deref, DerefMut};
 
-/// Room in front of a new frame: headers may grow by so many bytes before anything is copied. A Tofino's metadata in front of a
-/// frame take 16 to 32 bytes.
+/// Free bytes in front of a new frame: headers may grow by this much before any byte is copied. A Tofino's metadata in
+/// front of a frame takes 16 to 32 bytes.
 const HEADROOM: usize = 64;
 
-/// A frame in a buffer, as one pointer, since it moves from hand to hand. Headers of another length than before end where the
-/// old ones did, so the bytes behind them stay in their place.
+/// A frame in a buffer. It is one pointer, because frames move often. If the headers change their length, the new
+/// headers end where the old ones did, so the bytes behind them stay in place.
 #[derive(Clone, Debug, Default)]
 pub struct Frame(Option<Box<Bytes>>);
 
@@ -22,26 +22,26 @@ impl Frame {
         self.0.get_or_insert_default()
     }
 
-    /// Empties it, and keeps the buffer.
+    /// Empties the frame and keeps the buffer.
     pub(crate) fn clear(&mut self) {
         let bytes = self.bytes();
         bytes.buffer.resize(HEADROOM, 0);
         bytes.start = HEADROOM;
     }
 
-    /// True if there is a buffer worth keeping.
+    /// True if the buffer is worth keeping.
     #[inline]
     pub(crate) fn has_room(&self) -> bool {
         self.0.is_some()
     }
 
-    /// The bytes, for more behind them. Nothing else may be done to what is there.
+    /// The bytes, to append more. The existing bytes must not change.
     #[inline]
     pub(crate) fn tail(&mut self) -> &mut Vec<u8> {
         &mut self.bytes().buffer
     }
 
-    /// Keeps the first bytes.
+    /// Truncates the frame to its first bytes.
     #[inline]
     pub(crate) fn truncate(&mut self, bytes: usize) {
         if let Some(own) = &mut self.0 {
@@ -49,13 +49,13 @@ impl Frame {
         }
     }
 
-    /// Bytes in front of the frame.
+    /// Free bytes in front of the frame.
     #[inline]
     pub(crate) fn headroom(&self) -> usize {
         self.0.as_ref().map_or(0, |bytes| bytes.start)
     }
 
-    /// The frame begins so many bytes further in front. There is room for them, and they have been written.
+    /// Extends the frame at its front. The space exists, and its bytes have been written.
     #[inline]
     pub(crate) fn begin_at(&mut self, start: usize) {
         if let Some(bytes) = &mut self.0 {
@@ -64,7 +64,7 @@ impl Frame {
         }
     }
 
-    /// Replaces the first bytes. The bytes after them stay in place if there is room in front.
+    /// Replaces the first bytes. The bytes after them stay in place if there is enough space in front.
     pub(crate) fn replace_front(&mut self, old: usize, new: &[u8]) {
         let Bytes { buffer, start } = self.bytes();
         let end = (*start + old).min(buffer.len());

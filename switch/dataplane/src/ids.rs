@@ -1,6 +1,6 @@
-//! Names of things: ports, tables, actions, entries; and the unit of time.
+//! Identifiers of ports, tables, actions and entries, and the unit of time.
 
-/// Nanoseconds since the switch started. The caller owns the clock; nothing in this crate reads one.
+/// Nanoseconds since the switch started. The caller owns the clock; this crate reads none.
 pub type Nanos = u64;
 
 /// A port number as `standard_metadata` carries it: 9 bits, 0..=511. 511 as `egress_spec` means drop.
@@ -16,7 +16,7 @@ macro_rules! index {
         pub struct $name(pub(crate) u32);
 
         impl $name {
-            /// Position among its kind, in the order of the JSON.
+            /// Position among objects of its kind, in the order of the JSON.
             pub fn index(self) -> usize {
                 self.0 as usize
             }
@@ -45,7 +45,7 @@ index!(/// A digest.
 index!(/// A field of the packet's headers or metadata.
     FieldRef);
 
-/// Entry of a table. A handle is never reused.
+/// An entry of a table. A handle is never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EntryHandle {
     pub(crate) slot: u32,
@@ -53,7 +53,7 @@ pub struct EntryHandle {
 }
 
 impl EntryHandle {
-    /// Number of entries that its table had been given before it.
+    /// Number of entries that were added to its table before it.
     pub fn number(self) -> u64 {
         self.number
     }

@@ -1,7 +1,7 @@
 //! The data plane: loads BMv2 JSON and executes packets with the semantics of BMv2's simple_switch.
 //!
-//! Pure: no I/O, no clock. [`Pipeline::from_json`] lowers a program to flat operations over fixed slots;
-//! [`Pipeline::ingress`] and [`Pipeline::egress`] run it with the time passed in.
+//! No I/O and no clock. [`Pipeline::from_json`] lowers a program to flat operations over fixed slots;
+//! [`Pipeline::ingress`] and [`Pipeline::egress`] run it. The time is an argument.
 
 mod bits;
 mod checksum;

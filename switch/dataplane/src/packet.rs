@@ -1,4 +1,4 @@
-//! Input and output of the pipeline: packets between ingress and egress, outcomes, queueing metadata.
+//! Input and output of the pipeline: packets between ingress and egress, results, and queueing metadata.
 
 use std::fmt;
 
@@ -6,31 +6,31 @@ use crate::events::PacketId;
 use crate::frame::Frame;
 use crate::ids::{DigestId, Nanos, Port};
 
-/// A packet between ingress and egress: its header fields and metadata, and the bytes the parser left alone.
+/// A packet between ingress and egress: its header fields, its metadata, and the bytes that the parser did not extract.
 ///
-/// It belongs to the [`Pipeline`](crate::Pipeline) that made it; another program's pipeline drops it.
-/// Give packets that never reach egress back with [`Pipeline::recycle`](crate::Pipeline::recycle).
+/// It belongs to the [`Pipeline`](crate::Pipeline) that made it; the pipeline of another program drops it. If a packet
+/// does not reach egress, give it back with [`Pipeline::recycle`](crate::Pipeline::recycle).
 #[derive(Clone, Debug, Default)]
 pub struct Packet {
-    /// Body, in one place, because packets move often.
+    /// Boxed, because packets move often.
     pub(crate) body: Box<Body>,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Body {
-    /// Identifies the program whose layout `phv` follows.
+    /// Identifies the program whose layout `phv` has.
     pub layout: u64,
-    /// Header fields, validity, metadata, stack positions: see `layout`. In v1model more words are behind them.
+    /// Header fields, validity, metadata, stack positions: see `layout`. In v1model, more words follow them.
     pub phv: Vec<u64>,
-    /// The frame as the parser saw it; for a Tofino as the ingress deparser made it.
+    /// The frame before the parser; for a Tofino, the frame after the ingress deparser.
     pub frame: Frame,
-    /// Offset in `frame` of the first byte the parser did not extract.
+    /// Offset in `frame` of the first byte that the parser did not extract.
     pub payload: u32,
-    /// Without meaning if there is no trace. Small, because it is always there.
+    /// Meaningless without a trace. It is small, because every packet has it.
     pub id: SmallId,
 }
 
-/// A [`PacketId`] in eight bytes: after 2^48 frames numbers begin again.
+/// A [`PacketId`] in eight bytes. After 2^48 frames, numbers start again at 0.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct SmallId(u64);
 
@@ -58,82 +58,78 @@ impl From<SmallId> for PacketId {
 }
 
 impl Packet {
-    /// Number in the log of packets; without meaning if there is no log.
+    /// Number in the log of packets; meaningless without a log.
     #[inline]
     pub fn id(&self) -> PacketId {
         self.body.id.into()
     }
 
-    /// The bytes that the parser left alone; for a Tofino the whole frame.
+    /// The bytes that the parser did not extract; for a Tofino the whole frame.
     pub fn payload(&self) -> &[u8] {
         self.body.frame.get(self.body.payload as usize..).unwrap_or(&[])
     }
 }
 
-/// The traffic manager's data on a packet that leaves its queue.
+/// Queueing metadata of a packet that leaves its queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Queueing {
-    /// The port the packet leaves by; becomes `egress_port`.
+    /// Output port; becomes `egress_port`.
     pub port: Port,
     /// Time of enqueueing; becomes `enq_timestamp` (in µs) and the base of `deq_timedelta`.
     pub enq_ns: Nanos,
-    /// Packets in its queue before it was added.
+    /// Packets in its queue before it was enqueued.
     pub enq_qdepth: u32,
-    /// Packets in its queue after it was removed.
+    /// Packets in its queue after it was dequeued.
     pub deq_qdepth: u32,
-    /// The queue: 0..=7, 7 the most urgent; becomes `qid` where the program has that field.
+    /// The queue: 0..=7, 7 the most urgent; becomes `qid` if the program has that field.
     pub qid: u8,
 }
 
-/// A packet bound for a queue: unicast, one copy of a multicast, or a clone.
+/// A packet for a queue: unicast, a copy of a multicast, or a clone.
 #[derive(Debug)]
 pub struct Enqueue {
-    /// The packet itself.
     pub packet: Packet,
-    /// Egress port.
     pub port: Port,
     /// Queue: 0..=7, 7 the most urgent, from `standard_metadata.priority`.
     pub priority: u8,
-    /// Bytes the frame has if egress changes no header: what a shaper should charge.
+    /// Bytes of the frame if egress changes no header: a shaper should charge these.
     pub frame_len: u32,
 }
 
-/// A frame that egress sent back to the parser, with the metadata its field list preserves.
+/// A frame that egress sent back to the parser, with the metadata in its field list.
 #[derive(Clone, Debug)]
 pub struct Recirculated {
     pub(crate) packet: Packet,
-    /// The port that led it back; `None` in v1model, where no port does.
+    /// Port that recirculates; `None` in v1model, which has no such port.
     pub(crate) port: Option<Port>,
 }
 
 impl Recirculated {
-    /// The port that led it back: it spent time on this port's link. `None` in v1model, where no port does.
+    /// Port that recirculates: the packet spent time on its link. `None` in v1model, which has no such port.
     pub fn port(&self) -> Option<Port> {
         self.port
     }
 
-    /// Number in the log of packets; without meaning if there is no log.
+    /// Number in the log of packets; meaningless without a log.
     pub fn id(&self) -> PacketId {
         self.packet.id()
     }
 
-    /// Bytes of the frame.
     pub fn frame_len(&self) -> u32 {
         self.packet.body.frame.len() as u32
     }
 }
 
-/// A frame ready for the wire.
+/// A frame to send.
 #[derive(Debug)]
 pub struct Transmit {
-    /// Port to send it on.
     pub port: Port,
     /// Bytes, from the destination address on. Give the buffer back with
     /// [`Pipeline::recycle_frame`](crate::Pipeline::recycle_frame).
     pub frame: Frame,
 }
 
-/// Sample of a digest (`digest()` in P4, a learn list in BMv2 JSON).
+/// A digest message (`digest()` in P4, a learn list in BMv2 JSON).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DigestMessage {
     /// Digest; its name is [`Pipeline::digest_name`](crate::Pipeline::digest_name).
@@ -142,27 +138,26 @@ pub struct DigestMessage {
     pub fields: Vec<Vec<u8>>,
 }
 
-/// Everything one call of the pipeline produced. The caller keeps one, drains and clears it.
+/// Results of one call of the pipeline. The caller keeps one, drains it and clears it.
 #[derive(Debug, Default)]
 pub struct Outcomes {
     /// Packets for the traffic manager, in order.
     pub enqueue: Vec<Enqueue>,
     /// Packets for another pass through ingress.
     pub recirculate: Vec<Recirculated>,
-    /// The frame that egress finished, unless it was dropped or recirculated.
+    /// The frame from egress, unless it was dropped or recirculated.
     pub frame: Option<Transmit>,
-    /// Digests for the controller.
     pub digests: Vec<DigestMessage>,
-    /// The packet itself (not its clones) went nowhere.
+    /// True if the packet itself (not a clone) was dropped.
     pub dropped: bool,
-    /// A parser stopped with an error. In v1model and at egress the packet went on; at ingress of a Tofino it did if the
-    /// program looks at parser errors.
+    /// True if a parser stopped with an error. The packet continues in v1model and at egress. At ingress of a Tofino it
+    /// continues only if the program reads parser errors.
     pub parser_error: bool,
     pub log: Vec<String>,
 }
 
 impl Outcomes {
-    /// Turns the order of all lists round.
+    /// Reverses all lists.
     #[inline]
     pub fn turn_round(&mut self) {
         self.enqueue.reverse();
@@ -170,7 +165,7 @@ impl Outcomes {
         self.digests.reverse();
     }
 
-    /// Empties it, keeping its buffers.
+    /// Empties it and keeps its buffers.
     pub fn clear(&mut self) {
         self.enqueue.clear();
         self.recirculate.clear();
@@ -179,7 +174,7 @@ impl Outcomes {
         self.forget();
     }
 
-    /// Empties it once all packets, the frame and the digests have been taken out.
+    /// Empties it after all packets, the frame and the digests have been taken out.
     #[inline]
     pub fn forget(&mut self) {
         self.dropped = false;

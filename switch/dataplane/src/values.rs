@@ -2,28 +2,28 @@
 
 use crate::ids::{ActionId, EntryHandle, Port};
 
-/// Field of an entry's key. Bytes are big-endian; missing leading zeroes are allowed, set bits beyond the field's width
-/// are not.
+/// A field of an entry's key. Bytes are big-endian. Leading zeros may be missing; bits beyond the width of the field
+/// must not be set.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum MatchKey {
     /// Equal to the value.
     Exact(Vec<u8>),
-    /// The first n bits equal to those of the value.
+    /// The first n bits are equal to those of the value.
     Lpm(Vec<u8>, u16),
-    /// Equal in every bit that the second, the mask, sets.
+    /// Equal in every bit that is set in the second value, the mask.
     Ternary(Vec<u8>, Vec<u8>),
-    /// From the first to the second, both included.
+    /// From the first value to the second, both included.
     Range(Vec<u8>, Vec<u8>),
-    /// Equal to the value, or anything at all.
+    /// Equal to the value; `None` matches any value.
     Optional(Option<Vec<u8>>),
-    /// The header's validity.
+    /// Validity of the header.
     Valid(bool),
 }
 
-/// Action of a table on a match: an action with its parameters, or a reference into its action profile.
+/// Result of a match in a table: an action with its parameters, or a reference into the action profile of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ActionCall {
-    /// An action and its parameters, big-endian; missing leading zeroes are allowed.
+    /// An action and its parameters, big-endian; leading zeros may be missing.
     Action {
         /// Action from [`Pipeline::table_action`](crate::Pipeline::table_action).
         action: ActionId,
@@ -41,19 +41,18 @@ pub enum ActionCall {
 pub enum MatchKind {
     /// Equality.
     Exact,
-    /// Longest prefix.
+    /// Longest prefix match.
     Lpm,
     /// Value and mask, by priority.
     Ternary,
     /// Interval, by priority.
     Range,
-    /// Equality or anything, by priority.
+    /// Equality or any value, by priority.
     Optional,
-    /// Header validity (P4_14).
+    /// Validity of a header (P4_14).
     Valid,
 }
 
-/// A key field of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyField {
     /// Name in the P4 program.
@@ -63,16 +62,15 @@ pub struct KeyField {
     pub width: u32,
 }
 
-/// A table entry as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryView {
     pub handle: EntryHandle,
-    /// Key, normalised: full-width bytes, bits under a prefix or mask cleared.
+    /// Key, normalised: bytes of full width, bits outside a prefix or mask cleared.
     pub key: Vec<MatchKey>,
-    /// Larger wins; 0 in tables without priorities.
+    /// The largest one wins; 0 in tables without priorities.
     pub priority: i32,
     pub action: ActionCall,
-    /// True if it came with the program and cannot be changed.
+    /// True if it belongs to the program and cannot be changed.
     pub is_const: bool,
 }
 
@@ -80,7 +78,7 @@ pub struct EntryView {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Row {
     Entry(EntryHandle),
-    /// The default action, for misses. BMv2 has none.
+    /// The default action, for misses. BMv2 has no such counters and meters.
     Default,
 }
 
@@ -90,16 +88,16 @@ impl From<EntryHandle> for Row {
     }
 }
 
-/// Packets and bytes seen.
+/// A count of packets and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     pub packets: u64,
-    /// Bytes, by `packet_length` as BMv2 counts them: frame bytes without the Ethernet checksum.
+    /// Frame bytes without the Ethernet checksum (`packet_length` in BMv2).
     pub bytes: u64,
 }
 
-/// A three-colour meter, colour-blind: of two rates (RFC 2698), or with an excess burst of one (RFC 2697). Units are packets or bytes,
-/// as the array says.
+/// A three-colour, colour-blind meter: with two rates (RFC 2698), or with one rate and an excess burst (RFC 2697). The
+/// unit is packets or bytes, as in the declaration of the array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MeterConfig {
     /// Committed rate, units a second.
@@ -119,25 +117,25 @@ pub struct MeterConfig {
 pub struct CloneSession {
     /// Port and `egress_rid` of each clone.
     pub replicas: Vec<(Port, u16)>,
-    /// A multicast group whose copies are clones too.
+    /// Multicast group whose copies are also clones.
     pub group: Option<u16>,
     /// Bytes of the frame to keep; `None` keeps all.
     pub truncate_to: Option<u32>,
-    /// The clones' queue, 0..=7, unless their preserved metadata sets `priority`.
+    /// Queue of the clones, 0..=7, unless their preserved metadata sets `priority`.
     pub class_of_service: u8,
 }
 
-/// Parameters of a CRC, in its width.
+/// Parameters of a CRC, as wide as the CRC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CustomCrc {
-    /// Without the term of the highest power.
+    /// Polynomial without the term of the highest power.
     pub polynomial: u64,
     /// Initial remainder.
     pub initial: u64,
-    /// Mask that is XORed into the result.
+    /// Mask that is XORed with the result.
     pub final_xor: u64,
-    /// The bits of each byte come in the order least significant first.
+    /// True if the bits of each input byte come in reverse order, least significant first.
     pub reflect_input: bool,
-    /// The result's bits are in the opposite order.
+    /// True if the bits of the result are reversed.
     pub reflect_output: bool,
 }

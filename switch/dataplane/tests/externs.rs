@@ -30,7 +30,7 @@ fn registers_keep_values_between_packets() {
         .expect("to write it");
     // 16 bits wrap.
     assert_eq!(switch.forward(&[1, 0, 0, 2]).1, [1, 0, 0, 1]);
-    // A cell that does not exist: nothing is read, nothing is written.
+    // A cell that does not exist: no read and no write.
     assert_eq!(switch.forward(&[9, 0, 0, 2]).1, [9, 0, 0, 2]);
     let missing = TableError::NoCell {
         array: "I.total".into(),

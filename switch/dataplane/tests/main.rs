@@ -1,4 +1,4 @@
-//! Programs that run, packet by packet.
+//! Programs run packet by packet.
 
 mod common;
 mod externs;

@@ -2,7 +2,7 @@
 
 use crate::common::Parts;
 
-/// Answers with the parser error in `h.a` and the validity of `h` in `h.b`, on port 2.
+/// Puts the parser error into `h.a` and the validity of `h` into `h.b`, and sends the packet to port 2.
 const REPORT: &str = "
     bit<8> code = 0xff;
     if (sm.parser_error == error.NoError) { code = 0; }
@@ -144,7 +144,7 @@ fn a_variable_length_field_is_as_long_as_the_program_says() {
     let mut switch = parts.load();
     assert_eq!(switch.forward(&[16, 0, 1, 2, 3, 4, 5]).1, [0, 1, 1, 2, 3, 4, 5]);
     assert_eq!(switch.forward(&[0, 0, 1, 2, 3]).1, [0, 1, 1, 2, 3]);
-    // Not whole bytes; longer than the packet; longer than the field.
+    // Not a whole number of bytes; longer than the packet; longer than the field.
     assert_eq!(switch.forward(&[9, 0, 1, 2, 3, 4]).1[0], 6);
     assert_eq!(switch.forward(&[24, 0, 1, 2, 3]).1[0], 1);
     assert_eq!(switch.forward(&[40, 0, 1, 2, 3, 4, 5, 6, 7]).1[0], 4);
@@ -206,7 +206,7 @@ fn a_parser_loop_that_reads_nothing_ends_with_an_error() {
     assert!(!switch.out.parser_error);
 }
 
-/// BMv2's `exit` in a parser: the parser continues, and the control after it ends before it begins.
+/// BMv2's `exit` in a parser: the parser continues, but the control after it ends before it starts.
 #[test]
 fn an_exit_in_a_parser_state_skips_ingress_but_not_egress() {
     let parts = Parts {
@@ -228,8 +228,8 @@ fn an_exit_in_a_parser_state_skips_ingress_but_not_egress() {
         .expect("operations");
     ops.push(serde_json::json!({"op": "primitive", "parameters": [{"op": "exit", "parameters": []}]}));
     let mut switch = crate::common::Switch::new(&program.to_string());
-    // Port 0, which nobody has chosen.
+    // Port 0: no table has chosen a port.
     assert_eq!(switch.forward(&[1, 0, 0, 0]), (0, vec![1, 5, 7, 1]));
-    // And the packet after it is not skipped.
+    // The next packet runs its control again.
     assert_eq!(switch.forward(&[2, 0, 0, 0]), (2, vec![2, 9, 0, 1]));
 }

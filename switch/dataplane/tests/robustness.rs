@@ -1,4 +1,4 @@
-//! Corrupt programs are refused, hostile frames are forwarded or dropped; nothing panics or hangs.
+//! Corrupt programs are refused, hostile frames are forwarded or dropped, and nothing panics or hangs.
 
 use std::sync::LazyLock;
 
@@ -48,7 +48,7 @@ static RICH: LazyLock<String> = LazyLock::new(|| {
     parts.json()
 });
 
-/// A program for Tofino 2 that uses all that the chip does around the P4 code.
+/// A Tofino 2 program that uses all that the chip does around the P4 code.
 static RICH_TOFINO: LazyLock<String> = LazyLock::new(|| {
     use tofino::{assign, binary, eh, field, h, local, number, op, register, tm, unless_equal};
     let cells = register("pipe.I.r");
@@ -110,7 +110,7 @@ fn either() -> impl Strategy<Value = &'static str> {
     prop_oneof![Just(RICH.as_str()), Just(RICH_TOFINO.as_str())]
 }
 
-/// Sends frames; returns all that came of them and all that the program counted and kept.
+/// Sends frames; returns all results, and all counters and registers of the program.
 fn exercise(pipeline: &mut Pipeline, frames: &[Vec<u8>]) -> String {
     let (mut out, mut story) = (Outcomes::default(), String::new());
     pipeline.set_cpu_port(Some(4));
@@ -160,7 +160,7 @@ fn exercise(pipeline: &mut Pipeline, frames: &[Vec<u8>]) -> String {
     story
 }
 
-/// Runs a program interpreted, compiled, and with a trace: all three give the same results.
+/// Runs a program interpreted, compiled, and with a trace. All three must have the same results.
 fn exercise_both(prepared: impl Fn() -> Pipeline, frames: &[Vec<u8>]) -> Result<(), TestCaseError> {
     let (mut interpreted, mut compiled, mut traced) = (prepared(), prepared(), prepared());
     prop_assert!(compiled.compile());
@@ -172,7 +172,7 @@ fn exercise_both(prepared: impl Fn() -> Pipeline, frames: &[Vec<u8>]) -> Result<
     Ok(())
 }
 
-/// Events in which all packets have the number that they have without a trace.
+/// Replaces all packet numbers by those of a run without a trace.
 fn without_numbers(story: &str) -> String {
     const BEGIN: &str = "PacketId { ";
     let mut parts = story.split(BEGIN);
@@ -184,7 +184,7 @@ fn without_numbers(story: &str) -> String {
     plain
 }
 
-/// Every node of a JSON value, counted in order of a walk.
+/// Number of nodes in a JSON value.
 fn nodes(value: &Value) -> usize {
     1 + match value {
         Value::Array(items) => items.iter().map(nodes).sum(),
@@ -193,7 +193,7 @@ fn nodes(value: &Value) -> usize {
     }
 }
 
-/// Changes the n-th node.
+/// Changes node n, in the order of a walk.
 fn mutate(value: &mut Value, n: &mut usize, change: &mut dyn FnMut(&mut Value)) {
     if *n == 0 {
         change(value);
@@ -306,7 +306,7 @@ proptest! {
             let mut n = place.index(nodes(&program));
             mutate(&mut program, &mut n, &mut |value| match &replacement {
                 Some(other) => *value = other.clone(),
-                // Twice what is there: duplicates.
+                // Repeats all items: duplicates.
                 None => if let Value::Array(items) = value {
                     items.extend(items.clone());
                 },

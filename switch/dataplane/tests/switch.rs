@@ -1,4 +1,4 @@
-//! simple_switch's treatment of a packet around the P4 code: its docs/simple_switch.md, sentence by sentence.
+//! The work of simple_switch around the P4 code: its docs/simple_switch.md, sentence by sentence.
 
 use crate::common::{Parts, SMALL};
 use p4sched_dataplane::{CloneSession, Outcomes, Queueing};
@@ -12,7 +12,7 @@ fn a_packet_goes_where_egress_spec_says_and_port_0_if_nothing_does() {
     .load();
     assert_eq!(switch.send(1, &[0, 0, 1, 0xfe, 5]), [(510, vec![0, 0, 1, 0xfe, 5])]);
     assert_eq!(switch.send(1, &[0, 0, 0, 0]), [(0, vec![0, 0, 0, 0])]);
-    // 511 drops, whoever writes it.
+    // 511 drops, whichever code writes it.
     assert_eq!(switch.send(1, &[0, 0, 1, 0xff]), []);
     assert!(switch.out.dropped);
 }
@@ -111,7 +111,7 @@ fn multicast_makes_one_copy_a_replica_each_with_its_rid() {
     let copies = switch.send(9, &[4, 0, 0, 0, 0xaa]);
     let copy = |port, rid| (port, vec![4, 7, 0, rid, 0xaa]);
     assert_eq!(copies, [copy(1, 10), copy(2, 20), copy(2, 21)]);
-    // A group that does not exist makes no copies, and the original is gone.
+    // A group that does not exist makes no copies, and the original is dropped.
     assert_eq!(switch.send(9, &[5, 0, 0, 0]), []);
     assert!(switch.out.dropped);
     assert!(switch.pipeline.mcast_group_delete(4));
@@ -195,7 +195,7 @@ fn a_resubmitted_packet_starts_over_unchanged() {
         ..Parts::small()
     };
     assert_eq!(parts.load().send(1, &[1, 0, 0, 0]), [(2, vec![1, 5, 0, 0])]);
-    // Without end it is dropped.
+    // Endless resubmission: the packet is dropped.
     let forever = Parts {
         ingress_apply: "resubmit_preserving_field_list(1);",
         ..Parts::small()
@@ -216,7 +216,7 @@ fn a_recirculated_packet_is_parsed_again_as_it_was_deparsed() {
         ..Parts::small()
     };
     let sent = parts.load().send(1, &[1, 0, 0, 0, 9]);
-    // Egress sees instance type 0 (a normal packet) on every pass: two passes more, until a = 3.
+    // Egress sees instance type 0 (a normal packet) on every pass: two more passes, until a = 3.
     assert_eq!(sent, [(2, vec![3, 3, 0, 5, 9])]);
 }
 
@@ -274,7 +274,7 @@ fn checksums_are_verified_and_updated_under_their_conditions() {
         ..Parts::small()
     };
     let mut switch = parts.load();
-    // Right, wrong, wrong but not to be verified.
+    // Correct; wrong; wrong, but its condition excludes it from the check.
     assert_eq!(switch.forward(&[1, 7, !1, !7]).1, [1, 0, !1, !7]);
     assert_eq!(switch.forward(&[2, 7, 0, 0]).1, [2, 1, !2, !1]);
     assert_eq!(switch.forward(&[9, 7, 0, 0]).1, [9, 0, !9, !0]);

@@ -11,7 +11,7 @@ fn ternary(value: u8, mask: u8) -> MatchKey {
     MatchKey::Ternary(vec![value], vec![mask])
 }
 
-/// A table `t` with this key; its action writes a number into `h.c`.
+/// A switch with a table `t` with these properties; its action writes a number into `h.c`.
 fn with_table(properties: &str) -> Switch {
     let ingress = format!(
         "direct_counter(CounterType.packets_and_bytes) seen;
@@ -74,7 +74,7 @@ fn exact_entries_are_found_modified_and_deleted() {
         switch.pipeline.table_delete(table, entry),
         Err(TableError::NoEntry("I.t".into()))
     );
-    // The slot is used again; the old handle does not reach the new entry.
+    // The slot is reused; the old handle does not reach the new entry.
     switch.insert("I.t", &[exact(5), exact(5)], 0, "say", &[&[3]]);
     assert!(switch.pipeline.table_entry(table, entry).is_err());
     assert_eq!(switch.pipeline.table_entries(table).len(), 2);
@@ -102,7 +102,7 @@ fn the_longest_prefix_wins() {
         .collect();
     assert_eq!(answers, [1, 2, 3, 4]);
     assert_eq!(answer(&mut switch, 0xa5, 1), 0);
-    // Bits behind the prefix do not count.
+    // Bits outside the prefix are ignored.
     let table = switch.table("I.t");
     let entry = switch
         .pipeline
@@ -410,7 +410,7 @@ fn actions_too_long_to_be_copied_are_called_and_their_exit_ends_the_control() {
             "table {name} {{ key = {{ hdr.h.a: exact; }} actions = {{ {action}; }} default_action = {action}(); }}\n"
         )
     };
-    // One longer than any that is copied, and one that would be copied too often.
+    // One longer than any copied action, and one that would be copied too often.
     for (count, tables) in [(600, 1), (500, 70)] {
         let names: Vec<String> = (0..tables).map(|index| format!("t{index}")).collect();
         let declared: String = names.iter().map(|name| table(name, "long")).collect();

@@ -1,4 +1,4 @@
-//! A Tofino's treatment of a packet around the P4 code, according to the public headers of its architectures.
+//! The work of a Tofino around the P4 code, according to the public headers of its architectures.
 
 use crate::common::tofino::{
     Chip, Program, assign, binary, eh, field, h, local, number, op, register, tm, unless_equal,
@@ -6,7 +6,7 @@ use crate::common::tofino::{
 use p4sched_dataplane::{ActionCall, CloneSession, MatchKey, Queueing};
 use serde_json::json;
 
-/// Sends to the port in the header.
+/// Forwards to the port in the header.
 fn forward() -> Program {
     Program {
         ingress: vec![assign(tm("ucast_egress_port"), h("port"))],
@@ -21,7 +21,7 @@ fn a_frame_goes_to_the_port_that_ingress_writes_and_nowhere_if_it_writes_none() 
     for t2na in [false, true] {
         let mut chip = Program { t2na, ..forward() }.load();
         assert_eq!(chip.send(3, &FRAME), [(7, 0, FRAME.to_vec())]);
-        // Port 0 is a port like any other.
+        // Port 0 is an ordinary port.
         let zero = [1, 0, 0, 0, 0, 0, 0, 0];
         assert_eq!(chip.send(3, &zero), [(0, 0, zero.to_vec())]);
         let mut silent = Program {
@@ -86,7 +86,7 @@ fn egress_parses_the_bytes_that_ingress_made_and_reads_queue_and_length() {
         ..Queueing::default()
     };
     let expected = vec![9, 9, 1, 44, 0, 3, 0xe8, 5, 0xee];
-    // qid 0x15 is the queue 5, the low three bits.
+    // qid 0x15 is queue 5: its low three bits.
     assert_eq!(chip.send(3, &FRAME), [(7, 5, expected)]);
 }
 
@@ -100,7 +100,7 @@ fn a_packet_that_bypasses_egress_goes_out_as_ingress_made_it() {
     assert_eq!(program.load().send(3, &FRAME)[0].2[2..4], [0xff, 0xff]);
 }
 
-/// Sets `drop_ctl` to the header's kind at one place.
+/// Sets `drop_ctl` to the header's `kind` in one place.
 fn dropping(gress: &str) -> Program {
     let mut program = forward();
     let kind = if gress == "ig" { h("kind") } else { eh("kind") };
@@ -137,10 +137,10 @@ fn drop_ctl_drops_the_packet_the_copy_to_the_cpu_or_the_mirror() {
             .map(|kind| ports(&chip.send(3, &[kind, 7, 0, 0, 0, 0, 0, 0])))
             .collect::<Vec<_>>()
     };
-    // Bit 2 means nothing at ingress.
+    // Bit 2 has no meaning at ingress.
     let ingress = [vec![9, 400, 7], vec![9, 400], vec![9, 7], vec![9]];
     assert_eq!(kinds("ig"), [&ingress[..], &ingress].concat());
-    // At egress bit 1 means nothing; there is no copy to the CPU.
+    // Bit 1 has no meaning at egress: there is no copy to the CPU.
     let egress = [
         vec![7, 9],
         vec![9],
@@ -188,14 +188,14 @@ fn ingress_mirrors_the_frame_as_it_came_and_egress_the_frame_as_it_goes() {
     };
     chip.pipeline.clone_session_set(5, session.clone());
     let sent = chip.send(3, &FRAME);
-    // The mirror's header takes part of the place where egress parses `h`, so egress changes what comes then.
+    // The mirror's header takes a part of the bytes that egress parses as `h`, so egress changes the bytes after it.
     let mirrored = vec![0x11, 0x11, 5, 1, 0x22, 0x22, 0x22, 0x22, 0, 0, 0, 0xee];
     assert_eq!(sent[0], (9, 3, mirrored.clone()));
     assert_eq!(sent[1], (10, 3, mirrored));
     assert_eq!(sent[2].2, [1, 7, 0x11, 0x11, 0x22, 0x22, 0x22, 0x22, 0xee]);
     let sent = chip.send(3, &[2, 7, 0, 0, 0, 0, 0, 0]);
     assert_eq!(sent[0].2, [2, 7, 0x11, 0x11, 0x22, 0x22, 0x22, 0x22]);
-    // At egress the fields of ingress are those that the packet left it with.
+    // At egress, the fields of ingress are those at the end of ingress.
     assert_eq!(sent[1].2[..3], [0x11, 0x11, 5]);
     assert_eq!(sent[1].2[8..], [0x22, 0x22, 0x22]);
     chip.pipeline.clone_session_set(
@@ -331,7 +331,7 @@ fn a_parser_error_drops_at_ingress_unless_the_program_looks_at_it() {
         tm("ucast_egress_port"),
         field("ig_intr_md_from_prsr", "parser_err"),
     )];
-    // Bit 1: the packet ends within a header. At egress it is as short, and goes on.
+    // Bit 1: the packet ends within a header. At egress it is equally short, but continues.
     assert_eq!(program.load().send(3, &short), [(2, 0, short.to_vec())]);
 }
 
@@ -366,7 +366,7 @@ fn an_index_wraps_at_a_power_of_two_and_beyond_the_register_reads_zero() {
     ]);
     let mut chip = program.load();
     let mut read = |index: u8| chip.send(3, &[1, 7, 0, index, 0, 0, 0, 0])[0].2[7];
-    // Five cells: indices have three bits.
+    // Five cells: an index has three bits.
     assert_eq!(
         [read(1), read(9), read(4), read(5), read(5), read(13), read(1)],
         [7, 8, 7, 0, 0, 0, 9]
@@ -394,7 +394,7 @@ fn the_ghost_control_learns_lengths_and_ingress_reads_them() {
     chip.pipeline.ghost(0, 5, 3, 77);
     let frame = [1, 7, 0, 5 << 3 | 3, 0, 0, 0, 0];
     assert_eq!(chip.send(3, &frame)[0].2[4..8], [0, 0, 0, 77]);
-    // The number of a queue has eleven bits: ports 256 apart are one.
+    // The number of a queue has eleven bits: ports that differ by 256 are the same.
     chip.pipeline.ghost(0, 5 + 256, 3, 1 << 18);
     assert_eq!(chip.send(3, &frame)[0].2[4..8], [0, 3, 0xff, 0xff]);
 }
@@ -449,7 +449,7 @@ fn a_direct_register_has_a_cell_for_each_entry() {
     let first = insert(&mut chip, 1);
     insert(&mut chip, 2);
     let count = |chip: &mut Chip, kind: u8| chip.send(3, &[kind, 7, 0, 0, 0, 0, 0, 0])[0].2[7];
-    // No entry matches kind 3: it reads 0, and writes nothing.
+    // No entry matches kind 3: it reads 0 and writes nothing.
     let seen = [1, 1, 2, 1, 3, 3].map(|kind| count(&mut chip, kind));
     assert_eq!(seen, [101, 102, 101, 103, 1, 1]);
     chip.pipeline.table_delete(table, first).expect("the entry");

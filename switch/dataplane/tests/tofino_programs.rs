@@ -1,16 +1,16 @@
-//! Programs for Tofino as the compiler makes them: what their externs do, packet by packet.
+//! Compiled Tofino programs: their externs, packet by packet.
 
 use crate::common::tofino::Chip;
 use p4sched_compiler::{Arch, EmbeddedIncludes, Input, Options, compile};
 use p4sched_dataplane::{ActionCall, CloneSession, MatchKey};
 
-/// The parts of a program around one header; what a test leaves empty does nothing.
+/// The parts of a program around one header; an empty part does nothing.
 #[derive(Clone, Copy, Default)]
 struct Parts<'a> {
     t2na: bool,
     /// Types and instances before the parser.
     types: &'a str,
-    /// States of ingress from `parse_frame` on, and of egress.
+    /// States from `parse_frame` on: of ingress here, of egress below.
     parser: Option<&'a str>,
     egress_parser: Option<&'a str>,
     ingress: &'a str,
@@ -20,7 +20,7 @@ struct Parts<'a> {
     egress_apply: &'a str,
     egress_deparser: &'a str,
     egress_deparser_apply: &'a str,
-    /// The ghost control's declarations and what it applies.
+    /// Declarations of the ghost control, and its apply block.
     ghost: Option<(&'a str, &'a str)>,
 }
 
@@ -116,7 +116,7 @@ fn frame(kind: u8, value: u16, big: u32) -> Vec<u8> {
     frame
 }
 
-/// `big` of the one frame that comes out.
+/// `big` in the only frame that comes out.
 fn big(chip: &mut Chip, sent: &[u8]) -> u32 {
     let sent = chip.send(3, sent);
     assert_eq!(sent.len(), 1, "{sent:?}");
@@ -145,7 +145,7 @@ fn a_register_action_returns_the_old_or_the_new_value() {
         [big(&mut chip, &frame(2, 2, 4)), big(&mut chip, &frame(2, 2, 40))],
         [5, 0]
     );
-    // An index has three bits; there is no cell 5.
+    // An index has three bits; cell 5 does not exist.
     assert_eq!(
         [big(&mut chip, &frame(1, 9, 0)), big(&mut chip, &frame(1, 1, 0))],
         [7, 8]
@@ -189,10 +189,10 @@ fn a_low_pass_filter_averages_its_samples_over_time() {
         ..Parts::default()
     }
     .load();
-    // Half of the average, after one time constant, of samples of 1000 from time 0 on.
+    // Half of the average after one time constant, for samples of 1000 from time 0 on.
     chip.now = 1_000_000;
     assert_eq!(big(&mut chip, &frame(2, 0, 1000)), 316);
-    // The other cells have an average of their own.
+    // Each of the other cells has its own average.
     assert_eq!(big(&mut chip, &frame(3, 0, 2000)), 632);
     chip.now = 3_000_000;
     assert_eq!(big(&mut chip, &frame(2, 0, 0)), 116, "632.1 / e, halved");
@@ -288,7 +288,7 @@ fn mirrors_carry_their_header_from_both_deparsers() {
         };
         chip.pipeline.clone_session_set(id, session);
     }
-    // The copy of ingress is the frame as it came, that of egress as it goes.
+    // The copy of ingress is the frame as it arrived, that of egress the frame as it leaves.
     let copy = [vec![0xcc, 0, 5, 0], frame(9, 0, 5)].concat();
     assert_eq!(chip.send(3, &frame(1, 0, 5)), [(8, 0, copy), (7, 0, frame(1, 5, 5))]);
     let copy = [vec![0xcc, 0, 6, 0], frame(9, 6, 0)].concat();
@@ -359,7 +359,7 @@ fn an_ingress_that_reads_parser_errors_gets_the_packet() {
     let short = [1, 7, 0];
     assert_eq!(parts.load().send(3, &short), [(2, 0, short.to_vec())]);
     assert_eq!(Parts::default().load().send(3, &short), []);
-    // A select without a case that fits.
+    // A select in which no case matches.
     let strict = Parts {
         parser: Some(
             "state parse_frame { pkt.extract(hdr.h); transition select(hdr.h.kind) { 1: accept; 2: refused; } }

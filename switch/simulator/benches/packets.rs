@@ -1,5 +1,5 @@
-//! Packets a second through the engine with the programs of `p4/`, compiled, interpreted and with the log of packets, on one core;
-//! and how long a program takes to load. Prints JSON.
+//! Packets a second on one core through the engine with the programs of `p4/`: compiled, interpreted, and with the log
+//! of packets. Also the time that a program takes to load. Prints JSON.
 
 mod ready;
 
@@ -10,7 +10,7 @@ use ready::{Ready, SCHEMES};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 
-/// All are measured in turn, so many times: what else the machine does falls on all of them.
+/// Number of rounds. Each round measures all programs in turn, so other work on the machine affects them equally.
 const ROUNDS: usize = 9;
 const PACKETS: usize = 100_000;
 
@@ -19,7 +19,7 @@ const PACKETS: usize = 100_000;
 enum Way {
     Compiled,
     Interpreted,
-    /// Interpreted, and every event is made and forgotten.
+    /// Interpreted, with every event made and discarded.
     Logged,
 }
 
@@ -41,7 +41,7 @@ impl Way {
     }
 }
 
-/// A switch at work, and the seconds of its rounds.
+/// A loaded switch, and the seconds of its rounds.
 struct Measured {
     program: usize,
     way: Way,
@@ -93,7 +93,7 @@ fn cpu_seconds() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// Seconds of this thread's CPU time that something takes: other work on the machine counts only as far as it takes the caches.
+/// CPU time of this thread in `work`, in seconds. Other work on the machine matters only through the caches.
 fn seconds(work: impl FnOnce()) -> f64 {
     let begun = cpu_seconds();
     work();

@@ -1,12 +1,13 @@
 //! Search for traces on which one scheduler does much worse than another (PACKS, appendix B).
 //!
-//! A trace is a short sequence of ranks, and the ranks that fill the window before it. All its packets arrive at an empty
-//! buffer. Then the buffer is drained. Two things are compared: the packets that were dropped, and the inversions. An
-//! inversion is a packet of a higher rank that left before a packet that was sent. Both are weighted by priority: how far
-//! the rank of the packet lies below the highest rank.
+//! A trace is a short sequence of ranks, and the ranks that fill the window before it. All its packets arrive at an
+//! empty buffer. Then the buffer is drained. The search compares drops and inversions. An inversion is a packet of a
+//! higher rank that left before a packet that was sent. Each is weighted by the priority of its packet: how far the
+//! packet's rank lies below the highest rank.
 //!
-//! The paper asks a solver for the largest gap between two schedulers. Here the search climbs from many random traces. It
-//! finds a lower bound of the gap, and a trace that shows it. [`crate::attack`] searches longer traces with the same climbs.
+//! The paper asks a solver for the largest gap between two schedulers. Here the search climbs from many random traces.
+//! It finds a lower bound of the gap, and a trace that shows it. [`crate::attack`] searches longer traces in the same
+//! way.
 
 use std::ops::ControlFlow;
 
@@ -14,10 +15,10 @@ use rand::{Rng, RngCore};
 
 use p4sched_schedulers::scheduler::{Packet, Rank, Scheduler};
 
-/// Trace of arrivals: the window's ranks, oldest first, then those of the packets.
+/// A trace of arrivals: the ranks in the window, oldest first, then the ranks of the packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
-    /// Content of the window at the start.
+    /// Window at the start.
     pub window: Vec<Rank>,
     /// Ranks of the arriving packets, in order.
     pub ranks: Vec<Rank>,
@@ -28,11 +29,11 @@ pub struct Trace {
 pub struct BatchOutcome {
     /// Ranks in the order in which they left.
     pub sent: Vec<Rank>,
-    /// Ranks lost.
+    /// Ranks of the lost packets.
     pub dropped: Vec<Rank>,
 }
 
-/// Lets all packets arrive, then drains the scheduler.
+/// Enqueues all packets, then drains the scheduler.
 pub fn batch(scheduler: &mut impl Scheduler, ranks: &[Rank]) -> BatchOutcome {
     let mut outcome = BatchOutcome::default();
     for (id, &rank) in (0..).zip(ranks) {
@@ -77,34 +78,36 @@ impl BatchOutcome {
             .sum()
     }
 
-    /// Drops, each weighted by the priority `highest` - rank of the packet lost.
+    /// Drops, each weighted by the priority `highest` - rank of the lost packet.
     pub fn weighted_drops(&self, highest: Rank) -> i64 {
         self.dropped.iter().map(|&rank| i64::from(highest - rank)).sum()
     }
 }
 
-/// Traces that can be searched.
+/// A set of traces that can be searched.
 pub trait Space {
     type Trace: Clone;
 
     fn draw(&self, random: &mut impl RngCore) -> Self::Trace;
 
-    /// A trace that differs a little from this one.
+    /// Returns a trace that differs a little from this one.
     fn change(&self, trace: &Self::Trace, random: &mut impl RngCore) -> Self::Trace;
 }
 
-/// Search from a trace: threshold accepting (Dueck and Scheuer, J. Computational Physics 90, 1990). It uses only whole
-/// numbers, so it finds the same on every machine.
+/// Search from one trace: threshold accepting (Dueck and Scheuer, J. Computational Physics 90, 1990). It computes with
+/// whole numbers only, so it finds the same trace on every machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Climb {
-    /// Changes tried.
+    /// Number of changes to try.
     pub steps: usize,
-    /// Allowed loss of a changed trace at the first step. It falls to 0 at the last one; always 0 is hill climbing.
+    /// Largest loss that a change may bring at the first step. It falls to 0 at the last step. If it is 0 from the
+    /// start, the search is hill climbing.
     pub tolerance: i64,
 }
 
 impl Climb {
-    /// The best trace of one climb from a random one, and its gap. `step` gets each step, and can end the climb.
+    /// Climbs from one random trace. Returns the best trace and its gap. `step` is called at each step and can end the
+    /// climb.
     pub fn run<S: Space>(
         self,
         space: &S,
@@ -122,7 +125,7 @@ impl Climb {
             let changed = space.change(&trace, random);
             let changed_value = gap(&changed);
             let tolerance = i128::from(self.tolerance) * left as i128 / self.steps as i128;
-            // An equal value is taken too: plateaus are wide, and the way up crosses them.
+            // An equal value is accepted too: plateaus are wide, and the way up crosses them.
             if i128::from(changed_value) + tolerance >= i128::from(value) {
                 (trace, value) = (changed, changed_value);
                 if value >= best.1 {
@@ -134,18 +137,18 @@ impl Climb {
     }
 }
 
-/// The space that is searched, and how long.
+/// Size of the searched space, and length of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Search {
     /// Packets in a trace.
     pub packets: usize,
-    /// Ranks in the starting window.
+    /// Ranks in the window at the start.
     pub window: usize,
-    /// Ranks are 1 to this.
+    /// Largest rank; the smallest is 1.
     pub highest: Rank,
-    /// Random traces to climb from.
+    /// Number of random traces to climb from.
     pub restarts: usize,
-    /// Changes tried on each of them.
+    /// Number of changes to try on each random trace.
     pub steps: usize,
 }
 
@@ -159,7 +162,7 @@ impl Search {
         steps: 6000,
     };
 
-    /// The trace with the largest `gap` found, and its gap.
+    /// The trace with the largest `gap` that was found, and its gap.
     pub fn worst(&self, gap: impl Fn(&Trace) -> i64, random: &mut impl RngCore) -> (Trace, i64) {
         let climb = Climb {
             steps: self.steps,

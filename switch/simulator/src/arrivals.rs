@@ -1,4 +1,4 @@
-//! Packets that will arrive at one port: the trace of a schedule, of an attack, or one written by hand.
+//! Arrivals at one port: the trace of a schedule, of an attack, or one written by hand.
 
 use std::fmt::Write as _;
 
@@ -7,20 +7,19 @@ use p4sched_schedulers::{Nanos, Rank};
 use crate::frames::MIN_FRAME;
 
 const MAX_FRAME: u32 = 1514;
-/// Latest arrival: all that is sent after it is sent before the end of time.
+/// Latest arrival. All its packets leave before the clock of 64 bits ends.
 const LAST_ARRIVAL: Nanos = 1_000_000_000_000_000_000;
 const HEAD: &str = "at_ns,flow,sequence,rank,frame_bytes";
 
 /// A packet that will arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// Time.
     pub at: Nanos,
     pub rank: Rank,
     pub frame_bytes: u32,
 }
 
-/// A line that is no arrival.
+/// A line that cannot be read as an arrival.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("arrivals, line {line}: {problem}")]
 pub struct ArrivalsError {
@@ -31,7 +30,7 @@ pub struct ArrivalsError {
 /// Reads arrivals as `p4sched-traffic udp-schedule` writes them: `at_ns,flow,sequence,rank,frame_bytes`, in order.
 ///
 /// # Errors
-/// If a line is none of these, or out of order.
+/// If a line has another form, or is out of order.
 pub fn read(text: &str) -> Result<Vec<Arrival>, ArrivalsError> {
     let mut found: Vec<Arrival> = Vec::new();
     for (index, line) in text.lines().enumerate().skip(1) {
@@ -60,7 +59,7 @@ pub fn read(text: &str) -> Result<Vec<Arrival>, ArrivalsError> {
     Ok(found)
 }
 
-/// The same as text, all of them as one flow.
+/// Writes arrivals in the same form, all as flow 0.
 pub fn write(arrivals: &[Arrival]) -> String {
     let mut text = format!("{HEAD}\n");
     for (sequence, Arrival { at, rank, frame_bytes }) in arrivals.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! The trace on which one scheduler does worst against another: ranked packets that arrive at one port, with pauses.
 //!
-//! Other than in appendix B of PACKS ([`crate::adversary`]), packets leave while others arrive, and windows start empty, as
-//! they do in a switch. So a trace can be sent to a compiled program unchanged.
+//! Two things differ from appendix B of PACKS ([`crate::adversary`]): packets leave while others arrive, and windows
+//! start empty, as in a switch. So a trace can be sent to a compiled program unchanged.
 
 use std::ops::ControlFlow;
 
@@ -14,15 +14,15 @@ use crate::arrivals::Arrival;
 use crate::replay::Played;
 use crate::workload::seeded;
 
-/// Length of every packet.
+/// Length of every packet, in bytes.
 pub const FRAME_BYTES: u32 = 1000;
-/// Pauses are multiples of this: a quarter of the time that the link needs for a packet.
+/// Unit of the pauses, in ns: a quarter of the time that the link needs for one packet.
 const PAUSE: Nanos = 250;
-/// Longest pause: two packets leave meanwhile.
+/// Longest pause, in units of [`PAUSE`]: two packets leave in it.
 const LONGEST_PAUSE: u8 = 8;
 /// Largest number of packets in a trace.
 pub const MAX_PACKETS: usize = 10_000;
-/// Changes tried from one random trace, unless fewer are asked for.
+/// Changes tried from one random trace, unless the caller asks for fewer.
 const CLIMB: usize = 2500;
 
 /// Measure of a bad result.
@@ -67,21 +67,21 @@ pub fn lowest_rank_delay(played: &Played, arrivals: &[Arrival], buffer: usize) -
         .sum()
 }
 
-/// Traces of so many packets.
+/// Traces of a fixed number of packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Traces {
     packets: usize,
     ranks: u32,
 }
 
-/// A packet: its pause behind the one before in units of [`PAUSE`], and its rank.
+/// A packet: its pause after the packet before, in units of [`PAUSE`], and its rank.
 type Step = (u8, u32);
 
 impl Traces {
     /// Traces of `packets` packets of the ranks 0 .. `ranks`.
     ///
     /// # Errors
-    /// If there are too few or too many of them.
+    /// If `packets` or `ranks` is out of range.
     pub fn new(packets: usize, ranks: u32) -> Result<Traces, ConfigError> {
         in_range("packets of a trace", packets, 2, MAX_PACKETS, "packets")?;
         in_range("number of ranks", ranks as usize, 2, 1 << 20, "ranks")?;
@@ -92,7 +92,7 @@ impl Traces {
         self.ranks - 1
     }
 
-    /// Times of the packets of a trace.
+    /// Arrivals of the packets of a trace.
     pub fn arrivals(trace: &[Step]) -> Vec<Arrival> {
         let mut at = 0;
         let arrival = |&(pause, rank): &Step| {
@@ -107,7 +107,7 @@ impl Traces {
     }
 
     fn rank(&self, random: &mut impl RngCore) -> u32 {
-        // The two ends are where schedulers go wrong.
+        // Schedulers often fail at the lowest and the highest rank.
         match random.random_range(0..4) {
             0 => random.random_range(0..2) * self.highest(),
             _ => random.random_range(0..self.ranks),
@@ -121,7 +121,7 @@ impl Traces {
         }
     }
 
-    /// A part of a trace: where it begins, and how long it is.
+    /// A random part of a trace: its first packet and its length.
     fn part(&self, random: &mut impl RngCore) -> (usize, usize) {
         let length = random.random_range(2..=(self.packets / 4).max(2));
         (random.random_range(0..=self.packets - length), length)
@@ -136,7 +136,8 @@ impl Space for Traces {
         (0..self.packets).map(step).collect()
     }
 
-    /// Some ranks or pauses redrawn, two packets swapped; or a part copied, reversed, sorted, or made one burst of one rank.
+    /// Redraws some ranks or pauses, or swaps two packets; or copies, reverses or sorts a part, or makes it one burst
+    /// of one rank.
     fn change(&self, trace: &Vec<Step>, random: &mut impl RngCore) -> Vec<Step> {
         let mut changed = trace.clone();
         match random.random_range(0..10) {
@@ -179,18 +180,17 @@ impl Space for Traces {
 /// Result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// The trace.
     pub arrivals: Vec<Arrival>,
     /// Difference in cost between the two schedulers.
     pub gap: i64,
-    /// Changes that were tried.
+    /// Number of changes tried.
     pub steps: usize,
 }
 
-/// Climbs from one random trace after the other, until `steps` changes were tried or `go_on` says no. The same seed finds the
-/// same in the same number of steps.
+/// Climbs from one random trace after another, until `steps` changes were tried or `go_on` returns false. The same seed
+/// finds the same trace in the same number of steps.
 ///
-/// `gap`: how much worse the one scheduler does on a trace than the other. It is at most `most`.
+/// `gap`: how much worse one scheduler does on a trace than the other. It is at most `most`.
 pub fn search(
     traces: &Traces,
     steps: usize,

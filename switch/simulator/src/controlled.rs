@@ -1,5 +1,5 @@
-//! One egress port of a compiled ranked program in stepped time, with a controller in the loop: it lets time pass,
-//! reads the program's counters, changes the parameters, and gets the departures of the packets.
+//! One egress port of a compiled ranked program in stepped time, for a controller in the loop. The controller lets time
+//! pass, reads the program's counters and changes its parameters. At the end it gets the departures of the packets.
 
 use p4sched_dataplane::Port;
 use p4sched_schedulers::scheme::P4;
@@ -12,19 +12,18 @@ use crate::program::{Program, ProgramError};
 use crate::switch::{ArgumentError, Sent, Switch};
 
 const PORT: Port = 1;
-/// Cells of the logarithmic histograms.
+/// Number of cells in a logarithmic histogram.
 const BUCKETS: usize = 33;
 
-/// Error of a request.
 #[derive(Debug, thiserror::Error)]
 pub enum ControlledError {
-    /// No program could be run.
+    /// The program cannot run.
     #[error(transparent)]
     Program(#[from] ProgramError),
-    /// Parameters that the program cannot have.
+    /// The program cannot have these parameters.
     #[error(transparent)]
     Arguments(#[from] ArgumentError),
-    /// A program without an admission rule.
+    /// The program has no admission rule.
     #[error("{0}.p4 counts no decisions by rank; only the departures are told")]
     NoCounters(&'static str),
 }
@@ -34,16 +33,16 @@ pub struct ControlledPort {
     switch: Switch,
     p4: P4,
     arrivals: Vec<Arrival>,
-    /// Arrivals that have arrived.
+    /// Number of packets that have arrived.
     arrived: usize,
-    /// Departure of the last bit of each packet.
+    /// Time at which the last bit of each packet left.
     departed: Vec<Option<Nanos>>,
     sent: Sent,
     frame: Vec<u8>,
 }
 
 impl ControlledPort {
-    /// A link of this rate. `queue_size`: of each queue of the traffic manager, in packets.
+    /// A port with a link of this rate. `queue_size`: packets that each queue of the traffic manager can hold.
     ///
     /// # Errors
     /// If the program does not load.
@@ -71,14 +70,14 @@ impl ControlledPort {
     /// Changes the parameters: the action data of the program's default action.
     ///
     /// # Errors
-    /// If the program takes another number of them, or has no such window.
+    /// If the program takes another number of parameters, or has no window of that size.
     pub fn set_parameters(&mut self, data: &[u64]) -> Result<(), ControlledError> {
         self.switch.check_arguments(data)?;
         self.switch.set_default(self.p4.table, self.p4.action, data);
         Ok(())
     }
 
-    /// Lets everything happen that does before `now`.
+    /// Runs every event before `now`.
     pub fn run_until(&mut self, now: Nanos) {
         while let Some(&arrival) = self.arrivals.get(self.arrived).filter(|next| next.at < now) {
             Datagram::ranked(self.arrived as u64, arrival.rank, arrival.frame_bytes).write(&mut self.frame);
@@ -92,8 +91,8 @@ impl ControlledPort {
         }
     }
 
-    /// The program's counters of this port, as the control laws want them; `admitted`, `refused` and `full` in packets
-    /// and bytes.
+    /// The program's counters of this port, in the form that the control laws read. `admitted`, `refused` and `full`
+    /// are in packets and bytes.
     ///
     /// # Errors
     /// If the program has no such counters.
@@ -123,7 +122,7 @@ impl ControlledPort {
         }))
     }
 
-    /// Runs on until nothing waits any more; when the last bit of each packet left, `None` for those dropped.
+    /// Runs until no packet waits. Returns when the last bit of each packet left, or `None` for a dropped packet.
     pub fn finish(mut self) -> Vec<Option<Nanos>> {
         self.run_until(Nanos::MAX);
         self.departed
@@ -149,7 +148,7 @@ mod tests {
 
     #[test]
     fn packets_wait_for_the_link_and_a_smaller_target_drops_but_loses_none_that_waits() {
-        // Five frames of 1000 bytes at once; each takes 1 ms of 8 Mbit/s.
+        // Five frames of 1000 bytes at once; each takes 1 ms at 8 Mbit/s.
         let five = (0..5).map(|rank| Arrival {
             at: 10,
             rank,
@@ -165,7 +164,7 @@ mod tests {
         port.set_parameters(&[20, 20, 255, 20, 1]).unwrap();
         port.run_until(1_000_000);
         assert_eq!(port.counters().unwrap()["admitted"], json!([5, 5000]));
-        // C = 1 with four packets waiting: the one that comes is refused, those that wait are sent.
+        // C = 1 with four packets waiting: the arriving packet is refused, the waiting ones are sent.
         port.set_parameters(&[1, 1, 0, 20, 1]).unwrap();
         port.run_until(2_000_000);
         assert_eq!(port.counters().unwrap()["refused"], json!([1, 1000]));
@@ -188,7 +187,7 @@ mod tests {
         let port = ControlledPort::new(&program("fifo"), Scheme::Pifo, 8_000_000, 2, arrivals).unwrap();
         let error = port.counters().unwrap_err().to_string();
         assert!(error.starts_with("fifo.p4 counts no decisions by rank"), "{error}");
-        // The first one is being sent; of 8, 7, 6 there is room for two.
+        // The first packet is on the wire; of 8, 7 and 6, two find room.
         assert_eq!(port.finish(), [Some(1_000_000), None, Some(3_000_000), Some(2_000_000)]);
     }
 

@@ -1,6 +1,6 @@
 //! Decisions of a program and of its model on each packet of a trace.
 //!
-//! The program may be anybody's: what it lacks is an error and no panic of the caller.
+//! The program may come from anybody. If it lacks something, the answer is an error, not a panic.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -19,21 +19,21 @@ use crate::switch::{Counts, Sent, Switch};
 const PORT: Port = 1;
 const MAX_FRAME: u32 = 1514;
 
-/// A trace, and who decides on it.
+/// A trace, and the program and scheme that decide on it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// The program's file, `NAME.p4`.
+    /// File of the program, `NAME.p4`.
     pub program: PathBuf,
     #[serde(default, deserialize_with = "target")]
     pub target: Target,
     /// The scheme whose table, action and counters the program has.
     pub scheme: String,
-    /// The arguments of the action.
+    /// Arguments of the scheme's action.
     pub parameters: Vec<u64>,
     /// Rate of the link in bit/s.
     pub rate_bps: u64,
-    /// Users 1, 2, ... of FDPA: 256 over the weight of each.
+    /// Users 1, 2, ... of FDPA: 256 / weight of each.
     #[serde(default)]
     pub scales: Vec<u32>,
     /// Packets, in order of time.
@@ -43,7 +43,7 @@ pub struct Request {
     pub model: bool,
 }
 
-/// A packet: when in ns, its rank, its user (0: nobody), and Ethernet bytes.
+/// A packet: its time in ns, its rank, its user (0: no user) and its Ethernet bytes.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Arrives(pub Nanos, pub u32, pub u32, pub u32);
 
@@ -65,19 +65,20 @@ impl Arrives {
     }
 }
 
-/// The host of a user.
+/// Source address of a user.
 fn source(user: u32) -> [u8; 4] {
     [10, 0, user as u8, 1]
 }
 
-/// Answers requests. Those that ask for the same program one after the other have it compiled once.
+/// Answers requests. Consecutive requests for the same program compile it once.
 #[derive(Debug, Default)]
 pub struct Decisions {
     compiled: Option<((PathBuf, Target), Program)>,
 }
 
 impl Decisions {
-    /// The program, to be interpreted: a trace is shorter than what the translation to machine code takes.
+    /// Returns the compiled program. It is interpreted, because a trace is shorter than the translation to machine
+    /// code.
     fn program(&mut self, request: &Request) -> Result<&Program, String> {
         let key = (request.program.clone(), request.target);
         let program = match self.compiled.take() {
@@ -95,12 +96,12 @@ impl Decisions {
         Ok(&self.compiled.insert((key, program)).1)
     }
 
-    /// Answers one request: `program`, `model` (or null) and `lengths` have an item for each packet. A decision is the priority of
-    /// the queue, `"refused"`, `"full"`, `"pushed out"`, or null if the counters do not tell of exactly one decision. `lengths` are
-    /// those of the eight queues before the packet, by priority.
+    /// Answers one request. `program`, `model` (or null) and `lengths` have one item for each packet. A decision is the
+    /// priority of the queue, `"refused"`, `"full"`, `"pushed out"`, or null if the counters do not show exactly one
+    /// decision. `lengths` are the lengths of the eight queues before the packet, by priority.
     ///
     /// # Errors
-    /// A sentence, if the request makes no sense, or the program does not compile or load, or lacks a table or a counter.
+    /// A sentence, if the request is not valid, the program does not compile or load, or a table or counter is missing.
     pub fn answer(&mut self, request: &Request) -> Result<Value, String> {
         let scheme = Scheme::ALL.iter().find(|scheme| scheme.name() == request.scheme);
         let &scheme = scheme.ok_or_else(|| format!("no scheme {}", request.scheme))?;
@@ -116,7 +117,7 @@ impl Decisions {
             before = at;
         }
         let program = self.program(request)?;
-        // A table or a counter that is not there is a panic in `switch.rs`, with a sentence.
+        // `switch.rs` panics with a sentence if a table or counter is missing.
         let run = AssertUnwindSafe(|| by_program(program, scheme, &parameters, request));
         let (decided, lengths) = catch_unwind(run).map_err(|panic| {
             let text = panic.downcast_ref::<String>().cloned();
@@ -243,7 +244,7 @@ mod tests {
 
     #[test]
     fn program_and_model_decide_alike_and_the_queue_is_told_before_each_packet() {
-        // A frame of 1000 bytes leaves each millisecond; C = 3 and a window of one rank.
+        // One frame of 1000 bytes leaves each millisecond; C = 3 and a window of one rank.
         let packets = "[[0,5,0,1000],[0,5,0,1000],[0,5,0,1000],[0,9,0,1000],[0,5,0,1000],[1000000,5,0,1000]]";
         let answered = answered(&request(&format!(
             r#"{{"program":"AIFO","scheme":"aifo","parameters":[3,3,0,1,1],"rate_bps":8000000,"packets":{packets}}}"#

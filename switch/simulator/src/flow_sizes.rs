@@ -1,7 +1,7 @@
 //! Sizes and starts of flows, as in the papers' simulations.
 //!
-//! Between the points of a distribution sizes are interpolated. The simulations behind the RIFO paper take the lower
-//! point instead, so their flows are smaller at the same load, and there are more of them.
+//! Sizes are interpolated between the points of a distribution. The simulations behind the RIFO paper take the lower
+//! point instead. Their flows are smaller, so the same load needs more flows.
 
 use clap::ValueEnum;
 use rand::Rng;
@@ -90,9 +90,9 @@ impl FlowSizes {
         self.points()[self.points().len() - 1].0 * SEGMENT
     }
 
-    /// Draws `count` sizes in bytes, each multiplied by `scale`: a stratified sample. Of n sizes, one is from each n-th
-    /// part of the distribution, in random order. A few large flows make most of the load, so independent sizes would
-    /// miss the load by far in a short run.
+    /// Draws `count` sizes in bytes, each multiplied by `scale`. It is a stratified sample: of n sizes, one comes from
+    /// each n-th part of the distribution, in random order. A few large flows make most of the load, so independent
+    /// sizes would often miss the load in a short run.
     pub fn sample(self, count: usize, scale: f64, random: &mut ChaCha8Rng) -> Vec<u64> {
         let mut sizes: Vec<f64> = (0..count)
             .map(|stratum| self.quantile((stratum as f64 + random.random::<f64>()) / count as f64) * scale)

@@ -5,11 +5,11 @@ use p4sched_dataplane::internet_checksum;
 use p4sched_schedulers::P4;
 use p4sched_world::constants::RANK_PORT;
 
-/// Ethernet, IPv4, UDP, rank and the packet's number.
+/// Bytes of the headers (Ethernet, IPv4, UDP, rank) and of the packet's number.
 pub const MIN_FRAME: u32 = 54;
-/// Datagrams to this port begin with a rank header.
+/// UDP port of datagrams that begin with a rank header.
 pub const RANKED_PORT: u16 = RANK_PORT;
-/// Datagrams to this port have none.
+/// UDP port of datagrams without a rank header.
 pub const UNRANKED_PORT: u16 = 9;
 
 const CRC32: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
@@ -18,29 +18,23 @@ const UDP: usize = IPV4 + 20;
 const PAYLOAD: usize = UDP + 8;
 const ID: usize = PAYLOAD + 4;
 
-/// A UDP datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Datagram {
     /// Number of the packet; it travels in the payload.
     pub id: u64,
-    /// IPv4 source.
     pub source: [u8; 4],
-    /// IPv4 destination.
     pub destination: [u8; 4],
-    /// UDP source port.
     pub source_port: u16,
     /// [`RANKED_PORT`] or [`UNRANKED_PORT`].
     pub destination_port: u16,
-    /// The IPv4 TOS byte.
     pub tos: u8,
-    /// The rank header.
     pub rank: u32,
     /// Length of the Ethernet frame without FCS, in bytes; at least [`MIN_FRAME`].
     pub len: u32,
 }
 
 impl Datagram {
-    /// A datagram with this rank, of a flow that [`crate::switch::Switch::route_ranked`] has a route for.
+    /// A datagram with this rank. [`crate::switch::Switch::route_ranked`] has a route for its flow.
     pub fn ranked(id: u64, rank: u32, len: u32) -> Datagram {
         Datagram {
             id,
@@ -54,7 +48,7 @@ impl Datagram {
         }
     }
 
-    /// The CRC-32 of the 5-tuple, by which the programs find a flow's cell and its path.
+    /// CRC-32 of the 5-tuple. The programs choose a flow's cell and path by it.
     pub fn flow_hash(&self) -> u32 {
         let mut tuple = [0; 13];
         tuple[..4].copy_from_slice(&self.source);
@@ -65,9 +59,9 @@ impl Datagram {
         CRC32.checksum(&tuple)
     }
 
-    /// Writes the frame in place of another one that `frame` holds, or of nothing.
+    /// Writes the frame. `frame` is empty or holds another frame of a datagram.
     pub fn write(&self, frame: &mut Vec<u8>) {
-        // What it held is a datagram too: its payload is zeros.
+        // An old frame is a datagram too: its payload beyond the number is zeros.
         frame.resize(self.len as usize, 0);
         frame[..MIN_FRAME as usize].fill(0);
         frame[..6].copy_from_slice(&[2, 0, 0, 0, 0, 1]);
@@ -93,19 +87,19 @@ impl Datagram {
     }
 }
 
-/// The cell in which a program keeps what it knows of a flow, by the hash of its 5-tuple: a virtual finish time in a program
-/// that knows ranks, else a flowlet.
+/// The cell of a flow in the program's registers, by the hash of its 5-tuple. A program that knows ranks keeps a
+/// virtual finish time there, any other program a flowlet.
 pub fn flow_cell(p4: &P4, hash: u32) -> u32 {
     hash % if p4.ranks { 65_536 } else { 4096 }
 }
 
-/// The number of the packet in a frame that the switch sent; `None` if it is too short to hold one.
+/// Number of the packet in a frame that the switch sent; `None` if the frame is too short to hold one.
 pub fn id(frame: &[u8]) -> Option<u64> {
     let bytes = frame.get(ID..ID + 8)?;
     Some(bytes.iter().fold(0, |id, &byte| id << 8 | u64::from(byte)))
 }
 
-/// True if this is `sent` after a router: TTL one less, right checksum, everything after it unchanged.
+/// True if `frame` is `sent` after a router: TTL one less, correct checksum, all later bytes unchanged.
 pub fn is_forwarded(frame: &[u8], sent: &[u8]) -> bool {
     let (Some(ip), Some(before)) = (frame.get(IPV4..UDP), sent.get(IPV4..UDP)) else {
         return false;

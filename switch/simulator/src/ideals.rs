@@ -1,4 +1,4 @@
-//! Disciplines of the traffic manager as a scenario names them: the ideals that have no program.
+//! Disciplines of the traffic manager by their names in a scenario: the ideals that have no program.
 
 use p4sched_schedulers::config::{MAX_PACKETS, in_range};
 use p4sched_schedulers::{Nanos, Scheme};
@@ -8,24 +8,23 @@ use p4sched_traffic_manager::{
 };
 use serde::{Deserialize, Deserializer, de};
 
-/// What a scenario may say of them.
+/// Settings that a scenario may give for these disciplines.
 pub const SETTINGS: &str = "queues, queue_size, log_bytes_per_round, quantum_bytes, calendar and tree";
 
-/// AFQ's round unless a scenario has another one: the smallest power of two that a full frame fits into.
+/// Default round of AFQ: the smallest power of two that a full frame fits into.
 const LOG_BYTES_PER_ROUND: u32 = 11;
 
-/// Those with one buffer. A scheme of the same name has a program.
+/// Disciplines with one buffer, except those with the name of a scheme: the scheme has a program.
 fn all() -> impl Iterator<Item = Discipline> {
     let disciplines = DISCIPLINES.iter().copied();
     disciplines.filter(|&one| one_buffer(one) && Scheme::named(&name(one)).is_none())
 }
 
-/// Their names.
 pub fn names() -> impl Iterator<Item = String> {
     all().map(name)
 }
 
-/// The one of this name.
+/// Finds a discipline by its name.
 pub fn named(asked: &str) -> Option<Discipline> {
     all().find(|&one| name(one) == asked)
 }
@@ -36,7 +35,7 @@ fn node_discipline<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Discipl
     found.ok_or_else(|| de::Error::custom(format!("there is no discipline {asked}")))
 }
 
-/// What says for which round a packet is filed.
+/// Choice of the round of a packet.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Place {
@@ -45,7 +44,7 @@ enum Place {
     Rank,
 }
 
-/// The rounds of a calendar.
+/// Rounds of a calendar.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Calendar {
@@ -55,7 +54,7 @@ pub struct Calendar {
     rank_width: u64,
 }
 
-/// A node of a tree.
+/// A node of a scheduling tree.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Node {
@@ -75,24 +74,22 @@ fn weight_1() -> u32 {
     SCALE_OF_WEIGHT_1
 }
 
-/// What a scenario says of the ports.
+/// Settings of the ports in a scenario.
 pub struct Settings<'a> {
     /// Queues of a calendar.
     pub queues: usize,
-    /// Packets in each of them; the buffer holds as many as all of them together.
+    /// Packets in each queue; the buffer holds as many as all queues together.
     pub queue_size: usize,
-    /// log2 of AFQ's bytes a round.
+    /// log2 of the bytes in a round of AFQ.
     pub log_bytes_per_round: Option<u32>,
-    /// Of DRR.
+    /// Quantum of DRR.
     pub quantum_bytes: Option<u32>,
-    /// The calendar.
     pub calendar: Calendar,
-    /// The tree.
     pub tree: &'a [Node],
 }
 
 impl Settings<'_> {
-    /// The configuration of a port with this discipline.
+    /// Configuration of a port with this discipline.
     ///
     /// # Errors
     /// If a number is out of range.

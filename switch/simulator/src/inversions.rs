@@ -1,11 +1,11 @@
 //! The experiment of PACKS 6.1 in stepped time: a constant bit rate of packets over a slower link.
 //!
-//! Packets of one length arrive at rate a and leave at rate d. Both are exact: a packet arrives every d ticks of the clock,
-//! and the link needs a ticks to send it. A packet that is being sent has left its queue. When a packet arrives in the
-//! moment in which the link becomes free, the departure comes first.
+//! Packets of one length arrive at rate a and leave at rate d. Both rates are exact: a packet arrives every d ticks of
+//! the clock, and the link needs a ticks to send it. A packet on the wire has left its queue. If a packet arrives when
+//! the link becomes free, the departure comes first.
 //!
-//! When a packet leaves while a packet of a lower rank waits, that is one inversion of the rank of the packet that leaves. A
-//! drop is counted for the rank of the packet that is lost. With PIFO that may be a packet that was pushed out.
+//! If a packet leaves while a packet of a lower rank waits, that is one inversion, counted for the rank of the leaving
+//! packet. A drop is counted for the rank of the lost packet. With PIFO that may be a packet that was pushed out.
 
 use std::collections::BTreeMap;
 
@@ -24,13 +24,13 @@ pub struct Link {
 }
 
 impl Link {
-    /// 11 Gbit/s over 10 Gbit/s.
+    /// The link of the paper: 11 Gbit/s over 10 Gbit/s.
     pub const PAPER: Link = Link {
         arrival_mbps: 11_000,
         drain_mbps: 10_000,
     };
 
-    /// Packets of [`PACKET_BYTES`] that arrive in this many nanoseconds.
+    /// Number of packets of [`PACKET_BYTES`] that arrive in `duration`.
     pub fn arrivals_in(self, duration: Nanos) -> usize {
         (u128::from(duration) * u128::from(self.arrival_mbps) / (u128::from(PACKET_BYTES) * 8 * 1000)) as usize
     }
@@ -41,32 +41,30 @@ impl Link {
 pub struct Outcome {
     /// Inversions by the rank of the packet that left too early.
     pub inversions: BTreeMap<Rank, u64>,
-    /// Packets lost by rank.
+    /// Lost packets by rank.
     pub drops: BTreeMap<Rank, u64>,
-    /// Packets sent by rank.
+    /// Sent packets by rank.
     pub departures: BTreeMap<Rank, u64>,
-    /// Identities of the packets sent, in order.
+    /// Identities of the sent packets, in order.
     pub sent: Vec<u64>,
 }
 
 impl Outcome {
-    /// Inversions over all ranks.
     pub fn total_inversions(&self) -> u64 {
         self.inversions.values().sum()
     }
 
-    /// Drops over all ranks.
     pub fn total_drops(&self) -> u64 {
         self.drops.values().sum()
     }
 
-    /// The most urgent rank of which a packet was lost.
+    /// The most urgent rank that lost a packet.
     pub fn lowest_rank_dropped(&self) -> Option<Rank> {
         self.drops.keys().next().copied()
     }
 }
 
-/// Sends a packet of each of these ranks, in order, through the scheduler, and then drains it.
+/// Sends one packet of each rank, in order, through the scheduler, and then drains it.
 pub fn run(scheduler: &mut impl Scheduler, link: Link, ranks: &[Rank]) -> Outcome {
     let mut run = Run {
         scheduler,
@@ -112,7 +110,7 @@ impl<S: Scheduler> Run<'_, S> {
         }
     }
 
-    /// Every departure that starts before `now`, or at it.
+    /// Makes every departure that starts at or before `now`.
     fn depart_until(&mut self, now: Nanos, service: Nanos) {
         while self.link_free <= now {
             let Some(packet) = self.scheduler.dequeue(self.link_free) else {
@@ -142,7 +140,7 @@ impl<S: Scheduler> Run<'_, S> {
     }
 }
 
-/// Runs the model of a scheme over these ranks at the paper's rates, from an empty window.
+/// Runs the model of a scheme over these ranks at the rates of the paper, from an empty window.
 ///
 /// # Errors
 /// As [`Sizes::model`].
@@ -164,7 +162,7 @@ mod tests {
 
     #[test]
     fn an_inversion_is_counted_once_for_the_packet_that_leaves_too_early() {
-        // Three arrivals for each departure: 5 is sent at once, then 9, 1, 2 wait; FIFO sends 9 before both.
+        // Three arrivals for each departure: 5 is sent at once, then 9, 1, 2 wait. FIFO sends 9 before 1 and 2.
         let link = Link {
             arrival_mbps: 3,
             drain_mbps: 1,
@@ -188,7 +186,7 @@ mod tests {
             arrival_mbps: 3,
             drain_mbps: 1,
         };
-        // 1 pushes out 9; 8 finds 2 in the only place.
+        // 1 pushes out 9; 8 finds 2 in the only place of the buffer.
         let outcome = run(&mut Pifo::new(1).unwrap(), link, &[5, 9, 1, 2, 8]);
         assert_eq!(outcome.drops, BTreeMap::from([(8, 1), (9, 1)]));
         assert_eq!(outcome.lowest_rank_dropped(), Some(8));

@@ -1,5 +1,5 @@
-//! Packet schedulers in stepped time: the reference models ([`p4sched_schedulers`]) and the compiled P4 programs of `p4/`
-//! in the switch's own engine.
+//! A simulator of packet schedulers in stepped time. It runs the reference models ([`p4sched_schedulers`]), and the
+//! compiled P4 programs of `p4/` in the engine of the switch.
 //!
 //! Time, packets and randomness are arguments. The same seed gives the same result on every machine.
 //!
@@ -9,12 +9,12 @@
 //! | [`flow_sizes`] | sizes and starts of flows |
 //! | [`inversions`] | a constant-rate stream through a scheduler: inversions and drops by rank (PACKS 6.1) |
 //! | [`adversary`] | search for traces on which one scheduler does much worse than another (PACKS, appendix B) |
-//! | [`attack`] | the same for longer traces that arrive at a port |
-//! | [`arrivals`], [`replay`] | a trace at one port, and what a model or a program makes of it |
-//! | [`model`], [`ranked`] | one port of the reference: a model, and where its ranks come from |
+//! | [`attack`] | the same search over longer traces that arrive at a port |
+//! | [`arrivals`], [`replay`] | a trace at one port, and its result with a model or a program |
+//! | [`model`], [`ranked`] | one port of the reference: a model, and the source of its ranks |
 //! | [`network`] | whole networks: hosts, links, switches |
 //! | [`program`] | a compiled P4 program |
-//! | [`switch`] | the program in the engine |
+//! | [`switch`] | a program in the engine |
 //! | [`parameters`] | the parameters of a port, for the model and for the program |
 //! | [`stepped`] | the experiment of PACKS 6.1 on a compiled program |
 //! | [`controlled`] | one port of a compiled program whose parameters a controller changes between steps |

@@ -1,4 +1,4 @@
-//! One port of the reference: a scheduler's model, and a link that takes its packets.
+//! One port of the reference: the model of a scheduler, and a link that takes its packets.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -11,12 +11,12 @@ use crate::ranked::Ranked;
 /// Decision on an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// It waits, with this BMv2 priority.
+    /// It waits in the queue of this BMv2 priority.
     Queued {
-        /// 7 is the most urgent.
+        /// The most urgent priority is 7.
         priority: usize,
     },
-    /// It waits, and another packet was pushed out.
+    /// It waits, and it pushed out another packet.
     PushedOut,
     /// The admission rule refused it.
     Refused,
@@ -27,7 +27,7 @@ pub enum Decision {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Departed {
     pub id: u64,
-    /// Time at which the far end of the link has all of it.
+    /// Time at which the last bit reaches the far end of the link.
     pub arrival: Nanos,
 }
 
@@ -39,14 +39,15 @@ pub struct ModelPort {
     link: Link,
     /// Last time at which the queues became non-empty.
     backlogged_since: Nanos,
-    /// BMv2 priority of each packet that waits.
+    /// BMv2 priority of each waiting packet.
     priorities: HashMap<u64, usize>,
     lengths: [u64; 8],
     departed: VecDeque<Departed>,
 }
 
 impl ModelPort {
-    /// A port with empty queues. `start_time`: ranks are virtual start times, whatever the packets say.
+    /// A port with empty queues. With `start_time`, ranks are virtual start times, and the ranks of the packets are
+    /// ignored.
     ///
     /// # Errors
     /// If the model refuses the configuration.
@@ -62,17 +63,16 @@ impl ModelPort {
         })
     }
 
-    /// The scheduler.
     pub fn model(&self) -> &Model {
         self.ranked.model()
     }
 
-    /// Packets that wait, by BMv2 priority.
+    /// Waiting packets by BMv2 priority.
     pub fn lengths(&self) -> [u64; 8] {
         self.lengths
     }
 
-    /// Virtual time in bytes, 0 where ranks are no start times.
+    /// Virtual time in bytes; 0 if ranks are not start times.
     pub fn virtual_time(&self) -> u64 {
         match &self.ranked {
             Ranked::Given(_) => 0,
@@ -96,17 +96,17 @@ impl ModelPort {
         self.ranked.model_mut().reconfigure(config)
     }
 
-    /// Starts a worker packet that reports the length of the queue, which is empty, to ingress.
+    /// Starts a worker packet. It reports the length of the queue, which is empty, to ingress.
     pub fn start_worker(&mut self, worker: Worker) {
         self.ranked.model_mut().start_worker(worker);
     }
 
-    /// Changes the rate of the link; the packet being sent ends at the rate it began with.
+    /// Changes the rate of the link. The packet on the wire ends at its old rate.
     pub fn set_rate(&mut self, rate_bps: u64) {
         self.link.set_rate(rate_bps);
     }
 
-    /// Every departure that starts by `now`.
+    /// Makes every departure that starts at or before `now`.
     pub fn advance(&mut self, now: Nanos) {
         loop {
             let start = self.link.free().max(self.backlogged_since);
@@ -132,7 +132,8 @@ impl ModelPort {
         }
     }
 
-    /// A packet arrives, after every departure that starts by `now`. `scale`: 256 / weight of its user.
+    /// Enqueues an arriving packet, after every departure that starts at or before `now`. `scale`: 256 / weight of its
+    /// user.
     pub fn enqueue(&mut self, now: Nanos, packet: Packet, scale: u32) -> Decision {
         let empty = self.priorities.is_empty();
         let verdict = self.ranked.enqueue(now, packet, scale);
@@ -161,7 +162,7 @@ impl ModelPort {
         priority
     }
 
-    /// The next packet that left. Each is returned once.
+    /// Returns the next packet that left. Each packet is returned once.
     pub fn next_departed(&mut self) -> Option<Departed> {
         self.departed.pop_front()
     }

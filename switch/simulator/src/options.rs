@@ -1,4 +1,4 @@
-//! Schemes as options of a command.
+//! Options of a command that choose a scheme and its port.
 
 use std::path::{Path, PathBuf};
 
@@ -63,22 +63,22 @@ pub struct PortOptions {
     pub p4_dir: Option<PathBuf>,
 }
 
-/// Error in the options of a port.
+/// An error in the options of a port.
 #[derive(Debug, thiserror::Error)]
 pub enum PortError {
-    /// A shift together with programs.
+    /// The options combine a shift and programs.
     #[error("--window-shift: the P4 programs cannot shift their windows; use --with model")]
     Shift,
-    /// A window that is too large for the programs on a Tofino.
+    /// The window is too large for the programs on a Tofino.
     #[error("--window {0}: the programs for {1} hold at most {2} ranks")]
     Window(usize, &'static str, usize),
-    /// There is no such program.
+    /// No program has this scheme for this target.
     #[error("there is no program of {0} for {1}")]
     NoProgram(&'static str, &'static str),
     /// The program does not compile.
     #[error(transparent)]
     Program(#[from] ProgramError),
-    /// A number out of range.
+    /// A number is out of range.
     #[error(transparent)]
     Config(#[from] ConfigError),
 }
@@ -113,7 +113,7 @@ impl PortOptions {
     /// The compiled program of a scheme, if programs decide.
     ///
     /// # Errors
-    /// If there is none, or it does not compile.
+    /// If there is no such program, or it does not compile.
     pub fn program(&self, scheme: Scheme) -> Result<Option<Program>, PortError> {
         if !scheme.targets().contains(&self.target) {
             return Err(PortError::NoProgram(scheme.name(), self.target.name()));
@@ -133,10 +133,10 @@ impl PortOptions {
     }
 }
 
-/// A number within bounds.
+/// Reads a number within bounds.
 ///
 /// # Errors
-/// If it is none.
+/// If the text is not a number, or is out of bounds.
 pub fn count<const LEAST: usize, const MOST: usize>(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(value) if (LEAST..=MOST).contains(&value) => Ok(value),

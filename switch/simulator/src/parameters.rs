@@ -4,7 +4,6 @@ use p4sched_schedulers::scheme::TailDrop;
 use p4sched_schedulers::{Config, Scheme, Target};
 use rand::{Rng, RngCore};
 
-/// Parameters of one port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameters {
     /// Configuration of the model.
@@ -14,14 +13,14 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// The parameters under which the program of this target drops at a full queue, if it can.
+    /// Parameters for which the program of this target drops at a full queue, if it can.
     pub fn new(config: Config, target: Target) -> Parameters {
         let at_ingress = config.scheme().tail_drop(target) != TailDrop::Queue;
         let config = config.on(target);
         Parameters { config, at_ingress }
     }
 
-    /// Random parameters. They can follow `before`.
+    /// Draws random parameters. They may replace the parameters `before`.
     pub fn draw(scheme: Scheme, target: Target, random: &mut impl RngCore, before: Option<&Parameters>) -> Parameters {
         let mut drawn = Parameters::new(scheme.draw(random, before.map(|before| &before.config)), target);
         if scheme.tail_drop(target) == TailDrop::Either {
@@ -36,7 +35,8 @@ impl Parameters {
         self.config.arguments(if self.at_ingress { sizes } else { &[] })
     }
 
-    /// Size in packets of the traffic manager's queue of this priority; `None` if ingress keeps the queue short.
+    /// Size in packets of the traffic manager's queue of this priority; `None` if the program keeps the queue short at
+    /// ingress.
     pub fn queue_size(&self, priority: usize) -> Option<usize> {
         if self.at_ingress {
             return None;

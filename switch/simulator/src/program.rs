@@ -8,33 +8,30 @@ use p4sched_proto::p4::config::v1::{P4Info, Preamble};
 use p4sched_proto::p4::v1::ForwardingPipelineConfig;
 use p4sched_schedulers::Target;
 
-/// Reason why a program cannot be tested.
+/// Reason why a program cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
-    /// The source could not be read.
+    /// The source cannot be read.
     #[error("cannot read {}: {error}", file.display())]
     Read {
         file: PathBuf,
-        /// Message of the operating system.
+        /// Error of the operating system.
         error: std::io::Error,
     },
     /// The compiler found errors.
     #[error("{0}")]
     Compile(String),
-    /// The data plane does not take what the compiler made.
+    /// The data plane refuses the JSON of the compiler.
     #[error("{file}: the compiler's JSON does not load: {error}")]
     Load {
-        /// The program.
         file: String,
-        /// Fault of the JSON.
         error: p4sched_dataplane::LoadError,
     },
-    /// The program cannot be set up like those of this project.
+    /// The program lacks a table or counter that every program of this project has.
     #[error("{file} has no {name}, which the programs of this project have")]
     Lacks {
-        /// The program.
         file: String,
-        /// A table or counter.
+        /// The table or counter.
         name: String,
     },
 }
@@ -50,7 +47,7 @@ pub struct Program {
     interpreted: bool,
 }
 
-/// Finds included files in the folder of the including file, and the compiler's own.
+/// Finds included files in the folder of the including file, and among those of the compiler.
 struct Beside;
 
 impl IncludeResolver for Beside {
@@ -74,7 +71,7 @@ impl Program {
         Program::compile_with(directory, name, target, &[])
     }
 
-    /// Compiles `directory`/`name`.p4 with these macros defined.
+    /// Compiles `directory`/`name`.p4 with these macros.
     ///
     /// # Errors
     /// As [`Program::compile`].
@@ -134,10 +131,10 @@ impl Program {
         self.target
     }
 
-    /// A pipeline that runs it, with empty tables and registers of 0.
+    /// A pipeline that runs the program, with empty tables and zero registers.
     ///
     /// # Errors
-    /// If the data plane does not take the compiler's JSON.
+    /// If the data plane refuses the JSON of the compiler.
     pub fn pipeline(&self) -> Result<Pipeline, ProgramError> {
         let mut pipeline = Pipeline::from_json(self.json.as_bytes()).map_err(|error| ProgramError::Load {
             file: format!("{}.p4", self.name),
@@ -149,12 +146,12 @@ impl Program {
         Ok(pipeline)
     }
 
-    /// Lets its pipelines be interpreted, not translated to machine code.
+    /// Makes its pipelines interpret the program instead of translating it to machine code.
     pub fn interpret(&mut self) {
         self.interpreted = true;
     }
 
-    /// The program as P4Runtime loads it.
+    /// The program in the form that P4Runtime loads.
     pub fn config(&self) -> ForwardingPipelineConfig {
         ForwardingPipelineConfig {
             p4info: Some(self.p4info.clone()),
@@ -163,7 +160,7 @@ impl Program {
         }
     }
 
-    /// The registers annotated `@queue_depth`.
+    /// Names of the registers with the annotation `@queue_depth`.
     pub fn queue_depth_registers(&self) -> &[String] {
         &self.queue_depth_registers
     }

@@ -1,17 +1,16 @@
-//! A model, with the ranks that packets bring or with those of start-time fair queueing.
+//! A model with ranks from its packets, or with those of start-time fair queueing.
 
 use p4sched_schedulers::stfq::Stfq;
 use p4sched_schedulers::{Config, ConfigError, Model, Nanos, Packet, Scheduler, Verdict};
 
-/// log2 of 256 bytes, the unit of start times in the ranks of the programs.
+/// log2 of 256 bytes: the programs count start times in this unit.
 const START_TIME_SHIFT: u32 = 8;
 
-/// The model of a port.
 #[derive(Clone, Debug)]
 pub enum Ranked {
-    /// Packets bring their ranks.
+    /// Ranks come from the packets.
     Given(Model),
-    /// Ranks are virtual start times, whatever the packets say.
+    /// Ranks are virtual start times, and the ranks of the packets are ignored.
     StartTime(Box<Stfq<Model>>),
 }
 
@@ -29,7 +28,6 @@ impl Ranked {
         })
     }
 
-    /// The scheduler.
     pub fn model(&self) -> &Model {
         match self {
             Ranked::Given(model) => model,
@@ -45,7 +43,7 @@ impl Ranked {
         }
     }
 
-    /// A packet arrives. `scale`: 256 / weight of its user, or of its flow if ranks are start times.
+    /// Enqueues an arriving packet. `scale`: 256 / weight of its user, or of its flow if ranks are start times.
     pub fn enqueue(&mut self, now: Nanos, packet: Packet, scale: u32) -> Verdict {
         match self {
             Ranked::Given(model) => {

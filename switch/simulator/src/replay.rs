@@ -1,5 +1,5 @@
-//! A trace of arrivals at one port, through the model of a scheme or through its compiled program in the engine. What
-//! comes out is the same for both: which packets were lost, in which order the others left, and how long they waited.
+//! A trace of arrivals at one port, through the model of a scheme or through its compiled program in the engine. The
+//! result has the same form for both: the lost packets, the order of the others, and their waiting times.
 //!
 //! Inversions and drops are counted as in [`crate::inversions`].
 
@@ -19,46 +19,44 @@ use crate::program::{Program, ProgramError};
 use crate::switch::{Counts, Sent, Switch};
 
 const PORT: Port = 1;
-/// Rate of the link: a byte a nanosecond, so times are exact.
+/// Rate of the link: one byte a nanosecond, so times are exact.
 const RATE_BPS: u64 = 8_000_000_000;
-/// Scale of a user of weight 1.
+/// Scale of a user with weight 1.
 const UNIT_SCALE: u32 = 256;
 
 /// Reason why a program cannot be used at the port.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
-    /// No program could be run.
+    /// The program cannot run.
     #[error(transparent)]
     Program(#[from] ProgramError),
-    /// A scheme that cannot have these sizes.
+    /// The scheme cannot have these sizes.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// A window that the programs have no registers for.
+    /// The programs have no registers for this window.
     #[error(
         "a window of {0} ranks does not fit into the P4 programs, which have {1} registers for it; \
          ask for 1 to {1} ranks, or for the models"
     )]
     Window(usize, usize),
-    /// Queues that the programs do not have.
+    /// The programs do not have so many queues.
     #[error("{0} queues: the P4 programs have 1 to {MAX_P4_QUEUES}")]
     Queues(usize),
-    /// Queues larger than the programs can say.
+    /// The programs do not take so large a queue.
     #[error("{0} queues of {1} packets: the P4 programs take 1 to {MAX_P4_PACKETS} packets in all")]
     Buffer(usize, usize),
 }
 
-/// Largest size of a queue and largest target length that the P4 programs take: 16 bits.
+/// Largest queue size and target length that the P4 programs take: 16 bits.
 const MAX_P4_PACKETS: usize = 65_535;
 
-/// Scheduler at the port.
 #[derive(Debug)]
 pub enum Scheduler<'a> {
     Model(Config),
-    /// The compiled program.
     Program {
         program: &'a Program,
         parameters: Parameters,
-        /// The program, once it has been loaded: loading takes longer than a trace.
+        /// The loaded program. It is kept, because loading takes longer than a trace.
         loaded: Option<Box<Pipeline>>,
     },
 }
@@ -67,7 +65,7 @@ pub enum Scheduler<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Played {
     pub outcome: Outcome,
-    /// Waiting time of each packet until its transmission began; `None` for lost packets.
+    /// Waiting time of each packet until its transmission began; `None` for a lost packet.
     pub waited: Vec<Option<Nanos>>,
 }
 
@@ -102,7 +100,7 @@ impl<'a> Scheduler<'a> {
         })
     }
 
-    /// Lets a trace arrive at an empty port, and then drains it. Arrivals are in order of time.
+    /// Sends a trace to an empty port, and then drains the port. Arrivals are in order of time.
     ///
     /// # Errors
     /// If the program does not load.
@@ -169,12 +167,12 @@ fn by_program(switch: &mut Switch, parameters: &Parameters, arrivals: &[Arrival]
     history
 }
 
-/// Observations of the port.
+/// Events observed at the port.
 #[derive(Debug, Default)]
 struct History {
     /// Decisions by packet; `None` if the counters contradict each other.
     decisions: Vec<Option<Decision>>,
-    /// Number of each packet sent, and when its transmission began.
+    /// Number and start of transmission of each sent packet.
     departures: Vec<(u64, Nanos)>,
 }
 
@@ -188,7 +186,7 @@ impl History {
             .push((id, due - Nanos::from(arrivals[id as usize].frame_bytes)));
     }
 
-    /// Counts inversions and drops. A departure that begins when a packet arrives comes before it.
+    /// Counts inversions and drops. If a departure starts when a packet arrives, the departure comes first.
     fn played(self, packets: &[Arrival]) -> Played {
         let mut waited = vec![None; packets.len()];
         for &(id, start) in &self.departures {
@@ -200,7 +198,7 @@ impl History {
         let arrivals = packets.iter().zip(&self.decisions).enumerate().map(Some).chain([None]);
         for arrival in arrivals {
             let (count, now) = arrival.map_or((u64::MAX, Nanos::MAX), |(index, (packet, _))| (index as u64, packet.at));
-            // A packet that finds the link idle begins to leave in the moment in which it arrives.
+            // A packet that finds an idle link starts to leave when it arrives.
             while let Some((id, _)) = departures.next_if(|&(id, start)| start <= now && id < count) {
                 depart(&mut outcome, &mut waiting, packets[id as usize].rank, id);
             }

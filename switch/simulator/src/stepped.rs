@@ -1,7 +1,8 @@
-//! The experiment of PACKS 6.1 on a compiled P4 program: as [`crate::inversions`], but the engine decides and not the model.
+//! The experiment of PACKS 6.1 on a compiled P4 program: as [`crate::inversions`], but the engine decides instead of
+//! the model.
 //!
-//! A frame of 1100 bytes comes every 1000 ns, and the link sends it in 1100 ns. That is exactly 11 Gbit/s over 10 in whole
-//! nanoseconds, so program and model agree to the packet.
+//! A frame of 1100 bytes arrives every 1000 ns, and the link sends it in 1100 ns. That is exactly 11 over 10 Gbit/s in
+//! whole nanoseconds, so program and model agree on every packet.
 
 use p4sched_schedulers::{Nanos, Rank, Scheme, Sizes};
 
@@ -10,7 +11,7 @@ use crate::inversions::Outcome;
 use crate::program::Program;
 use crate::replay::{ReplayError, Scheduler};
 
-/// Length of every frame.
+/// Length of every frame, in bytes.
 const FRAME_BYTES: u32 = 1100;
 const GAP: Nanos = 1000;
 

@@ -14,19 +14,20 @@ use crate::model::Decision;
 use crate::parameters::Parameters;
 use crate::program::{Program, ProgramError};
 
-/// Size of a queue that ingress keeps short, in packets.
+/// Size in packets of a queue that ingress keeps short.
 const PLENTY: u32 = 1 << 20;
 
 /// Frames that the switch sent.
 #[derive(Debug, Default)]
 pub struct Sent {
-    /// Port, number of the packet, instant at the far end, and the frame itself.
+    /// Port, number of the packet, time at the far end, and bytes of each frame.
     pub frames: Vec<(Port, Option<u64>, Nanos, Vec<u8>)>,
     spare: Vec<Vec<u8>>,
 }
 
 impl Sent {
-    /// Takes out all frames, and keeps their memory: port, number of the packet, instant at the far end, and bytes.
+    /// Takes out all frames and keeps their memory. `see` gets the port, number of the packet, time at the far end, and
+    /// bytes.
     pub fn drain(&mut self, mut see: impl FnMut(Port, Option<u64>, Nanos, &[u8])) {
         for (port, id, due, frame) in self.frames.drain(..) {
             see(port, id, due, &frame);
@@ -34,7 +35,7 @@ impl Sent {
         }
     }
 
-    /// Gives a frame's memory back.
+    /// Returns the memory of a frame for reuse.
     pub fn recycle(&mut self, frame: Vec<u8>) {
         self.spare.push(frame);
     }
@@ -55,40 +56,40 @@ impl Output for Sent {
     fn digest(&mut self, _digest: DigestMessage) {}
 }
 
-/// Counts of a port so far, in packets.
+/// Counters of a port, in packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Taken by each queue of the traffic manager, by priority.
+    /// Packets enqueued by the traffic manager, by priority.
     pub enqueued: [u64; 8],
-    /// Waiting in each queue of the traffic manager.
+    /// Packets that wait in the traffic manager, by priority.
     pub lengths: [u64; 8],
-    /// Pushed out by the traffic manager.
+    /// Packets pushed out by the traffic manager.
     pub pushed_out: u64,
-    /// Admitted, as the program counts.
+    /// Packets admitted by the program, as it counts them.
     pub admitted: u64,
-    /// Refused by the admission rule, as the program counts.
+    /// Packets refused by the admission rule, as the program counts them.
     pub refused: u64,
-    /// Found no room: as the program counts, and refused by a queue of the traffic manager.
+    /// Packets that found no room: counted by the program, or refused by a queue of the traffic manager.
     pub full: u64,
 }
 
 /// A program's counters for each (port, priority).
 #[derive(Clone, Copy, Debug)]
 struct DecisionCounters {
-    /// Counter by (port, priority).
+    /// Counter of admitted packets.
     admitted: CounterId,
-    /// Counter by (port, priority); programs without an admission rule have none.
+    /// Counter of refused packets; programs without an admission rule have none.
     refused: Option<CounterId>,
     full: CounterId,
     /// The cells of `full` are ports, not (port, priority).
     full_by_port: bool,
 }
 
-/// Reports of departures on Tofino 1, and how many bytes of each (`tofino-port/include/length_report.p4`).
+/// Mirror session of the departure reports on Tofino 1, and bytes of a report (`tofino-port/include/length_report.p4`).
 const LENGTH_REPORT_SESSION: u16 = 1;
 const LENGTH_REPORT_BYTES: u32 = 32;
 
-/// `RECIRCULATION_PORT` of the programs: where worker packets go, and the reports of departures.
+/// `RECIRCULATION_PORT` of the programs: the port of worker packets and departure reports.
 fn recirculation_port(target: Target) -> Port {
     match target {
         Target::V1model => 510,
@@ -99,21 +100,19 @@ fn recirculation_port(target: Target) -> Port {
 /// Reason why a program cannot have these parameters.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ArgumentError {
-    /// Too many or too few values.
+    /// There are too many or too few values.
     #[error("{0} parameters for {1}: it takes {2}")]
     Count(usize, &'static str, usize),
-    /// A value that the action's parameter has no bits for.
+    /// A value does not fit into the bits of its parameter.
     #[error("{action}: {name} = {value} does not fit its {width} bits")]
     TooWide {
         action: &'static str,
-        /// The parameter.
         name: String,
-        /// Wanted value.
         value: u64,
-        /// Bits of the parameter.
+        /// Width of the parameter in bits.
         width: u32,
     },
-    /// A window that the program has no registers for.
+    /// The program has no registers for this window.
     #[error("a window of {0} ranks: the programs were compiled for 1 to {1}")]
     Window(u64, usize),
 }
@@ -127,10 +126,9 @@ pub struct Switch {
     counters: DecisionCounters,
 }
 
-/// The table of routes.
 pub const ROUTES: &str = "forwarding.ipv4_routes";
 
-/// A name that a program of this project must have.
+/// Unwraps the id of a name that every program of this project has.
 fn known<T>(what: Option<T>, name: &str) -> T {
     what.unwrap_or_else(|| panic!("the program has no {name}"))
 }
@@ -140,7 +138,7 @@ fn bytes(value: u64) -> Vec<u8> {
 }
 
 impl Switch {
-    /// The program, freshly loaded.
+    /// Loads the program, with empty tables.
     ///
     /// # Errors
     /// If the program does not load, or lacks a table or counter that the programs of this project have.
@@ -148,7 +146,7 @@ impl Switch {
         Switch::with(program, scheme, program.pipeline()?)
     }
 
-    /// The program, loaded before: entries are those that it has.
+    /// Takes a loaded program, with the entries of its pipeline.
     ///
     /// # Errors
     /// As [`Switch::new`].
@@ -203,24 +201,23 @@ impl Switch {
         })
     }
 
-    /// The program with its entries, and otherwise as it was loaded.
+    /// The program with its entries, restarted: registers and counters are as after loading.
     pub fn into_restarted(mut self) -> Option<Pipeline> {
         let mut pipeline = self.engine.unload()?;
         pipeline.restart();
         Some(pipeline)
     }
 
-    /// Target that its program was compiled for.
     pub fn target(&self) -> Target {
         self.target
     }
 
-    /// The name of the ingress control on the control plane.
+    /// Name of the ingress control on the control plane.
     pub fn ingress(&self) -> String {
         format!("{}{}", self.target.prefix(), self.p4.ingress())
     }
 
-    /// The program's tables and registers.
+    /// Tables and registers of the program.
     pub fn pipeline(&self) -> &Pipeline {
         known(self.engine.pipeline(), "pipeline")
     }
@@ -233,7 +230,7 @@ impl Switch {
         let name = format!("{}.{table}", self.ingress());
         let pipeline = self.pipeline();
         let id = known(pipeline.table(&name), &name);
-        // An action has its control in front of its name, and no pipe.
+        // The full name of an action begins with its control, but not with a pipe.
         let holder = table.rsplit_once('.').map_or("", |(holder, _)| holder);
         let action = format!("{}.{holder}.{action}", self.p4.ingress()).replace("..", ".");
         let action = known(pipeline.table_action(id, &action), &action);
@@ -241,7 +238,7 @@ impl Switch {
         (id, ActionCall::Action { action, params })
     }
 
-    /// Names and widths in bits of the parameters of an action that a table below the ingress control uses.
+    /// Names and widths in bits of an action's parameters, for a table below the ingress control.
     pub fn action_params(&self, table: &str, action: &str) -> &[(String, u32)] {
         match self.call(table, action, &[]) {
             (_, ActionCall::Action { action, .. }) => self.pipeline().action_params(action),
@@ -249,7 +246,7 @@ impl Switch {
         }
     }
 
-    /// Adds an entry to a table below the ingress control, or changes what it does.
+    /// Adds an entry to a table below the ingress control, or changes its action.
     ///
     /// # Panics
     /// If the program has no such table or action, or refuses the entry.
@@ -276,7 +273,7 @@ impl Switch {
     }
 
     /// # Errors
-    /// If the program's action cannot have these arguments, or its window has no registers for so many ranks.
+    /// If the action cannot have these arguments, or the program has no registers for so large a window.
     pub fn check_arguments(&self, data: &[u64]) -> Result<(), ArgumentError> {
         let P4 {
             table,
@@ -318,7 +315,8 @@ impl Switch {
         self.set_default("ranking.rank_sources", "set_rank_source", &[RANK_HEADER]);
     }
 
-    /// Sets a port up: the scheduler's parameters as an entry or as the default action, rate and sizes of its queues.
+    /// Configures a port: the scheduler's parameters as an entry or as the default action, and the rate and sizes of
+    /// its queues.
     ///
     /// # Panics
     /// As [`Switch::set_entry`], or if the engine refuses the settings.
@@ -335,7 +333,7 @@ impl Switch {
         });
     }
 
-    /// Sets the link of a port up: its rate, and the sizes in packets of its queues by priority.
+    /// Configures the link of a port: its rate, and the sizes in packets of its queues by priority.
     ///
     /// # Panics
     /// If the engine refuses the settings.
@@ -358,7 +356,7 @@ impl Switch {
         set.unwrap_or_else(|error| panic!("{error}"));
     }
 
-    /// Sets the propagation delay of the link of a port that is set up.
+    /// Sets the propagation delay of the link of a configured port.
     ///
     /// # Panics
     /// If the engine refuses the settings.
@@ -369,14 +367,14 @@ impl Switch {
         set.unwrap_or_else(|error| panic!("{error}"));
     }
 
-    /// Lets everything happen that is due by `now`.
+    /// Runs every event that is due by `now`.
     pub fn advance(&mut self, now: Nanos, sent: &mut impl Output) {
         self.catch_up(now, sent);
         self.engine.advance(now, sent);
     }
 
-    /// Runs the engine up to now. One call of the engine makes a limited number of recirculations
-    /// (engine/src/recirculation.rs), so each instant has its own calls.
+    /// Runs the engine up to `now`. One call of the engine makes a limited number of recirculations
+    /// (engine/src/recirculation.rs), so each time has its own calls.
     fn catch_up(&mut self, now: Nanos, sent: &mut impl Output) {
         while let Some(at) = self.engine.next_event()
             && at <= now
@@ -385,16 +383,16 @@ impl Switch {
         }
     }
 
-    /// A frame arrives.
+    /// Takes an arriving frame.
     pub fn receive(&mut self, now: Nanos, frame: &[u8], sent: &mut impl Output) {
         self.catch_up(now, sent);
         self.engine.receive(now, 0, frame, sent);
     }
 
-    /// Starts a worker packet (`p4/include/worker.p4`) that visits the ports 0 .. `ports` - 1, one in each `pass`.
+    /// Starts a worker packet (`p4/include/worker.p4`). It visits the ports 0 .. `ports` - 1, one in each `pass`.
     ///
     /// # Panics
-    /// Never: there is a port for packets of the controller.
+    /// Never: the switch has a CPU port.
     pub fn start_worker(&mut self, ports: u16, pass: Nanos, sent: &mut Sent) {
         self.engine.set_cpu_port(Some(CPU_PORT));
         self.engine.set_recirculation_latency(pass);
@@ -405,37 +403,34 @@ impl Switch {
         self.engine.packet_out(now, &frame, sent).expect("there is a CPU port");
     }
 
-    /// Drops the worker packet when it next comes by: its port has no room any more.
+    /// Drops the worker packet at its next pass: its port has no room then.
     pub fn stop_worker(&mut self) {
         self.set_link(recirculation_port(self.target), 0, |_| 0);
     }
 
-    /// The engine itself, for who measures nothing else.
     pub fn engine(&mut self) -> &mut Engine {
         &mut self.engine
     }
 
-    /// Time of the next event.
     pub fn next_event(&self) -> Option<Nanos> {
         self.engine.next_event()
     }
 
-    /// True if the engine lost track of no packet.
+    /// True if the engine accounts for every packet.
     pub fn balanced(&self) -> bool {
         self.engine.balance().balanced()
     }
 
-    /// Packets that a port has sent so far.
+    /// Packets and bytes that a port has sent.
     pub fn transmitted(&self, port: Port) -> p4sched_traffic_manager::Count {
         self.engine.traffic(port).transmitted
     }
 
-    /// Packets that were dropped so far, for any reason.
+    /// Packets dropped for any reason.
     pub fn dropped(&self) -> u64 {
         self.engine.balance().dropped()
     }
 
-    /// Packets that the port has counted so far.
     pub fn counts(&self, port: Port) -> Counts {
         let stats = self.engine.queue_stats(port);
         let first = usize::from(port) << 3;
@@ -456,7 +451,7 @@ impl Switch {
         }
     }
 
-    /// A counter's cell.
+    /// Reads a cell of a counter.
     ///
     /// # Panics
     /// If the program has no such counter or cell.
@@ -467,7 +462,7 @@ impl Switch {
         count.unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// A register cell of at most 64 bits. `name`: as below the pipe.
+    /// Reads a register cell of at most 64 bits. `name`: the name without its pipe.
     ///
     /// # Panics
     /// If the program has no such register or cell.
@@ -484,7 +479,7 @@ impl Switch {
 }
 
 impl Counts {
-    /// The decision that turned the counts before into these; `None` if they do not tell of exactly one.
+    /// The decision that explains the change from `before`; `None` if the counters do not show exactly one.
     pub fn decision_since(&self, before: &Counts) -> Option<Decision> {
         let queued: Vec<usize> = (0..8)
             .filter(|&queue| self.enqueued[queue] != before.enqueued[queue])

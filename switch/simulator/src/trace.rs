@@ -1,8 +1,8 @@
-//! A trace without a clock: bursts of arrivals with what the model decides, and the one departure between two bursts.
+//! A trace without a clock: bursts of arrivals with the decisions of the model, and one departure between two bursts.
 //!
-//! The time of a switch such as BMv2 cannot be stepped, but its decisions can still be compared with the model. Its queue is
-//! made slow, and each burst is sent right behind a departure. So the switch decides on all of the burst before the next
-//! departure.
+//! The time of a switch such as BMv2 cannot be stepped, but its decisions can still be compared with the model. Its
+//! queue is slow, and each burst is sent right after a departure. So the switch decides on the whole burst before the
+//! next departure.
 
 use crate::workload::seeded;
 use p4sched_schedulers::scheme::Discipline;
@@ -15,34 +15,36 @@ use crate::frames::{Datagram, RANKED_PORT};
 use crate::parameters::Parameters;
 use crate::traffic::PortTraffic;
 
-/// Bursts between two changes of the parameters or of the traffic, on average.
+/// Mean number of bursts between two changes of the parameters or of the traffic.
 const CHANGE_EVERY: u32 = 25;
 
 /// Reason why there is no trace.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
-    /// A scheme whose decisions depend on several queues or on a sorted one.
+    /// The decisions of the scheme depend on several queues or on a sorted queue.
     #[error("no trace of {0:?}: it has not one queue that is served in order")]
     Scheme(Scheme),
-    /// The model does not take its parameters.
+    /// The model refuses its parameters.
     #[error(transparent)]
     Config(#[from] ConfigError),
 }
 
-/// True if a scheme has one queue that is served in order. BMv2 has no link behind several queues, and no sorted queue.
+/// True if a scheme has one queue that is served in order. BMv2 has neither a link behind several queues nor a sorted
+/// queue.
 pub fn has_trace(scheme: Scheme) -> bool {
     scheme.p4().discipline == Discipline::Fifo
 }
 
 /// The trace of `packets` packets as JSON:
 ///
-/// - `program`, `rank_source`: what to load, and the value of `set_rank_source`
-/// - `prefix`: destination of all packets, for the route
-/// - `steps`: each with `set` (a default action: `table`, `action`, `arguments`) if parameters change before it, a `burst`
-///   (frames in hexadecimal, and `queued`, `refused` or `full`), and `departs`, the frame that leaves next
+/// - `program`, `rank_source`: the program to load, and the value of `set_rank_source`
+/// - `prefix`: the destination of all packets, for the route
+/// - `steps`: one object for each burst. `set` is a default action (`table`, `action`, `arguments`) if parameters
+///   change before the burst. `burst` holds frames in hexadecimal, each with `queued`, `refused` or `full`. `departs`
+///   is the frame that leaves next.
 ///
 /// # Errors
-/// As [`TraceError`].
+/// If the scheme has no trace ([`has_trace`]).
 pub fn trace(scheme: Scheme, seed: u64, packets: usize) -> Result<Value, TraceError> {
     if !has_trace(scheme) {
         return Err(TraceError::Scheme(scheme));
@@ -70,7 +72,7 @@ struct Writer {
     model: Model,
     /// Parameters that the next step writes.
     changed: Option<Parameters>,
-    /// Largest current number of arrivals in a burst.
+    /// Largest number of arrivals in a burst; it changes from time to time.
     largest_burst: usize,
     frames: Vec<String>,
     sent: usize,
@@ -86,7 +88,7 @@ impl Writer {
             by_tos: random.random(),
             model: parameters.config.model()?,
             changed: Some(parameters),
-            // The first packet leaves at once, perhaps before a second one would arrive and perhaps after it.
+            // The first packet leaves at once: perhaps before a second one arrives, perhaps after it.
             largest_burst: 1,
             frames: Vec::new(),
             sent: 0,
@@ -99,7 +101,7 @@ impl Writer {
             let P4 { table, action, .. } = self.scheme.p4();
             json!({"table": table, "action": action, "arguments": parameters.arguments()})
         });
-        // Something must wait, or nothing would depart.
+        // A packet must wait, or there would be no departure.
         let least = usize::from(self.model.len() == 0);
         let count = self.random.random_range(least..=self.largest_burst);
         let burst: Vec<Value> = (0..count).map(|_| self.arrival()).collect();
@@ -154,7 +156,7 @@ impl Writer {
     }
 }
 
-/// Random parameters under which the program drops, not the queue.
+/// Random parameters for which the program drops, not the queue.
 fn draw(scheme: Scheme, random: &mut ChaCha8Rng) -> Parameters {
     Parameters {
         at_ingress: true,

@@ -1,4 +1,4 @@
-//! Random packets: who sends, how urgent, how long, and when the next one comes.
+//! Random packets: their flow, rank, length and time.
 
 use crate::workload::{RankDistribution, RankSampler};
 use p4sched_schedulers::Nanos;
@@ -7,9 +7,9 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::frames::{Datagram, MIN_FRAME, RANKED_PORT, UNRANKED_PORT};
 
-/// Flows that a port carries.
+/// Number of flows at a port.
 pub const FLOWS: usize = 8;
-/// Users that a port carries; flow f belongs to user f mod this.
+/// Number of users at a port; flow f belongs to user f mod `USERS`.
 pub const USERS: usize = 5;
 /// Largest frame, in bytes.
 const MAX_FRAME: u32 = 1514;
@@ -21,13 +21,13 @@ pub enum RankPattern {
     Drawn(RankDistribution, RankSampler),
     /// Runs of packets of one rank.
     Bursts(RankSampler),
-    /// Each less urgent than the one before, over so many packets; then from the start again.
+    /// Each packet less urgent than the one before, for this many packets; then from the start.
     Rising(u32),
-    /// Each more urgent than the one before, over so many packets; then from the start again.
+    /// Each packet more urgent than the one before, for this many packets; then from the start.
     Falling(u32),
-    /// Any 32 bits, the smallest and the largest among them.
+    /// Any value of 32 bits, often the smallest or the largest.
     Anything,
-    /// Nearly always the same.
+    /// Nearly always the same rank.
     Equal,
 }
 
@@ -47,7 +47,7 @@ impl RankPattern {
         }
     }
 
-    /// A word for reports.
+    /// Name in reports.
     pub fn name(&self) -> String {
         match self {
             RankPattern::Drawn(distribution, _) => distribution.name().to_owned(),
@@ -93,7 +93,7 @@ pub struct PortTraffic {
     ranks: RankPattern,
     sizes: SizePattern,
     source_ports: [u16; FLOWS],
-    /// Flows from this one on have no rank header.
+    /// First flow without a rank header; all later flows have none either.
     first_unranked: usize,
     count: u32,
     burst_left: u32,
@@ -101,7 +101,7 @@ pub struct PortTraffic {
 }
 
 impl PortTraffic {
-    /// Traffic to the port with this number among those of the trial.
+    /// Traffic to the port with this number in the trial.
     pub fn new(number: u8, random: &mut ChaCha8Rng) -> PortTraffic {
         PortTraffic {
             number,
@@ -119,23 +119,23 @@ impl PortTraffic {
         }
     }
 
-    /// Goes on with other ranks and sizes; the flows stay.
+    /// Changes the patterns of ranks and sizes; the flows stay.
     pub fn change(&mut self, random: &mut ChaCha8Rng) {
         self.ranks = RankPattern::draw(random);
         self.sizes = SizePattern::draw(random);
     }
 
-    /// The port's number among those of the trial.
+    /// Number of the port in the trial.
     pub fn number(&self) -> usize {
         usize::from(self.number)
     }
 
-    /// The pattern that ranks follow now.
+    /// Current pattern of the ranks.
     pub fn rank_pattern(&self) -> &RankPattern {
         &self.ranks
     }
 
-    /// A packet of this flow, without a number, a length and a rank.
+    /// A packet of this flow, without number, length and rank.
     pub fn flow(&self, flow: usize) -> Datagram {
         let user = flow % USERS;
         Datagram {
@@ -198,18 +198,18 @@ impl PortTraffic {
     }
 }
 
-/// Times of packets.
+/// Random arrival times.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrivals {
     /// Mean gap, in ns.
     mean_gap: f64,
-    /// Packets that still come at the same instant.
+    /// Packets that still arrive at the current time.
     at_once: u32,
     bursty: bool,
 }
 
 impl Arrivals {
-    /// Random arrivals that load links of this total rate between 0.3 and 3 times.
+    /// Draws arrivals that load links of this total rate between 0.3 and 3 times.
     pub fn draw(total_bps: u64, random: &mut ChaCha8Rng) -> Arrivals {
         let load = 0.3 * 10f64.powf(random.random::<f64>());
         Arrivals {
@@ -224,7 +224,7 @@ impl Arrivals {
         self.mean_gap
     }
 
-    /// Nanoseconds to the next packet.
+    /// Draws the time to the next packet, in ns.
     pub fn gap(&mut self, random: &mut ChaCha8Rng) -> Nanos {
         if self.at_once > 0 {
             self.at_once -= 1;

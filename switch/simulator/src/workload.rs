@@ -1,8 +1,8 @@
-//! Rank sequences: the distributions of PACKS 6.1 and a few sequences that provoke schedulers. All are seeded.
+//! Rank sequences: the distributions of PACKS 6.1, and a few sequences that are hard for schedulers. All have a seed.
 //!
-//! The paper names its distributions but not their parameters. Poisson has a mean of half the range here, since then the
-//! lowest ranks that are dropped are those of the paper. The mean of the exponential distributions is chosen so that the
-//! ratios of inversions are those of the paper: see [`RankDistribution`].
+//! The paper names its distributions but not their parameters. Here Poisson has a mean of half the range. Then the
+//! lowest dropped ranks are those of the paper. The mean of the exponential distributions is chosen so that the ratios
+//! of inversions are those of the paper: see [`RankDistribution`].
 
 use rand::{Rng, RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use p4sched_schedulers::config::{ConfigError, in_range};
 use p4sched_schedulers::scheduler::Rank;
 
-/// The random numbers of a run: the same for the same seed, on every machine.
+/// Random numbers of a run. The same seed gives the same numbers on every machine.
 pub fn seeded(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
@@ -22,7 +22,7 @@ pub enum RankDistribution {
     Uniform,
     /// Poisson of mean n/2: most ranks near the middle.
     Poisson,
-    /// Falling off with mean n/4: mostly urgent packets.
+    /// Falling, with mean n/4: mostly urgent packets.
     Exponential,
     /// The mirror image of the exponential one: mostly packets that are not urgent.
     InverseExponential,
@@ -31,7 +31,7 @@ pub enum RankDistribution {
 }
 
 impl RankDistribution {
-    /// All of them. The paper has figures for uniform, Poisson and inverse-exponential ranks (3 and 9).
+    /// All distributions. The paper has figures for uniform, Poisson and inverse-exponential ranks (3 and 9).
     pub const ALL: [RankDistribution; 5] = [
         RankDistribution::Uniform,
         RankDistribution::Poisson,
@@ -40,7 +40,7 @@ impl RankDistribution {
         RankDistribution::Convex,
     ];
 
-    /// The name used on command lines.
+    /// Name on command lines.
     pub fn name(self) -> &'static str {
         match self {
             RankDistribution::Uniform => "uniform",
@@ -51,7 +51,7 @@ impl RankDistribution {
         }
     }
 
-    /// The probability of each rank 0 .. ranks, up to a common factor.
+    /// Probability of each rank 0 .. `ranks`, up to a common factor.
     fn weights(self, ranks: usize) -> Vec<f64> {
         let n = ranks as f64;
         let all = 0..ranks;
@@ -92,7 +92,7 @@ impl std::str::FromStr for RankDistribution {
     }
 }
 
-/// A distribution that does not exist was asked for.
+/// The name of an unknown distribution.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown rank distribution '{0}': use uniform, poisson, exponential, inverse-exponential or convex")]
 pub struct UnknownDistribution(String);
@@ -100,12 +100,12 @@ pub struct UnknownDistribution(String);
 /// Draws ranks from a distribution.
 #[derive(Clone, Debug)]
 pub struct RankSampler {
-    /// For each rank, the probability of it or a smaller one, in units of 2^-32.
+    /// For each rank, the probability of this or a smaller rank, in units of 2^-32.
     cumulative: Vec<u64>,
 }
 
 impl RankSampler {
-    /// Ranks 0 .. `ranks`.
+    /// A sampler of the ranks 0 .. `ranks`.
     ///
     /// # Errors
     /// If `ranks` is 0 or above 2^20.
@@ -114,7 +114,7 @@ impl RankSampler {
         Ok(RankSampler::from_weights(&distribution.weights(ranks)))
     }
 
-    /// Rank i in proportion to `weights[i]`. The weights must not all be 0.
+    /// A sampler that draws rank i in proportion to `weights[i]`. At least one weight must not be 0.
     pub fn from_weights(weights: &[f64]) -> RankSampler {
         let total: f64 = weights.iter().sum();
         let mut sum = 0.0;
@@ -125,26 +125,25 @@ impl RankSampler {
                 (sum / total * 4_294_967_296.0) as u64
             })
             .collect();
-        // Without this, rounding could leave a gap above the last rank.
+        // Rounding could leave a gap above the last rank.
         if let Some(last) = cumulative.last_mut() {
             *last = 1 << 32;
         }
         RankSampler { cumulative }
     }
 
-    /// A rank.
     pub fn draw(&self, random: &mut impl RngCore) -> Rank {
         let point = u64::from(random.next_u32());
         self.cumulative.partition_point(|&upper| upper <= point) as Rank
     }
 }
 
-/// `count` ranks drawn independently.
+/// Draws `count` independent ranks.
 pub fn independent(sampler: &RankSampler, count: usize, random: &mut impl RngCore) -> Vec<Rank> {
     (0..count).map(|_| sampler.draw(random)).collect()
 }
 
-/// `count` ranks in bursts: runs of 1 to `longest` packets that all have one rank drawn from the sampler.
+/// Draws `count` ranks in bursts: runs of 1 to `longest` packets with one rank from the sampler.
 pub fn bursts(sampler: &RankSampler, count: usize, longest: usize, random: &mut impl RngCore) -> Vec<Rank> {
     let mut ranks = Vec::with_capacity(count);
     while ranks.len() < count {
@@ -155,7 +154,7 @@ pub fn bursts(sampler: &RankSampler, count: usize, longest: usize, random: &mut 
     ranks
 }
 
-/// `count` ranks that rise from 0 through all `ranks` values: each less urgent than what came before.
+/// `count` ranks that rise from 0 through all `ranks` values: each less urgent than the one before.
 pub fn rising(count: usize, ranks: usize) -> Vec<Rank> {
     (0..count).map(|index| (index * ranks / count.max(1)) as Rank).collect()
 }

@@ -1,5 +1,5 @@
-//! PACKS, appendix B: worst cases of one scheduler against another, 15 packets of ranks 1 to 11, |W| = 4, k = 0, three
-//! queues of four packets. The gaps found by search are at least those the paper's solver reports.
+//! PACKS, appendix B: worst cases of one scheduler against another, with 15 packets of ranks 1 to 11, |W| = 4, k = 0,
+//! three queues of four packets. The search finds gaps at least as large as those of the paper's solver.
 
 use p4sched_schedulers::aifo::{Aifo, AifoConfig};
 use p4sched_schedulers::packs::{Packs, PacksConfig};
@@ -12,7 +12,7 @@ use p4sched_simulator::workload::seeded;
 
 const HIGHEST: Rank = 11;
 const QUEUES: [usize; 3] = [4; 3];
-/// Queues so long that no packet is dropped: 15 packets take less than a quarter of the buffer.
+/// Queues so long that no packet is dropped: 15 packets fill less than a quarter of the buffer.
 const LONG_QUEUES: [usize; 3] = [60; 3];
 
 fn packs(trace: &Trace, queue_sizes: &[usize]) -> BatchOutcome {
@@ -49,7 +49,7 @@ fn most_urgent_dropped(outcome: &BatchOutcome) -> usize {
 
 #[test]
 fn figure_16_aifo_makes_24_inversions_for_rank_1_where_packs_sorts() {
-    // Among the traces that PACKS sorts altogether.
+    // Only traces that PACKS sorts completely.
     let gap = |trace: &Trace| {
         let unsorted = packs(trace, &QUEUES)
             .inversions()
@@ -71,7 +71,7 @@ fn figure_16_aifo_makes_24_inversions_for_rank_1_where_packs_sorts() {
 
 #[test]
 fn figure_16_the_weighted_gap_of_aifo_is_above_that_of_the_papers_trace() {
-    // 24 inversions of rank 1, at a weight of 10 each.
+    // 24 inversions of rank 1, each with weight 10.
     let gap =
         |trace: &Trace| aifo(trace).weighted_inversions(HIGHEST) - packs(trace, &QUEUES).weighted_inversions(HIGHEST);
     let (trace, found) = Search::APPENDIX_B.worst(gap, &mut seeded(17));
@@ -128,7 +128,7 @@ fn figure_19_packs_drops_at_least_3_urgent_packets_more_than_sp_pifo() {
 
 #[test]
 fn figure_19_at_most_3_packets_holds_of_the_most_urgent_rank_only() {
-    // Rank 1 has quantile 0 in every window, so PACKS drops it only when all 12 places are taken: at most 3 of 15.
+    // Rank 1 has quantile 0 in every window. So PACKS drops it only if all 12 places are taken: at most 3 of 15.
     let of_rank_1 = |trace: &Trace| {
         let (by_packs, by_sp_pifo) = (packs(trace, &QUEUES), sp_pifo(trace, &QUEUES));
         most_urgent_dropped(&by_packs) as i64 - most_urgent_dropped(&by_sp_pifo) as i64
@@ -141,7 +141,7 @@ fn figure_19_at_most_3_packets_holds_of_the_most_urgent_rank_only() {
     let (trace, found) = Search::APPENDIX_B.worst(of_rank_1, &mut seeded(25));
     assert!(found <= 3, "{found}: {trace:?}");
 
-    // By priority, which is what the appendix maximises, PACKS loses more: six packets of ranks 2 to 5 against none.
+    // Weighted by priority, which the appendix maximises, PACKS loses more: six packets of ranks 2 to 5 against none.
     let trace = Trace {
         window: vec![5, 1, 2, 3],
         ranks: vec![4, 4, 4, 3, 5, 11, 11, 1, 1, 2, 2, 3, 3, 4, 11],

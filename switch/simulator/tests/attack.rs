@@ -1,4 +1,4 @@
-//! Searches for the trace on which one scheduler does worst against another.
+//! Searches for the trace on which one scheduler does worst compared with another.
 
 use std::path::Path;
 
@@ -77,7 +77,7 @@ fn fifo_against_pifo_nearly_each_packet_is_an_inversion_and_pifo_has_no_worse_tr
 
 #[test]
 fn packs_and_aifo_drop_the_same_packets_on_every_trace_that_is_found() {
-    // PACKS, theorem 2: the same admission rule over the same buffer.
+    // PACKS, theorem 2: both have the same admission rule over the same buffer.
     assert_eq!(attack(Scheme::Aifo, Scheme::Packs, Objective::Drops, 3000, 1).gap, 0);
     assert!(attack(Scheme::Aifo, Scheme::Packs, Objective::Inversions, 5000, 1).gap > 15);
 }

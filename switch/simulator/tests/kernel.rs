@@ -1,6 +1,6 @@
-//! Hosts that are models against hosts that are kernels: Cubic flows through one FIFO.
+//! Hosts of the simulator against hosts with Linux kernels: Cubic flows through one FIFO.
 //!
-//! The kernel's side was measured in the lab (`switch/transport/README.md` has the commands and the table).
+//! The kernel's figures were measured in the lab (`switch/transport/README.md` has the commands and the table).
 
 use std::path::Path;
 
@@ -12,21 +12,22 @@ use serde_json::{Value, json};
 
 const SECOND: u64 = 1_000_000_000;
 const RATE_BPS: u64 = 10_000_000;
-/// Time that both sides exclude, and time that they measure.
+/// Time that both sides leave out before they measure.
 const WARM_UP: u64 = 10 * SECOND;
 const MEASURED: u64 = 40 * SECOND;
-/// The flows of the model start in other places of the first tenths of a second in each run. The mean of these runs counts.
+/// Number of runs of the model; their mean counts. In each run, flows start at other times in the first tenths of a
+/// second.
 const RUNS: u64 = 3;
 
 /// A run of the lab.
 struct Kernel {
     rtt_ms: u64,
-    /// Packets that the FIFO holds.
+    /// Size of the FIFO in packets.
     buffer: u64,
     flows: u64,
     /// Mean length of the queue in packets.
     length: f64,
-    /// Jain's index of what the flows got.
+    /// Jain's index of the flows' throughputs.
     jain: f64,
     retransmissions: f64,
 }
@@ -57,7 +58,7 @@ const LAB: [Kernel; 12] = [
     kernel(40, 33, 20, 30.1, 0.99, 2473.0),
 ];
 
-/// The same for the model.
+/// The same figures for the model.
 struct Model {
     throughput: f64,
     length: f64,
@@ -88,11 +89,11 @@ fn world(kernel: &Kernel, run: u64) -> World {
     World::new(scenario.setup(Path::new("")).unwrap()).unwrap()
 }
 
-/// Counts so far.
+/// Counters at one time.
 struct Reading {
-    /// Bytes that the bottleneck has sent.
+    /// Bytes sent by the bottleneck.
     sent: f64,
-    /// The area under the length of its queue, in packets times ns.
+    /// Area under the length of its queue over time, in packets times ns.
     area: f64,
     records: Vec<Record>,
 }
@@ -142,7 +143,7 @@ fn cubic_flows_of_the_model_do_as_those_of_a_kernel() {
             "{} ms, {} packets, {} flows: throughput {throughput:.4}, length {length:.1} ({}), Jain {jain:.3} ({}), {retransmissions:.0} ({})",
             kernel.rtt_ms, kernel.buffer, kernel.flows, kernel.length, kernel.jain, kernel.retransmissions
         );
-        // The kernel's flows filled the link in each run: 1.000.
+        // In every run of the lab, the kernel's flows filled the link: 1.000.
         println!("{told}");
         assert!((throughput - 1.0).abs() < 0.05, "{told}");
         assert!((length / kernel.length - 1.0).abs() < 0.15, "{told}");

@@ -1,4 +1,4 @@
-//! The papers' figures and theorems, and programs among models.
+//! Figures and theorems of the papers, and programs compared with models.
 
 mod appendix_b;
 mod attack;

@@ -1,5 +1,5 @@
-//! The same flows here and in Netbench, the simulator behind the flow completion times of SP-PIFO, AIFO, PACKS and RIFO. README.md
-//! says how its results are made.
+//! The same flows here and in Netbench, the simulator behind the flow completion times of SP-PIFO, AIFO, PACKS and
+//! RIFO. README.md says how to make the results of Netbench.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -14,21 +14,22 @@ use p4sched_world::routes::{Multipath, Routes};
 use p4sched_world::topology::Node;
 use serde_json::{Value, json};
 
-/// Names the folder with Netbench's results: a folder for each delay of a link in ns, and in it a folder `SCHEME-LOAD` for each
-/// run, with its `flow_completion.csv.log`. A nanosecond more changes nothing but which of two events comes first here and
-/// there, and by that the 99th percentile of some hundred flows: means over the delays are compared.
+/// Environment variable with the folder of Netbench's results. It has one folder for each delay of a link in ns, and in
+/// it one folder `SCHEME-LOAD` for each run, with its `flow_completion.csv.log`. One nanosecond more only changes which
+/// of two events comes first. But that changes the 99th percentile of some hundred flows, so the test compares means
+/// over several delays.
 const RESULTS: &str = "NETBENCH_RESULTS";
-/// Allowed difference from Netbench's figures.
+/// Allowed relative difference from Netbench's figures.
 const TOLERANCE: f64 = 0.05;
-/// Number of Netbench's first leaf; spines come in the order of their numbers.
+/// Number of Netbench's first leaf. Spines follow in the order of their numbers.
 const FIRST_LEAF: u32 = 144;
 const SERVERS: u32 = 16;
 const SPINES: u32 = 4;
-/// Users of a host that have an address of their own, and so other paths.
+/// Users of a host with an address of their own, and so with their own paths.
 const USERS: std::ops::Range<u32> = 0..200;
 const SMALL_BYTES: u64 = 100_000;
 
-/// Bytes, and the completion time in ms of a flow that was completed.
+/// Bytes of a flow, and its completion time in ms if it completed.
 type Flow = (u64, Option<f64>);
 
 /// A run of Netbench.
@@ -36,7 +37,7 @@ struct Reference {
     scheme: String,
     load: String,
     delay_ns: u64,
-    /// Flows in the order of their start.
+    /// Flows in order of their start.
     listed: Vec<Value>,
     flows: Vec<Flow>,
 }
@@ -71,7 +72,7 @@ fn read(delay_ns: u64, folder: &Path) -> Reference {
     }
 }
 
-/// The ports of RIFO's run files. Where Netbench's PIFO is full, 79 packets wait.
+/// Ports as in RIFO's run files. Netbench's PIFO is full when 79 packets wait.
 fn ports(scheme: &str) -> Value {
     match scheme {
         "fifo" => json!({"scheme": "fifo", "queues": 1, "queue_size": 80}),
@@ -83,7 +84,7 @@ fn ports(scheme: &str) -> Value {
     }
 }
 
-/// Netbench's `TcpHeader.hash`: Robert Jenkins' hash of 32 bits, and its absolute value.
+/// Netbench's `TcpHeader.hash`: the absolute value of Robert Jenkins' 32-bit hash.
 fn hash(number: u32) -> u32 {
     let mut mixed = number.wrapping_add(0x7ed5_5d16).wrapping_add(number << 12);
     let shifted = |mixed: u32, bits: u32| (mixed.cast_signed() >> bits).cast_unsigned();
@@ -95,13 +96,13 @@ fn hash(number: u32) -> u32 {
     mixed.cast_signed().checked_abs().unwrap_or(i32::MAX).cast_unsigned()
 }
 
-/// The spine by which a flow's packets go from one host to another in Netbench; of two hosts of a leaf it means nothing.
+/// The spine of a flow's packets between two hosts in Netbench. It has no meaning for two hosts of one leaf.
 fn spine(flow: u32, from: u32, to: u32) -> u32 {
     let leaf = FIRST_LEAF + from / SERVERS;
     hash(leaf + hash(from.wrapping_add(hash(to.wrapping_add(hash(flow)))))) % SPINES
 }
 
-/// Gives each flow a user whose address makes it take the path that it has in Netbench, in both directions.
+/// Gives each flow a user whose address leads it over the same path as in Netbench, in both directions.
 fn take_its_paths(setup: &mut Setup) {
     let routes = Routes::new(&setup.topology, Multipath::Hash).unwrap();
     let first_spine = setup.topology.switches.len() as u32 - SPINES;
@@ -151,7 +152,7 @@ fn run(reference: &Reference) -> Vec<Flow> {
     flows.map(time).collect()
 }
 
-/// Mean and 99th percentile (nearest rank) in ms of the completed flows below so many bytes.
+/// Mean and 99th percentile (nearest rank) in ms of the completed flows below `below` bytes.
 fn figures(flows: &[Flow], below: u64) -> [f64; 2] {
     let mut times: Vec<f64> = flows
         .iter()
@@ -163,7 +164,7 @@ fn figures(flows: &[Flow], below: u64) -> [f64; 2] {
     [times.iter().sum::<f64>() / times.len() as f64, times[last]]
 }
 
-/// The figures of all flows, and of the small ones.
+/// Figures of all flows, and of the small ones.
 fn of(flows: &[Flow]) -> [f64; 4] {
     let ([mean, p99], [small, small_p99]) = (figures(flows, u64::MAX), figures(flows, SMALL_BYTES));
     [mean, p99, small, small_p99]
@@ -190,7 +191,7 @@ fn name(folder: &Path) -> String {
     folder.file_name().unwrap().to_str().unwrap().to_owned()
 }
 
-/// Schemes in the order of their first figure.
+/// Schemes, sorted by one of their figures.
 fn order(figures: &BTreeMap<String, [f64; 4]>, place: usize) -> Vec<&str> {
     let mut schemes: Vec<_> = figures.iter().collect();
     schemes.sort_by(|a, b| a.1[place].total_cmp(&b.1[place]));
@@ -201,7 +202,7 @@ fn order(figures: &BTreeMap<String, [f64; 4]>, place: usize) -> Vec<&str> {
 #[ignore = "needs results of Netbench, in the folder that NETBENCH_RESULTS names"]
 fn flows_complete_as_in_netbench() {
     let folder = PathBuf::from(env::var(RESULTS).unwrap_or_else(|_| panic!("set {RESULTS}")));
-    // By scheme and load: the folders of each delay.
+    // Folders of each delay, by scheme and load.
     let mut runs: BTreeMap<String, Vec<(u64, PathBuf)>> = BTreeMap::new();
     for of_delay in folders(&folder) {
         for run in folders(&of_delay) {
@@ -210,7 +211,7 @@ fn flows_complete_as_in_netbench() {
         }
     }
     let mut far = Vec::new();
-    // By load: theirs and ours, by scheme.
+    // Figures of Netbench and of the simulator by scheme, for each load.
     let mut all: BTreeMap<String, [BTreeMap<String, [f64; 4]>; 2]> = BTreeMap::new();
     println!("mean and 99th percentile in ms, theirs and ours: all flows; those below {SMALL_BYTES} bytes");
     for (name, folders) in runs {
@@ -222,7 +223,8 @@ fn flows_complete_as_in_netbench() {
             "{name}: {theirs:.3?} {ours:.3?} {:.1} s",
             started.elapsed().as_secs_f64()
         );
-        // The 99th percentile of small flows is printed only: README.md has the one that is farther away, and what is known of it.
+        // The 99th percentile of small flows is only printed: README.md lists the larger difference and its known
+        // causes.
         for (what, (theirs, ours)) in ["mean", "99th percentile", "small mean"]
             .iter()
             .zip(theirs.iter().zip(ours))

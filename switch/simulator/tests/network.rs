@@ -1,4 +1,4 @@
-//! Whole networks: every byte is accounted for, nothing is faster than light, and a run can be repeated.
+//! Whole networks: every byte is accounted for, no packet is faster than light, and a run can be repeated.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -44,7 +44,7 @@ fn shape() -> impl Strategy<Value = Value> {
 
 const IDEALS: [&str; 5] = ["afq", "drr", "stfq", "calendar", "tree"];
 
-/// A network with up to 12 flows, all schemes and sources of ranks.
+/// A network with up to 12 flows, any scheme and any source of ranks.
 fn scenario() -> impl Strategy<Value = Value> {
     let schemes = ["fifo", "pifo", "sp_pifo", "aifo", "rifo", "packs"];
     let scheme = prop::sample::select([&schemes[..], &IDEALS[..]].concat());
@@ -90,7 +90,7 @@ fn scenario() -> impl Strategy<Value = Value> {
     )
 }
 
-/// Checks that no packet comes before its last bit can have passed all wires of its path, one after the other.
+/// Checks that no packet arrives before its last bit can have passed all wires of its path, one after another.
 #[derive(Debug)]
 struct Light {
     topology: Topology,
@@ -188,7 +188,7 @@ proptest! {
     }
 }
 
-/// One switch between hosts `a` and `b`, 1 Gbit/s and 100 Mbit/s.
+/// One switch between hosts `a` and `b`, with links of 1 Gbit/s and 100 Mbit/s.
 fn two_hosts(flows: &Value) -> Value {
     json!({
         "end_ns": 1_000_000_000,
@@ -218,7 +218,7 @@ fn a_constant_rate_above_that_of_the_link_loses_the_excess() {
     world.run();
     let account = world.account();
     let delivered_bps = account.delivered as f64 * 8.0;
-    // The link is busy but for its first millisecond.
+    // The link is busy except in its first millisecond.
     assert!((delivered_bps / 100e6 - 1.0).abs() < 0.001, "{delivered_bps} bit/s");
     let summary = results::summary(&world);
     let port = summary["ports"]

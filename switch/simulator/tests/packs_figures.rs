@@ -29,9 +29,9 @@ fn one_second(distribution: RankDistribution) -> BTreeMap<Scheme, Outcome> {
         .collect()
 }
 
-/// An empty system admits every packet and each service time holds an arrival, so the link never idles: a packet starts
-/// at every 1.1 arrivals from the first one on, and what has not started by the last arrival is lost, but for what waits
-/// in the buffer of 80 then. That holds for every scheme and every distribution of ranks.
+/// An empty system admits every packet, and each service time contains an arrival. So the link is never idle: a packet
+/// starts every 1.1 arrivals from the first one on. Lost are the packets that have not started by the last arrival,
+/// except those that wait in the buffer of 80 then. This holds for every scheme and every distribution of ranks.
 fn assert_only_the_excess_is_dropped(outcome: &Outcome, arrivals: usize) {
     let excess = arrivals as u64 - ((arrivals as u64 - 1) * 10 / 11 + 1);
     let drops = outcome.total_drops();
@@ -41,14 +41,14 @@ fn assert_only_the_excess_is_dropped(outcome: &Outcome, arrivals: usize) {
     );
 }
 
-/// Inversions of SP-PIFO, AIFO and FIFO over those of PACKS.
+/// Inversions of SP-PIFO, AIFO and FIFO, each divided by those of PACKS.
 fn ratios(outcomes: &BTreeMap<Scheme, Outcome>) -> [f64; 3] {
     let packs = outcomes[&Scheme::Packs].total_inversions() as f64;
     [Scheme::SpPifo, Scheme::Aifo, Scheme::Fifo].map(|scheme| outcomes[&scheme].total_inversions() as f64 / packs)
 }
 
-/// Figure 10: PACKS with each of these window sizes. The windows start full of the last ranks of the past. So a long window
-/// is not judged by the time that it takes to fill.
+/// Figure 10: PACKS with each of these window sizes. The windows start full, with the last ranks of the past. So the
+/// time to fill a long window does not count against it.
 fn window_sizes(windows: &[usize], past: &[Rank], ranks: &[Rank]) -> Result<Vec<(usize, Outcome)>, ConfigError> {
     let sized = |&window| {
         let sizes = Sizes { window, ..Sizes::PAPER };
@@ -106,7 +106,7 @@ fn poisson_ranks_give_the_papers_ratios_of_inversions_and_equal_drops() {
     let outcomes = one_second(RankDistribution::Poisson);
     assert_within_15_percent(ratios(&outcomes), [5.1, 15.9, 17.9]);
     let lowest = |scheme| outcomes[&scheme].lowest_rank_dropped().unwrap();
-    // The paper: 59, 56, 56, 36 and 20. The last two are where a rare rank first meets a full queue.
+    // The paper: 59, 56, 56, 36 and 20. For the last two, this is where a rare rank first meets a full queue.
     assert!((58..=60).contains(&lowest(Scheme::Pifo)));
     assert!((55..=58).contains(&lowest(Scheme::Packs)));
     assert_eq!(lowest(Scheme::Aifo), lowest(Scheme::Packs));
@@ -116,11 +116,11 @@ fn poisson_ranks_give_the_papers_ratios_of_inversions_and_equal_drops() {
 
 #[test]
 fn inverse_exponential_ranks_give_the_papers_ratios_of_inversions_but_equal_drops() {
-    // "over 7x, 14x and 15x". The mean, which the paper does not give, was chosen for these three.
+    // "over 7x, 14x and 15x". The paper does not give the mean, so it was chosen to match these three.
     let outcomes = one_second(RankDistribution::InverseExponential);
     assert_within_15_percent(ratios(&outcomes), [7.0, 14.0, 15.0]);
-    // The paper has SP-PIFO drop 42 % more than PACKS and AIFO, and those two differ. A link that never idles and
-    // theorem 2 leave room for neither.
+    // In the paper SP-PIFO drops 42 % more than PACKS and AIFO, and these two differ. Both are impossible here: the
+    // link is never idle, and theorem 2 holds.
     let drops = |scheme: Scheme| outcomes[&scheme].total_drops() as f64;
     assert!((drops(Scheme::SpPifo) / drops(Scheme::Packs) - 1.0).abs() < 0.001);
     assert_eq!(outcomes[&Scheme::Aifo].drops, outcomes[&Scheme::Packs].drops);
@@ -155,8 +155,8 @@ fn figure_10_longer_windows_make_fewer_inversions_and_spare_more_ranks() {
         inversions.is_sorted_by(|longer, shorter| longer >= shorter),
         "{inversions:?}"
     );
-    // The paper: 34, 69, 78 and 80 for |W| = 15, 100, 1000 and 10000. Runs of a third to a whole second with other seeds
-    // give 39-45, 70-73, 81-82 and 81-83: the most urgent of so many drops is a matter of the run.
+    // The paper: 34, 69, 78 and 80 for |W| = 15, 100, 1000 and 10000. Runs of a third to a whole second with other
+    // seeds give 39-45, 70-73, 81-82 and 81-83: the most urgent rank among so many drops varies from run to run.
     assert!(lowest.is_sorted(), "{lowest:?}");
     for (window, range) in [(0, 34..=46), (3, 69..=75), (4, 77..=84), (5, 79..=85)] {
         assert!(range.contains(&lowest[window]), "|W| = {}: {lowest:?}", windows[window]);
@@ -179,7 +179,7 @@ fn figure_10_longer_windows_make_fewer_inversions_and_spare_more_ranks() {
         (0.70..0.70 * 1.15).contains(&shortest),
         "|W| = 15 makes 30 % less inversions than SP-PIFO in the paper: {shortest:.3} of them"
     );
-    // 34 and 18 in the paper.
+    // The paper: 34 and 18.
     let of_sp_pifo = sp_pifo.lowest_rank_dropped().unwrap();
     assert!(lowest[0] >= of_sp_pifo + 10, "{} and {of_sp_pifo}", lowest[0]);
 }
@@ -201,7 +201,7 @@ fn figure_11_a_positive_shift_leads_to_fifo_and_a_negative_one_empties_the_queue
         inversions[3] as f64 <= 0.66 * sp_pifo.total_inversions() as f64,
         "a shift of 25 still saves 34 %"
     );
-    // Every rank looks like the least urgent: a packet gets in only when the buffer is empty.
+    // Every rank looks like the least urgent one: a packet enters only if the buffer is empty.
     assert_eq!(by_shift[0].1.lowest_rank_dropped(), Some(0));
     assert!(inversions[0] * 20 < inversions[2]);
 }
@@ -210,11 +210,11 @@ fn figure_11_a_positive_shift_leads_to_fifo_and_a_negative_one_empties_the_queue
 fn figure_11_a_negative_shift_drops_the_least_urgent_ranks_only_but_no_more_than_the_excess() {
     let ranks = stream(RankDistribution::Uniform, 300_000, 4);
     for (shift, outcome) in window_shifts(&[-75, -50, -25], &ranks) {
-        // The paper, with TCP: 75, 50 and 25 % of the packets, those of the lowest priority. A constant stream keeps the
-        // link busy, so the excess of 9 % is all that is lost; it is lost among the same ranks.
+        // The paper, with TCP: 75, 50 and 25 % of the packets, those of the lowest priority. A constant stream keeps
+        // the link busy, so only the excess of 9 % is lost. It is lost among the same ranks.
         assert_only_the_excess_is_dropped(&outcome, ranks.len());
-        // The first rank that no place of the window is above is 100 + shift. A share of |W| = 1000 ranks is off by up to
-        // 5 standard deviations, 5 sqrt(0.25 0.75 / 1000) = 0.07 or 7 ranks.
+        // 100 + shift is the first rank that no rank of the shifted window exceeds. A share of |W| = 1000 ranks is off
+        // by up to 5 standard deviations, 5 sqrt(0.25 0.75 / 1000) = 0.07, or 7 ranks.
         let spared = (100 + shift) as Rank;
         let lowest = outcome.lowest_rank_dropped().unwrap();
         assert!((spared - 7..=spared).contains(&lowest), "{shift}: {lowest}");
@@ -243,7 +243,7 @@ fn a_setup_that_cannot_work_is_refused() {
     assert!(Headroom::new(4, 2).is_err());
 }
 
-/// 2 1 2 5 4 1 with the first packet on the right.
+/// Ranks 2 1 2 5 4 1, with the first packet on the right.
 #[test]
 fn packs_figure_5_the_repeating_sequence_settles_at_the_same_output() {
     let ranks = [1, 4, 5, 2, 1, 2].repeat(100);

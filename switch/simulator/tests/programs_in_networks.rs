@@ -1,4 +1,4 @@
-//! Compiled programs at the ports of a network: they decide as the models do, and the run ends with the same results.
+//! Compiled programs at the ports of a network: they decide as the models do, and the runs have the same results.
 
 use std::path::Path;
 
@@ -17,9 +17,9 @@ fn program(scheme: Scheme, target: Target) -> Program {
     Program::compile(&directory, scheme.p4().program, target).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Three racks of two hosts below two spines. Each host sends to each host of the other racks, with TCP or UDP, more than
-/// the links carry. FDPA's program has one rate for a user at all ports of a switch, so there a host sends to one other one
-/// only, over one spine. No two rates or delays are equal, so that hardly two things happen at the same instant.
+/// Three racks of two hosts below two spines. Each host sends to each host of the other racks, with TCP or UDP, more
+/// than the links carry. FDPA's program has one rate per user for all ports of a switch. So with FDPA a host sends to
+/// only one other host, over one spine. All rates and delays differ, so two events rarely have the same time.
 fn scenario(scheme: Scheme, target: Target) -> Value {
     let one_way = scheme == Scheme::Fdpa;
     let mut links = Vec::new();
@@ -133,7 +133,7 @@ fn every_program_for_a_tofino_gives_the_results_of_its_model() {
     }
 }
 
-/// Runs until something differs.
+/// Runs until program and model differ.
 fn difference(setup: Setup, program: Program) -> String {
     let program = Some(Installation { program, check: true });
     let mut world = World::new(Setup { program, ..setup }).unwrap();
@@ -153,7 +153,7 @@ fn a_program_with_another_rule_is_found_out() {
         }
     }
     std::fs::copy(p4.join("fifo.p4"), folder.path().join("fifo.p4")).unwrap();
-    // It takes one packet more than its queue holds.
+    // The changed rule admits one packet more than its queue holds.
     let rule = folder.path().join("include/queue_length.p4");
     let text = std::fs::read_to_string(&rule).unwrap();
     let wrong = text.replace("length >= (bit<32>) size", "length > (bit<32>) size");

@@ -15,13 +15,13 @@ use p4sched_schedulers::{Headroom, Packet, Rank, Scheduler, Target};
 use p4sched_simulator::inversions::{Link, Outcome, run};
 use p4sched_simulator::workload::{RankSampler, independent, seeded};
 
-/// Arrivals that are not counted: the queue fills and the window becomes full.
+/// Arrivals before counting starts: the queue and the window fill.
 const WARM_UP: usize = 70_000;
 const COUNTED: usize = 60_000;
 const TARGET: usize = 1000;
 const WINDOW: usize = 4000;
 
-/// Arrival rates of each rank and a drain rate that cuts through one of them, all in the same unit.
+/// Arrival rates of all ranks, and a drain rate that is used up within one of them, all in the same unit.
 #[derive(Clone, Debug)]
 struct Overload {
     rates: Vec<u32>,
@@ -35,7 +35,7 @@ impl Overload {
         self.rates.iter().sum()
     }
 
-    /// Share of each rank's arrivals that PIFO sends: all below n*, part of n*, nothing above.
+    /// Share of each rank's arrivals that PIFO sends: all below n*, a part of n*, none above.
     fn shares(&self) -> Vec<f64> {
         let mut left = f64::from(self.drain);
         let share = |&rate: &u32| {
@@ -46,19 +46,19 @@ impl Overload {
         self.rates.iter().map(share).collect()
     }
 
-    /// The partly sent rank n*, counted from 0.
+    /// The partly sent rank n*; ranks count from 0.
     fn borderline(&self) -> usize {
         self.shares().iter().position(|&share| share < 1.0).unwrap()
     }
 
-    /// This many ranks drawn independently, in proportion to the rates.
+    /// `count` ranks drawn independently, in proportion to the rates.
     fn independent_arrivals(&self, count: usize) -> Vec<Rank> {
         let weights: Vec<f64> = self.rates.iter().copied().map(f64::from).collect();
         independent(&RankSampler::from_weights(&weights), count, &mut seeded(self.seed))
     }
 
-    /// At least this many ranks at constant rates, as the theorems assume: whole periods, each with exactly the packets
-    /// of a rank that its rate gives, in random order.
+    /// At least `count` ranks at constant rates, as the theorems assume: whole periods in random order. In each period,
+    /// a rank has exactly the packets that its rate gives.
     fn constant_arrivals(&self, count: usize) -> Vec<Rank> {
         let mut random = seeded(self.seed);
         let mut period: Vec<Rank> = (0..)
@@ -78,7 +78,7 @@ impl Overload {
         self.settle_on(scheduler, &self.independent_arrivals(WARM_UP + COUNTED))
     }
 
-    /// The share of each rank that leaves, and the mean queue length, once it has settled.
+    /// Share of each rank that leaves, and the mean queue length, in the steady state.
     fn settle_on(&self, scheduler: &mut impl Scheduler, ranks: &[Rank]) -> (Vec<f64>, f64) {
         let mut arrived = vec![0u32; self.rates.len()];
         let mut left = vec![0u32; self.rates.len()];
@@ -125,8 +125,8 @@ impl Overload {
     }
 }
 
-/// 2 to 6 ranks with rates 2 to 6, so that each has at least 6 % of the arrivals, which is 6 standard deviations of a
-/// quantile over 4000 ranks; the drain rate takes 30 to 70 % of one of them.
+/// 2 to 6 ranks with rates 2 to 6. So each rank has at least 6 % of the arrivals, which is 6 standard deviations of a
+/// quantile over 4000 ranks. The drain rate takes 30 to 70 % of one rank.
 fn overload() -> impl Strategy<Value = Overload> {
     let rates = prop::collection::vec(2u32..=6, 2..=6);
     (rates, any::<prop::sample::Index>(), 3u32..=7, 0u32..=4, any::<u64>()).prop_map(|(rates, cut, tenths, k, seed)| {
@@ -142,8 +142,8 @@ fn overload() -> impl Strategy<Value = Overload> {
     })
 }
 
-/// Same as [`overload`], but the drain rate is exactly the sum of the rates of all ranks up to n*, and there is one
-/// rank above it.
+/// As [`overload`], but the drain rate is exactly the sum of the rates of all ranks up to n*, and there is one rank
+/// above n*.
 fn overload_by_whole_ranks() -> impl Strategy<Value = Overload> {
     let rates = prop::collection::vec(2u32..=6, 2..=6);
     (rates, any::<prop::sample::Index>(), 0u32..=4, any::<u64>()).prop_map(|(rates, cut, k, seed)| {
@@ -157,14 +157,15 @@ fn overload_by_whole_ranks() -> impl Strategy<Value = Overload> {
     })
 }
 
-/// Shares differ from those of the rates by the sampling of arrivals: the ranks below n* arrive over COUNTED packets
-/// with a standard deviation of at most sqrt(COUNTED) / 2 = 122 packets, and n*, with at least 3600 arrivals, gets what
-/// they leave. Four of them are 490 packets, 14 % of n*; for the others only excursions of the queue count.
+/// Shares differ from those of the rates because arrivals are sampled. The number of arrivals of ranks below n*, of
+/// COUNTED packets, has a standard deviation of at most sqrt(COUNTED) / 2 = 122 packets. n*, with at least 3600
+/// arrivals, gets the rest. Four standard deviations are 490 packets, 14 % of n*. For the other ranks, only variations
+/// of the queue length matter.
 const BORDERLINE_TOLERANCE: f64 = 0.14;
 const TOLERANCE: f64 = 0.02;
 
 proptest! {
-    // Statistics: the cases are fixed, so that what passes once passes always.
+    // The tests are statistical, so their cases are fixed: the result is the same in each run.
     #![proptest_config(ProptestConfig { cases: 16, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
@@ -178,7 +179,7 @@ proptest! {
 
     #[test]
     fn aifo_theorem_1_the_queue_settles_where_the_borderline_rank_is_just_admitted(overload in overload()) {
-        // Strictly smaller ranks make up the quantile of n*, so (1 - F(n* - 1) (1 - k)) C.
+        // Only strictly smaller ranks count in the quantile of n*, so the length is (1 - F(n* - 1) (1 - k)) C.
         let (_, length) = overload.settle(&mut overload.aifo());
         let below: u32 = overload.rates[..overload.borderline()].iter().sum();
         let quantile = f64::from(below) / f64::from(overload.total());
@@ -195,12 +196,13 @@ proptest! {
         let (shares, length) = overload.settle_on(&mut overload.aifo(), &arrivals);
         for (rank, (found, expected)) in shares.iter().zip(overload.shares()).enumerate() {
             prop_assert!(expected == 0.0 || expected == 1.0);
-            // A share counts what leaves while others arrive; the queue's content changes by less than a period of at most
-            // 36 packets, against at least 3600 of a rank.
+            // A share counts the packets that leave while others arrive. The content of the queue changes by less than
+            // one period of at most 36 packets, compared with at least 3600 of a rank.
             prop_assert!((found - expected).abs() <= 0.01, "rank {}: {} of {}", rank, found, expected);
         }
-        // Above the upper length n* is refused and the queue falls, up to the lower one n* + 1 gets in and it rises. With
-        // strict counting these are one rank's share above the paper's. The window holds a part of a period.
+        // Above the upper length n* is refused and the queue shrinks; up to the lower length n* + 1 is admitted and it
+        // grows. With strict counting both are one rank's share above those of the paper. The window holds a part of a
+        // period.
         let k = overload.headroom.numerator() as f64 / overload.headroom.unit() as f64;
         let threshold = |quantile: f64| (1.0 - quantile * (1.0 - k)) * TARGET as f64;
         let (drain, total) = (f64::from(overload.drain), f64::from(overload.total()));
@@ -216,10 +218,11 @@ proptest! {
     ) {
         let arrivals = overload.constant_arrivals(200_000);
         let [earlier, later] = [100_000, 200_000].map(|time| overload.gap(&arrivals[..time]));
-        // Packets sent of one rank instead of another: at most the first |W|, while the window fills; C while the queue
-        // then settles; and what PIFO and AIFO hold at the end. Each counts twice, for the one rank and for the other.
+        // Packets sent of one rank instead of another: at most the first |W|, while the window fills; then C, while the
+        // queue settles; and the packets in PIFO and AIFO at the end. Each counts twice, once for each of the two
+        // ranks.
         prop_assert!(later.by_rank <= 2 * (WINDOW + 3 * TARGET) as u64, "{:?}", later);
-        // Nothing is added once both have settled, but for where in a period of arrivals the time ends.
+        // After both have settled, differences come only from the place in a period of arrivals at which the time ends.
         prop_assert!(
             later.by_rank.abs_diff(earlier.by_rank) <= u64::from(overload.total()),
             "{:?}, then {:?}", earlier, later
@@ -229,8 +232,8 @@ proptest! {
     #[test]
     fn packs_theorem_1_departure_rates_are_those_of_pifo(overload in overload()) {
         let config = PacksConfig { headroom: overload.headroom, ..PacksConfig::new(&[TARGET / 4; 4], WINDOW) };
-        // With queues this long, packets of the least urgent ranks wait through most of the run: a share counts what
-        // leaves while others arrive, so compare with PIFO run the same way.
+        // With queues this long, packets of the least urgent ranks wait through most of the run. A share counts the
+        // packets that leave while others arrive, so compare with PIFO in the same run.
         let (by_packs, _) = overload.settle(&mut Packs::new(config).unwrap());
         let (by_pifo, _) = overload.settle(&mut Pifo::new(TARGET).unwrap());
         for (rank, (packs, pifo)) in by_packs.iter().zip(by_pifo).enumerate() {
@@ -275,11 +278,11 @@ fn on_a_tofino_1_the_most_urgent_of_four_flows_takes_the_link_as_under_the_exact
         let (shares, length) = overload.settle(&mut Aifo::new(config).unwrap());
         println!("{on:?}, size {capacity}: {shares:?}, {length} packets wait");
         assert!(length < 22.0, "{length}");
-        // The rates are equal, so that shares of arrivals compare as those of the link.
+        // All runs have the same rates, so shares of arrivals compare as shares of the link.
         shares[0] / shares.iter().sum::<f64>()
     };
     let exact = share_of_the_link(Target::V1model, 20);
-    // The rule refuses everything at c above C, so the size that the program is told decides at c = C only.
+    // The rule refuses every packet at c > C, so the size that the program gets matters at c = C only.
     let [twice, next, same] = [40, 21, 20].map(|capacity| share_of_the_link(Target::Tna, capacity));
     assert!((twice - next).abs() < 1e-9, "{twice} and {next}");
     for late in [twice, same] {
@@ -300,7 +303,7 @@ fn aifo_theorem_1_with_equal_rates_the_queue_length_is_the_papers() {
         let (_, length) = overload.settle(&mut overload.aifo());
         let k = headroom.numerator() as f64 / headroom.unit() as f64;
         let paper = (1.0 - f64::from(borderline) / ranks as f64 * (1.0 - k)) * TARGET as f64;
-        // The paper counts the rank itself into its quantile; strict counting settles one rank's share higher.
+        // The paper counts the rank itself in its quantile. With strict counting the length is one rank's share higher.
         let one_rank = (1.0 - k) / ranks as f64 * TARGET as f64;
         let above = length - paper;
         assert!(
@@ -314,9 +317,9 @@ fn aifo_theorem_1_with_equal_rates_the_queue_length_is_the_papers() {
 /// Number of packets that PIFO and AIFO sent differently, and number of packets that they sent.
 #[derive(Debug)]
 struct Gap {
-    /// By rank, as in the proof of AIFO's theorem 2.
+    /// Counted by rank, as in the proof of AIFO's theorem 2.
     by_rank: u64,
-    /// By identity, as Delta is defined.
+    /// Counted by identity, as Delta is defined.
     by_identity: usize,
     /// |P| + |A|.
     sent: usize,
@@ -355,7 +358,7 @@ impl Overload {
     }
 }
 
-/// 7.5 of 10 equal ranks fit.
+/// Ten equal ranks; 7.5 of them fit.
 fn ten_equal_ranks(seed: u64) -> Overload {
     Overload {
         rates: vec![10; 10],
@@ -379,7 +382,7 @@ fn aifo_theorem_2_the_gap_to_pifo_vanishes_with_time() {
 
 #[test]
 fn packs_theorem_1_by_identity_the_gap_stays_within_the_borderline_rank() {
-    // Which packets of the partly sent rank get through is chance, in PIFO as in AIFO and PACKS.
+    // Which packets of the partly sent rank pass is random, in PIFO as in AIFO and PACKS.
     let overload = ten_equal_ranks(3);
     let gap = overload.gap(&overload.independent_arrivals(200_000));
     let (by_rank, by_identity) = (gap.delta_by_rank(), gap.delta_by_identity());

@@ -14,7 +14,7 @@ use p4sched_simulator::adversary::batch;
 use p4sched_simulator::inversions::{Link, run};
 use p4sched_simulator::workload::{RankDistribution, RankSampler, falling, independent, seeded};
 
-/// A packet arrives, or one leaves.
+/// An arrival or a departure.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Arrival(Rank),
@@ -50,7 +50,7 @@ fn packet(id: usize, rank: Rank) -> Packet {
     }
 }
 
-/// Feeds the events to a scheduler, calling `check` after each, and returns the packets sent, in order.
+/// Feeds the events to a scheduler, calls `check` after each, and returns the sent packets in order.
 fn play<S: Scheduler>(scheduler: &mut S, events: &[Event], mut check: impl FnMut(&S)) -> Vec<Packet> {
     let mut sent = Vec::new();
     for (id, event) in events.iter().enumerate() {
@@ -238,8 +238,8 @@ proptest! {
 
 #[test]
 fn packs_theorem_2_does_not_carry_over_to_the_total_occupancy_of_tofino_2() {
-    // Two queues of one packet, |W| = 2. Both fill with rank 1, queue 1 sends. For rank 5 one of two entries is smaller
-    // and half of the buffer is free: 1/2 <= 1/2 i/2 holds for i = 2 only, and queue 2 is full.
+    // Two queues of one packet, |W| = 2. Both fill with rank 1, then queue 1 sends. For rank 5 one of two ranks is
+    // smaller and half of the buffer is free: 1/2 <= 1/2 i/2 holds for i = 2 only, and queue 2 is full.
     let events = [
         Event::Arrival(1),
         Event::Arrival(1),
@@ -260,9 +260,9 @@ fn packs_theorem_2_does_not_carry_over_to_the_total_occupancy_of_tofino_2() {
 
 #[test]
 fn packs_theorem_3_does_not_carry_over_to_departures_between_arrivals() {
-    // Two queues of one packet, |W| = 2. The second packet of rank 0 finds queue 1 full and goes to queue 2. A departure
-    // later rank 5 takes the free place in queue 1 and leaves first. The proof assumes that no packet which arrives
-    // later leaves earlier; that holds as long as full queues stay full, that is on a batch.
+    // Two queues of one packet, |W| = 2. The second packet of rank 0 finds queue 1 full and goes to queue 2. After a
+    // departure, rank 5 takes the free place in queue 1 and leaves first. The proof assumes that a packet which arrives
+    // later does not leave earlier. That holds as long as full queues stay full, that is for a batch.
     let events = [
         Event::Arrival(0),
         Event::Arrival(0),
@@ -280,7 +280,7 @@ fn packs_theorem_3_does_not_carry_over_to_departures_between_arrivals() {
 
 #[test]
 fn packs_theorem_3_still_holds_by_far_on_the_papers_stream() {
-    // How many packets of higher ranks left while a packet of rank 0 waited, over all packets of rank 0.
+    // Packets of higher ranks that left while a packet of rank 0 waited, divided by all packets of rank 0.
     let suffered = |mut scheduler: Box<dyn Scheduler>| {
         let sampler = RankSampler::new(RankDistribution::Uniform, 100).unwrap();
         let ranks = independent(&sampler, 100_000, &mut seeded(6));
@@ -288,7 +288,7 @@ fn packs_theorem_3_still_holds_by_far_on_the_papers_stream() {
         for (id, rank) in ranks.into_iter().enumerate() {
             let queued = scheduler.enqueue(0, packet(id, rank)).is_queued();
             waiting += u64::from(queued && rank == 0);
-            // 11 over 10 Gbit/s: a departure at every arrival but each eleventh.
+            // 11 over 10 Gbit/s: a departure at every arrival except each eleventh.
             if id % 11 == 10 {
                 continue;
             }
@@ -310,7 +310,7 @@ fn packs_theorem_3_still_holds_by_far_on_the_papers_stream() {
 
 #[test]
 fn remaining_size_ranks_are_reordered_by_sp_pifo_and_pifo_but_not_by_single_queues() {
-    // AIFO figure 13: the ranks of one flow fall as less of it remains.
+    // AIFO figure 13: the rank of a flow falls with its remaining bytes.
     let ranks = falling(300, 300);
     let link = Link {
         arrival_mbps: 20,
@@ -329,7 +329,7 @@ fn remaining_size_ranks_are_reordered_by_sp_pifo_and_pifo_but_not_by_single_queu
     assert_eq!(out_of_order(Box::new(Rifo::new(RifoConfig::paper()).unwrap())), 0);
     let by_pifo = out_of_order(Box::new(Pifo::new(20).unwrap()));
     assert!(by_pifo > 10, "{by_pifo}");
-    // Two flows whose ranks fall from different sizes, so that SP-PIFO spreads them over its queues.
+    // Two flows whose ranks fall from different sizes, so SP-PIFO spreads them over its queues.
     let mixed: Vec<Rank> = falling(300, 300)
         .into_iter()
         .flat_map(|rank| [rank, 2 * rank + 300])

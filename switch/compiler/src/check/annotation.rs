@@ -1,4 +1,4 @@
-//! Annotations (specification section 20): what they say in `[...]` is computed here.
+//! Annotations (specification section 20): expressions in `[...]` are evaluated here.
 
 use super::Checker;
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl Checker<'_> {
-    /// Annotations with literals in place of the expressions in them.
+    /// Replaces expressions in annotations by literals.
     pub(super) fn annotations(&mut self, annotations: &[Annotation]) -> Annotations {
         let mut annotations = annotations.to_vec();
         for annotation in &mut annotations {

@@ -1,4 +1,4 @@
-//! Arguments: which overload takes them, which parameter gets which, type parameters, conversions.
+//! Arguments of calls: overloads, order of parameters, type arguments, conversions.
 
 use super::{
     Checker,
@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// Arguments in the order of the parameters; `None` for one left out.
+/// Arguments in the order of the parameters; `None` for a missing argument.
 type Ordered<'a> = Vec<Option<&'a Arg>>;
 
 impl Checker<'_> {
@@ -37,7 +37,7 @@ impl Checker<'_> {
         vars.iter().map(param).collect()
     }
 
-    /// The candidate that takes these arguments, by their number and names.
+    /// Finds the candidate that takes these arguments, by their number and names.
     pub(super) fn overload<'p>(
         &mut self,
         name: &str,
@@ -56,7 +56,7 @@ impl Checker<'_> {
             return Some(at);
         }
         if candidates.len() == 1 {
-            // The precise error comes from matching the arguments.
+            // Matching the arguments gives the precise error.
             return Some(0);
         }
         let counts: Vec<String> = candidates.iter().map(|p| p.len().to_string()).collect();
@@ -79,7 +79,7 @@ impl Checker<'_> {
             .collect()
     }
 
-    /// Matches arguments with parameters, infers type parameters, converts the values.
+    /// Matches arguments with parameters, infers type arguments and converts the values.
     pub(super) fn arguments(
         &mut self,
         name: &str,
@@ -141,7 +141,7 @@ impl Checker<'_> {
         self.convert(value, ty, what)
     }
 
-    /// Says how a parser or control differs from the type that a package wants.
+    /// Reports how a parser or control differs from the type of the package's parameter.
     fn block_mismatch(&mut self, value: &Expr, ty: &Type, what: &str) {
         let Type::Block(id, args) = ty else {
             return self.mismatch(value, ty, what);

@@ -13,8 +13,8 @@ use crate::{
 };
 
 impl Checker<'_> {
-    /// Checks the common parts of parsers and controls: the parameters of `apply` and of the constructor, and the local
-    /// declarations, which may shadow them. `inner` checks the rest.
+    /// Checks the common parts of parsers and controls: the parameters of `apply` and of the constructor, and local
+    /// declarations, which may shadow the parameters. `inner` checks the rest.
     fn body_of<T>(
         &mut self,
         decl: &Decl,
@@ -186,7 +186,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The sets of a case of `select` or of an entry, one for each key.
+    /// Checks the sets of a `select` case or of an entry: one set for each key.
     pub(super) fn key_sets(&mut self, set: &ast::Expr, types: &[Type]) -> Vec<crate::typed::tree::Expr> {
         let elements = match &set.kind {
             ast::ExprKind::Tuple(list) => list.as_slice(),
@@ -221,7 +221,7 @@ impl Checker<'_> {
             .collect()
     }
 
-    /// True if the elements of a value set match the keys: a struct or tuple has a field for each.
+    /// True if the elements of a value set match the keys: a struct or tuple must have one field for each key.
     fn value_set_fits(&mut self, element: &Type, types: &[Type], span: crate::source::Span) -> bool {
         let parts: Vec<Type> = match element {
             Type::Struct(id) => {
@@ -261,7 +261,7 @@ impl Checker<'_> {
     }
 }
 
-/// True if a parser with these states can end. A `select` that may match no case rejects then.
+/// True if a parser with these states can end. A `select` in which no case may match can end in reject.
 fn ends(states: &[State]) -> bool {
     let mut seen = vec![false; states.len()];
     let mut pending: Vec<usize> = states.iter().position(|s| &*s.name == "start").into_iter().collect();

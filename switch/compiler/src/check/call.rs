@@ -122,7 +122,7 @@ impl Checker<'_> {
         Expr::new(ExprKind::Call(Box::new(callee), types, args), ty, span)
     }
 
-    /// The function of a generic one, if the call says all types.
+    /// Specialises a generic function, if the call gives all type arguments.
     fn known_function(
         &mut self,
         index: usize,
@@ -210,7 +210,7 @@ impl Checker<'_> {
         Expr::new(kind, Type::ApplyResult(id), span)
     }
 
-    /// `object.apply(args)` of a parser or control.
+    /// Checks `object.apply(args)` of a parser or control.
     fn apply(&mut self, object: Expr, args: &[Arg], span: Span) -> Expr {
         let (params, is_parser) = match &object.ty {
             Type::Control(id) => (self.params_of(&self.program.controls[id.index()].params.clone()), false),

@@ -1,4 +1,4 @@
-//! Arithmetic on values known when compiling, of any width (specification section 8).
+//! Arithmetic on compile-time values of any width (specification section 8).
 
 use num_bigint::BigInt;
 
@@ -31,7 +31,7 @@ pub fn fits(value: &BigInt, signed: bool, width: u32) -> bool {
     wrap(value, signed, width) == *value
 }
 
-/// Limits of a type: `None` for `int`, otherwise whether it is signed and its width.
+/// Limits of a type: `None` for `int`, otherwise its signedness and width.
 pub type Limits = Option<(bool, u32)>;
 
 fn truncate(value: BigInt, limits: Limits) -> BigInt {
@@ -51,10 +51,10 @@ fn saturate(value: BigInt, limits: Limits) -> BigInt {
     value.clamp(low, high)
 }
 
-/// The value of `op` applied to values of one type, or why there is none.
+/// Applies `op` to two values of one type.
 ///
 /// # Errors
-/// Division by zero or of negative numbers, negative shifts, numbers that grow too large.
+/// Division by zero or of negative numbers, a negative shift, or a number that grows too large.
 pub fn binary(op: BinaryOp, a: &BigInt, b: &BigInt, limits: Limits) -> Result<BigInt, &'static str> {
     use BinaryOp as B;
     if limits.is_none() && a.bits() + b.bits() > MAX_BITS {
@@ -93,7 +93,7 @@ pub fn binary(op: BinaryOp, a: &BigInt, b: &BigInt, limits: Limits) -> Result<Bi
     })
 }
 
-/// The value of `op` applied to a value.
+/// Applies `op` to a value.
 #[must_use]
 pub fn unary(op: UnaryOp, a: &BigInt, limits: Limits) -> BigInt {
     match op {
@@ -103,7 +103,7 @@ pub fn unary(op: UnaryOp, a: &BigInt, limits: Limits) -> BigInt {
     }
 }
 
-/// The value of a comparison.
+/// Evaluates a comparison.
 #[must_use]
 pub fn compare<T: Ord>(op: BinaryOp, a: &T, b: &T) -> Option<bool> {
     use BinaryOp as B;

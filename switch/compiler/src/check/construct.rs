@@ -37,7 +37,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `T(args)`: an instance without a name of its own.
+    /// Checks `T(args)`: an anonymous instance.
     pub(super) fn construct(&mut self, ty: &Type, args: &[Arg], name: &Symbol, span: Span) -> Expr {
         let Some(id) = self.new_instance(name.clone(), ty, args, &[], span) else {
             return Self::unknown(span);
@@ -118,7 +118,7 @@ impl Checker<'_> {
         let given = def.type_params.iter().copied().zip(types.iter().cloned());
         let mut map: Substitution = given.filter(|(_, t)| *t != Type::DontCare).collect();
         let args = self.arguments(&def.name, &def.constructors[at], args, &mut map, span);
-        // What stays open may follow from the instance's methods.
+        // Open type arguments may follow from the methods of the instance.
         let open = |at: usize, v: TypeVarId| types.get(at).cloned().unwrap_or(Type::Var(v));
         let found = def.type_params.iter().enumerate();
         let types = found

@@ -15,7 +15,7 @@ use crate::{
 /// The types that replace type parameters.
 pub(super) type Substitution = HashMap<TypeVarId, Type>;
 
-/// `ty` with type parameters replaced.
+/// Replaces the type parameters in `ty`.
 pub(super) fn substitute(ty: &Type, map: &Substitution) -> Type {
     let all = |types: &[Type]| types.iter().map(|t| substitute(t, map)).collect::<Rc<[Type]>>();
     match ty {
@@ -44,7 +44,7 @@ pub(super) fn is_open(ty: &Type) -> bool {
 }
 
 impl Checker<'_> {
-    /// `e` as a value of type `to`. `what` names the place for the message, as in "the right side".
+    /// Converts `e` to type `to`. `what` names the place in messages, for example "the right side".
     pub(super) fn convert(&mut self, e: Expr, to: &Type, what: &str) -> Expr {
         if e.ty == *to || matches!(to, Type::Unknown | Type::DontCare) || e.ty == Type::Unknown {
             return e;
@@ -59,7 +59,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The converted expression, or the expression as it was.
+    /// The converted expression, or the unchanged expression if there is no conversion.
     fn try_convert(&mut self, e: Expr, to: &Type) -> Result<Expr, Expr> {
         if e.ty == *to || e.ty == Type::Unknown || *to == Type::Unknown || matches!(e.ty, Type::Var(_)) && is_open(to) {
             return Ok(e);
@@ -73,7 +73,7 @@ impl Checker<'_> {
                 }),
                 _ => Err(e),
             },
-            // A member of an enum with a type is a number where numbers are wanted, not the other way round.
+            // A member of an enum with an underlying type converts to a number, but not the other way round.
             (Type::Enum(_), Type::Bits { .. } | Type::Integer) if self.program.types.base(&e.ty) == *to => {
                 Ok(Expr { ty: to.clone(), ..e })
             }
@@ -112,7 +112,7 @@ impl Checker<'_> {
         Expr::new(ExprKind::Int(wrap(value, signed, width)), ty, span)
     }
 
-    /// A list in braces as a struct, header, tuple or stack: each element converted.
+    /// Converts a list in braces to a struct, header, tuple or stack, element by element.
     fn aggregate_as(&mut self, e: Expr, to: &Type) -> Result<Expr, Expr> {
         let ExprKind::Aggregate(values) = &e.kind else {
             return Err(e);
@@ -163,7 +163,7 @@ impl Checker<'_> {
         Ok(Expr::new(ExprKind::Aggregate(list), to.clone(), e.span))
     }
 
-    /// Reports that `e` does not have the type `to`, and what would help.
+    /// Reports that `e` does not have the type `to`, with a hint.
     pub(super) fn mismatch(&mut self, e: &Expr, to: &Type, what: &str) {
         let (from, shown) = (self.show(&e.ty), self.show(to));
         let base = (self.program.types.base(&e.ty), self.program.types.base(to));
@@ -193,7 +193,7 @@ impl Checker<'_> {
         self.error(e.span, format!("{what} must be {shown}, not {from}{hint}"));
     }
 
-    /// Finds the types that make `actual` of `formal` when they replace its type parameters. False if there are none.
+    /// Finds the type arguments that turn `formal` into `actual`. Returns false if there are none.
     pub(super) fn unify(&self, formal: &Type, actual: &Type, map: &mut Substitution) -> bool {
         match (formal, actual) {
             (_, Type::Unknown | Type::DontCare) | (Type::Unknown | Type::DontCare, _) => true,
@@ -202,7 +202,7 @@ impl Checker<'_> {
                     map.insert(*id, actual.clone());
                     true
                 }
-                // A width known from one argument holds for a plain integer in another.
+                // A width from one argument also applies to an `int` in another.
                 Some(Type::Integer) if matches!(actual, Type::Bits { .. }) => {
                     map.insert(*id, actual.clone());
                     true
@@ -230,7 +230,7 @@ impl Checker<'_> {
             (Type::Package(a, x), Type::Package(b, y)) => a == b && (y.is_empty() || all(x, y, map)),
             (Type::Block(id, args), Type::Control(_) | Type::Parser(_)) => self.unify_block(*id, args, actual, map),
             (Type::Bits { .. }, Type::Integer) => true,
-            // A list in braces fits a struct; how is told when it is converted.
+            // A list in braces fits a struct; the conversion checks its elements.
             (Type::Struct(_), Type::Tuple(_) | Type::Record(_)) => true,
             (_, Type::Invalid) => true,
             (Type::Bits { .. }, Type::Enum(_)) => self.program.types.base(actual) == *formal,
@@ -263,7 +263,7 @@ impl Checker<'_> {
             })
     }
 
-    /// An expression that must be an integer known when compiling.
+    /// Checks an expression that must be an integer known at compile time.
     pub(super) fn known_integer(&mut self, e: &Expr, what: &str, span: Span) {
         if !matches!(
             self.program.types.base(&e.ty),

@@ -203,7 +203,7 @@ impl Checker<'_> {
         self.add_function(&method.name, FunctionRef::Generic(index), method.params.len());
     }
 
-    /// The function that a generic one becomes with these type arguments; `None` if it calls itself, which is reported.
+    /// Specialises a generic function. Returns `None` and reports an error if the function calls itself.
     pub(super) fn specialised_function(&mut self, index: usize, types: Vec<Type>, span: Span) -> Option<FunctionId> {
         let generic = self.generics[index].clone();
         let name = &generic.method.name.name;
@@ -218,7 +218,7 @@ impl Checker<'_> {
             return None;
         }
         self.functions.insert((index, types.clone()), None);
-        // The body sees the top-level scope and the type parameters only.
+        // The body sees only the top-level scope and the type parameters.
         let inner = self.scopes.split_off(1);
         let (place, result, loops) = (self.place, self.result.take(), std::mem::take(&mut self.loops));
         self.depth += 1;

@@ -15,8 +15,8 @@ use crate::{
 };
 
 impl Checker<'_> {
-    /// Checks an expression. `wanted` is the type it should have, where one is known: it gives lists in braces their
-    /// type. The result need not have it; see [`Checker::convert`].
+    /// Checks an expression. `wanted` is the type expected here, if it is known; lists in braces get their type from
+    /// it. The result may have another type; see [`Checker::convert`].
     pub(super) fn expr(&mut self, e: &ast::Expr, wanted: Option<&Type>) -> Expr {
         use ast::ExprKind as A;
         let span = e.span;
@@ -54,7 +54,7 @@ impl Checker<'_> {
         }
     }
 
-    /// An expression converted to `wanted`.
+    /// Checks an expression and converts it to `wanted`.
     pub(super) fn expr_as(&mut self, e: &ast::Expr, wanted: &Type, what: &str) -> Expr {
         let value = self.expr(e, Some(wanted));
         self.convert(value, wanted, what)
@@ -257,7 +257,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Names and types of what a list in braces with `count` elements consists of, if it is to have the type `ty`.
+    /// Names and types of the elements of a list in braces, if the list becomes a value of type `ty`.
     fn element_types(&self, ty: &Type, count: usize) -> Vec<(Option<Symbol>, Type)> {
         match ty {
             Type::Struct(id) => {
@@ -340,7 +340,7 @@ impl Checker<'_> {
         Expr::new(kind, Type::Set(ty.into()), span)
     }
 
-    /// Reports what is wrong with writing to `e`, if anything.
+    /// Checks that `e` can be written; reports an error if not.
     pub(super) fn assignable(&mut self, e: &Expr) -> bool {
         match &e.kind {
             ExprKind::Unknown => true,

@@ -103,7 +103,7 @@ impl Checker<'_> {
         Expr::new(ExprKind::Stack(Box::new(base), property), ty, span)
     }
 
-    /// `x.minSizeInBits()` and its like, which are known when compiling.
+    /// Checks `x.minSizeInBits()` and similar methods, whose values are known at compile time.
     pub(super) fn size_method(&mut self, base: &ast::Expr, name: &str, span: Span) -> Option<Expr> {
         let (largest, bytes) = match name {
             "minSizeInBits" => (false, false),

@@ -1,5 +1,5 @@
-//! Bodies of abstract methods, which a program gives where it declares an instance (specification section 11.3.1), and
-//! the type arguments that follow from them.
+//! Bodies of abstract methods, which a program writes where it declares an instance (specification section 11.3.1), and
+//! type arguments that follow from them.
 
 use std::rc::Rc;
 
@@ -19,7 +19,7 @@ use crate::{
 };
 
 impl Checker<'_> {
-    /// Gives an instance its methods. Type arguments that were left open until here are then known, or an error.
+    /// Adds the methods of an instance. Type arguments that were open must be known afterwards.
     pub(super) fn methods(&mut self, id: InstanceId, decls: &[Decl], span: Span) {
         let Maker::Extern(ext, types) = self.program.instances[id.index()].maker.clone() else {
             if let Some(first) = decls.first() {
@@ -92,8 +92,8 @@ impl Checker<'_> {
         function
     }
 
-    /// True if a method has the result and the parameters of the abstract one; optional parameters may be missing at
-    /// the end. Type parameters of the extern get the types found.
+    /// True if a method has the result and the parameters of the abstract method. Optional parameters at the end may be
+    /// missing. Type parameters of the extern are bound.
     fn implements(&self, method: &ExternMethod, result: &Type, params: &[VarId], map: &mut Substitution) -> bool {
         let params = self.params_of(params);
         let rest = method.params.get(params.len()..);
@@ -104,7 +104,7 @@ impl Checker<'_> {
             })
     }
 
-    /// The head of a method as a program writes it.
+    /// Head of a method in P4 syntax.
     fn signature(&self, method: &ExternMethod, map: &Substitution) -> String {
         let show = |ty: &Type| self.show(&substitute(ty, map));
         let param = |p: &ParamDef| format!("{}{} {}", p.direction.text(), show(&p.ty), p.name);
@@ -144,7 +144,7 @@ impl Checker<'_> {
         self.program.instances[id.index()].maker = Maker::Extern(*ext, types);
     }
 
-    /// Settles the type arguments that nothing has told: one that only arguments of methods have may be any type.
+    /// Closes the remaining type arguments. One that appears only in arguments of methods may be any type.
     fn close_types(&mut self, id: InstanceId, def: &Extern, map: &Substitution, span: Span) {
         let Maker::Extern(_, types) = self.program.instances[id.index()].maker.clone() else {
             return;

@@ -1,5 +1,5 @@
-//! Checker: turns syntax trees into the typed tree, with names, types and compile-time values (specification sections 7
-//! to 18).
+//! The checker: turns syntax trees into the typed tree, with names, types and compile-time values (specification
+//! sections 7 to 18).
 
 mod annotation;
 mod argument;
@@ -60,16 +60,16 @@ pub(crate) fn check(decls: &[Decl], arch: Arch, map: &SourceMap, reporter: &mut 
     checker.program
 }
 
-/// A function that a name may mean.
+/// A function that a name refers to.
 #[derive(Clone, Copy, Debug)]
 enum FunctionRef {
     Extern(ExternFnId),
     User(FunctionId),
-    /// A generic function, as index.
+    /// Index of a generic function.
     Generic(usize),
 }
 
-/// A function with type parameters. Each list of type arguments makes a function of it.
+/// A function with type parameters. It is specialised for each list of type arguments.
 #[derive(Debug)]
 struct GenericFunction {
     method: Method,
@@ -83,7 +83,7 @@ struct GenericFunction {
 #[derive(Clone, Debug)]
 enum Def {
     Type(Type),
-    /// A generic struct or header, as index of the templates.
+    /// Index of a generic struct or header in the templates.
     Template(usize),
     Var(VarId),
     Const(Rc<Expr>),
@@ -109,7 +109,7 @@ impl Def {
     }
 }
 
-/// Place of statements, which decides what they may do.
+/// Place of statements; it decides which statements are allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     TopLevel,
@@ -126,19 +126,19 @@ struct Checker<'a> {
     map: &'a SourceMap,
     scopes: Vec<HashMap<Symbol, (Def, Span)>>,
     templates: Vec<Rc<Decl>>,
-    /// Generic structs that have been given type arguments.
+    /// Specialised structs, by template and type arguments.
     specialised: HashMap<(usize, Vec<Type>), StructId>,
     generics: Vec<Rc<GenericFunction>>,
-    /// Generic functions that have been given type arguments; `None` while one is being checked.
+    /// Specialised functions, by function and type arguments; `None` while one is being checked.
     functions: HashMap<(usize, Vec<Type>), Option<FunctionId>>,
     place: Place,
-    /// Type that `return` must return here; `None` if it returns nothing.
+    /// Type of the value in `return`; `None` if there is no value.
     result: Option<Type>,
     loops: usize,
     depth: usize,
     /// Default values of parameters.
     defaults: HashMap<VarId, Expr>,
-    /// The instance whose abstract method this is.
+    /// Instance of the abstract method that is being checked.
     this: Option<InstanceId>,
 }
 
@@ -178,7 +178,7 @@ impl Checker<'_> {
         self.lookup(name)
     }
 
-    /// Reports an unknown name, with the name that was probably meant. `wanted` says which definitions would fit.
+    /// Reports an unknown name, with a similar one as a suggestion. `wanted` selects the definitions that would fit.
     fn unknown_name(&mut self, name: &Ident, what: &str, wanted: impl Fn(&Def) -> bool) {
         let all = self.scopes.iter().flat_map(|s| s.iter());
         let mut names: Vec<Symbol> = all.filter(|(_, (d, _))| wanted(d)).map(|(n, _)| n.clone()).collect();
@@ -261,7 +261,7 @@ impl Checker<'_> {
         list
     }
 
-    /// Reports what is wrong `at` a place; the expression at `span` has no value then.
+    /// Reports an error `at` a place; the expression at `span` then has no value.
     fn refused(&mut self, at: Span, message: impl Into<String>, span: Span) -> Expr {
         self.error(at, message);
         Self::unknown(span)

@@ -58,7 +58,7 @@ impl Checker<'_> {
         Expr::new(kind, ty, span)
     }
 
-    /// A member of an enum with a type, as the number it is.
+    /// Converts a member of an enum with an underlying type to its number.
     fn as_number(&self, e: Expr) -> Expr {
         match e.ty {
             Type::Enum(_) => Expr {
@@ -90,7 +90,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `a op= b`, with the left side checked already.
+    /// Checks `a op= b`, whose left side is already checked.
     pub(super) fn binary_checked(&mut self, op: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
         match op {
             _ if left.ty == Type::Unknown || right.ty == Type::Unknown => Self::unknown(span),
@@ -183,7 +183,7 @@ impl Checker<'_> {
         )
     }
 
-    /// Both operands as numbers of one type, an integer taking the type of the other.
+    /// Converts both operands to numbers of one type; an `int` takes the type of the other operand.
     fn same_numbers(&mut self, op: BinaryOp, left: Expr, right: Expr, span: Span) -> Option<(Expr, Expr)> {
         let (mut left, mut right) = (self.as_number(left), self.as_number(right));
         for e in [&left, &right] {
@@ -232,7 +232,7 @@ impl Checker<'_> {
         }
         if matches!(op, BinaryOp::Div | BinaryOp::Mod) {
             if left.as_int() == Some(&BigInt::ZERO) {
-                // The right side is evaluated for what it does.
+                // The right side is evaluated for its effects.
                 let kind = ExprKind::Binary(op, Box::new(left.clone()), Box::new(right.clone()));
                 return if right.has_effects() {
                     Expr::new(kind, ty, span)
@@ -245,7 +245,8 @@ impl Checker<'_> {
         Expr::new(ExprKind::Binary(op, Box::new(left), Box::new(right)), ty, span)
     }
 
-    /// Division of a value not known when compiling: a target without a divider can do it by a power of two only.
+    /// Checks a division that is not known at compile time: targets without a divider can only divide by a power of
+    /// two.
     fn division(&mut self, op: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
         let ty = left.ty.clone();
         let Some(divisor) = right.as_int() else {
@@ -376,7 +377,7 @@ impl Checker<'_> {
     }
 }
 
-/// Hint on allowed casts that make a forbidden one.
+/// Hint: allowed casts that together replace a forbidden one.
 fn cast_hint(from: &Type, to: &Type) -> &'static str {
     match (from, to) {
         (Type::Bits { .. }, Type::Bool) => "; compare it with 0",

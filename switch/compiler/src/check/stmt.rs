@@ -15,7 +15,7 @@ impl Checker<'_> {
         self.scoped(|c| c.statements(&block.stmts))
     }
 
-    /// The statements, in the scope that is open.
+    /// Checks statements in the current scope.
     pub(super) fn statements(&mut self, stmts: &[ast::Stmt]) -> Block {
         let mut list = Vec::new();
         for stmt in stmts {
@@ -78,7 +78,7 @@ impl Checker<'_> {
             None => self.expr(value, Some(&wanted)),
             Some(op) => {
                 let value = self.expr(value, None);
-                // What it takes to find the target is done once.
+                // The target has effects, so it is evaluated only once.
                 let old = match target.has_effects() {
                     true => Expr::new(ExprKind::Old, wanted.clone(), target.span),
                     false => target.clone(),
@@ -203,8 +203,8 @@ impl Checker<'_> {
         StmtKind::SwitchAction(table, blocks, default)
     }
 
-    /// The blocks with the labels that lead to each, and the default. A case whose label is wrong, for which `checked` gives
-    /// nothing, is left out.
+    /// Blocks, with the labels of each, and the default block. A case is left out if `checked` returns nothing for its
+    /// label.
     fn cases<L>(
         &mut self,
         cases: &[ast::SwitchCase],

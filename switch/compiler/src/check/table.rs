@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// Properties with an expression that the architecture gives a meaning.
+/// Properties with an expression that have a meaning in the architecture.
 fn expressions(arch: Arch) -> &'static [&'static str] {
     match arch {
         Arch::V1model => &[
@@ -68,7 +68,7 @@ impl Checker<'_> {
             seen.push(&property.name.name);
             self.property(property, &mut table);
         }
-        // Defaults and entries name actions, which may be listed after them.
+        // The default and the entries name actions, which may be listed later.
         self.action_properties(properties, &mut table);
         if !seen.iter().any(|n| &***n == "actions") {
             let message = format!("the table '{}' has no property 'actions'", decl.name.name);
@@ -129,11 +129,11 @@ impl Checker<'_> {
         }
     }
 
-    /// An instance made in a property is named by the property's `@name`, otherwise after the table.
+    /// Names an instance that is made in a property: by the property's `@name`, otherwise after the table.
     fn name_in_place(&mut self, id: InstanceId, annotations: &[Annotation], table: &Symbol) {
         let annotations = self.annotations(annotations);
         let own = name_of(&annotations).map(|n| format!(".{}", n.trim_start_matches('.')));
-        // The name is given whole; the rest says what the instance is like.
+        // `@name` is the whole name; the other annotations belong to the instance.
         let others = annotations.iter().filter(|a| &*a.name != "name").cloned();
         let instance = &mut self.program.instances[id.index()];
         instance.annotations = others.collect();
@@ -182,7 +182,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A key field as the control plane names it: as in the source, but fields annotated `@name` by that name.
+    /// Name of a key field on the control plane: its `@name`, or the text in the source.
     fn key_name(&self, e: &ast::Expr, typed: &Expr) -> String {
         use ast::ExprKind as E;
         match (&e.kind, &typed.kind) {
@@ -226,7 +226,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A number in the base in which it is written, other values as they are written.
+    /// Source text of a value; a number keeps its base.
     fn written(&self, e: &ast::Expr) -> String {
         let text = self.map.snippet(e.span);
         let ast::ExprKind::Int(literal) = &e.kind else {
@@ -241,7 +241,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The name and arguments of an action reference.
+    /// Name and arguments of an action reference.
     fn action_call<'a>(&mut self, e: &'a ast::Expr) -> Option<(&'a Ident, bool, &'a [Arg])> {
         match &e.kind {
             ast::ExprKind::Name(name, global) => Some((name, *global, [].as_slice())),
@@ -276,7 +276,7 @@ impl Checker<'_> {
         self.params_of(&self.program.actions[id.index()].params.clone())
     }
 
-    /// An action in the table's list: arguments for the parameters with a direction.
+    /// Checks an action in the table's list. It has arguments for the parameters with a direction.
     fn listed_action(&mut self, annotations: &[Annotation], e: &ast::Expr) -> Option<ActionRef> {
         let (name, global, args) = self.action_call(e)?;
         let action = self.find_action(name, global)?;
@@ -300,8 +300,8 @@ impl Checker<'_> {
         })
     }
 
-    /// A default action or the action of an entry: arguments for all parameters. `barred` is the annotation in the list
-    /// that forbids this use.
+    /// Checks a default action or the action of an entry. It has arguments for all parameters. `barred` is the
+    /// annotation in the list that forbids this use.
     fn chosen_action(&mut self, e: &ast::Expr, table: &Table, barred: &str) -> Option<ActionRef> {
         let (name, global, args) = self.action_call(e)?;
         let action = self.find_action(name, global)?;
@@ -321,7 +321,7 @@ impl Checker<'_> {
             self.error(e.span, message);
         }
         let params = self.action_params(action);
-        // Arguments bound in the list may be repeated here or left out.
+        // Arguments of the list may be repeated here or left out.
         let unbound: Vec<ParamDef> = params
             .iter()
             .filter(|p| p.direction == Direction::None)
@@ -345,7 +345,7 @@ impl Checker<'_> {
 
     fn entry(&mut self, entry: &Entry, table: &Table) -> Option<TableEntry> {
         let types: Vec<Type> = table.key.iter().map(|k| k.expr.ty.clone()).collect();
-        // `{a, b}` is what `(a, b)` is.
+        // `{a, b}` means the same as `(a, b)`.
         let keys = match &entry.keys[..] {
             [
                 ast::Expr {

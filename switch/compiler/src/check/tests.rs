@@ -1,4 +1,4 @@
-//! Types, names and values known when compiling, as the widths of a struct's fields show them.
+//! Types, names and compile-time values, tested through the widths of a struct's fields.
 
 use super::*;
 use crate::{
@@ -24,7 +24,7 @@ fn checked(text: &str) -> (Program, Diagnostics) {
     (program, reporter.finish(&map))
 }
 
-/// The types of the fields of the last struct.
+/// Types of the fields of the last struct.
 #[track_caller]
 fn fields(text: &str) -> Vec<String> {
     let (program, problems) = checked(text);
@@ -33,7 +33,7 @@ fn fields(text: &str) -> Vec<String> {
     last.fields.iter().map(|f| program.types.show(&f.ty)).collect()
 }
 
-/// The value of an expression, as a width.
+/// Value of an expression, read from a width.
 #[track_caller]
 fn value(declarations: &str, expression: &str) -> u32 {
     let fields = fields(&format!("{declarations} struct S {{ bit<({expression})> x; }}"));
@@ -44,7 +44,7 @@ fn value(declarations: &str, expression: &str) -> u32 {
         .unwrap()
 }
 
-/// The messages, with their places.
+/// Messages with their places.
 #[track_caller]
 fn fails(text: &str, expected: &[&str]) {
     let (_, problems) = checked(text);
@@ -404,7 +404,7 @@ fn parsers_need_a_start_and_go_to_states_that_exist() {
     );
 }
 
-/// An extern with an abstract method, and the array that it works on.
+/// An extern with an abstract method, and the array that the method uses.
 const CELLS: &str = "
 extern Cells<T, I> { Cells(bit<32> size); T read(in I index); }
 extern Change<T, I, U> {
@@ -414,7 +414,7 @@ extern Change<T, I, U> {
 }
 ";
 
-/// The type of the last instance.
+/// Type of the last instance.
 #[track_caller]
 fn instance(text: &str) -> String {
     let (program, problems) = checked(&format!("{CELLS}{text}"));

@@ -1,4 +1,4 @@
-//! Types as written to types.
+//! From types in the source to checked types.
 
 use std::rc::Rc;
 
@@ -15,12 +15,12 @@ use crate::{
     typed::types::{EnumDef, EnumId, FieldDef, NewTypeDef, NewTypeId, StructDef, StructId, Type, TypeVarId},
 };
 
-/// Widest type, in bits, as the data plane has it; and largest stack.
+/// Largest width of a type in bits, which is that of the data plane; also the largest size of a stack.
 pub(super) const MAX_WIDTH: u32 = 16_384;
 const MAX_STACK: u32 = 4096;
 /// Limit on structs and functions specialised from generic ones.
 pub(super) const MAX_SPECIALISED: usize = 1000;
-/// Limit on the fields of a type, with those of its fields: types that double each other grow without bound.
+/// Limit on the fields of a type, with all nested fields. Types that double each other grow without bound.
 const MAX_FIELDS: u64 = 100_000;
 
 impl Checker<'_> {
@@ -63,7 +63,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A size that must be known when compiling.
+    /// A width or size that must be known at compile time.
     fn width(&mut self, e: &Expr, least: u32, most: u32) -> Option<u32> {
         let value = self.expr(e, None);
         let Some(n) = value.as_int() else {
@@ -120,7 +120,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The struct that a generic one becomes with these type arguments.
+    /// Specialises a generic struct.
     pub(super) fn specialise(&mut self, template: usize, args: Vec<Type>, span: Span) -> Type {
         if let Some(id) = self.specialised.get(&(template, args.clone())) {
             return Type::Struct(*id);
@@ -145,7 +145,7 @@ impl Checker<'_> {
         }
         let count = self.specialised.keys().filter(|(t, _)| *t == template).count();
         let name: Symbol = format!("{}_{count}", decl.name.name).into();
-        // The fields see the top-level scope and the type parameters only.
+        // The fields see only the top-level scope and the type parameters.
         let inner = self.scopes.split_off(1);
         self.depth += 1;
         let ty = self.scoped(|c| {
@@ -351,7 +351,7 @@ impl Checker<'_> {
         params.iter().map(|p| declare(self, p)).collect()
     }
 
-    /// Index and type of a field, or an error that names the fields there are.
+    /// Index and type of a field; if it is unknown, an error that lists the fields.
     pub(super) fn field_of(&mut self, id: StructId, name: &Ident) -> Option<(usize, Type)> {
         let def = self.program.types.get(id);
         if let Some((index, field)) = def.field(&name.name) {
@@ -364,7 +364,7 @@ impl Checker<'_> {
     }
 }
 
-/// True if an annotation names a URI and a type of the control plane: `bit<N>`, its N alone, or `string`.
+/// True if an annotation has a URI and a type of the control plane: `bit<N>`, N alone, or `string`.
 fn is_translation(body: &AnnotationBody) -> bool {
     let AnnotationBody::Unstructured(tokens) = body else {
         return false;

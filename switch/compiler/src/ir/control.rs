@@ -1,28 +1,24 @@
-//! Statements, and the graphs that they become.
+//! Statements, and their control-flow graphs.
 
 use num_bigint::BigInt;
 
 use super::{Expr, FieldRef, HeaderRef};
 use crate::{source::Span, syntax::token::Symbol, typed::types::ActionId as SourceAction};
 
-/// An argument of a primitive.
 #[derive(Clone, Debug)]
 pub enum Arg {
     Value(Expr),
-    /// A field that is written.
+    /// A field to write.
     Target(FieldRef),
     Header(HeaderRef),
-    /// A header stack.
     Stack(usize),
-    /// A header union.
     Union(usize),
     UnionStack(usize),
-    /// Another named thing: kind (`register_array`, `calculation`, ...) and name.
+    /// Another named object: its kind (`register_array`, `calculation`, ...) and name.
     Named(&'static str, String),
-    /// A number without a width, such as a jump's target.
+    /// A number without a width, such as the target of a jump.
     Number(BigInt),
     Text(Symbol),
-    /// Several values.
     Values(Vec<Expr>),
 }
 
@@ -34,7 +30,7 @@ pub struct Primitive {
     pub span: Span,
 }
 
-/// The end of a block of statements, or the start of a loop.
+/// Label of a block of statements or of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Label(pub u32);
 
@@ -42,36 +38,35 @@ pub struct Label(pub u32);
 #[derive(Clone, Debug)]
 pub enum Stmt {
     Primitive(Primitive),
-    /// A decision.
     If(Expr, Vec<Stmt>, Vec<Stmt>, Span),
-    /// Statements that `Break` of the label leaves.
+    /// Statements with a label; `Break` with this label leaves them.
     Block(Label, Vec<Stmt>),
-    /// Statements repeated until a `Break` of an outer label.
+    /// Statements that repeat until a `Break` of an outer label.
     Loop(Vec<Stmt>, Span),
     /// Leaves the block with the label.
     Break(Label),
-    /// The application of a table, and what follows from its outcome.
+    /// The application of a table, and the statements after its outcome.
     Apply(usize, Outcome, Span),
     /// Ends the pipeline.
     Exit(Span),
 }
 
-/// Continuation after a table's application.
+/// Statements after a table.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// The same for all.
+    /// The same after every outcome.
     Any,
     HitMiss(Vec<Stmt>, Vec<Stmt>),
-    /// By action, then the code of the rest, for the last one.
+    /// Statements by action, and the statements after any other action.
     Action(Vec<(Vec<SourceAction>, Vec<Stmt>)>, Vec<Stmt>),
 }
 
-/// Thread of the chip that runs a control.
+/// Thread of the chip on which a control runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Gress {
     Ingress,
     Egress,
-    /// Runs next to ingress, at every change of a queue's length (T2NA).
+    /// Runs besides ingress, whenever the length of a queue changes (T2NA).
     Ghost,
 }
 
@@ -83,12 +78,11 @@ pub struct Pipeline {
     pub control: String,
     pub span: Span,
     pub first: Option<Node>,
-    /// Tables in it, as indexes, with what follows each.
+    /// Tables by index, and the node after each.
     pub tables: Vec<(usize, Next)>,
     pub conditions: Vec<Condition>,
 }
 
-/// A node of the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Node {
     /// A table, by its index in the program.
@@ -97,24 +91,22 @@ pub enum Node {
     Condition(usize),
 }
 
-/// Continuation after a table.
+/// Nodes after a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// The same for all.
+    /// The same after every outcome.
     Any(Option<Node>),
     HitMiss(Option<Node>, Option<Node>),
     /// By action, in the order of the table's actions.
     Action(Vec<Option<Node>>),
 }
 
-/// A decision in the graph.
 #[derive(Clone, Debug)]
 pub struct Condition {
-    /// Condition.
     pub expr: Expr,
-    /// Next node if it is true.
+    /// Node if it is true.
     pub yes: Option<Node>,
-    /// Next node if it is false.
+    /// Node if it is false.
     pub no: Option<Node>,
     pub span: Span,
 }

@@ -7,19 +7,16 @@ use crate::{
     syntax::ast::{BinaryOp, UnaryOp},
 };
 
-/// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ty {
     /// True or false; stored as one bit.
     Bool,
-    /// A number.
     Bits {
         /// Two's complement.
         signed: bool,
-        /// Width in bits.
         width: u32,
     },
-    /// Bits of a number known only at run time, at most this.
+    /// A number of bits known only at run time; at most this many.
     Varbit(u32),
 }
 
@@ -30,7 +27,6 @@ impl Ty {
         Ty::Bits { signed: false, width }
     }
 
-    /// Bits that it takes.
     #[must_use]
     pub fn width(self) -> u32 {
         match self {
@@ -49,9 +45,9 @@ impl Ty {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HeaderRef {
-    /// An instance, by index.
+    /// Index of an instance.
     Static(usize),
-    /// An element of a stack, by an index known only at run time.
+    /// An element of a stack at an index known only at run time.
     Element(usize, Box<Expr>),
     /// The next element of a stack.
     Next(usize),
@@ -59,11 +55,10 @@ pub enum HeaderRef {
     Last(usize),
 }
 
-/// A field of a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldRef {
     pub header: HeaderRef,
-    /// Index of the field in its type.
+    /// Index of the field in its header type.
     pub field: usize,
 }
 
@@ -84,21 +79,15 @@ pub enum ExprKind {
     Int(BigInt),
     Bool(bool),
     Field(FieldRef),
-    /// A parameter of the action.
     Param(usize),
-    /// Validity of a header.
     Valid(HeaderRef),
-    /// Validity of a union.
     ValidUnion(usize),
-    /// The index of the last extracted element of a stack.
+    /// Index of the last extracted element of a stack.
     LastIndex(usize),
-    /// Bits of the packet ahead: offset and width.
+    /// Bits ahead in the packet: offset and width.
     Lookahead(u32, u32),
-    /// An operator with one operand.
     Unary(UnaryOp, Box<Expr>),
-    /// An operator with two operands.
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
-    /// One of two values.
     Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
     /// A conversion to the type of this expression.
     Cast(Box<Expr>),
@@ -124,13 +113,12 @@ impl Expr {
         Expr::int(&BigInt::from(value), Ty::bit(width))
     }
 
-    /// True or false.
     #[must_use]
     pub fn bool(value: bool) -> Expr {
         Expr::new(ExprKind::Bool(value), Ty::Bool)
     }
 
-    /// The number, if known.
+    /// The number, if it is known at compile time.
     #[must_use]
     pub fn as_int(&self) -> Option<BigInt> {
         match &self.kind {
@@ -198,7 +186,7 @@ impl Expr {
         )
     }
 
-    /// The value as `ty`.
+    /// Converts the value to `ty`.
     #[must_use]
     pub fn cast(self, ty: Ty) -> Expr {
         if self.ty == ty {
@@ -233,13 +221,13 @@ impl Expr {
         Expr::binary(BinaryOp::And, self, other, Ty::Bool)
     }
 
-    /// Largest nesting depth of its JSON (`emit::json` writes it). Readers of JSON accept only some depth.
+    /// Nesting depth of its JSON (`emit::json` writes it). JSON readers limit the depth.
     #[must_use]
     pub fn nesting(&self) -> usize {
         match &self.kind {
             ExprKind::Int(_) | ExprKind::Bool(_) => 2,
             ExprKind::Param(_) => 4,
-            // An element of a stack is searched for by halving, which may take 12 decisions for 4096 elements.
+            // An element of a stack is found by binary search: up to 12 decisions for 4096 elements.
             ExprKind::Field(FieldRef {
                 header: HeaderRef::Element(_, index),
                 ..
@@ -261,7 +249,7 @@ impl Expr {
         }
     }
 
-    /// `left op right` for all of `list`, which may be in any order: nested as little as possible.
+    /// `left op right` over all of `list`, nested as little as possible. The order of `list` must not matter.
     #[must_use]
     pub fn joined(op: BinaryOp, mut list: Vec<Expr>, none: bool) -> Expr {
         while list.len() > 1 {
@@ -278,7 +266,7 @@ impl Expr {
         list.pop().unwrap_or(Expr::bool(none))
     }
 
-    /// Every header and field that it reads.
+    /// Calls `visit` for every header and field that the expression reads.
     pub fn visit_fields(&self, visit: &mut impl FnMut(&HeaderRef, Option<usize>)) {
         match &self.kind {
             ExprKind::Field(f) => {

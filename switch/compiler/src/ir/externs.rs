@@ -23,26 +23,26 @@ pub struct Meter {
     pub unit: Unit,
     /// Number of cells; 0 if it is direct.
     pub size: u64,
-    /// True if it has a cell for each entry of a table.
+    /// True if it has one cell for each entry of a table.
     pub direct: bool,
-    /// Index of that table.
+    /// Table of a direct one, by index.
     pub table: Option<usize>,
     /// Field for the result of a direct meter.
     pub result: Option<FieldRef>,
-    /// The numbers of green, yellow and red; `None` if they are BMv2's.
+    /// Numbers of green, yellow and red; `None` for those of BMv2.
     pub colours: Option<[u64; 3]>,
     pub index: Type,
     pub annotations: Annotations,
     pub span: Span,
 }
 
-/// Use of the average of a filter's samples on the chip.
+/// Use of a filter's average on the chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FilterUse {
-    /// Returns it. Time constants in ns, while it rises and while it falls; the result is shifted right.
+    /// Returns the average. Time constants are in ns, while it rises and while it falls; the result is shifted right.
     LowPass { gain: u64, decay: u64, scale_down: u64 },
-    /// Decides whether to drop: never up to `min`, always above `max`, in between up to `probability` percent. The time
-    /// constant is in ns.
+    /// Decides to drop or not: never up to `min`, always above `max`, in between with up to `probability` percent. The
+    /// time constant is in ns.
     Red {
         time: u64,
         min: u64,
@@ -58,11 +58,10 @@ pub enum FilterUse {
 pub struct Filter {
     pub name: String,
     pub of: FilterUse,
-    /// Number of cells; of a direct one that of its table's entries.
+    /// Number of cells; for a direct filter, the number of entries of its table.
     pub size: u64,
-    /// True if it has a cell for each entry of a table.
+    /// True if it has one cell for each entry of a table.
     pub direct: bool,
-    /// Type of its samples.
     pub sample: Ty,
     pub span: Span,
 }
@@ -78,28 +77,27 @@ pub struct Register {
     pub ty: Type,
     /// Initial value of every cell.
     pub initial: BigInt,
-    /// True if it has a cell for each entry of a table.
+    /// True if it has one cell for each entry of a table.
     pub direct: bool,
     pub annotations: Annotations,
     pub span: Span,
 }
 
-/// A program of a stateful ALU: what one access does to a cell. The primitive `execute_register_action` has the
-/// arguments `Named("register_action", name)`, `Value(index)` and a `Target` for each result that is used.
+/// A program of a stateful ALU: the work of one access to a cell. The primitive `execute_register_action` has the
+/// arguments `Named("register_action", name)`, `Value(index)`, and a `Target` for each used result.
 #[derive(Clone, Debug)]
 pub struct RegisterAction {
     pub name: String,
-    /// The register, as index.
+    /// Index of the register.
     pub register: usize,
-    /// Code, on `value` and `results`.
+    /// Statements on `value` and `results`.
     pub body: Vec<Stmt>,
-    /// The fields of the cell, the one in the high bits first.
+    /// Fields of the cell; the first one has the high bits.
     pub value: Vec<FieldRef>,
-    /// Results of the access.
     pub results: Vec<FieldRef>,
-    /// Field for the cell's index.
+    /// Field for the index of the cell.
     pub index: FieldRef,
-    /// All of it for a switch without such an ALU: reads the cell, does what it does, and writes the cell.
+    /// The whole access in primitives, for a switch without such an ALU: read the cell, run the body, write the cell.
     pub code: Vec<Primitive>,
     pub span: Span,
 }
@@ -112,11 +110,11 @@ pub struct Profile {
     pub size: u64,
     /// Algorithm and inputs of a selector.
     pub selector: Option<(String, Vec<FieldRef>)>,
-    /// Largest group.
+    /// Size of the largest group.
     pub max_group: u64,
     pub annotations: Annotations,
     pub span: Span,
-    /// The tables that use it, as indexes.
+    /// Tables that use it, by index.
     pub tables: Vec<usize>,
 }
 
@@ -126,14 +124,14 @@ pub struct Calculation {
     pub name: String,
     pub algorithm: String,
     pub input: Vec<Expr>,
-    /// True if the payload follows.
+    /// True if the payload is also an input.
     pub payload: bool,
-    /// Polynomial of a CRC that the program defines.
+    /// Polynomial of a CRC, if the program defines it.
     pub parameters: Option<Polynomial>,
     pub span: Span,
 }
 
-/// A CRC: its polynomial and how it is applied.
+/// A CRC: its polynomial and parameters.
 #[derive(Clone, Debug)]
 pub struct Polynomial {
     /// Width in bits.
@@ -142,7 +140,7 @@ pub struct Polynomial {
     pub reversed: bool,
     pub msb: bool,
     pub extended: bool,
-    /// Bits of the result that are wanted.
+    /// Number of bits of the result to use.
     pub output_width: u32,
     pub init: BigInt,
     pub xor: BigInt,
@@ -151,29 +149,27 @@ pub struct Polynomial {
 /// A checksum that is verified or updated.
 #[derive(Clone, Debug)]
 pub struct Checksum {
-    /// The field that holds it.
+    /// Field with the checksum.
     pub target: FieldRef,
     /// Index of its calculation.
     pub calculation: usize,
-    /// Verified in the parser, otherwise updated by the deparser.
+    /// True if the parser verifies it, false if the deparser updates it.
     pub verify: bool,
-    /// Condition of its execution.
     pub condition: Expr,
     pub span: Span,
 }
 
-/// Fields kept by clone, resubmit, recirculate; or sent by a digest.
+/// Fields preserved by clone, resubmit and recirculate, or sent in a digest.
 #[derive(Clone, Debug)]
 pub struct FieldList {
     pub name: String,
     pub id: u32,
     pub fields: Vec<Expr>,
-    /// For a digest, the type of the message, and its place.
+    /// Type of the message, and its place, for a digest.
     pub digest: Option<Type>,
     pub span: Span,
 }
 
-/// A parser value set.
 #[derive(Clone, Debug)]
 pub struct ValueSet {
     pub name: String,

@@ -1,5 +1,5 @@
-//! The program for one architecture: storage is flat (header instances with fields), parsers and controls
-//! are inlined, tables and externs are instances with their full names.
+//! The lowered program for one architecture. Storage is flat (header instances with fields), parsers and controls are
+//! inlined, and tables and externs are instances with full names.
 
 mod control;
 pub mod expr;
@@ -22,7 +22,7 @@ pub use table::{Action, ActionCall, ActionParam, Entry, Key, Match, Table, VALID
 
 use crate::{arch::Arch, typed::tree::Annotations};
 
-/// The primitive that executes a register action.
+/// Name of the primitive that executes a register action.
 pub const EXECUTE_REGISTER_ACTION: &str = "execute_register_action";
 
 #[derive(Default)]
@@ -30,11 +30,8 @@ pub struct Ir {
     /// Architecture of the program.
     pub arch: Arch,
     pub header_types: Vec<HeaderType>,
-    /// Header instances.
     pub headers: Vec<Header>,
-    /// Header stacks.
     pub stacks: Vec<Stack>,
-    /// Header unions.
     pub unions: Vec<Union>,
     pub union_stacks: Vec<UnionStack>,
     pub actions: Vec<Action>,
@@ -56,20 +53,20 @@ pub struct Ir {
     pub parsers: Vec<Parser>,
     pub deparsers: Vec<Deparser>,
     pub pipelines: Vec<Pipeline>,
-    /// The same statements before they become graphs: what is placed into the stages of the chip.
+    /// Statements of the pipelines before they become graphs; these are placed into stages.
     pub bodies: Vec<(Gress, Vec<Stmt>)>,
-    /// Blocks in them that are actions which a control calls itself.
+    /// Blocks of statements that are actions called directly by a control.
     pub calls: HashSet<Label>,
-    /// Actions and tables that the control plane may know, in the order of their declaration.
+    /// Actions and tables visible to the control plane, in order of declaration.
     pub listed_actions: Vec<usize>,
     pub listed_tables: Vec<usize>,
     /// True if a control calls an extern function; p4c notes this in P4Info.
     pub calls_functions: bool,
-    /// True if it declares counters, meters, registers or action profiles; p4c notes this too.
+    /// True if the program declares counters, meters, registers or action profiles; p4c notes this in P4Info.
     pub declares_externs: bool,
     /// Names of standard metadata fields in BMv2 (`@alias`) and in the program.
     pub standard_aliases: Vec<(String, String)>,
-    /// Header types for packets to and from the controller.
+    /// Header types of packets to and from the controller.
     pub controller_headers: Vec<(String, crate::typed::types::StructId)>,
 }
 
@@ -80,7 +77,7 @@ impl Ir {
         &self.header_types[self.header_type(&r.header)].fields[r.field]
     }
 
-    /// Every header and field that is read in a pipeline.
+    /// Calls `visit` for every header and field that a pipeline reads.
     pub fn visit_reads(&self, visit: &mut impl FnMut(&HeaderRef, Option<usize>)) {
         let actions = self.actions.iter().map(|a| &a.code);
         let codes = actions.chain(self.register_actions.iter().map(|a| &a.code));
@@ -99,7 +96,7 @@ impl Ir {
         }
     }
 
-    /// Type of a header, as index.
+    /// Index of a header's type.
     #[must_use]
     pub fn header_type(&self, r: &HeaderRef) -> usize {
         match r {
@@ -109,7 +106,7 @@ impl Ir {
     }
 }
 
-/// Annotations of something made by the compiler.
+/// Annotations of an object made by the compiler.
 #[must_use]
 pub fn no_annotations() -> Annotations {
     Rc::new([])

@@ -15,30 +15,27 @@ pub enum ParserOp {
     Set(FieldRef, Expr),
     /// Goes to reject with the error unless the condition holds.
     Verify(Expr, Expr),
-    /// Moves on by a number of bits.
+    /// Skips a number of bits.
     Advance(Expr),
     /// Any other operation.
     Primitive(Primitive),
 }
 
-/// Case of a transition.
 #[derive(Clone, Debug)]
 pub enum Case {
-    /// All keys, joined with each padded to bytes; and a mask.
+    /// All keys joined, each padded to whole bytes; and a mask.
     Value(BigInt, Option<BigInt>),
     ValueSet(usize),
-    /// Anything.
+    /// Any key.
     Default,
 }
 
 #[derive(Clone, Debug)]
 pub struct ParserState {
     pub name: String,
-    /// Operations.
     pub ops: Vec<ParserOp>,
-    /// Key of the transition.
     pub key: Vec<Expr>,
-    /// Next states; `None` is accept.
+    /// Cases with their next states; `None` is accept.
     pub transitions: Vec<(Case, Option<usize>)>,
     pub span: Span,
 }
@@ -48,19 +45,18 @@ pub struct ParserState {
 pub struct Parser {
     pub name: &'static str,
     pub states: Vec<ParserState>,
-    /// Index of the first state.
     pub start: usize,
-    /// True if a control reads the parser's error, so a packet with an error is not dropped (TNA).
+    /// True if a control reads the parser error; then packets with an error are not dropped (TNA).
     pub errors_read: bool,
 }
 
-/// A deparser: headers put in front of the payload.
+/// A deparser: the headers in front of the payload.
 #[derive(Clone, Debug)]
 pub struct Deparser {
     pub name: &'static str,
-    /// The headers, in order, as indexes.
+    /// Indexes of the headers in order.
     pub order: Vec<usize>,
-    /// Operations at the start.
+    /// Operations before the headers are emitted.
     pub primitives: Vec<Primitive>,
     pub span: Span,
 }

@@ -1,10 +1,9 @@
-//! Headers and fields: all that is stored.
+//! Headers and fields: the storage of a program.
 
-/// A field of a header type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
     pub name: String,
-    /// Width in bits; the largest one for a varbit.
+    /// Width in bits; the maximum for a varbit.
     pub width: u32,
     /// Two's complement.
     pub signed: bool,
@@ -18,7 +17,7 @@ pub struct HeaderType {
     pub fields: Vec<Field>,
 }
 
-/// An instance of a header, or of metadata.
+/// An instance of a header or of metadata.
 #[derive(Clone, Debug)]
 pub struct Header {
     pub name: String,
@@ -28,22 +27,20 @@ pub struct Header {
     pub metadata: bool,
 }
 
-/// A header stack.
 #[derive(Clone, Debug)]
 pub struct Stack {
     pub name: String,
-    /// The type of its elements, as index.
+    /// Index of the header type of its elements.
     pub ty: usize,
     /// Indexes of its elements, which are headers.
     pub elements: Vec<usize>,
 }
 
-/// A header union.
 #[derive(Clone, Debug)]
 pub struct Union {
     pub name: String,
     pub type_name: String,
-    /// Name, and header index, of each member.
+    /// Name and header index of each member.
     pub members: Vec<(String, usize)>,
 }
 

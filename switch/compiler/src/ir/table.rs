@@ -12,13 +12,12 @@ use crate::{
     },
 };
 
-/// A parameter of an action that comes with the entry.
+/// A parameter of an action whose value comes from an entry.
 #[derive(Clone, Debug)]
 pub struct ActionParam {
     pub name: Symbol,
     /// Type in the source.
     pub ty: Type,
-    /// Width in bits.
     pub width: u32,
     pub annotations: Annotations,
 }
@@ -29,26 +28,22 @@ pub struct Action {
     pub params: Vec<ActionParam>,
     pub code: Vec<Primitive>,
     pub annotations: Annotations,
-    /// The action in the source; `None` for one made by the compiler.
+    /// Action in the source; `None` if the compiler made it.
     pub source: Option<SourceAction>,
     pub span: Span,
 }
 
-/// Field index that stands for the validity of a key's header.
+/// Field index that means the validity of the header.
 pub const VALIDITY: usize = usize::MAX;
 
-/// Key field of a table.
 #[derive(Clone, Debug)]
 pub struct Key {
     /// Name for the control plane.
     pub name: String,
-    /// The field looked up, or a header's `VALIDITY`.
+    /// The field to look up, or the `VALIDITY` of a header.
     pub target: FieldRef,
-    /// Width in bits.
     pub width: u32,
-    /// The match kind.
     pub kind: Symbol,
-    /// The mask that is applied first.
     pub mask: Option<BigInt>,
     /// Type in the source.
     pub ty: Type,
@@ -56,7 +51,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// Value that the table looks up.
+    /// Value to look up.
     pub fn looked_up(&self) -> Expr {
         if self.target.field == VALIDITY {
             return Expr::new(ExprKind::Valid(self.target.header.clone()), Ty::Bool);
@@ -65,10 +60,10 @@ impl Key {
     }
 }
 
-/// A reference to an action with its values.
+/// An action with values for its parameters.
 #[derive(Clone, Debug)]
 pub struct ActionCall {
-    /// The action, as index.
+    /// Index of the action.
     pub action: usize,
     /// The value of each parameter.
     pub values: Vec<BigInt>,
@@ -86,14 +81,13 @@ pub enum Match {
     Range(BigInt, BigInt),
 }
 
-/// An entry given in the program.
+/// An entry declared in the program.
 #[derive(Clone, Debug)]
 pub struct Entry {
     pub matches: Vec<Match>,
 
-    /// Action.
     pub call: ActionCall,
-    /// Rank: the entry with 1 is tried first.
+    /// Rank: the entry with rank 1 is tried first.
     pub order: u32,
 
     pub span: Span,
@@ -103,23 +97,22 @@ pub struct Entry {
 pub struct Table {
     pub name: String,
     pub keys: Vec<Key>,
-    /// Indexes of its actions, with the annotations of the list.
+    /// Indexes of its actions, with the annotations in its list.
     pub actions: Vec<(usize, Annotations)>,
     /// Action on a miss.
     pub default: ActionCall,
-    /// True if the control plane may not change it.
+    /// True if the control plane may not change the default action.
     pub const_default: bool,
-    /// Entries given in the program.
+    /// Entries declared in the program.
     pub entries: Option<Vec<Entry>>,
-    /// True if they are `const`.
     pub const_entries: bool,
-    /// Number of entries it holds.
+    /// Largest number of entries.
     pub size: u64,
     /// Index of its direct counter.
     pub counter: Option<usize>,
     /// Index of its direct meter.
     pub meter: Option<usize>,
-    /// The registers and filters with a cell for each entry, as indexes, and where the entry's cell is put.
+    /// Indexes of the registers and filters with one cell for each entry, and the field for the cell of an entry.
     pub registers: Vec<usize>,
     pub filters: Vec<usize>,
     pub cell: Option<FieldRef>,
@@ -128,7 +121,7 @@ pub struct Table {
     /// True if entries age.
     pub timeout: bool,
     pub annotations: Annotations,
-    /// Made by the compiler, unknown to the control plane.
+    /// True if the compiler made it; the control plane does not see it.
     pub hidden: bool,
     pub span: Span,
 }

@@ -1,4 +1,4 @@
-//! Assignment, comparison and validity of values of any type.
+//! Assignment, comparison and validity for values of any type.
 
 use num_bigint::BigInt;
 
@@ -89,14 +89,14 @@ impl Lowerer<'_> {
         });
     }
 
-    /// A primitive that takes nothing but a header.
+    /// A primitive whose only argument is a header.
     pub(super) fn on_header(&mut self, op: &'static str, header: &HeaderRef, span: Span, out: &mut Vec<Stmt>) {
         self.each_element(header, span, out, &mut |_, header, out| {
             Self::push(out, op, vec![Arg::Header(header)], span);
         });
     }
 
-    /// Code for an element of a stack whose index is known only at run time: a decision for each element, because BMv2
+    /// Code for an element of a stack at an index known only at run time: one decision for each element, because BMv2
     /// stops at an index beyond the end. Other headers are used directly.
     fn each_element(
         &mut self,
@@ -120,7 +120,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Decides between elements `first` and on by halving, so that decisions are not nested deeply.
+    /// Finds an element by binary search from element `first` on, so decisions are not nested deeply.
     fn search(
         &mut self,
         elements: &[usize],
@@ -152,7 +152,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The values, copied to new variables if writing one part would change another value (as in `{a, b} = {b, a}`).
+    /// The values, saved in new variables if writing one part would change another value (as in `{a, b} = {b, a}`).
     fn saved_if_read(&mut self, parts: &[Loc], values: Vec<Value>, span: Span, out: &mut Vec<Stmt>) -> Vec<Value> {
         let clash = parts.len() > 1
             && parts.iter().enumerate().any(|(i, part)| {
@@ -168,7 +168,7 @@ impl Lowerer<'_> {
         values.into_iter().map(|v| self.saved(v, span, out)).collect()
     }
 
-    /// The value in new variables, so that later writes do not change it. Headers stay where they are.
+    /// The value, saved in new variables, so that later writes do not change it. Headers stay in place.
     pub(super) fn saved(&mut self, value: Value, span: Span, out: &mut Vec<Stmt>) -> Value {
         match value {
             Value::Scalar(e) if !e.is_known() && !matches!(e.kind, ExprKind::Param(_)) => {
@@ -181,7 +181,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Makes every header in a place invalid.
+    /// Makes every header of a place invalid.
     pub(super) fn invalidate(&mut self, loc: &Loc, span: Span, out: &mut Vec<Stmt>) {
         match loc {
             Loc::Header(header, _) => self.on_header("remove_header", header, span, out),
@@ -264,7 +264,7 @@ impl Lowerer<'_> {
     }
 }
 
-/// `index < limit`; `None` if an index of its width always is.
+/// `index < limit`; `None` if every index of this width is smaller.
 fn below(index: &Expr, limit: usize) -> Option<Expr> {
     let most = (BigInt::from(1) << index.ty.width()) - 1;
     let limit = BigInt::from(limit);
@@ -298,7 +298,7 @@ fn merge_slice(field: &FieldRef, ty: Ty, high: u32, low: u32, value: Expr) -> Ex
     merged.cast(ty)
 }
 
-/// A primitive's argument for a target that must be a whole field.
+/// Argument for a target that must be a whole field.
 pub(super) fn target(loc: &Loc) -> Option<ir::FieldRef> {
     match loc {
         Loc::Field(field, _) => Some(field.clone()),

@@ -1,5 +1,5 @@
-//! Inlining of functions, actions and sub-controls: parameters are bound to the places of their arguments where that
-//! means the same as copying in and out (specification section 6.8), and to new variables where it does not.
+//! Inlining of functions, actions and sub-controls. A parameter is bound to the place of its argument if that has the
+//! same result as copying in and out (specification section 6.8), and otherwise to a new variable.
 
 use super::{
     FrameRef, Lowerer, Object, ReturnTo,
@@ -15,13 +15,13 @@ use crate::{
     },
 };
 
-/// An argument, evaluated in the caller.
+/// An argument after its evaluation in the caller.
 struct Bound {
     var: VarId,
     value: Value,
-    /// Destination of the result after the call.
+    /// Result and its destination, copied after the call.
     copy_out: Option<(Loc, Loc)>,
-    /// Headers to be made invalid first.
+    /// Headers to make invalid before the call.
     clear: Option<Loc>,
 }
 
@@ -44,8 +44,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Evaluates arguments in order. An action sees the variables of the control around it, so what it does may change
-    /// an argument behind its parameter: `copy` says that every argument is copied.
+    /// Evaluates arguments in order. An action sees the variables of the control around it, so its body may change an
+    /// argument while its parameter is in use. With `copy`, every argument is copied.
     fn bind(
         &mut self,
         params: &[VarId],
@@ -149,7 +149,7 @@ impl Lowerer<'_> {
         Bound::new(var, Value::Place(copy))
     }
 
-    /// Gives the parameters their values in a frame; returns what is to be copied out at the end.
+    /// Stores the arguments in the parameters of a frame. Returns the copies to make at the end.
     fn set_parameters(
         &mut self,
         bound: Vec<Bound>,
@@ -168,7 +168,7 @@ impl Lowerer<'_> {
         copy_outs
     }
 
-    /// Gives the parameters their values, runs `body`, and copies results out.
+    /// Stores the arguments, runs `body`, and copies the results out.
     fn with_bound(
         &mut self,
         bound: Vec<Bound>,
@@ -185,7 +185,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Lowers a body that may return, to a block, whose label it tells.
+    /// Lowers a body that may return. Returns the label of the block that `return` leaves.
     pub(super) fn returning(
         &mut self,
         result: Option<Loc>,
@@ -213,7 +213,7 @@ impl Lowerer<'_> {
         let function = &self.program.functions[id.index()];
         let frame = self.frame.clone();
         let bound = self.bind(&function.params, args, false, span, out);
-        // `return e;` alone needs no variable for the result.
+        // A single `return e;` needs no variable for the result.
         if let [
             tree::Stmt {
                 kind: StmtKind::Return(Some(e)),
@@ -286,7 +286,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Locals and body of a control, with its parameters bound.
+    /// Lowers locals and body of a control with bound parameters.
     pub(super) fn control_body(&mut self, id: crate::typed::types::ControlId, out: &mut Vec<Stmt>) {
         let control = &self.program.controls[id.index()];
         for local in &control.locals {
@@ -298,7 +298,7 @@ impl Lowerer<'_> {
         self.returning(None, out, |l, out| l.block(body, out));
     }
 
-    /// Binds the parameters of a parser that is applied in another; its states are added later.
+    /// Binds the parameters of a sub-parser; its states are added later.
     pub(super) fn bind_parser(
         &mut self,
         params: &[VarId],

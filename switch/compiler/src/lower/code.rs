@@ -1,4 +1,4 @@
-//! Statements to the code of an action: decisions become jumps.
+//! Turns statements into the code of an action: decisions become jumps.
 
 use std::collections::HashMap;
 
@@ -10,17 +10,17 @@ use crate::{
     source::Span,
 };
 
-/// Code with jumps to labels that are not placed yet.
+/// Code with jumps to labels that have no place yet.
 #[derive(Default)]
 struct Code {
     list: Vec<Primitive>,
-    /// Jumps whose target is a label.
+    /// Jumps to labels.
     pending: Vec<(usize, Label)>,
     placed: HashMap<Label, usize>,
 }
 
 impl Lowerer<'_> {
-    /// The code of an action. Tables cannot be applied in it.
+    /// Code of an action. It cannot apply tables.
     pub(super) fn action_code(&mut self, stmts: &[Stmt], span: Span) -> Vec<Primitive> {
         let mut code = Code::default();
         let end = self.label();

@@ -40,7 +40,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// A header that is emitted twice appears twice on the switch too. That is a mistake of the program.
+    /// Warns if a header is emitted twice: the switch emits it twice too, so this is a mistake of the program.
     pub(super) fn check_emitted(&mut self) {
         for deparser in &self.ir.deparsers {
             let mut seen = std::collections::HashSet::new();

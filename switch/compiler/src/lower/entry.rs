@@ -1,4 +1,4 @@
-//! Entries that the program gives a table.
+//! Table entries declared in the program.
 
 use std::rc::Rc;
 

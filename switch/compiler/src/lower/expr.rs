@@ -16,8 +16,8 @@ use crate::{
     },
 };
 
-/// Deepest nesting of an expression in the JSON. Its readers take 128 levels, of which what is around an expression and
-/// the operation that uses it need some.
+/// Deepest nesting of an expression in the JSON. JSON readers accept 128 levels; the operation around an expression
+/// needs some of them.
 const MAX_NESTING: usize = 96;
 
 impl Lowerer<'_> {
@@ -26,7 +26,7 @@ impl Lowerer<'_> {
         self.value(e, out).scalar()
     }
 
-    /// An integer that is known when compiling, perhaps through a constructor's parameter.
+    /// An integer known at compile time, perhaps through a constructor's parameter.
     pub(super) fn known(&mut self, e: &tree::Expr, what: &str) -> Option<BigInt> {
         let mut out = Vec::new();
         let value = self.value(e, &mut out);
@@ -40,7 +40,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The value of an expression. Statements that it needs go to `out` first; what would nest too deeply goes to
+    /// Value of an expression. Its statements are added to `out`. An expression that would nest too deeply is stored in
     /// variables there.
     pub(super) fn value(&mut self, e: &tree::Expr, out: &mut Vec<Stmt>) -> Value {
         if !self.spend(e.span, 1) {
@@ -114,7 +114,7 @@ impl Lowerer<'_> {
         bound.map_or_else(|| self.variable_loc(id).read(), Value::read)
     }
 
-    /// The place of a variable, made when it is first used.
+    /// Place of a variable, created at its first use.
     pub(super) fn variable_loc(&mut self, id: VarId) -> Loc {
         let bound = self.frame.borrow().vars.get(&id).cloned();
         if let Some(Value::Place(loc)) = bound {
@@ -143,7 +143,7 @@ impl Lowerer<'_> {
         if let Some(object) = known {
             return object;
         }
-        // An instance without a name: made where it is used.
+        // An anonymous instance is created where it is used.
         let path = self.path();
         let object = self.instantiate(id, &path);
         self.frame.borrow_mut().objects.insert(id, object.clone());
@@ -203,7 +203,7 @@ impl Lowerer<'_> {
             ExprKind::Field(base, index) => {
                 let base = self.place(base, out);
                 if matches!(base, Loc::Nowhere) {
-                    // A part of an 'in' parameter that stands for several places.
+                    // A part of an 'in' parameter that is bound to several places.
                     return match self.value(e, out) {
                         Value::Place(loc) => loc,
                         _ => Loc::Nowhere,
@@ -220,7 +220,7 @@ impl Lowerer<'_> {
                     K::Field(field) => matches!(field.header, HeaderRef::Static(_)),
                     _ => false,
                 };
-                // It is compared with several numbers.
+                // The index is compared with several numbers.
                 let index = if simple {
                     index
                 } else {
@@ -318,7 +318,7 @@ impl Lowerer<'_> {
         })
     }
 
-    /// `a && b` where evaluating `b` does something: only if `a` is true.
+    /// `a && b` if evaluating `b` has effects: `b` is evaluated only if `a` is true.
     fn short_circuit(
         &mut self,
         op: BinaryOp,
@@ -420,7 +420,7 @@ impl Lowerer<'_> {
     ) -> Value {
         let place = self.place(object, out);
         if matches!(place, Loc::Nowhere) {
-            // The field of a value that was never stored.
+            // A field of a value that was never stored.
             return if builtin == Builtin::IsValid {
                 Value::Scalar(Expr::bool(false))
             } else {

@@ -1,7 +1,8 @@
-//! Statements of ingress and egress to a graph of tables and conditions.
+//! Turns the statements of ingress and egress into a graph of tables and conditions.
 //!
-//! BMv2 executes nothing between tables, so statements become actions of hidden tables, as in p4c's output. All that
-//! needs no table is put in one action, decisions included: a hidden table costs a lookup, a jump costs nothing.
+//! BMv2 executes nothing between tables. So statements become actions of hidden tables, as in p4c's output. All
+//! statements between two tables form one action, with their decisions: a hidden table costs a lookup, a jump costs
+//! nothing.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,15 +13,15 @@ use crate::{
     typed::types::ActionId,
 };
 
-/// Next node after a place in the graph.
+/// Node that follows a place in the graph.
 type Follow = Option<Node>;
 
-/// The same statements with blocks that nothing leaves early opened, and what can never run removed.
+/// The same statements without blocks that no statement leaves early, and without unreachable code.
 pub(super) fn flattened(stmts: Vec<Stmt>) -> Vec<Stmt> {
     flattened_but(stmts, &HashSet::new())
 }
 
-/// The same, but blocks with the labels `kept` stay.
+/// The same, but blocks with labels in `kept` stay.
 pub(super) fn flattened_but(stmts: Vec<Stmt>, kept: &HashSet<Label>) -> Vec<Stmt> {
     let flattened = |stmts| flattened_but(stmts, kept);
     let mut out = Vec::new();
@@ -28,7 +29,7 @@ pub(super) fn flattened_but(stmts: Vec<Stmt>, kept: &HashSet<Label>) -> Vec<Stmt
         match stmt {
             Stmt::Block(label, inner) => {
                 let mut inner = flattened(inner);
-                // Leaving a block at its very end is what happens anyway.
+                // A break at the end of its block has no effect.
                 while matches!(inner.last(), Some(Stmt::Break(l)) if *l == label) {
                     inner.pop();
                 }
@@ -104,7 +105,7 @@ fn leaves(stmts: &[Stmt], label: Label) -> bool {
     any(stmts, &mut |s| matches!(s, Stmt::Break(l) if *l == label))
 }
 
-/// True if a statement can be part of an action: no tables, and no jump out of it.
+/// True if a statement can be part of an action: it applies no table and does not jump out.
 fn fits_action(stmt: &Stmt) -> bool {
     let one = std::slice::from_ref(stmt);
     let mut own = HashSet::new();
@@ -121,11 +122,11 @@ fn fits_action(stmt: &Stmt) -> bool {
     })
 }
 
-/// The graph while it is made.
+/// A graph under construction.
 #[derive(Default)]
 struct Graph {
     pipeline: Pipeline,
-    /// Next node after each block that can be left.
+    /// Node after each block that can be left.
     labels: HashMap<Label, Follow>,
     loops: usize,
 }
@@ -135,7 +136,7 @@ impl Lowerer<'_> {
         let mut graph = Graph::default();
         let stmts = flattened(stmts);
         graph.pipeline.first = self.sequence(&stmts, None, &mut graph);
-        // Made from the end; listed from the start.
+        // The graph is built from its end, but listed from its start.
         graph.pipeline.tables.reverse();
         let last = graph.pipeline.conditions.len();
         graph.pipeline.conditions.reverse();
@@ -162,7 +163,7 @@ impl Lowerer<'_> {
         graph.pipeline
     }
 
-    /// The first node of some statements, after which `next` follows.
+    /// First node of statements that continue at `next`.
     fn sequence(&mut self, stmts: &[Stmt], next: Follow, graph: &mut Graph) -> Follow {
         let mut next = next;
         let mut end = stmts.len();
@@ -259,7 +260,7 @@ impl Lowerer<'_> {
         Some(Node::Table(table))
     }
 
-    /// A table without key whose action does all of `stmts`.
+    /// A table without a key, whose action runs all of `stmts`.
     fn hidden(&mut self, stmts: &[Stmt], next: Follow, graph: &mut Graph) -> Follow {
         let span = stmts.iter().find_map(place).unwrap_or_default();
         let code = self.action_code(stmts, span);
@@ -348,7 +349,7 @@ mod tests {
         Stmt::If(condition, yes, no, Span::default())
     }
 
-    /// The statements as text.
+    /// Statements as text.
     fn show(stmts: &[Stmt]) -> String {
         let one = |stmt: &Stmt| match stmt {
             Stmt::Primitive(p) => p.op.to_owned(),

@@ -1,4 +1,4 @@
-//! Instances: their full names, and the cells of counters, meters, registers, action profiles.
+//! Instances: full names, and sizes of counters, meters, registers and action profiles.
 
 use num_bigint::BigInt;
 
@@ -15,22 +15,22 @@ use crate::{
 
 /// Largest array of counters, meters or registers, in cells.
 const MAX_CELLS: u64 = 1 << 32;
-/// Words of 64 bits that registers and counters may take together (512 MiB), and cells of all meters. The switch gives a
-/// program no more.
+/// Most words of 64 bits for all registers and counters together (512 MiB), and most cells for all meters. The switch
+/// gives a program no more.
 const MAX_WORDS: u64 = 1 << 26;
 const MAX_METERS: u64 = 1 << 22;
-/// Largest group of an action selector, unless `@max_group_size` says otherwise.
+/// Default size of the largest group of an action selector; `@max_group_size` changes it.
 const DEFAULT_GROUP: u64 = 0;
 
 impl Lowerer<'_> {
-    /// Makes an instance and all that it contains. `path` is the full name of what it is declared in.
+    /// Makes an instance, and all instances in it. `path` is the full name of the object around it.
     pub(super) fn instantiate(&mut self, id: InstanceId, path: &str) -> Object {
         let instance = &self.program.instances[id.index()];
         let name = self.full_name(path, &instance.name, &instance.annotations);
         self.instantiate_named(id, name)
     }
 
-    /// The same with its full name.
+    /// The same with a full name.
     pub(super) fn instantiate_named(&mut self, id: InstanceId, name: String) -> Object {
         let instance = &self.program.instances[id.index()];
         let made = self.deeper(instance.span, |l| match &instance.maker {
@@ -102,7 +102,7 @@ impl Lowerer<'_> {
         self.frame.borrow_mut().value_sets.insert(id, index);
     }
 
-    /// Refuses registers, counters and meters that take more memory than the switch gives them.
+    /// Refuses registers, counters and meters that together need more memory than the switch has for them.
     pub(super) fn check_memory(&mut self) {
         let indirect = |counter: &&Meter| !counter.direct;
         let registers = self.ir.registers.iter();
@@ -138,7 +138,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The member of an enum that a constructor's argument is.
+    /// The enum member in a constructor's argument.
     fn member_arg(&mut self, instance: &Instance, at: usize) -> Option<usize> {
         let arg = instance.args.get(at)?.as_ref()?;
         if let ExprKind::Member(index) = arg.kind {
@@ -199,7 +199,7 @@ impl Lowerer<'_> {
         Object::Register(self.ir.registers.len() - 1)
     }
 
-    /// An action profile, or a selector with its algorithm. The size is argument `size` of the constructor.
+    /// An action profile, or a selector with its algorithm. Argument `size` of the constructor is the size.
     pub(super) fn profile(
         &mut self,
         algorithm: Option<String>,
@@ -226,7 +226,7 @@ impl Lowerer<'_> {
         Object::Profile(self.ir.profiles.len() - 1)
     }
 
-    /// The name of a hash algorithm, which must be known when compiling.
+    /// Name of a hash algorithm, which must be known at compile time.
     pub(super) fn algorithm(&mut self, e: &crate::typed::tree::Expr) -> String {
         let index = match e.kind {
             ExprKind::Member(index) => Some(index),
@@ -244,7 +244,7 @@ impl Lowerer<'_> {
     }
 }
 
-/// First place at which the sum of the sizes exceeds the limit.
+/// The first place where the sum of the sizes exceeds the limit.
 fn first_beyond(limit: u64, sizes: impl Iterator<Item = (u64, Span)>) -> Option<Span> {
     let mut sum = 0_u64;
     sizes

@@ -1,4 +1,4 @@
-//! Lists the actions and tables that the control plane knows, in p4c's order.
+//! Lists the actions and tables of the control plane, in p4c's order.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// Part of a control that the control plane may know.
+/// A part of a control that the control plane may see.
 enum Part {
     Control(ControlId, FrameRef),
     Table(usize),
@@ -20,7 +20,7 @@ enum Part {
 }
 
 impl Lowerer<'_> {
-    /// Lists what each block has: first the actions declared outside of it, in the order of their use, then its own.
+    /// Lists the parts of each block: first the actions declared outside of it, in order of use, then its own.
     pub(super) fn list_symbols(&mut self, blocks: Vec<Object>) {
         for object in blocks {
             if let Object::Control(id, frame) = object {
@@ -55,7 +55,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Parts of a control, in the order of declaration; an instance that is applied directly comes last.
+    /// Parts of a control in order of declaration; an instance that is applied directly comes last.
     fn parts(&self, id: ControlId, frame: &FrameRef) -> Vec<Part> {
         let frame = frame.borrow();
         let control = |instance: InstanceId| match frame.objects.get(&instance) {
@@ -103,7 +103,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Lists an action that a table has or a statement calls; others are not part of the program.
+    /// Lists an action in a table's list or in a call. Unused actions are not part of the program.
     fn list_action(&mut self, id: ActionId, path: &str) {
         let source = &self.program.actions[id.index()];
         let name = self.full_name(path, &source.name, &source.annotations);
@@ -111,8 +111,7 @@ impl Lowerer<'_> {
         let index = match self.actions.get(&key) {
             Some(index) => *index,
             None if self.called.contains(&key) => {
-                // Its statements are where it was called, which gave all its parameters; the name is for the control plane
-                // only.
+                // Its statements are inlined at the call, with all parameters. The name is only for the control plane.
                 let (annotations, span) = (source.annotations.clone(), source.span);
                 self.ir.actions.push(Action {
                     name,

@@ -1,4 +1,4 @@
-//! Lowering: from the typed tree to flat storage. Instances get names and cells; parsers, controls, functions and
+//! Lowering: from the typed tree to flat storage. Instances get names and cells. Parsers, controls, functions and
 //! directly called actions are inlined.
 
 mod arch;
@@ -74,34 +74,34 @@ pub(crate) fn lower(program: &Program, arch: Arch, map: &SourceMap, reporter: &m
     }
 }
 
-/// Limit on statements and storage from inlining.
+/// Most statements and storage after inlining.
 const MAX_WORK: usize = 400_000;
 /// Deepest nesting of instances and calls.
 const MAX_DEPTH: usize = 64;
 
-/// Target of `return`, and place of the value.
+/// Target of `return`, and the place for its value.
 struct ReturnTo {
     label: Label,
     result: Option<Loc>,
 }
 
-/// Makes names that differ in a number at their end. Where it stopped counting is kept for each name, since a program may
-/// have very many of one.
+/// Makes unique names with a number at the end. It stores the last number of each name, because a program may have very
+/// many of one name.
 #[derive(Default)]
 struct Numbers(HashMap<(Named, String), usize>);
 
-/// Object of a name.
+/// Kind of object that a name belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Named {
     Storage,
     HeaderType,
     Action,
-    /// A state of the parser with this index.
+    /// A state of the parser at this index.
     State(usize),
 }
 
 impl Numbers {
-    /// `wanted`, or with the first number for which it is not taken.
+    /// `wanted` if it is free, otherwise with the first number that makes it free.
     fn fresh(&mut self, what: Named, wanted: &str, taken: impl Fn(&str) -> bool) -> String {
         if !taken(wanted) {
             return wanted.to_owned();
@@ -124,15 +124,15 @@ struct Lowerer<'a> {
     ir: Ir,
     frame: FrameRef,
     globals: HashMap<InstanceId, Object>,
-    /// Header types made of structs, by struct.
+    /// Header types made from structs.
     header_types: HashMap<StructId, usize>,
-    /// Names of storage that are taken.
+    /// Used names of storage.
     names: HashSet<String>,
     numbers: Numbers,
     returns: Vec<ReturnTo>,
-    /// Labels of `break` and `continue`.
+    /// Labels of `break` and `continue` of the loops around this place.
     loops: Vec<(Label, Label)>,
-    /// Copies that the calls around this place still make when `exit` ends them.
+    /// Copies out of the calls around this place; `exit` must make them.
     copy_outs: Vec<Vec<(Loc, Loc)>>,
     labels: u32,
     /// Parser states whose body calls a sub-parser.
@@ -141,11 +141,11 @@ struct Lowerer<'a> {
     work: usize,
     block: Block,
     gress: Gress,
-    /// The message if this block can hold nothing but calls, and `if`s around them.
+    /// Message if this block may have only calls, and `if`s around them.
     calls_only: Option<&'static str>,
-    /// Actions of tables made already, by full name, with the source action.
+    /// Actions of tables that have been created, by full name and source action.
     actions: HashMap<(String, ActionId), usize>,
-    /// Actions called directly, by full name.
+    /// Full names of actions called directly.
     called: HashSet<(String, ActionId)>,
     /// Number of actions around this place.
     in_action: usize,
@@ -153,11 +153,11 @@ struct Lowerer<'a> {
     updated: Option<Loc>,
     /// True if the place is needed for an extract.
     extracting: bool,
-    /// True if the index of a stack must be kept, because the assignment may change it.
+    /// True if the index of a stack must be saved, because the assignment may change it.
     save_indexes: bool,
     /// The conditions of the `if`s around this place.
     conditions: Vec<ir::Expr>,
-    /// Prefix of the control plane's names of tables and externs.
+    /// Prefix of names of tables and externs on the control plane.
     control_plane: String,
     v1model: arch::v1model::State,
     tna: arch::tna::State,
@@ -177,11 +177,11 @@ impl Lowerer<'_> {
         Label(self.labels)
     }
 
-    /// Counts a piece of work; false when there is too much of it.
+    /// Counts work; false if there is too much of it.
     fn spend(&mut self, span: Span, amount: usize) -> bool {
         self.work += amount;
         let over = self.work > MAX_WORK;
-        // One message, where it first became too much.
+        // Reports only the first time.
         if over && self.work - amount <= MAX_WORK {
             let message = "the program becomes too large when its controls and functions are inlined";
             self.error(span, message);
@@ -189,7 +189,7 @@ impl Lowerer<'_> {
         !over
     }
 
-    /// Runs `rule` one call deeper; nothing happens beyond the limit.
+    /// Runs `rule` one call deeper; does nothing beyond the limit.
     fn deeper<T>(&mut self, span: Span, rule: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.depth >= MAX_DEPTH {
             self.error(
@@ -226,7 +226,7 @@ impl Lowerer<'_> {
         self.check_memory();
     }
 
-    /// Makes the externs that are declared outside of controls and parsers.
+    /// Makes the externs declared outside of controls and parsers.
     fn globals(&mut self) {
         for id in &self.program.top_level {
             let top = &self.program.instances[id.index()];
@@ -245,7 +245,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// A name for the control plane: within the instance's path, or as `@name` says.
+    /// Name on the control plane: within the path of the instance, or from `@name`.
     fn full_name(&self, path: &str, name: &str, annotations: &crate::typed::tree::Annotations) -> String {
         let own = crate::typed::annotations::name_of(annotations).unwrap_or_else(|| name.to_owned());
         match own.strip_prefix('.') {
@@ -255,7 +255,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The control plane's name of a table or extern with this full name.
+    /// Name on the control plane of a table or extern with this full name.
     fn plane_name(&self, name: &str) -> String {
         format!("{}{name}", self.control_plane)
     }
@@ -264,7 +264,7 @@ impl Lowerer<'_> {
         self.frame.borrow().path.clone()
     }
 
-    /// A name for storage that no other has.
+    /// A new unique name for storage.
     fn fresh_name(&mut self, wanted: &str) -> String {
         let name = self
             .numbers

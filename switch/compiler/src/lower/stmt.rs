@@ -35,7 +35,7 @@ impl Lowerer<'_> {
         out
     }
 
-    /// The statements that are done under `condition` only.
+    /// Lowers statements that run only if `condition` holds.
     fn under(&mut self, condition: Expr, block: &tree::Block) -> Vec<Stmt> {
         self.conditions.push(condition);
         let out = self.nested(block);
@@ -43,7 +43,7 @@ impl Lowerer<'_> {
         out
     }
 
-    /// A variable comes to be: it gets its first value; headers are invalid.
+    /// Declares a variable: it gets its first value, and its headers are invalid.
     pub(super) fn declare(&mut self, var: VarId, value: Option<&tree::Expr>, out: &mut Vec<Stmt>) {
         let span = self.program.vars[var.index()].span;
         match value {
@@ -131,7 +131,7 @@ impl Lowerer<'_> {
         span: Span,
         out: &mut Vec<Stmt>,
     ) {
-        // `if (t.apply().hit)` is a decision of the table itself.
+        // `if (t.apply().hit)` is a decision of the table.
         let (mut inner, mut swapped) = (condition, false);
         while let ExprKind::Unary(UnaryOp::Not, operand) = &inner.kind {
             (inner, swapped) = (operand, !swapped);
@@ -175,7 +175,7 @@ impl Lowerer<'_> {
         out: &mut Vec<Stmt>,
     ) {
         let value = self.value(selector, out);
-        // The cases may change what is switched on, but only one of them is run.
+        // A case may change the selected value, but only one case runs.
         let selector = match &value {
             Value::Scalar(e) if matches!(e.kind, ir::ExprKind::Field(_)) => value.scalar(),
             _ => self.saved(value, span, out).scalar(),
@@ -250,7 +250,7 @@ impl Lowerer<'_> {
         let over = Expr::binary(BinaryOp::Greater, now.clone(), high.clone(), Ty::Bool);
         let mut inner = vec![Stmt::If(over, vec![Stmt::Break(end)], Vec::new(), span)];
         inner.push(self.loop_body(body, end, next));
-        // The last value may be the largest of its type, so the loop ends before counting on.
+        // The last value may be the largest of its type, so the loop ends before it adds 1.
         let last = Expr::binary(BinaryOp::Eq, now.clone(), high, Ty::Bool);
         inner.push(Stmt::If(last, vec![Stmt::Break(end)], Vec::new(), span));
         let more = Expr::binary(BinaryOp::Add, now, Expr::int(&BigInt::from(1), ty), ty);
@@ -275,7 +275,7 @@ impl Lowerer<'_> {
     }
 }
 
-/// True if the calls of a statement, and those after it, depend on no condition except the `if`s around it.
+/// True if the calls in and after a statement depend on no condition except the `if`s around it.
 fn is_plain(kind: &StmtKind) -> bool {
     !matches!(
         kind,

@@ -1,4 +1,4 @@
-//! Storage: which header instance, and which field of it, holds what.
+//! Storage of values: header instances and fields.
 //!
 //! As in p4c's output, all numbers and bools outside of headers are fields of one metadata header, `scalars`.
 
@@ -16,11 +16,11 @@ use crate::{
 
 /// Index of the header `scalars`, and of its type, in the program.
 pub(super) const SCALARS: usize = 0;
-/// Limit on the fields of `scalars`.
+/// Most fields of `scalars`.
 const MAX_SCALARS: usize = 100_000;
 
 impl Lowerer<'_> {
-    /// The type of a value that is stored in one field; `None` for all others.
+    /// Type of a value that is stored in one field; `None` for other values.
     pub(super) fn scalar_type(&self, ty: &Type) -> Option<Ty> {
         Some(match self.program.types.base(ty) {
             Type::Bool => Ty::Bool,
@@ -63,7 +63,7 @@ impl Lowerer<'_> {
         self.scalar("tmp", ty, span)
     }
 
-    /// Fields of a header or struct, structs within it taken apart.
+    /// Fields of a header or struct, with nested structs flattened.
     fn flat_fields(&self, id: StructId, prefix: &str, out: &mut Vec<Field>) {
         for field in &self.program.types.get(id).fields {
             let name = crate::typed::annotations::name_of(&field.annotations).unwrap_or_else(|| field.name.to_string());
@@ -98,8 +98,8 @@ impl Lowerer<'_> {
         index
     }
 
-    /// Refuses a header that does not fill its last byte. On the chip a header can do that if it is never part of a
-    /// packet, which is seen at the end.
+    /// Refuses a header that does not fill its last byte. On the chip, only headers in packets must fill it; this is
+    /// checked at the end.
     fn odd_header(&mut self, id: StructId, bits: u64) {
         let (name, span) = (&self.program.types.get(id).name, self.program.types.get(id).span);
         let message = format!(
@@ -122,7 +122,7 @@ impl Lowerer<'_> {
         self.ir.headers.len() - 1
     }
 
-    /// New storage for a variable of any type. Headers get instances of their own.
+    /// New storage for a variable of any type. Each header gets an instance.
     pub(super) fn storage(&mut self, name: &str, ty: &Type, span: Span) -> Loc {
         if !self.spend(span, 1) {
             return Loc::Nowhere;
@@ -145,7 +145,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Storage of a struct's fields, each with the struct's name in front unless that is empty.
+    /// Storage of a struct's fields. Their names begin with the name of the struct, unless it is empty.
     pub(super) fn struct_storage(&mut self, name: &str, id: StructId, span: Span) -> Vec<Loc> {
         let fields: Vec<(String, Type)> = self
             .program
@@ -206,7 +206,7 @@ impl Lowerer<'_> {
         Loc::Stack(self.ir.stacks.len() - 1, *id)
     }
 
-    /// The metadata header of all variables, which comes first.
+    /// Makes the metadata header of all variables, which comes first.
     pub(super) fn scalars(&mut self) {
         self.ir.header_types.push(HeaderType {
             name: "scalars_0".to_owned(),
@@ -220,7 +220,7 @@ impl Lowerer<'_> {
         self.names.insert("scalars".to_owned());
     }
 
-    /// Fills a metadata header's type to whole bytes, as BMv2 wants it.
+    /// Pads a metadata header's type to whole bytes, because BMv2 needs them.
     pub(super) fn pad(&mut self, ty: usize, name: &str) {
         let fields = &mut self.ir.header_types[ty].fields;
         let bits: u64 = fields.iter().map(|f| u64::from(f.width)).sum();
@@ -302,7 +302,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The value that a type has before anything is assigned (specification section 7.3).
+    /// Initial value of a type before any assignment (specification section 7.3).
     pub(super) fn default_value(&self, ty: &Type) -> Value {
         if let Some(scalar) = self.scalar_type(ty) {
             return Value::Scalar(match scalar {

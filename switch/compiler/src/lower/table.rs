@@ -1,4 +1,4 @@
-//! Tables: keys, actions with their values, entries, and what is attached to them.
+//! Tables: keys, actions with their values, entries, and the objects attached to them.
 
 use std::rc::Rc;
 
@@ -21,10 +21,10 @@ use crate::{
     },
 };
 
-/// Entries of a table whose size the program does not give, as in p4c, and as in its back end for Tofino.
+/// Default size of a table, as in p4c and in its back end for Tofino.
 const DEFAULT_SIZE: u64 = 1024;
 const DEFAULT_SIZE_TOFINO: u64 = 512;
-/// Name of the variables that keys are put in; others have the path of their control in front.
+/// Name of variables for keys; others have the path of their control in front.
 const KEY: &str = "key";
 
 impl Lowerer<'_> {
@@ -59,7 +59,8 @@ impl Lowerer<'_> {
         out.push(Stmt::Apply(table, outcome, span));
     }
 
-    /// A field of the key. What is not a field is put in a variable: that of `before`, if the table has been applied.
+    /// A field of the key. Other values are stored in a variable: the one in `before`, if the table has been applied
+    /// before.
     fn key(&mut self, field: &tree::KeyField, before: Option<ir::FieldRef>, out: &mut Vec<Stmt>) -> Option<Key> {
         let span = field.expr.span;
         let (expr, mask) = match &field.expr.kind {
@@ -68,7 +69,7 @@ impl Lowerer<'_> {
         };
         let mut value = self.scalar_of(expr, out);
         let mut mask = mask;
-        // A mask only makes sense on a plain field.
+        // A mask is possible only on a plain field.
         if mask.is_some() && !matches!(value.kind, ir::ExprKind::Field(_)) {
             value = self.scalar_of(&field.expr, out);
             mask = None;
@@ -140,7 +141,7 @@ impl Lowerer<'_> {
             const_default: source.const_default,
             entries: None,
             const_entries: source.const_entries,
-            // p4c takes 0 as if nothing were said.
+            // For p4c, 0 means the default size.
             size: size
                 .and_then(|s| u64::try_from(s).ok())
                 .filter(|s| *s != 0)
@@ -198,14 +199,14 @@ impl Lowerer<'_> {
         let Some(entries) = &source.entries else { return };
         self.check_priorities(entries, index);
         let mut list: Vec<(BigInt, Entry)> = Vec::new();
-        // BMv2 with p4c knows ranks as annotations too: @priority(1) is looked at first.
+        // In BMv2 with p4c, an annotation can give the rank: @priority(1) is tried first.
         let ranked = entries.iter().any(|e| e.rank.is_some());
         let largest_wins = !ranked && !self.is_false(source, "largest_priority_wins");
         let step = self
             .number_property(source, "priority_delta")
             .unwrap_or(BigInt::from(1));
         for (i, entry) in entries.iter().enumerate() {
-            // Without a priority of its own an entry comes after the one before it.
+            // An entry without a priority comes after the entry before it.
             let rank = ranked.then(|| BigInt::from(entry.rank.unwrap_or(i as u64 + 1)));
             let given = entry
                 .priority
@@ -237,7 +238,8 @@ impl Lowerer<'_> {
         self.ir.tables[index].entries = Some(ranked.collect());
     }
 
-    /// Priorities stand where the key needs them; then the first entry has one (specification section 14.2.1.4).
+    /// Checks priorities: they are allowed only if the key needs them, and then the first entry has one (specification
+    /// section 14.2.1.4).
     fn check_priorities(&mut self, entries: &[tree::TableEntry], index: usize) {
         let Some(given) = entries.iter().find(|e| e.priority.is_some()) else {
             return;
@@ -283,7 +285,7 @@ impl Lowerer<'_> {
                     self.ir.tables[index].timeout = e.kind == ir::ExprKind::Bool(true);
                 }
                 ("largest_priority_wins" | "priority_delta", _) | (_, Value::Nothing) => {}
-                // How the chip stores the table.
+                // Storage of the table on the chip.
                 ("implementation" | "alpm" | "atcam" | "proxy_hash", Value::Object(Object::Tna(_))) => {}
                 (_, Value::Object(Object::Unsupported)) => {}
                 (name, _) => {
@@ -381,7 +383,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The action that a table's list names, made when it is first used.
+    /// The action in a table's list, created at its first use.
     fn table_action(&mut self, reference: &ActionRef) -> usize {
         let source = &self.program.actions[reference.action.index()];
         let path = if source.top_level { String::new() } else { self.path() };
@@ -400,7 +402,7 @@ impl Lowerer<'_> {
             let value = match (is_data, arg) {
                 (true, _) => self.action_param(def, &mut params),
                 (false, Some(arg)) => {
-                    // Copied, as the action sees the control's variables too.
+                    // Saved, because the action also sees the variables of the control.
                     let value = self.value(arg, &mut out);
                     let copy = self.storage(&format!("{path}.{}", def.name), &def.ty, arg.span);
                     self.assign(&copy, value, arg.span, &mut out);
@@ -447,7 +449,7 @@ impl Lowerer<'_> {
             width: ty.width(),
             annotations: def.annotations.clone(),
         });
-        // Entries hold data without a sign; as a signed number it is converted.
+        // Data in entries has no sign; for a signed parameter it is converted.
         let raw = if ty == Ty::Bool { Ty::Bool } else { Ty::bit(ty.width()) };
         Value::Scalar(ir::Expr::new(ir::ExprKind::Param(index), raw).cast(ty))
     }
@@ -473,7 +475,7 @@ impl Lowerer<'_> {
     }
 }
 
-/// The annotation of an action that a table's list does not name.
+/// Annotation of an action that is not in the table's list.
 fn default_only() -> crate::syntax::ast::Annotation {
     crate::syntax::ast::Annotation {
         name: "defaultonly".into(),
@@ -481,7 +483,7 @@ fn default_only() -> crate::syntax::ast::Annotation {
     }
 }
 
-/// Action of a hidden table with only one: p4c makes such tables of statements.
+/// Action of a hidden table with only one action: p4c makes such tables from statements.
 fn only_action(table: &tree::Table) -> Option<&ActionRef> {
     let plain = table.key.is_empty() && table.properties.is_empty() && table.const_default;
     let hidden = crate::typed::annotations::has(&table.annotations, "hidden");

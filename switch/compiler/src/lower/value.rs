@@ -1,4 +1,4 @@
-//! Places and values of any type, and the instances that hold them.
+//! Places and values of any type, and instances that hold them.
 
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
@@ -8,7 +8,6 @@ use crate::{
     typed::types::{ControlId, InstanceId, ParserId, StructId, TableId, ValueSetId, VarId},
 };
 
-/// An instance.
 #[derive(Clone, Debug)]
 pub(super) enum Object {
     Control(ControlId, FrameRef),
@@ -49,18 +48,16 @@ impl Frame {
     }
 }
 
-/// Place of a value.
 #[derive(Clone, Debug)]
 pub(super) enum Loc {
     Field(FieldRef, Ty),
-    /// Bits of a field: high and low.
+    /// Some bits of a field: high and low.
     Slice(FieldRef, Ty, u32, u32),
     Header(HeaderRef, StructId),
     /// A struct or tuple.
     Struct(Vec<Loc>),
     /// A header stack, with the struct of its elements.
     Stack(usize, StructId),
-    /// A header union.
     Union(usize, StructId),
     /// A stack of header unions.
     UnionStack(usize, StructId),
@@ -68,7 +65,7 @@ pub(super) enum Loc {
     NextUnion(usize, StructId),
     /// A member of the next element of a stack of unions.
     NextUnionMember(usize, String),
-    /// Nowhere: a result that is not wanted.
+    /// No place: the result is not used.
     Nowhere,
 }
 
@@ -76,16 +73,14 @@ pub(super) enum Loc {
 pub(super) enum Value {
     /// A number or bool.
     Scalar(Expr),
-    /// Value in a place: a header, struct, stack, union.
+    /// The value of a place: a header, struct, stack or union.
     Place(Loc),
     /// A struct or tuple.
     List(Vec<Value>),
     /// A valid header with these fields.
     Header(Vec<Value>),
-    /// An invalid header.
     Invalid,
     Text(Symbol),
-    /// An instance.
     Object(Object),
     /// No value, or an error.
     Nothing,
@@ -106,7 +101,7 @@ impl Loc {
         }
     }
 
-    /// True if its place depends on a value or on the parser's progress.
+    /// True if the place depends on a run-time value or on the state of the parser.
     pub fn is_dynamic(&self) -> bool {
         let moving = |h: &HeaderRef| !matches!(h, HeaderRef::Static(_));
         match self {
@@ -118,7 +113,7 @@ impl Loc {
         }
     }
 
-    /// Headers and fields that it covers; `None` for a whole header.
+    /// Headers and fields in the place; `None` for a whole header.
     pub fn cells(&self, ir: &Ir) -> Vec<(usize, Option<usize>)> {
         let headers = |h: &HeaderRef| match h {
             HeaderRef::Static(h) => vec![*h],
@@ -148,7 +143,7 @@ pub(super) fn overlap(a: &[(usize, Option<usize>)], b: &[(usize, Option<usize>)]
 }
 
 impl Value {
-    /// Reads the value of a place; other values stay.
+    /// Reads the value of a place; other values stay the same.
     pub fn read(self) -> Value {
         match self {
             Value::Place(loc) => loc.read(),
@@ -156,7 +151,7 @@ impl Value {
         }
     }
 
-    /// The number or bool; an error elsewhere makes it zero.
+    /// The number or bool; zero after an error.
     pub fn scalar(self) -> Expr {
         match self {
             Value::Scalar(e) => e,

@@ -5,7 +5,7 @@ use crate::source::Span;
 /// An open `#if`.
 struct Open {
     span: Span,
-    /// True if the text around it is kept.
+    /// True if the text around the `#if` is kept.
     outer: bool,
     /// True if the current branch is kept.
     kept: bool,

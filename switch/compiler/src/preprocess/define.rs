@@ -1,4 +1,4 @@
-//! `#define`, and the macros that are always there.
+//! `#define`, and the predefined macros.
 
 use std::{collections::HashMap, rc::Rc};
 
@@ -24,7 +24,7 @@ pub(super) struct Macro {
     pub body: Vec<Piece>,
 }
 
-/// Macros whose value depends on where they stand.
+/// Macros whose value depends on their place.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Builtin {
     Line,
@@ -54,7 +54,7 @@ const ONES: [&str; 3] = ["__STDC__", "__STDC_HOSTED__", "__ASSEMBLER__"];
 const REST: &str = "__VA_ARGS__";
 const OPTIONAL: &str = "__VA_OPT__";
 
-/// The macros before the first line.
+/// Predefined macros.
 pub(super) fn builtins() -> HashMap<Symbol, Definition> {
     let one = Rc::new(Macro {
         parameters: None,
@@ -71,7 +71,7 @@ pub(super) fn builtins() -> HashMap<Symbol, Definition> {
 }
 
 impl Preprocessor<'_> {
-    /// The name that `#define` or `#undef` is followed by.
+    /// Name after `#define` or `#undef`.
     pub(super) fn macro_name(&mut self, rest: &[Piece], span: Span) -> Option<Symbol> {
         let message = match rest.first() {
             Some(name) if name.kind != Kind::Name => format!("{} is no name of a macro", shown(name)),
@@ -91,7 +91,7 @@ impl Preprocessor<'_> {
             return;
         };
         let rest = &rest[1..];
-        // A parameter list follows the name without a blank; otherwise the parenthesis belongs to the body.
+        // The parenthesis of a parameter list follows the name directly; otherwise it belongs to the body.
         let function_like = rest.first().is_some_and(|p| p.is("(") && !p.white);
         let mut parameters = Parameters::default();
         let mut body = rest;
@@ -135,7 +135,7 @@ impl Preprocessor<'_> {
 }
 
 impl Macro {
-    /// True if both are written the same way, except for the number of blanks.
+    /// True if both definitions have the same text, except for the number of blanks.
     fn same(&self, other: &Macro) -> bool {
         self.parameters == other.parameters && self.variadic == other.variadic && alike(&self.body, &other.body)
     }
@@ -167,7 +167,7 @@ struct Parameters {
 }
 
 impl Parameters {
-    /// Reads up to `)`; the number of tokens read, unless they are no list of parameters.
+    /// Reads up to `)`. Returns the number of tokens read, or `None` if they are not a list of parameters.
     fn read(&mut self, pieces: &[Piece]) -> Option<usize> {
         if pieces.first()?.is(")") {
             return Some(1);
@@ -252,7 +252,7 @@ impl Body<'_> {
     }
 }
 
-/// The number of tokens from `(` to its `)`.
+/// Number of tokens from `(` to its `)`.
 fn optional(pieces: &[Piece]) -> Option<usize> {
     if !pieces.first()?.is("(") {
         return None;

@@ -33,7 +33,7 @@ const DIRECTIVES: [&str; 21] = [
 ];
 
 impl Preprocessor<'_> {
-    /// Executes the directive at which the current file is. False if the line stays as text.
+    /// Executes the directive at the current position of the file. False if the line stays in the text.
     pub(super) fn directive(&mut self) -> bool {
         let Some(open) = self.files.last() else { return false };
         let hash = open.pieces[open.at].span;
@@ -44,7 +44,7 @@ impl Preprocessor<'_> {
             .cloned();
         let active = open.conditions.active();
         let Some(name) = name else {
-            // A lone '#' is an empty directive.
+            // A single '#' is an empty directive.
             self.take_line();
             return true;
         };
@@ -56,7 +56,7 @@ impl Preprocessor<'_> {
             return false;
         }
         let Some(line) = self.take_line() else { return false };
-        // Within arguments of a macro a directive works as everywhere.
+        // In the arguments of a macro call, a directive works as everywhere else.
         let (seeking, quiet) = (self.seeking, self.quiet);
         (self.seeking, self.quiet) = (Seeking::Nothing, 0);
         self.execute(hash, &line[0], &line[1..]);
@@ -64,7 +64,8 @@ impl Preprocessor<'_> {
         true
     }
 
-    /// The C preprocessor keeps such a line, because it may be a comment of an assembler. p4c skips it.
+    /// Skips a line with an unknown directive, as p4c does. The C preprocessor keeps it, because it may be a comment of
+    /// an assembler.
     fn unknown(&mut self, name: &Piece) {
         if name.kind != Kind::Name {
             return self.line_mark(name);
@@ -78,7 +79,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// `# 12 "file"` of another preprocessor: where the next line comes from.
+    /// `# 12 "file"` from another preprocessor: the origin of the next line.
     fn line_mark(&mut self, number: &Piece) {
         let Some(open) = self.files.last().filter(|_| number.white) else {
             return;
@@ -145,7 +146,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Decides an `#if` or a similar directive.
+    /// Evaluates an `#if` or a similar directive.
     fn decide(&mut self, kind: &str, rest: &[Piece], span: Span) -> bool {
         match kind {
             "if" => self.condition(rest, span),
@@ -167,7 +168,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// The tokens of a directive, macros expanded.
+    /// Tokens of a directive with macros expanded.
     pub(super) fn expanded_line(&mut self, rest: &[Piece], span: Span) -> Vec<Piece> {
         self.on_line(rest, span, |p| {
             let mut pieces = Vec::new();
@@ -183,9 +184,9 @@ impl Preprocessor<'_> {
         })
     }
 
-    /// Reads the tokens of a directive instead of those of the files.
+    /// Reads the tokens of a directive instead of those of files.
     pub(super) fn on_line<T>(&mut self, rest: &[Piece], span: Span, work: impl FnOnce(&mut Self) -> T) -> T {
-        // Arguments of a macro call may be read around the directive.
+        // The directive may be between the arguments of a macro call.
         let contexts = std::mem::take(&mut self.contexts);
         self.line = Some(Line {
             pieces: rest.to_vec(),
@@ -216,7 +217,7 @@ impl Preprocessor<'_> {
         self.map.mark(span, number as u32, name, true);
     }
 
-    /// Executes a `#pragma` for the preprocessor; ignores all others.
+    /// Executes the `#pragma`s of the preprocessor; ignores all others.
     pub(super) fn pragma(&mut self, line: &[Piece], span: Span) {
         let word = |i: usize| line.get(i).filter(|p| p.kind == Kind::Name).map(|p| &*p.text);
         let text = |i: usize| line.get(i).filter(|p| p.kind == Kind::Text);
@@ -265,7 +266,7 @@ impl Preprocessor<'_> {
     }
 }
 
-/// The tokens as they are written, with single blanks.
+/// Tokens in their written form, with single blanks.
 pub(super) fn spelled(pieces: &[Piece]) -> String {
     let mut text = String::new();
     for piece in pieces {

@@ -1,5 +1,5 @@
-//! Expansion of macros, one token at a time. What a macro makes is read again, so it stands in a context above the
-//! files until its end; a macro is not expanded within its own contexts.
+//! Expansion of macros, one token at a time. The result of a macro is read again. Until its end, it is in a context
+//! above the files. A macro is not expanded within its own contexts.
 
 use std::rc::Rc;
 
@@ -16,16 +16,16 @@ use crate::{source::Span, syntax::token::Symbol};
 pub(super) struct Context {
     pub pieces: Vec<Piece>,
     pub at: usize,
-    /// The macro that is disabled meanwhile.
+    /// Macro that is disabled in this context.
     name: Option<Symbol>,
-    /// Place where that macro is used.
+    /// Place where this macro is used.
     used: Span,
-    /// An argument: what follows is not read on from here.
+    /// True for an argument: reading stops at its end.
     closed: bool,
 }
 
 impl Preprocessor<'_> {
-    /// The next token, macros expanded.
+    /// The next token with macros expanded.
     pub(super) fn next(&mut self) -> Piece {
         loop {
             if self.stopped {
@@ -86,7 +86,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Puts what a macro makes in place of its name. False if the name stays.
+    /// Replaces the name of a macro by its expansion. False if the name stays.
     fn enter(&mut self, name: &Piece) -> bool {
         let definition = match self.macros.get(&name.text) {
             Some(Definition::Macro(definition)) => Rc::clone(definition),
@@ -116,7 +116,7 @@ impl Preprocessor<'_> {
         true
     }
 
-    /// The arguments behind the name of a macro, if a parenthesis follows.
+    /// Arguments after the name of a macro, if a parenthesis follows.
     fn invocation(&mut self, name: &Piece, definition: &Macro) -> Option<Vec<Argument>> {
         self.quiet += 1;
         self.seeking = Seeking::Parenthesis;
@@ -183,7 +183,7 @@ impl Preprocessor<'_> {
         Some(arguments)
     }
 
-    /// Reads one argument and its end. `rest`: with all commas that follow.
+    /// Reads one argument and its end. With `rest`, the argument contains all further commas.
     fn argument(&mut self, rest: bool) -> (Vec<Piece>, Piece) {
         let mut argument: Vec<Piece> = Vec::new();
         let mut depth = 0usize;
@@ -215,7 +215,7 @@ impl Preprocessor<'_> {
         self.through(argument, at, 0)
     }
 
-    /// Tokens with `##` between them executed, and no macro expanded.
+    /// Executes `##` between tokens, without expanding macros.
     pub(super) fn joined(&mut self, pieces: &[Piece], at: Span) -> Vec<Piece> {
         self.through(pieces, at, 1)
     }
@@ -256,7 +256,7 @@ impl Preprocessor<'_> {
     }
 
     fn builtin(&mut self, builtin: Builtin, name: &Piece) -> bool {
-        // Within a macro the place is that of its outermost use.
+        // In a macro, the place is that of the outermost use.
         let outermost = self.contexts.iter().find(|context| context.name.is_some());
         let position = self
             .map
@@ -318,7 +318,7 @@ impl Preprocessor<'_> {
     }
 }
 
-/// A string in its written form.
+/// A string literal in its written form.
 pub(super) fn text_of(value: &str) -> String {
     format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))
 }

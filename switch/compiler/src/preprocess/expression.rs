@@ -1,4 +1,4 @@
-//! The arithmetic of `#if`: that of C on numbers of 64 bits, signed or not.
+//! The arithmetic of `#if`, as in C: signed and unsigned numbers of 64 bits.
 
 use super::{
     Preprocessor,
@@ -34,7 +34,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// The tokens of a condition, with `defined` evaluated and macros expanded.
+    /// Tokens of a condition, with `defined` evaluated and macros expanded.
     fn operands(&mut self) -> Option<Vec<Piece>> {
         let mut pieces = Vec::new();
         loop {
@@ -70,7 +70,7 @@ impl Preprocessor<'_> {
     }
 }
 
-/// A number of C's type `intmax_t` or `uintmax_t`.
+/// A number of the C type `intmax_t` or `uintmax_t`.
 #[derive(Clone, Copy)]
 struct Number {
     bits: i64,
@@ -90,7 +90,7 @@ impl Number {
 /// Deepest nesting of parentheses and operators.
 const MAX_NESTING: usize = 10_000;
 
-/// Precedence of the binary operators of C, `None` for anything else.
+/// Precedence of the binary operators of C; `None` for other tokens.
 fn binary(op: &str) -> Option<u8> {
     Some(match op {
         "||" => 1,
@@ -111,7 +111,7 @@ struct Expression<'a> {
     pieces: &'a [Piece],
     at: usize,
     depth: usize,
-    /// While greater than 0, the value is not used, so it may be a division by zero.
+    /// Greater than 0 if the value is not used; then a division by zero is allowed.
     unused: usize,
 }
 
@@ -145,7 +145,7 @@ impl Expression<'_> {
         value
     }
 
-    /// Evaluates what may be unused.
+    /// Evaluates an operand that may be unused.
     fn branch<T>(&mut self, used: bool, inner: impl FnOnce(&mut Self) -> Result<T, String>) -> Result<T, String> {
         self.unused += usize::from(!used);
         let value = inner(self);
@@ -249,7 +249,7 @@ fn apply(op: &str, a: Number, b: Number, unused: bool) -> Result<Number, String>
     Ok(Number { bits, unsigned })
 }
 
-/// A shift by a negative number goes the other way.
+/// Shifts a number; a negative amount shifts in the other direction.
 fn shifted(a: Number, by: Number, left: bool) -> Number {
     let backwards = !by.unsigned && by.bits < 0;
     let by = if backwards {
@@ -293,12 +293,12 @@ fn number(text: &str) -> Result<Number, String> {
     })
 }
 
-/// `lL` and `Ll` are no suffixes.
+/// True for a suffix with `lL` or `Ll`, which is invalid.
 fn mixed(suffix: &str) -> bool {
     suffix.contains("lL") || suffix.contains("Ll")
 }
 
-/// A character between `'`; several make one number, a byte each.
+/// The number of a character literal; several characters make one number, one byte each.
 fn character(text: &str) -> Result<Number, String> {
     let mut bytes = text[1..text.len() - 1].bytes().peekable();
     if bytes.peek().is_none() {

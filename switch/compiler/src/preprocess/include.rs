@@ -1,4 +1,4 @@
-//! `#include` and its relatives.
+//! `#include` and similar directives.
 
 use super::{
     MAX_INCLUDE_DEPTH, Preprocessor,
@@ -13,7 +13,7 @@ impl Preprocessor<'_> {
         let written = rest.first().and_then(Piece::file_name);
         let found = match written {
             Some((path, angled)) => Some((path.to_owned(), angled)),
-            // A macro may stand for the file.
+            // A macro may expand to the name of the file.
             None if rest.first().is_some_and(|p| p.kind == Kind::Name || p.is("<")) => {
                 let line = self.expanded_line(rest, span);
                 named_file(&line)
@@ -112,7 +112,7 @@ impl Preprocessor<'_> {
     }
 }
 
-/// The file that tokens name, and whether in angle brackets.
+/// Name of the file in tokens; true if in angle brackets.
 fn named_file(line: &[Piece]) -> Option<(String, bool)> {
     let first = line.first()?;
     if let Some((path, angled)) = first.file_name() {

@@ -1,5 +1,5 @@
-//! The preprocessor (specification section 6.1). It does what `cpp -C -undef -nostdinc -x assembler-with-cpp` does, the
-//! C preprocessor as p4c calls it, and keeps the place of every token.
+//! The preprocessor (specification section 6.1). It works like `cpp -C -undef -nostdinc -x assembler-with-cpp`, which
+//! is how p4c calls the C preprocessor, and keeps the place of every token.
 
 mod condition;
 mod define;
@@ -41,7 +41,7 @@ pub struct Define {
 
 /// Deepest nesting of `#include`, as in GCC.
 const MAX_INCLUDE_DEPTH: usize = 200;
-/// Limit on tokens that are read and made.
+/// Most tokens that are read and made.
 const MAX_TOKENS: usize = 4_000_000;
 /// Deepest nesting of macro calls in arguments of macro calls.
 const MAX_CALL_DEPTH: usize = 1_000;
@@ -52,41 +52,39 @@ pub(crate) struct Preprocessor<'a> {
     resolver: &'a dyn IncludeResolver,
     arch: Arch,
     macros: HashMap<Symbol, Definition>,
-    /// Definitions that `#pragma push_macro` has saved.
+    /// Definitions saved by `#pragma push_macro`.
     pushed: HashMap<Symbol, Vec<Option<Definition>>>,
     poisoned: HashSet<Symbol>,
-    /// Names of macros within their own expansion.
+    /// Macros that are being expanded.
     disabled: HashSet<Symbol>,
     contexts: Vec<Context>,
     files: Vec<Open>,
     /// Files that were read, by name.
     known: HashMap<String, (FileId, Rc<[Piece]>)>,
-    /// Texts of the files that are included only once.
+    /// Texts of files that are included only once.
     once: HashSet<String>,
-    /// The directive that is read.
+    /// Directive that is being read.
     line: Option<Line>,
     seeking: Seeking,
-    /// While greater than 0, names are not expanded.
+    /// While greater than 0, macros are not expanded.
     quiet: usize,
-    /// Macro calls around the current one.
+    /// Number of macro calls around the current one.
     calls: usize,
-    /// The next `__COUNTER__`.
+    /// Next value of `__COUNTER__`.
     counter: u64,
     /// Tokens read and made so far.
     work: usize,
-    /// True if nothing more is read.
     stopped: bool,
     out: Output,
 }
 
-/// Preprocessed program.
 pub(crate) struct Preprocessed {
     pub text: String,
-    /// The same as tokens; the last one is [`Tok::End`].
+    /// The same program as tokens; the last one is [`Tok::End`].
     pub tokens: Vec<Token>,
 }
 
-/// The text of the main file and of all it includes, macros expanded.
+/// Text of the main file and its included files, with macros expanded.
 pub(crate) fn preprocess(
     main: FileId,
     arch: Arch,

@@ -1,5 +1,5 @@
-//! The text that the preprocessor makes, and its tokens. P4 has other tokens than C (`&&&` is one, `1..2` are three), so
-//! the text is cut again; each token gets its place in the source.
+//! The output text of the preprocessor, and its tokens. P4 and C have different tokens (`&&&` is one in P4, `1..2` are
+//! three), so the text is split again. Each token gets its place in the source.
 
 use super::piece::{Kind, Piece};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
     syntax::{lexer, token::Token},
 };
 
-/// Longest row of empty lines, as in GCC's output.
+/// Most consecutive empty lines, as in GCC's output.
 const MAX_EMPTY_LINES: u32 = 8;
 
 #[derive(Default)]
@@ -15,17 +15,17 @@ pub(super) struct Output {
     text: String,
     /// Start of each token in the text, and its place in the source.
     places: Vec<(usize, Span)>,
-    /// The token before on the same line.
+    /// Previous token on the same line.
     before: Option<Piece>,
-    /// True if padding is before the next token, and if it stands for a blank.
+    /// True if padding is before the next token. `source` is true if this padding stands for a blank.
     padded: bool,
     source: Option<bool>,
-    /// Line of the source at which the text is.
+    /// Line of the source at the current end of the text.
     line: Option<u32>,
 }
 
 impl Output {
-    /// Another file is read from here on.
+    /// Starts another file.
     pub fn new_file(&mut self) {
         self.line = None;
     }
@@ -37,7 +37,7 @@ impl Output {
         self.source = None;
     }
 
-    /// A line of the source begins.
+    /// Starts a line of the source.
     pub fn new_line(&mut self, piece: &Piece, map: &SourceMap) {
         let (line, column) = map.line_and_column(piece.span);
         let skipped = self.line.and_then(|before| line.checked_sub(before));
@@ -50,7 +50,7 @@ impl Output {
         self.before = None;
         self.source = None;
         self.line = Some(line);
-        // The last blank comes with the token.
+        // The token brings the last blank itself.
         self.text.extend((1..column).map(|_| ' '));
     }
 
@@ -88,7 +88,7 @@ impl Output {
         self.before = Some(piece.clone());
     }
 
-    /// The text, and its tokens with their places in the source.
+    /// The text, and its tokens with places in the source.
     pub fn finish(mut self, map: &SourceMap) -> (String, Vec<Token>) {
         if !self.text.is_empty() {
             self.text.push('\n');
@@ -105,7 +105,7 @@ impl Output {
         (self.text, tokens)
     }
 
-    /// The place of the character at `at`: the first one begins with it, the second one ends with it.
+    /// Place of the character at `at`: the first span begins with it, the second one ends with it.
     fn place(&self, at: usize, map: &SourceMap) -> (Span, Span) {
         let after = self.places.partition_point(|(start, _)| *start <= at);
         let Some((start, span)) = after.checked_sub(1).map(|i| self.places[i]) else {
@@ -130,7 +130,7 @@ impl Output {
     }
 }
 
-/// True if C would read both as one token, or as others, without a blank between them.
+/// True if C would read both tokens differently without a blank between them.
 fn would_join(left: &Piece, right: &Piece) -> bool {
     let starts = |c: char| right.kind == Kind::Punct && right.text.starts_with(c);
     let with_equals = ["=", "!", ">", "<", "+", "-", "*", "/", "%", "&", "|", "^", ">>", "<<"];

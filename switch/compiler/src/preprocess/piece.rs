@@ -1,12 +1,11 @@
-//! Preprocessing tokens of C, and how a text is cut into them. Their spelling stays, since `##` and `#` work on it.
+//! Preprocessing tokens of C, and their lexer. They keep their spelling, because `##` and `#` use it.
 
 use crate::{source::Span, syntax::token::Symbol};
 
-/// Kind of a preprocessing token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Name,
-    /// Anything that begins like a number: `1`, `8w0xFF`, `1..2`.
+    /// A token that begins like a number: `1`, `8w0xFF`, `1..2`.
     Number,
     /// A string that ends on its line.
     Text,
@@ -15,35 +14,35 @@ pub(super) enum Kind {
     Punct,
     /// `<file>` in a directive.
     Header,
-    /// A character that C has no use for; or a quotation mark without its partner, and the line behind it.
+    /// A character without meaning in C; or a quotation mark without its partner, with the rest of the line.
     Other,
-    /// Stays in the text, as with `cpp -C`: a string over several lines may hold what looks like one.
+    /// A comment. It stays in the text, as with `cpp -C`: a string over several lines may contain the text of a
+    /// comment.
     Comment,
-    /// Separates what macros make from its neighbours; with a blank if that before it had one. `None`: only where
-    /// both would be read as one token.
+    /// Separates the result of a macro from its neighbours. It becomes a blank if the token before had one. `None`:
+    /// only if both would otherwise be read as one token.
     Padding(Option<bool>),
-    /// A parameter in the body of a macro, by its number.
+    /// A parameter in the body of a macro, by number.
     Parameter(usize),
     /// `__VA_OPT__(...)` in the body of a macro.
     Optional(std::rc::Rc<[Piece]>),
-    /// Place of a `_Pragma`: the text continues in a new line.
+    /// Place of a `_Pragma`: the text continues on a new line.
     Break,
     /// The end of a directive, an argument, or the program.
     End,
 }
 
-/// A preprocessing token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
     pub kind: Kind,
     pub text: Symbol,
-    /// Place; for a token from the body of a macro, the name where the macro is used.
+    /// Place; for a token from the body of a macro, the place of the macro's name.
     pub span: Span,
-    /// True if a blank is before it.
+    /// True if a blank precedes it.
     pub white: bool,
-    /// True if it is the first of a line.
+    /// True if it is the first token of a line.
     pub first: bool,
-    /// A name that is not expanded any more.
+    /// True if it is a name that must not be expanded.
     pub fixed: bool,
     /// In the body of a macro: true if `##` follows.
     pub pastes: bool,
@@ -81,17 +80,17 @@ impl Piece {
         matches!(self.kind, Kind::Padding(_))
     }
 
-    /// The name of a file, and whether it stands in angle brackets.
+    /// Name of a file; true if in angle brackets.
     pub fn file_name(&self) -> Option<(&str, bool)> {
         let angled = self.kind == Kind::Header;
         (angled || self.kind == Kind::Text).then(|| (&self.text[1..self.text.len() - 1], angled))
     }
 }
 
-/// A text without the line ends that a backslash hides, and where its characters were.
+/// A text without line ends after a backslash, and the places of its characters in the source.
 struct Unspliced {
     text: String,
-    /// Offsets in `text` from which on characters stand further behind in the source, and how much.
+    /// Offsets in `text`; from each on, the distance to the offset in the source.
     shifts: Vec<(usize, usize)>,
 }
 
@@ -120,7 +119,7 @@ impl Unspliced {
         unspliced
     }
 
-    /// Continues at the offset `source`.
+    /// Continues at an offset in the source.
     fn shift(&mut self, source: usize) {
         let at = self.text.len();
         let shift = source - at;
@@ -135,7 +134,7 @@ impl Unspliced {
     }
 }
 
-/// The tokens of a file whose first byte has the offset `base`, and the place of a comment without an end.
+/// Tokens of a file whose first byte has the offset `base`, and the place of an unterminated comment.
 pub(super) fn pieces(source: &str, base: u32) -> (Vec<Piece>, Option<Span>) {
     let unspliced = Unspliced::new(source);
     let mut cutter = Cutter::new(&unspliced.text);
@@ -155,7 +154,7 @@ pub(super) fn pieces(source: &str, base: u32) -> (Vec<Piece>, Option<Span>) {
     (list, unclosed.map(place))
 }
 
-/// The one token that a text is.
+/// The token that is the whole text.
 pub(super) fn single(text: &str) -> Option<Piece> {
     let mut cutter = Cutter::new(text);
     cutter.run();
@@ -175,7 +174,7 @@ struct Cutter<'a> {
     at: usize,
     first: bool,
     list: Vec<Piece>,
-    /// Start of the line in the list.
+    /// Index of the line's first token in the list.
     line: usize,
     unclosed: Option<Span>,
 }
@@ -224,7 +223,7 @@ impl Cutter<'_> {
         }
     }
 
-    /// Goes behind the next token.
+    /// Moves past the next token, and returns its kind.
     fn one(&mut self) -> Option<Kind> {
         let rest = &self.text[self.at..];
         let bytes = rest.as_bytes();
@@ -256,7 +255,7 @@ impl Cutter<'_> {
         Some(kind)
     }
 
-    /// True if `<` begins the name of a file here.
+    /// True if a `<` here begins the name of a file.
     fn takes_header(&self) -> bool {
         let mut line = self.list[self.line..].iter().filter(|p| p.kind != Kind::Comment);
         if self.first || !line.next().is_some_and(|p| p.first && p.is("#")) {
@@ -276,7 +275,7 @@ fn word(bytes: &[u8]) -> usize {
     bytes.iter().position(ends).unwrap_or(bytes.len())
 }
 
-/// A number includes a sign after an exponent's letter.
+/// Length of a number. It includes a sign after the letter of an exponent.
 fn number(bytes: &[u8]) -> usize {
     let mut at = 1;
     while let Some(b) = bytes.get(at) {

@@ -1,4 +1,4 @@
-//! The files that are read, line by line.
+//! Reads files line by line.
 
 use std::rc::Rc;
 
@@ -9,7 +9,6 @@ use super::{
 };
 use crate::source::{FileId, Span};
 
-/// A file that is read.
 pub(super) struct Open {
     pub file: FileId,
     pub pieces: Rc<[Piece]>,
@@ -17,24 +16,24 @@ pub(super) struct Open {
     pub conditions: Conditions,
 }
 
-/// A directive that is read, without its comments.
+/// A directive, without its comments.
 pub(super) struct Line {
     pub pieces: Vec<Piece>,
     pub at: usize,
     pub end: Span,
 }
 
-/// Part of a macro call that is read.
+/// Part of a macro call that is being read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Seeking {
     Nothing,
-    /// The parenthesis behind the name.
+    /// The parenthesis after the name.
     Parenthesis,
     Arguments,
 }
 
 impl Preprocessor<'_> {
-    /// Begins to read a file.
+    /// Starts to read a file.
     pub(super) fn open(&mut self, file: FileId) {
         let name = self.map.name(file).to_owned();
         let known = self.known.get(&name).filter(|(known, _)| *known == file);
@@ -64,7 +63,7 @@ impl Preprocessor<'_> {
         self.out.new_file();
     }
 
-    /// The next token of the directive, if one is read, or of the files.
+    /// The next token of the current directive, or of the files.
     pub(super) fn read(&mut self) -> Piece {
         if let Some(line) = &mut self.line {
             let piece = line.pieces.get(line.at).cloned();
@@ -83,7 +82,7 @@ impl Preprocessor<'_> {
                 continue;
             };
             let mut piece = piece.clone();
-            // Where a parenthesis is awaited, a directive ends the waiting; it is executed when read again.
+            // While a parenthesis is expected, a directive ends the search; it is executed when it is read again.
             let directive = piece.first && piece.is("#") && self.seeking != Seeking::Parenthesis;
             if directive && self.directive() {
                 continue;
@@ -113,7 +112,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Steps back before the token that came last.
+    /// Moves back by one token.
     pub(super) fn back(&mut self) {
         if let Some(context) = self.contexts.last_mut() {
             context.at -= 1;
@@ -124,7 +123,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Takes the line at which the current file is, without `#` and comments.
+    /// Takes the current line of the file, without `#` and comments.
     pub(super) fn take_line(&mut self) -> Option<Vec<Piece>> {
         let open = self.files.last_mut()?;
         let length = line_length(&open.pieces[open.at..]);
@@ -145,13 +144,13 @@ impl Preprocessor<'_> {
     }
 }
 
-/// The tokens up to the next line; a comment may go over several.
+/// Number of tokens up to the next line; a comment may span several lines.
 fn line_length(pieces: &[Piece]) -> usize {
     let next = pieces.iter().skip(1).position(|p| p.first);
     next.map_or(pieces.len(), |n| n + 1)
 }
 
-/// A comment within arguments ends before the line does, since the whole call becomes one line.
+/// A comment in arguments as a block comment, because the whole call becomes one line.
 fn in_brackets(comment: Piece) -> Piece {
     match comment.text.strip_prefix("//") {
         Some(text) => {

@@ -10,7 +10,7 @@ use crate::source::Span;
 /// An argument of a macro call.
 pub(super) struct Argument {
     pieces: Vec<Piece>,
-    /// The last argument of a macro that takes any number, if there is not even a comma for it.
+    /// True for the last argument of a variadic macro if even its comma is missing.
     pub omitted: bool,
     expanded: Option<Vec<Piece>>,
 }
@@ -26,7 +26,7 @@ impl Argument {
 }
 
 impl Preprocessor<'_> {
-    /// The body of a macro with its arguments in place of the parameters.
+    /// The body of a macro with its parameters replaced by arguments.
     pub(super) fn replace(&mut self, definition: &Macro, mut arguments: Vec<Argument>, used: Span) -> Vec<Piece> {
         self.body(definition, &definition.body, &mut arguments, used)
     }
@@ -108,10 +108,10 @@ impl Preprocessor<'_> {
         expanded
     }
 
-    /// Puts the tokens of an argument in place of its parameter.
+    /// Inserts the tokens of an argument in place of its parameter.
     fn insert(&self, parameter: &Piece, pieces: Vec<Piece>, place: Place, out: &mut Vec<Piece>) {
         let empty = pieces.is_empty();
-        // The token before, if `##` joins nothing to it.
+        // The previous token, if no `##` joins the two.
         let mut alone: Option<usize> = None;
         if place.pasted && !parameter.pastes {
             let comma = place.last && out.last().is_some_and(|piece| piece.is(","));
@@ -139,10 +139,10 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// The string that `#` makes of an argument.
+    /// The string that `#` makes from an argument.
     fn quoted(&mut self, pieces: &[Piece], used: Span) -> String {
         let mut text = String::new();
-        // Whether a blank stands before the next token, where paddings say so.
+        // True if a blank precedes the next token, according to paddings.
         let mut source: Option<bool> = None;
         let mut backslashes = 0;
         for piece in pieces {
@@ -173,7 +173,7 @@ impl Preprocessor<'_> {
         format!("\"{text}\"")
     }
 
-    /// Joins a token with those that follow in its context, as long as `##` stands between them and one token comes out.
+    /// Joins a token with the next tokens of its context, as long as `##` is between them and the result is one token.
     pub(super) fn paste(&mut self, mut left: Piece) {
         left.pastes = false;
         while let Some(context) = self.contexts.last_mut() {
@@ -198,7 +198,7 @@ impl Preprocessor<'_> {
     }
 }
 
-/// Place of an argument.
+/// Place of an argument in the body.
 #[derive(Clone, Copy)]
 struct Place {
     /// True after `##`.
@@ -210,7 +210,8 @@ struct Place {
     start: bool,
 }
 
-/// The one token that both make. Where they make none, `cpp` lets both pass: programs write `[##n-1:0]`.
+/// The token that two tokens make together. If the result is not one token, `cpp` keeps both: programs write
+/// `[##n-1:0]`.
 fn pasted(left: &Piece, right: &Piece) -> Option<Piece> {
     if left.is("/") && !right.is("=") {
         return None;

@@ -1,5 +1,5 @@
-//! Actions: the work of the ALUs of the fields' containers in one stage. Every field gets at most one operation on two
-//! sources, of which one may be action data; all operations of an action read what was there when the stage began
+//! Actions: the work of the ALUs of the fields' containers in one stage. Each field gets at most one operation with two
+//! sources, one of which may be action data. All operations of an action read the values from the start of the stage
 //! (p4c `mau/action_analysis.h`, `mau/instruction_selection.cpp`).
 
 use super::{
@@ -14,12 +14,12 @@ use crate::{
     syntax::ast::{BinaryOp as B, UnaryOp},
 };
 
-/// Widest sum; wider ones would need a third carry.
+/// Width of the widest sum; a wider one would need a third carry.
 const WIDEST_SUM: u32 = 64;
-/// Widest sum that stops at the largest number, and widest minimum.
+/// Width of the widest saturating sum, and of the widest minimum.
 const WIDEST: u32 = 32;
 
-/// Faults of the operations of one action, with their places.
+/// Errors in the operations of one action, with their places.
 pub fn check(ir: &Ir, chip: &Chip, code: &[Primitive]) -> Vec<(Span, String)> {
     let mut wrong = Vec::new();
     let mut computed = Cells::new();
@@ -44,7 +44,7 @@ pub fn check(ir: &Ir, chip: &Chip, code: &[Primitive]) -> Vec<(Span, String)> {
                 ),
             ));
         }
-        // What comes from a register, a hash or a random number is a source like action data.
+        // The result of a register, hash or random number is a source like action data.
         let mut made = if own.uses.is_empty() {
             own.writes.clone()
         } else {
@@ -52,7 +52,7 @@ pub fn check(ir: &Ir, chip: &Chip, code: &[Primitive]) -> Vec<(Span, String)> {
         };
         if let ("assign", [Arg::Target(to), Arg::Value(e)]) = (p.op, p.args.as_slice()) {
             if is_operand(e) || is_joined(e) {
-                // Whoever reads the copy, or the joined fields, reads the originals.
+                // An operation that reads the copy, or the joined fields, reads the originals.
                 made = Cells::new();
             } else if let Err(message) = one_operation(ir, chip, to, e) {
                 wrong.push((p.span, message));
@@ -74,11 +74,11 @@ fn name_of(ir: &Ir, (header, index): Cell) -> String {
     }
 }
 
-/// An expression that an ALU takes as a source: a field, a constant, action data, or the complement of one.
+/// True if an ALU takes the expression as a source: a field, a constant, action data, or the complement of one.
 fn is_source(e: &Expr) -> bool {
     match &e.kind {
         ExprKind::Unary(UnaryOp::Complement, a) => is_operand(a),
-        // A mask of the low bits is a slice.
+        // A mask of low bits is a slice.
         ExprKind::Binary(B::Shr | B::BitAnd, a, b) => is_operand(a) && is_low_part(e, b),
         ExprKind::Cast(a) => is_source(a),
         _ => is_operand(e),
@@ -93,7 +93,7 @@ fn is_low_part(e: &Expr, by: &Expr) -> bool {
     }
 }
 
-/// Tells if an expression is one operation; if not, why, and what to do.
+/// Checks that an expression is one operation; the error has the reason and a hint.
 pub fn one_operation(ir: &Ir, chip: &Chip, to: &FieldRef, e: &Expr) -> Result<(), String> {
     if let Some(value) = deposited(to, e).map(|d| d.value) {
         return if is_source(value) {
@@ -137,7 +137,7 @@ pub fn one_operation(ir: &Ir, chip: &Chip, to: &FieldRef, e: &Expr) -> Result<()
     }
 }
 
-/// True if an expression joins sources bit by bit: `a ++ b`, which the lowering turns into a shift and an or.
+/// True if an expression joins sources bit by bit: `a ++ b`, which is lowered to a shift and an or.
 pub fn is_joined(e: &Expr) -> bool {
     let part = |e: &Expr| is_source(e) || is_joined(e);
     match &widened(e).kind {
@@ -157,7 +157,7 @@ pub fn is_joined(e: &Expr) -> bool {
     }
 }
 
-/// An expression without zeros in front.
+/// An expression without leading zeros.
 fn widened(e: &Expr) -> &Expr {
     match &e.kind {
         ExprKind::Cast(inner) if inner.ty.width() <= e.ty.width() => widened(inner),
@@ -204,7 +204,7 @@ fn binary(ir: &Ir, chip: &Chip, e: &Expr, op: B, a: &Expr, b: &Expr) -> Result<(
     }
 }
 
-/// Finds, anywhere in an expression, an operation that no ALU of an action can do.
+/// Finds an operation in an expression that no ALU of an action can do.
 fn impossible(ir: &Ir, e: &Expr) -> Result<(), String> {
     let mut wrong = None;
     visit(e, &mut |e| {

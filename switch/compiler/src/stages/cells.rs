@@ -7,15 +7,15 @@ use crate::{
     syntax::ast::BinaryOp,
 };
 
-/// A field of a header, or whether the header is valid: a header's index and its field's.
+/// A field of a header, or the validity of a header: indexes of the header and of the field.
 pub type Cell = (usize, Option<usize>);
 
-/// Bits of a field, its lowest in the lowest. All bits from the 128th on are one here.
+/// Bits of a field, lowest first. The last one stands for all higher bits too.
 pub type Bits = u128;
 
 const ALL: Bits = !0;
 
-/// Some bits of some cells.
+/// A set of bits of cells.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cells(BTreeMap<Cell, Bits>);
 
@@ -24,7 +24,7 @@ impl Cells {
         Cells::default()
     }
 
-    /// True if it has any bit of a cell.
+    /// True if the set has any bit of a cell.
     pub fn contains(&self, cell: &Cell) -> bool {
         self.0.contains_key(cell)
     }
@@ -38,18 +38,18 @@ impl Cells {
         !self.0.iter().any(meets)
     }
 
-    /// All bits of the fields of which they have some.
+    /// All bits of all fields in the set.
     pub fn whole(&self) -> Cells {
         self.iter().collect()
     }
 
-    /// Cells in both sets.
+    /// Bits in both sets.
     pub fn both(&self, other: &Cells) -> Cells {
         let rest = self.0.iter().map(|(c, bits)| (*c, bits & other.0.get(c).unwrap_or(&0)));
         rest.filter(|(_, bits)| *bits != 0).collect()
     }
 
-    /// Cells that are not in the other set.
+    /// Bits that are not in the other set.
     pub fn without(&self, other: &Cells) -> Cells {
         let rest = self
             .0
@@ -93,34 +93,31 @@ impl IntoIterator for Cells {
     }
 }
 
-/// Bits `low` and on.
+/// `width` bits from bit `low` on.
 fn bits(low: u32, width: u32) -> Bits {
     let ones = if width >= 128 { ALL } else { (1 << width) - 1 };
     if low + width > 128 { ALL } else { ones << low }
 }
 
-/// A need of an operation other than fields.
+/// A resource, other than fields, that an operation uses.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Use {
-    /// A run of a register's stateful ALU: the register, the RegisterAction (none for `read` and `write`), the cell.
+    /// A run of a register's stateful ALU: the register, the RegisterAction (none for `read` and `write`) and the cell.
     Register {
         register: usize,
         action: Option<usize>,
         index: Option<Expr>,
     },
     Counter(usize),
-    /// A meter, or a filter (`Lpf`, `Wred`), which is one too: by its name.
+    /// A meter, or a filter (`Lpf`, `Wred`), which uses a meter: by name.
     Meter(String),
-    /// Bits of a hash.
     Hash(u64),
-    /// A random number.
     Random,
 }
 
-/// Effect of an operation.
 #[derive(Clone, Debug, Default)]
 pub struct Effect {
-    /// Cells that it needs on the crossbar before the stage begins.
+    /// Cells that must be on the crossbar before the stage begins.
     pub inputs: Cells,
     /// Cells that its ALUs read.
     pub reads: Cells,
@@ -137,7 +134,7 @@ impl Effect {
     }
 }
 
-/// The headers that a reference may mean.
+/// Headers that a reference may refer to.
 pub fn headers(ir: &Ir, header: &HeaderRef) -> Vec<usize> {
     match header {
         HeaderRef::Static(h) => vec![*h],
@@ -145,7 +142,7 @@ pub fn headers(ir: &Ir, header: &HeaderRef) -> Vec<usize> {
     }
 }
 
-/// All fields of a header, and whether it is valid.
+/// All fields of a header, and its validity.
 fn whole(ir: &Ir, header: &HeaderRef) -> Cells {
     let each = headers(ir, header).into_iter().flat_map(|h| {
         let fields = 0..ir.header_types[ir.headers[h].ty].fields.len();
@@ -167,7 +164,7 @@ pub fn read_by(ir: &Ir, e: &Expr) -> Cells {
 }
 
 fn read_bits(ir: &Ir, e: &Expr, cells: &mut Cells) {
-    // A slice reads its bits only.
+    // A slice reads only its bits.
     if let Some((of, low, width)) = slice_of(e)
         && let ExprKind::Field(FieldRef {
             header: HeaderRef::Static(h),
@@ -201,7 +198,7 @@ fn read_bits(ir: &Ir, e: &Expr, cells: &mut Cells) {
     });
 }
 
-/// A number's bits `low` and on, if that is all that an expression is: the whole, the low bit, the width.
+/// Operand, low bit and width, if the expression is a slice.
 pub fn slice_of(e: &Expr) -> Option<(&Expr, u32, u32)> {
     let width = e.ty.width();
     let ExprKind::Cast(inner) = &e.kind else { return None };
@@ -214,14 +211,14 @@ pub fn slice_of(e: &Expr) -> Option<(&Expr, u32, u32)> {
     }
 }
 
-/// Value that an assignment puts into some bits of a field.
+/// The value that an assignment stores in some bits of a field.
 pub struct Deposit<'a> {
     pub value: &'a Expr,
     low: u32,
     width: u32,
 }
 
-/// The value of some bits of a field that keeps its others: `x[7:4] = value` (`lower/assign.rs`, `merge_slice`).
+/// The value of some bits of a field, if its other bits stay: `x[7:4] = value` (`lower/assign.rs`, `merge_slice`).
 pub fn deposited<'a>(to: &FieldRef, e: &'a Expr) -> Option<Deposit<'a>> {
     let whole = e.ty.width();
     let ExprKind::Binary(BinaryOp::BitOr, kept, moved) = &strip(e).kind else {
@@ -249,7 +246,7 @@ pub fn strip(e: &Expr) -> &Expr {
     }
 }
 
-/// Calls `see` for an expression and all in it.
+/// Calls `see` for an expression and all expressions in it.
 pub fn visit(e: &Expr, see: &mut impl FnMut(&Expr)) {
     see(e);
     let index = |h: &HeaderRef, see: &mut _| {
@@ -274,7 +271,7 @@ pub fn visit(e: &Expr, see: &mut impl FnMut(&Expr)) {
     }
 }
 
-/// Calls `see` for every statement, those in others included.
+/// Calls `see` for every statement, also for nested ones.
 pub fn each_stmt<'a>(stmts: &'a [Stmt], see: &mut impl FnMut(&'a Stmt)) {
     use crate::ir::Outcome;
     for stmt in stmts {
@@ -294,7 +291,7 @@ pub fn each_stmt<'a>(stmts: &'a [Stmt], see: &mut impl FnMut(&'a Stmt)) {
     }
 }
 
-/// Cells that a RegisterAction reads from outside: all except the cell, its results and its own variables.
+/// Cells that a RegisterAction reads from outside: not the cell, its results or its own variables.
 pub fn outside(ir: &Ir, action: &RegisterAction) -> Cells {
     let (mut read, mut own) = (Cells::new(), Cells::new());
     each_stmt(&action.body, &mut |stmt| match stmt {
@@ -313,7 +310,7 @@ pub fn outside(ir: &Ir, action: &RegisterAction) -> Cells {
     read.without(&own)
 }
 
-/// The name that an operation's argument of a kind has.
+/// Name in an operation's argument of this kind.
 pub fn named<'a>(p: &'a Primitive, wanted: &str) -> Option<&'a str> {
     p.args.iter().find_map(|a| match a {
         Arg::Named(kind, name) if *kind == wanted => Some(name.as_str()),
@@ -328,7 +325,7 @@ fn value(p: &Primitive) -> Option<&Expr> {
     })
 }
 
-/// An index without the mask by which it wraps at the register's size: the chip's addresses do that by themselves.
+/// An index without the mask of the register's size: the chip wraps addresses itself.
 pub fn address(index: &Expr) -> Expr {
     match &index.kind {
         ExprKind::Binary(BinaryOp::BitAnd, a, mask) if mask.is_known() => address(a),

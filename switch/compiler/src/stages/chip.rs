@@ -2,38 +2,37 @@
 //! commit 34b86e9b): `specs/mau_spec.h`, `specs/device.cpp`, `specs/parde_spec.h`, `specs/phv_spec.cpp`,
 //! `mau/memories.h`, `mau/table_format.h`.
 
-/// A chip and its limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chip {
-    /// The vendor's name.
+    /// Name by the vendor.
     pub name: &'static str,
     /// Match-action stages, shared by ingress, egress and ghost.
     pub stages: usize,
-    /// Comparisons in one run of a stateful ALU (`StatefulAluSpec::CmpUnits`).
+    /// Number of comparisons in one run of a stateful ALU (`StatefulAluSpec::CmpUnits`).
     pub comparisons: usize,
-    /// Values that one run of a stateful ALU returns (`OutputWords`).
+    /// Number of values that one run of a stateful ALU returns (`OutputWords`).
     pub outputs: usize,
-    /// Widest number that a stateful ALU computes with.
+    /// Width of the widest number in a stateful ALU.
     pub alu_width: u32,
-    /// True if a stateful ALU divides (`DivModUnit`).
+    /// True if a stateful ALU can divide (`DivModUnit`).
     pub divides: bool,
     /// True if an action can compare two fields (`getHasCompareInstructions`).
     pub compares: bool,
-    /// True if metadata is zero when the stages begin. On Tofino 2, p4c lets fields share a container in turn, and sets
-    /// a field to zero in a table when its turn comes.
+    /// True if metadata is zero when the stages begin. On Tofino 2, p4c lets fields share a container one after
+    /// another, and sets a field to zero in a table before its first use.
     pub zeroed: bool,
-    /// True if the parser ORs what it writes into the field's value (no clear-on-write).
+    /// True if the parser ORs a written value into the old value of the field (no clear-on-write).
     pub parser_ors: bool,
-    /// Bits of containers that the stages compute with, all sizes together.
+    /// Bits of all containers with which the stages compute.
     pub containers: u64,
-    /// Bits that the parser passes to the deparser outside of these containers: Tofino 1's tagalong containers, Tofino 2's
-    /// CLOTs (`byteMaxClotSize`, `maxClotsLivePerGress`).
+    /// Bits that pass from the parser to the deparser outside of these containers: tagalong containers on Tofino 1,
+    /// CLOTs on Tofino 2 (`byteMaxClotSize`, `maxClotsLivePerGress`).
     pub carried: u64,
-    /// Bytes that egress parses at most (`maxParseDepth`).
+    /// Most bytes that egress parses (`maxParseDepth`).
     pub egress_bytes: Option<u64>,
 }
 
-/// 64 containers of 8 bits, 96 of 16 and 64 of 32; tagalong: 32, 48 and 32.
+/// 64 containers of 8 bits, 96 of 16 bits and 64 of 32 bits; tagalong: 32, 48 and 32.
 pub const TOFINO: Chip = Chip {
     name: "Tofino 1",
     stages: 12,
@@ -49,8 +48,8 @@ pub const TOFINO: Chip = Chip {
     egress_bytes: Some(160),
 };
 
-/// 64 containers of 8 bits, 96 of 16 and 64 of 32 that the parser fills; the dark ones it cannot fill are left out. A packet
-/// has 16 CLOTs of 64 bytes.
+/// 64 containers of 8 bits, 96 of 16 bits and 64 of 32 bits, without the dark ones, which the parser cannot fill. A
+/// packet has 16 CLOTs of 64 bytes.
 pub const TOFINO2: Chip = Chip {
     name: "Tofino 2",
     stages: 20,
@@ -66,25 +65,25 @@ pub const TOFINO2: Chip = Chip {
     egress_bytes: None,
 };
 
-/// RegisterActions of one register (`StatefulAluSpec::MaxInstructions`).
+/// Most RegisterActions of one register (`StatefulAluSpec::MaxInstructions`).
 pub const ACTIONS_OF_A_REGISTER: usize = 4;
-/// Different constants outside of -8 to 7 in the RegisterActions of one register (`MaxRegfileRows`).
+/// Most different constants outside of -8 to 7 in the RegisterActions of one register (`MaxRegfileRows`).
 pub const CONSTANTS_OF_A_REGISTER: usize = 4;
-/// Bits of a memory word, and words of a memory block.
+/// Bits of a memory word, and words in a memory block.
 pub const SRAM_BITS: u64 = 128;
 pub const SRAM_WORDS: u64 = 1024;
-/// Key bytes that one TCAM block, and a pair of them, matches: 44 bits, of which 4 are shared by the pair.
+/// Key bytes in a pair of TCAM blocks, and in one block; a block has 44 bits, and the pair shares 4 of them.
 pub const TCAM_PAIR_BYTES: u64 = 11;
 pub const TCAM_BYTES: u64 = 6;
 pub const TCAM_WORDS: u64 = 512;
-/// Bits of match data that a gateway sees: 4 bytes as they are, and 12 bits through the hash.
+/// Bits of match data that a gateway sees: 4 bytes directly, and 12 bits through the hash.
 pub const GATEWAY_BYTES: u32 = 4;
 pub const GATEWAY_HASH_BITS: u32 = 12;
 /// Rows of a gateway.
 pub const GATEWAY_ROWS: usize = 4;
 /// Widest key of kind `range`: 5 nibbles (`mau/resource_estimate.cpp`).
 pub const RANGE_BITS: u32 = 20;
-/// Bits that one state of the parser selects by: a half word and two bytes, or four bytes.
+/// Bits by which one state of the parser selects: a half word and two bytes, or four bytes.
 pub const SELECT_BITS: u32 = 32;
 /// Rows of the parser's table, for ingress and for egress.
 pub const PARSER_ROWS: usize = 256;
@@ -94,15 +93,15 @@ pub const PARSER_ROWS: usize = 256;
 pub struct Resources {
     /// Logical tables.
     pub tables: u64,
-    /// Small ternary tables that conditions ask.
+    /// Small ternary tables for conditions.
     pub gateways: u64,
-    /// Stateful ALUs. Meters, filters and selectors sit in them too.
+    /// Stateful ALUs, also used by meters, filters and selectors.
     pub stateful: u64,
     /// ALUs of counters.
     pub statistics: u64,
     /// Blocks of 1024 words of 128 bits.
     pub sram: u64,
-    /// Memory other than blocks of counters, meters and registers.
+    /// Map RAM: memory for counters, meters and registers, besides blocks.
     pub map_ram: u64,
     /// Blocks of 512 words of 44 bits.
     pub tcam: u64,
@@ -110,7 +109,7 @@ pub struct Resources {
     pub exact_bytes: u64,
     /// Bytes of the crossbar for ternary match.
     pub ternary_bytes: u64,
-    /// Bits that the hash units compute.
+    /// Bits from the hash units.
     pub hash_bits: u64,
 }
 
@@ -129,7 +128,7 @@ pub const STAGE: Resources = Resources {
 };
 
 impl Resources {
-    /// Each amount, with its name as a message says it.
+    /// Each amount, with its name in messages.
     #[must_use]
     pub fn amounts(&self) -> [(&'static str, u64); 10] {
         [
@@ -163,13 +162,13 @@ impl Resources {
         }
     }
 
-    /// Both together.
+    /// Sum of both.
     #[must_use]
     pub fn plus(self, other: Resources) -> Resources {
         self.each(other, u64::saturating_add)
     }
 
-    /// The first amount that is more than a stage has, with how much it is and how much there is.
+    /// The first amount that exceeds a stage: its name, its value and the limit.
     #[must_use]
     pub fn over(&self) -> Option<(&'static str, u64, u64)> {
         let pairs = self.amounts().into_iter().zip(STAGE.amounts());

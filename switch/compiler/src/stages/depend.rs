@@ -1,12 +1,13 @@
-//! Order of units, with the distance in stages.
+//! Dependencies between units: their order and their distance in stages.
 //!
-//! *Match* and *action*: what a stage writes, the next one can match, compute with, or write again. *Anti*: a field is read
-//! before it is written, which one stage does in that order. *Control*: a decision comes no later than what it decides
-//! (p4c `mau/table_dependency_graph.h`; Jose et al., Compiling Packet Programs to Reconfigurable Switches, NSDI 2015).
+//! *Match* and *action*: the next stage can match, use or overwrite what a stage writes. *Anti*: a field is read before
+//! it is written; one stage does this in the right order. *Control*: a decision comes no later than the unit it decides
+//! about (p4c `mau/table_dependency_graph.h`; Jose et al., Compiling Packet Programs to Reconfigurable Switches, NSDI
+//! 2015).
 
 use super::unit::Unit;
 
-/// Reason why a unit must wait for another.
+/// Reason why a unit waits for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     Match,
@@ -26,14 +27,14 @@ impl Reason {
     }
 }
 
-/// A unit that another waits for.
+/// A dependency on another unit.
 #[derive(Clone, Copy, Debug)]
 pub struct Wait {
     pub on: usize,
     pub reason: Reason,
 }
 
-/// For each unit, the units that it waits for.
+/// For each unit, the units for which it waits.
 #[must_use]
 pub fn waits(units: &[Unit]) -> Vec<Vec<Wait>> {
     let mut all = Vec::with_capacity(units.len());
@@ -42,7 +43,7 @@ pub fn waits(units: &[Unit]) -> Vec<Vec<Wait>> {
         let mut list: Vec<Wait> = before
             .filter_map(|(on, earlier)| reason(earlier, unit).map(|reason| Wait { on, reason }))
             .collect();
-        // A table that is applied again may wait for a decision that was made after it was first seen.
+        // A table that is applied again may wait for a decision that comes after its first application.
         for decision in &unit.after {
             if !list.iter().any(|w| w.on == *decision) && *decision != later {
                 list.push(Wait {
@@ -60,7 +61,7 @@ fn reason(earlier: &Unit, later: &Unit) -> Option<Reason> {
     if earlier.excludes(later) {
         return None;
     }
-    // A field is in one container: a write to some of its bits is a write to it.
+    // A field is in one container, so a write to some of its bits is a write to the whole field.
     let (made, makes) = (earlier.writes.whole(), later.writes.whole());
     if !made.is_disjoint(&later.inputs) {
         Some(Reason::Match)
@@ -73,7 +74,7 @@ fn reason(earlier: &Unit, later: &Unit) -> Option<Reason> {
     }
 }
 
-/// The longest chain of units that wait for each other, first to last.
+/// The longest chain of dependent units, first to last.
 #[must_use]
 pub fn longest_chain(waits: &[Vec<Wait>]) -> Vec<usize> {
     let mut best: Vec<(usize, Option<usize>)> = vec![(0, None); waits.len()];

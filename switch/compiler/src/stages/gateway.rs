@@ -1,8 +1,9 @@
-//! Conditions: what a gateway can ask, and how many of them a condition takes.
+//! Conditions: the comparisons that a gateway can do, and the number of gateways for a condition.
 //!
-//! A gateway is a small ternary table of four rows. It sees 4 bytes of fields, which it can also compare with 4 other bytes
-//! for equality, and 12 bits through the hash, of which each four can be looked up as a range (p4c `mau/gateway.cpp`:
-//! `CanonGatewayExpr`, `CollectGatewayFields::compute_offsets`, `GatewayRangeMatch`, `CheckGatewayExpr`).
+//! A gateway is a small ternary table of four rows. It sees 4 bytes of fields, which it can also compare for equality
+//! with 4 other bytes. Through the hash it sees 12 bits; each four of them can be looked up as a range (p4c
+//! `mau/gateway.cpp`: `CanonGatewayExpr`, `CollectGatewayFields::compute_offsets`, `GatewayRangeMatch`,
+//! `CheckGatewayExpr`).
 
 use std::collections::BTreeMap;
 
@@ -18,7 +19,6 @@ use crate::{
     syntax::ast::{BinaryOp as B, UnaryOp},
 };
 
-/// Cost of a condition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     pub gateways: u64,
@@ -27,19 +27,19 @@ pub struct Cost {
     pub hash_bits: u64,
 }
 
-/// Fields that a condition reads.
+/// Fields in a condition.
 #[derive(Default)]
 struct Seen {
-    /// Bits compared with constants, of each operand by its text.
+    /// Number of bits compared with constants, by operand in text form.
     equal: BTreeMap<String, u32>,
-    /// Bits looked up as ranges.
+    /// Number of bits looked up as ranges, by operand in text form.
     ranges: BTreeMap<String, u32>,
-    /// Bytes compared with other fields.
+    /// Number of bytes compared with other fields.
     pairs: u32,
 }
 
 impl Seen {
-    /// Bits that constants and other fields are compared with.
+    /// Number of bits compared with constants and with other fields.
     fn bits(&self) -> u32 {
         self.equal.values().chain(self.ranges.values()).sum::<u32>() + self.pairs * 8
     }
@@ -52,7 +52,7 @@ impl Seen {
     }
 }
 
-/// Cost of a condition; or the reason why no gateway can evaluate it, and an alternative.
+/// Cost of a condition. The error has the reason why no gateway can evaluate it, and an alternative.
 pub fn cost(ir: &Ir, condition: &Expr) -> Result<Cost, String> {
     let mut seen = Seen::default();
     let rows = ask(ir, condition, &mut seen)?.0;
@@ -81,10 +81,10 @@ pub fn cost(ir: &Ir, condition: &Expr) -> Result<Cost, String> {
     })
 }
 
-/// Rows for the condition, and for its opposite.
+/// Number of rows for the condition, and for its opposite.
 type Rows = (usize, usize);
 
-/// Limit above the rows of any hand-written condition.
+/// More rows than any hand-written condition needs.
 const MANY: usize = 1 << 16;
 
 fn ask(ir: &Ir, e: &Expr, seen: &mut Seen) -> Result<Rows, String> {
@@ -123,8 +123,7 @@ fn ask(ir: &Ir, e: &Expr, seen: &mut Seen) -> Result<Rows, String> {
     }
 }
 
-/// Fields in the widest row among those that find the condition to be `outcome`. Gateways share rows, but not the
-/// fields of one row.
+/// Fields in the widest row for this `outcome` of the condition. Gateways share rows, but not the fields of one row.
 fn widest(ir: &Ir, e: &Expr, outcome: bool) -> Result<Seen, String> {
     match &e.kind {
         ExprKind::Unary(UnaryOp::Not, a) => widest(ir, a, !outcome),
@@ -147,7 +146,7 @@ fn widest(ir: &Ir, e: &Expr, outcome: bool) -> Result<Seen, String> {
     }
 }
 
-/// True if a condition with this outcome only excludes values. A row looks for values, so rows of the opposite go
+/// True if a condition with this outcome only excludes values. A row matches values, so rows for the opposite come
 /// first.
 fn rules_out(e: &Expr, outcome: bool) -> bool {
     !is_equalities(e, outcome) && is_equalities(e, !outcome)
@@ -172,7 +171,7 @@ fn computed(ir: &Ir, e: &Expr) -> String {
     )
 }
 
-/// The operand below a mask, and how many bits of it count.
+/// The operand of a mask, and the number of its bits.
 fn masked(e: &Expr) -> Option<(&Expr, u32)> {
     match &e.kind {
         ExprKind::Binary(B::BitAnd, a, b) => {
@@ -191,7 +190,7 @@ fn masked(e: &Expr) -> Option<(&Expr, u32)> {
 
 fn equal(ir: &Ir, a: &Expr, b: &Expr, seen: &mut Seen) -> Result<Rows, String> {
     let (a, b) = if a.is_known() { (b, a) } else { (a, b) };
-    // A condition compared with true or false.
+    // A comparison of a condition with true or false.
     if a.ty == Ty::Bool && !is_operand(a) {
         let (yes, no) = ask(ir, a, seen)?;
         let (other_yes, other_no) = ask(ir, b, seen)?;
@@ -213,7 +212,7 @@ fn equal(ir: &Ir, a: &Expr, b: &Expr, seen: &mut Seen) -> Result<Rows, String> {
     Ok((1, 1))
 }
 
-/// The operand below casts that only add zeros.
+/// The operand without casts that only add zeros.
 fn narrow(e: &Expr) -> &Expr {
     match &e.kind {
         ExprKind::Cast(inner) if inner.ty.width() <= e.ty.width() && is_operand(inner) => narrow(inner),
@@ -221,7 +220,7 @@ fn narrow(e: &Expr) -> &Expr {
     }
 }
 
-/// `a < constant` and its like; `next` when the constant itself belongs to the smaller side, as with `<=`.
+/// `a < constant` and similar comparisons; `next` if the smaller side includes the constant, as in `<=`.
 fn range(ir: &Ir, whole: &Expr, a: &Expr, next: bool, constant: BigInt, seen: &mut Seen) -> Result<Rows, String> {
     let a = narrow(a);
     if !is_operand(a) {
@@ -231,14 +230,14 @@ fn range(ir: &Ir, whole: &Expr, a: &Expr, next: bool, constant: BigInt, seen: &m
     let limit = constant + u8::from(next);
     let signed = matches!(a.ty, Ty::Bits { signed: true, .. });
     if limit == BigInt::ZERO {
-        // The sign bit, or nothing at all.
+        // Only the sign bit, or no bit.
         seen.equal.insert(show(ir, a), 1);
         return Ok((1, 1));
     }
     let zeros = limit.trailing_zeros().unwrap_or(0).min(u64::from(width)) as u32;
     let bits = width - zeros;
     if !signed && limit == BigInt::from(1) << zeros {
-        // Below a power of two: the higher bits are zero.
+        // Below a power of two, the higher bits are zero.
         seen.equal.insert(show(ir, a), bits.max(1));
         return Ok((1, 1));
     }
@@ -254,7 +253,7 @@ fn range(ir: &Ir, whole: &Expr, a: &Expr, next: bool, constant: BigInt, seen: &m
     Ok((bits.div_ceil(4) as usize, bits.div_ceil(4) as usize))
 }
 
-/// An expression as text, near to how it was written.
+/// An expression as text, similar to its source.
 pub fn show(ir: &Ir, e: &Expr) -> String {
     if let Some((of, low, width)) = slice_of(e)
         && !matches!(of.kind, ExprKind::Int(_))
@@ -289,13 +288,13 @@ pub fn show(ir: &Ir, e: &Expr) -> String {
     }
 }
 
-/// A field's name: metadata and variables without the header that the compiler keeps them in.
+/// Name of a field; metadata and variables without the header in which the compiler stores them.
 pub fn field(ir: &Ir, f: &crate::ir::FieldRef) -> String {
     let name = ir.field(f).name.clone();
     let header = super::cells::headers(ir, &f.header).first().map(|h| &ir.headers[*h]);
     match header {
         Some(h) if h.name.contains("scalars") => {
-            // The cell and the results of a RegisterAction are known by its parameters' names, metadata by the usual one.
+            // Names of parameters for the cell and the results of a RegisterAction; usual names for metadata.
             let own = ir
                 .register_actions
                 .iter()

@@ -1,6 +1,6 @@
-//! Groups of statements, each of which becomes the action of a table without key.
+//! Groups of statements. Each group becomes the action of a table without a key.
 //!
-//! Statements that follow each other form one group as long as none reads or writes what one before it wrote, and at most
+//! Consecutive statements form one group if none of them reads or writes a field that an earlier one wrote, and at most
 //! one of them uses an extern other than a hash (p4c `midend/action_synthesis_policy.h`).
 
 use super::{
@@ -9,14 +9,14 @@ use super::{
 };
 use crate::ir::{Ir, Primitive};
 
-/// Statements without a decision between them, in groups with what each does.
+/// Groups of statements without a decision between them, with the effect of each.
 pub fn groups<'p>(ir: &Ir, run: &[&'p Primitive]) -> Vec<(Vec<&'p Primitive>, Effect)> {
     let is_extern = |u: &Use| !matches!(u, Use::Hash(_));
     let mut list: Vec<(Vec<&Primitive>, Effect)> = Vec::new();
     let mut results_of_group = Cells::new();
     for p in run {
         let e = effect(ir, p);
-        // A result is copied, or indexes a register, in the action that makes it; it is computed with in the next.
+        // The action of a result can copy it, or index a register by it; only the next action can compute with it.
         let passed = if computes_value(p) {
             Cells::new()
         } else {
@@ -43,7 +43,7 @@ pub fn groups<'p>(ir: &Ir, run: &[&'p Primitive]) -> Vec<(Vec<&'p Primitive>, Ef
     list
 }
 
-/// The effect of an action without what passes from one of its operations to the next: results of externs, and copies.
+/// Effect of an action without values that pass between its own operations: results of externs, and copies.
 pub fn within(mut e: Effect, code: &[Primitive], ir: &Ir) -> Effect {
     let mut made = Cells::new();
     (e.inputs, e.reads) = (Cells::new(), Cells::new());

@@ -1,5 +1,5 @@
-//! The statements of a control as the open compiler sees them when it makes tables: copies are followed to what they are
-//! copies of, conditions are known by their expressions, and what nothing reads is gone (`midend/local_copyprop`).
+//! The statements of a control in the form in which p4c makes tables of them: copies are replaced by their originals,
+//! conditions are expressions, and statements with unread results are removed (`midend/local_copyprop`).
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use crate::{
     syntax::ast::BinaryOp as B,
 };
 
-/// The statements of one control, and what is wrong with them. `roots` is what is read outside of it.
+/// Statements of one control, and their errors. `roots`: cells that are read outside of it.
 pub fn nodes(ir: &Ir, chip: &Chip, stmts: &[Stmt], roots: &Cells) -> (Vec<Node>, Vec<(Span, String)>) {
     let mut known = Known::new(ir, chip);
     let mut list = known.sequence(stmts);
@@ -27,11 +27,11 @@ pub fn nodes(ir: &Ir, chip: &Chip, stmts: &[Stmt], roots: &Cells) -> (Vec<Node>,
     (list, known.wrong)
 }
 
-/// Known values of fields at a place.
+/// Known values of fields at one place.
 struct Known<'a> {
     ir: &'a Ir,
     chip: &'a Chip,
-    /// Values from statements of `apply`, while they stay the same.
+    /// Values from statements of `apply` that have not changed since.
     values: BTreeMap<Cell, Expr>,
     wrong: Vec<(Span, String)>,
     /// Cells that may have been written.
@@ -68,7 +68,7 @@ impl Known<'_> {
             .retain(|cell, value| !written.contains(cell) && read_by(ir, value).is_disjoint(written));
     }
 
-    /// The expression with copies replaced by what they are copies of; in a condition also fields by how they are computed.
+    /// Replaces copies in an expression by their originals; in a condition also fields by their computation.
     fn follow(&self, e: &Expr, in_condition: bool) -> Expr {
         let inner = |e: &Expr| self.follow(e, in_condition);
         match &e.kind {
@@ -112,7 +112,7 @@ impl Known<'_> {
                     let inner = self.sequence(inner);
                     let left_early = leaves_by(&inner, *label);
                     if left_early {
-                        // What holds at the end need not hold where the block was left.
+                        // Values known at the end may be wrong where the block was left early.
                         self.forget(&written_by(self.ir, &inner));
                     }
                     out.push(Node::Block(*label, inner));
@@ -145,8 +145,8 @@ impl Known<'_> {
         out
     }
 
-    /// An action that the control calls is a table of its own, in which nothing is known of what is around it. One that has
-    /// branches stays as it is; the chip has no room for it.
+    /// An action that the control calls becomes a table of its own; it knows no values from around it. An action with
+    /// branches stays as it is: the chip cannot run it.
     fn call(&mut self, code: &[Stmt], out: &mut Vec<Node>) {
         let mut inner = Vec::new();
         for stmt in code {
@@ -159,7 +159,7 @@ impl Known<'_> {
         out.push(Node::Call(inner));
     }
 
-    /// Branches of which one is run. What is known after them is what all that go on agree on.
+    /// Branches, of which one runs. Afterwards, the values are known on which all continuing branches agree.
     fn branches(&mut self, lists: &[&Vec<Stmt>]) -> Vec<Vec<Node>> {
         let before = self.values.clone();
         let (written_before, mut written) = (self.written.clone(), self.written.clone());
@@ -183,8 +183,8 @@ impl Known<'_> {
         out
     }
 
-    /// Checks what an operation becomes when the fields in it are replaced by how statements before it compute them
-    /// (p4c `LocalCopyPropagation`): still one operation, and no index that is computed.
+    /// Replaces the fields of an operation by their computation in earlier statements, and checks the result (p4c
+    /// `LocalCopyPropagation`): it must be one operation without a computed index.
     fn joined(&mut self, p: &Primitive) {
         let wrong = match (p.op, p.args.as_slice()) {
             ("assign", [Arg::Target(to), Arg::Value(value)]) if computes_value(p) => {
@@ -242,7 +242,7 @@ impl Known<'_> {
     }
 }
 
-/// `a + 1 - 3`: one sum.
+/// True for `a + 1 - 3` and the like, which are one sum.
 fn add_constants(e: &Expr) -> bool {
     let sum = |e: &Expr| match &e.kind {
         ExprKind::Binary(B::Add | B::Sub, a, b) if b.is_known() => Some((**a).clone()),

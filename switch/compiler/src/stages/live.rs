@@ -1,5 +1,5 @@
-//! Removes statements whose results nothing uses, and temporaries that only pass a result on (p4c
-//! `frontends/p4/def_use`, `midend/local_copyprop`).
+//! Removes statements with unused results, and temporaries that only pass on a result (p4c `frontends/p4/def_use`,
+//! `midend/local_copyprop`).
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::ir::{Arg, Expr, ExprKind, Ir, Label, Primitive};
 
-/// Removes what is not used. `roots` is what is read after the control.
+/// Removes unused statements. `roots`: cells that are read after the control.
 pub fn prune(ir: &Ir, nodes: &mut Vec<Node>, roots: &Cells) {
     let mut end = roots.clone();
     for (at, header) in ir.headers.iter().enumerate() {
@@ -32,19 +32,19 @@ pub fn prune(ir: &Ir, nodes: &mut Vec<Node>, roots: &Cells) {
     }
 }
 
-/// Cells that are read later, found from the end to the start.
+/// Live cells, computed from the end to the start.
 struct Live<'a> {
     ir: &'a Ir,
     /// Cells that are read after the control.
     end: &'a Cells,
-    /// Cells that are read after the blocks around.
+    /// Cells that are read after the enclosing blocks.
     labels: HashMap<Label, Cells>,
     changed: bool,
 }
 
 impl Live<'_> {
-    /// Cells that are read from here on, given those that are read after the statements. Removes statements without
-    /// used results.
+    /// Cells that are live before the statements; `after` are those live after them. Removes statements with unused
+    /// results.
     fn sequence(&mut self, nodes: &mut Vec<Node>, after: Cells) -> Cells {
         let mut live = after;
         let mut at = nodes.len();
@@ -115,7 +115,7 @@ impl Live<'_> {
         for branch in &mut a.branches {
             live.extend(self.sequence(branch, after.clone()));
         }
-        // What every action writes is not read before.
+        // A field that every action writes is not read before.
         let mut always: Option<Cells> = None;
         let mut read = Cells::new();
         for (action, _) in &self.ir.tables[a.table].actions {
@@ -166,13 +166,13 @@ fn reads(ir: &Ir, nodes: &[Node]) -> BTreeMap<Cell, usize> {
     counts
 }
 
-/// True if something outside of the controls sees a field: packets' headers and the architecture's metadata are seen.
+/// True if a field is visible outside of the controls: headers of packets and the architecture's metadata are.
 pub fn is_seen(ir: &Ir, (header, _): Cell) -> bool {
     let header = &ir.headers[header];
     !header.metadata || header.name.contains("intr_md")
 }
 
-/// `tmp = r.execute(i); x = tmp;` is `x = r.execute(i);`.
+/// Changes `tmp = r.execute(i); x = tmp;` to `x = r.execute(i);`.
 fn retarget(ir: &Ir, nodes: &mut Vec<Node>, counts: &BTreeMap<Cell, usize>) -> bool {
     let mut changed = false;
     let mut i = 0;
@@ -206,7 +206,7 @@ fn retarget(ir: &Ir, nodes: &mut Vec<Node>, counts: &BTreeMap<Cell, usize>) -> b
     changed
 }
 
-/// The cell of which an expression is a copy, perhaps cut or widened.
+/// The original cell, if the expression is a copy, perhaps cut or widened.
 fn copied(e: &Expr) -> Option<Cell> {
     match &e.kind {
         ExprKind::Field(f) => field_cell(f),

@@ -4,32 +4,32 @@
 use super::chip::{RANGE_BITS, Resources, SRAM_BITS, SRAM_WORDS, STAGE, TCAM_BYTES, TCAM_PAIR_BYTES, TCAM_WORDS};
 use crate::ir::{Ir, Meter, Register, Table, Unit};
 
-/// Bits of an entry that say to which version of the table it belongs.
+/// Bits of an entry for the version of the table.
 const VERSION: u64 = 4;
-/// Bits of an exact key that need not be kept, as the place of the entry tells them.
+/// Bits of an exact key that are not stored, because the position of the entry implies them.
 const GHOST: u64 = 10;
-/// Bits of action data that are kept with the match; more is kept in memory of its own.
+/// Bits of action data stored with the match; larger data has its own memory.
 const IMMEDIATE: u64 = 32;
-/// Entries in one word, and bits in it for all that is not key.
+/// Most entries in one word, and its bits outside of the key.
 const PACK: u64 = 5;
 const OVERHEAD: u64 = 64;
-/// Hash functions of an exact table, each of which reads blocks of its own.
+/// Hash functions of an exact table; each reads its own blocks.
 const WAYS: u64 = 4;
-/// Members that one word of a selector chooses among.
+/// Members among which one word of a selector chooses.
 const POOL: u64 = 120;
 
-/// A table's memory by its number of entries.
+/// Memory of a table as a function of its number of entries.
 #[derive(Clone, Debug)]
 pub struct Memory {
     pub entries: u64,
-    /// True if it may be spread over stages.
+    /// True if it may be split over stages.
     pub splits: bool,
     key: Key,
-    /// Bits in addition to the key: action, its data, pointers.
+    /// Bits besides the key: action, its data, pointers.
     overhead: u64,
-    /// Bytes of an action's data in memory of its own.
+    /// Bytes of action data in separate memory.
     data_bytes: u64,
-    /// Entries of a direct counter or meter in a word, for each.
+    /// Entries in one word, for each direct counter and meter.
     statistics: Vec<u64>,
     meters: Vec<u64>,
     /// Resources that do not depend on the number of entries.
@@ -43,14 +43,14 @@ enum Key {
         bits: u64,
         bytes: u64,
     },
-    /// `rows` is the number of rows for four entries: ranges take several each.
+    /// `rows`: number of rows for four entries. A range takes several rows.
     Ternary {
         bytes: u64,
         rows: u64,
     },
 }
 
-/// The memory of a table, or what is too wide in its key.
+/// Memory of a table. The error names a key that is too wide.
 pub fn table(ir: &Ir, table: &Table) -> Result<Memory, String> {
     let key = key(table)?;
     let actions = table.actions.len().max(1) as u64;
@@ -112,7 +112,7 @@ fn key(table: &Table) -> Result<Key, String> {
                     ));
                 }
                 is_ternary = true;
-                // A quarter of the entries is taken to have ranges that need one row for each nibble and side.
+                // Assumes that a quarter of the entries have ranges that need one row for each nibble and side.
                 let nibbles = width.div_ceil(4);
                 rows += (2 * nibbles - 1).min(8) - 1;
                 bytes += nibbles;
@@ -156,12 +156,12 @@ fn bits_for(values: u64) -> u64 {
     u64::from(values.max(1).next_power_of_two().trailing_zeros())
 }
 
-/// Blocks for entries of which a word holds some.
+/// Number of blocks for entries, with `in_a_word` entries in each word.
 fn blocks(entries: u64, in_a_word: u64) -> u64 {
     entries.div_ceil(SRAM_WORDS * in_a_word.max(1))
 }
 
-/// Entries of a counter in a word: counters of 64 bits, or of 64 for each of both.
+/// Entries of a counter in one word: 64 bits for one count, 128 for both packets and bytes.
 fn per_word(counter: &Meter) -> u64 {
     match counter.unit {
         Unit::Packets | Unit::Bytes => 2,
@@ -170,13 +170,13 @@ fn per_word(counter: &Meter) -> u64 {
 }
 
 impl Memory {
-    /// A table without key.
+    /// Memory of a table without a key.
     #[must_use]
     pub fn is_keyless(&self) -> bool {
         matches!(self.key, Key::None)
     }
 
-    /// Resources of some of the entries, with the logical table.
+    /// Resources for some of the entries, including the logical table.
     #[must_use]
     pub fn resources(&self, entries: u64) -> Resources {
         let mut need = self.fixed;
@@ -185,7 +185,7 @@ impl Memory {
             Key::None => {}
             Key::Exact { bits, bytes } => self.exact(entries, bits, bytes, &mut need),
             Key::Ternary { bytes, rows } => {
-                // 11 bytes in a pair of blocks, 5 (and a half) in one: `options_to_ternary_entries`.
+                // A pair of blocks has 11 bytes, a single one 5 (and a half): `options_to_ternary_entries`.
                 let (pairs, rest) = (
                     (bytes.max(1) - 1) / TCAM_PAIR_BYTES,
                     (bytes.max(1) - 1) % TCAM_PAIR_BYTES + 1,
@@ -203,7 +203,7 @@ impl Memory {
             need.sram += blocks(entries, 16 / self.data_bytes.min(16)) * self.data_bytes.div_ceil(16);
         }
         for in_a_word in self.statistics.iter().chain(&self.meters) {
-            // One block is spare: it is written while another is read.
+            // One spare block: it is written while another one is read.
             let direct = blocks(entries, *in_a_word) + 1;
             need.sram += direct;
             need.map_ram += direct;
@@ -218,7 +218,7 @@ impl Memory {
         let in_a_word = (SRAM_BITS / entry.min(SRAM_BITS)).min(PACK).min(by_overhead).max(1);
         let width = entry.div_ceil(SRAM_BITS).max(1);
         let depth = blocks(entries, in_a_word);
-        // A key that is small enough is its own hash, and each of its values has a place.
+        // A small key is its own hash, so each value has its own place.
         let places = (kept <= 8).then(|| (1_u64 << kept).div_ceil(in_a_word).next_power_of_two());
         let depth = match places {
             Some(places) if places <= depth.max(WAYS) => places,
@@ -231,7 +231,7 @@ impl Memory {
     }
 }
 
-/// A register: its cells, a spare block, its ALU.
+/// A register: its cells, a spare block and its ALU.
 pub fn register(register: &Register) -> Resources {
     let width = u64::from(register.width.max(1)).next_power_of_two();
     let units = blocks(register.size, SRAM_BITS / width.min(SRAM_BITS)) + 1;

@@ -1,5 +1,5 @@
-//! Places a Tofino program's tables, registers and conditions into the chip's stages, and refuses what the chip has no room
-//! for. What is checked and what is taken for granted is in README.md.
+//! Places a Tofino program's tables, registers and conditions into the stages of the chip, and refuses programs that do
+//! not fit. README.md says what is checked and what is assumed.
 
 mod alu;
 mod cells;
@@ -35,10 +35,10 @@ use place::{Failure, Object, Stage};
 pub use report::Report;
 use unit::{Kind, Unit, Units};
 
-/// Limit on units, beyond the room of any chip; a program with more is not placed.
+/// Most units of a program that is placed; no chip has room for so many.
 const MOST_UNITS: usize = 1000;
 
-/// Places a program. `None` if it cannot be placed; the reporter gets the faults.
+/// Places a program. Returns `None` if it cannot be placed; the errors are reported.
 pub(crate) fn stages(ir: &Ir, program: &str, map: &SourceMap, reporter: &mut Reporter) -> Option<Report> {
     let chip = match ir.arch {
         Arch::T2na => chip::TOFINO2,
@@ -189,7 +189,7 @@ fn told(units: &[Unit], failure: Failure) -> (Span, String) {
     }
 }
 
-/// Message on two accesses to a register.
+/// Message about two accesses to a register.
 fn twice(ir: &Ir, register: usize) -> String {
     format!(
         "the register '{}' is accessed twice on one path, but a packet passes its stage once. Do both in one RegisterAction, \
@@ -198,7 +198,7 @@ fn twice(ir: &Ir, register: usize) -> String {
     )
 }
 
-/// A packet accesses a register once in a pass: in ingress, or in egress.
+/// Checks that a packet accesses each register once in a pass: in ingress or in egress.
 fn one_access(ir: &Ir, units: &[Unit], reporter: &mut Reporter) {
     for (at, later) in units.iter().enumerate().take(MOST_UNITS) {
         for (register, span) in &later.registers {
@@ -210,7 +210,7 @@ fn one_access(ir: &Ir, units: &[Unit], reporter: &mut Reporter) {
     }
 }
 
-/// Checks the parsers; returns what they extract.
+/// Checks the parsers. Returns the extracted cells.
 fn parsers(ir: &Ir, chip: &Chip, reporter: &mut Reporter) -> Cells {
     for (gress, parser) in [Gress::Ingress, Gress::Egress].into_iter().zip(&ir.parsers) {
         for (span, message) in parser::check(ir, chip, gress, parser) {
@@ -221,7 +221,7 @@ fn parsers(ir: &Ir, chip: &Chip, reporter: &mut Reporter) -> Cells {
     states.flat_map(|s| parser::extracted(ir, s)).collect()
 }
 
-/// Checks what the parsers write again, of what is read behind them.
+/// Checks fields that parsers write twice, if they are read after the parser.
 fn rewritten(ir: &Ir, chip: &Chip, units: &[Unit], roots: &Cells, reporter: &mut Reporter) {
     let mut read = roots.clone();
     for (header, of) in ir.headers.iter().enumerate() {
@@ -239,7 +239,7 @@ fn rewritten(ir: &Ir, chip: &Chip, units: &[Unit], roots: &Cells, reporter: &mut
     }
 }
 
-/// Cells that are read outside of the placed controls: by deparsers, digests, mirrored and resubmitted headers.
+/// Cells that are read outside of the placed controls: by deparsers, and by digests, mirrored and resubmitted headers.
 fn roots(ir: &Ir) -> Cells {
     let lists = ir.field_lists.iter().chain(&ir.learn_lists).flat_map(|l| &l.fields);
     let mut cells: Cells = lists.flat_map(|e| read_by(ir, e)).collect();

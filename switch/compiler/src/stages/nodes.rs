@@ -1,4 +1,4 @@
-//! The statements of a control, and what their expressions are.
+//! The statements of a control, and kinds of expressions in them.
 
 use super::cells::{Cell, Cells, Use, effect, is_temporary, slice_of, visit};
 use crate::{
@@ -13,7 +13,7 @@ pub enum Node {
     Do(Primitive),
     If(Expr, Vec<Node>, Vec<Node>, Span),
     Block(Label, Vec<Node>),
-    /// The operations of an action that the control calls itself.
+    /// Operations of an action that the control calls.
     Call(Vec<Node>),
     Break(Label),
     Exit,
@@ -21,14 +21,13 @@ pub enum Node {
     Apply(Application),
 }
 
-/// A table's application.
 #[derive(Clone, Debug)]
 pub struct Application {
-    /// The table, by its index.
+    /// Index of the table.
     pub table: usize,
-    /// Values that are looked up, one for each key field.
+    /// Values to look up, one for each key field.
     pub keys: Vec<Expr>,
-    /// Statements after each outcome; empty if the same follow all.
+    /// Statements after each outcome; empty if the same statements follow every outcome.
     pub branches: Vec<Vec<Node>>,
     pub span: Span,
 }
@@ -42,7 +41,7 @@ pub fn is_operand(e: &Expr) -> bool {
     }
 }
 
-/// The cell of a field, if it is one.
+/// Cell of a field; `None` if its header is known only at run time.
 pub fn field_cell(f: &FieldRef) -> Option<Cell> {
     match f.header {
         HeaderRef::Static(h) => Some((h, Some(f.field))),
@@ -50,7 +49,7 @@ pub fn field_cell(f: &FieldRef) -> Option<Cell> {
     }
 }
 
-/// `a < b ? a : b` and its like: one operation of an ALU.
+/// True for `a < b ? a : b` and similar expressions, which are one operation of an ALU.
 pub fn is_min_or_max(e: &Expr) -> bool {
     let ExprKind::Conditional(condition, yes, no) = &e.kind else {
         return false;
@@ -62,7 +61,7 @@ pub fn is_min_or_max(e: &Expr) -> bool {
     (a == yes && b == no) || (a == no && b == yes)
 }
 
-/// Calls `see` for each node, those in others included.
+/// Calls `see` for each node, also for nested ones.
 pub fn each<'a>(nodes: &'a [Node], see: &mut impl FnMut(&'a Node)) {
     for node in nodes {
         see(node);
@@ -78,7 +77,7 @@ pub fn each<'a>(nodes: &'a [Node], see: &mut impl FnMut(&'a Node)) {
     }
 }
 
-/// The temporaries of the compiler that an operation's results go through: their use is part of the same statement.
+/// Temporaries of the compiler for the results of an operation; their use belongs to the same statement.
 pub fn results(ir: &Ir, p: &Primitive) -> Cells {
     let e = effect(ir, p);
     let has_result = e
@@ -89,12 +88,12 @@ pub fn results(ir: &Ir, p: &Primitive) -> Cells {
     e.writes.into_iter().filter(|(c, _)| of(*c)).collect()
 }
 
-/// True if an ALU computes the operation; false for a copy.
+/// True if an ALU computes the result; false for a copy.
 pub fn computes_value(p: &Primitive) -> bool {
     matches!((p.op, p.args.as_slice()), ("assign", [Arg::Target(_), Arg::Value(e)]) if !is_operand(e))
 }
 
-/// True if an expression computes anything: more than naming, comparing or joining.
+/// True if an expression computes: it does more than name, compare or join.
 pub fn computes(e: &Expr) -> bool {
     let mut found = false;
     visit(e, &mut |e| {

@@ -1,5 +1,5 @@
-//! The parser: what one state selects by, what it may compute, how much a packet's headers take
-//! (p4c `specs/parde_spec.h`, `specs/match_register_spec.h`).
+//! Limits of the parser: the key of a state, allowed computations, and the length of a packet's headers (p4c
+//! `specs/parde_spec.h`, `specs/match_register_spec.h`).
 
 use super::{
     cells::{Cells, headers, read_by},
@@ -12,7 +12,7 @@ use crate::{
     source::Span,
 };
 
-/// Faults of a parser.
+/// Errors in a parser.
 pub fn check(ir: &Ir, chip: &Chip, gress: Gress, parser: &Parser) -> Vec<(Span, String)> {
     let states = &parser.states;
     let span = states.get(parser.start).map_or(Span::default(), |s| s.span);
@@ -84,7 +84,7 @@ pub fn check(ir: &Ir, chip: &Chip, gress: Gress, parser: &Parser) -> Vec<(Span, 
     wrong
 }
 
-/// True if an assignment concerns variables: those of checksums and counters do, and the parser has units for them.
+/// True if an assignment concerns variables of checksums and counters: the parser has units for these.
 fn of_the_parser(ir: &Ir, to: &FieldRef, value: &Expr) -> bool {
     let is_variable = |h: usize| ir.headers[h].name == "scalars";
     headers(ir, &to.header).into_iter().any(is_variable) || read_by(ir, value).iter().any(|(h, _)| is_variable(h))
@@ -98,13 +98,13 @@ fn copies(e: &Expr) -> bool {
     }
 }
 
-/// Bits of the longest row of headers that a packet can have. A header counts once.
+/// Bits of the longest sequence of headers in a packet. Each header counts once.
 fn longest(ir: &Ir, states: &[ParserState], start: usize) -> u64 {
     let mut known: Vec<Option<u64>> = vec![None; states.len()];
     from(ir, states, start, &mut known, 0)
 }
 
-/// States deeper than this are not followed: no packet is that long.
+/// Depth at which the search stops: no packet has so many headers.
 const DEPTH: usize = 4096;
 
 fn from(ir: &Ir, states: &[ParserState], at: usize, known: &mut Vec<Option<u64>>, depth: usize) -> u64 {
@@ -115,7 +115,7 @@ fn from(ir: &Ir, states: &[ParserState], at: usize, known: &mut Vec<Option<u64>>
     if depth > DEPTH {
         return 0;
     }
-    // A loop comes back here and finds nothing more to add; the stack that it fills counts as a whole.
+    // A loop ends here without adding bits; the stack that it fills counts as a whole.
     known[at] = Some(0);
     let loops = state.transitions.iter().any(|(_, to)| *to == Some(at));
     let own: u64 = state.ops.iter().map(|op| taken(ir, op, loops)).sum();
@@ -127,7 +127,7 @@ fn from(ir: &Ir, states: &[ParserState], at: usize, known: &mut Vec<Option<u64>>
     total
 }
 
-/// Bits that an operation takes from the packet; in a state that comes back to itself a stack counts as a whole.
+/// Bits that an operation takes from the packet. In a state of a loop, a stack counts as a whole.
 fn taken(ir: &Ir, op: &ParserOp, loops: bool) -> u64 {
     let ParserOp::Extract(header, _) = op else { return 0 };
     let each = headers(ir, header);
@@ -139,7 +139,7 @@ fn taken(ir: &Ir, op: &ParserOp, loops: bool) -> u64 {
     bits * times as u64
 }
 
-/// The fields that a state extracts.
+/// Fields that a state extracts.
 pub fn extracted(ir: &Ir, state: &ParserState) -> Cells {
     let mut cells = Cells::new();
     for op in &state.ops {
@@ -152,7 +152,7 @@ pub fn extracted(ir: &Ir, state: &ParserState) -> Cells {
     cells
 }
 
-/// Bits of a cell: one for a header's validity.
+/// Bits of a cell; one for the validity of a header.
 #[must_use]
 pub fn width(ir: &Ir, (header, field): super::cells::Cell) -> u64 {
     let fields = &ir.header_types[ir.headers[header].ty].fields;

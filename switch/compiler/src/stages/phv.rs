@@ -1,10 +1,11 @@
-//! Containers: what the stages compute with. A field of the packet is kept from the parser to the deparser; a field of the
-//! metadata from the first stage that touches it to the last, after which others may take its place.
+//! Containers, with which the stages compute. A field of the packet stays in its containers from the parser to the
+//! deparser. A field of metadata stays from the first stage that uses it to the last; afterwards others may use the
+//! space.
 
 use super::{cells::Cells, parser::width, place::Stage, unit::Unit};
 use crate::ir::Ir;
 
-/// Bits of containers at the fullest stage, and bits of parsed fields that no stage touches.
+/// Bits of used containers in the fullest stage, and bits of parsed fields that no stage uses.
 #[must_use]
 pub fn bits(ir: &Ir, units: &[Unit], stages: &[Stage], parsed: &Cells) -> (u64, u64) {
     let touched = |unit: &Unit| -> Cells {

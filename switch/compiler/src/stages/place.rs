@@ -1,5 +1,5 @@
-//! Puts units into stages: stage by stage, of those that need not wait any more first the one with the longest chain behind
-//! it, as long as the stage has what it needs. All units that access one register go into one stage.
+//! Places units stage by stage. Among the units whose dependencies are met, the one with the longest chain after it
+//! comes first, as long as the stage has the resources. All units that access one register go into one stage.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,13 @@ use super::{
     unit::{Kind, Unit},
 };
 
-/// Place of a unit, or of a part of its entries.
+/// Place of a unit or of a part of its entries.
 #[derive(Clone, Debug)]
 pub struct Part {
     pub unit: usize,
     /// Entries of a table.
     pub entries: u64,
-    /// Resources other than registers, counters and meters.
+    /// Resources without registers, counters and meters.
     pub takes: Resources,
 }
 
@@ -27,7 +27,7 @@ pub struct Stage {
     objects: Vec<Object>,
 }
 
-/// Something that units share, which is in one stage.
+/// An object that units share; it is in one stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Object {
     Register(usize),
@@ -35,38 +35,38 @@ pub enum Object {
     Meter(String),
 }
 
-/// Unit or group that could not be placed.
+/// Reason why a unit or a group cannot be placed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// A unit that needs more of something than a stage has.
+    /// A unit needs more of a resource than a stage has.
     TooLarge {
         unit: usize,
         what: &'static str,
         needs: u64,
         has: u64,
     },
-    /// Two units that must be in one stage, of which one waits for the other.
+    /// Two units must be in one stage, but one waits for the other.
     Apart { unit: usize, other: usize },
-    /// Two units of which each must come before the other.
+    /// Two units wait for each other.
     Circle { unit: usize, other: usize },
 }
 
-/// Limit on stages; no program is placed beyond it.
+/// Most stages; no program is placed beyond them.
 const MOST_STAGES: usize = 256;
 
-/// Units that must be in one stage, and what they wait for.
+/// Units that must be in one stage, and their dependencies.
 struct Group {
     units: Vec<usize>,
-    /// Groups, with the stages between.
+    /// Groups for which it waits, with the distance in stages.
     waits: Vec<(usize, usize)>,
-    /// Stages that must follow it.
+    /// Number of stages that must follow it.
     behind: usize,
     placed: Option<usize>,
-    /// Entries of its table that are not placed yet.
+    /// Entries of its table not yet placed.
     left: u64,
 }
 
-/// Places units; `objects` tells what a register, counter or meter takes.
+/// Places units; `objects` gives the resources of a register, counter or meter.
 pub fn place(
     units: &[Unit],
     waits: &[Vec<Wait>],
@@ -143,12 +143,12 @@ fn groups(units: &[Unit], waits: &[Vec<Wait>]) -> Result<Vec<Group>, Failure> {
     Ok(groups)
 }
 
-/// Finds how many stages must follow each group; an error when two groups wait for each other.
+/// Computes the number of stages that must follow each group. Fails if two groups wait for each other.
 fn behind(groups: &mut [Group]) -> Result<(), (usize, usize)> {
-    // Each round passes on what is known by one wait, so a round for each group is enough unless they go in a circle.
+    // Each round passes results on by one dependency. One round for each group is enough, unless there is a cycle.
     for _ in 0..=groups.len() {
         let mut changed = false;
-        // Most units wait for earlier ones, so from the last to the first nearly all is known after one round.
+        // Most units wait for earlier ones, so in reverse order one round computes nearly all results.
         for later in (0..groups.len()).rev() {
             for wait in 0..groups[later].waits.len() {
                 let (earlier, stages) = groups[later].waits[wait];
@@ -166,7 +166,7 @@ fn behind(groups: &mut [Group]) -> Result<(), (usize, usize)> {
     without_circle(groups)
 }
 
-/// A circle of waits that are met in one stage is as bad: nothing in it is ever ready.
+/// Checks for a cycle of dependencies within one stage: none of its groups would ever be ready.
 fn without_circle(groups: &[Group]) -> Result<(), (usize, usize)> {
     let mut done = vec![false; groups.len()];
     loop {
@@ -186,7 +186,7 @@ fn without_circle(groups: &[Group]) -> Result<(), (usize, usize)> {
     Err((stuck, other.map_or(stuck, |(w, _)| *w)))
 }
 
-/// The groups that may be in a stage, the most urgent first.
+/// Groups that may be in a stage, the most urgent first.
 fn ready(groups: &[Group], stage: usize) -> Vec<usize> {
     let is_ready = |g: &Group| {
         g.placed.is_none()
@@ -206,7 +206,7 @@ fn objects_of(unit: &Unit) -> impl Iterator<Item = Object> + '_ {
     registers.chain(counters).chain(meters)
 }
 
-/// Needs of a group's units, with some entries of its only table, beyond what the stage already has of them.
+/// Resources for a group's units, with some entries of its only table, besides those that the stage already has.
 fn need(
     units: &[Unit],
     group: &Group,
@@ -229,7 +229,8 @@ fn need(
     total
 }
 
-/// Without the logical tables, which are counted at the end, when it is known which conditions a table takes with it.
+/// Resources of a unit without its logical tables. These are counted at the end, when it is known which conditions
+/// share a table.
 fn own_need(unit: &Unit, entries: Option<u64>) -> Resources {
     let mut need = unit.need;
     if let Some(memory) = &unit.memory {
@@ -263,7 +264,7 @@ fn fits_alone(units: &[Unit], group: &Group, objects: &dyn Fn(&Object) -> Resour
     }
 }
 
-/// Puts a group into a stage if it fits, or a part of its table; tells whether anything was put.
+/// Puts a group, or a part of its table, into a stage. Returns true if anything was placed.
 fn put(
     units: &[Unit],
     groups: &mut [Group],
@@ -289,7 +290,7 @@ fn put(
     if !is_split || stage.parts.iter().any(|p| p.unit == group.units[0]) {
         return false;
     }
-    // The most entries that fit, by halving.
+    // Binary search for the largest number of entries that fit.
     let (mut low, mut high) = (0, group.left);
     while low + 1 < high {
         let middle = low + (high - low) / 2;
@@ -299,7 +300,7 @@ fn put(
             high = middle
         }
     }
-    // A few entries are not worth a logical table.
+    // A few entries do not justify a logical table.
     if low < group.left.min(512) {
         return false;
     }
@@ -326,7 +327,7 @@ fn add(units: &[Unit], at: usize, entries: Option<u64>, stage: &mut Stage, objec
     });
 }
 
-/// Moves conditions to the stage of the first unit that they decide about, where its logical table can hold them.
+/// Moves conditions to the stage of the first unit that they decide about, if its logical table has room for them.
 fn late_conditions(units: &[Unit], waits: &[Vec<Wait>], stages: &mut [Stage]) {
     let mut first: Vec<Option<usize>> = vec![None; units.len()];
     for (number, stage) in stages.iter().enumerate() {
@@ -362,7 +363,7 @@ fn minus(a: Resources, b: Resources) -> Resources {
     a.each(b, u64::saturating_sub)
 }
 
-/// Counts the logical tables of conditions that no table of their stage can take: a table holds one gateway.
+/// Counts the logical tables for conditions that no table of their stage can hold: a table holds one gateway.
 fn logical_tables(units: &[Unit], stages: &mut [Stage]) {
     for stage in stages {
         let mut hosts: Vec<usize> = stage.parts.iter().map(|p| p.unit).collect();

@@ -1,37 +1,37 @@
-//! Printed report: a table with a row for each stage, totals in percent of the chip, and the content of each stage.
+//! The printed report: a table with one row for each stage, totals in percent of the chip, and the content of each
+//! stage.
 
 use std::fmt::{self, Write as _};
 
 use super::chip::{Chip, Resources, STAGE};
 
-/// Places of a program's tables.
+/// Tables of a program by stage.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The program's file.
+    /// File of the program.
     pub program: String,
-    /// The chip that it is placed on.
     pub chip: Chip,
-    /// Resources used in each stage.
+    /// Used resources of each stage.
     pub stages: Vec<Resources>,
-    /// Stages of ingress, egress and ghost.
+    /// Number of stages of ingress, egress and ghost.
     pub of_gress: Vec<(&'static str, usize)>,
     /// Content of each stage: thread, name, note.
     pub contents: Vec<Vec<(&'static str, String, String)>>,
     /// The longest chain of dependencies.
     pub chain: Vec<String>,
-    /// Bits of containers in use, and carried.
+    /// Bits of used containers, and bits carried outside of them.
     pub containers: (u64, u64),
 }
 
 impl Report {
-    /// All stages together.
+    /// Sum over all stages.
     #[must_use]
     pub fn total(&self) -> Resources {
         self.stages.iter().fold(Resources::default(), |a, b| a.plus(*b))
     }
 }
 
-/// The columns of the table.
+/// Columns of the table: title and width.
 const COLUMNS: [(&str, usize); 10] = [
     ("tables", 0),
     ("gateways", 1),

@@ -1,5 +1,5 @@
-//! Fields that a parser writes again. The parser of Tofino 1 ORs a value into what the field holds, so the second value would be
-//! wrong (p4c `parde/check_parser_multi_write.cpp`, which refuses some of them and warns of the others).
+//! Fields that a parser writes twice. The parser of Tofino 1 ORs a value into the field, so the second value would be
+//! wrong (p4c `parde/check_parser_multi_write.cpp`, which refuses some of these fields and warns about the others).
 
 use std::collections::BTreeMap;
 
@@ -18,21 +18,21 @@ use crate::{
 struct Write {
     /// Index of the parser's state.
     state: usize,
-    /// The first of the states that the compiler makes one of.
+    /// First state of its chain: the compiler makes one state of a chain.
     chain: usize,
-    /// The place in them: states before, and operations before.
+    /// Position in the chain: number of states before, and number of operations before.
     at: (usize, usize),
-    /// Written value, if the program has it as a constant.
+    /// The written value, if it is a constant.
     constant: Option<BigInt>,
 }
 
 impl Write {
-    /// True if a packet can meet this write before the other.
+    /// True if a packet can reach this write before the other.
     fn before(&self, other: &Write, reached: &[Vec<bool>]) -> bool {
         reached[self.chain][other.chain] || (self.chain == other.chain && self.at < other.at)
     }
 
-    /// True if the field has the right value when this is ORed to what `first` wrote.
+    /// True if the field has the right value after this write is ORed with the value of `first`.
     fn absorbs(&self, first: &Write, width: u32) -> bool {
         match (&first.constant, &self.constant) {
             (Some(first), Some(own)) => &(first | own) == own,
@@ -43,7 +43,7 @@ impl Write {
     }
 }
 
-/// Faults of a parser on a chip that ORs. `read`: cells that are read after it.
+/// Errors of a parser on a chip that ORs. `read`: cells that are read after it.
 pub fn check(ir: &Ir, chip: &str, parser: &Parser, read: &Cells) -> Vec<(Span, String)> {
     let reached = reached(parser);
     let mut wrong: BTreeMap<usize, String> = BTreeMap::new();
@@ -70,11 +70,11 @@ pub fn check(ir: &Ir, chip: &str, parser: &Parser, read: &Cells) -> Vec<(Span, S
     wrong.into_iter().map(place).collect()
 }
 
-/// A write, and one that comes after it and makes the field wrong.
+/// A write, and a later one that makes the field wrong.
 fn rewritten<'w>(writes: &'w [Write], reached: &[Vec<bool>], width: u32) -> Option<(&'w Write, &'w Write)> {
     let is_first = |write: &Write| !writes.iter().any(|other| other.before(write, reached));
     let is_zero = |write: &Write| write.constant == Some(BigInt::ZERO);
-    // Fields are zero at the start; of the writes in one state, the last one counts.
+    // Fields are zero at the start. Of several writes in one state, the last one counts.
     let is_last = |write: &Write| !writes.iter().any(|w| w.chain == write.chain && w.at > write.at);
     let counts = |write: &&Write| is_last(write) && !(is_zero(write) && is_first(write));
     let counted: Vec<&Write> = writes.iter().filter(counts).collect();
@@ -88,7 +88,7 @@ fn rewritten<'w>(writes: &'w [Write], reached: &[Vec<bool>], width: u32) -> Opti
     })
 }
 
-/// The writes of fields that are read behind the parser, by header and field.
+/// Writes of fields that are read after the parser, by header and field.
 fn writes(ir: &Ir, parser: &Parser, read: &Cells) -> BTreeMap<(usize, usize), Vec<Write>> {
     let mut all: BTreeMap<(usize, usize), Vec<Write>> = BTreeMap::new();
     let chains = chains(parser);
@@ -125,7 +125,7 @@ fn writes(ir: &Ir, parser: &Parser, read: &Cells) -> BTreeMap<(usize, usize), Ve
     all
 }
 
-/// Written value, if the program has it as a constant.
+/// The written value, if it is a constant.
 fn constant(value: &Expr) -> Option<BigInt> {
     match value.kind {
         ExprKind::Bool(bit) => Some(BigInt::from(u8::from(bit))),
@@ -133,8 +133,8 @@ fn constant(value: &Expr) -> Option<BigInt> {
     }
 }
 
-/// For each state the first one of its chain, and the number of states between. In a chain, each state always leads to the next,
-/// and nothing else does; the compiler makes one state of it (p4c `frontends/p4/simplifyParsers.cpp`).
+/// First state of each state's chain, and number of states between. In a chain, each state leads only to the next, and
+/// the next is reached only from it. The compiler makes one state of a chain (p4c `frontends/p4/simplifyParsers.cpp`).
 fn chains(parser: &Parser) -> Vec<(usize, usize)> {
     let states = &parser.states;
     let mut into: Vec<Vec<usize>> = vec![Vec::new(); states.len()];
@@ -155,13 +155,13 @@ fn chains(parser: &Parser) -> Vec<(usize, usize)> {
                 None => return (at, steps),
             }
         }
-        // A circle that nothing leads into.
+        // A cycle that no other state leads into.
         (state, 0)
     };
     (0..states.len()).map(first).collect()
 }
 
-/// True, by indexes, if a packet can get from one state to another.
+/// True if a packet can get from one state to another, by their indexes.
 fn reached(parser: &Parser) -> Vec<Vec<bool>> {
     let states = &parser.states;
     let from = |start: usize| {

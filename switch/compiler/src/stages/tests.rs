@@ -1,4 +1,4 @@
-//! Small programs, made by hand, whose place is known.
+//! Small programs made by hand, with known stages.
 
 use std::rc::Rc;
 
@@ -17,7 +17,7 @@ use crate::{
     typed::types::Type,
 };
 
-/// A program that is made statement by statement. Its fields are metadata that the architecture reads, so all writes count.
+/// A program, built statement by statement. Its fields are metadata that the architecture reads, so all writes count.
 struct Program(Ir);
 
 impl Program {
@@ -65,7 +65,7 @@ impl Program {
         self.0.registers.len() - 1
     }
 
-    /// A RegisterAction, whose body gets the fields of the cell and of the result.
+    /// A RegisterAction. Its body gets the fields of the cell and of the result.
     fn action(&mut self, register: usize, body: impl FnOnce(&Program, &FieldRef, &FieldRef) -> Vec<Stmt>) -> String {
         let width = self.0.registers[register].width;
         let (value, result) = (self.field(width), self.field(width));
@@ -100,7 +100,7 @@ impl Program {
         Stmt::Block(label, vec![stmt])
     }
 
-    /// Sums, each an action of its own that reads the one before: p4c joins sums that `apply` computes.
+    /// Sums, each in an action of its own, and each reading the one before: p4c joins sums in `apply`.
     fn sums(&mut self, n: usize) -> Vec<Stmt> {
         let fields: Vec<FieldRef> = (0..=n).map(|_| self.field(16)).collect();
         let sum = |p: &Program, i: usize| assign(&fields[i + 1], add(p.read(&fields[i]), p.read(&fields[0])));
@@ -108,7 +108,7 @@ impl Program {
         all.into_iter().map(|s| self.call(s)).collect()
     }
 
-    /// A table with one key field and an action that sets a field by a parameter.
+    /// A table with one key field, and an action that sets a field to a parameter.
     fn table(&mut self, kind: &str, key: &FieldRef, size: u64, to: &FieldRef) -> Stmt {
         let width = self.0.field(to).width;
         let param = ActionParam {
@@ -162,7 +162,7 @@ impl Program {
         Stmt::Apply(self.0.tables.len() - 1, Outcome::Any, Span::default())
     }
 
-    /// Places ingress of these statements; or what is wrong.
+    /// Places an ingress with these statements. The error has the messages.
     fn place(mut self, body: Vec<Stmt>) -> Result<Report, String> {
         self.0.bodies.push((Gress::Ingress, body));
         let map = SourceMap::default();
@@ -259,7 +259,7 @@ fn branches_share_the_stage_of_their_condition() {
     )];
     let report = p.place(body).unwrap();
     assert_eq!(report.stages.len(), 1);
-    // The gateway is that of one of the two tables.
+    // The gateway is in one of the two tables.
     assert_eq!((report.total().tables, report.total().gateways), (2, 1));
 }
 
@@ -283,7 +283,7 @@ fn a_stage_has_four_stateful_alus() {
     let report = p.place(body).unwrap();
     let by_stage: Vec<u64> = report.stages.iter().map(|s| s.stateful).collect();
     assert_eq!(by_stage, [4, 4, 1]);
-    // 1024 cells of 32 bits take a block of 4096, and one is spare.
+    // 1024 cells of 32 bits take a block of 4096, and there is one spare block.
     assert_eq!(report.total().sram, 18);
 }
 
@@ -309,7 +309,7 @@ fn a_register_is_accessed_once_on_a_path() {
     );
 }
 
-/// A RegisterAction that asks `n` conditions.
+/// Places a RegisterAction with `n` conditions.
 fn with_conditions(arch: Arch, n: u64) -> Result<Report, String> {
     let mut p = Program::new(arch);
     let outside = p.field(32);
@@ -341,7 +341,8 @@ fn the_chips_differ_in_comparisons() {
 fn a_large_table_is_spread_over_stages() {
     let mut p = Program::new(Arch::Tna);
     let (key, to, after) = (p.field(48), p.field(9), p.field(9));
-    // 38 bits of key beside the hash, 4 of version, 9 of data: two entries in a word, so 200000 entries take 98 blocks.
+    // 38 bits of key without the hash, 4 of version, 9 of data: two entries in a word, so 200000 entries take 98
+    // blocks.
     let body = vec![
         p.table("exact", &key, 200_000, &to),
         assign(&after, add(p.read(&to), Expr::number(1, 9))),
@@ -357,7 +358,7 @@ fn a_ternary_table_takes_blocks_by_width_and_entries() {
     let (key, to) = (p.field(32), p.field(9));
     let body = vec![p.table("lpm", &key, 1024, &to)];
     let total = p.place(body).unwrap().total();
-    // 4 bytes fit one block of 44 bits; actions and data are 16 bits for each of 1024 entries.
+    // 4 bytes fit into one block of 44 bits; actions and data are 16 bits for each of 1024 entries.
     assert_eq!((total.tcam, total.sram), (2, 1));
 }
 

@@ -1,5 +1,5 @@
-//! Logical tables: what is placed into stages. Tables of the program, groups of statements between them (each becomes the
-//! action of a table without key: groups.rs), and conditions.
+//! Units to place into stages: tables of the program, groups of statements between them (each becomes the action of a
+//! table without a key: groups.rs), and conditions.
 
 use crate::{
     ir::{Expr, ExprKind, Gress, Ir, Label, Primitive},
@@ -16,13 +16,12 @@ use super::{
     nodes::{Application, Node},
 };
 
-/// A decision on the way to a unit, by the unit that makes it, and the branch taken.
+/// A decision on the way to a unit: the unit that decides, and the branch.
 pub type Step = (usize, usize);
 
-/// Kind of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A table, by its index.
+    /// Index of a table.
     Table(usize),
     Statements,
     Condition,
@@ -35,21 +34,20 @@ pub struct Unit {
     pub kind: Kind,
     pub gress: Gress,
     pub span: Span,
-    /// Cells that must have their value before the stage: keys, conditions, indexes, inputs of registers.
+    /// Cells that must have their values before the stage: keys, conditions, indexes, inputs of registers.
     pub inputs: Cells,
     /// Cells that its ALUs read.
     pub reads: Cells,
     pub writes: Cells,
-    /// The decisions that lead to it.
+    /// Decisions that lead to it.
     pub path: Vec<Step>,
-    /// Units that decide whether it is run.
+    /// Units that decide whether it runs.
     pub after: Vec<usize>,
     /// Registers that it accesses, with the place of the access.
     pub registers: Vec<(usize, Span)>,
     /// Counters and meters that it indexes.
     pub counters: Vec<usize>,
     pub meters: Vec<String>,
-    /// A table's memory.
     pub memory: Option<Memory>,
     /// Resources other than memory, registers, counters and meters.
     pub need: Resources,
@@ -64,7 +62,7 @@ impl Unit {
     }
 }
 
-/// Makes units of the statements of controls.
+/// Makes units from the statements of controls.
 pub struct Units<'a> {
     pub ir: &'a Ir,
     pub chip: &'a Chip,
@@ -84,9 +82,9 @@ struct Place {
 /// End of a sequence of statements.
 #[derive(Default)]
 struct End {
-    /// True if nothing after it runs.
+    /// True if no statement after it runs.
     always: bool,
-    /// Decisions of which a branch leaves, with the blocks that are left; `None` is the whole control.
+    /// Decisions with a branch that leaves, and the blocks that it leaves; `None` is the whole control.
     left: Vec<(usize, Option<Label>)>,
 }
 
@@ -191,7 +189,7 @@ impl<'a> Units<'a> {
         end
     }
 
-    /// The branches of a decision. What follows runs after it, and only in the branch that goes on, if one alone does.
+    /// Branches of a decision. The next statements run after it; if only one branch continues, they run in this branch.
     fn branches(&mut self, decision: usize, lists: &[&Vec<Node>], at: &mut Place) -> End {
         let mut end = End::default();
         let mut goes_on = Vec::new();
@@ -238,7 +236,7 @@ impl<'a> Units<'a> {
         unit
     }
 
-    /// An action that the control calls: a table without key.
+    /// An action that the control calls: a table without a key.
     fn call(&mut self, code: &[Node], at: &Place) {
         let mut operations: Vec<&Primitive> = Vec::new();
         for node in code {
@@ -260,7 +258,7 @@ impl<'a> Units<'a> {
         }
     }
 
-    /// Statements without a decision between them, in groups.
+    /// Groups of statements without a decision between them.
     fn statements(&mut self, run: &[&Primitive], at: &Place) {
         for (group, all) in groups(self.ir, run) {
             self.group(&group, all, at);
@@ -328,7 +326,7 @@ impl<'a> Units<'a> {
         unit
     }
 
-    /// A table that is applied once more: the same logical table, reached on other paths.
+    /// Another application of a table: the same logical table, reached by other paths.
     fn again(&mut self, known: usize, a: &Application, at: &Place) -> usize {
         let here = Unit {
             path: at.path.clone(),
@@ -353,12 +351,12 @@ impl<'a> Units<'a> {
         known
     }
 
-    /// Checks that an action accesses a register once.
+    /// Checks that an action accesses a register only once.
     fn once_in_action(&mut self, before: &Effect, now: &Effect, span: Span) {
         for one in &now.uses {
             let Use::Register { register, .. } = one else { continue };
             let same = |u: &Use| matches!(u, Use::Register { register: r, .. } if r == register);
-            // `read` and `write` of one cell in one action are one access.
+            // `read` and `write` of one cell in one action count as one access.
             let is_pair = |u: &Use| {
                 matches!(
                     (u, one),
@@ -371,7 +369,7 @@ impl<'a> Units<'a> {
         }
     }
 
-    /// All registers of a table are indexed by one value: the address comes with the entry, or from one hash.
+    /// Checks that all registers of a table have the same index: the address comes with the entry, or from one hash.
     fn same_index(&mut self, uses: &[Use], span: Span) {
         let mut first: Option<(&Expr, usize)> = None;
         for one in uses {
@@ -408,7 +406,7 @@ impl<'a> Units<'a> {
         }
     }
 
-    /// Bytes of the crossbar for what is not a key: indexes and what registers take.
+    /// Bytes of the crossbar outside of the key: indexes, and inputs of registers.
     fn index_bytes(&mut self, unit: usize) {
         let ir = self.ir;
         let keys: Cells = match self.list[unit].kind {
@@ -437,12 +435,12 @@ fn computed_key(ir: &Ir, key: &Expr) -> String {
     )
 }
 
-/// True if the last statement of a block is the break that leaves it.
+/// True if the last statement of a block is the break out of it.
 fn leaves_at_end(block: &Node, label: Label) -> bool {
     matches!(block, Node::Block(_, inner) if matches!(inner.last(), Some(Node::Break(l)) if *l == label))
 }
 
-/// The block that a branch leaves at its end.
+/// Block that a branch leaves at its end.
 fn target_of(nodes: &[Node]) -> Option<Label> {
     match nodes.last() {
         Some(Node::Break(label)) => Some(*label),

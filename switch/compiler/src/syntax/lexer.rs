@@ -1,4 +1,4 @@
-//! Characters to tokens (specification section 6). A lexical error becomes a [`Tok::Bad`] token.
+//! From characters to tokens (specification section 6). A lexical error becomes a [`Tok::Bad`] token.
 
 use num_bigint::BigInt;
 
@@ -9,7 +9,7 @@ use crate::source::Span;
 const MAX_DIGITS: usize = 20_000;
 const MAX_WIDTH: u32 = 16_384;
 
-/// The tokens of `text`, whose first byte has the offset `base`.
+/// Tokens of `text`, whose first byte has the offset `base`.
 #[must_use]
 pub fn tokens(text: &str, base: u32) -> Vec<Token> {
     let mut lexer = Lexer {
@@ -29,7 +29,7 @@ struct Lexer<'a> {
     at: usize,
     base: u32,
     starts_line: bool,
-    /// True if only blanks are before it on this line, and no comment.
+    /// True if only blanks, and no comment, precede it on this line.
     untouched: bool,
     list: Vec<Token>,
 }
@@ -75,8 +75,8 @@ impl Lexer<'_> {
         self.untouched = false;
     }
 
-    /// Skips white space, comments, and lines that start with `#`, as p4c does. The start of a comment
-    /// that has no end.
+    /// Skips white space, comments, and lines that start with `#`, as p4c does. Returns the start of an unterminated
+    /// comment.
     fn skip_blank(&mut self) -> Option<usize> {
         loop {
             let rest = self.rest();
@@ -126,7 +126,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// A string may go over several lines.
+    /// Reads a string, which may span several lines.
     fn string(&mut self) -> Tok {
         let mut value = String::new();
         let mut chars = self.rest().char_indices().skip(1);
@@ -163,7 +163,7 @@ impl Lexer<'_> {
     }
 }
 
-/// Parses an integer literal: an optional `<width>w` or `<width>s`, an optional base, digits with underscores.
+/// Reads an integer literal: an optional `<width>w` or `<width>s`, an optional base, digits with underscores.
 fn integer(text: &str) -> Result<IntLiteral, String> {
     let mut digits = text;
     let mut width = None;

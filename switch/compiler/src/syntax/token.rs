@@ -9,12 +9,12 @@ use crate::source::Span;
 /// A name or other short text, cheap to copy.
 pub type Symbol = Rc<str>;
 
-/// An integer literal, such as `10`, `8w0xFF` or `4s-`-less `4s7`.
+/// An integer literal, such as `10`, `8w0xFF` or `4s7`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IntLiteral {
-    /// The value before any truncation to the width.
+    /// Value before it is truncated to the width.
     pub value: BigInt,
-    /// Width in bits and whether signed, where the literal says so.
+    /// Width in bits, and true if signed; `None` if the literal has no width.
     pub width: Option<(u32, bool)>,
 }
 
@@ -29,7 +29,7 @@ pub enum Tok {
     Str(Symbol),
     /// Punctuation or an operator. `>>` is two `>` (it also closes nested type arguments).
     Punct(&'static str),
-    /// Invalid token: its characters, and the reason. Reported only if it is not skipped by `#if`.
+    /// An invalid token: its characters, and the reason. It is reported only if no `#if` skips it.
     Bad(Symbol, Symbol),
     /// The end of the input.
     End,
@@ -48,7 +48,7 @@ impl fmt::Display for Tok {
     }
 }
 
-/// Shows an integer literal as P4 source.
+/// Displays an integer literal as P4 source.
 pub struct IntText<'a>(pub &'a IntLiteral);
 
 impl fmt::Display for IntText<'_> {
@@ -64,11 +64,11 @@ impl fmt::Display for IntText<'_> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
     pub tok: Tok,
-    /// Place; for a token from a macro, the macro's use.
+    /// Place; for a token from a macro, the use of the macro.
     pub span: Span,
     /// True for the first token of a logical line.
     pub starts_line: bool,
-    /// True if nothing is between it and the previous token.
+    /// True if it directly follows the previous token.
     pub joined: bool,
 }
 
@@ -79,7 +79,7 @@ pub const PUNCTUATION: &[&str] = &[
     "-", "*", "/", "%", "&", "|", "^", "~", "!", "?", "@", "#",
 ];
 
-/// Words that cannot name anything (specification section 6.3.2).
+/// Words that cannot be names (specification section 6.3.2).
 pub const KEYWORDS: &[&str] = &[
     "abstract",
     "action",
@@ -127,7 +127,7 @@ pub const KEYWORDS: &[&str] = &[
     "continue",
 ];
 
-/// Keywords that may nevertheless name a field, parameter or variable.
+/// Keywords that may still name a field, parameter or variable.
 pub const SOFT_KEYWORDS: &[&str] = &[
     "apply",
     "state",
@@ -145,7 +145,7 @@ pub const SOFT_KEYWORDS: &[&str] = &[
     "for",
 ];
 
-/// The tokens as text again, a line for each line (the compiler's `-E`).
+/// The tokens as text, with one output line for each source line (for the option `-E`).
 #[must_use]
 pub(crate) fn render(tokens: &[Token]) -> String {
     let mut text = String::new();

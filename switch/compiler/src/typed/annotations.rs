@@ -7,7 +7,7 @@ use crate::syntax::{
     token::{IntLiteral, Tok},
 };
 
-/// Annotations, shared by all that carry them.
+/// Annotations, shared by all objects that have them.
 pub type Annotations = Rc<[Annotation]>;
 
 fn find<'a>(annotations: &'a Annotations, name: &str) -> Option<&'a Annotation> {
@@ -20,7 +20,7 @@ pub fn name_of(annotations: &Annotations) -> Option<String> {
     text_of(annotations, "name").filter(|n| !n.is_empty() && n != ".")
 }
 
-/// The one string in the parentheses of an annotation.
+/// The single string in the parentheses of an annotation.
 #[must_use]
 pub fn text_of(annotations: &Annotations, name: &str) -> Option<String> {
     match &find(annotations, name)?.body {

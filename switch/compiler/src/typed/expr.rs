@@ -18,7 +18,7 @@ pub struct Expr {
     pub span: Span,
 }
 
-/// Methods that the language itself defines.
+/// Methods defined by the language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Builtin {
     IsValid,
@@ -49,13 +49,13 @@ pub enum Callee {
     Table(TableId),
     /// `p.apply(...)` or `c.apply(...)`: the instance
     Apply(Box<Expr>),
-    /// A method that the language defines
+    /// A method defined by the language
     Builtin(Builtin, Box<Expr>),
 }
 
 #[derive(Clone, Debug)]
 pub enum ExprKind {
-    /// There was an error
+    /// An expression with an error
     Unknown,
     /// An integer, or a value of an enum with an underlying type
     Int(BigInt),
@@ -88,7 +88,7 @@ pub enum ExprKind {
     Aggregate(Vec<Expr>),
     /// An invalid header; the default value of any type
     Default,
-    /// In `a op= b`, the value of `a` before
+    /// In `a op= b`, the old value of `a`
     Old,
     Call(Box<Callee>, Vec<Type>, Vec<Option<Expr>>),
     /// `t.apply().hit` (true) or `.miss`
@@ -115,7 +115,7 @@ impl Expr {
         }
     }
 
-    /// True if evaluation may change something, so that order matters.
+    /// True if the evaluation may have effects, so that its order matters.
     #[must_use]
     pub fn has_effects(&self) -> bool {
         match &self.kind {

@@ -1,4 +1,4 @@
-//! The typed tree: every name resolved to what it names, every expression with its type, every conversion explicit.
+//! The typed tree: every name is resolved, every expression has its type, every conversion is explicit.
 
 pub mod annotations;
 mod expr;

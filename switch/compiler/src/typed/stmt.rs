@@ -6,7 +6,6 @@ use super::{
 };
 use crate::source::Span;
 
-/// Statements.
 #[derive(Clone, Debug, Default)]
 pub struct Block {
     pub stmts: Vec<Stmt>,
@@ -26,7 +25,7 @@ pub enum StmtKind {
     Call(Expr),
     If(Expr, Block, Block),
     Block(Block),
-    /// A variable comes to be
+    /// A declaration of a variable
     Declare(VarId, Option<Expr>),
     /// An instance declared in a block
     Instance(InstanceId),
@@ -38,9 +37,9 @@ pub enum StmtKind {
     SwitchAction(TableId, Vec<(Vec<ActionId>, Block)>, Option<Block>),
     /// `switch (value)`: the value, blocks with their labels, the default block
     SwitchValue(Expr, Vec<(Vec<Expr>, Block)>, Option<Block>),
-    /// `for` with initialisation done before: condition, update, body
+    /// `for`, with its initialisation before it: condition, update, body
     Loop(Expr, Block, Block),
-    /// A loop over known values
+    /// A loop over values from the first to the last
     ForRange(VarId, Expr, Expr, Block),
     /// A loop over a list
     ForList(VarId, Vec<Expr>, Block),

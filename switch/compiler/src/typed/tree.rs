@@ -32,7 +32,7 @@ pub struct Program {
     pub tables: Vec<Table>,
     pub parsers: Vec<Parser>,
     pub controls: Vec<Control>,
-    /// Parser and control types without body: their parameters.
+    /// Parser and control types without a body.
     pub blocks: Vec<BlockType>,
     pub packages: Vec<Package>,
     pub instances: Vec<Instance>,
@@ -43,18 +43,15 @@ pub struct Program {
     pub main: Option<InstanceId>,
 }
 
-/// Kind of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VarKind {
-    /// A local variable.
     Local,
     /// A parameter of a parser, control, function or action.
     Parameter(Direction),
-    /// A parameter of a constructor: known when compiling.
+    /// A parameter of a constructor: known at compile time.
     Constructor,
 }
 
-/// A variable or parameter.
 #[derive(Clone, Debug)]
 pub struct Var {
     pub name: Symbol,
@@ -64,14 +61,14 @@ pub struct Var {
     pub span: Span,
 }
 
-/// A parameter of something with checked types.
+/// A parameter of a declaration, with its checked type.
 #[derive(Clone, Debug)]
 pub struct ParamDef {
     pub name: Symbol,
     pub direction: Direction,
     pub ty: Type,
     pub default: Option<Expr>,
-    /// `@optional`: an argument may be left out; a program's parser or control may leave the parameter out.
+    /// `@optional`: the argument may be missing; a parser or control of the program may leave out the parameter.
     pub optional: bool,
 }
 
@@ -91,7 +88,7 @@ pub struct ExternMethod {
     pub params: Vec<ParamDef>,
     pub result: Type,
     pub annotations: Annotations,
-    /// `abstract`: the program gives the body where it declares an instance.
+    /// `abstract`: the program writes the body where it declares an instance.
     pub is_abstract: bool,
 }
 
@@ -122,20 +119,19 @@ pub struct Action {
     pub top_level: bool,
 }
 
-/// A call of an action by a table: in its list, as its default or in an entry.
+/// An action in a table's list, as its default action, or in an entry.
 #[derive(Clone, Debug)]
 pub struct ActionRef {
     pub action: ActionId,
-    /// The arguments given; `None` for those that the control plane gives.
+    /// Arguments; `None` if the control plane gives the value.
     pub args: Vec<Option<Expr>>,
     /// Annotations in the table's list.
     pub annotations: Annotations,
 }
 
-/// A field of a table's key.
 #[derive(Clone, Debug)]
 pub struct KeyField {
-    /// Value that is looked up.
+    /// Value to look up.
     pub expr: Expr,
     pub match_kind: Symbol,
     pub annotations: Annotations,
@@ -143,10 +139,10 @@ pub struct KeyField {
     pub text: String,
 }
 
-/// An entry given in the program.
+/// An entry declared in the program.
 #[derive(Clone, Debug)]
 pub struct TableEntry {
-    /// Keys of its match, one set for each key field.
+    /// Keys of the entry: one set for each key field.
     pub keys: Vec<Expr>,
     pub action: ActionRef,
     pub priority: Option<Expr>,
@@ -162,11 +158,11 @@ pub struct Table {
     pub actions: Vec<ActionRef>,
     /// Action on a miss; `None` is `NoAction`.
     pub default_action: Option<ActionRef>,
-    /// True if the control plane may not change it.
+    /// True if the control plane may not change the default action.
     pub const_default: bool,
-    /// Entries given in the program; `None` without that property.
+    /// Entries declared in the program; `None` if the property is missing.
     pub entries: Option<Vec<TableEntry>>,
-    /// True if the entries as a whole are `const`.
+    /// True if the whole list of entries is `const`.
     pub const_entries: bool,
     pub size: Option<Expr>,
     /// Any other property, such as `counters`, `meters`, `implementation`, `support_timeout`.
@@ -178,7 +174,7 @@ pub struct Table {
 /// A local declaration of a parser or control.
 #[derive(Clone, Debug)]
 pub enum Local {
-    /// A variable with its first value.
+    /// A variable with its initial value.
     Variable(VarId, Option<Expr>),
     Instance(InstanceId),
     Action(ActionId),
@@ -213,7 +209,6 @@ pub struct Parser {
     pub span: Span,
 }
 
-/// A parser state.
 #[derive(Clone, Debug)]
 pub struct State {
     pub name: Symbol,
@@ -223,29 +218,25 @@ pub struct State {
     pub span: Span,
 }
 
-/// Transition of a state.
 #[derive(Clone, Debug)]
 pub enum Transition {
-    /// To this state.
+    /// Goes to this state.
     Direct(Target),
-    /// To the state of the first set that holds the keys.
+    /// Goes to the state of the first case that matches the keys.
     Select {
         keys: Vec<Expr>,
-        /// Sets (one for each key) and targets.
+        /// Sets (one for each key) and target of each case.
         cases: Vec<(Vec<Expr>, Target)>,
         /// Place of `select`.
         span: Span,
     },
 }
 
-/// The end of a transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// The packet is parsed.
     Accept,
-    /// The packet has an error.
     Reject,
-    /// A state, as index of the parser's list.
+    /// Index of a state of the parser.
     State(usize),
 }
 
@@ -280,15 +271,15 @@ pub enum Maker {
 /// A declared or anonymous instance.
 #[derive(Clone, Debug)]
 pub struct Instance {
-    /// Name; that of its type for an anonymous one.
+    /// Name; for an anonymous instance, the name of its type.
     pub name: Symbol,
     pub maker: Maker,
-    /// The arguments of its constructor, one for each parameter; `None` where a parameter was left out.
+    /// Arguments of its constructor, one for each parameter; `None` for a missing argument.
     pub args: Vec<Option<Expr>>,
-    /// The bodies of its abstract methods, by name; they see what the place of declaration sees.
+    /// Bodies of its abstract methods, by name. They see the names at the place of the declaration.
     pub methods: Vec<(Symbol, Function)>,
     pub annotations: Annotations,
-    /// Made in a property of a table.
+    /// True if it is created in a property of a table.
     pub in_table: bool,
     pub span: Span,
 }

@@ -15,7 +15,7 @@ macro_rules! index {
         pub struct $name(pub u32);
 
         impl $name {
-            /// Index in the list that it counts in.
+            /// Index in the list of its kind.
             #[must_use]
             pub fn index(self) -> usize {
                 self.0 as usize
@@ -45,11 +45,11 @@ index! {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
-    /// The type of an expression with an error, which fits everywhere.
+    /// Type of an expression with an error; it fits everywhere.
     Unknown,
     Void,
     Bool,
-    /// `int`: known when compiling, of any size.
+    /// `int`: known at compile time, of any size.
     Integer,
     /// `bit<width>` or `int<width>`
     Bits {
@@ -89,7 +89,7 @@ pub enum Type {
     Block(BlockTypeId, Rc<[Type]>),
     /// An instance of a package
     Package(PackageId, Rc<[Type]>),
-    /// What `table.apply()` returns
+    /// Result of `table.apply()`
     ApplyResult(TableId),
     /// `table.apply().action_run`
     ActionRun(TableId),
@@ -123,14 +123,14 @@ pub struct StructDef {
     pub name: Symbol,
     pub kind: Composite,
     pub fields: Vec<FieldDef>,
-    /// Number of fields, with those of nested structs instead of the structs.
+    /// Number of fields; a nested struct counts as its own fields.
     pub leaves: u64,
     pub annotations: Annotations,
     pub span: Span,
 }
 
 impl StructDef {
-    /// Index and definition of a field.
+    /// Finds a field by name: its index and definition.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<(usize, &FieldDef)> {
         self.fields.iter().enumerate().find(|(_, f)| &*f.name == name)
@@ -140,7 +140,7 @@ impl StructDef {
 #[derive(Clone, Debug)]
 pub struct EnumDef {
     pub name: Symbol,
-    /// Members, with their values if there is an underlying type.
+    /// Members; with values if there is an underlying type.
     pub members: Vec<(Symbol, Option<num_bigint::BigInt>)>,
     pub underlying: Option<Type>,
 }
@@ -183,7 +183,7 @@ impl Types {
         &self.structs[id.index()]
     }
 
-    /// The type below any `type` and any enum with an underlying type.
+    /// Type below any `type` and any enum with an underlying type.
     #[must_use]
     pub fn base(&self, ty: &Type) -> Type {
         match ty {
@@ -196,7 +196,7 @@ impl Types {
         }
     }
 
-    /// The kind of struct that a type is, if it is one.
+    /// Kind of struct, if the type is a struct.
     #[must_use]
     pub fn composite(&self, ty: &Type) -> Option<Composite> {
         match ty {
@@ -205,7 +205,7 @@ impl Types {
         }
     }
 
-    /// Width in bits where it is fixed: `minSizeInBits` and `maxSizeInBits` of the specification.
+    /// Width in bits, if it is fixed: `minSizeInBits` and `maxSizeInBits` of the specification.
     #[must_use]
     pub fn width(&self, ty: &Type, largest: bool) -> Option<u64> {
         Some(match self.base(ty) {

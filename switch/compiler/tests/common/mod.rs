@@ -1,4 +1,4 @@
-//! Programs for tests: compiled from text, and run on the data plane by the same switch as its own tests use.
+//! Programs for tests: compiled from text, and run on the data plane by the switch of its own tests.
 #![allow(dead_code)]
 
 #[path = "../../../dataplane/tests/common/mod.rs"]
@@ -9,7 +9,7 @@ use std::path::Path;
 
 use p4sched_compiler::{Arch, Compiled, EmbeddedIncludes, IncludeResolver, Input, Options, compile, embedded};
 
-/// Compiles a program that is expected to be right.
+/// Compiles a correct program.
 pub fn compiled(text: &str) -> Compiled {
     let input = Input { name: "test.p4", text };
     match compile(&input, &EmbeddedIncludes, &Options::default()) {
@@ -18,7 +18,7 @@ pub fn compiled(text: &str) -> Compiled {
     }
 }
 
-/// The compiler's messages on a program, one per line; empty if it is right.
+/// The compiler's messages on a program, one per line; empty if there are none.
 pub fn messages(text: &str) -> String {
     messages_for(Arch::V1model, text)
 }
@@ -42,7 +42,7 @@ pub fn messages_for(arch: Arch, text: &str) -> String {
         .collect()
 }
 
-/// Files below `p4/`, and those of the architecture, which are left empty if so wanted.
+/// Files below `p4/`, and those of the architecture. The latter are empty on request.
 pub struct Lab {
     pub with_architecture: bool,
 }
@@ -59,7 +59,7 @@ impl IncludeResolver for Lab {
     }
 }
 
-/// File and text of a program of the lab.
+/// File and text of a program in `p4/`.
 pub fn lab_program(name: &str) -> (String, String) {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4");
     let file = directory.join(name).with_extension("p4").display().to_string();

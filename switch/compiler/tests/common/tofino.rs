@@ -1,12 +1,12 @@
-//! A program for Tofino around the parts that a test is about.
+//! A Tofino program around the parts under test.
 #![allow(dead_code)]
 
 use p4sched_compiler::{Arch, Compiled, EmbeddedIncludes, Input, Options, compile};
 
 use super::switch::Switch;
 
-/// The parts of a program; what a test leaves empty does what a plain switch does. The header `h` has fields `a`, `b`
-/// of 8 bits and `c` of 16 bits; packets go to port 2.
+/// The parts of a program; by default it forwards packets to port 2. The header `h` has the fields `a` and `b` of 8
+/// bits, and `c` of 16 bits.
 #[derive(Clone, Copy)]
 pub struct Chip<'a> {
     pub arch: Arch,
@@ -16,22 +16,22 @@ pub struct Chip<'a> {
     pub metadata: &'a str,
     /// Declarations of the ingress parser.
     pub parser_locals: &'a str,
-    /// What follows the chip's own headers: states from `frame` on.
+    /// States of the ingress parser from `frame` on, after the chip's own headers.
     pub parser: &'a str,
     pub ingress: &'a str,
     pub ingress_apply: &'a str,
-    /// Declarations of the ingress deparser, and what it does before it emits.
+    /// Declarations of the ingress deparser, and its statements before it emits.
     pub deparser_locals: &'a str,
     pub deparser: &'a str,
     pub egress: &'a str,
     pub egress_apply: &'a str,
     pub egress_deparser_locals: &'a str,
     pub egress_deparser: &'a str,
-    /// The body of a ghost control, which T2NA alone has.
+    /// Body of a ghost control; only T2NA has one.
     pub ghost: &'a str,
 }
 
-/// The state of a parser that extracts the one header.
+/// The state of a parser that extracts the only header.
 pub const PLAIN: &str = "state frame { p.extract(hdr.h); transition accept; }";
 
 impl Default for Chip<'_> {
@@ -138,7 +138,7 @@ Switch(pipe) main;
     }
 }
 
-/// Compiles a program that is expected to be right.
+/// Compiles a correct program for an architecture.
 pub fn compiled_for(arch: Arch, text: &str) -> Compiled {
     let (input, options) = input(arch, text);
     match compile(&input, &EmbeddedIncludes, &options) {

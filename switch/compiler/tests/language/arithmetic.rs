@@ -1,4 +1,4 @@
-//! Random expressions: the compiler's arithmetic and the switch's must give the same numbers.
+//! Random expressions: compiler and switch must compute the same numbers.
 
 use proptest::prelude::*;
 
@@ -9,7 +9,7 @@ type Bits = (bool, u32);
 
 const TYPES: [Bits; 6] = [(false, 8), (false, 16), (false, 32), (false, 72), (true, 8), (true, 16)];
 
-/// Draws an expression from a list of choices; when they run out, the choice is 0.
+/// Draws an expression from a list of choices; after its end, every choice is 0.
 struct Draw<'a> {
     choices: std::slice::Iter<'a, u8>,
 }
@@ -77,7 +77,7 @@ impl Draw<'_> {
                 self.value(ty, below)
             ),
             9 => {
-                // Another width of the same sign, or the other sign of the same width.
+                // Another width with the same sign, or the same width with the other sign.
                 let all = TYPES.iter().filter(|(s, w)| *s == signed || *w == width);
                 let from: Vec<Bits> = all.copied().collect();
                 let from = from[self.choose(from.len())];

@@ -1,4 +1,4 @@
-//! Calls: how arguments are copied in and out, functions, actions, controls within controls (P4_16 specification,
+//! Calls: copying of arguments in and out, functions, actions, and controls within controls (P4_16 specification,
 //! sections 6.8, 10, 12 and 15).
 
 use super::check_with as check;
@@ -61,7 +61,7 @@ fn inout_arguments_are_copied_in_and_then_out_from_left_to_right() {
         "void both(inout bit<8> x, inout bit<8> y) { x = x + 1; y = y + 10; }",
         "",
         "hdr.h.b = hdr.h.a; both(hdr.h.a, hdr.h.a); both(hdr.h.b, hdr.h.b);",
-        // Each works on a copy of the old value, and the last one copied out stays.
+        // Each parameter has a copy of the old value; the copy that is written back last stays.
         &[([5, 0, 0, 0], [15, 15, 0, 0])],
     );
 }

@@ -4,7 +4,7 @@ use p4sched_dataplane::CloneSession;
 
 use crate::common::switch::Parts;
 
-/// A program that answers with hashes of the nine bytes of the packet.
+/// Hash of the nine bytes of a packet, as computed by a program.
 fn hash(algorithm: &str, base: u32, max: u64) -> u32 {
     let apply = format!(
         "sm.egress_spec = 2; bit<32> r; hash(r, HashAlgorithm.{algorithm}, 32w{base}, {{ hdr.h.a, hdr.h.b }}, 64w{max}); hdr.o.setValid(); hdr.o.r = r;"
@@ -23,10 +23,10 @@ fn hash(algorithm: &str, base: u32, max: u64) -> u32 {
 
 #[test]
 fn hashes_give_the_check_values_of_their_algorithms() {
-    // The catalogue's check values, for the digits 1 to 9.
+    // Check values of the CRC catalogue, for the digits 1 to 9.
     assert_eq!(hash("crc32", 0, 1 << 32), 0xcbf4_3926);
     assert_eq!(hash("crc16", 0, 1 << 32), 0xbb3d);
-    // The Internet checksum (RFC 1071): the last, odd byte is the high half of a word.
+    // The Internet checksum (RFC 1071): the odd last byte is the high half of a word.
     let sum: u32 = 0x3132 + 0x3334 + 0x3536 + 0x3738 + 0x3900;
     assert_eq!(hash("csum16", 0, 1 << 32), !((sum & 0xffff) + (sum >> 16)) & 0xffff);
 }
@@ -39,7 +39,7 @@ fn a_hash_lies_between_base_and_base_plus_max() {
 
 #[test]
 fn checksums_are_verified_and_updated() {
-    // The example header of RFC 1071's many readers: checksum 0xb861.
+    // A common example of an IPv4 header: checksum 0xb861.
     const HEADER: [u8; 20] = [
         0x45, 0, 0, 0x73, 0, 0, 0x40, 0, 0x40, 0x11, 0xb8, 0x61, 0xc0, 0xa8, 0, 1, 0xc0, 0xa8, 0, 0xc7,
     ];
@@ -56,7 +56,7 @@ fn checksums_are_verified_and_updated() {
     }
     .load();
     let (port, frame) = switch.forward(&HEADER);
-    // One less in the high byte of a word is 0x100 more in the checksum.
+    // The high byte of a word is 1 less, so the checksum is 0x100 more.
     assert_eq!((port, &frame[8..12]), (2, [0x3f, 0x11, 0xb9, 0x61].as_slice()));
     let mut wrong = HEADER;
     wrong[19] ^= 1;
@@ -79,7 +79,7 @@ fn a_decision_around_a_checksum_is_its_condition() {
     assert_eq!(switch.forward(&[2, 9, 7, 7]).1, [2, 9, 7, 7]);
 }
 
-/// The values of the digest that this ingress sends for the packet 1, 2, 3, 4.
+/// Values of the digest that this ingress sends for the packet 1, 2, 3, 4.
 fn digested(types: &str, ingress: &str, apply: &str) -> Vec<Vec<u8>> {
     let types = format!("{} {types}", Parts::small().types);
     let apply = format!("sm.egress_spec = 2; {apply}");
@@ -133,7 +133,7 @@ fn a_digest_may_hold_constants_and_computed_values_of_any_type() {
 
 #[test]
 fn of_several_digests_of_a_packet_the_last_one_is_sent() {
-    // Each call sets the list that BMv2 sends at the end of ingress (simple_switch.cpp, learning).
+    // Each call sets the list; BMv2 sends it at the end of ingress (simple_switch.cpp, learning).
     const PAIR: &str = "struct pair_t { bit<8> a; bit<16> c; } struct one_t { bit<8> b; }";
     let twice = "digest<pair_t>(1, { hdr.h.a, hdr.h.c }); hdr.h.a = 5; digest<pair_t>(1, { hdr.h.a, 9 }); hdr.h.a = 6;";
     assert_eq!(digested(PAIR, "", twice), [vec![5], vec![0, 9]]);
@@ -148,7 +148,7 @@ fn of_several_digests_of_a_packet_the_last_one_is_sent() {
 
 #[test]
 fn the_fields_of_a_field_list_have_the_values_of_the_end_of_the_control() {
-    // simple_switch.cpp copies them when the control is through, whatever they were at the call.
+    // simple_switch.cpp copies them at the end of the control, not at the call.
     let session = CloneSession {
         replicas: vec![(7, 0)],
         ..CloneSession::default()

@@ -14,8 +14,8 @@ mod statements;
 mod tables;
 mod tofino;
 
-/// Declarations and statements of a program about `h_t { bit<8> a; bit<8> b; bit<16> c; }`, with frames and what comes
-/// out for each.
+/// Checks the output frame for each input frame of a program with these declarations and statements. Its header is `h_t
+/// { bit<8> a; bit<8> b; bit<16> c; }`.
 #[track_caller]
 fn check_with(types: &str, ingress: &str, apply: &str, rows: &[([u8; 4], [u8; 4])]) {
     let types = format!("{SMALL} {types}");

@@ -62,7 +62,7 @@ impl Operands {
     }
 }
 
-/// A program that answers with the value of each expression in 64 bits. Its operands are what `declare` says.
+/// A program that puts the value of each expression in 64 bits into its answer. `declare` declares the operands.
 fn program(expressions: &[String], declare: &str) -> Switch {
     let inputs: String = FIELDS.iter().map(|(ty, name)| format!("{ty} {name}; ")).collect();
     let outputs: String = (0..expressions.len()).map(|i| format!("bit<64> r{i}; ")).collect();
@@ -90,7 +90,7 @@ fn answers(switch: &mut Switch, frame: &[u8]) -> Vec<u64> {
     frame.chunks_exact(8).map(number).collect()
 }
 
-/// The values as the switch computes them from a packet.
+/// Values computed by the switch from a packet.
 pub fn run(expressions: &[String], operands: &Operands) -> Vec<u64> {
     let declare: String = FIELDS
         .iter()
@@ -99,7 +99,7 @@ pub fn run(expressions: &[String], operands: &Operands) -> Vec<u64> {
     answers(&mut program(expressions, &declare), &operands.frame())
 }
 
-/// The values as the compiler computes them from constants.
+/// Values computed by the compiler from constants.
 pub fn fold(expressions: &[String], operands: &Operands) -> Vec<u64> {
     let values = operands.values();
     let constant = |((ty, name), value): (&(&str, &str), &String)| format!("const {ty} {name} = {value}; ");

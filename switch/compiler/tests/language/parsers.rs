@@ -64,7 +64,7 @@ const OPTIONS: &str = "header h_t { bit<8> a; bit<8> b; bit<16> c; } header o_t 
 
 #[test]
 fn a_length_may_be_looked_up_ahead_of_the_header_that_has_it() {
-    // The header's first byte says how many bytes follow.
+    // The first byte of the header is the number of bytes after it.
     let mut switch = Parts {
         types: OPTIONS,
         parser: "state start { p.extract(hdr.o, (bit<32>)p.lookahead<bit<8>>() * 8); p.extract(hdr.h); transition accept; }",
@@ -127,7 +127,7 @@ fn states_count_with_variables_and_decide_with_if() {
     );
     assert_eq!(switch.forward(&[1, 0, 0, 0, 1, 2, 3, 4]).1, [1, 1, 0, 0, 4]);
     assert_eq!(switch.forward(&[2, 0, 0, 0, 1, 2, 3, 4]).1, [2, 2, 0, 0, 3, 4]);
-    // The variable starts anew with each packet.
+    // The variable is initialised again for each packet.
     assert_eq!(switch.forward(&[1, 0, 0, 0, 1, 2, 3, 4]).1, [1, 1, 0, 0, 4]);
 }
 

@@ -2,7 +2,7 @@
 
 use super::check_with;
 
-/// Sends frames through a table `t` and looks at what follows it.
+/// Sends frames through a table `t`, and checks the output.
 #[track_caller]
 fn check(declare: &str, apply: &str, rows: &[([u8; 4], [u8; 4])]) {
     let ingress = format!(

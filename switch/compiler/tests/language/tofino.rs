@@ -1,11 +1,11 @@
-//! Programs for Tofino, run on the data plane.
+//! Tofino programs, run on the data plane.
 
 use p4sched_compiler::Arch;
 use p4sched_dataplane::{CloneSession, MeterConfig};
 
 use crate::common::tofino::Chip;
 
-/// Frames and what comes out for each, at the port 2.
+/// Checks the output frame at port 2 for each input frame.
 #[track_caller]
 fn check(chip: &Chip, rows: &[([u8; 4], [u8; 4])]) {
     let mut switch = chip.load();
@@ -29,7 +29,7 @@ fn a_register_action_reads_changes_and_writes_a_cell() {
         ingress_apply: "hdr.h.c = add.execute(hdr.h.a);",
         ..Chip::default()
     };
-    // Cells begin with 5; index 5 is cell 1, as the index wraps.
+    // Cells start at 5; index 5 is cell 1, because the index wraps.
     let rows = [
         ([1, 3, 0, 0], [1, 3, 0, 5]),
         ([1, 1, 0, 0], [1, 1, 0, 8]),
@@ -150,7 +150,7 @@ fn the_stateful_alu_tells_which_comparisons_hold_and_the_lesser_of_two() {
         ingress_apply: "hdr.h.c = (bit<16>) compare.execute(0);",
         ..Chip::default()
     };
-    // Bit 0 of the place is the first comparison.
+    // Bit 0 of the position is the outcome of the first comparison.
     let rows = [
         ([4, 4, 0, 0], [4, 4, 0, 1]),
         ([5, 4, 0, 0], [5, 4, 0, 2]),
@@ -212,7 +212,7 @@ fn the_math_unit_computes_with_four_bits() {
         let (_, sent) = switch.forward(&[0, 0, high, low]);
         u16::from_be_bytes([sent[2], sent[3]])
     };
-    // Exact where four bits are enough; else cut.
+    // Exact if four bits are enough; otherwise truncated.
     assert_eq!(result("MathOp_t.MUL, 3", 5), 15);
     assert_eq!(result("MathOp_t.MUL, 1, 2", 300), 144);
     assert_eq!(result("MathOp_t.SQR, 1", 12), 144);
@@ -243,7 +243,7 @@ fn hashes_are_those_of_the_chip() {
         u16::from_be_bytes([sent[2], sent[3]])
     };
     let all = "{ hdr.h.a, hdr.h.b, 8w0x33, 8w0x34, 40w0x3536373839 }";
-    // The catalogue's check values, for the digits 1 to 9.
+    // Check values of the CRC catalogue, for the digits 1 to 9.
     assert_eq!(hash("bit<16>", "HashAlgorithm_t.CRC16", all), 0xbb3d);
     assert_eq!(hash("bit<32>", "HashAlgorithm_t.CRC32", all), 0x3926);
     assert_eq!(hash("bit<8>", "HashAlgorithm_t.CRC8", all), 0xf4);
@@ -292,7 +292,7 @@ fn a_parser_verifies_a_checksum_and_a_deparser_updates_it() {
         ..Chip::default()
     };
     let mut switch = chip.load();
-    // 0x1234 and its complement; one more in the high byte makes the checksum 0x100 less.
+    // 0x1234 and its complement. If the high byte is 1 more, the checksum is 0x100 less.
     assert_eq!(
         switch.forward(&[0x12, 0x34, 0xed, 0xcb]),
         (2, vec![0x13, 0x34, 0xec, 0xcb])
@@ -360,7 +360,7 @@ fn a_mirrored_copy_has_a_header_in_front() {
     let mut switch = chip.load();
     switch.pipeline.clone_session_set(5, session.clone());
     assert_eq!(switch.send(1, &[7, 0, 0, 0]), [(2, vec![7, 0, 0xff, 0xff])]);
-    // At ingress the copy is the frame as it came.
+    // At ingress, the copy is the frame as it arrived.
     let copy = vec![0x12, 0x34, 7, 2, 7, 1, 0, 0];
     assert_eq!(switch.send(1, &[7, 1, 0, 0]), [(9, copy), (2, vec![7, 1, 0xff, 0xff])]);
     let chip = Chip {

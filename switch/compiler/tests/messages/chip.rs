@@ -1,4 +1,4 @@
-//! The compiler's messages on programs for Tofino that are wrong, or need what the switch lacks.
+//! The compiler's messages on Tofino programs that are wrong, or that need features which the switch lacks.
 
 use p4sched_compiler::Arch;
 

@@ -1,4 +1,4 @@
-//! Names, types and calls, in whole programs.
+//! Messages on names, types and calls in whole programs.
 
 use super::{apply_says, ingress_says, parser_says, parts_say, says, top_level_says};
 use crate::common::switch::Parts;
@@ -320,7 +320,7 @@ fn parsers_without_an_end() {
         "state start { transition more; } state more { transition select(sm.ingress_port) { 1: start; default: more; } }",
         &["the parser 'P' never reaches accept or reject"],
     );
-    // No case may match: then the packet is rejected.
+    // It is possible that no case matches: then the packet is rejected.
     parser_says(
         "state start { p.extract(hdr.h); transition select(hdr.h.a) { 1: start; } }",
         &[],

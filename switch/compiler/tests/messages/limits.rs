@@ -1,4 +1,4 @@
-//! Every entry of `LIMITATIONS.md`: the program it is about and the message.
+//! Every entry of `LIMITATIONS.md`: a program and its message.
 
 use super::{apply_says, ingress_says, parser_says, parts_say, top_level_says};
 use crate::common::switch::Parts;

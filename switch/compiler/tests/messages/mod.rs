@@ -1,4 +1,4 @@
-//! The compiler's messages on wrong programs: for each, all messages, with line and column.
+//! The compiler's messages on wrong programs: all messages of each program, with line and column.
 
 mod chip;
 mod language;
@@ -9,14 +9,14 @@ mod tofino;
 
 use crate::common::{messages, messages_for, switch::Parts};
 
-/// The messages about a whole program.
+/// Checks the messages on a whole program.
 #[track_caller]
 fn says(text: &str, expected: &[&str]) {
     let said = messages(text);
     assert_eq!(said.lines().collect::<Vec<_>>(), expected, "to\n{text}");
 }
 
-/// The messages about parts of a program, without their places.
+/// Checks the messages on parts of a program, without their places.
 #[track_caller]
 fn parts_say(parts: Parts, expected: &[&str]) {
     let said = messages(&parts.source());
@@ -25,7 +25,7 @@ fn parts_say(parts: Parts, expected: &[&str]) {
     assert_eq!(said, expected, "to\n{}", parts.source());
 }
 
-/// The messages about the body of ingress.
+/// Checks the messages on the body of ingress.
 #[track_caller]
 fn apply_says(apply: &str, expected: &[&str]) {
     let parts = Parts {
@@ -35,7 +35,7 @@ fn apply_says(apply: &str, expected: &[&str]) {
     parts_say(parts, expected);
 }
 
-/// The messages about declarations of ingress, of which the body uses a table `t` if there is one.
+/// Checks the messages on declarations of ingress. The body applies a table `t` if there is one.
 #[track_caller]
 fn ingress_says(ingress: &str, expected: &[&str]) {
     let uses_table = ingress.contains("table t ");
@@ -47,7 +47,7 @@ fn ingress_says(ingress: &str, expected: &[&str]) {
     parts_say(parts, expected);
 }
 
-/// The messages about the body of the parser.
+/// Checks the messages on the body of the parser.
 #[track_caller]
 fn parser_says(parser: &str, expected: &[&str]) {
     let parts = Parts {
@@ -57,7 +57,7 @@ fn parser_says(parser: &str, expected: &[&str]) {
     parts_say(parts, expected);
 }
 
-/// The messages about declarations at the top level, after `h_t`, `headers_t` and `meta_t`.
+/// Checks the messages on top-level declarations, after `h_t`, `headers_t` and `meta_t`.
 #[track_caller]
 fn top_level_says(declarations: &str, expected: &[&str]) {
     let types = format!("{}{declarations}", crate::common::switch::SMALL);

@@ -80,7 +80,7 @@ fn the_preprocessor() {
         "#define F ## x\n",
         &["1:11: in macro 'F': '##' has nothing to join at one of its sides"],
     );
-    // `#line` and the line marks of another preprocessor say where lines come from.
+    // `#line` and the line marks of another preprocessor give the origin of lines.
     says("#line 30 \"x.p4\"\n\nheader h {\n", &["31:10: '{' without '}'"]);
     says("#ifdef A\n", &["1:1: #if without #endif"]);
 }

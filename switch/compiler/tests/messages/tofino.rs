@@ -1,4 +1,4 @@
-//! The compiler's messages on wrong programs for Tofino.
+//! The compiler's messages on wrong Tofino programs.
 
 use p4sched_compiler::Arch;
 
@@ -30,14 +30,14 @@ Switch(pipe) main;
     )
 }
 
-/// The messages, with their places.
+/// Checks the messages with their places.
 #[track_caller]
 fn says(arch: Arch, text: &str, expected: &[&str]) {
     let said = messages_for(arch, text);
     assert_eq!(said.lines().collect::<Vec<_>>(), expected, "to\n{text}");
 }
 
-/// The messages about the declarations of the ingress control, which are from line 11 on.
+/// Checks the messages on declarations of the ingress control, which start at line 11.
 #[track_caller]
 fn ingress_says(declarations: &str, expected: &[&str]) {
     says(Arch::Tna, &program(declarations, ""), expected);

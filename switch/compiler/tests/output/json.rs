@@ -10,7 +10,7 @@ fn json_of(text: &str) -> Value {
     without_places(serde_json::from_str(&compiled(text).json).expect("JSON"))
 }
 
-/// The same without `source_info`.
+/// The same value without `source_info`.
 fn without_places(value: Value) -> Value {
     match value {
         Value::Object(fields) => {
@@ -22,14 +22,14 @@ fn without_places(value: Value) -> Value {
     }
 }
 
-/// The object of a list that has this name.
+/// The object with this name in a list.
 #[track_caller]
 fn named<'a>(list: &'a Value, name: &str) -> &'a Value {
     let found = list.as_array().and_then(|list| list.iter().find(|o| o["name"] == name));
     found.unwrap_or_else(|| panic!("no {name} in {list}"))
 }
 
-/// A v1model.p4 whose standard metadata also have the queue.
+/// A v1model.p4 whose standard metadata also has the queue.
 struct WithQueue;
 
 impl IncludeResolver for WithQueue {
@@ -75,7 +75,7 @@ fn header_types_have_the_fields_with_their_widths() {
         json!([["dst", 48, false], ["src", 48, false], ["type", 16, false]])
     );
     assert_eq!(fields("opt_t"), json!([["len", 8, false], ["data", "*"]]));
-    // The longest: a byte, and 64 bits of the varbit field.
+    // The longest header: one byte, and 64 bits of the varbit field.
     assert_eq!(named(&json["header_types"], "opt_t")["max_length"], 9);
 }
 
@@ -140,7 +140,7 @@ fn parser_states_extract_and_go_on_by_their_keys() {
             ],
         })
     );
-    // Two keys are joined, each in whole bytes; `_` is a mask of zeros.
+    // Two keys are joined, each in whole bytes; the mask of `_` is zero.
     let tag = named(states, "tag");
     assert_eq!(
         tag["parser_ops"][0],
@@ -180,7 +180,7 @@ fn tables_have_keys_actions_size_and_what_is_attached() {
     );
     assert_eq!(key(3), ("hdr.opt.$valid$", "exact", json!(["opt", "$valid$"])));
     assert_eq!(key(4), ("vlan", "lpm", json!(["tags[0]", "v"])));
-    // The table's own kind is the most general one of its keys.
+    // The match kind of the table is the most general one of its keys.
     assert_eq!(route["match_type"], "range");
     assert_eq!(
         (&route["max_size"], &route["with_counters"]),
@@ -239,7 +239,7 @@ fn the_graph_joins_tables_conditions_and_hidden_tables() {
         (&condition["true_next"], &condition["false_next"]),
         (&json!("acl"), &json!("I.spread"))
     );
-    // Both branches go on with the statements after the decision, which end the pipeline.
+    // Both branches continue at the statements after the decision, which end the pipeline.
     let rest = named(&ingress["tables"], "acl")["base_default_next"]
         .as_str()
         .expect("a table");
@@ -413,7 +413,7 @@ fn large_headers_are_compared_without_deep_nesting() {
     assert_eq!(switch.forward(&frame).0, 2);
 }
 
-/// True if a look ahead is within an expression, where BMv2 does not take it.
+/// True if an expression contains a lookahead, which BMv2 does not accept there.
 fn looks_ahead_within(value: &Value, inside: bool) -> bool {
     match value {
         Value::Object(fields) if inside && fields.get("type") == Some(&json!("lookahead")) => true,

@@ -1,4 +1,4 @@
-//! The programs of the lab: the names and ids that the controller relies on.
+//! The programs in `p4/`: names and ids on which the controller relies.
 
 use p4sched_compiler::{Compiled, Input, Options, compile};
 use p4sched_dataplane::Pipeline;

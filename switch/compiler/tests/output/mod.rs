@@ -1,9 +1,9 @@
-//! The compiler's output: facts of the BMv2 JSON and of P4Info.
+//! The compiler's output: BMv2 JSON and P4Info.
 
 mod json;
 mod lab;
 mod p4info;
 mod tofino;
 
-/// A program with one of most things that BMv2 JSON and P4Info can tell of.
+/// A program with nearly every kind of object in BMv2 JSON and P4Info.
 const ROUTER: &str = include_str!("router.p4");

@@ -80,7 +80,7 @@ fn ids_depend_on_names_only() {
         list
     };
     assert_eq!(sorted(&first), sorted(&second));
-    // As published with the tutorials' programs.
+    // The published ids of the tutorials' programs.
     assert_eq!(id(&first, "NoAction"), 21_257_015);
 }
 
@@ -431,7 +431,7 @@ fn annotations_say_how_large_groups_are() {
         let found = found.expect(name);
         (found.max_group_size, found.selector_size_semantics)
     };
-    // Without a selector there are no groups.
+    // Without a selector, there are no groups.
     assert_eq!(profile("I.plain"), (0, None));
     let members = SumOfMembers {
         max_member_weight: 4000,
@@ -497,7 +497,7 @@ fn digests_without_a_named_type_are_numbered() {
     );
     let digests = names(info.digests.iter().map(|d| &d.preamble));
     assert_eq!(digests, ["digest_0", "digest_1", "h_t", "seen_t"]);
-    // The errors are listed, as a digest has one.
+    // The list of errors is included, because a digest contains an error.
     let errors = info.type_info.expect("types").error.expect("errors").members;
     assert_eq!(errors[..2], ["NoError", "PacketTooShort"]);
 }

@@ -1,4 +1,4 @@
-//! JSON and P4Info of programs for Tofino.
+//! JSON and P4Info of Tofino programs.
 
 use p4sched_compiler::{Arch, Compiled, p4info_text};
 use serde_json::{Value, json};
@@ -157,7 +157,7 @@ fn jumps_count_the_primitives_of_register_actions() {
         .filter(|(_, p)| p["op"].as_str().expect("a name").starts_with("_jump"))
         .map(|(i, p)| (i, target(p)))
         .collect();
-    // To the other branch, over the step within the register action, and over the other branch.
+    // The jumps go to the other branch, over one step of the register action, and over the other branch.
     let write = list.iter().position(|p| p["op"] == "register_write").expect("a write");
     assert_eq!(jumps.len(), 3);
     assert_eq!(jumps[1].1, write);
@@ -192,7 +192,7 @@ fn a_cells_first_value_and_the_registers_of_a_table_are_told() {
         .collect();
     let wanted = json!({"cell": ["scalars", "entry_cell"], "registers": ["pipe.I.of_table"]});
     assert_eq!(told, [&wanted]);
-    // P4Runtime has no such registers.
+    // P4Runtime has no direct registers.
     assert_eq!(compiled.p4info.registers.len(), 1);
 }
 

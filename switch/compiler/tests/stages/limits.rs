@@ -112,7 +112,7 @@ fn an_action_reads_what_was_there_before() {
         ),
         "an action has an 'if'",
     );
-    // An action that the control calls is no other.
+    // An action called by the control has the same limits.
     refused(
         &program(
             Arch::Tna,
@@ -133,7 +133,7 @@ fn an_action_reads_what_was_there_before() {
 
 #[test]
 fn statements_that_feed_each_other_are_joined() {
-    // What a statement computes is copied or matched, or an action comes between.
+    // The result of a statement is copied or matched, or an action comes between.
     for apply in [
         "meta.x = hdr.h.d + 5; hdr.h.e = meta.x + 7;",
         "meta.x = hdr.h.d & hdr.h.e; hdr.h.e = ~meta.x;",

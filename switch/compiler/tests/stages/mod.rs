@@ -7,10 +7,10 @@ mod stateful;
 
 use p4sched_compiler::{Arch, EmbeddedIncludes, Input, Options, Placed, place};
 
-/// Place of an expected message, before the wrong text.
+/// Marks the place of an expected message, before the wrong text.
 pub const HERE: &str = "/*!*/";
 
-/// A program for Tofino: what its ingress declares and does.
+/// A Tofino program: declarations and statements of its ingress.
 #[derive(Clone, Copy)]
 pub struct Program<'a> {
     pub arch: Arch,
@@ -107,7 +107,7 @@ pub const COUNT: &str = "Register<bit<32>, bit<16>>(1024) r;
 RegisterAction<bit<32>, bit<16>, bit<32>>(r) up = { void apply(inout bit<32> value, out bit<32> rv) { value = value + 1; rv = value; } };
 RegisterAction<bit<32>, bit<16>, bit<32>>(r) down = { void apply(inout bit<32> value, out bit<32> rv) { value = value - 1; rv = value; } };";
 
-/// Messages, each with its place.
+/// Messages with their places.
 pub fn messages(placed: &Placed) -> Vec<String> {
     let all = placed.messages.iter();
     let shown = all.map(|d| match &d.position {
@@ -117,7 +117,7 @@ pub fn messages(placed: &Placed) -> Vec<String> {
     shown.collect()
 }
 
-/// The program is refused at the mark with a message that begins so, and nothing else is said.
+/// Asserts that the program is refused at the mark with one message that begins like this.
 #[track_caller]
 pub fn refused(program: &Program, message: &str) {
     let source = program.source();
@@ -131,7 +131,7 @@ pub fn refused(program: &Program, message: &str) {
         "expected\n{expected}\nbut it says\n{}\nto\n{source}",
         said.join("\n")
     );
-    // One sentence says what is wrong, and one what to do.
+    // One sentence states the problem, and one the remedy.
     let sentences = said[0].trim_end_matches('.').matches(". ").count() + 1;
     assert_eq!(sentences, 2, "{}", said[0]);
 }

@@ -19,7 +19,7 @@ fn the_parser_selects_by_32_bits_and_fills_the_containers() {
     );
 }
 
-/// A program that reads `meta.n` and a header that the parser extracts, with these states behind the first one.
+/// A program that reads `meta.n` and a header that the parser extracts; `states` follow the first state.
 fn with_states<'a>(arch: Arch, states: &'a str) -> Program<'a> {
     Program {
         states,
@@ -37,7 +37,7 @@ fn the_parser_of_the_first_chip_ors_what_it_writes_again() {
     };
     let perhaps = "select(hdr.h.a) { 1: more; default: accept; }";
     for (first, transition, second) in [
-        // What is zero, or has only bits that stay set.
+        // The field is zero before, or has only bits that stay set.
         ("meta.n = 0;", perhaps, "meta.n = 2;"),
         ("meta.n = 1;", perhaps, "meta.n = 3;"),
         ("meta.n = 2;", perhaps, "meta.n = 2;"),
@@ -63,7 +63,7 @@ fn the_parser_of_the_first_chip_ors_what_it_writes_again() {
         );
         fits(&with_states(Arch::T2na, &states));
     }
-    // Two paths, one write on each.
+    // Two paths with one write each.
     fits(&with_states(
         Arch::Tna,
         "    state parse_h { p.extract(hdr.h); transition select(hdr.h.a) { 1: one; default: other; } }

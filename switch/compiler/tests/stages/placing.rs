@@ -87,7 +87,7 @@ fn metadata_is_zero_on_the_first_chip() {
     for (arch, stages) in [(Arch::Tna, 2), (Arch::T2na, 3)] {
         assert_eq!(placed(arch, "", copy).stages.len(), stages);
     }
-    // What another branch writes is no matter.
+    // Writes of the other branch do not matter.
     let apply = "if (hdr.h.b == 1) { meta.s = 5; } else { meta.s[7:0] = 0; meta.s[15:8] = hdr.h.a; } hdr.h.c = meta.s;";
     takes("", apply, 2);
 }
@@ -126,7 +126,7 @@ fn ingress_and_ghost_have_a_copy_of_a_register_each() {
             .stateful
     };
     assert_eq!(both(""), 2);
-    // Egress is not one of the two that take turns.
+    // Egress does not take turns, only ingress and ghost do.
     assert_eq!(both("hdr.h.a = look.execute(0);"), 1);
 }
 
@@ -156,7 +156,7 @@ fn the_second_chip_has_twenty_stages() {
     let apply = format!("{sums} hdr.h.e = meta.y;");
     let first = program(Arch::Tna, "", &apply).place();
     assert!(first.messages.has_errors(), "{}", first.report.expect("a report"));
-    // The report is there all the same, to show what is where.
+    // The report exists anyway, and shows the stages.
     assert!(first.report.is_some());
     let second = placed(Arch::T2na, "", &apply);
     assert!((12..=20).contains(&second.stages.len()), "{second}");

@@ -4,7 +4,7 @@ use p4sched_compiler::Arch;
 
 use super::{COUNT, HERE, Program, fits, program, refused};
 
-/// A register of one number, a RegisterAction with a body, and its run.
+/// Checks a program with a register of one number and a RegisterAction with this body.
 fn with_body(arch: Arch, cell: &str, body: &str, check: impl FnOnce(&Program)) {
     let declarations = format!(
         "Register<{cell}, bit<16>>(1024) r;
@@ -139,7 +139,7 @@ fn a_comparison_takes_a_number_of_the_cell_one_field_and_a_constant() {
     );
 }
 
-/// A body with so many conditions.
+/// A body with `n` conditions.
 fn conditions(n: usize) -> String {
     let all: Vec<String> = (1..=n).map(|i| format!("value == {i}")).collect();
     format!("if ({}) {{ rv = 1; }}", all.join(" || "))
@@ -253,7 +253,7 @@ fn a_register_is_accessed_once_on_a_path() {
         ),
         "the register 'pipe.I.r' is accessed twice on one path",
     );
-    // What follows a branch that returns is its opposite.
+    // The statements after a branch that returns run under the opposite condition.
     fits(&program(
         Arch::Tna,
         COUNT,

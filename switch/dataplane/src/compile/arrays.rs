@@ -1,30 +1,29 @@
-//! Where the arrays of a program are, for code that reads and writes them.
+//! Places in memory of the arrays of a program, for compiled code.
 
 use crate::run::ops::Word;
 use crate::run::state::State;
 
-/// Cells of an array, for code that reads and writes them.
+/// Cells of an array in memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cells {
     pub start: *mut u64,
     pub count: usize,
 }
 
-/// A register array.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RegisterCells {
     pub cells: Cells,
     pub width: u32,
-    /// Where the interpreter keeps whether it is protected.
+    /// Place of the flag that protects the register.
     pub protected: *const bool,
 }
 
-/// Where the arrays of a program and the keys of its tables are.
+/// Places of the arrays of a program, and the keys of its tables.
 #[derive(Debug)]
 pub(super) struct Arrays {
     pub registers: Vec<RegisterCells>,
     pub counters: Vec<Cells>,
-    /// For each table the word that has its key, and the bits that count, if it is one word.
+    /// Key of each table that has a key of one word: the word, and a mask of the bits that count.
     pub keys: Vec<Option<(Word, u64)>>,
 }
 

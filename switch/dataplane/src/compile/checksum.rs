@@ -1,4 +1,4 @@
-//! The Internet checksum over fields of headers, and those checksums that a v1model program verifies and updates.
+//! The Internet checksum over fields of headers, and the checksums that a v1model program verifies and updates.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
@@ -8,30 +8,30 @@ use super::function::Function;
 use crate::run::ops::{Address, Word};
 use crate::run::wire::{Plan, Segment};
 
-/// Parts of a sum: each plan counts if its header's validity word is not 0, and has only chunks of an even number of
-/// bytes.
+/// Parts of a sum. Each plan counts if the validity word of its header is not 0, and has only chunks of an even number
+/// of bytes.
 pub(super) type Inputs<'a> = Vec<(Word, &'a Plan)>;
 
 /// A field that holds a checksum.
 pub(super) struct Checked<'a> {
     pub inputs: Inputs<'a>,
-    /// Code that leaves a condition in a word.
+    /// Code that computes a condition into a word.
     pub condition: Option<(Address, Word)>,
-    /// The field's word, and the bits that it has.
+    /// The field's word, and a mask of its bits.
     pub slot: Word,
     pub keep: u64,
-    /// Validity of its header.
+    /// Validity word of its header.
     pub valid: Word,
 }
 
 impl Function<'_, '_> {
-    /// A function that returns a checksum.
+    /// Writes a function that returns a checksum.
     pub fn checksum(&mut self, inputs: &Inputs) {
         let checksum = self.sum(inputs);
         self.builder.ins().return_(&[checksum]);
     }
 
-    /// A function that returns whether a field in a valid header is not what it should be.
+    /// Writes a function that returns whether a field of a valid header differs from its checksum.
     pub fn verify(&mut self, fields: &[Checked]) {
         let wrong = self.builder.declare_var(types::I64);
         let nothing = self.constant(0);
@@ -44,7 +44,7 @@ impl Function<'_, '_> {
                     let holds = f.condition(field);
                     f.only_if(holds, |f| f.compare_checksum(field, wrong), |_| {});
                 },
-                // The condition has words of its own.
+                // The code of the condition changes other words.
                 |known| known.forget_all(),
             );
         }
@@ -62,7 +62,7 @@ impl Function<'_, '_> {
         self.builder.def_var(wrong, after);
     }
 
-    /// Gives fields their checksums.
+    /// Writes a function that stores the checksums in their fields.
     pub fn update(&mut self, fields: &[Checked]) {
         for field in fields {
             let holds = self.condition(field);
@@ -97,7 +97,7 @@ impl Function<'_, '_> {
             self.only_if(valid, |f| f.add_plan(sum, plan), |_| {});
         }
         let mut folded = self.builder.use_var(sum);
-        // 64 bits have 16 left after four times.
+        // After four times, a sum of 64 bits has 16 bits left.
         for _ in 0..4 {
             let low = self.builder.ins().band_imm(folded, 0xffff);
             let high = self.builder.ins().ushr_imm(folded, 16);
@@ -107,7 +107,8 @@ impl Function<'_, '_> {
         self.builder.ins().band_imm(complement, 0xffff)
     }
 
-    /// Adds halves of 32 bits: a sum of them has room for many carries, and is the same as that of 16-bit words once it is folded.
+    /// Adds halves of 32 bits. A 64-bit sum of them has room for many carries. Folded, it is the same as the sum of
+    /// 16-bit words.
     fn add_plan(&mut self, sum: Variable, plan: &Plan) {
         for segment in plan.segments() {
             let Segment::Chunk { pieces, .. } = segment else {

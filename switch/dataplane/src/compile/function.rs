@@ -1,4 +1,4 @@
-//! One function: its blocks, its known values, and its calls.
+//! The translation of one function: its blocks, known values and calls.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,7 +14,7 @@ use super::known::Known;
 use crate::run::code::Code;
 use crate::run::ops::{Address, Word};
 
-/// Functions that code calls: those of the program by their address, and those that call back.
+/// Functions that compiled code calls: functions of the program by address, and callbacks into the interpreter.
 pub(super) struct Calls {
     pub functions: BTreeMap<Address, FuncId>,
     pub step: FuncId,
@@ -23,7 +23,8 @@ pub(super) struct Calls {
     pub apply: FuncId,
     pub parse_op: FuncId,
     pub parse_next: FuncId,
-    /// Operations of the longest action that stands in the place where its table is applied. Longer ones are called.
+    /// Number of operations of the longest action that is copied to the tables that apply it. Longer actions are
+    /// called.
     pub max_copied: u32,
 }
 
@@ -34,15 +35,15 @@ pub(super) struct Function<'a, 'b> {
     pub code: &'a Code,
     pub arrays: &'a Arrays,
     pub calls: &'a Calls,
-    /// The two arguments.
+    /// The two arguments of every function.
     pub words: Value,
     pub context: Value,
-    /// Values known at the place of the next operation.
+    /// Values known before the next operation.
     pub known: Known,
     imported: HashMap<FuncId, FuncRef>,
 }
 
-/// Writes one function. `write` gets its arguments, and leaves no block without an end.
+/// Translates one function. `write` gets its arguments, and must end every block.
 pub(super) fn translate(
     module: &mut JITModule,
     (context, builder_context): (&mut Context, &mut FunctionBuilderContext),
@@ -73,7 +74,7 @@ pub(super) fn translate(
 }
 
 impl Function<'_, '_> {
-    /// The code from an address on.
+    /// Translates the code from an address on.
     pub fn whole_stretch(&mut self, start: Address) {
         let end = self.block();
         self.stretch(start, end);
@@ -81,20 +82,20 @@ impl Function<'_, '_> {
         self.builder.ins().return_(&[]);
     }
 
-    /// Words and cells are aligned, and always there.
+    /// Words and cells are aligned and always exist.
     pub const MEMORY: MemFlags = MemFlags::trusted();
 
     pub fn constant(&mut self, value: u64) -> Value {
         self.builder.ins().iconst(types::I64, value as i64)
     }
 
-    /// The constant that a word holds.
+    /// The value of a word, if it is constant.
     pub fn constant_of(&self, word: Word) -> Option<u64> {
         self.code.constants.get(&word).copied()
     }
 
     fn offset(word: Word) -> i32 {
-        // At most 2^17 words (load/layout.rs) and constants.
+        // A program has at most 2^17 words (load/layout.rs) and constants.
         word as i32 * 8
     }
 
@@ -119,7 +120,7 @@ impl Function<'_, '_> {
         self.known.set(word, value);
     }
 
-    /// value & the word m
+    /// value & word m
     pub fn keep(&mut self, value: Value, m: Word) -> Value {
         match self.constant_of(m) {
             Some(u64::MAX) => value,
@@ -135,7 +136,7 @@ impl Function<'_, '_> {
         self.builder.ins().icmp(how, a, b)
     }
 
-    /// A comparison's result as a word.
+    /// The result of a comparison as a word.
     pub fn truth(&mut self, truth: Value) -> Value {
         self.builder.ins().uextend(types::I64, truth)
     }
@@ -151,14 +152,14 @@ impl Function<'_, '_> {
         }
     }
 
-    /// Calls the program's own function.
+    /// Calls a function of the program.
     pub fn call(&mut self, function: FuncId) {
         let function = self.import(function);
         let arguments = [self.words, self.context];
         self.builder.ins().call(function, &arguments);
     }
 
-    /// Calls back with a number.
+    /// Calls the interpreter with a number.
     pub fn call_back(&mut self, function: FuncId, number: u64) -> Option<Value> {
         let function = self.import(function);
         let arguments = [self.context, self.constant(number)];
@@ -166,7 +167,7 @@ impl Function<'_, '_> {
         self.builder.inst_results(call).first().copied()
     }
 
-    /// Calls back with a number and a value.
+    /// Calls the interpreter with a number and a value.
     pub fn call_back_at(&mut self, function: FuncId, number: u64, value: Value) -> Value {
         let function = self.import(function);
         let arguments = [self.context, self.constant(number), value];
@@ -174,7 +175,7 @@ impl Function<'_, '_> {
         self.builder.inst_results(call)[0]
     }
 
-    /// Code that runs only if `condition` is not 0. It may change the words that `forgotten` names.
+    /// Code that runs only if `condition` is not 0. `forgotten` names the words that it may change.
     pub fn only_if(&mut self, condition: Value, then: impl FnOnce(&mut Self), forgotten: impl FnOnce(&mut Known)) {
         let (yes, on) = (self.builder.create_block(), self.builder.create_block());
         self.builder.ins().brif(condition, yes, &[], on, &[]);
@@ -187,7 +188,7 @@ impl Function<'_, '_> {
         self.builder.switch_to_block(on);
     }
 
-    /// A block with nothing in it yet.
+    /// A new empty block.
     pub fn block(&mut self) -> Block {
         self.builder.create_block()
     }

@@ -1,4 +1,5 @@
-//! Headers from bytes and back, as `run/wire.rs` plans it: a chunk of bytes is one load or store, its fields are shifts.
+//! Headers from bytes and back, as planned by `run/wire.rs`: a chunk of bytes is one load or store, its fields are
+//! shifts.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlags, Type, Value, types};
@@ -8,14 +9,15 @@ use crate::bits::words;
 use crate::run::ops::Word;
 use crate::run::wire::{Piece, Plan, Segment};
 
-/// Bytes of a frame are anywhere, and they are there.
+/// Bytes of a frame exist, but are not aligned.
 fn frame_memory() -> MemFlags {
     let mut flags = MemFlags::new();
     flags.set_notrap();
     flags
 }
 
-/// The loads or stores of 8, 4, 2 and 1 bytes that make `bytes`: each with its offset and how many bytes come behind it.
+/// The loads or stores of 8, 4, 2 and 1 bytes that make up `bytes`: the offset of each, and the number of bytes after
+/// it.
 fn parts(bytes: usize) -> impl Iterator<Item = (Type, i32, usize)> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -34,7 +36,7 @@ fn parts(bytes: usize) -> impl Iterator<Item = (Type, i32, usize)> {
 }
 
 impl Function<'_, '_> {
-    /// The big-endian number of at most 8 bytes at a place.
+    /// Loads a big-endian number of at most 8 bytes.
     fn load_bytes(&mut self, place: Value, offset: i32, bytes: usize) -> Value {
         let mut value = None;
         for (part, at, behind) in parts(bytes) {
@@ -71,7 +73,7 @@ impl Function<'_, '_> {
         }
     }
 
-    /// The fields of a chunk as one number.
+    /// Combines the fields of a chunk into one number.
     pub fn gather(&mut self, pieces: &[Piece]) -> Value {
         let mut whole = self.constant(0);
         for piece in pieces {
@@ -83,7 +85,7 @@ impl Function<'_, '_> {
         whole
     }
 
-    /// The words of a wide field, the most significant first, each with its bytes.
+    /// The words of a wide field, most significant first, and the bytes of each.
     fn wide(slot: usize, width: u32) -> impl Iterator<Item = (Word, usize)> {
         let (count, bytes) = (words(width), (width / 8) as usize);
         (0..count).rev().map(move |index| {
@@ -92,7 +94,7 @@ impl Function<'_, '_> {
         })
     }
 
-    /// Loads the fields of a plan from a place.
+    /// Loads the fields of a plan from `place`.
     pub fn load_plan(&mut self, plan: &Plan, place: Value) {
         let mut at = 0;
         for segment in plan.segments() {
@@ -101,7 +103,7 @@ impl Function<'_, '_> {
                     let whole = self.load_bytes(place, at, *bytes);
                     for piece in pieces {
                         let shifted = self.builder.ins().ushr_imm(whole, i64::from(piece.shift));
-                        // Above the first field there is nothing.
+                        // There are no bits above the first field.
                         let value = match piece.shift + piece.keep.count_ones() == 8 * *bytes as u32 {
                             true => shifted,
                             false => self.builder.ins().band_imm(shifted, piece.keep as i64),
@@ -121,7 +123,7 @@ impl Function<'_, '_> {
         }
     }
 
-    /// Stores the fields of a plan to a place.
+    /// Stores the fields of a plan to `place`.
     pub fn store_plan(&mut self, plan: &Plan, place: Value) {
         let mut at = 0;
         for segment in plan.segments() {
@@ -142,8 +144,8 @@ impl Function<'_, '_> {
         }
     }
 
-    /// The deparser: writes the valid headers in front of a place that has `room` bytes in front of it. Returns how many bytes it
-    /// has written and 1, or 0 if there is no room.
+    /// The deparser: writes the valid headers in front of a place that has `room` bytes in front of it. Returns the
+    /// number of bytes written plus 1, or 0 if there is not enough room.
     pub fn write_headers(&mut self, emitted: &[(Word, &Plan)], end: Value, room: Value) {
         let mut total = self.constant(0);
         for &(valid, plan) in emitted {

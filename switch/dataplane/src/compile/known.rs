@@ -1,4 +1,4 @@
-//! Words that are in registers.
+//! Words whose values are in registers of the processor.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use cranelift_codegen::ir::Value;
 
 use crate::run::ops::Word;
 
-/// Values of words, as they are in memory too. A word that is not here has to be read.
+/// Values of words. Memory has the same values. Any other word must be read from memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known(HashMap<Word, Value>);
 
@@ -32,7 +32,7 @@ impl Known {
         self.0.clear();
     }
 
-    /// Values known on both ways. Such a value was made before the ways parted.
+    /// Keeps the values known on both paths. Such a value was computed before the paths split.
     pub fn join(&mut self, other: &Known) {
         self.0.retain(|word, value| other.0.get(word) == Some(value));
     }

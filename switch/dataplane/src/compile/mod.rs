@@ -1,7 +1,7 @@
-//! Translates a loaded program to code for the processor, with Cranelift.
+//! Translates a loaded program to machine code with Cranelift.
 //!
-//! The source is the flat code that the interpreter runs: one lowering, two ways to execute it. What the translator does not know
-//! becomes a call of the interpreter's own function for this one operation.
+//! The source is the flat code that the interpreter runs: one lowering, two ways to execute it. If the translator does
+//! not know an operation, the machine code calls the interpreter for this operation.
 
 mod arrays;
 mod checksum;
@@ -18,8 +18,8 @@ pub(crate) use unit::compile as translate;
 use crate::run::pipeline::Pipeline;
 
 impl Pipeline {
-    /// Translates the program to code for the processor. From now on packets run that; they get the same treatment, in less time.
-    /// False if that is not possible on this machine, or packets are traced: then the program is interpreted as before.
+    /// Translates the program to machine code. Packets then run this code, with the same results in less time. Returns
+    /// false if this machine cannot do it, or if packets are traced: then the program stays interpreted.
     pub fn compile(&mut self) -> bool {
         if self.is_traced() {
             return false;
@@ -34,7 +34,7 @@ impl Pipeline {
         }
     }
 
-    /// Gives the translation up: packets are interpreted again.
+    /// Discards the machine code: packets are interpreted again.
     pub fn interpret(&mut self) {
         self.core.program.code.native = None;
     }

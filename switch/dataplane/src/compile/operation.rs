@@ -1,4 +1,4 @@
-//! Operations that neither jump nor end.
+//! Operations that neither jump nor end a block.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
@@ -9,7 +9,7 @@ use crate::bits::mask;
 use crate::run::layout::register;
 use crate::run::ops::{Address, HeaderOp, Op, Word};
 
-/// Words that are copied or compared one by one.
+/// Largest number of words that are copied or compared one by one.
 const MAX_WORDS: u32 = 16;
 
 impl Function<'_, '_> {
@@ -130,14 +130,14 @@ impl Function<'_, '_> {
         self.set(d, value);
     }
 
-    /// The processor takes the low six bits of a shift's amount; from 64 on, nothing is left.
+    /// The result of a shift, or 0 if the amount is 64 or more. The processor uses only the low six bits of an amount.
     fn unless_too_far(&mut self, amount: Value, shifted: Value) -> Value {
         let near = self.builder.ins().icmp_imm(IntCC::UnsignedLessThan, amount, 64);
         let nothing = self.constant(0);
         self.builder.ins().select(near, shifted, nothing)
     }
 
-    /// Division by zero gives 0.
+    /// Quotient, or remainder if `rest`; division by zero gives 0.
     fn divide(&mut self, a: Value, b: Value, rest: bool) -> Value {
         let (nothing, one) = (self.constant(0), self.constant(1));
         let by_zero = self.builder.ins().icmp_imm(IntCC::Equal, b, 0);
@@ -155,7 +155,7 @@ impl Function<'_, '_> {
         self.builder.ins().icmp(IntCC::UnsignedLessThan, cell, count)
     }
 
-    /// Place of a cell of `words` words.
+    /// Place in memory of a cell of `words` words.
     fn place(&mut self, cells: Cells, cell: Value, words: i64) -> Value {
         let start = self.constant(cells.start as u64);
         let offset = self.builder.ins().imul_imm(cell, words * 8);
@@ -170,7 +170,7 @@ impl Function<'_, '_> {
         }
         let cell = self.get(cell);
         let exists = self.is_cell(cells, cell);
-        // Without a jump: where there is no such cell, the first is read in vain.
+        // This avoids a jump: if the cell does not exist, the first cell is read and its value ignored.
         let first = self.constant(0);
         let some = self.builder.ins().select(exists, cell, first);
         let place = self.place(cells, some, 1);
@@ -260,7 +260,7 @@ impl Function<'_, '_> {
         );
     }
 
-    /// A valid member of a union makes the others invalid.
+    /// Makes a member of a union valid, and all other members invalid.
     pub fn mark_valid(&mut self, header: u32) {
         let code = self.code;
         let header = &code.layout.headers[header as usize];
@@ -272,7 +272,7 @@ impl Function<'_, '_> {
         }
     }
 
-    /// Leaves the operation at an address to the interpreter.
+    /// Calls the interpreter for the operation at an address.
     fn step(&mut self, at: Address) {
         let (code, step) = (self.code, self.calls.step);
         self.call_back(step, u64::from(at));

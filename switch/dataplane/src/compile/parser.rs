@@ -1,4 +1,4 @@
-//! The parser: a block for each state.
+//! The translation of a parser: one block for each state.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
@@ -9,19 +9,19 @@ use crate::run::native::{FAILED, packed_error};
 use crate::run::ops::Address;
 use crate::run::states::{Case, CaseKind, KeyPart, MAX_STEPS, ParseState, Parser, ParserOp};
 
-/// Data that all states need.
+/// Values that all states use.
 struct States<'p> {
     parser: &'p Parser,
     blocks: Vec<Block>,
     frame: Value,
     length: Value,
-    /// Bytes read.
+    /// Number of bytes read.
     at: Variable,
     steps: Variable,
 }
 
 impl Function<'_, '_> {
-    /// Parses a frame of some length. Returns the bytes read, and the error that stopped it.
+    /// Parses a frame. Returns the number of bytes read, and the error that stopped the parser.
     pub fn parse(&mut self, parser: &Parser, frame: Value, length: Value) {
         let states = States {
             parser,
@@ -109,7 +109,7 @@ impl Function<'_, '_> {
         }
     }
 
-    /// Ends with an error if a condition is not 0.
+    /// Ends with an error if `condition` is not 0.
     fn fail_if(&mut self, states: &States, condition: Value, error: u32) {
         let error = self.constant(packed_error(error));
         self.fail_with(states, condition, error);
@@ -175,7 +175,7 @@ impl Function<'_, '_> {
         }
     }
 
-    /// Ends with a result of a call back that is an error.
+    /// Ends with an error if the result of a callback is one.
     fn return_failure(&mut self, result: Value) {
         let failed = self.builder.ins().ushr_imm(result, i64::from(FAILED));
         let (fail, on) = (self.block(), self.block());
@@ -201,7 +201,7 @@ impl Function<'_, '_> {
         self.go_to_state(states, None);
     }
 
-    /// Runs code that comes back.
+    /// Runs code, and continues after it.
     pub fn run_code(&mut self, start: Address) {
         if self.is_simple(start) {
             let done = self.block();
@@ -209,7 +209,7 @@ impl Function<'_, '_> {
             self.builder.switch_to_block(done);
         } else {
             self.call(self.calls.functions[&start]);
-            // What called it goes on after an `exit`.
+            // After an `exit` in this code, the parser continues here.
             self.known.forget_all();
         }
     }

@@ -1,4 +1,4 @@
-//! Jumps, tables and calls: a stretch of code that begins at one address.
+//! Jumps, tables and calls. A *stretch* is code that begins at one address.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,12 +14,12 @@ use crate::run::machine::MAX_LOOPS;
 use crate::run::native::{HIT, NO_ACTION};
 use crate::run::ops::{Address, Op};
 
-/// Blocks of a stretch, with their starts.
+/// Starts of the blocks of a stretch.
 #[derive(Debug, Default)]
 struct Shape {
     /// Addresses at which a block begins.
     leaders: BTreeSet<Address>,
-    /// Addresses that a later operation jumps to.
+    /// Addresses that a later operation jumps back to.
     loops: BTreeSet<Address>,
 }
 
@@ -27,12 +27,12 @@ struct Shape {
 struct Stretch {
     shape: Shape,
     blocks: BTreeMap<Address, Block>,
-    /// Known values at the start of each block.
+    /// Values known at the start of each block.
     known: BTreeMap<Address, Known>,
-    /// Backward jumps that were taken, if there are some.
+    /// Number of backward jumps taken, if the stretch has any.
     turns: Option<Variable>,
     end: Block,
-    /// Known values at the end.
+    /// Values known at the end.
     at_end: Option<Known>,
 }
 
@@ -71,7 +71,7 @@ fn ends_block(op: &Op) -> bool {
     op.target().is_some() || matches!(op, Op::Apply { .. } | Op::End | Op::Exit)
 }
 
-/// The addresses that may follow.
+/// Addresses that may follow an operation.
 fn successors(code: &Code, at: Address) -> Vec<Address> {
     match &code.ops[at as usize] {
         Op::End | Op::Exit => Vec::new(),
@@ -90,7 +90,7 @@ fn successors(code: &Code, at: Address) -> Vec<Address> {
 }
 
 impl Function<'_, '_> {
-    /// True if code neither exits nor calls other code, so that it can stand anywhere.
+    /// True if code neither exits nor calls other code. Such code can be copied anywhere.
     pub fn is_simple(&self, start: Address) -> bool {
         let leaves = |op: &Op| matches!(op, Op::Exit | Op::Apply { .. } | Op::Call { .. });
         let shape = Shape::of(self.code, start);
@@ -101,7 +101,8 @@ impl Function<'_, '_> {
         })
     }
 
-    /// Translates what begins at an address. `End` leads to the block `end`; what is known there is known afterwards.
+    /// Translates the stretch at an address. Its `End` jumps to the block `end`. Afterwards, the values known at `end`
+    /// are known.
     pub fn stretch(&mut self, start: Address, end: Block) {
         let shape = Shape::of(self.code, start);
         let blocks = shape.leaders.iter().map(|&at| (at, self.block())).collect();
@@ -119,7 +120,7 @@ impl Function<'_, '_> {
             at_end: None,
         };
         self.go(&mut stretch, start);
-        // In the order of addresses: all ways to a block are known before it, except for those that lead back.
+        // In order of addresses: all paths to a block come before it, except those that jump back.
         let leaders: Vec<Address> = stretch.shape.leaders.iter().copied().collect();
         for leader in leaders {
             self.builder.switch_to_block(stretch.blocks[&leader]);
@@ -177,7 +178,7 @@ impl Function<'_, '_> {
         }
     }
 
-    /// The way to a block of the stretch.
+    /// Joins the known values of a block before a jump to it, and returns the block.
     fn arrive(&mut self, stretch: &mut Stretch, to: Address) -> Block {
         match stretch.known.get_mut(&to) {
             Some(known) => known.join(&self.known),
@@ -201,7 +202,7 @@ impl Function<'_, '_> {
         self.builder.ins().jump(stretch.end, &[]);
     }
 
-    /// A jump, which is counted if it leads back.
+    /// A jump. It is counted if it leads back.
     fn jump(&mut self, stretch: &mut Stretch, at: Address, to: Address) {
         if to > at {
             return self.go(stretch, to);
@@ -238,7 +239,7 @@ impl Function<'_, '_> {
         }
     }
 
-    /// Ends this code too, after code that may have executed `exit`. Then nothing is known of fields.
+    /// After code that may have executed `exit`, ends this code too if it has. No field is known then.
     fn leave_on_exit(&mut self) {
         self.known.forget_all();
         let exit = self.get(register::EXIT);
@@ -249,7 +250,7 @@ impl Function<'_, '_> {
         self.builder.switch_to_block(on);
     }
 
-    /// Runs an action's code and comes back.
+    /// Runs the code of an action, and continues after it.
     fn call_stretch(&mut self, to: Address) {
         self.call(self.calls.functions[&to]);
         self.leave_on_exit();
@@ -298,7 +299,7 @@ impl Function<'_, '_> {
         self.follow(stretch, at, hit, table.hit_miss, table.otherwise);
     }
 
-    /// Looks the packet up in a table. Returns what [`HIT`] and [`NO_ACTION`] say.
+    /// Looks up a packet in a table. Returns a value in the form of [`HIT`] and [`NO_ACTION`].
     fn choose(&mut self, table: u32) -> Value {
         match self.arrays.keys[table as usize] {
             Some((word, mask)) => {
@@ -312,7 +313,7 @@ impl Function<'_, '_> {
         }
     }
 
-    /// Goes where the table says after the action.
+    /// Continues at the address that follows the action in the table.
     fn follow(
         &mut self,
         stretch: &mut Stretch,
@@ -328,7 +329,7 @@ impl Function<'_, '_> {
         }
     }
 
-    /// A table whose actions are in a profile.
+    /// Applies a table whose actions are in a profile.
     fn apply_indirect(&mut self, stretch: &mut Stretch, at: Address, index: u32) {
         let next = self
             .call_back(self.calls.apply, u64::from(index))

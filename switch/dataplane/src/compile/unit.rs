@@ -1,4 +1,4 @@
-//! All functions of a program, and the memory that they are in.
+//! All functions of a program, and their memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,15 +25,15 @@ use crate::run::wire::Segment;
 
 /// Actions longer than this are called, not copied.
 const MAX_COPIED: u32 = 512;
-/// Operations that are copied at most. A program in which that would be more has all its actions called.
+/// Largest number of copied operations in a program. Beyond it, all actions are called.
 const MAX_COPIES: u64 = 1 << 15;
-/// Operations of the largest program that is compiled: it should load in a second.
+/// Number of operations of the largest program that is compiled: it should load in a second.
 const MAX_OPS: usize = 1 << 17;
 
 /// Reason why a program stays interpreted.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CompileError {
-    /// No compilation on this processor, or none of this program.
+    /// The processor or the program is not supported.
     #[error("{0}")]
     Machine(&'static str),
     #[error(transparent)]
@@ -50,14 +50,14 @@ impl From<ModuleError> for CompileError {
     }
 }
 
-/// The memory that compiled code is in.
+/// The memory of compiled code.
 struct Memory(Option<JITModule>);
 
 impl Drop for Memory {
     #[allow(unsafe_code)]
     fn drop(&mut self) {
         if let Some(module) = self.0.take() {
-            // SAFETY: The functions are reached through the `Native` that owns this memory only, and it is being dropped.
+            // SAFETY: Only the `Native` that owns this memory can reach the functions, and it is being dropped.
             unsafe { module.free_memory() };
         }
     }
@@ -83,7 +83,7 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// Defines a function of the form [`Asked`].
+    /// Defines a function with the signature of [`Asked`].
     fn define_asked(
         &mut self,
         name: &str,
@@ -97,7 +97,7 @@ impl Unit<'_> {
         Ok(function)
     }
 
-    /// The deparser that gives fields their checksums and then emits these headers, if each of them is in whole bytes.
+    /// The deparser: updates checksums and then emits these headers, if each of them has whole bytes.
     fn deparser(
         &mut self,
         number: usize,
@@ -120,7 +120,7 @@ impl Unit<'_> {
         self.define_asked(&name, write).map(Some)
     }
 
-    /// A calculation that is the Internet checksum of 16-bit words.
+    /// A function for a calculation that is the Internet checksum of 16-bit words.
     fn checksum(&mut self, number: usize, state: &State) -> Result<Option<FuncId>, CompileError> {
         let Some(inputs) = sum(self.code, state, number) else {
             return Ok(None);
@@ -130,7 +130,7 @@ impl Unit<'_> {
     }
 }
 
-/// Parts of a calculation, if it is the Internet checksum of 16-bit words.
+/// Inputs of a calculation, if it is the Internet checksum of 16-bit words.
 fn sum<'a>(code: &'a Code, state: &State, number: usize) -> Option<Inputs<'a>> {
     let calculation = &code.calculations[number];
     let is_checksum = matches!(state.algorithms.get(number), Some(Algorithm::Checksum16));
@@ -144,7 +144,7 @@ fn sum<'a>(code: &'a Code, state: &State, number: usize) -> Option<Inputs<'a>> {
     calculation.inputs.iter().map(of_words).collect()
 }
 
-/// The same of all these checksums.
+/// Inputs and fields of these checksums, if [`sum`] finds the inputs of each.
 fn checked<'a>(code: &'a Code, state: &State, checksums: &[Checksum]) -> Option<Vec<Checked<'a>>> {
     let checked = |checksum: &Checksum| {
         let field = &code.layout.fields[checksum.field as usize];
@@ -159,15 +159,15 @@ fn checked<'a>(code: &'a Code, state: &State, checksums: &[Checksum]) -> Option<
     checksums.iter().map(checked).collect()
 }
 
-/// True if a segment consists of 16-bit words.
+/// True if a segment has whole 16-bit words.
 fn is_even(segment: &Segment) -> bool {
     matches!(segment, Segment::Chunk { bytes, .. } if bytes % 2 == 0)
 }
 
-/// Compiles these parts, and all actions.
+/// Compiles the given parts of the program, and all actions.
 #[allow(unsafe_code)]
 pub(crate) fn compile(code: &Code, state: &mut State, parts: &Parts) -> Result<Native, CompileError> {
-    // Addresses are words here, and bytes of a frame are swapped.
+    // Code uses addresses as words, and swaps the bytes of a frame.
     if cfg!(not(all(target_pointer_width = "64", target_endian = "little"))) {
         return Err(CompileError::Machine(
             "a processor of 64 bits, little-endian, is needed",
@@ -217,12 +217,12 @@ pub(crate) fn compile(code: &Code, state: &mut State, parts: &Parts) -> Result<N
     };
     for (&start, &function) in &functions {
         let place = module.get_finalized_function(function);
-        // SAFETY: It is the start of a function with the signature of an `Entry`.
+        // SAFETY: This is the start of a function with the signature of an `Entry`.
         entries.code[start as usize] = Some(unsafe { std::mem::transmute::<*const u8, Entry>(place) });
     }
     let asked = |function: FuncId| {
         let place = module.get_finalized_function(function);
-        // SAFETY: It is the start of a function that `define_asked` gave the signature of an `Asked`.
+        // SAFETY: This is the start of a function to which `define_asked` gave the signature of an `Asked`.
         unsafe { std::mem::transmute::<*const u8, Asked>(place) }
     };
     entries.parsers = parsers.into_iter().map(asked).collect();
@@ -230,11 +230,12 @@ pub(crate) fn compile(code: &Code, state: &mut State, parts: &Parts) -> Result<N
     entries.verify = verify.map(asked);
     entries.updates = updated.is_some() && entries.deparsers.iter().all(Option::is_some);
     entries.checksums = checksums.into_iter().map(|function| function.map(asked)).collect();
-    // SAFETY: The functions are in `memory`. They know the places of this state's arrays, which never move, and get its words.
+    // SAFETY: The functions are in `memory`. They know the places of this state's arrays, which never move, and get its
+    // words.
     Ok(unsafe { Native::new(entries, Box::new(memory)) })
 }
 
-/// JIT for this processor, with the functions that compiled code calls back.
+/// A JIT compiler for this processor, with the callbacks.
 fn jit_builder() -> Result<JITBuilder, CompileError> {
     let mut flags = settings::builder();
     for (name, value) in [
@@ -261,13 +262,13 @@ fn jit_builder() -> Result<JITBuilder, CompileError> {
     Ok(builder)
 }
 
-/// The addresses at which something begins that is called.
+/// Addresses of all code that is called.
 fn starts(code: &Code, entries: &[Address]) -> BTreeSet<Address> {
     let called = code.ops.iter().filter_map(|op| match op {
         Op::Call { to } => Some(*to),
         _ => None,
     });
-    // Those of a profile's members are found while packets run. The others are copied to their tables, unless they are long.
+    // Actions of profile members are found while packets run. The others are copied to their tables, except long ones.
     let in_profiles = (code.tables.iter())
         .filter(|table| table.profile.is_some())
         .flat_map(|table| &table.actions);
@@ -278,7 +279,7 @@ fn starts(code: &Code, entries: &[Address]) -> BTreeSet<Address> {
     entries.iter().copied().chain(actions).chain(called).collect()
 }
 
-/// Operations of the longest action that is copied to the tables that use it.
+/// Number of operations of the longest action that is copied to the tables that use it.
 fn max_copied(code: &Code) -> u32 {
     let uses = code.tables.iter().flat_map(|table| &table.actions);
     let lengths = uses.map(|&(action, _)| code.actions[action as usize].end - code.actions[action as usize].start);

@@ -24,7 +24,7 @@ fn named(names: &HashMap<String, u32>, name: &str) -> Option<u32> {
 }
 
 impl MeterConfig {
-    /// The peak rate must not be below the committed one.
+    /// Checks that the peak rate is not below the committed rate.
     pub(crate) fn check(self, name: &str) -> Result<MeterConfig, TableError> {
         if self.pir < self.cir {
             let problem = format!("the peak rate {} is below the committed rate {}", self.pir, self.cir);
@@ -36,7 +36,7 @@ impl MeterConfig {
 
 /// Counters.
 impl Pipeline {
-    /// An indirect counter array by its P4 name.
+    /// Finds an indirect counter array by its P4 name.
     pub fn counter(&self, name: &str) -> Option<CounterId> {
         named(&self.core.names.counters, name).map(CounterId)
     }
@@ -46,13 +46,11 @@ impl Pipeline {
         self.core.state.counters[counter.index()].len()
     }
 
-    /// Reads a counter cell.
     pub fn counter_read(&self, counter: CounterId, cell: usize) -> Result<Count, TableError> {
         let array = &self.core.state.counters[counter.index()];
         array.read(cell).ok_or_else(|| no_cell(&array.name, cell, array.len()))
     }
 
-    /// Sets a counter cell.
     pub fn counter_write(&mut self, counter: CounterId, cell: usize, count: Count) -> Result<(), TableError> {
         let array = &mut self.core.state.counters[counter.index()];
         if array.write(cell, count) {
@@ -65,7 +63,7 @@ impl Pipeline {
 
 /// Registers.
 impl Pipeline {
-    /// A register array by its P4 name.
+    /// Finds a register array by its P4 name.
     pub fn register(&self, name: &str) -> Option<RegisterId> {
         named(&self.core.names.registers, name).map(RegisterId)
     }
@@ -108,16 +106,16 @@ impl Pipeline {
         }
     }
 
-    /// Makes the P4 program's writes to this register have no effect: its cells belong to the caller.
+    /// Makes writes of the P4 program to this register have no effect: only the caller writes its cells.
     pub fn register_protect(&mut self, register: RegisterId) {
         self.core.state.registers.0[register.index()].protected = true;
     }
 
-    /// Stores a value in some cells of a register of at most 64 bits; without effect on cells that do not exist.
+    /// Stores a value in some cells of a register of at most 64 bits. Cells that do not exist are ignored.
     #[inline]
     pub fn register_store(&mut self, register: RegisterId, cells: Range<usize>, value: u64) {
         let array = &mut self.core.state.registers.0[register.index()];
-        // A cell is a word.
+        // Each cell is one word.
         let last = cells.end.min(array.cells.len());
         if array.stride == 1
             && let Some(places) = array.cells.get_mut(cells.start..last)
@@ -129,7 +127,7 @@ impl Pipeline {
 
 /// Meters.
 impl Pipeline {
-    /// An indirect meter array by its P4 name.
+    /// Finds an indirect meter array by its P4 name.
     pub fn meter(&self, name: &str) -> Option<MeterId> {
         named(&self.core.names.meters, name).map(MeterId)
     }
@@ -145,18 +143,18 @@ impl Pipeline {
         found.ok_or_else(|| no_cell(&array.name, cell, array.cells.len()))
     }
 
-    /// Reads a meter cell; `None` while unconfigured (everything is green).
+    /// Reads a meter cell; `None` if it is not configured (all packets are green).
     pub fn meter_read(&self, meter: MeterId, cell: usize) -> Result<Option<MeterConfig>, TableError> {
         Ok(self.meter_cell(meter, cell)?.and_then(Meter::config))
     }
 
-    /// Configures a meter cell, with full buckets; `None` makes everything green again. The counts of colours stay.
+    /// Configures a meter cell, with full buckets; `None` makes all packets green again. The counts of colours stay.
     pub fn meter_write(&mut self, meter: MeterId, cell: usize, config: Option<MeterConfig>) -> Result<(), TableError> {
         let array = &mut self.core.state.meters[meter.index()];
         let config = config.map(|config| config.check(&array.name)).transpose()?;
         let size = array.cells.len();
         match array.cells.get_mut(cell) {
-            // A cell that nobody uses takes no room.
+            // A cell that is not configured takes no memory.
             Some(None) if config.is_none() => Ok(()),
             Some(place) => {
                 place.get_or_insert_default().configure(config);
@@ -186,13 +184,13 @@ impl Pipeline {
 
 /// Hashes.
 impl Pipeline {
-    /// A hash that the control plane may change (`crc16_custom`, `crc32_custom`), and its width in bits.
+    /// Finds a hash that the control plane may change (`crc16_custom`, `crc32_custom`), and its width in bits.
     pub fn custom_crc(&self, name: &str) -> Option<(CrcId, u32)> {
         let &(index, width) = self.core.names.crcs.get(name)?;
         Some((CrcId(index), width))
     }
 
-    /// Gives a hash other parameters; bits beyond its width do not count.
+    /// Changes the parameters of a hash; bits beyond its width are ignored.
     pub fn set_custom_crc(&mut self, crc: CrcId, parameters: CustomCrc) {
         let width = self.core.names.crcs.values().find(|(index, _)| *index == crc.0);
         let Some(&(_, width)) = width else { return };
@@ -212,12 +210,12 @@ impl Pipeline {
 
 /// Replication, value sets, digests.
 impl Pipeline {
-    /// Creates or replaces a multicast group: port and `egress_rid` of each copy.
+    /// Creates or replaces a multicast group. Each replica has a port and an `egress_rid`.
     pub fn mcast_group_set(&mut self, group: u16, replicas: Vec<(Port, u16)>) {
         self.core.groups.insert(group, replicas);
     }
 
-    /// Removes a multicast group; whether there was one.
+    /// Removes a multicast group. Returns false if it does not exist.
     pub fn mcast_group_delete(&mut self, group: u16) -> bool {
         self.core.groups.remove(&group).is_some()
     }
@@ -227,7 +225,7 @@ impl Pipeline {
         self.core.sessions.insert(session, config);
     }
 
-    /// Removes a clone session; whether there was one.
+    /// Removes a clone session. Returns false if it does not exist.
     pub fn clone_session_delete(&mut self, session: u16) -> bool {
         self.core.sessions.remove(&session).is_some()
     }
@@ -246,7 +244,7 @@ impl Pipeline {
         &self.core.sets[set.index()].name
     }
 
-    /// A parser value set by its P4 name.
+    /// Finds a parser value set by its P4 name.
     pub fn value_set(&self, name: &str) -> Option<ValueSetId> {
         self.core
             .sets
@@ -267,7 +265,8 @@ impl Pipeline {
         self.value_set_write_masked(set, &members)
     }
 
-    /// Replaces the members of a parser value set: value and mask (big-endian). Bits that the mask leaves out match anything.
+    /// Replaces the members of a parser value set. Each has a value and a mask (big-endian). Bits outside the mask
+    /// match any value.
     pub fn value_set_write_masked(
         &mut self,
         set: ValueSetId,

@@ -18,7 +18,7 @@ impl Pipeline {
         )
     }
 
-    /// A table by its P4 name.
+    /// Finds a table by its P4 name.
     pub fn table(&self, name: &str) -> Option<TableId> {
         self.core
             .program
@@ -54,7 +54,7 @@ impl Pipeline {
         self.core.state.tables[table.index()].entries.len()
     }
 
-    /// True if priorities order the entries of a table.
+    /// True if the entries of a table are ordered by priority.
     pub fn table_has_priority(&self, table: TableId) -> bool {
         self.core.state.tables[table.index()].entries.has_priority()
     }
@@ -75,7 +75,7 @@ impl Pipeline {
         self.core.program.code.tables[table.index()].const_default_entry
     }
 
-    /// An action by its P4 name, among those a table may use.
+    /// Finds an action by its P4 name, among those that a table may use.
     pub fn table_action(&self, table: TableId, name: &str) -> Option<ActionId> {
         let actions = &self.core.program.code.tables[table.index()].actions;
         let found = actions
@@ -94,7 +94,7 @@ impl Pipeline {
         &self.core.program.code.actions[action.index()].params
     }
 
-    /// Adds an entry. `priority`: as in P4Runtime the largest match wins (ignored by exact and LPM tables).
+    /// Adds an entry. `priority`: the largest one wins, as in P4Runtime (ignored by exact and LPM tables).
     pub fn table_insert(
         &mut self,
         table: TableId,
@@ -120,14 +120,14 @@ impl Pipeline {
         Ok(handle)
     }
 
-    /// The entry with exactly this key (and priority), if there is one.
+    /// Finds the entry with exactly this key (and priority).
     pub fn table_find(&self, table: TableId, key: &[MatchKey], priority: i32) -> Option<EntryHandle> {
         let entries = &self.core.state.tables[table.index()].entries;
         let packed = entries.pack(key).ok()?;
         entries.position(&packed, priority).map(|slot| entries.handle(slot))
     }
 
-    /// Replaces what an entry does; its counter and meter stay.
+    /// Replaces the action of an entry; its counter and meter stay.
     pub fn table_modify(&mut self, table: TableId, entry: EntryHandle, action: &ActionCall) -> Result<(), TableError> {
         self.check_mutable(table)?;
         let call = self.pack_call(table, action)?;
@@ -152,7 +152,7 @@ impl Pipeline {
         }
     }
 
-    /// Replaces the default action, all its parameters at once; `None` restores the program's own.
+    /// Replaces the default action and all its parameters; `None` restores the program's own.
     pub fn table_set_default(&mut self, table: TableId, action: Option<&ActionCall>) -> Result<(), TableError> {
         let program = &self.core.program.code.tables[table.index()];
         let call = match action {
@@ -172,13 +172,13 @@ impl Pipeline {
         Ok(())
     }
 
-    /// The current default action; `None` where the program and the controller set none.
+    /// The current default action; `None` if neither the program nor the controller has set one.
     pub fn table_default(&self, table: TableId) -> Option<ActionCall> {
         let (_, state) = self.tables(table);
         state.default.as_ref().map(|call| self.unpack_call(call))
     }
 
-    /// All entries, in the order of their insertion as far as slots were not used again.
+    /// All entries in the order of their slots. This is the order of insertion, unless slots were reused.
     pub fn table_entries(&self, table: TableId) -> Vec<EntryView> {
         let (_, state) = self.tables(table);
         state.entries.used().map(|slot| self.view(state, slot)).collect()
@@ -262,12 +262,14 @@ impl Pipeline {
         }
     }
 
-    /// Reads the direct meter of an entry or of the default action; `None` while unconfigured (everything is green).
+    /// Reads the direct meter of an entry or of the default action; `None` if it is not configured (all packets are
+    /// green).
     pub fn direct_meter(&self, table: TableId, row: impl Into<Row>) -> Result<Option<MeterConfig>, TableError> {
         Ok(self.meter_of(table, row.into())?.and_then(Meter::config))
     }
 
-    /// Configures the direct meter of an entry or of the default action, with full buckets; `None` makes everything green again.
+    /// Configures the direct meter of an entry or of the default action, with full buckets; `None` makes all packets
+    /// green again.
     pub fn set_direct_meter(
         &mut self,
         table: TableId,
@@ -279,7 +281,7 @@ impl Pipeline {
         let row = row.into();
         let meter = self.meter_of_mut(table, row)?;
         match config {
-            // Without rates it leaves the packet's colour alone.
+            // Without rates, the meter does not change the colour of a packet.
             None if row == Row::Default => *meter = None,
             config => meter.get_or_insert_default().configure(config),
         }
@@ -293,7 +295,8 @@ impl Pipeline {
             .map_or_else(Default::default, |meter| meter.counts))
     }
 
-    /// Sets the counts of green, yellow and red packets. The default action has none while its meter is not configured.
+    /// Sets the counts of green, yellow and red packets. The default action has no counts while its meter is not
+    /// configured.
     pub fn set_direct_meter_counts(
         &mut self,
         table: TableId,
@@ -381,7 +384,7 @@ impl Pipeline {
 
 /// Action profiles and selectors.
 impl Pipeline {
-    /// An action profile or selector by its P4 name.
+    /// Finds an action profile or selector by its P4 name.
     pub fn action_profile(&self, name: &str) -> Option<ProfileId> {
         self.core
             .state
@@ -411,12 +414,12 @@ impl Pipeline {
         self.core.state.profiles[profile.index()].selector.is_some()
     }
 
-    /// The action profile a table is implemented by.
+    /// The action profile that implements a table.
     pub fn table_profile(&self, table: TableId) -> Option<ProfileId> {
         self.core.program.code.tables[table.index()].profile.map(ProfileId)
     }
 
-    /// An action by its P4 name, among those the profile's tables may use.
+    /// Finds an action by its P4 name, among those that the profile's tables may use.
     pub fn profile_action(&self, profile: ProfileId, name: &str) -> Option<ActionId> {
         let actions = &self.core.state.profiles[profile.index()].actions;
         actions
@@ -441,7 +444,7 @@ impl Pipeline {
         })
     }
 
-    /// Adds a member with an identifier of the caller's choice.
+    /// Adds a member with an identifier chosen by the caller.
     pub fn member_insert(
         &mut self,
         profile: ProfileId,
@@ -453,7 +456,7 @@ impl Pipeline {
         self.core.state.profiles[profile.index()].insert(member, call)
     }
 
-    /// Replaces a member's action.
+    /// Replaces the action of a member.
     pub fn member_modify(
         &mut self,
         profile: ProfileId,
@@ -471,17 +474,17 @@ impl Pipeline {
         self.core.state.profiles[profile.index()].delete(member, used)
     }
 
-    /// Adds a group of members; a member given n times gets n shares.
+    /// Adds a group of members; a member listed n times gets n shares.
     pub fn group_insert(&mut self, profile: ProfileId, group: u32, members: &[u32]) -> Result<(), TableError> {
         self.core.state.profiles[profile.index()].insert_group(group, members)
     }
 
-    /// Replaces a group's members.
+    /// Replaces the members of a group.
     pub fn group_modify(&mut self, profile: ProfileId, group: u32, members: &[u32]) -> Result<(), TableError> {
         self.core.state.profiles[profile.index()].modify_group(group, members)
     }
 
-    /// True if members of a group are chosen at random instead of by the selector's hash.
+    /// Chooses members of a group at random instead of by the selector's hash.
     pub fn group_at_random(&mut self, profile: ProfileId, group: u32, at_random: bool) -> Result<(), TableError> {
         self.core.state.profiles[profile.index()].choose_at_random(group, at_random)
     }

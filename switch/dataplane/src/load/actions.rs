@@ -8,11 +8,11 @@ use super::primitive::{self, Objects};
 use crate::bits::words;
 use crate::run::table::Action;
 
-/// 32 KiB of parameters.
+/// Most words for the parameters of an action: 32 KiB.
 const MAX_PARAM_WORDS: usize = 1 << 12;
 const MAX_PARAM_BITS: u64 = 1 << 14;
 
-/// Words that the parameters of the largest action take.
+/// Number of words for the parameters of the largest action.
 pub(crate) fn parameter_words(root: &Json) -> Load<usize> {
     let mut most = 0;
     for json in root.list("actions")? {
@@ -34,7 +34,7 @@ fn parameters(json: &Json) -> Load<Vec<(String, u32)>> {
     Ok(params)
 }
 
-/// Lowers all actions; `base` is the first word for parameters. Returns them and their indices by id.
+/// Lowers all actions; `base` is the first word for parameters. Returns the actions, and their indices by id.
 pub(crate) fn load(
     root: &Json,
     builder: &mut Builder,

@@ -14,9 +14,9 @@ use crate::run::ops::Word;
 use crate::run::state::{CounterArray, RegisterArray};
 use crate::run::table::DirectMeter;
 
-/// Words that all counters, meters and registers may take together: 512 MiB.
+/// Most words for all counters, meters and registers together: 512 MiB.
 const MAX_CELLS: usize = 1 << 26;
-/// Cells of meters, which are larger.
+/// Most cells of meters, which are larger.
 const MAX_METERS: usize = 1 << 22;
 const MAX_REGISTER_BITS: u64 = 1 << 12;
 
@@ -110,7 +110,7 @@ impl Arrays {
         Ok(arrays)
     }
 
-    /// Loads the filters of a Tofino. No other target has them.
+    /// Loads the filters of a Tofino; other targets have none.
     fn load_filters(&mut self, root: &Json, room: &mut usize) -> Load<()> {
         for json in root.list("filter_arrays")? {
             let name = json.get("name")?.str()?.to_string();
@@ -123,7 +123,7 @@ impl Arrays {
         Ok(())
     }
 
-    /// Shapes of the registers, for code. `tofino`: they are those of the chip.
+    /// Shapes of the registers. `tofino`: they follow the rules of the chip.
     pub fn shapes(&self, tofino: bool) -> Vec<RegisterShape> {
         let shape = |(array, &direct): (&RegisterArray, &bool)| RegisterShape {
             width: array.width,
@@ -136,7 +136,7 @@ impl Arrays {
         self.registers.iter().zip(&self.direct_registers).map(shape).collect()
     }
 
-    /// The objects by their names.
+    /// The named objects that code may use.
     pub fn objects<'a>(&'a self, calculations: &'a Calculations, tofino: bool) -> Objects<'a> {
         Objects {
             registers: &self.register_names,
@@ -149,7 +149,7 @@ impl Arrays {
     }
 }
 
-/// Times in ns, the probability in percent.
+/// Reads the use of a filter: times in ns, the probability in percent.
 fn filter_use(json: &Json) -> Load<Use> {
     let number = |name: &str| -> Load<u64> { Ok(json.get(name)?.count(u64::from(u32::MAX))? as u64) };
     let real = |name: &str| -> Load<f64> { Ok(number(name)? as f64) };
@@ -172,7 +172,7 @@ fn filter_use(json: &Json) -> Load<Use> {
     }
 }
 
-/// The numbers of green, yellow and red.
+/// Reads the numbers of green, yellow and red.
 fn colours(json: &Json) -> Load<[u64; 3]> {
     let mut numbers = [0; 3];
     for (i, number) in numbers.iter_mut().enumerate() {
@@ -181,7 +181,7 @@ fn colours(json: &Json) -> Load<[u64; 3]> {
     Ok(numbers)
 }
 
-/// Word and mask of a direct meter's result field.
+/// Word and mask of the result field of a direct meter.
 fn meter_target(layout: &Layout, json: &Json) -> Load<(Word, u64)> {
     match layout.field(json)? {
         Place::Field(field) => {

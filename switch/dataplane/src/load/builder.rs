@@ -10,7 +10,7 @@ use crate::run::exact::Int;
 use crate::run::layout::Layout;
 use crate::run::ops::{Address, Op, Word};
 
-/// Shape of a register array, for code.
+/// Shape of a register array.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RegisterShape {
     /// Bits of a cell.
@@ -21,10 +21,10 @@ pub(crate) struct RegisterShape {
 /// Meaning of an index beyond the array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Beyond {
-    /// A read leaves its destination alone (BMv2).
+    /// A read leaves its destination unchanged (BMv2).
     Nothing,
-    /// A read gives 0. The index was cut to these bits before, which name as many cells as the array has, rounded up to a
-    /// power of two (Tofino).
+    /// A read gives 0. The index has been cut to these bits. They number the cells of the array, rounded up to a power
+    /// of two (Tofino).
     Wraps(u64),
     /// A read gives 0; the index is an entry of a table.
     Zero,
@@ -34,9 +34,9 @@ pub(crate) enum Beyond {
 pub(crate) struct Builder<'a> {
     pub layout: &'a Layout,
     pub code: Vec<Op>,
-    /// First word of the action parameters, behind the PHV.
+    /// First word of the action parameters, after the PHV.
     pub param_base: u32,
-    /// First word behind the PHV and the action parameters.
+    /// First word after the PHV and the action parameters.
     base: u32,
     /// Initial values of the words from `base` on.
     pub pool: Vec<u64>,
@@ -48,7 +48,7 @@ pub(crate) struct Builder<'a> {
     pub lists: Vec<Vec<u32>>,
     list_index: HashMap<Vec<u32>, u32>,
     pub registers: &'a [RegisterShape],
-    /// Marks of operations for the log of packets, in the order of their addresses except for copies.
+    /// Marks of operations for the log of packets. Except for copies, they are in the order of their addresses.
     pub marks: Vec<(Address, Mark)>,
 }
 
@@ -84,7 +84,7 @@ impl<'a> Builder<'a> {
         self.code.push(op);
     }
 
-    /// Ends a statement: its intermediate results are free again.
+    /// Ends a statement and frees its intermediate results.
     pub fn end_statement(&mut self) {
         self.used_temporaries = 0;
     }
@@ -149,8 +149,8 @@ impl<'a> Builder<'a> {
         self.constant(u64::MAX)
     }
 
-    /// The jump that is taken when a condition does not hold. The code has just computed the condition into a word; where that
-    /// was a comparison, the jump compares instead.
+    /// The jump for a condition that does not hold. The code has just computed the condition into a word. If that was a
+    /// comparison, the jump compares instead.
     pub fn fuse_jump(&mut self, condition: Word) -> Op {
         let temporary = self.temporaries.contains(&condition);
         let fused = match self.code.last() {

@@ -16,7 +16,7 @@ pub(crate) struct Calculations {
     pub list: Vec<Calculation>,
     pub algorithms: Vec<Algorithm>,
     pub names: HashMap<String, u32>,
-    /// Widths of those that the control plane may change.
+    /// Widths of calculations that the control plane may change.
     custom: HashMap<String, u32>,
 }
 
@@ -42,7 +42,7 @@ impl Calculations {
         Ok(all)
     }
 
-    /// Place and width of the calculations that the control plane may change.
+    /// Position and width of the calculations that the control plane may change.
     pub fn custom_crcs(&self) -> HashMap<String, (u32, u32)> {
         let custom = self.custom.iter();
         custom
@@ -50,7 +50,7 @@ impl Calculations {
             .collect()
     }
 
-    /// A selector's calculation, which has no name.
+    /// Adds the calculation of a selector, which has no name.
     pub fn add_selector(&mut self, json: &Json, layout: &Layout) -> Load<u32> {
         let algorithm = algorithm(json)?;
         Ok(self.add(calculation(&json.get("input")?, layout)?, algorithm))
@@ -77,7 +77,7 @@ fn calculation(json: &Json, layout: &Layout) -> Load<Calculation> {
     Ok(calculation)
 }
 
-/// A list of fields, headers and constants, and whether the payload follows.
+/// Reads a list of fields, headers and constants, and whether the payload follows.
 pub(super) fn inputs(json: &Json, layout: &Layout) -> Load<(Vec<Input>, bool)> {
     let (mut inputs, mut with_payload) = (Vec::new(), false);
     for input in json.items()? {
@@ -107,7 +107,7 @@ pub(super) fn inputs(json: &Json, layout: &Layout) -> Load<(Vec<Input>, bool)> {
     Ok((inputs, with_payload))
 }
 
-/// Joins neighbouring fields of one header, if everything then falls into whole bytes.
+/// Joins neighbouring fields of one header, if the result has only whole bytes.
 fn join(calculation: &mut Calculation, layout: &Layout) {
     let header = |input: &Input| match input {
         Input::Field(field) => Some(layout.fields[*field as usize].header),
@@ -159,7 +159,7 @@ fn algorithm(calculation: &Json) -> Load<Algorithm> {
     })
 }
 
-/// The parameters of a CRC: numbers as hexadecimal strings, as everywhere in the format, or as integers.
+/// Reads the parameters of a CRC: numbers as hexadecimal strings, as everywhere in the format, or as integers.
 fn crc(json: &Json) -> Load<CrcParameters> {
     let width = json.get("width")?;
     let bits = width.count(64)? as u32;

@@ -8,7 +8,6 @@ use super::json::{Json, Load};
 use crate::run::expr::{Arithmetic, Bool, Comparison, Data, HeaderExpr, UnionExpr};
 use crate::run::layout::{Layout, Place};
 
-/// Any expression.
 #[derive(Clone, Debug)]
 pub(crate) enum Expr {
     Data(Data),
@@ -19,7 +18,6 @@ pub(crate) enum Expr {
     UnionStack(u32),
 }
 
-/// Scope of an expression.
 pub(crate) struct Scope<'a> {
     pub layout: &'a Layout,
     pub registers: &'a HashMap<String, u32>,
@@ -39,7 +37,7 @@ impl<'a> Scope<'a> {
     pub fn data(&self, json: &Json) -> Load<Data> {
         match self.expr(json)? {
             Expr::Data(data) => Ok(data),
-            // p4c passes conditions where numbers are wanted (assert, _jump_if_zero).
+            // p4c writes conditions in places of numbers (assert, _jump_if_zero).
             Expr::Bool(truth) => Ok(Data::FromBool(Box::new(truth))),
             _ => json.error("should be a number"),
         }
@@ -66,7 +64,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// A type-value object: `{"type": "field", "value": [...]}`.
+    /// Reads a type-value object: `{"type": "field", "value": [...]}`.
     pub fn expr(&self, json: &Json) -> Load<Expr> {
         let value = json.get("value")?;
         let layout = self.layout;
@@ -115,7 +113,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// `[stack, field]`: the field in the last element in use.
+    /// Reads `[stack, field]`: the field in the last used element.
     pub fn stack_field(&self, json: &Json) -> Load<Data> {
         let stack = &self.layout.stacks[self.layout.stack(&json.at(0)?)? as usize];
         let offset = self.layout.offset(stack.kind, &json.at(1)?)?;
@@ -126,7 +124,7 @@ impl<'a> Scope<'a> {
         ))
     }
 
-    /// `[union stack, member, field]`: the field in that member of the last union in use.
+    /// Reads `[union stack, member, field]`: the field in that member of the last used union.
     pub fn union_stack_field(&self, json: &Json) -> Load<Data> {
         let stack = &self.layout.union_stacks[self.layout.union_stack(&json.at(0)?)? as usize];
         let (member, kind) = self.layout.member(&stack.kind, &json.at(1)?)?;
@@ -266,7 +264,7 @@ impl<'a> Scope<'a> {
         };
         let offset = right.count(u64::from(kind))? as u32;
         match header {
-            // The hidden validity field stands behind the others.
+            // The hidden validity field comes after the others.
             HeaderExpr::Fixed(header) if offset == kind => Ok(Data::Valid(header)),
             HeaderExpr::Indexed(..) if offset == kind => Ok(Data::FromBool(Box::new(Bool::Valid(header)))),
             HeaderExpr::Fixed(header) => Ok(Data::Field(self.layout.headers[header as usize].first_field + offset)),

@@ -19,7 +19,7 @@ use crate::values::{Count, KeyField, MatchKind};
 
 const MAX_ENTRIES: u64 = 1 << 30;
 
-/// Control-flow construction.
+/// Builds the control flow.
 pub(crate) struct Loader<'a, 'l> {
     pub builder: &'a mut Builder<'l>,
     pub registers: &'a HashMap<String, u32>,
@@ -102,7 +102,7 @@ impl Loader<'_, '_> {
         }
     }
 
-    /// A cycle would hold a packet forever.
+    /// Refuses cycles, which would keep a packet forever.
     fn check_cycles(&self, json: &Json, first: usize) -> Load<()> {
         let count = self.nodes.len() - first;
         let mut incoming = vec![0usize; count];
@@ -224,7 +224,7 @@ impl Loader<'_, '_> {
         };
         let mut actions = Vec::new();
         for action in self.table_actions(json)? {
-            // Addresses are known when the control flow is laid out.
+            // Addresses are filled in after the control flow is laid out.
             actions.push((action, 0));
             following
                 .actions
@@ -331,7 +331,7 @@ impl Loader<'_, '_> {
                 None => name.error("no such action profile"),
             };
         }
-        // The format before action profiles were listed on their own.
+        // The older format, without a separate list of action profiles.
         let name = json.get("act_prof_name")?.str()?.to_string();
         let selector = if with_selector {
             Some(
@@ -359,7 +359,7 @@ impl Loader<'_, '_> {
         Ok(actions)
     }
 
-    /// `action_id` and `action_data` of a default or constant entry.
+    /// Reads `action_id` and `action_data` of a default or constant entry.
     fn call(&self, table: &TableProgram, json: &Json) -> Load<Call> {
         let id = json.get("action_id")?;
         let action = self.action(&id)?;

@@ -1,4 +1,4 @@
-//! Control flow as a graph: tables, conditions and action calls, and what follows each.
+//! Control flow as a graph: tables, conditions and action calls, and the nodes that follow each.
 
 use std::sync::Arc;
 
@@ -25,14 +25,14 @@ pub(crate) enum Node {
 #[derive(Debug)]
 pub(crate) struct Following {
     pub actions: Vec<Option<u32>>,
-    /// After a hit and after a miss, if the program tells them apart.
+    /// The nodes after a hit and after a miss, if the program distinguishes them.
     pub hit_miss: Option<(Option<u32>, Option<u32>)>,
-    /// After no match without a default action.
+    /// The node after a packet that matches no entry, if there is no default action.
     pub otherwise: Option<u32>,
 }
 
 impl Following {
-    /// All of them.
+    /// All nodes that may follow.
     pub fn all(&self) -> impl Iterator<Item = u32> + '_ {
         let asked = self.hit_miss.iter().flat_map(|(hit, miss)| [*hit, *miss]);
         asked

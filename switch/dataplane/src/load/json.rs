@@ -1,4 +1,4 @@
-//! Reads JSON. Every error names its path.
+//! Reads JSON. Every error names its path in the document.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::events::Source;
 
 pub(crate) type Load<T> = Result<T, LoadError>;
 
-/// A value and where it stands in the document.
+/// A value and its path in the document.
 #[derive(Clone)]
 pub(crate) struct Json<'a> {
     value: &'a Value,
@@ -28,7 +28,7 @@ impl<'a> Json<'a> {
         self.value
     }
 
-    /// A complaint about this value.
+    /// An error about this value.
     pub fn error<T>(&self, problem: impl Into<String>) -> Load<T> {
         let path = if self.path.is_empty() {
             "the program"
@@ -41,7 +41,7 @@ impl<'a> Json<'a> {
         })
     }
 
-    /// A member that may be absent or null.
+    /// A member that may be missing or null.
     pub fn opt(&self, key: &str) -> Option<Json<'a>> {
         let value = self.value.get(key)?;
         if value.is_null() {
@@ -55,7 +55,7 @@ impl<'a> Json<'a> {
         Some(Json { value, path })
     }
 
-    /// A member that must be there.
+    /// A required member.
     pub fn get(&self, key: &str) -> Load<Json<'a>> {
         match self.opt(key) {
             Some(member) => Ok(member),
@@ -63,7 +63,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Place in the program's source, if the compiler wrote it.
+    /// Place in the source of the program, if the compiler wrote it.
     pub fn source(&self) -> Option<Arc<Source>> {
         let source = self.value.get("source_info")?;
         Some(Arc::new(Source {
@@ -73,7 +73,6 @@ impl<'a> Json<'a> {
         }))
     }
 
-    /// An element of an array.
     pub fn at(&self, index: usize) -> Load<Json<'a>> {
         match self.value.get(index) {
             Some(value) => Ok(Json {
@@ -99,7 +98,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The elements of an array member; none if it is absent.
+    /// The elements of an array member; empty if the member is missing.
     pub fn list(&self, key: &str) -> Load<Vec<Json<'a>>> {
         match self.opt(key) {
             Some(member) => member.items(),
@@ -107,7 +106,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The element of an array member with this `name`; `user` is who misses it.
+    /// The element with this `name` in an array member. `user` names what needs it, for the error.
     pub fn named(&self, key: &str, name: &str, user: &str) -> Load<Json<'a>> {
         let list = self.get(key)?;
         for json in list.items()? {
@@ -125,7 +124,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// p4c writes some booleans as 0 and 1.
+    /// A boolean. p4c writes some of them as 0 and 1.
     pub fn bool(&self) -> Load<bool> {
         match (self.value.as_bool(), self.value.as_u64()) {
             (Some(value), _) => Ok(value),
@@ -134,7 +133,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// A boolean member that is false when absent.
+    /// A boolean member; false if it is missing.
     pub fn flag(&self, key: &str) -> Load<bool> {
         self.flag_or(key, false)
     }
@@ -184,7 +183,7 @@ impl<'a> Json<'a> {
     }
 }
 
-/// 16 KiB: far more than any field.
+/// Most digits of a hex string: 16 KiB, far more than any field.
 const MAX_HEX_DIGITS: usize = 32 * 1024;
 
 fn parse_hex(digits: &str) -> Option<Vec<u8>> {

@@ -1,4 +1,4 @@
-//! Lays out the headers, stacks and unions of the JSON, and finds them by name.
+//! Lays out the headers, stacks and unions of the JSON in words, and finds them by name.
 
 use std::collections::HashMap;
 
@@ -6,12 +6,12 @@ use super::json::{Json, Load};
 use crate::bits::words;
 use crate::run::layout::{Field, FieldType, Header, HeaderType, Layout, Place, Stack, Union, UnionStack, register};
 
-/// Words a packet's headers and metadata may take: 512 KiB, so that a corrupt program cannot ask for more.
+/// Most words for the headers and metadata of a packet: 512 KiB. The limit protects against corrupt programs.
 const MAX_PHV_WORDS: usize = 1 << 16;
 const MAX_FIELD_BITS: u64 = 1 << 14;
 const MAX_STACK: usize = 1024;
 const MAX_UNION: usize = 256;
-/// Bits of a variable-length field whose header type gives no maximum.
+/// Bits of a variable-length field without a maximum in its header type.
 const MAX_VARBIT: u32 = 2048 * 8;
 
 impl Layout {
@@ -286,7 +286,7 @@ impl Layout {
         }
     }
 
-    /// Position of a union's member, and its header type.
+    /// Position of a member in its union, and its header type.
     pub fn member(&self, union_type: &str, json: &Json) -> Load<(u32, u32)> {
         let name = json.str()?;
         let members = self.union_members.get(union_type).map_or(&[][..], |m| m);
@@ -296,7 +296,7 @@ impl Layout {
         }
     }
 
-    /// A field reference `[header, field]`; the hidden field `$valid$` is a header's validity.
+    /// Reads a field reference `[header, field]`. The hidden field `$valid$` is the validity of the header.
     pub fn field(&self, json: &Json) -> Load<Place> {
         let header = self.header(&json.at(0)?)?;
         let name = json.at(1)?;

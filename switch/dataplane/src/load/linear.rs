@@ -1,7 +1,7 @@
 //! Writes the control flow of a pipeline as one piece of code.
 //!
-//! Conditions become jumps. p4c makes of every statement a table without key whose default action is constant: the code of
-//! this action replaces the table. Every other table is one operation, which says where to go on.
+//! Conditions become jumps. p4c makes every statement a table without a key, with a constant default action. The code
+//! of this action replaces the table. Every other table is one operation, which also says where the code continues.
 
 use super::builder::Builder;
 use super::graph::{Following, Node};
@@ -10,7 +10,7 @@ use crate::run::entries::Call;
 use crate::run::ops::{Address, Op};
 use crate::run::table::{Action, TableProgram};
 
-/// Actions longer than this are called, not copied.
+/// Longer actions are called, not copied.
 const MAX_COPIED: u32 = 64;
 
 pub(crate) struct Linear<'a, 'l> {
@@ -44,7 +44,7 @@ impl<'a, 'l> Linear<'a, 'l> {
         }
     }
 
-    /// Emits everything reachable from a node; returns its address.
+    /// Emits all nodes that can be reached from a node, and returns its address.
     pub fn emit(mut self, first: Option<u32>) -> Address {
         let end = self.builder.address();
         self.builder.push(Op::End);
@@ -71,7 +71,7 @@ impl<'a, 'l> Linear<'a, 'l> {
         address(first)
     }
 
-    /// Emits a node and the nodes after it, up to the first with more than one successor.
+    /// Emits a node and the nodes after it, up to the first one with more than one successor.
     fn chain(&mut self, first: u32, pending: &mut Vec<u32>, applied: &mut Vec<u32>) {
         let mut next = Some(first);
         while let Some(node) = next {
@@ -123,7 +123,7 @@ impl<'a, 'l> Linear<'a, 'l> {
         self.builder.push(op);
     }
 
-    /// The one action of a table that nothing can ever change, its parameters, and the node that follows.
+    /// If a table always runs the same action: this action, its parameters, and the next node.
     fn statement(&self, table: u32) -> Option<(u32, Vec<u64>, Option<u32>)> {
         let (program, following) = (&self.tables[table as usize], &self.following[table as usize]);
         let fixed = program.key.is_empty() && program.const_default_entry && program.profile.is_none();
@@ -137,7 +137,7 @@ impl<'a, 'l> Linear<'a, 'l> {
         fixed.then(|| (*action, params.to_vec(), next))
     }
 
-    /// Writes an action where a table stands that does nothing else, or a call of the action.
+    /// Writes the code of an action instead of its table, or a call of the action.
     fn inline(&mut self, index: u32, params: &[u64], table: Option<u32>) {
         let action = &self.actions[index as usize];
         for (index, &value) in params.iter().enumerate() {
@@ -149,7 +149,7 @@ impl<'a, 'l> Linear<'a, 'l> {
             });
         }
         let moved = self.builder.address();
-        // An action without code has no address of its own to be told at.
+        // An action without code has no address, so it gets no mark.
         if action.end > action.start {
             let table = table.map(Mark::Table);
             let marks = table.into_iter().chain([Mark::Action(index)]);

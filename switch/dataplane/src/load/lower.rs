@@ -1,12 +1,12 @@
-//! Lowers expressions to flat 64-bit operations wherever that provably gives BMv2's result.
+//! Lowers expressions to flat 64-bit operations wherever the result is provably that of BMv2.
 //!
-//! BMv2 computes with unlimited precision. Two facts make one word enough nearly always:
-//! - addition, subtraction, multiplication, left shift and the bitwise operators on the low 64 bits of their operands
-//!   give the low 64 bits of the exact result, and a store keeps at most those;
-//! - what needs the exact value (comparison, right shift, division, saturation) is exact on a word when the operand's
-//!   range, tracked here, fits into 64 bits, signed or unsigned.
+//! BMv2 computes with unlimited precision. One word is nearly always enough, for two reasons:
+//! - Addition, subtraction, multiplication, left shift and the bitwise operators need only the low 64 bits of their
+//!   operands to give the low 64 bits of the exact result. A store keeps at most these.
+//! - Comparison, right shift, division and saturation need the exact value. They are exact on a word if the range of
+//!   the operand fits into 64 bits, signed or unsigned. Ranges are tracked here.
 //!
-//! Everything else becomes an `Evaluate` operation.
+//! All other expressions become an `Evaluate` operation.
 
 use super::builder::Builder;
 use super::range::{self, Range, SIGNED, UNSIGNED, fits};
@@ -21,7 +21,7 @@ impl Builder<'_> {
         range::of(self.layout, self.registers, data)
     }
 
-    /// Puts the low 64 bits of an expression into some word.
+    /// Puts the low 64 bits of an expression into a word.
     pub fn value(&mut self, data: &Data) -> Word {
         match self.in_place(data) {
             Some(word) => word,
@@ -109,7 +109,7 @@ impl Builder<'_> {
         self.keep(d, keep);
     }
 
-    /// A word with an index. A negative or too large value becomes an index beyond every array.
+    /// A word with an index. A negative or too large value becomes an index beyond the end of every array.
     pub fn cell(&mut self, index: &Data) -> Word {
         let word = self.value(index);
         if fits(self.range(index), UNSIGNED) || fits(self.range(index), SIGNED) {
@@ -145,7 +145,8 @@ impl Builder<'_> {
         }
     }
 
-    /// The place of a field in each header's block, and its width. `None` unless it is an unsigned field of one word.
+    /// The offset of a field in the words of each of these headers, and its width. `None` unless it is an unsigned
+    /// field of one word.
     pub fn word_offset(&self, headers: &[u32], offset: u32) -> Option<(u32, u32)> {
         let header = &self.layout.headers[*headers.first()? as usize];
         let field = &self.layout.fields[(header.first_field + offset) as usize];
@@ -157,7 +158,7 @@ impl Builder<'_> {
     }
 
     fn binary(&mut self, whole: &Data, op: Arithmetic, left: &Data, right: &Data, d: Word, keep: u64) {
-        // The mask that p4c puts around an addition joins the mask of the store.
+        // The mask that p4c writes around an addition is combined with the mask of the store.
         if let (Arithmetic::And, Data::Const(constant)) = (op, right)
             && constant.sign() != num_bigint::Sign::Minus
         {
@@ -227,7 +228,7 @@ impl Builder<'_> {
         self.keep(d, keep);
     }
 
-    /// Puts a condition, as 0 or 1, into some word.
+    /// Puts a condition, as 0 or 1, into a word.
     pub fn truth(&mut self, truth: &Bool) -> Word {
         match truth {
             Bool::Const(value) => self.constant(u64::from(*value)),
@@ -330,7 +331,7 @@ impl Builder<'_> {
         });
     }
 
-    /// Both sides in place as unsigned numbers of equally many words.
+    /// The words of both sides, if both are unsigned and in place with the same number of words.
     fn same_width(&mut self, left: &Data, right: &Data) -> Option<(Word, Word, u32)> {
         let width = self.place_width(left).or_else(|| self.place_width(right))?;
         let a = self.wide_place(left, width)?;
@@ -349,7 +350,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The first word of an unsigned value stored in as many words as `width` needs.
+    /// The first word of an unsigned value, stored in as many words as `width` needs.
     pub fn wide_place(&mut self, data: &Data, width: u32) -> Option<Word> {
         match data {
             Data::Const(value) if value.sign() != num_bigint::Sign::Minus && value.bits() <= u64::from(width) => {

@@ -13,7 +13,7 @@ use crate::run::ops::{Address, Op, Word};
 use crate::run::states::{Case, CaseKind, Errors, KeyPart, ParseState, Parser, ParserOp};
 use crate::run::value_set::ValueSet;
 
-/// The parser errors of P4's core library, in the order of their usual numbers.
+/// Parser errors of P4's core library, in the order of their usual numbers.
 const CORE_ERRORS: [&str; 7] = [
     "NoError",
     "PacketTooShort",
@@ -44,7 +44,7 @@ impl Errors {
                 free - 1
             }
         };
-        // Those that the switch itself finds.
+        // Errors that the switch itself reports.
         let found = [1, 3, 4, 5, 6];
         let numbers = found.map(number);
         let core = numbers
@@ -79,7 +79,7 @@ impl ValueSet {
     }
 }
 
-/// Parser construction.
+/// Builds a parser.
 pub(crate) struct Loader<'a, 'l> {
     pub builder: &'a mut Builder<'l>,
     pub objects: &'a Objects<'a>,
@@ -87,7 +87,7 @@ pub(crate) struct Loader<'a, 'l> {
 }
 
 impl<'l> Loader<'_, 'l> {
-    /// `number`: 0, or 1 for the second parser of a Tofino.
+    /// Loads a parser. `number`: 0, or 1 for the second parser of a Tofino.
     pub fn load(&mut self, json: &Json, errors: Errors, number: usize) -> Load<Parser> {
         let states = json.get("parse_states")?.items()?;
         let mut names = HashMap::new();
@@ -137,7 +137,7 @@ impl<'l> Loader<'_, 'l> {
                 Some(kind) => kind.str()?,
                 None => "hexstr",
             };
-            // In old files the default is a hexstr "default".
+            // In old files, the default is a hexstr "default".
             let is_default = kind == "default"
                 || kind == "hexstr" && value.as_ref().is_some_and(|v| v.value().as_str() == Some("default"));
             if is_default {
@@ -199,7 +199,7 @@ impl<'l> Loader<'_, 'l> {
         }
     }
 
-    /// Code that leaves a number in a word of its own.
+    /// Code that computes a number into a word of its own.
     fn computed(&mut self, data: &Data) -> (Address, Word) {
         let word = self.builder.own_word();
         let code = self.builder.address();
@@ -209,7 +209,7 @@ impl<'l> Loader<'_, 'l> {
         (code, word)
     }
 
-    /// Same as `computed`, for a length or amount. A negative or huge value becomes a number beyond every limit.
+    /// As `computed`, for a length or amount. A negative or huge value becomes a number beyond every limit.
     fn computed_amount(&mut self, data: &Data) -> (Address, Word) {
         let word = self.builder.own_word();
         let code = self.builder.address();
@@ -390,7 +390,7 @@ impl<'l> Loader<'_, 'l> {
     }
 }
 
-/// Splits a value, given as byte-padded fields, into the words of a key.
+/// Splits a value of byte-padded fields into the words of a key.
 fn split(json: &Json, widths: &[u32]) -> Load<Vec<u64>> {
     let bytes = json.bytes()?;
     let expected: usize = widths.iter().map(|w| w.div_ceil(8) as usize).sum();

@@ -1,4 +1,4 @@
-//! Lowers the primitives of simple_switch (its targets/simple_switch/primitives.cpp) to flat code.
+//! Lowers the primitives of simple_switch (targets/simple_switch/primitives.cpp in BMv2) to flat code.
 
 use std::collections::HashMap;
 
@@ -22,11 +22,10 @@ pub(crate) struct Objects<'a> {
     pub meters: &'a HashMap<String, u32>,
     pub filters: &'a HashMap<String, u32>,
     pub calculations: &'a Calculations,
-    /// The program is for a Tofino.
     pub tofino: bool,
 }
 
-/// Lowers a list of primitives and ends it.
+/// Lowers a list of primitives, and ends the code.
 pub(crate) fn lower_all(
     builder: &mut Builder,
     objects: &Objects,
@@ -69,7 +68,7 @@ pub(crate) fn lower_all(
 struct Lowering<'b, 'l, 'a, 'j> {
     code: Statement<'b, 'l, 'a>,
     objects: &'a Objects<'a>,
-    /// Jumps to resolve: where the operation stands, the primitive it goes to, its JSON.
+    /// Jumps without an address yet: position of the operation, primitive that it jumps to, and JSON.
     jumps: Vec<(usize, usize, Json<'j>)>,
 }
 
@@ -126,7 +125,7 @@ impl<'j> Lowering<'_, '_, '_, 'j> {
             "no_op" | "NoAction" => Ok(()),
             "drop" => want(0).and_then(|()| self.drop(None)),
             "mark_to_drop" => {
-                // Older p4c wrote it without the header.
+                // Older versions of p4c left out the header.
                 let header = match args.first() {
                     Some(header) => Some(self.code.scope.layout.header(&header.get("value")?)?),
                     None => None,
@@ -156,7 +155,7 @@ impl<'j> Lowering<'_, '_, '_, 'j> {
         }
     }
 
-    /// Loads primitives on the fate of the packet, and the stateful externs.
+    /// Loads primitives that decide what happens to the packet, and those of stateful externs.
     fn packet_primitive(
         &mut self,
         name: &str,
@@ -331,7 +330,7 @@ impl<'j> Lowering<'_, '_, '_, 'j> {
         Ok(())
     }
 
-    /// Makes a field of a Tofino's metadata what it is before the program writes it.
+    /// Restores a metadata field of a Tofino to its state before the program writes it.
     fn invalidate(&mut self, json: &Json) -> Load<()> {
         let field = match self.code.scope.data(json)? {
             Data::Field(field) => &self.code.builder.layout.fields[field as usize],
@@ -395,7 +394,7 @@ impl<'j> Lowering<'_, '_, '_, 'j> {
         let format = args[0].get("value")?.str()?.to_string();
         let mut values = Vec::new();
         let list = args[1].get("value")?;
-        // p4c writes an empty object if there are no values.
+        // p4c writes an empty object for an empty list.
         if !list.value().as_object().is_some_and(serde_json::Map::is_empty) {
             for value in list.items()? {
                 values.push(self.code.scope.data(&value)?);

@@ -1,4 +1,4 @@
-//! Loads a whole program: what every architecture has, in its order. The parts that differ are in `v1model.rs` and `tna.rs`.
+//! Loads a whole program: the parts that every architecture has. The other parts are in `v1model.rs` and `tna.rs`.
 
 use std::collections::HashMap;
 
@@ -27,11 +27,11 @@ use crate::run::wire;
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 impl Pipeline {
-    /// Loads a program from BMv2 JSON, as p4c's `p4c-bm2-ss` and this project's compiler write it.
+    /// Loads a program from BMv2 JSON, as written by `p4c-bm2-ss` of p4c or by this project's compiler.
     ///
-    /// Everything is checked here; no packet can fail on a loaded program.
+    /// All checks are made here: no packet can make a loaded program fail.
     pub fn from_json(json: &[u8]) -> Result<Pipeline, LoadError> {
-        // BMv2 skips a byte order mark as well.
+        // BMv2 also skips a byte order mark.
         let text = json.strip_prefix(BYTE_ORDER_MARK).unwrap_or(json);
         let value: Value = serde_json::from_slice(text).map_err(|error| LoadError::Syntax(error.to_string()))?;
         let root = Json::root(&value);
@@ -137,13 +137,13 @@ fn load(root: &Json, identity: u64) -> Load<Pipeline> {
     Ok(Pipeline::new(architecture, program, state, sets, names))
 }
 
-/// The controls of a program; the rest of it is loaded after them.
+/// The controls of a program. The other parts are loaded after them.
 enum Controls {
     V1model(v1model::Controls),
     Tna(tna::Controls),
 }
 
-/// The chip whose architecture the program is for; none in v1model.
+/// The chip that the program is for; `None` for v1model.
 fn chip(root: &Json) -> Load<Option<Chip>> {
     let Some(arch) = root.opt("__meta__").and_then(|meta| meta.opt("arch")) else {
         return Ok(None);

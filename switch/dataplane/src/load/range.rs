@@ -1,15 +1,15 @@
-//! Ranges of expressions: what decides whether one word holds the exact value.
+//! Ranges of expressions. They decide whether one word holds the exact value.
 
 use super::builder::RegisterShape;
 use crate::run::expr::{Arithmetic, Data, HeaderExpr};
 use crate::run::layout::{Field, Layout};
 
-/// The smallest and largest value an expression can take; `None` if beyond 128 bits.
+/// The smallest and largest value of an expression; `None` if beyond 128 bits.
 pub(crate) type Range = Option<(i128, i128)>;
 
-/// Limits of an unsigned word.
+/// Range of an unsigned word.
 pub(crate) const UNSIGNED: (i128, i128) = (0, u64::MAX as i128);
-/// Limits of a signed word.
+/// Range of a signed word.
 pub(crate) const SIGNED: (i128, i128) = (i64::MIN as i128, i64::MAX as i128);
 
 pub(crate) fn fits(range: Range, limits: (i128, i128)) -> bool {
@@ -69,13 +69,13 @@ fn join(left: Range, right: Range) -> Range {
     Some((a.min(c), b.max(d)))
 }
 
-/// The numbers with as many bits as the largest of these, given that none is negative.
+/// The range of all numbers with as many bits as `high`, if it is not negative.
 fn bits_of(high: i128) -> Range {
     unsigned_bits(128 - high.leading_zeros())
 }
 
 fn binary_range(op: Arithmetic, left: Range, right: Range) -> Range {
-    // What bounds the result without both ranges.
+    // Bounds of the result that do not need both ranges.
     let nonnegative = |range: Range| range.filter(|(low, _)| *low >= 0);
     match op {
         Arithmetic::And => {
@@ -83,7 +83,7 @@ fn binary_range(op: Arithmetic, left: Range, right: Range) -> Range {
                 (Some((_, a)), Some((_, b))) => Some((0, a.min(b))),
                 (Some((_, a)), None) | (None, Some((_, a))) => Some((0, a)),
                 (None, None) => {
-                    // The AND of numbers that fit into a signed word fits into it too.
+                    // If both numbers fit into a signed word, so does their AND.
                     (fits(left, SIGNED) && fits(right, SIGNED)).then_some(SIGNED)
                 }
             };

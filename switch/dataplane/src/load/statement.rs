@@ -1,4 +1,4 @@
-//! Lowers assignments: which operation stores a value in which place.
+//! Lowers assignments: chooses the operation that stores a value in its place.
 
 use num_bigint::BigInt;
 
@@ -15,11 +15,11 @@ pub(crate) struct Statement<'b, 'l, 'a> {
     pub scope: Scope<'a>,
 }
 
-/// The place a value is stored in.
+/// The place for a value.
 enum Destination {
-    /// One word, and its bits to keep.
+    /// One word, and a mask of the bits to keep.
     Word(u32, u64),
-    /// A one-word field of a header known at run time.
+    /// A one-word field of a header that is known only at run time.
     Indexed {
         list: Vec<u32>,
         index: Data,
@@ -70,7 +70,7 @@ impl Statement<'_, '_, '_> {
                 fixed => Destination::Target(Target::FieldOf(fixed, offset)),
             },
             Data::Register(register, index) => Destination::Target(Target::Register(register, *index)),
-            // A parameter is the action's own variable.
+            // A parameter is a variable of the action.
             Data::Param(slot, width) if width <= 64 => Destination::Word(slot, mask(width)),
             _ => return json.error("cannot be assigned to"),
         })
@@ -98,7 +98,7 @@ impl Statement<'_, '_, '_> {
         Ok(())
     }
 
-    /// Assigns a wide field. Between wide fields of one width, words are copied.
+    /// Assigns to a wide field. Words are copied if both fields have the same width.
     fn assign_wide(&mut self, field: u32, value: Data) {
         let target = &self.scope.layout.fields[field as usize];
         let width = target.width;
@@ -131,7 +131,7 @@ impl Statement<'_, '_, '_> {
         })));
     }
 
-    /// The cell that an index names.
+    /// The register cell at an index.
     fn cell(&self, register: u32, index: Data) -> Data {
         match self.builder.registers[register as usize].beyond {
             Beyond::Wraps(mask) => Data::Binary(Arithmetic::And, Box::new(index), Box::new(Data::Const(mask.into()))),
@@ -176,7 +176,7 @@ impl Statement<'_, '_, '_> {
         self.assign(to, Data::Register(register, Box::new(index)))
     }
 
-    /// An operation that leaves one word, stored where the JSON says.
+    /// Pushes an operation that computes one word, and stores it in the place that the JSON names.
     pub fn result(&mut self, to: &Json, op: impl FnOnce(u32, u32) -> Op) -> Load<()> {
         if let Destination::Word(d, keep) = self.destination(to)? {
             let m = self.builder.constant(keep);

@@ -1,4 +1,4 @@
-//! Table keys in the JSON: the fields of a key, and the keys of constant entries.
+//! Table keys in the JSON: the fields of keys, and the keys of constant entries.
 
 use super::json::{Json, Load};
 use crate::bits::from_bytes;

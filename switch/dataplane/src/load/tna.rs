@@ -1,4 +1,4 @@
-//! The parts of a program for Tofino, and the metadata that the chip reads and writes.
+//! The parts of a Tofino program, and the metadata that the chip reads and writes.
 
 use std::collections::HashMap;
 
@@ -18,10 +18,10 @@ use crate::run::states::Errors;
 use crate::run::tna::{Ghost, Gress, Metadata, Prefix, Tna};
 use crate::run::value_set::ValueSet;
 
-/// A field list has 16 bits, and -1 means none.
+/// Largest number of a field list: 16 bits, and -1 means none.
 const MAX_LIST: u64 = 0xfffe;
 
-/// The controls of a program for Tofino.
+/// The controls of a Tofino program.
 pub(crate) struct Controls {
     chip: Chip,
     ingress: Address,
@@ -138,7 +138,7 @@ impl Metadata {
     }
 }
 
-/// A field of the architecture's metadata.
+/// Finds a field of the architecture's metadata.
 fn metadata(root: &Json, layout: &Layout, user: &str, name: &str) -> Load<MetadataWord> {
     let found = layout.find(name).map(|field| &layout.fields[field as usize]);
     match found.filter(|field| (1..64).contains(&field.width)) {
@@ -150,7 +150,7 @@ fn metadata(root: &Json, layout: &Layout, user: &str, name: &str) -> Load<Metada
     }
 }
 
-/// The headers of mirrored and resubmitted packets.
+/// Headers of mirrored and resubmitted packets.
 fn prefixes(root: &Json, layout: &Layout) -> Load<HashMap<u64, Prefix>> {
     let mut prefixes = HashMap::new();
     for json in root.list("field_lists")? {

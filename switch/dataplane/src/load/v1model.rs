@@ -1,4 +1,4 @@
-//! The parts of a v1model program, and the fields that simple_switch needs.
+//! The parts of a v1model program, and the fields that simple_switch uses.
 
 use std::collections::HashMap;
 
@@ -121,7 +121,7 @@ fn field_lists(root: &Json, layout: &Layout) -> Load<HashMap<u64, Vec<u32>>> {
     for json in root.list("field_lists")? {
         let mut fields = Vec::new();
         for element in json.list("elements")? {
-            // Constants matter to hashes only, and validity cannot be preserved.
+            // Constants matter only to hashes, and validity cannot be preserved.
             if element.get("type")?.str()? == "field"
                 && let Place::Field(field) = layout.field(&element.get("value")?)?
             {

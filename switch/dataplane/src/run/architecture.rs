@@ -1,4 +1,4 @@
-//! An architecture: the blocks of a program that a packet passes, and what the switch does between them.
+//! An architecture: the blocks of a program that a packet passes, and the work of the switch between them.
 
 use super::core::Core;
 use super::observer::Observer;
@@ -6,18 +6,18 @@ use super::program::Parts;
 use crate::ids::{Nanos, Port};
 use crate::packet::{Outcomes, Packet, Queueing, Recirculated};
 
-/// What a [`Pipeline`](super::pipeline::Pipeline) needs of an architecture. Results are added to `out`.
+/// The operations of an architecture that a [`Pipeline`](super::pipeline::Pipeline) calls. Results are added to `out`.
 pub(crate) trait Architecture {
     /// The blocks that can be compiled.
     fn parts(&self) -> Parts<'_>;
 
-    /// Marks fields of a new packet that mean nothing until the program writes them.
+    /// Marks fields of a new packet that are undefined until the program writes them.
     fn mark_unwritten(&self, _blank: &mut [u64]) {}
 
-    /// The blocks before the traffic manager, for a frame that arrived on a port; again for each resubmission.
+    /// Runs the blocks before the traffic manager, for a frame that arrived on a port; again for each resubmission.
     fn ingress<O: Observer>(&self, core: &mut Core, now: Nanos, frame: (Port, &[u8]), out: &mut Outcomes, seen: &mut O);
 
-    /// The same for a recirculated packet.
+    /// The same as `ingress`, for a recirculated packet.
     fn reingress<O: Observer>(
         &self,
         core: &mut Core,
@@ -27,7 +27,7 @@ pub(crate) trait Architecture {
         seen: &mut O,
     );
 
-    /// The blocks behind the traffic manager, for a packet that left its queue.
+    /// Runs the blocks behind the traffic manager, for a packet that left its queue.
     fn egress<O: Observer>(
         &self,
         core: &mut Core,
@@ -38,21 +38,21 @@ pub(crate) trait Architecture {
         seen: &mut O,
     );
 
-    /// Whether a packet in a queue is bytes, which may be more or fewer than its frame on the link has.
+    /// True if a packet in a queue is bytes. They may be more or fewer than those of its frame on the link.
     fn has_bytes_between(&self) -> bool {
         false
     }
 
-    /// Whether frames that leave by this port come back at ingress.
+    /// True if frames that leave by this port come back at ingress.
     fn recirculates(&self, _port: Port) -> bool {
         false
     }
 
-    /// Whether a control wants to know the lengths of queues.
+    /// True if a control gets the lengths of queues.
     fn has_ghost(&self) -> bool {
         false
     }
 
-    /// Tells this control that a queue now holds `length` packets.
+    /// Runs this control: a queue holds `length` packets.
     fn ghost(&self, _core: &mut Core, _now: Nanos, _port: Port, _queue: u8, _length: u32) {}
 }

@@ -1,10 +1,10 @@
-//! Blocks of words, of few sizes, in one allocation.
+//! Blocks of words in a few sizes, in one allocation.
 
 const LINE_WORDS: usize = 8;
-/// Words of the blocks of each size. A block begins at a multiple of its size or of [`LARGEST_CUT`], so small ones lie in one
-/// line of a cache.
+/// Words in the blocks of each size. A block begins at a multiple of its size or of [`LARGEST_CUT`], so a small block
+/// lies in one cache line.
 const SIZES: [usize; 6] = [2, 4, 8, 16, LARGEST_CUT, 512];
-/// Smaller blocks are halves of the next larger ones.
+/// Largest block that is cut into two of the next smaller size.
 const LARGEST_CUT: usize = 32;
 
 #[derive(Clone, Debug, Default)]
@@ -14,12 +14,12 @@ struct Line([u64; LINE_WORDS]);
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
     lines: Vec<Line>,
-    /// For each size where the first free block begins, plus 1. It has the same of the next one in its first word.
+    /// Start of the first free block of each size, plus 1. The first word of a free block has that of the next one.
     free: [u64; SIZES.len()],
 }
 
 impl Blocks {
-    /// Sets memory aside for so many words more.
+    /// Reserves memory for `words` more words.
     pub fn reserve(&mut self, words: usize) {
         self.lines.reserve_exact(words / LINE_WORDS);
     }
@@ -44,7 +44,7 @@ impl Blocks {
             .map(move |line| &line.0[begin..end])
     }
 
-    /// Where a block of so many words begins, which is now taken. They are 0.
+    /// Takes a free block of `words` words, and returns its start. Its words are 0.
     pub fn take(&mut self, words: usize) -> usize {
         let start = self.find(size(words));
         (start..start + words).for_each(|at| *self.word_mut(at) = 0);
@@ -67,14 +67,14 @@ impl Blocks {
         start
     }
 
-    /// Frees the block of so many words that begins there.
+    /// Frees a block of `words` words.
     pub fn give_back(&mut self, start: usize, words: usize) {
         let first = &mut self.free[size(words)];
         let next = std::mem::replace(first, start as u64 + 1);
         *self.word_mut(start) = next;
     }
 
-    /// Words in use, and free ones.
+    /// Number of used and of free words.
     #[cfg(test)]
     pub fn used_and_free(&self) -> (usize, usize) {
         let mut free = 0;
@@ -89,7 +89,7 @@ impl Blocks {
     }
 }
 
-/// Which of the sizes has so many words.
+/// Index of the size with `words` words.
 fn size(words: usize) -> usize {
     let found = SIZES.iter().position(|&size| size == words);
     found.expect("one of the sizes")

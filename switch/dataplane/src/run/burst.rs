@@ -1,37 +1,41 @@
 //! Prefixes of one field in a burst trie (Heinz, Zobel and Williams, ACM TOIS 2002): the longest one that matches wins.
 //!
-//! A node has a cell for each value of the next bits. What is below a cell is a *container* of up to 32 prefixes, a few lines
-//! of a cache at most, which are scanned. When it is full, it bursts: a node takes its place, and containers below that
-//! its prefixes. Half a million prefixes are below two levels of nodes of 8 bits, which a cache holds; so a lookup waits
-//! for memory once in the trie, and once for the entry.
+//! A node has a cell for each value of the next bits. Below a cell is another node, or a *container* of up to 32
+//! prefixes. A container takes a few cache lines at most, and is scanned. A full container bursts: a node takes its
+//! place, with containers below it for the prefixes. Half a million prefixes need two levels of nodes of 8 bits, which
+//! fit into a cache. So a lookup waits for memory once in the trie, and once for the entry.
 //!
-//! A prefix that ends within a node's bits is in the node itself. Each cell has the longest of them that it lies in, so a
-//! lookup that finds nothing further below need not go back.
+//! A prefix that ends within the bits of a node is in the node itself. Each cell knows the longest of these prefixes
+//! that covers it. So a lookup that finds no prefix further below need not go back.
 
 use super::blocks::Blocks;
 use super::key::PackedKey;
 use super::rows::Rows;
 
-/// The bits of an address, the first one the uppermost.
+/// Bits of an address. The first bit is the most significant one.
 const ADDRESS_BITS: u32 = 128;
 
-/// A cell's lower half says what is below it: nothing (0), or where that begins, in units of two words, and its kind. Its
-/// upper half is the slot of the longest prefix that ends above and holds the whole cell, plus 1.
+/// Kind of a node in the lower half of a cell.
 ///
-/// Kinds below this are containers of 2, 4, 8, 16 and 32 prefixes.
+/// The lower half of a cell refers to the block below it: 0 if there is none, else the start of the block in units of
+/// two words, and its kind. Smaller kinds are containers of 2, 4, 8, 16 and 32 prefixes. The upper half is the slot,
+/// plus 1, of the longest prefix that ends above and covers the whole cell.
 const NODE: u32 = 6;
 const KIND_BITS: u32 = 3;
 const KIND: u32 = (1 << KIND_BITS) - 1;
 const UNIT_WORDS: usize = 2;
-/// The cell above all others, where addresses begin. The prefix of no bits is in it.
+/// The cell at the root, for all addresses. It holds the prefix of no bits.
 const ROOT: usize = 0;
 
-/// Memory set aside for an entry: some more than half a million entries take each.
+/// Memory reserved for an entry, in words: a little more than each of half a million entries needs.
 const WORDS_AN_ENTRY: usize = 4;
 
-/// A container's prefix in one word: 24 of the bits that follow the container's depth, then their number in 8 bits, then the
-/// slot in 32. If they are more than 24, the last of them, in which neighbours differ; the others are compared with the row.
-/// Longer prefixes come first; 0 is none.
+/// Bits of a prefix that a container holds.
+///
+/// A container holds a prefix in one word: 24 bits of the prefix after the container's depth, then the number of bits
+/// after this depth (8 bits), then the slot (32 bits). If a prefix has more than 24 bits after the depth, the word has
+/// the last ones, because neighbours differ there; the others are compared with the row. Longer prefixes come first; a
+/// word of 0 is empty.
 const HELD_BITS: u32 = 24;
 const MOST_HELD: usize = 32;
 
@@ -53,13 +57,13 @@ impl std::fmt::Debug for BurstTrie {
     }
 }
 
-/// How many bits a node at this depth takes.
+/// Number of bits of a node at this depth.
 #[inline]
 fn stride(depth: u32) -> u32 {
     if depth < 16 { 8 } else { 4 }
 }
 
-/// So many bits of an address, from a depth on.
+/// `count` bits of an address, from a depth on.
 #[inline]
 fn bits(address: u128, depth: u32, count: u32) -> usize {
     (address << depth >> (ADDRESS_BITS - count)) as usize
@@ -78,7 +82,7 @@ fn set_lower(word: &mut u64, value: u32) {
     *word = u64::from(upper(*word)) << 32 | u64::from(value);
 }
 
-/// What a cell says of the block that begins there.
+/// The lower half of a cell, for a block at `start`.
 fn reference(start: usize, kind: u32) -> u32 {
     let units = u32::try_from(start / UNIT_WORDS).ok();
     let shifted = units.filter(|units| units.leading_zeros() >= KIND_BITS);
@@ -90,7 +94,7 @@ fn start(below: u32) -> usize {
     (below >> KIND_BITS) as usize * UNIT_WORDS
 }
 
-/// How many prefixes a container has words for.
+/// Number of prefixes that fit into a container.
 #[inline]
 fn room(container: u32) -> usize {
     1 << (container & KIND)
@@ -102,14 +106,14 @@ fn hold(prefix: Prefix, depth: u32) -> u64 {
     (held << 8 | u64::from(count)) << 32 | u64::from(prefix.slot)
 }
 
-/// How many bits of the prefix follow the container's depth.
+/// Number of bits of a prefix after the container's depth.
 #[inline]
 fn held_count(held: u64) -> u32 {
     upper(held) & 0xff
 }
 
-/// A node: its cells, then the slots (plus 1) of the prefixes that end in it, two to a word. That of the prefix with the bits
-/// `b`, `n` of them, has the number `1 << n | b`. Number 0 counts what is in and below the node.
+/// A node: its cells, then the slots (plus 1) of the prefixes that end in it, two in a word. The prefix with the `n`
+/// bits `b` has the number `1 << n | b`. Number 0 counts the prefixes and blocks in and below the node.
 #[derive(Clone, Copy)]
 struct Node {
     start: usize,
@@ -125,7 +129,7 @@ impl Node {
         self.depth + stride(self.depth)
     }
 
-    /// Where the cell of an address is.
+    /// Position of the cell of an address.
     #[inline]
     fn cell(self, address: u128) -> usize {
         self.start + bits(address, self.depth, stride(self.depth))
@@ -154,14 +158,14 @@ impl Node {
         }
     }
 
-    /// Counts one thing more or less; how many there are.
+    /// Changes the count of the node, and returns it.
     fn count(self, blocks: &mut Blocks, change: i32) -> u32 {
         let count = self.inside(blocks, 0).wrapping_add_signed(change);
         self.set_inside(blocks, 0, count);
         count
     }
 
-    /// Puts a prefix (its slot plus 1) into the node, or takes it out (0), and tells the cells that lie in it.
+    /// Stores a prefix (its slot plus 1) in the node, or removes it (0), and updates the cells that it covers.
     fn put(self, blocks: &mut Blocks, prefix: Prefix, value: u32) {
         let number = self.number(prefix);
         self.set_inside(blocks, number, value);
@@ -178,14 +182,14 @@ impl Node {
 }
 
 impl BurstTrie {
-    /// For a field of at most 128 bits.
+    /// A trie for a field of at most 128 bits.
     pub fn new(width: u32) -> BurstTrie {
         let mut blocks = Blocks::default();
         assert_eq!(blocks.take(UNIT_WORDS), ROOT);
         BurstTrie { width, blocks }
     }
 
-    /// Sets memory aside for so many entries more.
+    /// Reserves memory for `entries` more entries.
     pub fn reserve(&mut self, entries: usize) {
         self.blocks.reserve(entries * WORDS_AN_ENTRY);
     }
@@ -271,7 +275,7 @@ impl BurstTrie {
         }
     }
 
-    /// Adds a prefix that is not there, whose row is.
+    /// Adds a new prefix. Its row exists already.
     pub fn link(&mut self, rows: &Rows, slot: u32, key: &PackedKey) {
         let prefix = self.prefix(key, slot);
         if prefix.length == 0 {
@@ -281,7 +285,7 @@ impl BurstTrie {
         }
     }
 
-    /// Adds a prefix that is longer than `depth`, that of the cell.
+    /// Adds a prefix that is longer than the depth of the cell.
     fn add(&mut self, rows: &Rows, cell: usize, depth: u32, prefix: Prefix) {
         let below = self.blocks.word(cell) as u32;
         if below & KIND == NODE {
@@ -317,7 +321,7 @@ impl BurstTrie {
         }
     }
 
-    /// Removes the prefix of a slot whose row is still there.
+    /// Removes the prefix of a slot. Its row still exists.
     pub fn unlink(&mut self, rows: &Rows, slot: u32, length: u32) {
         let address = self.address(rows.value(slot));
         if length == 0 {
@@ -327,7 +331,7 @@ impl BurstTrie {
         }
     }
 
-    /// Removes a prefix that is there, and all that it leaves empty.
+    /// Removes an existing prefix, and every block that becomes empty.
     fn remove(&mut self, cell: usize, depth: u32, prefix: Prefix) {
         let below = self.blocks.word(cell) as u32;
         if below & KIND != NODE {
@@ -351,7 +355,7 @@ impl BurstTrie {
         }
     }
 
-    /// What is in a container; nothing in none.
+    /// The prefixes in a container.
     fn held(&self, container: u32) -> Vec<u64> {
         let mut held = Vec::with_capacity(MOST_HELD);
         if container != 0 {
@@ -361,7 +365,7 @@ impl BurstTrie {
         held
     }
 
-    /// Puts these prefixes into the container below a cell, or into another one that is large enough and not much too large.
+    /// Stores prefixes in the container below a cell, or in another one that is large enough and not much too large.
     fn fill(&mut self, cell: usize, held: &[u64]) {
         let mut below = self.blocks.word(cell) as u32;
         let before = if below == 0 { 0 } else { room(below) };

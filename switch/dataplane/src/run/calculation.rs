@@ -1,18 +1,17 @@
-//! Calculations: a list of fields, headers and constants, laid out as bytes, and an algorithm over them.
+//! Calculations: an algorithm over a list of fields, headers and constants, laid out as bytes.
 
 use super::layout::Layout;
 use super::state::State;
 use super::wire::{Plan, write_field};
 use crate::bits::Writer;
 
-/// One input of a calculation.
 #[derive(Clone, Debug)]
 pub(crate) enum Input {
     Field(u32),
     Valid(u32),
     Header(u32),
     Constant(Vec<u64>, u32),
-    /// Several fields of one header, in whole bytes: its validity word and the fields.
+    /// Several fields of one header with whole bytes: the validity word of the header, and the fields.
     Run(u32, Plan),
 }
 
@@ -23,7 +22,7 @@ pub(crate) struct Calculation {
 }
 
 impl Calculation {
-    /// Lays the inputs out in `state.scratch`. What belongs to an invalid header is left out.
+    /// Lays out the inputs in `state.scratch`, without those of invalid headers.
     #[inline]
     pub fn gather(&self, layout: &Layout, state: &mut State) {
         let mut scratch = std::mem::take(&mut state.scratch);

@@ -1,4 +1,4 @@
-//! Calls into a program's compiled code.
+//! Calls into the compiled code of a program.
 #![allow(unsafe_code)] // Calls into code made at run time.
 
 use super::code::Code;
@@ -7,7 +7,7 @@ use super::state::State;
 use super::states::Parser;
 use super::value_set::ValueSet;
 
-/// What compiled code hands back to the functions that it calls. It never looks inside.
+/// A pointer that compiled code passes on to its callbacks. It never looks inside.
 pub(crate) struct Context<'a> {
     pub code: &'a Code,
     pub state: &'a mut State,
@@ -23,12 +23,13 @@ pub(crate) fn call(entry: Entry, code: &Code, state: &mut State) {
         state,
         parser: None,
     };
-    // SAFETY: The entry belongs to this code and state (`Native::new`). Both live during the call, and nobody else has them. The code
-    // stays inside of what it was compiled for: as many words as the state has, and arrays that never move.
+    // SAFETY: The entry belongs to this code and state (`Native::new`). Both live during the call, and nobody else uses
+    // them. The code stays within its memory: the words of the state, and arrays that never move.
     unsafe { entry(words, (&raw mut context).cast()) }
 }
 
-/// Parses the frame of the state; leaves the start of the rest in `payload`. Returns the error that stopped it.
+/// Parses the frame of the state, and puts the start of the rest into `payload`. Returns the error that stopped the
+/// parser.
 pub(crate) fn parse(entry: Asked, code: &Code, state: &mut State, parser: (&Parser, &[ValueSet])) -> Option<u32> {
     let words = state.words.as_mut_ptr();
     let (frame, length) = (state.frame.as_mut_ptr(), state.frame.len() as u64);
@@ -37,13 +38,13 @@ pub(crate) fn parse(entry: Asked, code: &Code, state: &mut State, parser: (&Pars
         state,
         parser: Some(parser),
     };
-    // SAFETY: As in `call`. The parser reads only below the length, and nothing that it calls changes the frame.
+    // SAFETY: As in `call`. The parser reads only below the length, and its callbacks do not change the frame.
     let result = unsafe { entry(words, (&raw mut context).cast(), frame, length) };
     context.state.payload = (result & ((1 << FAILED) - 1)) as usize;
     (result >> FAILED).checked_sub(1).map(|error| error as u32)
 }
 
-/// Writes the valid headers in front of what the parser left alone. False if nothing was written.
+/// Writes the valid headers in front of the bytes that the parser did not extract. Returns false if it wrote nothing.
 pub(crate) fn deparse(code: &Code, state: &mut State, number: usize) -> bool {
     let native = code.native.as_ref();
     let Some(entry) = native.and_then(|native| native.deparser(number)) else {
@@ -53,14 +54,15 @@ pub(crate) fn deparse(code: &Code, state: &mut State, number: usize) -> bool {
     let parsed = state.payload.min(state.frame.len());
     let end = state.frame.headroom() + parsed;
     state.frame.begin_at(0);
-    // SAFETY: `end` is in the buffer, which the frame begins at.
+    // SAFETY: `end` is in the buffer, and the frame begins at the start of the buffer.
     let place = unsafe { state.frame.as_mut_ptr().add(end) };
     let mut context = Context {
         code,
         state,
         parser: None,
     };
-    // SAFETY: As in `call`. The deparser writes in front of the place only, and no more bytes than the buffer has there.
+    // SAFETY: As in `call`. The deparser writes only in front of the place, and no more bytes than the buffer has
+    // there.
     let written = unsafe { entry(words, (&raw mut context).cast(), place, end as u64) };
     let start = if written == 0 {
         end - parsed
@@ -78,14 +80,14 @@ pub(crate) fn checksum(code: &Code, state: &mut State, calculation: u32) -> Opti
     Some(ask(entry, code, state))
 }
 
-/// Whether a checksum that the program verifies is wrong, if that was compiled.
+/// True if a checksum that the program verifies is wrong, if its check was compiled.
 #[inline]
 pub(crate) fn verify(code: &Code, state: &mut State) -> Option<bool> {
     let entry = code.native.as_ref()?.verify()?;
     Some(ask(entry, code, state) != 0)
 }
 
-/// Calls a function that needs no frame.
+/// Calls a function that does not use the frame.
 #[inline]
 fn ask(entry: Asked, code: &Code, state: &mut State) -> u64 {
     let words = state.words.as_mut_ptr();
@@ -94,6 +96,6 @@ fn ask(entry: Asked, code: &Code, state: &mut State) -> u64 {
         state,
         parser: None,
     };
-    // SAFETY: As in `call`. It reads and writes words only.
+    // SAFETY: As in `call`. It reads and writes only words.
     unsafe { entry(words, (&raw mut context).cast(), std::ptr::null_mut(), 0) }
 }

@@ -1,4 +1,4 @@
-//! The functions that a program's compiled code calls: work that it leaves to the interpreter.
+//! Callbacks of compiled code into the interpreter.
 #![allow(unsafe_code)] // The pointers that compiled code passes back.
 
 use std::ffi::c_void;
@@ -8,17 +8,18 @@ use super::machine::{self, Following};
 use super::native::{HIT, NO_ACTION, packed_error};
 use super::observer::Nobody;
 
-/// One operation, as the interpreter does it.
+/// Interprets one operation.
 ///
 /// # Safety
-/// `context` is what the calling code was given.
+/// `context` is the one that the calling code got.
 pub(crate) unsafe extern "C" fn step(context: *mut c_void, at: u64) {
-    // SAFETY: It points to the context of `call`, which waits for us and does not use it meanwhile.
+    // SAFETY: It points to the context of `call`, which waits for this function and does not use it meanwhile.
     let context = unsafe { &mut *context.cast::<Context>() };
     machine::single(context.code, context.state, &context.code.ops[at as usize]);
 }
 
-/// Looks the packet up in a table, and puts the parameters of the action in their place. Returns which of the table's actions.
+/// Looks up the packet in a table, and stores the parameters of the action. Returns the index of the action in the
+/// table.
 ///
 /// # Safety
 /// As [`step`].
@@ -29,7 +30,7 @@ pub(crate) unsafe extern "C" fn choose(context: *mut c_void, table: u64) -> u64 
     packed_choice(slot, following)
 }
 
-/// As [`choose`], in a table whose key is one word: with the key.
+/// As [`choose`], for a table whose key is one word, with this key.
 ///
 /// # Safety
 /// As [`step`].
@@ -49,7 +50,7 @@ fn packed_choice(slot: Option<u32>, following: Following) -> u64 {
     u64::from(choice) | if slot.is_some() { HIT } else { 0 }
 }
 
-/// Applies a table with all that belongs to it. Returns where to go on.
+/// Applies a table, with its counters and meters. Returns the address to continue at.
 ///
 /// # Safety
 /// As [`step`].
@@ -59,8 +60,8 @@ pub(crate) unsafe extern "C" fn apply(context: *mut c_void, table: u64) -> u64 {
     u64::from(machine::apply(context.code, context.state, table as u32, &mut Nobody))
 }
 
-/// One operation of the parser, as the interpreter does it: state (upper half) and operation, and where the parser is. Returns where
-/// it is then, or the error.
+/// Interprets one operation of the parser. `place`: state (upper half) and operation. Returns the new position of the
+/// parser, or the error.
 ///
 /// # Safety
 /// As [`step`].
@@ -76,7 +77,7 @@ pub(crate) unsafe extern "C" fn parse_op(context: *mut c_void, place: u64, at: u
     }
 }
 
-/// The number of the state after this one plus 1, 0 if there is none, or the error.
+/// Chooses the next state of the parser. Returns its number plus 1, 0 if there is none, or the error.
 ///
 /// # Safety
 /// As [`step`].

@@ -1,4 +1,4 @@
-//! A program as flat code, with what the code refers to.
+//! A program as flat code, and the objects that the code uses.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,24 +13,25 @@ use super::table::{Action, TableProgram};
 use super::wire::Plan;
 use crate::events::Source;
 
-/// What an operation is the first of; the log of packets tells it.
+/// The part of a program that starts at an operation; for the log of packets.
 #[derive(Clone, Debug)]
 pub(crate) enum Mark {
-    /// A jump that is taken if a condition does not hold. In the control flow conditions have names, in actions not.
+    /// A jump that is taken if a condition does not hold. Conditions in the control flow have names, those in actions
+    /// have none.
     Condition(Option<String>, Option<Arc<Source>>),
     /// A primitive.
     Statement(Arc<Source>),
-    /// A table whose only action stands here.
+    /// A table whose only action starts here.
     Table(u32),
-    /// An action that stands here.
+    /// An action that starts here.
     Action(u32),
 }
 
-/// The immutable half of a program, as far as flat code needs it.
+/// The immutable part of a program that flat code needs.
 #[derive(Debug)]
 pub(crate) struct Code {
     pub layout: Layout,
-    /// How each header is read and written, where that goes by whole bytes.
+    /// The layout of each header, if it has whole bytes.
     pub plans: Vec<Option<Plan>>,
     pub ops: Vec<Op>,
     pub lists: Vec<Vec<u32>>,
@@ -39,12 +40,12 @@ pub(crate) struct Code {
     pub actions: Vec<Action>,
     /// First word of the action parameters.
     pub param_base: usize,
-    /// The word behind them.
+    /// Word after the action parameters.
     pub param_end: usize,
     /// Words whose values never change.
     pub constants: HashMap<Word, u64>,
     pub marks: HashMap<Address, Vec<Mark>>,
-    /// The same code for the processor, once it is compiled.
+    /// Machine code of the same program, if it was compiled.
     pub native: Option<Native>,
 }
 
@@ -55,7 +56,7 @@ impl Code {
         self.lists[list as usize].get(usize::try_from(index).ok()?).copied()
     }
 
-    /// What expressions are evaluated against.
+    /// Environment in which expressions are evaluated.
     #[inline]
     pub fn env<'a>(&'a self, state: &'a State) -> Env<'a> {
         Env {

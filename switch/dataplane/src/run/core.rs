@@ -1,4 +1,4 @@
-//! What every architecture shares: code, state, tables of the packet replication engine, and buffers.
+//! The parts that all architectures share: code, state, tables of the packet replication engine, and buffers.
 
 use std::collections::HashMap;
 
@@ -18,20 +18,20 @@ use crate::ids::{DigestId, Nanos, Port};
 use crate::packet::{Body, DigestMessage, Outcomes, Packet};
 use crate::values::CloneSession;
 
-/// Buffers kept for packets to come.
+/// Most buffers that are kept for later packets.
 const MAX_SPARE: usize = 1 << 14;
 
 /// Positions of registers, counters and meters by name.
 #[derive(Debug)]
 pub(crate) struct Names {
-    /// Calculations that the control plane may change, and their widths.
+    /// Position and width of calculations that the control plane may change.
     pub crcs: HashMap<String, (u32, u32)>,
     pub registers: HashMap<String, u32>,
     pub counters: HashMap<String, u32>,
     pub meters: HashMap<String, u32>,
 }
 
-/// See the module.
+/// The part of a pipeline that all architectures share.
 #[derive(Debug)]
 pub(crate) struct Core {
     pub program: Program,
@@ -40,11 +40,11 @@ pub(crate) struct Core {
     pub names: Names,
     pub groups: HashMap<u16, Vec<(Port, u16)>>,
     pub sessions: HashMap<u16, CloneSession>,
-    /// The port of the controller, for programs that copy packets to it.
+    /// Port of the controller, for programs that copy packets to it.
     pub cpu_port: Option<Port>,
     spare_frames: Vec<Frame>,
     spare_phvs: Vec<Vec<u64>>,
-    /// Without frames.
+    /// Packets without frames.
     spare_packets: Vec<Packet>,
 }
 
@@ -64,7 +64,7 @@ impl Core {
         }
     }
 
-    /// A frame that arrives: it is numbered and taken up for work. Returns a copy of it.
+    /// Numbers an arriving frame, and makes it the working frame. Returns a copy of it.
     #[inline]
     pub fn arrive<O: Observer>(&mut self, now: Nanos, (port, frame): (Port, &[u8]), seen: &mut O) -> Frame {
         let id = seen.number();
@@ -77,8 +77,8 @@ impl Core {
         self.copy_frame(frame)
     }
 
-    /// Runs a control to its end; an `exit` ends this control only. One that the parser has met ends it before it begins
-    /// (BMv2's `Pipeline::apply`).
+    /// Runs a control to its end. An `exit` ends only this control. An `exit` in the parser ends the control before it
+    /// starts (BMv2's `Pipeline::apply`).
     #[inline]
     pub fn run<O: Observer>(&mut self, control: Address, name: &'static str, seen: &mut O) {
         seen.see(|| What::ControlStarted { control: name });
@@ -89,7 +89,7 @@ impl Core {
         seen.see(|| What::ControlEnded { control: name });
     }
 
-    /// Tells which headers the deparser writes into a frame of this length.
+    /// Logs the headers that the deparser writes into a frame of this length.
     pub fn tell_deparsed<O: Observer>(&self, headers: &[u32], bytes: usize, seen: &mut O) {
         seen.see(|| {
             let layout = &self.program.code.layout;
@@ -102,9 +102,9 @@ impl Core {
         });
     }
 
-    /// Valid headers in order, then the rest of the packet. `number`: of the parser that has read it.
+    /// Deparses: valid headers in order, then the rest of the packet. `number`: the parser that has read it.
     ///
-    /// Takes the frame at work: the headers are written over those that were read, and the rest stays where it is.
+    /// Takes the working frame. The headers are written over the old ones, and the rest stays in place.
     #[inline]
     pub fn emit(&mut self, headers: &[u32], number: usize) -> Frame {
         let (program, state) = (&self.program, &mut self.state);
@@ -123,7 +123,7 @@ impl Core {
         std::mem::take(&mut state.frame)
     }
 
-    /// What `log_msg` has said.
+    /// Moves the messages of `log_msg` to the results.
     #[inline]
     pub fn hand_out_log(&mut self, out: &mut Outcomes) {
         if !self.state.log.is_empty() {
@@ -131,7 +131,7 @@ impl Core {
         }
     }
 
-    /// The digest that the program asked for, if it did.
+    /// Sends the digest that the program asked for, if any.
     #[inline]
     pub fn send_digest<O: Observer>(&mut self, out: &mut Outcomes, seen: &mut O) {
         let id = self.state.words[register::DIGEST as usize];
@@ -190,8 +190,8 @@ impl Core {
         packet
     }
 
-    /// The packet at work, with its PHV; another one's words are at work now. A packet takes all words along, constants and
-    /// intermediate results too, so nothing is copied.
+    /// The working packet, with its PHV; the words of the state are then those of a spare packet. The packet
+    /// takes all words along, also constants and intermediate results, so none is copied.
     #[inline]
     pub fn hand_over(&mut self, id: PacketId, frame: Frame) -> Packet {
         let mut packet = self.spare_packet(id, frame);
@@ -199,7 +199,7 @@ impl Core {
         packet
     }
 
-    /// A packet with a copy of a PHV.
+    /// A packet with a copy of the working PHV.
     #[inline]
     pub fn copy_packet(&mut self, id: PacketId, frame: Frame) -> Packet {
         let mut packet = self.spare_packet(id, frame);
@@ -208,7 +208,7 @@ impl Core {
         packet
     }
 
-    /// A packet with a blank PHV, whose parser has read nothing.
+    /// A packet with a blank PHV and nothing parsed.
     pub fn blank_packet(&mut self, id: PacketId, frame: Frame) -> Packet {
         let mut packet = self.spare_packet(id, frame);
         packet.body.payload = 0;
@@ -217,7 +217,7 @@ impl Core {
         packet
     }
 
-    /// A packet with any PHV in words of its own.
+    /// A packet with words of its own for any PHV.
     #[inline]
     fn spare_packet(&mut self, id: PacketId, frame: Frame) -> Packet {
         let mut packet = self.spare_packets.pop().unwrap_or_default();
@@ -232,7 +232,7 @@ impl Core {
         packet
     }
 
-    /// What is in a packet, which is no more.
+    /// Takes the body out of a packet, and keeps the packet for reuse.
     #[inline]
     pub fn open(&mut self, mut packet: Packet) -> Body {
         let body = std::mem::take(&mut *packet.body);
@@ -240,7 +240,7 @@ impl Core {
         body
     }
 
-    /// Takes up a packet for work; false if it belongs to another program.
+    /// Makes a packet the working packet. Returns false if it belongs to another program.
     #[inline]
     pub fn take(&mut self, mut packet: Packet) -> bool {
         let Body {
@@ -263,7 +263,7 @@ impl Core {
         ours
     }
 
-    /// Keeps a packet without a frame, and its words.
+    /// Keeps a packet without a frame, and its words, for reuse.
     #[inline]
     fn keep_packet(&mut self, mut packet: Packet) {
         if packet.body.layout != self.program.identity {
@@ -274,7 +274,7 @@ impl Core {
         }
     }
 
-    /// Puts the working frame's buffer aside, if the packet did not take it along.
+    /// Keeps the buffer of the working frame, unless the packet took it along.
     #[inline]
     pub fn finish(&mut self) {
         if self.state.frame.has_room() {
@@ -283,14 +283,14 @@ impl Core {
         }
     }
 
-    /// Takes back a packet's buffers.
+    /// Takes back the buffers of a packet.
     pub fn recycle(&mut self, mut packet: Packet) {
         let frame = std::mem::take(&mut packet.body.frame);
         self.recycle_frame(frame);
         self.keep_packet(packet);
     }
 
-    /// Takes back a frame's buffer.
+    /// Takes back the buffer of a frame.
     pub fn recycle_frame(&mut self, frame: Frame) {
         if frame.has_room() && self.spare_frames.len() < MAX_SPARE {
             self.spare_frames.push(frame);
@@ -309,7 +309,6 @@ impl Core {
         frame
     }
 
-    /// A copy of a frame.
     pub fn copy_frame(&mut self, frame: &[u8]) -> Frame {
         let mut copy = self.spare_frame();
         copy.tail().extend_from_slice(frame);
@@ -322,7 +321,7 @@ impl Core {
         phv
     }
 
-    /// A copy of the PHV of the packet at work.
+    /// A copy of the working PHV.
     pub fn copy_phv(&mut self) -> Vec<u64> {
         let mut phv = self.spare_phv();
         phv.extend_from_slice(&self.state.words[..self.program.blank.len()]);
@@ -330,7 +329,7 @@ impl Core {
     }
 }
 
-/// The packet goes no further.
+/// Drops the packet.
 pub(crate) fn lose<O: Observer>(why: Loss, out: &mut Outcomes, seen: &mut O) {
     out.dropped = true;
     seen.see(|| What::Dropped { why });

@@ -1,6 +1,6 @@
 //! The entries of a match-action table.
 //!
-//! A key is the words of its fields, one after the other. `index.rs` has what finds an entry by its key.
+//! A key is the words of its fields, one after the other. `index.rs` finds entries by key.
 
 use super::index::Index;
 use super::key::{KeySpec, PackedKey, pack_field};
@@ -11,10 +11,10 @@ use crate::errors::TableError;
 use crate::ids::{EntryHandle, Nanos};
 use crate::values::{Count, MatchKey, MatchKind};
 
-/// What an entry does.
+/// Result of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
-    /// An action, its position among the table's, and the words of its parameters.
+    /// An action, its position in the table, and the words of its parameters.
     Action {
         action: u32,
         choice: u32,
@@ -24,10 +24,10 @@ pub(crate) enum Call {
     Group(u32),
 }
 
-/// The words of an action's parameters. Few are where the entry is, which a packet has to read anyway.
+/// Words of an action's parameters. A few words are stored in the entry, which each matching packet reads anyway.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Params {
-    /// So many words; the others are 0.
+    /// Number of words, and the words; the rest are 0.
     Few(u8, [u64; FEW]),
     Many(Box<[u64]>),
 }
@@ -59,7 +59,7 @@ impl std::ops::Deref for Params {
     }
 }
 
-/// What a packet that matches needs: one line of a cache.
+/// The part of an entry that a matching packet needs: one cache line.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(crate) struct Entry {
@@ -71,21 +71,21 @@ pub(crate) struct Entry {
 
 const _: () = assert!(size_of::<Option<Entry>>() == 64);
 
-/// What only the control plane needs to know of an entry.
+/// The part of an entry that only the control plane needs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Origin {
-    /// How many entries the table had been given before.
+    /// Number of entries that were added to the table before it.
     number: u64,
     pub priority: i32,
-    /// Of the lpm field, if there is one.
+    /// Prefix length of the lpm field, if there is one.
     prefix: u32,
     pub is_const: bool,
 }
 
-/// A table with more entries than this gets memory for all that it may hold. Pages that nobody touches cost nothing, and
-/// entries never move, which would take as long as there are many.
+/// A table with more entries than this reserves memory for its full size. Untouched pages cost nothing. And entries
+/// never move: moving many entries would take long.
 const FEW_ENTRIES: usize = 1024;
-/// For so many at most.
+/// Most entries for which memory is reserved.
 const MOST_ENTRIES: usize = 1 << 22;
 
 #[derive(Debug)]
@@ -94,13 +94,13 @@ pub(crate) struct Entries {
     pub specs: Vec<KeySpec>,
     pub size: usize,
     slots: Vec<Option<Entry>>,
-    /// For each slot that of its last entry.
+    /// Origin of the last entry in each slot.
     origins: Vec<Origin>,
     free: Vec<u32>,
     index: Index,
     rows: Rows,
     live: usize,
-    /// Entries since the program was loaded, with those that are gone.
+    /// Number of entries added since the program was loaded, including deleted ones.
     inserted: u64,
 }
 
@@ -123,7 +123,7 @@ impl Entries {
         }
     }
 
-    /// Whether entries are ordered by priority.
+    /// True if entries are ordered by priority.
     pub fn has_priority(&self) -> bool {
         matches!(self.index, Index::Ternary(_))
     }
@@ -132,7 +132,7 @@ impl Entries {
         self.live
     }
 
-    /// The slot of the entry that matches the words in the PHV.
+    /// Slot of the entry that matches the words in the PHV.
     #[inline]
     pub fn lookup(&self, phv: &[u64], key: &mut Vec<u64>) -> Option<u32> {
         if let Some((word, mask)) = self.word() {
@@ -157,7 +157,7 @@ impl Entries {
         self.index.find(&self.rows, key)
     }
 
-    /// The word that has the key, and those of its bits that count; only if it is one word.
+    /// The word of the key and a mask of its bits, if the key is one word.
     #[inline]
     pub fn word(&self) -> Option<(u32, u64)> {
         match &self.specs[..] {
@@ -166,7 +166,7 @@ impl Entries {
         }
     }
 
-    /// The slot of the entry that matches a key of one word.
+    /// Slot of the entry that matches a key of one word.
     #[inline]
     pub fn lookup_word(&self, key: u64) -> Option<u32> {
         if self.live == 0 {
@@ -175,7 +175,7 @@ impl Entries {
         self.index.find_one(&self.rows, key)
     }
 
-    /// To be called before a lookup: makes the index of intervals anew if entries have changed and are few.
+    /// Call this before a lookup. Rebuilds the index of intervals if entries have changed and are few.
     #[inline]
     pub fn prepare(&mut self) {
         if let Index::Trie(trie) = &self.index
@@ -202,17 +202,17 @@ impl Entries {
         self.slots.get_mut(slot as usize)?.as_mut()
     }
 
-    /// Of the slot's entry, or of the last one that it had.
+    /// Origin of the entry in a slot, or of the last entry that it had.
     pub fn origin(&self, slot: u32) -> &Origin {
         &self.origins[slot as usize]
     }
 
-    /// The program itself has this entry.
+    /// Marks an entry of the program itself.
     pub fn set_const(&mut self, slot: u32) {
         self.origins[slot as usize].is_const = true;
     }
 
-    /// The slot of a handle, if its entry still exists.
+    /// Slot of a handle, if its entry still exists.
     pub fn resolve(&self, handle: EntryHandle) -> Result<u32, TableError> {
         match self.origins.get(handle.slot as usize) {
             Some(origin) if origin.number == handle.number && self.entry(handle.slot).is_some() => Ok(handle.slot),
@@ -220,13 +220,13 @@ impl Entries {
         }
     }
 
-    /// The entry of a handle, if it still exists.
+    /// Entry of a handle, if it still exists.
     pub fn get(&self, handle: EntryHandle) -> Result<&Entry, TableError> {
         let entry = self.entry(self.resolve(handle)?);
         entry.ok_or_else(|| TableError::NoEntry(self.table.clone()))
     }
 
-    /// As [`Entries::get`], to change it.
+    /// As [`Entries::get`], for changes.
     pub fn get_mut(&mut self, handle: EntryHandle) -> Result<&mut Entry, TableError> {
         let slot = self.resolve(handle)?;
         let entry = self.slots[slot as usize].as_mut();
@@ -245,7 +245,7 @@ impl Entries {
         (0..self.slots.len() as u32).filter(|&slot| self.slots[slot as usize].is_some())
     }
 
-    /// The slot of the entry with exactly this key (and priority).
+    /// Slot of the entry with exactly this key (and priority).
     pub fn position(&self, key: &PackedKey, priority: i32) -> Option<u32> {
         self.index.position(&self.rows, key, priority)
     }
@@ -343,7 +343,7 @@ impl Entries {
         Ok(packed)
     }
 
-    /// The key of an entry, normalised.
+    /// Key of an entry, normalised.
     pub fn unpack(&self, slot: u32) -> Vec<MatchKey> {
         let prefix = self.origin(slot).prefix;
         let mut at = 0;
@@ -365,7 +365,7 @@ impl Entries {
         key
     }
 
-    /// Whether an entry's call satisfies a condition, for any entry.
+    /// True if the call of any entry satisfies a condition.
     pub fn any_call(&self, condition: impl Fn(&Call) -> bool) -> bool {
         self.slots.iter().flatten().any(|entry| condition(&entry.call))
     }

@@ -1,7 +1,7 @@
-//! Exact evaluation of any expression, with integers of any size, as BMv2 evaluates all of them.
+//! Exact evaluation of any expression with integers of any size, as in BMv2.
 //!
-//! The slow path. Expressions that provably fit into 64 bits become flat operations when a program is loaded; all others are
-//! evaluated here.
+//! This is the slow path. An expression that provably fits into 64 bits becomes flat operations when a program is
+//! loaded; all others are evaluated here.
 
 use num_bigint::{BigInt, Sign};
 
@@ -10,10 +10,10 @@ use super::layout::Layout;
 use super::state::Registers;
 use crate::bits::{cut, words};
 
-/// Results are cut to this many bits, so that no program can make them grow without bound.
+/// Results are cut to this many bits, so no program can make them grow without bound.
 const MAX_BITS: u64 = 1 << 16;
 
-/// An integer of any size, kept in a machine word pair while it fits.
+/// An integer of any size, kept as `i128` if it fits.
 #[derive(Clone, Debug)]
 pub(crate) enum Int {
     Small(i128),
@@ -35,7 +35,7 @@ impl Int {
         }
     }
 
-    /// From words, least significant first.
+    /// An integer from words, least significant first.
     pub fn from_words(value: &[u64]) -> Int {
         match *value {
             [low] => Int::Small(i128::from(low)),
@@ -47,7 +47,7 @@ impl Int {
         }
     }
 
-    /// The two's complement of `width` bits, in words, least significant first.
+    /// Stores the two's complement of `width` bits as words, least significant first.
     pub fn store(&self, width: u32, out: &mut [u64]) {
         match self {
             Int::Small(value) => {
@@ -81,7 +81,7 @@ impl Int {
         out[0]
     }
 
-    /// As an index or amount; `None` if negative or beyond 64 bits.
+    /// An index or amount; `None` if negative or beyond 64 bits.
     fn to_u64(&self) -> Option<u64> {
         match self {
             Int::Small(value) => u64::try_from(*value).ok(),
@@ -108,7 +108,7 @@ impl Int {
     }
 }
 
-/// What an expression is evaluated against.
+/// Environment in which expressions are evaluated.
 #[derive(Clone, Copy)]
 pub(crate) struct Env<'a> {
     pub layout: &'a Layout,
@@ -220,7 +220,7 @@ impl Env<'_> {
         list.get(index).copied()
     }
 
-    /// Equal as BMv2 has it: both valid, all fields equal.
+    /// Equality of headers in BMv2: both are valid, and all fields are equal.
     fn same_header(&self, left: u32, right: u32) -> bool {
         let (left, right) = (
             &self.layout.headers[left as usize],
@@ -288,7 +288,7 @@ pub(crate) fn arithmetic(op: Arithmetic, left: &Int, right: &Int) -> Int {
     Int::from_big(result)
 }
 
-/// The common cases without big integers; `None` if the result might not fit.
+/// The common cases, without big integers; `None` if the result might not fit.
 fn small_arithmetic(op: Arithmetic, left: i128, right: i128) -> Option<i128> {
     match op {
         Arithmetic::Add => left.checked_add(right),
@@ -352,7 +352,7 @@ impl std::fmt::Display for Int {
 mod tests {
     use super::*;
 
-    /// BMv2's examples of its casts (JSON_format.md) and of two's complement arithmetic.
+    /// BMv2's examples of casts (JSON_format.md) and of two's complement arithmetic.
     #[test]
     fn casts_follow_bmv2() {
         let compute = |op, value: i128, width: i128| arithmetic(op, &Int::Small(value), &Int::Small(width)).to_string();

@@ -2,19 +2,19 @@
 
 use num_bigint::BigInt;
 
-/// An integer of any size. BMv2 computes with unlimited precision and cuts a value to size when it is stored.
+/// An integer expression. BMv2 computes with unlimited precision, and cuts a value to its width in a store.
 #[derive(Clone, Debug)]
 pub(crate) enum Data {
     Const(BigInt),
     Field(u32),
-    /// A header's validity as 0 or 1.
+    /// Validity of a header as 0 or 1.
     Valid(u32),
     /// A parameter of the enclosing action: its first word and its width in bits.
     Param(u32, u32),
-    /// A field of a header that is known only at run time: header, offset of the field in its type.
+    /// A field of a header that is known only at run time: the header, and the offset of the field in its type.
     FieldOf(Box<HeaderExpr>, u32),
     Register(u32, Box<Data>),
-    /// The number of elements in use, at this word of the PHV.
+    /// Number of used elements of a stack, stored in this word of the PHV.
     StackCount(u32),
     Binary(Arithmetic, Box<Data>, Box<Data>),
     BitNot(Box<Data>),
@@ -34,11 +34,11 @@ pub(crate) enum Arithmetic {
     And,
     Or,
     Xor,
-    /// The left side as a two's complement number of as many bits as the right side says.
+    /// The left side as a two's complement number; the right side is its width in bits.
     TwoComp,
-    /// The left side clamped to an unsigned number of that many bits.
+    /// The left side clamped to an unsigned number; the right side is its width in bits.
     SaturateUnsigned,
-    /// The left side clamped to a signed number of that many bits.
+    /// The left side clamped to a signed number; the right side is its width in bits.
     SaturateSigned,
 }
 

@@ -1,26 +1,26 @@
 //! Low-pass filters of a Tofino, and random early detection, which drops by a filtered value.
 //!
-//! The average y of the samples x follows  y += (x - y) (1 - exp(-dt / T)),  where dt is the time since the last sample and T the
-//! time constant. This is the first-order filter that the chip's driver has time constants for (open-p4studio,
-//! pipe_mgr_intf.h). How the chip rounds is not public: here y is not rounded.
+//! The average y of the samples x follows  y += (x - y) (1 - exp(-dt / T)).  dt is the time since the last sample, T
+//! the time constant. The chip's driver has time constants for this first-order filter (open-p4studio,
+//! pipe_mgr_intf.h). The rounding of the chip is not public; here y is not rounded.
 
 use super::random::Random;
 use crate::ids::Nanos;
 
-/// Values of a probability's die.
+/// Number of equally likely values to draw from when a probability decides.
 const SIDES: u64 = 1 << 32;
 
-/// What is made of the average.
+/// Use of the average.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Use {
-    /// The average itself. Time constants in ns, while it rises and while it falls.
+    /// Returns the average. The time constants are in ns: `gain` while it rises, `decay` while it falls.
     LowPass { gain: f64, decay: f64, scale_down: u32 },
-    /// A decision to drop.
+    /// Decides to drop or not.
     Red(Red),
 }
 
-/// Random early detection: up to `min` nothing is dropped, above `max` everything. In between, the probability grows
-/// evenly from 0 to `probability`.
+/// Random early detection: no packet is dropped up to `min`, every packet above `max`. In between, the probability
+/// grows linearly from 0 to `probability`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Red {
     /// Time constant, in ns.
@@ -28,7 +28,7 @@ pub(crate) struct Red {
     pub min: f64,
     pub max: f64,
     pub probability: f64,
-    /// The results.
+    /// Results of the decision.
     pub drop: u64,
     pub no_drop: u64,
 }
@@ -47,7 +47,7 @@ impl Red {
     }
 }
 
-/// A cell. At time 0 the average is 0.
+/// A cell. At time 0 its average is 0.
 #[derive(Clone, Copy, Debug, Default)]
 struct Average {
     value: f64,
@@ -55,11 +55,11 @@ struct Average {
 }
 
 impl Average {
-    /// With this sample.
+    /// Adds a sample, and returns the average.
     fn with(&mut self, sample: u64, now: Nanos, gain: f64, decay: f64) -> f64 {
         let (sample, elapsed) = (sample as f64, now.saturating_sub(self.at) as f64);
         let time = if sample > self.value { gain } else { decay };
-        // Without a time constant it follows at once.
+        // Without a time constant, the average is the sample itself.
         let kept = if time > 0.0 { (-elapsed / time).exp() } else { 0.0 };
         *self = Average {
             value: sample + (self.value - sample) * kept,
@@ -73,7 +73,7 @@ impl Average {
 pub(crate) struct FilterArray {
     of: Use,
     cells: Vec<Average>,
-    /// Bits of an index that count; all of them if the cells are those of a table's entries.
+    /// Mask of an index. It has all bits if the cells belong to the entries of a table.
     index: u64,
 }
 
@@ -87,7 +87,7 @@ impl FilterArray {
         }
     }
 
-    /// The result for a sample. Where there is no cell: 0, or not to drop.
+    /// The result for a sample. If the cell does not exist: 0, or no drop.
     pub fn execute(&mut self, cell: u64, sample: u64, now: Nanos, random: &mut Random) -> u64 {
         let cell = usize::try_from(cell & self.index).unwrap_or(usize::MAX);
         let cell = self.cells.get_mut(cell);
@@ -106,12 +106,12 @@ impl FilterArray {
         }
     }
 
-    /// All cells are at time 0 again.
+    /// Resets all cells to time 0.
     pub fn restart(&mut self) {
         self.cells.fill(Average::default());
     }
 
-    /// A cell begins again, if there is such a cell.
+    /// Resets a cell, if it exists.
     pub fn reset(&mut self, cell: usize, now: Nanos) {
         if let Some(cell) = self.cells.get_mut(cell) {
             *cell = Average { value: 0.0, at: now };
@@ -189,7 +189,7 @@ mod tests {
                 .sum::<u64>()
         };
         assert_eq!([drops(0), drops(100), drops(301)], [0, 0, 10_000]);
-        // A quarter at half the way, half at the end of it.
+        // A quarter at half of the range, half at its end.
         let (half, end) = (drops(200), drops(300));
         assert!(
             (2300..2700).contains(&half) && (4800..5200).contains(&end),

@@ -1,4 +1,4 @@
-//! The hash and checksum algorithms of BMv2 (its src/bm_sim/calculations.cpp), each a function of bytes.
+//! The hash and checksum algorithms of BMv2 (src/bm_sim/calculations.cpp). Each is a function of bytes.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ static CRC16: Crc<u16, Table<1>> = Crc::<u16, Table<1>>::new(&CRC_16_ARC);
 static CRC16_CCITT: Crc<u16, Table<1>> = Crc::<u16, Table<1>>::new(&CRC_16_IBM_3740);
 static CRC32: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_ISO_HDLC);
 
-/// An algorithm, with what it remembers between packets.
+/// An algorithm, with its state between packets.
 #[derive(Clone, Debug)]
 pub(crate) enum Algorithm {
     Crc8,
@@ -28,11 +28,11 @@ pub(crate) enum Algorithm {
     RoundRobin(u64),
     /// Numbers distinct inputs.
     RoundRobinConsistent(HashMap<Vec<u8>, u64>),
-    /// Any polynomial.
+    /// A CRC with any polynomial.
     Polynomial(Box<Polynomial>),
 }
 
-/// Distinct inputs that `RoundRobinConsistent` remembers.
+/// Most distinct inputs that `RoundRobinConsistent` remembers.
 const MAX_REMEMBERED: usize = 1 << 16;
 
 impl Algorithm {
@@ -70,12 +70,12 @@ impl Algorithm {
     }
 }
 
-/// What a `CRCPolynomial` of TNA says.
+/// Parameters of a `CRCPolynomial` in TNA.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CrcParameters {
-    /// Bits of the remainder, 1 to 64.
+    /// Width of the remainder in bits, 1 to 64.
     pub width: u32,
-    /// Without the term of the highest power.
+    /// Polynomial without the term of the highest power.
     pub coefficient: u64,
     /// Input and output are reflected.
     pub reversed: bool,
@@ -83,19 +83,19 @@ pub(crate) struct CrcParameters {
     pub mirrored: bool,
     pub init: u64,
     pub xor: u64,
-    /// Bits that the program asks for.
+    /// Output width in bits in the program.
     pub output_width: u32,
-    /// A narrower output has the most significant bits, not the least.
+    /// A narrower output takes the most significant bits, not the least.
     pub msb: bool,
     /// A wider output repeats the remainder.
     pub extended: bool,
 }
 
-/// A CRC with its remainders of all bytes.
+/// A CRC with its table of remainders for all bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Polynomial {
     parameters: CrcParameters,
-    /// Aligned to the top of the word; reflected ones to the bottom.
+    /// Aligned to the top of the word; if reflected, to the bottom.
     remainders: Vec<u64>,
 }
 
@@ -129,7 +129,7 @@ impl Polynomial {
         self.fit(remainder ^ xor)
     }
 
-    /// The remainder in as many bits as the program asks for.
+    /// The remainder in the program's output width.
     fn fit(&self, remainder: u64) -> u64 {
         let CrcParameters {
             width, output_width, ..
@@ -147,13 +147,13 @@ impl Polynomial {
     }
 }
 
-/// A big-endian number, zeroes appended to the given length.
+/// A big-endian number, with zeros appended up to `length`.
 fn padded(chunk: &[u8], length: usize) -> u64 {
     let value = chunk.iter().fold(0, |value, &byte| value << 8 | u64::from(byte));
     value << (8 * (length - chunk.len()))
 }
 
-/// Polynomial 0x07, nothing reflected, start and final XOR 0.
+/// CRC-8: polynomial 0x07, nothing reflected, start and final XOR 0.
 fn crc8(bytes: &[u8]) -> u8 {
     bytes.iter().fold(0, |remainder, &byte| {
         (0..8).fold(
@@ -163,7 +163,7 @@ fn crc8(bytes: &[u8]) -> u8 {
     })
 }
 
-/// Polynomial 0x1b, reflected in and out, start and final XOR 0.
+/// CRC-64: polynomial 0x1b, reflected in and out, start and final XOR 0.
 fn crc64(bytes: &[u8]) -> u64 {
     let polynomial = 0x1bu64.reverse_bits();
     bytes.iter().fold(0, |remainder, &byte| {
@@ -262,7 +262,7 @@ mod tests {
         assert_eq!(compute(Algorithm::Crc64, check), 0x46a5a9388a5beffe);
     }
 
-    /// Check values of the same catalogue: CRC-16/ARC, CRC-16/IBM-3740, CRC-32/ISO-HDLC, CRC-64/XZ, CRC-5/USB, CRC-3/GSM.
+    /// Check values of this catalogue: CRC-16/ARC, CRC-16/IBM-3740, CRC-32/ISO-HDLC, CRC-64/XZ, CRC-5/USB, CRC-3/GSM.
     #[test]
     fn polynomials_have_their_catalogued_check_values() {
         let crc = |width, coefficient, reversed, init, xor| {

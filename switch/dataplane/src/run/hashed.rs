@@ -1,17 +1,18 @@
-//! Slots by the hashes of their keys, for as many as there may be.
+//! Slots by the hashes of their keys, for any number of slots.
 //!
-//! Linear hashing (Litwin, VLDB 1980): many small hash tables, the parts, and when they are full, the next of them is
-//! split. So the longest addition moves some hundred slots, while one large table would move all of them.
+//! This is linear hashing (Litwin, VLDB 1980). There are many small hash tables, called parts. When they are full, the
+//! next part is split. So the slowest insertion moves some hundred slots; one large table would have to move all of
+//! them.
 //!
-//! A lookup among many waits for memory, so it reads one bucket, which has the slot and what is needed of its hash. Keys
-//! are compared in their rows, which the processor reads at the time of the entry.
+//! In a large table, a lookup waits for memory. So it reads one bucket, which has the slot and the needed bits of its
+//! hash. Keys are compared in their rows, which the processor reads at the same time as the entry.
 
 use super::rows::Rows;
 
-/// How many slots a part holds in the mean before the next part is split.
+/// Mean number of slots in a part at which the next part is split.
 const FULL: usize = 384;
 const FEWEST_BUCKETS: usize = 16;
-/// Which of a hash's bits choose the part, and how many.
+/// Number of bits of a hash that choose the part.
 const PART_BITS: u32 = 16;
 
 #[derive(Debug)]
@@ -35,7 +36,6 @@ impl Hashed {
         self.slots == 0
     }
 
-    /// The slot with this key.
     #[inline]
     pub fn find(&self, rows: &Rows, key: &[u64]) -> Option<u32> {
         let hash = upper(hash(key));
@@ -44,7 +44,7 @@ impl Hashed {
             .map(|at| part.buckets[at].slot)
     }
 
-    /// Adds a slot whose row is there already, with a key that no other has.
+    /// Adds a slot with a new key. Its row exists already.
     pub fn add(&mut self, rows: &Rows, slot: u32) {
         let hash = upper(hash(rows.value(slot)));
         let part = self.part(hash);
@@ -55,7 +55,7 @@ impl Hashed {
         }
     }
 
-    /// Removes a slot whose row is still there.
+    /// Removes a slot. Its row still exists.
     pub fn remove(&mut self, rows: &Rows, slot: u32) {
         let hash = upper(hash(rows.value(slot)));
         let part = self.part(hash);
@@ -65,7 +65,7 @@ impl Hashed {
         }
     }
 
-    /// Divides the slots of one part between that and a new one.
+    /// Splits one part: moves some of its slots to a new part.
     fn split(&mut self) {
         let new = self.parts.len();
         let old = new - (new + 1).next_power_of_two() / 2;
@@ -80,7 +80,7 @@ impl Hashed {
     fn part(&self, hash: u32) -> usize {
         let all = self.parts.len().next_power_of_two();
         let part = (hash >> (u32::BITS - PART_BITS)) as usize & (all - 1);
-        // Otherwise it is not split off yet.
+        // This part has not been split off yet.
         if part < self.parts.len() { part } else { part - all / 2 }
     }
 }
@@ -96,10 +96,10 @@ const EMPTY: Bucket = Bucket {
     slot: u32::MAX,
 };
 
-/// A hash table with linear probing. The low bits of a hash say at which bucket a search begins.
+/// A hash table with linear probing. A search starts at the bucket given by the low bits of the hash.
 #[derive(Debug)]
 struct Part {
-    /// A power of two, a quarter of them empty.
+    /// Their number is a power of two; a quarter of them are empty.
     buckets: Box<[Bucket]>,
     used: usize,
 }
@@ -118,7 +118,7 @@ impl Part {
         }
     }
 
-    /// The bucket of a slot with this hash for which `is_it` says so.
+    /// The bucket of the slot with this hash for which `is_it` returns true.
     #[inline]
     fn find(&self, hash: u32, is_it: impl Fn(u32) -> bool) -> Option<usize> {
         let last = self.buckets.len() - 1;
@@ -155,7 +155,7 @@ impl Part {
         self.used += 1;
     }
 
-    /// Empties a bucket, and moves those behind it nearer to where their searches begin.
+    /// Empties a bucket, and moves later buckets nearer to the starts of their searches.
     fn remove(&mut self, at: usize) {
         let last = self.buckets.len() - 1;
         let (mut hole, mut at) = (at, at);
@@ -180,20 +180,19 @@ impl Part {
     }
 }
 
-/// The upper half of a hash.
 #[inline]
 fn upper(hash: u64) -> u32 {
     (hash >> 32) as u32
 }
 
-/// Whether keys are equal. They have few words: a call of a comparing function would take longer.
+/// True if keys are equal. Keys have few words, so calling a compare function would take longer.
 #[inline]
 pub(super) fn same(a: &[u64], b: &[u64]) -> bool {
     a.iter().zip(b).all(|(a, b)| a == b)
 }
 
-/// A fast hash of words: both halves of a product, so that each bit depends on all bits of the key. Keys come from the
-/// controller, not from packets.
+/// A fast hash of words. It combines both halves of a product, so each bit depends on all bits of the key. It need not
+/// resist attacks: keys come from the controller, not from packets.
 #[inline]
 pub(super) fn hash(key: &[u64]) -> u64 {
     key.iter().fold(0, |hash: u64, &word| {

@@ -7,7 +7,7 @@ use super::ops::{HeaderOp, Op};
 use super::state::State;
 use super::wire::header_bytes;
 
-/// Operations on whole headers and stacks.
+/// Executes an operation on whole headers or stacks.
 pub(crate) fn execute(code: &Code, state: &mut State, op: &Op) {
     match op {
         Op::Header { what, header } => header_op(code, state, *what, *header),
@@ -87,7 +87,7 @@ fn header_op(code: &Code, state: &mut State, what: HeaderOp, header: u32) {
     }
 }
 
-/// A valid member of a union makes the others invalid.
+/// Makes a member of a union valid, and all other members invalid.
 pub(crate) fn mark_valid(layout: &Layout, state: &mut State, header: u32) {
     let header = &layout.headers[header as usize];
     state.words[header.valid as usize] = 1;
@@ -112,7 +112,7 @@ fn copy_union(code: &Code, state: &mut State, to: u32, from: u32) {
         &code.layout.unions[to as usize].headers,
         &code.layout.unions[from as usize].headers,
     );
-    // The valid member last, so that the others do not invalidate it again.
+    // The valid member comes last, so the other members do not make it invalid again.
     let pairs = to.iter().zip(from).map(|(&to, &from)| (to, from));
     let valid = |&(_, from): &(u32, u32)| state.words[code.layout.headers[from as usize].valid as usize] != 0;
     let (valid, invalid): (Vec<_>, Vec<_>) = pairs.partition(valid);
@@ -121,7 +121,7 @@ fn copy_union(code: &Code, state: &mut State, to: u32, from: u32) {
     }
 }
 
-/// `push_front` (forward) and `pop_front` of P4_16: elements move by n, those that come in are invalid.
+/// `push_front` (forward) and `pop_front` of P4_16: elements move by n, new elements are invalid.
 fn shift(code: &Code, state: &mut State, next: u32, rows: &[&[u32]], n: u64, forward: bool) {
     let size = rows.len();
     let n = usize::try_from(n).unwrap_or(size).min(size);
@@ -132,7 +132,7 @@ fn shift(code: &Code, state: &mut State, next: u32, rows: &[&[u32]], n: u64, for
         used.saturating_sub(n)
     } as u64;
     for step in 0..size {
-        // Away from where the elements go, so that none is overwritten before it moved.
+        // Starts at the end to which elements move, so none is overwritten before it has moved.
         let to = if forward { size - 1 - step } else { step };
         let from = if forward {
             to.checked_sub(n)

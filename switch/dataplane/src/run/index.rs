@@ -1,4 +1,4 @@
-//! What finds the entry of a key, by the kinds of the key's fields.
+//! Finds the entry of a key; the method depends on the match kinds of the key's fields.
 
 use super::hashed::Hashed;
 use super::key::{KeySpec, PackedKey};
@@ -10,18 +10,18 @@ use crate::values::MatchKind;
 
 #[derive(Debug)]
 pub(crate) enum Index {
-    /// No key: nothing ever matches.
+    /// No key: no entry ever matches.
     Nothing,
     Exact(Hashed),
-    /// One prefix and nothing beside it.
+    /// One prefix and no other field.
     Trie(Box<Trie>),
-    /// A prefix beside exact fields.
+    /// A prefix and exact fields.
     Lengths(Lengths),
     Ternary(Ternary),
 }
 
 impl Index {
-    /// `scanned`: entries have priorities, whatever the kinds of the fields.
+    /// `scanned`: entries have priorities, regardless of the match kinds.
     pub fn new(specs: &[KeySpec], scanned: bool) -> Index {
         let needs_priority =
             |spec: &KeySpec| matches!(spec.kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional);
@@ -40,14 +40,14 @@ impl Index {
         }
     }
 
-    /// Sets memory aside for so many entries more, where what finds them would have to be moved to grow.
+    /// Reserves memory for `entries` more entries, in indices that would otherwise have to move.
     pub fn reserve(&mut self, entries: usize) {
         if let Index::Trie(trie) = self {
             trie.reserve(entries);
         }
     }
 
-    /// The slot of the entry that a key matches. The key is used up.
+    /// Slot of the entry that matches a key. The key is overwritten.
     #[inline]
     pub fn find(&self, rows: &Rows, key: &mut Vec<u64>) -> Option<u32> {
         match self {
@@ -76,7 +76,7 @@ impl Index {
         }
     }
 
-    /// The slot of the entry with exactly this key (and priority).
+    /// Slot of the entry with exactly this key (and priority).
     pub fn position(&self, rows: &Rows, key: &PackedKey, priority: i32) -> Option<u32> {
         match self {
             Index::Nothing => None,
@@ -87,7 +87,7 @@ impl Index {
         }
     }
 
-    /// Adds a slot whose row is there already.
+    /// Adds a slot. Its row exists already.
     pub fn link(&mut self, rows: &Rows, slot: u32, key: &PackedKey, priority: i32) {
         match self {
             Index::Nothing => {}
@@ -98,8 +98,8 @@ impl Index {
         }
     }
 
-    /// Removes a slot whose row is still there. `prefix`: length of its prefix, if it has one; `left`: entries of the
-    /// table without it.
+    /// Removes a slot. Its row still exists. `prefix`: length of its prefix, if it has one; `left`: number of remaining
+    /// entries.
     pub fn unlink(&mut self, rows: &Rows, slot: u32, prefix: u32, priority: i32, left: usize) {
         match self {
             Index::Nothing => {}

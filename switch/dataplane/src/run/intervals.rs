@@ -1,26 +1,27 @@
-//! Prefixes of one word as intervals: a search among their ends finds the longest prefix, however many lengths there are.
+//! Prefixes of one word as intervals. A binary search among their ends finds the longest prefix, for any number of
+//! lengths.
 
 /// No prefix matches.
 const NONE: u32 = u32::MAX;
 
-/// Where the longest prefix changes.
+/// Intervals that share a longest prefix.
 #[derive(Debug)]
 pub(crate) struct Intervals {
-    /// First value of each interval, in ascending order; the first is 0.
+    /// First value of each interval, ascending; the first one is 0.
     starts: Vec<u64>,
-    /// The slot of the longest prefix in each interval.
+    /// Slot of the longest prefix in each interval.
     slots: Vec<u32>,
 }
 
 impl Intervals {
-    /// From prefixes of a field of at most 64 bits: value, length and slot.
+    /// Makes intervals from prefixes of a field of at most 64 bits: value, length and slot of each.
     pub fn new(width: u32, mut prefixes: Vec<(u64, u32, u32)>) -> Intervals {
         prefixes.sort_unstable();
         let mut intervals = Intervals {
             starts: vec![0],
             slots: vec![NONE],
         };
-        // The prefixes that the current value is in, the longest last: the value behind each, and its slot.
+        // Prefixes that contain the current value, the longest last: the first value after each, and its slot.
         let mut open: Vec<(u128, u32)> = Vec::new();
         for (value, length, slot) in prefixes {
             intervals.close(&mut open, u128::from(value));
@@ -31,7 +32,7 @@ impl Intervals {
         intervals
     }
 
-    /// Ends the prefixes that end at or before a value.
+    /// Closes the prefixes that end at or before a value.
     fn close(&mut self, open: &mut Vec<(u128, u32)>, value: u128) {
         while let Some(&(end, _)) = open.last().filter(|(end, _)| *end <= value) {
             open.pop();
@@ -51,7 +52,7 @@ impl Intervals {
         self.slots.push(slot);
     }
 
-    /// The slot of the longest prefix of a value.
+    /// Slot of the longest prefix of a value.
     #[inline]
     pub fn find(&self, value: u64) -> Option<u32> {
         let at = self.starts.partition_point(|&start| start <= value);
@@ -67,7 +68,7 @@ mod tests {
 
     #[test]
     fn an_inner_prefix_interrupts_the_outer_one() {
-        // 0x40/2 with 0x50/4 in it, and 0x80/1 directly behind.
+        // 0x40/2 contains 0x50/4; 0x80/1 follows directly.
         let intervals = Intervals::new(8, vec![(0x40, 2, 1), (0x50, 4, 2), (0x80, 1, 3)]);
         let found = [0, 0x3f, 0x40, 0x4f, 0x50, 0x5f, 0x60, 0x7f, 0x80, 0xff].map(|value| intervals.find(value));
         let (none, outer, inner, last) = (None, Some(1), Some(2), Some(3));

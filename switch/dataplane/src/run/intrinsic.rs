@@ -1,10 +1,11 @@
-//! What a Tofino puts in front of a frame, before ingress and before egress. Widths and order are those of the public headers
-//! (p4c's tofino1_base.p4 and tofino2_base.p4).
+//! The metadata that a Tofino puts in front of a frame, before ingress and before egress. Widths and order are those of
+//! the public headers (p4c's tofino1_base.p4 and tofino2_base.p4).
 
 use crate::bits::{Writer, mask};
 use crate::ids::{Nanos, Port};
 
-/// A value that no field has: the program has written nothing. Bit 63 is beyond the width of every field that asks.
+/// A value that no field can have: the program has not written the field. Bit 63 is beyond the width of all fields that
+/// use this mark.
 pub(crate) const UNWRITTEN: u64 = 1 << 63;
 
 /// `ingress_intrinsic_metadata_t`, in bytes.
@@ -19,12 +20,12 @@ pub(crate) enum Chip {
 }
 
 impl Chip {
-    /// Bytes in front of a frame at ingress.
+    /// Bytes of metadata in front of a frame at ingress.
     pub fn ingress_bytes(self) -> usize {
         INTRINSIC_BYTES + self.port_metadata_bytes()
     }
 
-    /// Bytes between the ingress metadata and the frame: metadata of the port, or the data of a resubmission.
+    /// Bytes between the ingress metadata and the frame: port metadata, or the data of a resubmission.
     fn port_metadata_bytes(self) -> usize {
         match self {
             Chip::Tofino1 => 8,
@@ -32,7 +33,7 @@ impl Chip {
         }
     }
 
-    /// Ports whose frames come back at ingress: one in each of the four pipes.
+    /// True for ports whose frames come back at ingress: one port in each of the four pipes.
     pub fn recirculates(self, port: Port) -> bool {
         let in_pipe = match self {
             Chip::Tofino1 => 68,
@@ -41,7 +42,7 @@ impl Chip {
         port < 512 && port & 0x7f == in_pipe
     }
 
-    /// Bits of a duration or an instant in the egress metadata.
+    /// Width in bits of times in the egress metadata.
     fn time_bits(self) -> u32 {
         match self {
             Chip::Tofino1 => 18,
@@ -49,7 +50,7 @@ impl Chip {
         }
     }
 
-    /// Writes what stands in front of a frame at ingress; `resubmitted`: the data of a resubmission.
+    /// Writes the metadata in front of a frame at ingress; `resubmitted`: the data of a resubmission.
     pub fn write_ingress(self, now: Nanos, port: Port, resubmitted: Option<&[u8]>, out: &mut Vec<u8>) {
         let flag = u64::from(resubmitted.is_some()) << 15;
         let mut writer = Writer::new(out);
@@ -61,7 +62,7 @@ impl Chip {
         out.resize(end, 0);
     }
 
-    /// Writes what stands in front of a frame at egress.
+    /// Writes the metadata in front of a frame at egress.
     pub fn write_egress(self, egress: &EgressMetadata, out: &mut Vec<u8>) {
         let time = mask(self.time_bits());
         let length = |packets: u32| u64::from(packets).min(mask(19));
@@ -92,7 +93,7 @@ impl Chip {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EgressMetadata {
     pub port: Port,
-    /// Packets in the queue; the chip counts cells of 80 bytes (Tofino 1) or 176 (Tofino 2).
+    /// Packets in the queue; the chip counts cells of 80 bytes (Tofino 1) or 176 bytes (Tofino 2).
     pub enq_qdepth: u32,
     pub deq_qdepth: u32,
     pub enq_ns: Nanos,
@@ -101,7 +102,7 @@ pub(crate) struct EgressMetadata {
     pub rid_first: bool,
     pub qid: u8,
     pub cos: u8,
-    /// Of the frame, without this metadata.
+    /// Bytes of the frame without this metadata.
     pub bytes: u32,
 }
 

@@ -3,7 +3,7 @@
 use crate::bits::{cut, from_bytes, words};
 use crate::values::{MatchKey, MatchKind};
 
-/// A key field, and where its value comes from.
+/// A key field, and the place of its value.
 #[derive(Clone, Debug)]
 pub(crate) struct KeySpec {
     pub name: String,
@@ -11,14 +11,13 @@ pub(crate) struct KeySpec {
     pub width: u32,
     /// First word of the value in the PHV.
     pub slot: u32,
-    /// Mask that the program puts on the value.
+    /// Mask that the program applies to the value.
     pub mask: Option<Vec<u64>>,
 }
 
-/// A key in words.
 pub(crate) struct PackedKey {
     pub value: Vec<u64>,
-    /// Mask, or upper bound of a range; all ones for an exact field.
+    /// Mask, or upper bound of a range; all ones in an exact field.
     pub mask: Vec<u64>,
     pub prefix: u32,
 }
@@ -44,7 +43,7 @@ pub(crate) fn pack_field(spec: &KeySpec, field: &MatchKey) -> Result<(Vec<u64>, 
         }
         (MatchKind::Optional, MatchKey::Optional(Some(value))) => (fit(value)?, ones()),
         (MatchKind::Optional, MatchKey::Optional(None)) => (vec![0; words(width)], vec![0; words(width)]),
-        // BMv2 JSON knows no optional fields: entries of the program come as ternary ones.
+        // BMv2 JSON has no optional fields: entries of the program come as ternary.
         (MatchKind::Optional, MatchKey::Ternary(value, mask)) => {
             let mask = fit(mask)?;
             (and(fit(value)?, &mask), mask)
@@ -67,7 +66,7 @@ fn and(mut value: Vec<u64>, mask: &[u64]) -> Vec<u64> {
     value
 }
 
-/// The first `length` bits of a field of `width` bits.
+/// A mask of the first `length` bits of a field of `width` bits.
 fn ones_from(width: u32, length: u32) -> Vec<u64> {
     let mut mask = vec![u64::MAX; words(width)];
     cut(width, &mut mask);

@@ -1,15 +1,15 @@
-//! Where each header field lives: headers, stacks and unions mapped to words of the packet header vector (PHV).
+//! The places of header fields: headers, stacks and unions in words of the packet header vector (PHV).
 //!
-//! A header is a block of words: validity, then its fields in order. A field of up to 64 bits has one word, a wider
-//! one as many as it needs, least significant first. A variable-length field has its current length in bits in
-//! front. A stack has one word more, the number of elements extracted or pushed.
+//! A header is a block of words: its validity, then its fields in order. A field of up to 64 bits has one word. A wider
+//! field has as many as it needs, least significant first. A variable-length field begins with its current length in
+//! bits. A stack has one extra word, the number of extracted or pushed elements.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::bits::words;
 
-/// Registers that the switch keeps beside the headers of a packet; the first words of every PHV.
+/// Registers of the switch for each packet; the first words of every PHV.
 pub(crate) mod register {
     /// Session of the last clone or mirror call, with `REQUESTED` set.
     pub const CLONE: u32 = 0;
@@ -22,11 +22,11 @@ pub(crate) mod register {
     /// Tofino: `egress_rid`, and `REPLICA_FIRST` for the first copy of a group.
     pub const REPLICA: u32 = 3;
     pub const DIGEST: u32 = 4;
-    /// Length on arrival, adjusted by every header added or removed.
+    /// Length on arrival, updated for every added or removed header.
     pub const LENGTH: u32 = 5;
-    /// Length on arrival, which counters and meters charge.
+    /// Length on arrival; counters and meters use it.
     pub const ARRIVED: u32 = 6;
-    /// Bytes of the deparsed frame to keep.
+    /// Number of bytes of the deparsed frame to keep.
     pub const TRUNCATE: u32 = 7;
     pub const EXIT: u32 = 8;
     pub const COUNT: u32 = 9;
@@ -40,11 +40,11 @@ pub(crate) struct Field {
     pub header: u32,
     /// First word of the value.
     pub slot: u32,
-    /// Width in bits; of a variable-length field the maximum.
+    /// Width in bits; the maximum for a variable-length field.
     pub width: u32,
     pub signed: bool,
     pub saturating: bool,
-    /// The word with the current length in bits, if the length varies.
+    /// Word with the current length in bits, if the length varies.
     pub length: Option<u32>,
 }
 
@@ -65,9 +65,9 @@ pub(crate) struct Header {
     /// Index of its header type.
     pub kind: u32,
     pub metadata: bool,
-    /// The validity word; the fields follow.
+    /// Validity word; the fields follow it.
     pub valid: u32,
-    /// Words of the block, validity included.
+    /// Number of words of the block, with the validity.
     pub len: u32,
     /// Index of its first field in `Layout::fields`.
     pub first_field: u32,
@@ -98,7 +98,7 @@ impl Header {
 pub(crate) struct HeaderType {
     pub name: String,
     pub fields: Vec<FieldType>,
-    /// Maximum bytes of a header with a variable-length field; 0 when the program gives none.
+    /// Maximum bytes of a header with a variable-length field; 0 if the program gives none.
     pub max_bytes: u32,
 }
 
@@ -111,16 +111,15 @@ pub(crate) struct FieldType {
     pub saturating: bool,
 }
 
-/// A stack of headers.
 #[derive(Clone, Debug)]
 pub(crate) struct Stack {
     pub kind: u32,
     pub headers: Vec<u32>,
-    /// The word that counts its elements.
+    /// Word with the number of its elements.
     pub next: u32,
 }
 
-/// A header union: its headers, in order.
+/// A header union: its headers in order.
 #[derive(Clone, Debug)]
 pub(crate) struct Union {
     pub kind: String,
@@ -144,7 +143,7 @@ pub(crate) struct Layout {
     pub union_stacks: Vec<UnionStack>,
     /// Names of the members of each union type.
     pub union_members: HashMap<String, Vec<(String, u32)>>,
-    /// Words of a PHV.
+    /// Number of words in a PHV.
     pub words: usize,
     pub header_names: HashMap<String, u32>,
     pub stack_names: HashMap<String, u32>,
@@ -155,20 +154,20 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// A field by `header.field`, aliases first.
+    /// Finds a field by `header.field`; aliases come first.
     pub fn find(&self, name: &str) -> Option<u32> {
         if let Some(&field) = self.aliases.get(name) {
             return Some(field);
         }
-        // Header names may contain dots, and so may field names (`scalars`, `userMetadata.user`).
+        // Header names and field names may contain dots (`scalars`, `userMetadata.user`).
         name.match_indices('.').find_map(|(dot, _)| {
             let header = *self.header_names.get(&name[..dot])?;
             self.field_names.get(&(header, name[dot + 1..].to_string())).copied()
         })
     }
 
-    /// A field's name, with its header's. What the compilers keep in `scalars` (metadata, variables) has a whole name of its
-    /// own; user metadata is `meta`, as in keys of tables.
+    /// Name of a field with its header. Fields in `scalars` (metadata, variables) have a full name of their own; user
+    /// metadata has the prefix `meta`, as in table keys.
     pub fn field_name(&self, field: u32) -> String {
         let field = &self.fields[field as usize];
         match self.headers[field.header as usize].name.as_str() {
@@ -180,14 +179,14 @@ impl Layout {
         }
     }
 
-    /// A field under any of the names that programmers use for it.
+    /// Finds a field by any name that programmers use for it.
     pub fn find_p4(&self, name: &str) -> Option<u32> {
         let name = name.strip_prefix("hdr.").unwrap_or(name);
         self.find(name).or_else(|| self.find_user(name.strip_prefix("meta.")?))
     }
 
-    /// User metadata: the field `<struct>.a.b` of the header `scalars`, where the struct's name is up to the compiler
-    /// (`userMetadata`, or the P4 type), or `<struct>._a_b7` where p4c has flattened nested structs.
+    /// Finds user metadata: the field `<struct>.a.b` of the header `scalars`, or `<struct>._a_b7` if p4c has flattened
+    /// nested structs. The compiler chooses the name of the struct (`userMetadata`, or the P4 type).
     fn find_user(&self, name: &str) -> Option<u32> {
         let flat = format!("_{}", name.replace('.', "_"));
         let scalars = self.headers.iter().find(|header| header.name == "scalars")?;
@@ -203,7 +202,7 @@ impl Layout {
     }
 }
 
-/// What a field reference means.
+/// The place that a field reference names.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Place {
     Field(u32),

@@ -13,13 +13,13 @@ use super::state::State;
 use super::table::{TableProgram, TableState};
 use crate::bits::mask;
 
-/// Backward jumps that one run may take, so that a loop without end ends.
+/// Most backward jumps in one run, so that endless loops end.
 pub(crate) const MAX_LOOPS: u32 = 1 << 16;
 
-/// Messages of `log_msg` kept until someone reads them.
+/// Most messages of `log_msg` that are kept until they are read.
 const MAX_LOG: usize = 1024;
 
-/// Runs from an address to `End`, or to `Exit`: compiled code where there is some.
+/// Runs code from an address to `End` or `Exit`: as machine code, if it was compiled.
 #[inline]
 pub(crate) fn run<O: Observer>(code: &Code, state: &mut State, start: Address, seen: &mut O) {
     match code.native.as_ref().and_then(|native| native.entry(start)) {
@@ -80,20 +80,20 @@ fn interpret<O: Observer>(code: &Code, state: &mut State, start: Address, seen: 
     }
 }
 
-/// What a table says about a packet.
+/// Result of a table lookup.
 #[derive(Clone, Copy)]
 pub(crate) enum Following {
-    /// An action, and its position among the table's. Its parameters are in their place.
+    /// An action, and its position in the table. Its parameters have been stored.
     Action { action: u32, choice: u32 },
     /// A member of the table's action profile.
     Member(u32),
-    /// A group of it.
+    /// A group of the table's action profile.
     Group(u32),
-    /// Nothing matched, and there is no default action.
+    /// No entry matched, and there is no default action.
     Nothing,
 }
 
-/// Looks the packet up in a table and runs the action; returns where to go on.
+/// Looks up the packet in a table and runs the action; returns the address to continue at.
 pub(crate) fn apply<O: Observer>(code: &Code, state: &mut State, index: u32, seen: &mut O) -> Address {
     let table = &code.tables[index as usize];
     let (slot, following) = look_up(code, state, index);
@@ -114,8 +114,8 @@ pub(crate) fn apply<O: Observer>(code: &Code, state: &mut State, index: u32, see
     }
 }
 
-/// Looks the packet up in a table: the slot of the entry that matched, and what it or the default says. Counts, and charges
-/// the meter.
+/// Looks up the packet in a table. Returns the slot of the matching entry, and the result of this entry or of the
+/// default action. Updates the counter and the meter.
 #[inline(always)]
 pub(crate) fn look_up(code: &Code, state: &mut State, index: u32) -> (Option<u32>, Following) {
     let entries = &mut state.tables[index as usize].entries;
@@ -124,7 +124,7 @@ pub(crate) fn look_up(code: &Code, state: &mut State, index: u32) -> (Option<u32
     (slot, follow(code, state, index, slot))
 }
 
-/// The same in a table whose key is one word, which is given.
+/// As above, for a table whose key is one word, with this key.
 #[inline(always)]
 pub(crate) fn look_up_word(code: &Code, state: &mut State, index: u32, key: u64) -> (Option<u32>, Following) {
     let entries = &mut state.tables[index as usize].entries;
@@ -166,7 +166,7 @@ fn follow(code: &Code, state: &mut State, index: u32, slot: Option<u32>) -> Foll
                 missed.packets = missed.packets.wrapping_add(1);
                 missed.bytes = missed.bytes.wrapping_add(length);
             }
-            // Without rates the field keeps its value, as on BMv2.
+            // Without rates, the field keeps its value, as in BMv2.
             if let (Some(meter), true) = (table.meter, default_meter.is_some()) {
                 let colour = meter.kind.execute(default_meter, length, state.now);
                 state.words[meter.target as usize] = colour & meter.keep;
@@ -189,7 +189,7 @@ fn follow(code: &Code, state: &mut State, index: u32, slot: Option<u32>) -> Foll
     }
 }
 
-/// Puts the parameters of an action in their place. Mostly they are few: no loop, and no call of a copying function.
+/// Stores the parameters of an action. They are usually few, so it uses no loop and calls no copy function.
 #[inline]
 fn put_params(places: &mut [u64], params: &Params) {
     match params {
@@ -200,7 +200,7 @@ fn put_params(places: &mut [u64], params: &Params) {
     }
 }
 
-/// Runs the action behind a member or a group; an empty group has none.
+/// Runs the action of a member or a group; an empty group has no action.
 fn apply_indirect<O: Observer>(
     code: &Code,
     state: &mut State,
@@ -247,7 +247,7 @@ fn apply_indirect<O: Observer>(
         .map_or(table.otherwise, |(_, next)| *next)
 }
 
-/// One operation that neither jumps nor ends.
+/// Executes one operation that neither jumps nor ends.
 #[inline(never)]
 pub(crate) fn single(code: &Code, state: &mut State, op: &Op) {
     step(code, state, op);
@@ -337,7 +337,7 @@ fn get(words: &[u64], index: Word) -> u64 {
     words[index as usize]
 }
 
-/// Operations that a packet seldom meets, kept out of the hot loop.
+/// Rare operations, kept out of the hot loop.
 #[inline(never)]
 fn rare(code: &Code, state: &mut State, op: &Op) {
     let word = |index: Word| state.words[index as usize];
@@ -384,13 +384,13 @@ fn rare(code: &Code, state: &mut State, op: &Op) {
         } => {
             let hash = compute(code, *calculation, state);
             let word = |index: Word| state.words[index as usize];
-            // BMv2 takes a size of 0 as 1.
+            // BMv2 treats a size of 0 as 1.
             let value = (hash % word(*size).max(1)).wrapping_add(word(*base)) & word(*m);
             state.words[*d as usize] = value;
         }
         Op::Random { low, high, d, m } => {
             let (low, high, keep) = (word(*low), word(*high), word(*m));
-            // BMv2 leaves the destination alone when the interval is empty.
+            // BMv2 leaves the destination unchanged if the interval is empty.
             if low <= high {
                 state.words[*d as usize] = state.random.between(low, high) & keep;
             }
@@ -457,8 +457,8 @@ fn store_field(code: &Code, state: &mut State, field: u32, value: &Int) {
     }
 }
 
-/// Computes one of the program's calculations on the packet at work. Never inlined: the interpreter's loop would lose
-/// registers to it.
+/// Computes a calculation of the program on the packet. Never inlined: it would take registers from the interpreter's
+/// loop.
 #[inline(never)]
 pub(crate) fn compute(code: &Code, index: u32, state: &mut State) -> u64 {
     if let Some(checksum) = call::checksum(code, state, index) {
@@ -468,7 +468,7 @@ pub(crate) fn compute(code: &Code, index: u32, state: &mut State) -> u64 {
     state.algorithms[index as usize].compute(&state.scratch)
 }
 
-/// Fills the `{}` of the format one after the other, like BMv2's `log_msg`.
+/// Replaces each `{}` of the format in order, as BMv2's `log_msg` does.
 fn log(code: &Code, state: &mut State, message: &LogMessage) {
     if state.log.len() >= MAX_LOG {
         return;

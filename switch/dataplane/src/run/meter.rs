@@ -1,18 +1,19 @@
-//! Three-colour meters, colour-blind: of two rates (RFC 2698: red above the peak rate, yellow above the committed rate), or of one
-//! rate and two bursts (RFC 2697: yellow beyond the committed burst, red beyond the excess burst).
+//! Three-colour, colour-blind meters. With two rates (RFC 2698), packets above the peak rate are red, above the
+//! committed rate yellow. With one rate and two bursts (RFC 2697), packets beyond the excess burst are red, beyond the
+//! committed burst yellow.
 
 use crate::ids::Nanos;
 use crate::values::{Count, MeterConfig};
 
 const NANOS_PER_SECOND: u128 = 1_000_000_000;
 
-/// A token bucket that never drifts: what is less than a token is carried over.
+/// A token bucket that never drifts: fractions of a token are carried over.
 #[derive(Clone, Debug)]
 struct Bucket {
     rate: u64,
     burst: u64,
     tokens: u64,
-    /// Part of the next token, in 1/10^9.
+    /// Fraction of the next token, in 1/10^9.
     fraction: u64,
 }
 
@@ -26,7 +27,7 @@ impl Bucket {
         }
     }
 
-    /// Adds what has come since. Returns the tokens for which there was no room.
+    /// Adds the tokens of `elapsed`. Returns the tokens that did not fit.
     fn fill(&mut self, elapsed: Nanos) -> u64 {
         let gained = u128::from(self.rate) * u128::from(elapsed) + u128::from(self.fraction);
         let tokens = u128::from(self.tokens) + gained / NANOS_PER_SECOND;
@@ -47,7 +48,7 @@ impl Bucket {
     }
 }
 
-/// Rates and bursts: what a packet may take of them.
+/// Buckets from which packets take tokens.
 #[derive(Clone, Debug)]
 struct Rates {
     committed: Bucket,
@@ -55,12 +56,12 @@ struct Rates {
     last: Option<Nanos>,
 }
 
-/// The bucket besides the committed one.
+/// The bucket next to the committed one.
 #[derive(Clone, Debug)]
 enum Second {
-    /// RFC 2698: it has a rate of its own, and all but red packets take from it.
+    /// RFC 2698: it has its own rate, and all packets except red ones take from it.
     Peak(Bucket),
-    /// RFC 2697: it gets what the committed one has no room for, and yellow packets take from it.
+    /// RFC 2697: it gets the overflow of the committed bucket, and yellow packets take from it.
     Excess(Bucket),
 }
 
@@ -123,11 +124,11 @@ impl Rates {
     }
 }
 
-/// A meter, and what it has marked. Without rates all packets are green.
+/// A meter, and its counts by colour. Without rates all packets are green.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Meter {
     rates: Option<Rates>,
-    /// By colour: green, yellow, red.
+    /// Counts of green, yellow and red packets.
     pub counts: [Count; 3],
 }
 
@@ -136,12 +137,12 @@ impl Meter {
         self.rates.as_ref().map(Rates::config)
     }
 
-    /// Sets the rates, with full buckets; the counts stay.
+    /// Sets the rates with full buckets; the counts stay.
     pub fn configure(&mut self, config: Option<MeterConfig>) {
         self.rates = config.map(Rates::new);
     }
 
-    /// The colour of a packet of this length that costs so many tokens.
+    /// Colours a packet of this length that costs `cost` tokens.
     pub fn execute(&mut self, cost: u64, length: u64, now: Nanos) -> Colour {
         let colour = self
             .rates
@@ -168,17 +169,17 @@ pub(crate) struct MeterArray {
     pub cells: Vec<Option<Box<Meter>>>,
 }
 
-/// What a meter charges for a packet, and how it tells the colour.
+/// The cost of a packet, and the numbers of colours.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MeterKind {
-    /// By the packet's bytes, or 1.
+    /// True if a packet costs its bytes, false if it costs 1.
     pub by_bytes: bool,
-    /// The numbers of green, yellow and red.
+    /// Numbers of green, yellow and red.
     pub colours: [u64; 3],
 }
 
 impl MeterKind {
-    /// The number of a packet's colour. A cell that nobody has used yet is made.
+    /// The number of a packet's colour. Creates the cell on its first use.
     pub fn execute(&self, cell: &mut Option<Box<Meter>>, length: u64, now: Nanos) -> u64 {
         let cost = if self.by_bytes { length } else { 1 };
         let colour = cell.get_or_insert_default().execute(cost, length, now);
@@ -195,7 +196,7 @@ impl MeterArray {
         }
     }
 
-    /// All buckets are full again, and nothing is counted.
+    /// Fills all buckets and resets all counts.
     pub fn restart(&mut self) {
         for meter in self.cells.iter_mut().flatten() {
             let config = meter.config();
@@ -204,7 +205,7 @@ impl MeterArray {
         }
     }
 
-    /// The number of a packet's colour; `None` if there is no such cell.
+    /// The number of a packet's colour; `None` if the cell does not exist.
     pub fn execute(&mut self, cell: u64, length: u64, now: Nanos) -> Option<u64> {
         let meter = self.cells.get_mut(usize::try_from(cell).ok()?)?;
         Some(self.kind.execute(meter, length, now))
@@ -251,7 +252,7 @@ mod tests {
         });
         let burst: Vec<Colour> = (0..6).map(|_| meter.execute(1, 100, 0)).collect();
         assert_eq!(burst, [Green, Green, Yellow, Yellow, Yellow, Red]);
-        // 3 ms bring three tokens: two fill the committed bucket, one is left for the other.
+        // 3 ms bring three tokens: two fill the committed bucket, one goes to the excess bucket.
         let later: Vec<Colour> = (0..4).map(|_| meter.execute(1, 100, 3_000_000)).collect();
         assert_eq!(later, [Green, Green, Yellow, Red]);
         assert_eq!(meter.config().map(|config| config.eburst), Some(3));

@@ -1,8 +1,8 @@
-//! The flat operations that actions, conditions and parser assignments are lowered to.
+//! The flat operations of actions, conditions and parser assignments.
 //!
 //! Every operand is an index into one array of 64-bit words: the packet's PHV, then the parameters of the running
-//! action, then constants and intermediate results. A value of up to 64 bits is one word. `m` names a word to AND the
-//! result with: a field's width, often joined with the mask that the P4 compiler wrote.
+//! action, then constants and intermediate results. A value of up to 64 bits is one word. `m` is a word that is ANDed
+//! with the result: the mask of a field's width, often combined with a mask of the P4 compiler.
 
 use super::expr::{Bool, Data, HeaderExpr, UnionExpr};
 
@@ -26,9 +26,9 @@ pub(crate) enum Op {
     Not { d: Word, a: Word, m: Word },
     /// d = (a << b) & m; 0 for b >= 64.
     Shl { d: Word, a: Word, b: Word, m: Word },
-    /// Unsigned a.
+    /// a is unsigned.
     Shr { d: Word, a: Word, b: Word, m: Word },
-    /// Signed a.
+    /// a is signed.
     Sar { d: Word, a: Word, b: Word, m: Word },
     Div { d: Word, a: Word, b: Word, m: Word },
     Rem { d: Word, a: Word, b: Word, m: Word },
@@ -59,7 +59,7 @@ pub(crate) enum Op {
     /// d = the exact value modulo 2^64
     Evaluate { d: Word, expr: Box<Data> },
     EvaluateBool { d: Word, expr: Box<Bool> },
-    /// Stores into a place that one word operation cannot write.
+    /// Stores into a place that no one-word operation can write.
     Assign(Box<Assignment>),
     /// d = the cell, or `missing` if there is no such cell
     RegisterRead { d: Word, register: u32, cell: Word, m: Word, missing: Word },
@@ -67,14 +67,14 @@ pub(crate) enum Op {
     Count { counter: u32, cell: Word },
     /// d = colour: 0 green, 1 yellow, 2 red
     Meter { meter: u32, cell: Word, d: Word, m: Word },
-    /// d = what a low-pass filter or random early detection makes of the sample a
+    /// d = the result of a low-pass filter or of random early detection for the sample a
     Filter { filter: u32, cell: Word, a: Word, d: Word, m: Word },
     /// d = (base + hash % size) & m
     Hash { calculation: u32, base: Word, size: Word, d: Word, m: Word },
     /// d = a random number from low to high, both included
     Random { low: Word, high: Word, d: Word, m: Word },
     Header { what: HeaderOp, header: u32 },
-    /// The same for header `list[i]`.
+    /// As `Header`, for header `list[i]`.
     HeaderAt { what: HeaderOp, list: u32, i: Word },
     CopyHeader { to: u32, from: u32 },
     /// Copies between headers known only at run time.
@@ -93,20 +93,20 @@ pub(crate) enum Op {
     JumpUnlessEqual { a: Word, b: Word, to: Address },
     JumpUnlessLess { a: Word, b: Word, to: Address },
     JumpUnlessLessOrEqual { a: Word, b: Word, to: Address },
-    /// Runs an action's code and comes back.
+    /// Runs the code of an action, and continues after it.
     Call { to: Address },
-    /// Matches the packet against a table, runs the action, and goes on where the table says.
+    /// Looks up the packet in a table, runs the action, and continues where the table says.
     Apply { table: u32 },
     /// Counts a failed assertion if a is 0.
     Assert { a: Word },
     Log(Box<LogMessage>),
-    /// P4 `exit`: no later operation, table or condition of this pipeline.
+    /// P4 `exit`: skips all later operations, tables and conditions of this pipeline.
     Exit,
     End,
 }
 
 impl Op {
-    /// Where a jump goes.
+    /// Target of a jump.
     pub fn target(&self) -> Option<Address> {
         match self {
             Op::Jump { to }
@@ -134,27 +134,27 @@ impl Op {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HeaderOp {
-    /// Make valid; a header that was not is zeroed.
+    /// Makes a header valid; if it was invalid, its fields become 0.
     Add,
     Remove,
-    /// Make valid, nothing else.
+    /// Makes a header valid and changes nothing else.
     MarkValid,
 }
 
-/// An assignment done by exact evaluation.
+/// An assignment by exact evaluation.
 #[derive(Clone, Debug)]
 pub(crate) struct Assignment {
     pub to: Target,
     pub value: Data,
 }
 
-/// Where a value can be stored.
+/// A place that can hold a value.
 #[derive(Clone, Debug)]
 pub(crate) enum Target {
     Field(u32),
     FieldOf(HeaderExpr, u32),
     Register(u32, Data),
-    /// A variable-length field, with the length of the source field.
+    /// A variable-length field; it takes the length of the source field.
     Varbit(u32, u32),
 }
 

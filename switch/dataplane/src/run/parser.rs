@@ -1,4 +1,4 @@
-//! The parser at work: states extract headers and choose the next state by a key.
+//! Runs a parser: states extract headers and choose the next state by a key.
 
 use super::call;
 use super::code::Code;
@@ -13,8 +13,8 @@ use crate::bits::{self, words};
 use crate::events::{Number, What};
 
 impl Parser {
-    /// Parses `state.frame` from its beginning; leaves the start of the rest in `state.payload`.
-    /// Returns the number of the error that stopped it, if one did.
+    /// Parses `state.frame` from its beginning, and puts the start of the rest into `state.payload`. Returns the number
+    /// of the error that stopped the parser.
     pub fn parse<O: Observer>(&self, code: &Code, sets: &[ValueSet], state: &mut State, seen: &mut O) -> Option<u32> {
         if let Some(entry) = code.native.as_ref().and_then(|native| native.parser(self.number)) {
             return call::parse(entry, code, state, (self, sets));
@@ -73,11 +73,11 @@ impl Parser {
         Ok(next)
     }
 
-    /// The choice of the next state, by the key that the state has made.
+    /// Chooses the next state by the key of this state.
     fn choice(&self, current: &ParseState, state: &State, next: Option<u32>) -> What {
         let mut at = 0;
         let mut bytes = Vec::new();
-        // A state that chooses by nothing has made no key.
+        // A state without a select has no key.
         let widths = match current.cases.is_empty() {
             true => &[][..],
             false => &current.widths,
@@ -97,7 +97,6 @@ impl Parser {
         }
     }
 
-    /// The state after this one.
     pub fn next<O: Observer>(
         &self,
         code: &Code,
@@ -236,7 +235,7 @@ impl Parser {
         }
     }
 
-    /// Extracts a header whose variable-length field, if it has one, takes `bits`.
+    /// Extracts a header; `bits` is the length of its variable-length field, if it has one.
     #[inline]
     fn extract<O: Observer>(
         &self,
@@ -264,7 +263,7 @@ impl Parser {
         Ok(())
     }
 
-    /// The same for headers that do not fall into whole bytes, or vary in length.
+    /// Extracts a header without whole bytes, or with variable length.
     fn extract_bits(
         &self,
         layout: &Layout,

@@ -1,4 +1,4 @@
-//! The loaded program at work: its calls, and the architecture that answers them.
+//! The calls of a loaded program, and their dispatch to its architecture.
 
 use super::architecture::Architecture;
 use super::core::{Core, Names};
@@ -19,19 +19,18 @@ use crate::packet::{Outcomes, Packet, Queueing, Recirculated};
 pub struct Pipeline {
     pub(crate) core: Core,
     architecture: AnyArchitecture,
-    /// Writes down what happens to packets.
+    /// Log of packets, if it is on.
     tracer: Option<Box<Tracer>>,
 }
 
-/// One of the architectures.
 #[derive(Debug)]
 pub(crate) enum AnyArchitecture {
     V1model(V1model),
-    /// Tofino 1 and 2; the chip is a part of it.
+    /// Tofino 1 or 2; the chip is a part of it.
     Tna(Tna),
 }
 
-/// Calls a method of the architecture that this is.
+/// Calls a method of the architecture.
 macro_rules! forward {
     ($any:ident.$method:ident($($argument:expr),*)) => {
         match $any {
@@ -107,7 +106,7 @@ impl Architecture for AnyArchitecture {
     }
 }
 
-/// Does work that is rare, out of the way of what is not.
+/// Keeps rare work out of the hot path.
 #[cold]
 #[inline(never)]
 fn apart(work: impl FnOnce()) {
@@ -129,39 +128,39 @@ impl Pipeline {
         }
     }
 
-    /// The program's state, and what of it can be compiled.
+    /// The state of the program, and the parts that can be compiled.
     pub(crate) fn parts(&mut self) -> (&mut Core, Parts<'_>) {
         (&mut self.core, self.architecture.parts())
     }
 
-    /// Writes down what happens to packets from now on, for [`events`](Self::events) to hand out. The program is interpreted:
-    /// compiled code tells nothing. `frames`: the number of the first frame.
+    /// Starts the log of packets; [`events`](Self::events) returns it. The program is interpreted, because compiled
+    /// code reports no events. `frames`: the number of the first frame.
     pub fn trace(&mut self, frames: u64) {
         self.interpret();
         self.tracer = Some(Box::new(Tracer::new(frames)));
     }
 
-    /// What has happened since the last call; nothing without [`trace`](Self::trace).
+    /// Events since the last call; none without [`trace`](Self::trace).
     pub fn events(&mut self) -> impl Iterator<Item = Event> + '_ {
         self.tracer.iter_mut().flat_map(|tracer| tracer.events.drain(..))
     }
 
-    /// The packet at work, or at work last, in the log of packets; means nothing while there is none.
+    /// Number in the log of the packet that is being processed, or was processed last; meaningless without a log.
     pub fn at_work(&self) -> PacketId {
         self.tracer.as_ref().map_or(PacketId::default(), |tracer| tracer.id())
     }
 
-    /// Whether events are written down.
+    /// True if the log of packets is on.
     pub(crate) fn is_traced(&self) -> bool {
         self.tracer.is_some()
     }
 
-    /// Frames numbered so far; 0 without [`trace`](Self::trace).
+    /// Number of frames numbered so far; 0 without [`trace`](Self::trace).
     pub fn frames_traced(&self) -> u64 {
         self.tracer.as_ref().map_or(0, |tracer| tracer.frames())
     }
 
-    /// Registers, counters, meters, filters and `random()` are what they were when the program was loaded. Entries, default
+    /// Resets registers, counters, meters, filters and `random()` to their state after loading. Entries, default
     /// actions and sessions stay.
     pub fn restart(&mut self) {
         self.core.state.restart();
@@ -172,15 +171,15 @@ impl Pipeline {
         self.core.state.random.0 = seed;
     }
 
-    /// Entries that are added from now on are so old. Packets bring their own time.
+    /// Sets the time of entries that are added later. Packets bring their own time.
     pub fn set_time(&mut self, now: Nanos) {
         self.core.state.now = now;
     }
 
-    /// Parser and ingress for a frame that arrived on `port`.
+    /// Runs parser and ingress for a frame that arrived on `port`.
     ///
-    /// Resubmission happens inside: at most 16 times for one packet in v1model, once in TNA. What becomes of the packet is
-    /// added to `out`.
+    /// Resubmission happens inside: at most 16 times for one packet in v1model, once in TNA. The results are added to
+    /// `out`.
     pub fn ingress(&mut self, now: Nanos, port: Port, frame: &[u8], out: &mut Outcomes) {
         let (core, frame) = (&mut self.core, (port, frame));
         match &mut self.tracer {
@@ -198,7 +197,7 @@ impl Pipeline {
         }
     }
 
-    /// Egress and deparser for a packet that left its queue.
+    /// Runs egress and deparser for a packet that left its queue.
     pub fn egress(&mut self, now: Nanos, packet: Packet, queueing: Queueing, out: &mut Outcomes) {
         let core = &mut self.core;
         match &mut self.tracer {
@@ -210,35 +209,35 @@ impl Pipeline {
         }
     }
 
-    /// Whether ingress may put bytes in front of a frame that egress takes off again: the frame on the link then has another length
-    /// than in its queue.
+    /// True if ingress may put bytes in front of a frame that egress removes again. Then the frame has another length
+    /// on the link than in its queue.
     #[inline]
     pub fn has_bytes_between(&self) -> bool {
         self.architecture.has_bytes_between()
     }
 
-    /// Whether the program has a ghost control, which wants to know the lengths of queues.
+    /// True if the program has a ghost control, which gets the lengths of queues.
     #[inline]
     pub fn has_ghost(&self) -> bool {
         self.architecture.has_ghost()
     }
 
-    /// Tells the ghost control that a queue now holds `length` packets. Nothing happens without a ghost control.
+    /// Runs the ghost control: a queue holds `length` packets. Does nothing without a ghost control.
     pub fn ghost(&mut self, now: Nanos, port: Port, queue: u8, length: u32) {
         self.architecture.ghost(&mut self.core, now, port, queue, length);
     }
 
-    /// Whether frames that leave by this port come back at ingress.
+    /// True if frames that leave by this port come back at ingress.
     pub fn recirculates(&self, port: Port) -> bool {
         self.architecture.recirculates(port)
     }
 
-    /// The port of the controller, for programs that copy packets to it. `None`: there are no such copies.
+    /// Sets the port of the controller, for programs that copy packets to it. `None`: no such copies.
     pub fn set_cpu_port(&mut self, port: Option<Port>) {
         self.core.cpu_port = port;
     }
 
-    /// Takes back a packet that will not be sent, so that its buffers are used again.
+    /// Takes back a packet that will not be sent, and reuses its buffers.
     #[inline]
     pub fn recycle(&mut self, packet: Packet) {
         self.core.recycle(packet);
@@ -250,8 +249,8 @@ impl Pipeline {
         self.core.recycle_frame(frame);
     }
 
-    /// A field by the name P4 programmers use: `ipv4.src_addr`, `hdr.ipv4.src_addr`, `meta.user`,
-    /// `standard_metadata.egress_spec`. `meta.` means the program's user metadata.
+    /// Finds a field by the name that P4 programmers use: `ipv4.src_addr`, `hdr.ipv4.src_addr`, `meta.user`,
+    /// `standard_metadata.egress_spec`. `meta.` means the user metadata of the program.
     pub fn field(&self, name: &str) -> Option<FieldRef> {
         self.core.program.code.layout.find_p4(name).map(FieldRef)
     }
@@ -267,7 +266,7 @@ impl Pipeline {
         })
     }
 
-    /// The value of a field in a packet; the low 128 bits of wider ones, 0 for another program's packet.
+    /// Value of a field in a packet: the low 128 bits of a wider field, and 0 for a packet of another program.
     #[inline]
     pub fn read(&self, packet: &Packet, field: FieldRef) -> u128 {
         let Some(field) = self.core.program.code.layout.fields.get(field.index()) else {
@@ -283,7 +282,7 @@ impl Pipeline {
         }
     }
 
-    /// How often an `assert` or `assume` of the program failed. BMv2 would have stopped.
+    /// Number of failed `assert` or `assume` statements. BMv2 would have stopped.
     pub fn failed_assertions(&self) -> u64 {
         self.core.state.failed_assertions
     }

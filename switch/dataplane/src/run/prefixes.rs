@@ -1,4 +1,4 @@
-//! Entries with a prefix: the longest one that matches wins.
+//! Entries with a prefix: the longest matching prefix wins.
 
 use super::burst::BurstTrie;
 use super::hashed::Hashed;
@@ -6,7 +6,7 @@ use super::intervals::Intervals;
 use super::key::PackedKey;
 use super::rows::Rows;
 
-/// Prefixes that are also kept as intervals. Each change of the table makes them anew.
+/// Most prefixes that are also kept as intervals. Each change of the table rebuilds the intervals.
 const MAX_INTERVALS: usize = 256;
 
 /// Prefixes of one field of at most 128 bits.
@@ -14,7 +14,7 @@ const MAX_INTERVALS: usize = 256;
 pub(crate) struct Trie {
     width: u32,
     trie: BurstTrie,
-    /// The same as intervals, while they are few and have not changed.
+    /// The same prefixes as intervals, while they are few and unchanged.
     intervals: Option<Intervals>,
 }
 
@@ -24,18 +24,18 @@ impl Trie {
         Trie { width, trie, intervals }
     }
 
-    /// Sets memory aside for so many entries more.
+    /// Reserves memory for `entries` more entries.
     pub fn reserve(&mut self, entries: usize) {
         self.trie.reserve(entries);
     }
 
-    /// Whether it would be faster with intervals.
+    /// True if lookups would be faster with intervals.
     #[inline]
     pub fn lacks_intervals(&self, entries: usize) -> bool {
         self.intervals.is_none() && entries <= MAX_INTERVALS && self.width <= 64
     }
 
-    /// Takes all prefixes as intervals too: value, length and slot of each.
+    /// Builds the intervals of all prefixes: value, length and slot of each.
     pub fn make_intervals(&mut self, prefixes: Vec<(u64, u32, u32)>) {
         self.intervals = Some(Intervals::new(self.width, prefixes));
     }
@@ -63,7 +63,7 @@ impl Trie {
     }
 }
 
-/// Entries with a prefix and other fields: a hash table for each length in use, the longest first.
+/// Entries with a prefix and other fields: a hash table for each used length, the longest first.
 #[derive(Debug, Default)]
 pub(crate) struct Lengths(Vec<Length>);
 
@@ -77,7 +77,7 @@ struct Length {
 impl Lengths {
     #[inline]
     pub fn find(&self, rows: &Rows, key: &mut [u64]) -> Option<u32> {
-        // Masks shrink from one length to the next, so the key can be cut in place.
+        // The mask shrinks from one length to the next, so the key can be cut in place.
         self.0.iter().find_map(|length| {
             key.iter_mut().zip(&length.mask).for_each(|(k, m)| *k &= m);
             length.hashed.find(rows, key)

@@ -1,4 +1,4 @@
-//! Action profiles and selectors: actions shared by entries, and groups of them chosen by a hash.
+//! Action profiles and selectors: actions shared by entries, and groups of actions chosen by a hash.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,15 +9,15 @@ use crate::errors::TableError;
 pub(crate) struct Profile {
     pub name: String,
     pub size: usize,
-    /// Actions its tables may use: the actions' indices.
+    /// Indices of the actions that its tables may use.
     pub actions: Vec<u32>,
-    /// The calculation that chooses a member of a group.
+    /// Calculation that chooses a member of a group.
     pub selector: Option<u32>,
     pub members: HashMap<u32, Call>,
     pub groups: HashMap<u32, Vec<u32>>,
-    /// Groups of which a member is chosen by chance instead of by the hash.
+    /// Groups that choose a member at random instead of by the hash.
     pub at_random: HashSet<u32>,
-    /// Tables implemented by it.
+    /// Tables that it implements.
     pub tables: Vec<u32>,
 }
 
@@ -54,7 +54,7 @@ impl Profile {
         }
     }
 
-    /// Removes a member; `used` says whether a table entry refers to it.
+    /// Removes a member; `used`: a table entry refers to it.
     pub fn delete(&mut self, member: u32, used: bool) -> Result<(), TableError> {
         if !self.members.contains_key(&member) {
             return Err(self.no("member", member));
@@ -100,7 +100,7 @@ impl Profile {
         }
     }
 
-    /// Whether members of a group are chosen by chance from now on.
+    /// Makes a group choose its members at random, or by the hash.
     pub fn choose_at_random(&mut self, group: u32, at_random: bool) -> Result<(), TableError> {
         if !self.groups.contains_key(&group) {
             return Err(self.no("group", group));
@@ -113,7 +113,7 @@ impl Profile {
         Ok(())
     }
 
-    /// Removes a group; `used` says whether a table entry refers to it.
+    /// Removes a group; `used`: a table entry refers to it.
     pub fn delete_group(&mut self, group: u32, used: bool) -> Result<(), TableError> {
         if !self.groups.contains_key(&group) {
             return Err(self.no("group", group));
@@ -130,7 +130,7 @@ impl Profile {
         Ok(())
     }
 
-    /// The call of an entry that refers to a member.
+    /// Call for an entry that refers to a member.
     pub fn member(&self, member: u32) -> Result<Call, TableError> {
         let known = self.members.contains_key(&member);
         known
@@ -138,7 +138,7 @@ impl Profile {
             .ok_or_else(|| self.no("member", member))
     }
 
-    /// The call of an entry that refers to a group.
+    /// Call for an entry that refers to a group.
     pub fn group(&self, group: u32) -> Result<Call, TableError> {
         let known = self.groups.contains_key(&group);
         known

@@ -1,18 +1,18 @@
-//! A loaded program: its code, and what every architecture needs to know of it beside that.
+//! A loaded program: its code, and the other parts that every architecture uses.
 
 use super::code::Code;
 use super::layout::Place;
 use super::ops::{Address, Word};
 use super::states::Parser;
 
-/// The immutable half of a pipeline.
+/// The immutable part of a pipeline.
 #[derive(Debug)]
 pub(crate) struct Program {
     pub code: Code,
-    /// Tells packets of other programs apart.
+    /// Identifies the program of a packet.
     pub identity: u64,
     pub digests: Vec<Digest>,
-    /// The PHV of a packet that nothing has happened to.
+    /// PHV of a new packet.
     pub blank: Vec<u64>,
 }
 
@@ -23,33 +23,33 @@ pub(crate) struct Digest {
     pub fields: Vec<Place>,
 }
 
-/// A field that the switch itself reads or writes: its word, and the bits it has.
+/// A field that the switch itself reads or writes: its word, and a mask of its bits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MetadataWord {
     pub word: Word,
     pub keep: u64,
 }
 
-/// A checksum in a field, which the program verifies or updates.
+/// A field with a checksum that the program verifies or updates.
 #[derive(Debug)]
 pub(crate) struct Checksum {
     pub calculation: u32,
     pub field: u32,
-    /// Code that leaves a condition in a word.
+    /// Code that computes a condition into a word.
     pub condition: Option<(Address, Word)>,
 }
 
-/// What of a program is compiled.
+/// The parts of a program to compile.
 #[derive(Default)]
 pub(crate) struct Parts<'a> {
-    /// Where code begins that is run.
+    /// Addresses of code that is run.
     pub entries: Vec<Address>,
-    /// In the order of their numbers.
+    /// Parsers by number.
     pub parsers: Vec<&'a Parser>,
-    /// For each parser the headers that are emitted when its packet goes on.
+    /// Headers that are emitted for a packet, by its parser.
     pub emitted: Vec<&'a [u32]>,
-    /// What is verified directly after the parser.
+    /// Checksums verified directly after the parser.
     pub verified: Option<&'a [Checksum]>,
-    /// What is updated directly before the deparser.
+    /// Checksums updated directly before the deparser.
     pub updated: Option<&'a [Checksum]>,
 }

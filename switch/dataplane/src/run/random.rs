@@ -1,9 +1,9 @@
 //! Random numbers of a program: small, seedable, reproducible.
 
-/// Seed of `random()`, unless another is set.
+/// Default seed of `random()`.
 const DEFAULT_SEED: u64 = 1;
 
-/// SplitMix64 (Steele, Lea, Flood 2014).
+/// A SplitMix64 generator (Steele, Lea, Flood 2014).
 #[derive(Debug)]
 pub(crate) struct Random(pub u64);
 

@@ -1,4 +1,4 @@
-//! Multicast and clones of v1model: one packet becomes several.
+//! Multicast and clones of v1model.
 
 use super::core::{Core, lose, set, set_in};
 use super::layout::register;
@@ -10,7 +10,7 @@ use crate::packet::{Enqueue, Outcomes, Packet};
 use crate::values::CloneSession;
 
 impl V1model {
-    /// Hands a packet to the traffic manager, for a port.
+    /// Hands a packet for a port to the traffic manager.
     pub fn enqueue<O: Observer>(
         &self,
         core: &mut Core,
@@ -39,7 +39,7 @@ impl V1model {
             None => u64::from(class_of_service),
         };
         if priority > 7 {
-            // simple_switch drops it: "priority out of range".
+            // simple_switch also drops it: "priority out of range".
             core.recycle(packet);
             return lose(Loss::NoSuchQueue, out, seen);
         }
@@ -51,7 +51,7 @@ impl V1model {
         });
     }
 
-    /// Copies of the packet at work to all ports of a group.
+    /// Copies the working packet to all ports of a group.
     pub fn multicast<O: Observer>(&self, core: &mut Core, group: u64, out: &mut Outcomes, seen: &mut O) {
         if let Ok(group) = u16::try_from(group) {
             self.copy_to_group(core, group, 0, out, seen);
@@ -66,7 +66,7 @@ impl V1model {
         out: &mut Outcomes,
         seen: &mut O,
     ) {
-        // Taken out while the copies are made.
+        // Taken out of the map while copies are made.
         if let Some(replicas) = core.groups.remove(&group) {
             self.replicate(core, &replicas, class_of_service, out, seen);
             core.groups.insert(group, replicas);
@@ -81,7 +81,7 @@ impl V1model {
         out: &mut Outcomes,
         seen: &mut O,
     ) {
-        // What ingress asked for is about the original, not about the copies.
+        // These requests of ingress concern the original, not the copies.
         for register in [register::RECIRCULATE, register::EXIT] {
             core.state.words[register as usize] = 0;
         }
@@ -102,7 +102,7 @@ impl V1model {
         }
     }
 
-    /// The session of a clone call at ingress or egress, if there was one and the session is configured.
+    /// Session of a clone call at ingress or egress, if there was a call and the session is configured.
     fn requested_clone<O: Observer>(
         &self,
         core: &mut Core,
@@ -122,11 +122,11 @@ impl V1model {
             session: id,
             known: core.sessions.contains_key(&id),
         });
-        // Taken out while the copies are made; the caller puts it back.
+        // Taken out of the map while copies are made; the caller puts it back.
         Some((id, core.sessions.remove(&id)?, list))
     }
 
-    /// Ingress to egress: the packet as it arrived, parsed again.
+    /// Clones from ingress to egress: the packet as it arrived, parsed again.
     pub fn clone_at_ingress<O: Observer>(&self, core: &mut Core, out: &mut Outcomes, seen: &mut O) {
         let Some((id, session, list)) = self.requested_clone(core, "ingress", seen) else {
             return;
@@ -138,7 +138,7 @@ impl V1model {
         core.state.words[register::ARRIVED as usize] = arrived;
         core.state.words[register::LENGTH as usize] = arrived;
         set(&mut core.state, Some(self.metadata.ingress_port), port);
-        // The same states as before.
+        // The parser visits the same states again.
         self.parser
             .parse(&core.program.code, &core.sets, &mut core.state, &mut Nobody);
         self.forget_metadata(core, &saved, list, instance::INGRESS_CLONE);
@@ -147,7 +147,7 @@ impl V1model {
         core.sessions.insert(id, session);
     }
 
-    /// Egress to egress: the packet with its headers as they are now.
+    /// Clones from egress to egress: the packet with its current headers.
     pub fn clone_at_egress<O: Observer>(&self, core: &mut Core, out: &mut Outcomes, seen: &mut O) {
         let Some((id, session, list)) = self.requested_clone(core, "egress", seen) else {
             return;
@@ -172,7 +172,7 @@ impl V1model {
         }
     }
 
-    /// Clears all metadata but the fields of a field list, whose values are in `from`.
+    /// Clears all metadata except the fields of a field list, whose values are in `from`.
     fn forget_metadata(&self, core: &mut Core, from: &[u64], list: u64, instance_type: u64) {
         let layout = &core.program.code.layout;
         for header in layout.headers.iter().filter(|header| header.metadata) {

@@ -2,13 +2,13 @@
 
 use super::key::PackedKey;
 
-/// For each slot its key: value and, in a table with priorities, mask (or upper bound), word by word.
+/// Keys by slot: value and, in a table with priorities, mask (or upper bound), word by word.
 #[derive(Debug)]
 pub(crate) struct Rows {
     words: Vec<u64>,
     /// Words of one key.
     pub stride: usize,
-    /// Words of one slot: those of the key, and as many again where there are masks.
+    /// Words of one slot: those of the key, and as many again if there are masks.
     width: usize,
 }
 
@@ -19,12 +19,11 @@ impl Rows {
         Rows { words, stride, width }
     }
 
-    /// Sets memory aside for so many slots more.
+    /// Reserves memory for `slots` more slots.
     pub fn reserve(&mut self, slots: usize) {
         self.words.reserve_exact(slots * self.width);
     }
 
-    /// Makes room for this many slots.
     pub fn resize(&mut self, slots: usize) {
         self.words.resize(slots * self.width, 0);
     }
@@ -43,7 +42,7 @@ impl Rows {
         &self.words[slot as usize * self.width..][..self.stride]
     }
 
-    /// Value, and mask or upper bound; only where there are masks.
+    /// Value, and mask or upper bound; only if there are masks.
     #[inline]
     pub fn pair(&self, slot: u32) -> (&[u64], &[u64]) {
         self.words[slot as usize * self.width..][..self.width].split_at(self.stride)

@@ -1,4 +1,4 @@
-//! What a running program changes: registers, counters, meters, randomness, and the packet at work.
+//! The mutable state of a running program: registers, counters, meters, randomness, and the working packet.
 
 use super::filter::FilterArray;
 use super::hash::Algorithm;
@@ -11,14 +11,14 @@ use crate::frame::Frame;
 use crate::ids::Nanos;
 use crate::values::Count;
 
-/// The mutable half of a pipeline, as far as flat code touches it.
+/// The mutable part of a pipeline that flat code uses.
 #[derive(Debug, Default)]
 pub(crate) struct State {
     /// PHV, action parameters, constants and intermediate results.
     pub words: Vec<u64>,
-    /// The frame of the packet at work.
+    /// Frame of the working packet.
     pub frame: Frame,
-    /// Where its unparsed part begins.
+    /// Start of the unparsed part.
     pub payload: usize,
     pub now: Nanos,
     pub tables: Vec<TableState>,
@@ -27,12 +27,12 @@ pub(crate) struct State {
     pub counters: Vec<CounterArray>,
     pub meters: Vec<MeterArray>,
     pub filters: Vec<FilterArray>,
-    /// One for each calculation.
+    /// Algorithms, one for each calculation.
     pub algorithms: Vec<Algorithm>,
     pub random: Random,
-    /// The key of a table or parser state.
+    /// Buffer for the key of a table or parser state.
     pub key: Vec<u64>,
-    /// Input of a calculation.
+    /// Buffer for the input of a calculation.
     pub scratch: Vec<u8>,
     /// Messages of `log_msg`, oldest first.
     pub log: Vec<String>,
@@ -40,14 +40,14 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Puts what `write` appends in front of the frame at work.
+    /// Puts the bytes that `write` appends in front of the working frame.
     pub fn write_in_front(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         self.scratch.clear();
         write(&mut self.scratch);
         self.frame.replace_front(0, &self.scratch);
     }
 
-    /// Registers, counters, meters, filters and randomness as they were when the program was loaded.
+    /// Resets registers, counters, meters, filters and randomness to their state after loading.
     pub fn restart(&mut self) {
         for array in &mut self.registers.0 {
             (0..array.size).for_each(|cell| array.reset(cell));
@@ -59,7 +59,7 @@ impl State {
     }
 }
 
-/// Compiled code knows where they are: no array is added or replaced once the program is loaded.
+/// Arrays of cells. Compiled code has their addresses, so no array is added or replaced after loading.
 #[derive(Debug, Default)]
 pub(crate) struct Registers(pub Box<[RegisterArray]>);
 
@@ -68,17 +68,16 @@ pub(crate) struct RegisterArray {
     pub name: String,
     pub width: u32,
     pub size: usize,
-    /// Words of one cell.
     pub stride: usize,
     pub cells: Box<[u64]>,
-    /// What a cell holds at first.
+    /// Initial value of a cell.
     pub initial: Vec<u64>,
-    /// The program's writes are ignored.
+    /// True if writes of the program are ignored.
     pub protected: bool,
 }
 
 impl RegisterArray {
-    /// `initial`: the words of each cell.
+    /// `initial`: words of each cell.
     pub fn new(name: String, width: u32, size: usize, initial: Vec<u64>) -> Self {
         let stride = words(width);
         RegisterArray {
@@ -98,7 +97,7 @@ impl RegisterArray {
         self.cells.get(start..start.checked_add(self.stride)?)
     }
 
-    /// Gives a cell its initial value, if there is such a cell.
+    /// Resets a cell to its initial value, if it exists.
     pub fn reset(&mut self, cell: usize) {
         let start = cell.saturating_mul(self.stride);
         if let Some(place) = self.cells.get_mut(start..start.saturating_add(self.stride)) {
@@ -113,7 +112,7 @@ impl RegisterArray {
 }
 
 impl Registers {
-    /// The words of a cell; zero if there is no such cell.
+    /// The words of a cell; zero if the cell does not exist.
     pub fn words(&self, register: u32, cell: u64) -> &[u64] {
         let cell = usize::try_from(cell).unwrap_or(usize::MAX);
         self.0[register as usize].cell(cell).unwrap_or(&[0])
@@ -123,7 +122,7 @@ impl Registers {
 #[derive(Debug)]
 pub(crate) struct CounterArray {
     pub name: String,
-    /// Packets and bytes of each cell. Compiled code knows where they are.
+    /// Packets and bytes of each cell. Compiled code has their address.
     cells: Box<[[u64; 2]]>,
 }
 
@@ -139,7 +138,7 @@ impl CounterArray {
         self.cells.len()
     }
 
-    /// Where the cells are, two words each.
+    /// Address of the cells; each has two words.
     pub fn start(&mut self) -> *mut u64 {
         self.cells.as_mut_ptr().cast()
     }

@@ -1,13 +1,13 @@
-//! The states of a parser, and what each of them does.
+//! The states of a parser.
 
 use std::collections::HashMap;
 
 use super::ops::{Address, Word};
 
-/// States one packet may visit, so that a loop that extracts nothing ends.
+/// Most states that one packet may visit, so that a loop without extraction ends.
 pub(crate) const MAX_STEPS: usize = 4096;
 
-/// Numbers the program gives to the core errors.
+/// Numbers of the core errors in the program.
 #[derive(Clone, Debug)]
 pub(crate) struct Errors {
     pub packet_too_short: u32,
@@ -15,19 +15,19 @@ pub(crate) struct Errors {
     pub header_too_short: u32,
     pub timeout: u32,
     pub invalid_argument: u32,
-    /// The names of all errors of the program.
+    /// Names of all errors of the program.
     pub names: HashMap<u32, String>,
 }
 
 impl Errors {
-    /// The name of an error; of one that the program does not know, its number.
+    /// Name of an error; its number if the program has no name for it.
     pub fn name(&self, error: u32) -> String {
         self.names
             .get(&error)
             .map_or_else(|| format!("error {error}"), String::clone)
     }
 
-    /// The bits of `parser_err` for an error. What the chip has no bit for is a packet that no state matches.
+    /// Bits of `parser_err` for an error. Errors without a bit on the chip use that of a packet that no state matches.
     pub fn tofino_flags(&self, error: u32) -> u64 {
         const NO_MATCH: u64 = 0x01;
         const PARTIAL_HEADER: u64 = 0x02;
@@ -59,7 +59,7 @@ pub(crate) struct ParseState {
     pub name: String,
     pub ops: Vec<ParserOp>,
     pub key: Vec<KeyPart>,
-    /// Of the parts of the key, in bits.
+    /// Widths in bits of the parts of the key.
     pub widths: Vec<u32>,
     pub cases: Vec<Case>,
     pub otherwise: Option<u32>,
@@ -68,33 +68,33 @@ pub(crate) struct ParseState {
 #[derive(Debug)]
 pub(crate) enum ParserOp {
     Extract(u32),
-    /// Runs the code, which leaves the length of the variable-length field, in bits, in the word.
+    /// Runs the code. It computes the length in bits of the variable-length field into the word.
     ExtractVarbit {
         header: u32,
         code: Address,
         bits: Word,
     },
-    /// Into the next element of a stack.
+    /// Extracts into the next element of a stack.
     ExtractNext {
         headers: Vec<u32>,
         next: Word,
         varbit: Option<(Address, Word)>,
     },
     Run(Address),
-    /// `width` bits at this offset from here into words from `to` on, then runs the code.
+    /// Reads `width` bits at this offset from the current position into words from `to` on, then runs the code.
     Lookahead {
         offset: usize,
         width: u32,
         to: Word,
         code: Address,
     },
-    /// Runs the code, which leaves condition and error number.
+    /// Runs the code. It computes the condition and the error number.
     Verify {
         code: Address,
         holds: Word,
         error: Word,
     },
-    /// Runs the code, which leaves the number of bits.
+    /// Runs the code. It computes the number of bits.
     Advance {
         code: Address,
         bits: Word,
@@ -107,7 +107,7 @@ pub(crate) enum KeyPart {
         first: Word,
         count: u32,
     },
-    /// A word that code computes.
+    /// A word computed by code.
     Computed {
         code: Address,
         word: Word,
@@ -136,7 +136,7 @@ pub(crate) enum CaseKind {
 }
 
 impl Parser {
-    /// Where code begins that the parser runs.
+    /// Addresses of the code that the parser runs.
     pub fn entries(&self) -> impl Iterator<Item = Address> {
         let of_op = |op: &ParserOp| match *op {
             ParserOp::Extract(_) => None,

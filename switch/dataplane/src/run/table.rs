@@ -1,4 +1,4 @@
-//! Tables and actions: what a program says of them, and what changes while it runs.
+//! Tables and actions: their declarations in the program, and their state.
 
 use super::entries::{Call, Entries};
 use super::meter::{Meter, MeterKind};
@@ -11,20 +11,20 @@ pub(crate) struct Action {
     /// Name and width in bits of each parameter.
     pub params: Vec<(String, u32)>,
     pub start: Address,
-    /// Of its `End`.
+    /// Address of its `End`.
     pub end: Address,
 }
 
-/// What does not change about a table.
+/// The immutable part of a table.
 #[derive(Debug)]
 pub(crate) struct TableProgram {
     pub name: String,
     pub key: Vec<KeyField>,
-    /// Actions and the code that follows them.
+    /// Actions, and the address to continue at after each.
     pub actions: Vec<(u32, Address)>,
-    /// The code that follows a hit and a miss, where the program asks which it was.
+    /// Addresses to continue at after a hit and after a miss, if the program distinguishes them.
     pub hit_miss: Option<(Address, Address)>,
-    /// The code that follows when nothing matched and there is no default action.
+    /// Address to continue at if no entry matched and there is no default action.
     pub otherwise: Address,
     pub with_counters: bool,
     pub meter: Option<DirectMeter>,
@@ -36,7 +36,7 @@ pub(crate) struct TableProgram {
     pub const_entries: bool,
 }
 
-/// A direct meter: what it charges and the word that takes the colour.
+/// A direct meter: its cost and colours, and the word for the colour.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DirectMeter {
     pub kind: MeterKind,
@@ -44,22 +44,21 @@ pub(crate) struct DirectMeter {
     pub keep: u64,
 }
 
-/// Registers and filters with a cell for each entry of a table.
+/// Registers and filters with one cell for each entry of a table.
 #[derive(Clone, Debug)]
 pub(crate) struct DirectRegisters {
-    /// The word that takes the cell of the entry that matched; a cell that none of them has, if none did.
+    /// Word with the cell of the matching entry; after a miss, a cell that does not exist.
     pub cell: Word,
     pub registers: Vec<u32>,
     pub filters: Vec<u32>,
 }
 
-/// What does change.
+/// The mutable part of a table.
 #[derive(Debug)]
 pub(crate) struct TableState {
     pub entries: Entries,
     pub default: Option<Call>,
-    /// Packets that missed.
     pub missed: Count,
-    /// The default action's direct meter, once it was configured.
+    /// Direct meter of the default action, once it was configured.
     pub default_meter: Option<Box<Meter>>,
 }

@@ -1,13 +1,13 @@
 //! Entries that overlap and have priorities: ternary, optional and range fields.
 //!
-//! While they are few, they are compared one by one, the most urgent first. Beyond that they are found by tuple space
-//! search (Srinivasan, Suri and Varghese, SIGCOMM 1999): the entries with one mask are in one hash table, and a lookup
-//! asks one table after the other, that with the most urgent entry first. So its cost grows with the number of different
-//! masks, not with that of entries.
+//! A few entries are compared one by one, the most urgent first. More entries are found by tuple space search
+//! (Srinivasan, Suri and Varghese, SIGCOMM 1999): all entries with the same mask are in one hash table, and a lookup
+//! searches one table after another, beginning with that of the most urgent entry. So the cost grows with the number of
+//! different masks, not with the number of entries.
 //!
-//! Entries with the same mask and value differ in their ranges and priorities. Where they are many, they are in a tuple
-//! space of their own: the first range field is cut into prefixes (at most 2w - 2 for a field of w bits), and a prefix is
-//! a mask. Further range fields are compared.
+//! Entries with the same mask and value can differ in their ranges and priorities. If there are many of them, they get
+//! a tuple space of their own: the first range field is cut into prefixes (at most 2w - 2 for a field of w bits), and
+//! each prefix is a mask. All further range fields are compared.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -21,23 +21,24 @@ use super::rows::Rows;
 use crate::bits::words;
 use crate::values::MatchKind;
 
-/// Up to so many entries a scan is faster than hashing.
+/// Most entries for which a scan is faster than hashing.
 const MAX_SCANNED: usize = 32;
-/// At so few entries hashing ends. Fewer than the other, lest one entry that comes and goes makes the index anew.
+/// Number of entries at which hashing ends. It is smaller than [`MAX_SCANNED`], so that one entry that is added and
+/// removed does not rebuild the index each time.
 const MIN_HASHED: usize = 16;
 
-/// Finds the most urgent of the entries that match; of equally urgent ones that which was added first.
+/// Finds the most urgent matching entry; among equally urgent ones, the first added.
 #[derive(Debug)]
 pub(crate) struct Ternary {
     fields: Vec<Field>,
-    /// The word of the range field that is cut into prefixes.
+    /// Word of the range field that is cut into prefixes.
     cut: Option<usize>,
-    /// Entries that were ever added.
+    /// Number of entries ever added.
     added: u64,
     order: Order,
 }
 
-/// Where a field is in the key, and whether it is a range; otherwise it has a mask.
+/// Place of a field in the key. It is a range, or else has a mask.
 #[derive(Debug)]
 struct Field {
     words: Range<usize>,
@@ -46,22 +47,22 @@ struct Field {
 
 #[derive(Debug)]
 enum Order {
-    /// The most urgent first.
+    /// Entries, the most urgent first.
     Scan(Vec<Ranked>),
     Tuples(Space),
 }
 
-/// An entry and its place among others.
+/// An entry and its order among others.
 #[derive(Clone, Copy, Debug)]
 struct Ranked {
     priority: i32,
     slot: u32,
-    /// Entries that were added before.
+    /// Number of entries added before it.
     before: u64,
 }
 
 impl Ranked {
-    /// Smaller is more urgent.
+    /// Order of urgency; smaller is more urgent.
     fn rank(&self) -> (Reverse<i32>, u64) {
         (Reverse(self.priority), self.before)
     }
@@ -72,7 +73,7 @@ fn insert_ranked(list: &mut Vec<Ranked>, new: Ranked) {
     list.insert(at, new);
 }
 
-/// A hash table for each mask, that with the most urgent entry first.
+/// One hash table for each mask, beginning with that of the most urgent entry.
 #[derive(Debug, Default)]
 struct Space(Vec<Tuple>);
 
@@ -80,14 +81,14 @@ struct Space(Vec<Tuple>);
 #[derive(Debug)]
 struct Tuple {
     mask: Box<[u64]>,
-    /// How many of its entries have each priority.
+    /// Number of entries of each priority.
     priorities: BTreeMap<i32, usize>,
-    /// Of its most urgent entry.
+    /// Priority of its most urgent entry.
     best: i32,
     buckets: HashTable<Bucket>,
 }
 
-/// The entries with one mask and one value under it.
+/// The entries with the same mask and the same masked value.
 #[derive(Debug)]
 struct Bucket {
     value: Box<[u64]>,
@@ -96,9 +97,9 @@ struct Bucket {
 
 #[derive(Debug)]
 enum Content {
-    /// The most urgent first.
+    /// Entries, the most urgent first.
     List(Vec<Ranked>),
-    /// By prefixes of the range field that is cut; and how many entries these are.
+    /// Entries by prefixes of the range field that is cut, and their number.
     ByRange(Space, usize),
 }
 
@@ -121,7 +122,7 @@ impl Ternary {
         }
     }
 
-    /// The slot of the most urgent entry that matches. `masked`: room for another key.
+    /// Slot of the most urgent matching entry. `masked`: a buffer for another key.
     #[inline]
     pub fn find(&self, rows: &Rows, key: &[u64], masked: &mut [u64]) -> Option<u32> {
         let found = match &self.order {
@@ -150,7 +151,7 @@ impl Ternary {
         found.map(|ranked| ranked.slot)
     }
 
-    /// Whether a key has the entry's values under its masks, and is within its ranges.
+    /// True if a key has the values of an entry under its masks, and is within its ranges.
     #[inline]
     fn matches(&self, rows: &Rows, slot: u32, key: &[u64]) -> bool {
         let (value, mask) = rows.pair(slot);
@@ -166,18 +167,18 @@ impl Ternary {
         }
     }
 
-    /// Whether a key is within the ranges of an entry.
+    /// True if a key is within the ranges of an entry.
     #[inline]
     fn is_within(&self, rows: &Rows, slot: u32, key: &[u64]) -> bool {
         let (low, high) = rows.pair(slot);
         self.fields.iter().filter(|field| field.is_range).all(|field| {
-            // The most significant word is the last.
+            // The most significant word is the last one.
             let key = key[field.words.clone()].iter().rev();
             key.clone().ge(low[field.words.clone()].iter().rev()) && key.le(high[field.words.clone()].iter().rev())
         })
     }
 
-    /// The slot of the entry with exactly this key and priority.
+    /// Slot of the entry with exactly this key and priority.
     pub fn position(&self, rows: &Rows, key: &PackedKey, priority: i32) -> Option<u32> {
         let equal =
             |ranked: &&Ranked| ranked.priority == priority && rows.pair(ranked.slot) == (&key.value[..], &key.mask[..]);
@@ -201,7 +202,7 @@ impl Ternary {
         found.map(|ranked| ranked.slot)
     }
 
-    /// Adds a slot whose row is there already.
+    /// Adds a slot. Its row exists already.
     pub fn link(&mut self, rows: &Rows, slot: u32, priority: i32) {
         let before = self.added;
         self.added += 1;
@@ -241,7 +242,7 @@ impl Ternary {
         });
     }
 
-    /// Removes a slot whose row is still there; `left`: entries of the table without it.
+    /// Removes a slot. Its row still exists; `left`: number of remaining entries.
     pub fn unlink(&mut self, rows: &Rows, slot: u32, priority: i32, left: usize) {
         let (value, mask) = rows.pair(slot);
         let (value, mask) = self.without_ranges(value, mask);
@@ -271,7 +272,7 @@ impl Ternary {
         }
     }
 
-    /// Value and mask, with nothing in the words of ranges.
+    /// Value and mask, with zeros in the words of ranges.
     fn without_ranges(&self, value: &[u64], mask: &[u64]) -> (Box<[u64]>, Box<[u64]>) {
         let (mut value, mut mask) = (Box::<[u64]>::from(value), Box::<[u64]>::from(mask));
         for field in self.fields.iter().filter(|field| field.is_range) {
@@ -283,7 +284,7 @@ impl Ternary {
 }
 
 impl Space {
-    /// The most urgent of the entries that `within` finds in the buckets of a key.
+    /// The most urgent entry that `within` finds in the buckets of a key.
     #[inline]
     fn find(
         &self,
@@ -316,7 +317,7 @@ impl Space {
         tuple.buckets.find(hash(value), |bucket| same(&bucket.value, value))
     }
 
-    /// Adds an entry of this priority: `add` puts it into its bucket.
+    /// Adds an entry of this priority; `add` puts it into its bucket.
     fn add(&mut self, value: Box<[u64]>, mask: Box<[u64]>, priority: i32, add: impl FnOnce(&mut Content)) {
         let at = self.0.iter().position(|tuple| tuple.mask == mask).unwrap_or_else(|| {
             self.0.push(Tuple {
@@ -345,7 +346,7 @@ impl Space {
         }
     }
 
-    /// Removes an entry of this priority: `remove` takes it out of its bucket, and says whether that is empty now.
+    /// Removes an entry of this priority; `remove` takes it out of its bucket, and returns whether the bucket is empty.
     fn remove(&mut self, value: &[u64], mask: &[u64], priority: i32, remove: impl FnOnce(&mut Content) -> bool) {
         let Some(at) = self.0.iter().position(|tuple| *tuple.mask == *mask) else {
             return;
@@ -374,7 +375,7 @@ impl Space {
         }
     }
 
-    /// Adds an entry under each prefix of its range, which is in this word of its row.
+    /// Adds an entry for each prefix of its range. `at` is the word of the range in its row.
     fn add_range(&mut self, rows: &Rows, at: usize, new: Ranked) {
         let (low, high) = rows.pair(new.slot);
         for (value, mask) in prefixes(low[at], high[at]) {
@@ -386,7 +387,7 @@ impl Space {
         }
     }
 
-    /// Removes an entry from under each prefix of its range.
+    /// Removes an entry for each prefix of its range.
     fn remove_range(&mut self, rows: &Rows, at: usize, slot: u32, priority: i32) {
         let (low, high) = rows.pair(slot);
         for (value, mask) in prefixes(low[at], high[at]) {
@@ -400,7 +401,7 @@ impl Space {
         }
     }
 
-    /// All entries, some more than once.
+    /// Lists all entries, some more than once.
     fn list(&self, all: &mut Vec<Ranked>) {
         for bucket in self.0.iter().flat_map(|tuple| &tuple.buckets) {
             match &bucket.entries {
@@ -411,12 +412,12 @@ impl Space {
     }
 }
 
-/// The fewest prefixes that make up an interval: value and mask of each.
+/// The smallest set of prefixes that covers an interval: value and mask of each.
 fn prefixes(low: u64, high: u64) -> impl Iterator<Item = (u64, u64)> {
     let mut next = Some(low);
     std::iter::from_fn(move || {
         let low = next?;
-        // The largest block that begins here and does not reach beyond the end; 2^64 values have no number.
+        // The largest block that begins here and does not exceed the end; 2^64 does not fit into a word.
         let left = (high - low).checked_add(1).map_or(64, u64::ilog2);
         let bits = low.trailing_zeros().min(left);
         let block = 1u64.checked_shl(bits).map_or(u64::MAX, |size| size - 1);

@@ -1,10 +1,10 @@
-//! A packet's way through a program for Tofino: bytes between ingress and egress, and metadata in front of them.
+//! The path of a packet through a Tofino program: between ingress and egress it is bytes, with metadata in front.
 //!
 //! ```text
 //! metadata + frame -> parser -> ingress -> deparser -> bytes -> queue -> metadata + bytes -> parser -> egress -> deparser
 //! ```
 //!
-//! The packet replication engine and the deparsers decide as the public architecture says (p4c's tofino1_base.p4).
+//! The packet replication engine and the deparsers follow the public architecture (p4c's tofino1_base.p4).
 
 use std::collections::HashMap;
 
@@ -25,26 +25,26 @@ use crate::ids::{DROP_PORT, Nanos, Port};
 use crate::packet::{Body, Enqueue, Outcomes, Packet, Queueing, Recirculated, Transmit};
 use crate::values::CloneSession;
 
-/// `drop_ctl`: no unicast, no multicast, no resubmission; at egress the packet itself.
+/// `drop_ctl`: no unicast, no multicast, no resubmission; at egress, drops the packet itself.
 const DROP_PACKET: u64 = 1;
 /// `drop_ctl`: no copy to the CPU.
 const DROP_COPY_TO_CPU: u64 = 2;
 /// `drop_ctl` at egress: no mirroring.
 const DROP_MIRROR: u64 = 4;
 
-/// The number of a field list that is none (-1 in 16 bits).
+/// Number of no field list (-1 in 16 bits).
 const NO_FIELDS: u64 = 0xffff;
 
-/// The parts of a program for Tofino.
+/// The parts of a Tofino program.
 #[derive(Debug)]
 pub(crate) struct Tna {
     pub chip: Chip,
     pub ingress: Gress,
     pub egress: Gress,
-    /// Ingress looks at parser errors, so a packet with one goes on.
+    /// True if ingress reads parser errors: then a packet with an error continues.
     pub parser_errors_read: bool,
     pub ghost: Option<Ghost>,
-    /// Headers in front of mirrored and resubmitted packets, by the number of the field list.
+    /// Headers in front of mirrored and resubmitted packets, by number of the field list.
     pub prefixes: HashMap<u64, Prefix>,
     pub metadata: Metadata,
 }
@@ -54,16 +54,16 @@ pub(crate) struct Tna {
 pub(crate) struct Gress {
     pub parser: Parser,
     pub control: Address,
-    /// What the deparser does before it emits headers.
+    /// Code of the deparser that runs before it emits headers.
     pub deparser: Address,
-    /// Headers in the order the deparser emits them.
+    /// Headers in the order in which the deparser emits them.
     pub emit: Vec<u32>,
     pub timestamp: MetadataWord,
     pub parser_error: MetadataWord,
     pub drop_ctl: MetadataWord,
 }
 
-/// The ghost control, and what it is told.
+/// The ghost control, and the fields of its input.
 #[derive(Debug)]
 pub(crate) struct Ghost {
     pub control: Address,
@@ -72,7 +72,7 @@ pub(crate) struct Ghost {
     pub pipe: MetadataWord,
 }
 
-/// What the program tells deparser and traffic manager beside `drop_ctl`.
+/// Fields by which the program instructs the deparser and the traffic manager, besides `drop_ctl`.
 #[derive(Debug)]
 pub(crate) struct Metadata {
     pub port: MetadataWord,
@@ -82,16 +82,16 @@ pub(crate) struct Metadata {
     pub copy_to_cpu: MetadataWord,
     pub cpu_cos: MetadataWord,
     pub groups: [MetadataWord; 2],
-    /// Fields that mean nothing until the program writes them.
+    /// Fields that are undefined until the program writes them.
     pub unwritten: Vec<MetadataWord>,
 }
 
-/// Fields and constants that become a header.
+/// Fields and constants that form a header.
 #[derive(Debug)]
 pub(crate) struct Prefix(pub Vec<Input>);
 
 impl Prefix {
-    /// Appends the header. A field counts whether its header is valid or not.
+    /// Appends the header. A field is written even if its header is invalid.
     fn write(&self, layout: &Layout, words: &[u64], out: &mut Vec<u8>) {
         let mut writer = Writer::new(out);
         for input in &self.0 {
@@ -132,7 +132,7 @@ impl Architecture for Tna {
         }
     }
 
-    /// A frame that arrived: at most two passes, the second for a resubmitted packet.
+    /// Ingress for a frame that arrived: one pass, and a second one if it is resubmitted.
     fn ingress<O: Observer>(
         &self,
         core: &mut Core,
@@ -145,7 +145,7 @@ impl Architecture for Tna {
         self.passes(core, now, (port, frame), out, seen);
     }
 
-    /// A packet that left by a recirculation port comes back by it, as any frame that arrives.
+    /// Ingress for a packet that left by a recirculation port. It arrives by this port like any other frame.
     fn reingress<O: Observer>(
         &self,
         core: &mut Core,
@@ -209,7 +209,7 @@ impl Architecture for Tna {
         core.state.frame = frame;
         core.state
             .write_in_front(|bytes| self.chip.write_egress(&metadata, bytes));
-        // An error does not stop a packet at egress.
+        // At egress, an error does not stop a packet.
         self.parse(core, &self.egress, length, out, seen);
         core.run(self.egress.control, "egress", seen);
         core.run(self.egress.deparser, "egress_deparser", seen);
@@ -238,7 +238,7 @@ impl Architecture for Tna {
         self.ghost.is_some()
     }
 
-    /// Tells the ghost control the length of a queue that has changed.
+    /// Runs the ghost control for a queue whose length has changed.
     fn ghost(&self, core: &mut Core, now: Nanos, port: Port, queue: u8, length: u32) {
         let Some(ghost) = &self.ghost else { return };
         core.state.now = now;
@@ -254,7 +254,7 @@ impl Architecture for Tna {
             u64::from(port) << 3 | u64::from(queue),
         );
         set(&mut core.state, Some(ghost.pipe), u64::from(port >> 7));
-        // No packet is at work.
+        // No packet is being processed.
         core.run(ghost.control, "ghost", &mut Nobody);
     }
 }
@@ -278,7 +278,8 @@ impl Tna {
         core.finish();
     }
 
-    /// The frame at work, once through ingress. Returns the data for a resubmission of the same frame, if there is one.
+    /// One pass of the working frame through ingress. Returns the data for a resubmission of this frame, if there is
+    /// one.
     fn pass<O: Observer>(
         &self,
         core: &mut Core,
@@ -310,13 +311,13 @@ impl Tna {
                 return Some(data);
             }
         }
-        // Nothing else is made of a packet that is resubmitted (TNA 5.6).
+        // A resubmitted packet has no other results (TNA 5.6).
         self.mirror_at_ingress(core, out, seen);
         self.leave_ingress(core, drops, out, seen);
         None
     }
 
-    /// Parses `state.frame`, which holds metadata and `length` bytes of the packet; false if the parser found an error.
+    /// Parses `state.frame`, which has metadata and `length` bytes of the packet. Returns false after a parser error.
     fn parse<O: Observer>(
         &self,
         core: &mut Core,
@@ -342,7 +343,7 @@ impl Tna {
         error.is_none()
     }
 
-    /// What the traffic manager does with the packet that the ingress deparser made.
+    /// Decisions of the traffic manager on a packet from the ingress deparser.
     fn leave_ingress<O: Observer>(&self, core: &mut Core, drops: u64, out: &mut Outcomes, seen: &mut O) {
         let metadata = &self.metadata;
         let frame = core.emit(&self.ingress.emit, self.ingress.parser.number);
@@ -365,7 +366,7 @@ impl Tna {
             let id = copied(port, 0, seen);
             enqueue(core, (port, id), queue, copy, phv, out);
         }
-        // Neither no value nor the value for no port.
+        // The port was written, and is not the value for no port.
         let port = core.read_word(metadata.port);
         if drops & DROP_PACKET == 0 && port < u64::from(DROP_PORT) {
             let phv = self.copy_phv(core, 0);
@@ -378,7 +379,7 @@ impl Tna {
         }
     }
 
-    /// Copies for the members of a multicast group; none for a group that does not exist.
+    /// Copies for the members of a multicast group; none if the group does not exist.
     fn multicast<O: Observer>(
         &self,
         core: &mut Core,
@@ -404,7 +405,7 @@ impl Tna {
         core.groups.insert(group, replicas);
     }
 
-    /// The PHV of ingress for a packet in a queue: port settings read user and rank from it.
+    /// The ingress PHV for a packet in a queue: port settings read user and rank from it.
     fn copy_phv(&self, core: &mut Core, replica: u64) -> Vec<u64> {
         let mut phv = core.copy_phv();
         phv[..register::COUNT as usize].copy_from_slice(&core.program.blank[..register::COUNT as usize]);
@@ -413,7 +414,7 @@ impl Tna {
         phv
     }
 
-    /// A copy of the frame as it arrived goes to egress, with the mirror's header in front.
+    /// Sends a copy of the frame as it arrived to egress, with the mirror's header in front.
     fn mirror_at_ingress<O: Observer>(&self, core: &mut Core, out: &mut Outcomes, seen: &mut O) {
         let Some((id, session, list)) = mirror_request(core, "ingress", seen) else {
             return;
@@ -422,13 +423,13 @@ impl Tna {
         let frame = core.state.frame.get(self.chip.ingress_bytes()..);
         self.write_mirrored(core, &session, list, frame.unwrap_or(&[]), &mut copy);
         let mut phv = self.copy_phv(core, 0);
-        // Only the packet itself and its copies bypass egress.
+        // Only the packet itself and its copies may bypass egress.
         phv[self.metadata.bypass_egress.word as usize] = 0;
         mirror(core, &session, copy, phv, out, seen);
         core.sessions.insert(id, session);
     }
 
-    /// The mirror's header and the frame, as many bytes as the session wants.
+    /// The mirror's header and the frame, with as many bytes as the session keeps.
     fn write_mirrored(&self, core: &Core, session: &CloneSession, list: u64, frame: &[u8], copy: &mut Frame) {
         let wanted = session.truncate_to.map_or(usize::MAX, |bytes| bytes as usize);
         self.write_prefix(core, list, copy.tail());
@@ -442,7 +443,8 @@ impl Tna {
         }
     }
 
-    /// A copy of the frame as egress made it goes to egress, with the mirror's header in front. `phv`: the packet's of ingress.
+    /// Sends a copy of the frame as egress made it to egress, with the mirror's header in front. `phv`: PHV of the
+    /// packet's ingress.
     fn mirror_at_egress<O: Observer>(
         &self,
         core: &mut Core,
@@ -468,7 +470,7 @@ impl Tna {
         }
     }
 
-    /// The frame goes out by its port, which may lead back to ingress.
+    /// Sends the frame by its port, which may lead back to ingress.
     fn send<O: Observer>(&self, core: &mut Core, port: Port, frame: Frame, out: &mut Outcomes, seen: &mut O) {
         if self.chip.recirculates(port) {
             seen.see(|| What::Recirculated {});
@@ -481,8 +483,8 @@ impl Tna {
     }
 }
 
-/// The session and the field list of a mirror call, if there was one and the session is configured. The session is taken out
-/// while the copies are made; the caller puts it back.
+/// Session and field list of a mirror call, if there was one and the session is configured. The session is taken out of
+/// the map while copies are made; the caller puts it back.
 fn mirror_request<O: Observer>(core: &mut Core, at: &'static str, seen: &mut O) -> Option<(u16, CloneSession, u64)> {
     let request = core.state.words[register::CLONE as usize];
     let list = core.state.words[register::CLONE_FIELDS as usize];
@@ -526,7 +528,7 @@ fn mirror<O: Observer>(
     enqueue(core, (port, id), queue, frame, phv, out);
 }
 
-/// A number for a copy of the packet at work.
+/// Numbers a copy of the working packet.
 fn copied<O: Observer>(port: Port, instance: u16, seen: &mut O) -> PacketId {
     let id = seen.copy();
     seen.see(|| What::Copied {

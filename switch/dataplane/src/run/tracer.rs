@@ -1,4 +1,4 @@
-//! Writes down what happens to packets.
+//! The log of packets: records their events.
 
 use super::code::{Code, Mark};
 use super::layout::{Field, register};
@@ -9,20 +9,20 @@ use crate::bits::{to_bytes, words};
 use crate::events::{Event, Matched, Named, Number, PacketId, What};
 use crate::ids::Nanos;
 
-/// Packets whose copies are numbered at the same time. Of an older packet the numbers begin again.
+/// Most packets whose copies are numbered at the same time. For an older packet, the numbers start again.
 const PACKETS_WITH_COPIES: usize = 1 << 12;
 
-/// See the module.
+/// Recorder of the events of packets.
 #[derive(Debug)]
 pub(crate) struct Tracer {
     pub events: Vec<Event>,
     now: Nanos,
     id: PacketId,
-    /// Frames so far.
+    /// Number of frames so far.
     frames: u64,
-    /// The packet that has this place, and its copies so far.
+    /// The packet at each place, and the number of its copies so far.
     copies: Vec<(u64, u16)>,
-    /// The PHV as it was told last.
+    /// The PHV at the last recorded change.
     before: Vec<u64>,
 }
 
@@ -39,7 +39,6 @@ impl Tracer {
         }
     }
 
-    /// Frames so far.
     pub fn frames(&self) -> u64 {
         self.frames
     }
@@ -60,7 +59,7 @@ fn number(words: &[u64], width: u32) -> Number {
     }
 }
 
-/// A field's value. Of a field that varies in length, as much as there is of it.
+/// Value of a field. A variable-length field has its current length.
 fn value(field: &Field, words: &[u64]) -> Number {
     let width = field.length.map_or(field.width, |length| {
         u32::try_from(words[length as usize])
@@ -70,7 +69,7 @@ fn value(field: &Field, words: &[u64]) -> Number {
     number(&words[field.span()], width)
 }
 
-/// An action and its arguments, which are in their place.
+/// An action and its stored arguments.
 fn action(code: &Code, state: &State, action: u32, through: Option<(u32, Option<u32>)>) -> What {
     let action = &code.actions[action as usize];
     let mut at = code.param_base;
@@ -229,7 +228,7 @@ impl Observer for Tracer {
             hit: slot.is_some(),
             entry,
         });
-        // The colour of a direct meter.
+        // The table may have written the colour of a direct meter.
         self.compare(code, state);
     }
 

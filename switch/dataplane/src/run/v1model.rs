@@ -1,5 +1,5 @@
-//! A packet's way through a v1model program: what simple_switch does around parser, ingress, egress and deparser
-//! (its targets/simple_switch/simple_switch.cpp).
+//! The path of a packet through a v1model program: the work of simple_switch around parser, ingress, egress and
+//! deparser (BMv2's targets/simple_switch/simple_switch.cpp).
 
 use std::collections::HashMap;
 
@@ -30,7 +30,7 @@ pub(crate) mod instance {
     pub const RESUBMITTED: u64 = 6;
 }
 
-/// Resubmissions of one packet; further ones drop it.
+/// Most resubmissions of one packet; the next one drops it.
 const MAX_RESUBMITS: u32 = 16;
 
 const NANOS_PER_MICRO: Nanos = 1000;
@@ -45,10 +45,10 @@ pub(crate) struct V1model {
     pub update: Vec<Checksum>,
     /// Code that runs before the deparser.
     pub deparser_code: Option<Address>,
-    /// Headers in the order the deparser emits them.
+    /// Headers in the order in which the deparser emits them.
     pub emit: Vec<u32>,
     pub lengths: Lengths,
-    /// Fields preserved by clone, resubmit and recirculate, by the number of the field list.
+    /// Fields preserved by clone, resubmit and recirculate, by number of the field list.
     pub field_lists: HashMap<u64, Vec<u32>>,
     pub metadata: Intrinsic,
 }
@@ -90,14 +90,14 @@ impl Architecture for V1model {
             parsers: vec![&self.parser],
             emitted: vec![&self.emit],
             verified: Some(&self.verify),
-            // Code between the two may read a checksum.
+            // Code of the deparser may read a checksum first.
             updated: self.deparser_code.is_none().then_some(&self.update),
         }
     }
 
     /// Parser, checksum verification and ingress for a frame that arrived on `port`.
     ///
-    /// Resubmission happens inside, at most 16 times for one packet. What becomes of the packet is added to `out`.
+    /// Resubmission happens inside, at most 16 times for one packet. The results are added to `out`.
     fn ingress<O: Observer>(
         &self,
         core: &mut Core,
@@ -193,13 +193,13 @@ impl V1model {
         set(metadata.deq_qdepth, u64::from(queueing.deq_qdepth));
         set(metadata.qid, u64::from(queueing.qid));
         set(Some(metadata.egress_port), u64::from(queueing.port));
-        // simple_switch makes sure that the packet is not dropped unless egress asks for it.
+        // As in simple_switch, the packet is not dropped unless egress asks for it.
         set(Some(metadata.egress_spec), u64::from(DROP_PORT) + 1);
         let length = core.state.words[register::LENGTH as usize];
         set_in(&mut core.state.words, metadata.packet_length, length);
     }
 
-    /// Parser to traffic manager, again for every resubmission.
+    /// Runs a packet from the parser to the traffic manager; again for every resubmission.
     fn run_ingress<O: Observer>(&self, core: &mut Core, out: &mut Outcomes, seen: &mut O) {
         let arrived = core.state.words[register::ARRIVED as usize];
         for _ in 0..=MAX_RESUBMITS {
@@ -246,7 +246,7 @@ impl V1model {
         core.finish();
     }
 
-    /// Parses `state.frame`, verifies checksums, and notes errors in the metadata.
+    /// Parses `state.frame`, verifies checksums, and writes errors to the metadata.
     fn parse<O: Observer>(&self, core: &mut Core, out: &mut Outcomes, seen: &mut O) {
         let error = self.parser.parse(&core.program.code, &core.sets, &mut core.state, seen);
         out.parser_error |= error.is_some();
@@ -263,7 +263,7 @@ impl V1model {
         seen.compare(&core.program.code, &core.state);
     }
 
-    /// Whether a checksum is wrong.
+    /// True if a checksum is wrong.
     fn verify<O: Observer>(&self, core: &mut Core, seen: &mut O) -> bool {
         let mut wrong = false;
         for checksum in &self.verify {
@@ -284,7 +284,7 @@ impl V1model {
         wrong
     }
 
-    /// Gives fields their checksums.
+    /// Updates the checksums in their fields.
     fn update<O: Observer>(&self, core: &mut Core, seen: &mut O) {
         for checksum in &self.update {
             if !holds(core, checksum.condition, seen) {
@@ -296,7 +296,7 @@ impl V1model {
         }
     }
 
-    /// The frame as it goes out: updated checksums, valid headers in order, the rest of the packet.
+    /// The frame to send: updated checksums, valid headers in order, and the rest of the packet.
     fn deparse<O: Observer>(&self, core: &mut Core, seen: &mut O) -> Frame {
         if !core.program.code.native.as_ref().is_some_and(Native::updates) {
             self.update(core, seen);
@@ -312,7 +312,7 @@ impl V1model {
         frame
     }
 
-    /// Bytes the deparser would make now.
+    /// Number of bytes that the deparser would write now.
     #[inline(always)]
     pub fn frame_len(&self, core: &Core, frame: &[u8]) -> u32 {
         let words = &core.state.words;
@@ -329,7 +329,7 @@ impl V1model {
         Recirculated { packet, port: None }
     }
 
-    /// Clears the PHV of the packet at work, except the fields of a field list.
+    /// Clears the working PHV, except the fields of a field list.
     pub fn keep_only(&self, core: &mut Core, list: u64, instance_type: u64) {
         let mut phv = core.spare_phv();
         phv.extend_from_slice(&core.program.blank);
@@ -349,7 +349,7 @@ impl V1model {
         }
     }
 
-    /// A packet's length on arrival, for the program and for the counters.
+    /// Sets a packet's length on arrival, for the program and the counters.
     fn set_length(&self, core: &mut Core, length: u64) {
         core.state.words[register::LENGTH as usize] = length;
         core.state.words[register::ARRIVED as usize] = length;
@@ -357,7 +357,7 @@ impl V1model {
     }
 }
 
-/// Whether a checksum's condition holds; no condition does.
+/// True if the condition of a checksum holds, or if it has none.
 fn holds<O: Observer>(core: &mut Core, condition: Option<(u32, u32)>, seen: &mut O) -> bool {
     condition.is_none_or(|(code, word)| {
         run(&core.program.code, &mut core.state, code, seen);

@@ -2,16 +2,16 @@
 
 use crate::bits::{self, words};
 
-/// A parser value set: members written by the control plane, split the way each state's key is.
+/// A parser value set. The control plane writes its members; they are split like the key of each state that uses them.
 #[derive(Debug)]
 pub(crate) struct ValueSet {
     pub name: String,
     pub width: u32,
-    /// Widths of a state's key, and the members split that way.
+    /// Widths of a state's key, and the members split by these widths.
     pub uses: Vec<(Vec<u32>, Vec<SetMember>)>,
 }
 
-/// A member of a value set: the words of a key, and which of their bits count.
+/// A member of a value set: the words of a key, and a mask of their bits.
 #[derive(Debug)]
 pub(crate) struct SetMember {
     pub value: Vec<u64>,

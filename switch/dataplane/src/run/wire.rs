@@ -1,7 +1,7 @@
-//! Headers to and from bytes, several fields at a time.
+//! Converts headers to and from bytes, several fields at a time.
 //!
-//! A header's fields are grouped into chunks of whole bytes, at most eight: a chunk is one load or store, and its
-//! fields are shifts. Headers that do not fit this pattern go bit by bit.
+//! The fields of a header are grouped into chunks of whole bytes, at most eight. A chunk is one load or store, and its
+//! fields are shifts. Headers that do not fit this pattern are converted bit by bit.
 
 use super::layout::{Field, Layout};
 use crate::bits::{Writer, mask, read, read_word, words};
@@ -30,11 +30,11 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Groups fields; `None` if they do not fall into whole bytes.
+    /// Groups fields; `None` if they do not have whole bytes.
     pub fn new<'a>(fields: impl Iterator<Item = &'a Field>) -> Option<Plan> {
         let mut segments = Vec::new();
         let mut bytes = 0;
-        // Fields not yet in a segment, and their bits; the first starts at a byte.
+        // Fields not yet in a segment, and their bits; the first one starts at a byte.
         let mut open: Vec<(u32, u32)> = Vec::new();
         let mut bits = 0;
         for field in fields {
@@ -73,7 +73,7 @@ impl Plan {
         &self.segments
     }
 
-    /// Loads the fields; `bytes` of the plan must be there.
+    /// Loads the fields; all `bytes` of the plan must exist.
     #[inline(always)]
     pub fn load(&self, frame: &[u8], phv: &mut [u64]) {
         let mut at = 0;
@@ -104,7 +104,7 @@ impl Plan {
             match segment {
                 Segment::Chunk { bytes, pieces } => {
                     let value = gather(pieces, phv);
-                    // Eight bytes are one store; what is too much is cut off again.
+                    // Eight bytes are one store; the excess is cut off afterwards.
                     let end = out.len() + bytes;
                     out.extend_from_slice(&(value << (64 - 8 * bytes)).to_be_bytes());
                     out.truncate(end);
@@ -119,13 +119,13 @@ impl Plan {
     }
 }
 
-/// The fields of a chunk as one number.
+/// Combines the fields of a chunk into one number.
 fn gather(pieces: &[Piece], phv: &[u64]) -> u64 {
     let add = |whole, piece: &Piece| whole | (phv[piece.slot as usize] & piece.keep) << piece.shift;
     pieces.iter().fold(0, add)
 }
 
-/// Makes the open fields a segment, together with the chunk before it if both fit into eight bytes.
+/// Closes the segment of the open fields. It is joined with the chunk before it if both fit into eight bytes.
 fn close(segments: &mut Vec<Segment>, open: &mut Vec<(u32, u32)>, bits: u32) {
     let mut rest = bits;
     let added = open.drain(..).map(|(slot, width)| {
@@ -153,7 +153,7 @@ fn close(segments: &mut Vec<Segment>, open: &mut Vec<(u32, u32)>, bits: u32) {
     }
 }
 
-/// A plan for each header that has one.
+/// Plans by header; `None` for a header without one.
 pub(crate) fn plans(layout: &Layout) -> Vec<Option<Plan>> {
     layout
         .headers
@@ -180,7 +180,7 @@ pub(crate) fn header_bytes(layout: &Layout, phv: &[u64], header: u32) -> usize {
 /// The lengths of the headers that a deparser emits.
 #[derive(Debug)]
 pub(crate) struct Lengths {
-    /// Validity word and bytes of those of fixed length.
+    /// Validity word and bytes of each header with fixed length.
     fixed: Box<[(u32, u32)]>,
     varying: Box<[u32]>,
 }
@@ -197,7 +197,7 @@ impl Lengths {
         }
     }
 
-    /// Bytes of those that are valid.
+    /// Number of bytes of the valid headers.
     #[inline]
     pub fn bytes(&self, layout: &Layout, phv: &[u64]) -> usize {
         let mut bytes = 0;
@@ -213,7 +213,7 @@ impl Lengths {
     }
 }
 
-/// Appends a field as it goes onto the wire.
+/// Appends a field in the format of the wire.
 #[inline]
 pub(crate) fn write_field(layout: &Layout, phv: &[u64], field: u32, writer: &mut Writer) {
     let field = &layout.fields[field as usize];
@@ -229,7 +229,7 @@ pub(crate) fn write_field(layout: &Layout, phv: &[u64], field: u32, writer: &mut
     }
 }
 
-/// Appends a header as it goes onto the wire.
+/// Appends a header in the format of the wire.
 #[inline]
 pub(crate) fn write_header(layout: &Layout, plans: &[Option<Plan>], phv: &[u64], header: u32, out: &mut Vec<u8>) {
     if let Some(plan) = &plans[header as usize] {

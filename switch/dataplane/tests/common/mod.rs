@@ -1,4 +1,4 @@
-//! A program around the parts that a test is about, and a switch without queues to run it.
+//! A program around the parts under test, and a switch without queues to run it.
 #![allow(dead_code)]
 
 mod queues;
@@ -7,7 +7,7 @@ pub mod tofino;
 use p4sched_compiler::{EmbeddedIncludes, Input, Options, compile};
 use p4sched_dataplane::{ActionCall, MatchKey, Nanos, Outcomes, Pipeline, Port, Queueing, TableId};
 
-/// The parts of a v1model program; what a test leaves empty does nothing.
+/// The parts of a v1model program; an empty part does nothing.
 #[derive(Clone, Copy, Default)]
 pub struct Parts<'a> {
     /// Types, constants and errors before the parser. Must declare `headers_t` and `meta_t`.
@@ -83,7 +83,8 @@ V1Switch(P(), V(), I(), E(), C(), D()) main;
     }
 }
 
-/// Loads a program: compiled, or interpreted where the environment has `P4SCHED_INTERPRET`. `make test` runs the tests both ways.
+/// Loads a program: compiled, or interpreted if the environment has `P4SCHED_INTERPRET`. `make test` runs the tests
+/// both ways.
 pub fn load(json: &str) -> Pipeline {
     match Pipeline::from_json(json.as_bytes()) {
         Ok(mut pipeline) => {
@@ -96,12 +97,12 @@ pub fn load(json: &str) -> Pipeline {
     }
 }
 
-/// A pipeline whose queues are empty at once: every packet goes from ingress straight to egress.
+/// A pipeline without queueing: every packet goes from ingress straight to egress.
 pub struct Switch {
     pub pipeline: Pipeline,
     pub now: Nanos,
     pub out: Outcomes,
-    /// Depths to report to egress.
+    /// Queue lengths that egress gets.
     pub queueing: Queueing,
 }
 
@@ -115,7 +116,8 @@ impl Switch {
         }
     }
 
-    /// Sends a frame in; returns all frames that come out, in order, recirculated ones after another pass.
+    /// Sends a frame in, and returns all frames that come out, in order. Recirculated frames come out after another
+    /// pass.
     pub fn send(&mut self, port: Port, frame: &[u8]) -> Vec<(Port, Vec<u8>)> {
         let queueing = Queueing {
             enq_ns: self.now,
@@ -136,7 +138,7 @@ impl Switch {
         self.pipeline.table(name).unwrap_or_else(|| panic!("no table {name}"))
     }
 
-    /// An action of a table, by its name without the control's.
+    /// An action of a table, by its name without the control.
     pub fn call(&self, table: &str, action: &str, params: &[&[u8]]) -> ActionCall {
         let table = self.table(table);
         let full = format!("I.{action}");

@@ -1,9 +1,9 @@
-//! Queues that are empty at once: every packet goes from ingress straight to egress.
+//! Queues that are always empty: every packet goes from ingress straight to egress.
 
 use p4sched_dataplane::{Nanos, Outcomes, Pipeline, Port, Queueing};
 
-/// Sends a frame in; returns all frames that come out, in order, with their ports and the queues they passed. Recirculated ones
-/// come out after another pass. `out` keeps all else that happened.
+/// Sends a frame in, and returns all frames that come out, in order, with their ports and queues. Recirculated frames
+/// come out after another pass. `out` keeps all other results.
 pub fn send(
     pipeline: &mut Pipeline,
     now: Nanos,

@@ -1,11 +1,11 @@
-//! A handwritten program for Tofino: the actions of its controls are the tests'.
+//! A handwritten Tofino program; each test writes the actions of its controls.
 #![allow(dead_code)]
 
 use super::queues;
 use p4sched_dataplane::{Nanos, Outcomes, Pipeline, Port, Queueing};
 use serde_json::{Value, json};
 
-/// Code of the controls, and its declarations.
+/// Code of a control, and its declarations.
 #[derive(Clone, Default)]
 pub struct Program {
     pub t2na: bool,
@@ -24,7 +24,7 @@ pub fn field(header: &str, name: &str) -> Value {
     json!({"type": "field", "value": [header, name]})
 }
 
-/// The header of ingress, of egress, a field of the traffic manager's metadata, a scratch field.
+/// A field of the ingress header. The next ones: egress header, metadata of the traffic manager, a local.
 pub fn h(name: &str) -> Value {
     field("h", name)
 }
@@ -57,7 +57,7 @@ pub fn binary(op: &str, left: Value, right: Value) -> Value {
     json!({"type": "expression", "value": {"type": "expression", "value": {"op": op, "left": left, "right": right}}})
 }
 
-/// Leaves the next `count` operations out unless `a` equals `value`; `at` is the position of this operation.
+/// Skips the next `count` operations unless `a` equals `value`; `at` is the position of this operation.
 pub fn unless_equal(at: usize, a: Value, value: u64, count: usize) -> Value {
     op(
         "_jump_if_zero",
@@ -234,7 +234,7 @@ impl Program {
     }
 }
 
-/// A pipeline whose queues are empty at once.
+/// A pipeline without queueing.
 pub struct Chip {
     pub pipeline: Pipeline,
     pub now: Nanos,
@@ -252,7 +252,7 @@ impl Chip {
         }
     }
 
-    /// Sends a frame in; returns the frames that come out, with their ports, and the queues they passed.
+    /// Sends a frame in, and returns the frames that come out, with their ports and queues.
     pub fn send(&mut self, port: Port, frame: &[u8]) -> Vec<(Port, u8, Vec<u8>)> {
         queues::send(
             &mut self.pipeline,
@@ -274,7 +274,7 @@ impl Steps {
         self
     }
 
-    /// `ops` for packets whose field has this value.
+    /// Runs `ops` for packets whose field has this value.
     pub fn when(mut self, field: Value, value: u64, ops: impl IntoIterator<Item = Value>) -> Steps {
         let ops: Vec<Value> = ops.into_iter().collect();
         self.0.push(unless_equal(self.0.len(), field, value, ops.len()));

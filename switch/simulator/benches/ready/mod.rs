@@ -1,4 +1,4 @@
-//! A switch that is ready for packets, and packets for it.
+//! A switch ready for packets, and its packets.
 
 use std::path::Path;
 
@@ -11,16 +11,15 @@ use p4sched_simulator::program::Program;
 use p4sched_simulator::switch::Switch;
 
 pub const SCHEMES: [Scheme; 4] = [Scheme::Fifo, Scheme::Fdpa, Scheme::Aifo, Scheme::Packs];
-/// Time between packets of 1100 bytes: 11 Gbit/s over a link of 10 Gbit/s, as in PACKS 6.1.
+/// Time in ns between packets of 1100 bytes: 11 Gbit/s over a link of 10 Gbit/s, as in PACKS 6.1.
 const GAP: Nanos = 800;
 const RATE_BPS: u64 = 10_000_000_000;
 const PORT: Port = 1;
 const USERS: u8 = 20;
 
-/// Takes frames, and forgets them.
+/// Counts frames and discards them.
 #[derive(Debug, Default)]
 pub struct Sink {
-    /// Frames taken.
     pub frames: u64,
 }
 
@@ -64,7 +63,7 @@ pub struct Ready {
 }
 
 impl Ready {
-    /// Eight queues of 10 packets, windows of 16 ranks.
+    /// A switch with eight queues of 10 packets and windows of 16 ranks.
     pub fn new(scheme: Scheme, target: Target, interpret: bool) -> Ready {
         let mut program = program(scheme, target);
         if interpret {
@@ -114,7 +113,7 @@ impl Ready {
         }
     }
 
-    /// The next packets arrive.
+    /// Receives the next packets.
     pub fn receive(&mut self, packets: usize) {
         for _ in 0..packets {
             self.now += GAP;

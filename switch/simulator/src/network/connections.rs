@@ -1,4 +1,4 @@
-//! The flows that are under way: both ends of each, and the timers that are planned for them.
+//! The flows in progress: both ends of each flow, and their planned timers.
 
 use std::sync::Arc;
 
@@ -9,31 +9,30 @@ use p4sched_world::planned::Planned;
 /// An end of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// It sends the flow's bytes.
+    /// The end that sends the flow's bytes.
     Sender,
-    /// It gets them.
+    /// The end that receives them.
     Receiver,
 }
 
-/// A flow that is under way.
+/// A flow in progress.
 #[derive(Clone, Debug)]
 struct Connection {
     sender: Sender,
     receiver: Receiver,
-    /// When the calendar calls the timer of the sender, and of the receiver.
+    /// Planned timer events of the sender and of the receiver.
     planned: [Planned; 2],
 }
 
-/// What is known of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Record {
-    /// When the receiver had all bytes.
+    /// Time at which the receiver had all bytes.
     pub received_ns: Option<Nanos>,
-    /// When the sender knew that.
+    /// Time at which the sender knew that.
     pub acknowledged_ns: Option<Nanos>,
-    /// Bytes of payload that arrived for the first time.
+    /// Payload bytes that arrived for the first time.
     pub received_bytes: u64,
-    /// What the sender counted.
+    /// Counters of the sender.
     pub statistics: Statistics,
 }
 
@@ -44,19 +43,16 @@ pub struct Connections {
     records: Vec<Record>,
 }
 
-/// What an end of a flow is told.
+/// An event at an end of a flow.
 #[derive(Clone, Copy, Debug)]
 pub enum Input<'a> {
-    /// The flow starts.
     Start,
-    /// A segment arrived.
     Segment(&'a Segment),
-    /// It is time.
     Timer,
 }
 
 impl Connections {
-    /// So many flows, none of which has started.
+    /// Makes the table for `flows` flows. None of them has started.
     pub fn new(flows: usize) -> Connections {
         Connections {
             under_way: vec![None; flows],
@@ -64,7 +60,7 @@ impl Connections {
         }
     }
 
-    /// Makes the ends of a flow.
+    /// Makes both ends of a flow.
     pub fn open(&mut self, flow: u32, bytes: u64, config: &Arc<Config>) {
         self.under_way[flow as usize] = Some(Box::new(Connection {
             sender: Sender::new(flow, bytes, Arc::clone(config)),
@@ -73,8 +69,8 @@ impl Connections {
         }));
     }
 
-    /// Tells an end of a flow something. What it sends goes to `out`. Returns when its timer is to be called, if that is to
-    /// be planned.
+    /// Passes an event to an end of a flow. Its segments go to `out`. Returns the time of its timer, if an event must
+    /// be planned for it.
     pub fn tell(
         &mut self,
         now: Nanos,
@@ -83,7 +79,7 @@ impl Connections {
         input: Input<'_>,
         out: &mut Vec<Segment>,
     ) -> Option<Nanos> {
-        // Copies of segments may come when both ends have all they want.
+        // Copies of segments may arrive after both ends have finished.
         let Connection {
             sender,
             receiver,
@@ -100,7 +96,7 @@ impl Connections {
         timer
     }
 
-    /// Notes that a side has nothing left to do; forgets the flow when both sides have not.
+    /// Records that one end has finished. Drops the flow when both ends have.
     fn finish(&mut self, now: Nanos, flow: u32, side: Side) {
         let record = &mut self.records[flow as usize];
         let finished = match side {
@@ -114,7 +110,7 @@ impl Connections {
         }
     }
 
-    /// What is known of a flow by now.
+    /// The record of a flow so far.
     pub fn record(&self, flow: u32) -> Record {
         let record = self.records[flow as usize];
         match &self.under_way[flow as usize] {
@@ -128,8 +124,8 @@ impl Connections {
     }
 }
 
-/// Tells an end something. Returns when its timer is to be called, if that is to be planned, and whether the end has nothing
-/// left to do.
+/// Passes an event to an end. Returns the time of its timer, if an event must be planned for it, and whether the end
+/// has finished.
 #[inline]
 fn told(
     end: &mut impl Endpoint,

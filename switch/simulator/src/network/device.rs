@@ -1,5 +1,5 @@
-//! A switch of a network that runs a compiled program: the frames of packets go in, and come out at the far ends of links.
-//! With a model beside each port, every decision and every departure is compared.
+//! A switch of a network that runs a compiled program: frames go in, and come out at the far ends of links. If each
+//! port has a model beside it, every decision and every departure is compared.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -21,15 +21,15 @@ use crate::parameters::Parameters;
 use crate::program::{Program, ProgramError};
 use crate::switch::{self, ArgumentError, Switch};
 
-/// The next hop's MAC address: nobody looks at it.
+/// MAC address of every next hop; no host checks it.
 const NEXT_HOP: u64 = 0x0200_0000_0001;
-/// Length of the prefix of each host.
+/// Length in bits of the prefix of each host.
 const HOST_PREFIX: u16 = 24;
 
-/// Why a network cannot run programs.
+/// Reason why a network cannot run programs.
 #[derive(Debug, thiserror::Error)]
 pub enum DeviceError {
-    /// There is no such program.
+    /// The program does not load.
     #[error(transparent)]
     Program(#[from] ProgramError),
     /// The program cannot have these parameters.
@@ -46,33 +46,32 @@ pub enum DeviceError {
         "users {0} and {1} of a host have the same address or different weights; give them numbers that differ by less than 200"
     )]
     SameAddress(u32, u32),
-    /// Marks.
+    /// The scenario asks for congestion marks.
     #[error("mark_at_packets: the programs give no congestion marks")]
     Marks,
-    /// A discipline that is only a model.
+    /// The discipline is only a model.
     #[error("{0}: there is no program of it")]
     NoProgram(String),
-    /// A sorted queue whose packets nobody can follow.
+    /// A sorted queue without a model: nobody can say which packet it pushed out.
     #[error("only a model can say which packet a sorted queue pushed out: compare with the models (--check)")]
     PushOut,
 }
 
-/// What all switches of a run are told.
+/// Settings that all switches of a run share.
 #[derive(Debug)]
 pub struct Installed<'a> {
-    /// What they run.
     pub program: &'a Program,
     /// The scheduler of every port.
     pub scheduler: &'a Config,
     /// Ranks are virtual start times.
     pub start_time: bool,
-    /// Whether a model beside each port compares what it does.
+    /// True if a model beside each port checks the program.
     pub check: bool,
-    /// By source address: user, and 256 / weight; none if the program does not look at them.
+    /// User, and 256 / weight, by source address; empty if the program ignores users.
     pub users: &'a BTreeMap<[u8; 4], (u32, u32)>,
 }
 
-/// By what a program remembers the past.
+/// The key of a program's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Remembers {
     /// Ranks and queues, by port.
@@ -83,7 +82,7 @@ enum Remembers {
     Flows,
 }
 
-/// Frames that the switch sent: port, number of the packet, instant at the far end, and bytes.
+/// Frames that the switch sent: port, number of the packet, time at the far end, and bytes.
 #[derive(Debug, Default)]
 struct Departures(Vec<(PortNumber, Option<u64>, Nanos, usize)>);
 
@@ -99,33 +98,33 @@ impl Output for Departures {
     fn digest(&mut self, _digest: DigestMessage) {}
 }
 
-/// See the head of this file.
+/// A switch that runs a compiled program.
 #[derive(Debug)]
 pub struct Device {
     name: String,
     switch: Switch,
     p4: P4,
     check: bool,
-    /// By port: its wire.
+    /// Wires by port.
     wires: Vec<Option<u32>>,
-    /// By port: what its counters were at the last arrival.
+    /// Counters by port, as they were at the last arrival.
     counted: Vec<switch::Counts>,
     sent: Departures,
     frame: Vec<u8>,
     held_bytes: u64,
-    /// The program has one memory for all ports, and a model one for each. So what it remembers by may appear at one port
-    /// only: the port by user, or by cell of a flow.
+    /// Ports by key of the program's memory: the user, or the cell of a flow. The program has one memory for all ports,
+    /// but each port's model has its own. So each key may appear at one port only.
     remembered: HashMap<u32, PortNumber>,
     remembers: Remembers,
-    /// When the calendar wakes it.
+    /// Planned event at which it wakes.
     planned: Planned,
 }
 
 impl Device {
-    /// Switch number `number` of a network.
+    /// Makes switch number `number` of a network.
     ///
     /// # Errors
-    /// If the program cannot do what is asked.
+    /// If the program cannot do what the settings ask.
     pub fn new(
         installed: &Installed<'_>,
         topology: &Topology,
@@ -181,7 +180,7 @@ impl Device {
         Ok(device)
     }
 
-    /// A route to each host; one group for each set of paths.
+    /// Installs a route to each host, and one group for each set of paths.
     fn install_routes(&mut self, topology: &Topology, routes: &Routes, number: u32) {
         let mut groups: HashMap<&[u32], u64> = HashMap::new();
         for (host, described) in (0..).zip(&topology.hosts) {
@@ -190,7 +189,7 @@ impl Device {
             let ways = routes.ways_to(number, host);
             let port = |wire: u32| u64::from(topology.wires[wire as usize].from_port);
             if ways.is_empty() {
-                // A switch without links to the others.
+                // This switch has no links to other switches.
                 continue;
             }
             if let &[wire] = ways {
@@ -215,11 +214,11 @@ impl Device {
         }
     }
 
-    /// A packet arrives whose way leads to this wire. `model`: the model's verdict at that port and the port itself, if
-    /// they are to be compared. Returns whether the packet is lost.
+    /// Takes an arriving packet whose path leads to this wire. `model`: the verdict of the model at that port, and the
+    /// port itself, if they are compared. Returns true if the packet is lost.
     ///
     /// # Errors
-    /// If the model says something else; the text says what.
+    /// A description of the difference, if the model decided otherwise.
     pub fn receive(
         &mut self,
         now: Nanos,
@@ -256,13 +255,13 @@ impl Device {
         };
         self.held_bytes += u64::from(datagram.len);
         self.held_bytes -= u64::from(victim);
-        // The link may be free.
+        // The link may have become free.
         self.switch.advance(now, &mut self.sent);
         Ok(lost)
     }
 
     /// # Errors
-    /// If the program remembers together what the models remember by port.
+    /// If the program keeps one memory for what the models keep by port.
     fn check_memory(&mut self, header: &Header, port: PortNumber) -> Result<(), String> {
         let (what, key) = match self.remembers {
             Remembers::Users if header.user != UNCLASSIFIED => ("user", header.user),
@@ -291,13 +290,13 @@ impl Device {
         }
     }
 
-    /// Lets everything happen that is due.
+    /// Runs every event that is due.
     pub fn advance(&mut self, now: Nanos) {
         self.planned.woken(now);
         self.switch.advance(now, &mut self.sent);
     }
 
-    /// When it has to be woken, if that is not planned yet.
+    /// Time at which it must wake, if that is not planned yet.
     pub fn wake(&mut self, now: Nanos) -> Option<Nanos> {
         let frames_wait = !self.sent.0.is_empty();
         let at = if frames_wait {
@@ -308,11 +307,10 @@ impl Device {
         self.planned.wake_at(now, at)
     }
 
-    /// The frames that are at the far ends of their links now: for each its wire, the number of the packet, and when it is
-    /// there.
+    /// Takes the frames that have reached the far ends of their links: wire, number of the packet and time of each.
     ///
     /// # Errors
-    /// If a frame is none of a packet, or left by a port without a link.
+    /// If a frame holds no packet of the run, or left by a port without a link.
     pub fn take_frames(&mut self, into: &mut Vec<(u32, u32, Nanos)>) -> Result<(), String> {
         let mut unexplained = None;
         for (port, id, due, bytes) in self.sent.0.drain(..) {
@@ -334,22 +332,21 @@ impl Device {
         }
     }
 
-    /// Whether models beside its ports compare.
+    /// True if models beside its ports check the program.
     pub fn checks(&self) -> bool {
         self.check
     }
 
-    /// Its name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Bytes that wait or are on its links.
+    /// Bytes that wait or are on links.
     pub fn held_bytes(&self) -> u64 {
         self.held_bytes
     }
 
-    /// What one of its ports has counted.
+    /// Counters of one of its ports.
     pub fn counts(&self, port: PortNumber) -> Counts {
         let counts = self.switch.counts(port);
         let sent = self.switch.transmitted(port);
@@ -364,7 +361,7 @@ impl Device {
     }
 }
 
-/// Users by address, and the flows that make them.
+/// Users by address, from the flows of the run.
 ///
 /// # Errors
 /// If two users share an address, or one has two weights.
@@ -383,7 +380,7 @@ pub fn users(flows: impl Iterator<Item = ([u8; 4], u32, u32)>) -> Result<BTreeMa
 }
 
 /// # Errors
-/// If no program can do what is asked.
+/// If no program can run with these settings.
 pub fn check(installed: &Installed<'_>, hosts: usize, marks: bool) -> Result<(), DeviceError> {
     let sorted = installed.scheduler.scheme().p4().rank_field.is_some();
     if hosts > MAX_ROUTES {

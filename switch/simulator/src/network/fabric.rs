@@ -1,4 +1,4 @@
-//! The switches: paths of packets, and what decides at ports, models or compiled programs.
+//! The switches: the paths of packets, and the models or compiled programs that decide at ports.
 
 use std::sync::Arc;
 
@@ -11,22 +11,22 @@ use super::port::{Counts, PortConfig};
 use super::setup::{Installation, Setup, SetupError, user_address};
 use crate::frames::Datagram;
 
-/// See the head of this file.
+/// All switches of a network.
 #[derive(Debug)]
 pub struct Fabric {
     setup: Arc<Setup>,
     routes: Routes,
-    /// By switch, if programs decide; else empty.
+    /// Devices by switch, if programs decide; else empty.
     devices: Vec<Device>,
-    /// Frames that a switch has handed on: wire, number, and when they are there; empty between events.
+    /// Frames that left a switch: wire, number, and time of arrival; empty between events.
     frames: Vec<(u32, u32, u64)>,
 }
 
 impl Fabric {
-    /// Switches through which nothing has passed yet.
+    /// Makes the switches, with empty queues.
     ///
     /// # Errors
-    /// If two hosts have no path, or no program can do what is asked.
+    /// If two hosts have no path, or no program can run with these settings.
     pub fn new(setup: Arc<Setup>) -> Result<Fabric, SetupError> {
         let multipath = match setup.program {
             Some(_) => Multipath::Buckets,
@@ -41,27 +41,26 @@ impl Fabric {
         })
     }
 
-    /// Whether programs decide.
     pub fn has_programs(&self) -> bool {
         !self.devices.is_empty()
     }
 
-    /// Whether models stand at the ports: alone, or to compare programs with them.
+    /// True if there are models at the ports: alone, or to check programs.
     pub fn has_models(&self) -> bool {
         self.devices.first().is_none_or(Device::checks)
     }
 
-    /// Bytes that programs hold.
+    /// Bytes held by programs.
     pub fn held_bytes(&self) -> u64 {
         self.devices.iter().map(Device::held_bytes).sum()
     }
 
-    /// What a port has counted, if a program decides there.
+    /// Counters of a port, if a program decides there.
     pub fn counts(&self, switch: u32, port: u16) -> Option<Counts> {
         Some(self.devices.get(switch as usize)?.counts(port))
     }
 
-    /// A packet arrives at a switch that runs a program, and should leave it by this wire.
+    /// Takes a packet that arrives at a switch with a program, and should leave by this wire.
     fn offer_to_program(&mut self, switch: u32, wire: u32, number: u32, net: &mut Net) -> Result<(), Difference> {
         let now = net.now();
         let header = *net.packets.header(number);
@@ -140,7 +139,7 @@ impl Switches<Ends> for Fabric {
     }
 }
 
-/// A switch with the program for each switch, if programs decide.
+/// Makes a device for each switch, if programs decide.
 fn devices(setup: &Setup, routes: &Routes) -> Result<Vec<Device>, DeviceError> {
     let Some(Installation { program, check }) = &setup.program else {
         return Ok(Vec::new());

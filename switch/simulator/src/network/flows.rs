@@ -1,4 +1,4 @@
-//! Who sends what to whom, and when.
+//! The flows of a run: source, destination, bytes, start.
 
 use std::collections::HashMap;
 
@@ -10,33 +10,31 @@ use serde::Deserialize;
 use crate::flow_sizes::{FlowSizes, poisson_starts};
 use crate::workload::seeded;
 
-/// Largest scale of a user or flow: 16 bits in the programs.
+/// Largest scale of a user or flow: the programs have 16 bits for it.
 const MAX_SCALE: f64 = 65_535.0;
 /// Scale of the weight 1.
 const UNIT_SCALE: f64 = 256.0;
 
-/// A flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// When it starts.
     pub start_ns: Nanos,
-    /// Number of the host that sends.
+    /// Number of the sending host.
     pub source: u32,
-    /// Number of the host that receives.
+    /// Number of the receiving host.
     pub destination: u32,
-    /// How much it sends: bytes of payload.
+    /// Bytes of payload.
     pub bytes: u64,
-    /// Rank of its packets, where ranks come from flows.
+    /// Rank of its packets, if ranks come from flows.
     pub rank: Rank,
-    /// Whom its packets are charged to.
+    /// User to whom its packets are charged.
     pub user: u32,
     /// 256 / weight.
     pub scale: u32,
-    /// Which of the run's transports it has.
+    /// Index of its transport in the list of the run.
     pub transport: usize,
 }
 
-/// What is wrong with a list of flows.
+/// An error in a list of flows.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("flows, {place}: {problem}")]
 pub struct FlowError {
@@ -44,7 +42,7 @@ pub struct FlowError {
     problem: String,
 }
 
-/// An error in this place of a list.
+/// Makes an error at this place of a list.
 pub(super) fn wrong(place: impl Into<String>, problem: impl Into<String>) -> FlowError {
     FlowError {
         place: place.into(),
@@ -52,13 +50,12 @@ pub(super) fn wrong(place: impl Into<String>, problem: impl Into<String>) -> Flo
     }
 }
 
-/// A host, as a list says it.
+/// A host as a list names it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub enum HostName {
-    /// By its number, from 0.
+    /// Its number, from 0.
     Number(u32),
-    /// By its name.
     Name(String),
 }
 
@@ -70,7 +67,6 @@ pub struct Hosts<'a> {
 }
 
 impl Hosts<'_> {
-    /// The hosts of a network.
     pub fn new(topology: &Topology) -> Hosts<'_> {
         let names = topology.hosts.iter().map(|host| host.name.as_str());
         Hosts {
@@ -79,7 +75,7 @@ impl Hosts<'_> {
         }
     }
 
-    /// The numbers of these hosts; of all without a list.
+    /// Numbers of the listed hosts; of all hosts if there is no list.
     fn all(&self, listed: Option<&[HostName]>) -> Result<Vec<u32>, FlowError> {
         match listed {
             None => Ok((0..self.count).collect()),
@@ -92,7 +88,7 @@ impl Hosts<'_> {
         }
     }
 
-    /// The number of a host.
+    /// Finds the number of a host.
     pub(super) fn find(&self, host: &HostName) -> Result<u32, String> {
         let last = self.count - 1;
         match host {
@@ -119,14 +115,14 @@ pub struct Listed {
     rank: Rank,
     user: Option<u32>,
     weight: Option<f64>,
-    /// Name of its transport; the scenario's first one without it.
+    /// Name of its transport; by default the first one of the scenario.
     transport: Option<String>,
 }
 
 /// Flows from a list.
 ///
 /// # Errors
-/// If a host or transport is unknown, a flow makes no sense, or the list is not in order of time.
+/// If a host or transport is unknown, a flow is not valid, or the list is not in order of time.
 pub fn from_list(listed: &[Listed], hosts: &Hosts<'_>, transports: &[String]) -> Result<Vec<Flow>, FlowError> {
     let mut flows = Vec::with_capacity(listed.len());
     for (index, flow) in listed.iter().enumerate() {
@@ -161,10 +157,11 @@ pub fn from_list(listed: &[Listed], hosts: &Hosts<'_>, transports: &[String]) ->
     Ok(flows)
 }
 
-/// Flows from lines `start_ns,source,destination,bytes`, below a line that says so. Hosts are numbers or names.
+/// Flows from lines `start_ns,source,destination,bytes` below a header line with these words. Hosts are numbers or
+/// names.
 ///
 /// # Errors
-/// As [`from_list`], or if a line is not one of these.
+/// As [`from_list`], or if a line has another form.
 pub fn from_csv(text: &str, hosts: &Hosts<'_>) -> Result<Vec<Flow>, FlowError> {
     const HEAD: &str = "start_ns,source,destination,bytes";
     let mut lines = text.lines();
@@ -205,7 +202,7 @@ pub fn from_csv(text: &str, hosts: &Hosts<'_>) -> Result<Vec<Flow>, FlowError> {
     Ok(flows)
 }
 
-/// Flows at a load, from hosts to hosts at random.
+/// Random flows that offer a given load, between random hosts.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Poisson {
@@ -213,14 +210,14 @@ pub struct Poisson {
     /// Sizes are multiplied by this.
     #[serde(default = "unscaled")]
     scale: f64,
-    /// Share of `link_bps` that all flows together offer, in frames.
+    /// Load that all flows together offer, as a share of `link_bps`, counted in frames.
     load: f64,
     link_bps: u64,
-    /// Flows start until then.
+    /// The last flow starts before this time.
     duration_ns: Nanos,
-    /// All hosts without it.
+    /// Sending hosts; by default all.
     sources: Option<Vec<HostName>>,
-    /// All hosts but the source without it.
+    /// Receiving hosts; by default all but the source.
     destinations: Option<Vec<HostName>>,
 }
 
@@ -228,16 +225,16 @@ fn unscaled() -> f64 {
     1.0
 }
 
-/// Most flows of a run.
+/// Largest number of flows in a run.
 const MAX_FLOWS: f64 = 1e7;
-/// The stream of random numbers that flows are drawn from.
+/// Number of the random stream that draws flows.
 const FLOW_STREAM: u64 = 1;
 
 impl Poisson {
-    /// The flows. `frame_share`: bytes of a full frame over those of its payload.
+    /// Draws the flows. `frame_share`: bytes of a full frame divided by the bytes of its payload.
     ///
     /// # Errors
-    /// If the load is not in (0, 1], the flows would be too many, or a host is unknown or has nobody to send to.
+    /// If the load is not in (0, 1], there would be too many flows, or a host is unknown or has no destination.
     pub fn flows(&self, hosts: &Hosts<'_>, frame_share: f64, seed: u64) -> Result<Vec<Flow>, FlowError> {
         let refuse = |problem: &str| Err(wrong("poisson", problem));
         let positive = |value: f64| value.is_finite() && value > 0.0;
@@ -292,7 +289,7 @@ impl Poisson {
     }
 }
 
-/// What every list must have.
+/// Checks the rules of every list.
 fn check(flows: &[Flow], place: impl Fn(usize) -> String) -> Result<(), FlowError> {
     let mut before = 0;
     for (index, flow) in flows.iter().enumerate() {

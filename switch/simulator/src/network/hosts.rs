@@ -1,4 +1,4 @@
-//! The hosts: both ends of each flow, and the packets that they make of segments.
+//! The hosts: both ends of each flow, and the packets made of their segments.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -19,13 +19,13 @@ use crate::frames::flow_cell;
 /// Shortest Ethernet frame without FCS, in bytes.
 const MIN_FRAME: u32 = 60;
 
-/// Sees what happens in a run.
+/// Observes a run.
 pub trait Watch: Debug {
-    /// A packet is at the host that it is for.
+    /// A packet reached its destination host.
     fn delivered(&mut self, now: Nanos, header: &Header, segment: &Segment);
 }
 
-/// What hosts have to do.
+/// An event at the hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Timer {
     /// The next flow of the list starts.
@@ -43,28 +43,28 @@ impl world::Timer for Timer {
     fn rank(_: Event<Timer>) {}
 }
 
-/// Where a program and its model differ, in a sentence. A result with it fits into registers.
+/// A difference between a program and its model, as a sentence. It is boxed so that a `Result` fits into registers.
 pub type Difference = Box<str>;
 
-/// All but the hosts and the switches.
+/// The parts of the network outside hosts and switches.
 pub type Net = world::Net<Port, Timer>;
 
-/// See the head of this file.
+/// All hosts of a network.
 #[derive(Debug)]
 pub struct Ends {
     setup: Arc<Setup>,
-    /// By host: its wire.
+    /// Wires by host.
     uplinks: Vec<u32>,
     connections: Connections,
-    /// By flow that has started: hash of its 5-tuple in each direction.
+    /// Hashes of the 5-tuple in each direction, by flow that has started.
     hashes: Vec<[u32; 2]>,
-    /// Segments on their way from a host's transport to its port; empty between events.
+    /// Segments between a host's transport and its port; empty between events.
     out: Vec<Segment>,
     pub(super) watch: Option<Box<dyn Watch>>,
 }
 
 impl Ends {
-    /// Hosts whose flows have not started.
+    /// Makes the hosts. No flow has started.
     pub fn new(setup: Arc<Setup>) -> Ends {
         let mut uplinks = vec![0; setup.topology.hosts.len()];
         for (number, wire) in (0..).zip(&setup.topology.wires) {
@@ -82,12 +82,12 @@ impl Ends {
         }
     }
 
-    /// What is known of a flow.
+    /// The record of a flow so far.
     pub fn record(&self, flow: u32) -> Record {
         self.connections.record(flow)
     }
 
-    /// Flows that have started.
+    /// Number of flows that have started.
     pub fn started(&self) -> usize {
         self.hashes.len()
     }
@@ -108,13 +108,13 @@ impl Ends {
         self.tell(number, Side::Sender, Input::Start, net);
     }
 
-    /// Tells an end of a flow something, and does what it wants.
+    /// Passes an event to an end of a flow, and handles its answer.
     fn tell(&mut self, flow: u32, side: Side, input: Input<'_>, net: &mut Net) {
         let timer = (self.connections).tell(net.now(), flow, side, input, &mut self.out);
         self.follow(flow, side, timer, net);
     }
 
-    /// Plans the timer of an end of a flow, and sends what it has to send.
+    /// Plans the timer of an end of a flow, and sends its segments.
     fn follow(&mut self, flow: u32, side: Side, timer: Option<Nanos>, net: &mut Net) {
         if let Some(at) = timer {
             let timer = match side {
@@ -131,7 +131,7 @@ impl Ends {
         self.out = out;
     }
 
-    /// A host hands a segment to its port.
+    /// Hands a segment of a host to its port.
     fn emit(&mut self, segment: &Segment, net: &mut Net) {
         let setup = &*self.setup;
         let flow = &setup.flows[segment.flow as usize];
@@ -163,7 +163,7 @@ impl Ends {
 impl Hosts for Ends {
     type Port = Port;
     type Timer = Timer;
-    /// Where a program and its model differ.
+    /// A difference between a program and its model.
     type Error = Difference;
 
     #[inline]

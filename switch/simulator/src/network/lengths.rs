@@ -1,21 +1,20 @@
-//! How long a queue was, and for how long.
+//! The time that a queue spent at each length.
 
 use p4sched_schedulers::Nanos;
 
-/// Longest length that is told apart from longer ones, in packets.
+/// Largest length with a time of its own, in packets; longer lengths count as this one.
 const LONGEST: usize = 1 << 16;
 
-/// The time that a queue spent at each length.
 #[derive(Clone, Debug, Default)]
 pub struct Lengths {
-    /// Until when it is known.
+    /// End of the recorded time.
     until: Nanos,
-    /// By length in packets, in ns.
+    /// Times in ns, by length in packets.
     times: Vec<Nanos>,
 }
 
 impl Lengths {
-    /// The queue had this length until `now`.
+    /// Records that the queue had this length until `now`.
     pub fn note(&mut self, now: Nanos, length: u32) {
         if now == self.until {
             return;
@@ -28,7 +27,7 @@ impl Lengths {
         self.until = now;
     }
 
-    /// Mean length over all the time.
+    /// Mean length over the recorded time.
     pub fn mean(&self) -> f64 {
         let weighted = (0_u128..)
             .zip(&self.times)
@@ -36,7 +35,7 @@ impl Lengths {
         weighted.sum::<u128>() as f64 / self.until.max(1) as f64
     }
 
-    /// The length that the queue did not exceed for this share of the time.
+    /// Length that the queue did not exceed for this share of the time.
     pub fn quantile(&self, share: f64) -> usize {
         let wanted = share * self.until as f64;
         let mut passed = 0;
@@ -47,7 +46,6 @@ impl Lengths {
         reached.unwrap_or_else(|| self.longest())
     }
 
-    /// The longest one.
     pub fn longest(&self) -> usize {
         self.times.len().saturating_sub(1)
     }

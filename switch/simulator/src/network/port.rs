@@ -1,7 +1,7 @@
 //! An output port: a scheduler, and the wire behind it.
 //!
-//! A departure needs no event of its own. Nobody sees the queue before the next packet is offered or the packet on the wire
-//! has arrived; then the departures that were due by then happen, each at its own time.
+//! A departure needs no event of its own. Nobody sees the queue until the next packet arrives, or until the packet on
+//! the wire reaches its far end. At that time, all departures that are due happen, each with its own time.
 
 use p4sched_schedulers::ideal::Ideal;
 use p4sched_schedulers::{Config, ConfigError, Nanos, Packet, Scheduler, Scheme, Verdict};
@@ -16,12 +16,11 @@ use super::lengths::Lengths;
 use super::packets::{Header, Packets};
 use crate::ranked::Ranked;
 
-/// What the port has counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Packets that the wire took.
+    /// Packets put on the wire.
     pub sent_packets: u64,
-    /// Their bytes.
+    /// Bytes put on the wire.
     pub sent_bytes: u64,
     /// Packets that found no room.
     pub full: u64,
@@ -29,23 +28,23 @@ pub struct Counts {
     pub refused: u64,
     /// Packets that were pushed out while they waited.
     pub pushed_out: u64,
-    /// Bytes of all these packets that were lost.
+    /// Bytes of all lost packets.
     pub lost_bytes: u64,
-    /// Packets that got a congestion mark.
+    /// Packets with a congestion mark from this port.
     pub marked: u64,
 }
 
-/// How a port chooses what to drop and what to send.
+/// The rule by which a port drops and sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scheduling {
-    /// A scheme that there are programs for.
+    /// A scheme with programs.
     Scheme(Config),
-    /// A discipline of the traffic manager. It has no program.
+    /// A discipline of the traffic manager that has no program.
     Ideal(traffic_manager::PortConfig),
 }
 
 impl Scheduling {
-    /// The scheme, if there are programs for it.
+    /// The scheme, if it has programs.
     pub fn scheme(&self) -> Option<&Config> {
         match self {
             Scheduling::Scheme(config) => Some(config),
@@ -53,10 +52,10 @@ impl Scheduling {
         }
     }
 
-    /// The scheme; if there are no programs for it, the name of the discipline.
+    /// The scheme, if it has programs.
     ///
     /// # Errors
-    /// If it is a discipline.
+    /// The name of the discipline, if it has no program.
     pub fn programmed(&self) -> Result<&Config, String> {
         match self {
             Scheduling::Scheme(config) => Ok(config),
@@ -64,7 +63,7 @@ impl Scheduling {
         }
     }
 
-    /// Whether a packet that finds no other one leaves no trace in it.
+    /// True if a packet that finds an empty queue leaves no trace in the scheduler.
     fn forgets(&self) -> bool {
         let scheme = self.scheme().map(Config::scheme);
         matches!(scheme, Some(Scheme::Fifo | Scheme::Pifo))
@@ -78,7 +77,6 @@ impl Scheduling {
     }
 }
 
-/// What waits at a port.
 #[derive(Debug)]
 enum Queue {
     Ranked(Ranked),
@@ -101,21 +99,20 @@ impl Queue {
     }
 }
 
-/// What a port is told.
+/// Settings of a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortConfig {
-    /// Its scheduler.
     pub scheduler: Scheduling,
-    /// Ranks are virtual start times, whatever the packets say.
+    /// Ranks are virtual start times, and the ranks of the packets are ignored.
     pub start_time: bool,
-    /// A packet that finds this many waiting is marked.
+    /// A packet that finds this many waiting packets gets a congestion mark.
     pub mark_at: Option<u32>,
-    /// Whether it remembers how long its queue was.
+    /// True if it records the length of its queue over time.
     pub measured: bool,
 }
 
-/// See the head of this file. A run looks at another port with each event: what each packet needs lies together, in this
-/// order.
+/// An output port. Each event of a run touches another port. So the fields that every packet needs lie together, in
+/// this order.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Port {
@@ -126,10 +123,10 @@ pub struct Port {
     sent_bytes: u64,
     queue: Queue,
     mark_at: u32,
-    /// A packet that finds no other one leaves no trace in the scheduler.
+    /// A packet that finds an empty queue leaves no trace in the scheduler.
     forgets: bool,
     lengths: Option<Box<Lengths>>,
-    /// All but what was sent.
+    /// All counters except those of sent packets.
     counts: Box<Counts>,
 }
 
@@ -152,12 +149,12 @@ impl Port {
         })
     }
 
-    /// Whether a packet that arrives now and is queued gets a congestion mark.
+    /// True if a packet that arrives now and is queued gets a congestion mark.
     fn marks(&self) -> bool {
         self.wire.waiting >= self.mark_at
     }
 
-    /// A packet arrives, after every departure that is due ([`Port::catch_up`]).
+    /// Enqueues an arriving packet, after every departure that is due ([`Port::catch_up`]).
     pub fn enqueue(&mut self, now: Nanos, number: u32, header: &Header) -> Verdict {
         let packet = Packet {
             id: u64::from(number),
@@ -186,13 +183,13 @@ impl Port {
         verdict
     }
 
-    /// Whether a packet that arrives now, after every departure that is due, may go straight to the wire.
+    /// True if a packet that arrives now, after every departure that is due, may go straight to the wire.
     fn is_open(&self, now: Nanos) -> bool {
         self.forgets && self.wire.waiting == 0 && self.wire.free() <= now
     }
 
-    /// A packet goes straight to the wire: what [`Port::enqueue`] and [`Port::send`] do where [`Port::is_open`]. Returns when it
-    /// arrives, if it is the only one on the wire.
+    /// Puts a packet straight on the wire: the same as [`Port::enqueue`] and [`Port::send`] if [`Port::is_open`].
+    /// Returns its arrival time, if it is the only packet on the wire.
     #[inline]
     fn pass(&mut self, now: Nanos, number: u32, len: u32) -> Option<Nanos> {
         self.held_bytes += u64::from(len);
@@ -206,7 +203,7 @@ impl Port {
         self.wire.send(now, number, len)
     }
 
-    /// The length of the queue is about to change.
+    /// Records the length of the queue, just before it changes.
     #[inline]
     fn note(&mut self, now: Nanos) {
         if let Some(lengths) = &mut self.lengths {
@@ -214,8 +211,8 @@ impl Port {
         }
     }
 
-    /// Every departure that is due, of packets that found the wire busy. At the same instant, a departure comes before an
-    /// arrival.
+    /// Makes every departure that is due, of packets that found the wire busy. At the same time, a departure comes
+    /// before an arrival.
     #[inline]
     pub fn catch_up(&mut self, now: Nanos) {
         while self.wire.waiting > 0 && self.wire.free() <= now {
@@ -223,7 +220,8 @@ impl Port {
         }
     }
 
-    /// If the wire is free and a packet waits, sends it. Returns when it arrives, if it is the only one on the wire.
+    /// Sends a packet, if the wire is free and a packet waits. Returns its arrival time, if it is the only packet on
+    /// the wire.
     #[inline]
     pub fn send(&mut self, now: Nanos) -> Option<Nanos> {
         if self.wire.free() > now {
@@ -240,7 +238,6 @@ impl Port {
         self.wire.first()
     }
 
-    /// What it has counted.
     pub fn counts(&self) -> Counts {
         Counts {
             sent_packets: self.sent_packets,
@@ -254,12 +251,11 @@ impl Port {
         self.held_bytes
     }
 
-    /// Packets that wait.
     pub fn waiting(&self) -> u32 {
         self.wire.waiting
     }
 
-    /// How long its queue was until `now`.
+    /// Lengths of its queue over time, until `now`.
     pub fn lengths(&self, now: Nanos) -> Option<Lengths> {
         let mut lengths = self.lengths.as_deref()?.clone();
         lengths.note(now, self.wire.waiting);

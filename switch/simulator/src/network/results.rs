@@ -1,4 +1,4 @@
-//! What a run found out: a summary as JSON, and a line for each flow as CSV. The same run gives the same bytes.
+//! Results of a run: a summary as JSON, and one line for each flow as CSV. The same run gives the same bytes.
 
 use std::fmt::Write as _;
 
@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 
 use super::world::World;
 
-/// A line for each flow: number, start, ends, bytes; when the receiver had all of it, when the sender knew; segments that
-/// were sent, and how many of them again. Nothing stands for what did not happen before the end of the run.
+/// One line for each flow: number, start, ends, bytes; the time at which the receiver had all bytes and the time at
+/// which the sender knew it; segments sent, and retransmissions. A field is empty if its event did not happen before
+/// the end of the run.
 pub fn flows_csv(world: &World) -> String {
     let mut text = String::from(
         "flow,start_ns,source,destination,bytes,received_ns,acknowledged_ns,received_bytes,sent_segments,retransmitted,timeouts\n",
@@ -38,7 +39,7 @@ pub fn flows_csv(world: &World) -> String {
     text
 }
 
-/// The summary: flows and their completion times, bytes, and each port.
+/// The summary: flows and their completion times, bytes, and every port.
 pub fn summary(world: &World) -> Value {
     let account = world.account();
     let setup = world.setup();
@@ -65,7 +66,7 @@ fn completion(world: &World) -> Value {
         .collect();
     times.sort_unstable();
     let mean = times.iter().map(|&time| u128::from(time)).sum::<u128>() as f64 / times.len() as f64;
-    // Nearest rank.
+    // Quantile by nearest rank.
     let quantile = |share: f64| times.get(((share * times.len() as f64).ceil() as usize).saturating_sub(1));
     json!({
         "listed": flows.len(),

@@ -1,4 +1,4 @@
-//! A run as a JSON file describes it.
+//! A run, read from a JSON file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,67 +18,50 @@ use super::port::{PortConfig, Scheduling};
 use super::setup::{Ranks, Setup, Transport};
 use crate::ideals;
 
-/// Latest end of a run: all that is planned from there on is before the end of 64 bits.
+/// Latest end of a run. All events planned after it fit into 64 bits.
 const LAST_NS: Nanos = 1 << 62;
-/// Ethernet, IPv4, TCP and the timestamp option.
+/// Bytes of Ethernet, IPv4, TCP and the timestamp option.
 const TCP_HEADERS: u32 = 66;
-/// Ethernet, IPv4 and UDP.
+/// Bytes of Ethernet, IPv4 and UDP.
 const UDP_HEADERS: u32 = 42;
-/// A queue without limit, as that of a host: as many packets as a scheduler can hold.
+/// Size of a queue without limit, such as that of a host: the most packets that a scheduler can hold.
 const PLENTY: usize = p4sched_schedulers::config::MAX_PACKETS;
 
-/// The round-trip time that the timers of pFabric's hosts follow from.
+/// Setting from which the timers of pFabric's hosts follow.
 const ROUND_TRIP: &str = "round_trip_ns";
-/// More queues at a port only take memory.
+/// Largest number of queues at a port. More queues only take memory.
 const MOST_QUEUES: usize = 65_536;
 
-/// What is wrong with a scenario.
 #[derive(Debug, thiserror::Error)]
 pub enum ScenarioError {
-    /// A file that cannot be read.
+    /// A file cannot be read.
     #[error("cannot read {}: {error}", file.display())]
     Read {
-        /// The file.
         file: PathBuf,
-        /// What the operating system said.
+        /// Error of the operating system.
         error: std::io::Error,
     },
-    /// A file that is not JSON, or says something unknown.
+    /// A file is not JSON, or has an unknown field.
     #[error("{}: {error}", file.display())]
     Json {
-        /// The file.
         file: PathBuf,
-        /// Where, and what.
+        /// Place and message.
         error: serde_path_to_error::Error<serde_json::Error>,
     },
-    /// A run that ends too late.
+    /// The run ends too late.
     #[error("end_ns = {0}: it is 1 to {LAST_NS}")]
     End(Nanos),
-    /// The network.
     #[error("topology: {0}")]
     Topology(#[from] TopologyError),
-    /// The ports.
     #[error("{of}: {problem}")]
-    Ports {
-        /// Whose.
-        of: &'static str,
-        /// What is wrong.
-        problem: String,
-    },
-    /// A transport.
+    Ports { of: &'static str, problem: String },
     #[error("transport {name}: {problem}")]
-    Transport {
-        /// Which.
-        name: String,
-        /// What is wrong.
-        problem: String,
-    },
-    /// The flows.
+    Transport { name: String, problem: String },
     #[error(transparent)]
     Flows(#[from] FlowError),
 }
 
-/// See `switch/simulator/SCENARIOS.md`.
+/// A scenario. Its fields are described in `switch/simulator/SCENARIOS.md`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
@@ -87,20 +70,19 @@ pub struct Scenario {
     end_ns: Nanos,
     topology: Shape,
     ports: Ports,
-    /// Without it hosts have a FIFO without limit.
+    /// Ports of hosts; by default FIFO without limit.
     hosts: Option<Ports>,
     #[serde(default)]
     ranks: Ranks,
     #[serde(default)]
     multipath: Multipath,
-    /// Headers of a frame; without it those of TCP or UDP over Ethernet.
+    /// Bytes of the headers of a frame; by default those of TCP or UDP over Ethernet.
     overhead_bytes: Option<u32>,
-    /// By name; the flows take the first one unless they name another.
+    /// Transports by name; the default of a flow is the first one.
     transports: Map<String, Value>,
     flows: Flows,
 }
 
-/// The scheduler of ports.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Ports {
@@ -111,35 +93,35 @@ struct Ports {
     window: Option<usize>,
     headroom_256: Option<u32>,
     window_shift: Option<i64>,
-    /// Of AFQ alone.
+    /// Only for AFQ.
     log_bytes_per_round: Option<u32>,
-    /// Of disciplines that have no program.
+    /// Only for disciplines without a program.
     quantum_bytes: Option<u32>,
     calendar: Option<ideals::Calendar>,
     tree: Option<Vec<ideals::Node>>,
-    /// Instead of the ones above: those of the program's action.
+    /// Parameters of the program's action, instead of the settings above.
     parameters: Option<BTreeMap<String, u64>>,
     #[serde(default, deserialize_with = "target")]
     target: Target,
     mark_at_packets: Option<u32>,
 }
 
-/// What a port can have.
+/// A scheme or a discipline by its name.
 #[derive(Clone, Copy, Debug)]
 enum Named {
     Scheme(Scheme),
     Ideal(Discipline),
 }
 
-/// Where flows come from.
+/// Source of the flows.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Flows {
-    /// One by one.
+    /// A list in the scenario.
     List(Vec<Listed>),
-    /// A CSV file, found from where the scenario is.
+    /// A CSV file; its path is relative to the folder of the scenario.
     File(PathBuf),
-    /// At random.
+    /// Random flows.
     Poisson(Poisson),
 }
 
@@ -175,7 +157,7 @@ fn read(file: &Path) -> Result<String, ScenarioError> {
 /// Reads a scenario and the files that it names.
 ///
 /// # Errors
-/// If a file cannot be read, or the scenario makes no sense.
+/// If a file cannot be read, or the scenario is not valid.
 pub fn load(file: &Path) -> Result<Setup, ScenarioError> {
     let text = read(file)?;
     let mut deserializer = serde_json::Deserializer::from_str(&text);
@@ -188,7 +170,7 @@ pub fn load(file: &Path) -> Result<Setup, ScenarioError> {
 }
 
 impl Scenario {
-    /// What a run needs to know. `folder`: where the files are that it names.
+    /// Settings of the run. `folder`: the folder of the files that it names.
     ///
     /// # Errors
     /// As [`load`].
@@ -332,7 +314,7 @@ impl Ports {
         scheme.config(&sizes).map_err(|error| error.to_string())
     }
 
-    /// Parameters by name, as the program's action has them.
+    /// Configuration from parameters by name, as in the program's action.
     fn parametrized(&self, scheme: Scheme, parameters: &BTreeMap<String, u64>) -> Result<Config, String> {
         let sizes = (
             self.queues,
@@ -357,7 +339,7 @@ impl Ports {
     }
 }
 
-/// A transport: what Linux does, or pFabric's hosts with a round-trip time, and what the scenario says instead.
+/// A transport: the settings of Linux, or of pFabric's hosts for a round-trip time, changed by the scenario.
 fn transport_config(told: &Value) -> Result<transport::Config, String> {
     let Some(told) = told.as_object() else {
         return Err("it is an object with a control".to_owned());

@@ -1,4 +1,4 @@
-//! All that a run needs to know.
+//! The settings of a run.
 
 use std::sync::Arc;
 
@@ -14,66 +14,60 @@ use super::port::PortConfig;
 use crate::frames::Datagram;
 use crate::program::Program;
 
-/// Last byte of the address at which a host receives flows, and from which it answers.
+/// Last byte of a host's address as a receiver of flows.
 const ANSWERING: u8 = 253;
-/// First UDP and TCP port that a flow may have as its source.
+/// First source port of UDP and TCP flows.
 const FIRST_PORT: u64 = 1024;
 
-/// Where the ranks of packets come from.
+/// Source of the ranks of packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ranks {
     /// From the list of flows.
     #[default]
     Flow,
-    /// Bytes of the flow that are not acknowledged when the packet is sent (pFabric, SIGCOMM 2013). 0 for what receivers
-    /// send.
+    /// Bytes of the flow that are not acknowledged when the packet is sent (pFabric, SIGCOMM 2013); 0 for packets of
+    /// receivers.
     Remaining,
-    /// Bytes of the flow behind the packet's first one, as the simulations of PACKS and RIFO have it. 0 for what receivers
-    /// send.
+    /// Bytes of the flow behind the packet's first byte, as in the simulations of PACKS and RIFO; 0 for packets of
+    /// receivers.
     ToEnd,
-    /// Virtual start times, at each port anew (STFQ).
+    /// Virtual start times, computed at each port (STFQ).
     StartTime,
 }
 
-/// A transport, and what its packets have around the payload.
+/// A transport, and the size of its headers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transport {
-    /// What both ends agree on.
+    /// Configuration of both ends.
     pub config: Arc<Config>,
     /// Bytes of all headers of a frame.
     pub overhead_bytes: u32,
 }
 
-/// See the head of this file.
+/// Settings of a run.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// The network.
     pub topology: Topology,
-    /// Ports of switches.
     pub switch_ports: PortConfig,
-    /// Ports of hosts.
     pub host_ports: PortConfig,
-    /// Whose rules the ports of switches have.
+    /// Target whose rules the ports of switches follow.
     pub target: Target,
-    /// Where ranks come from.
     pub ranks: Ranks,
-    /// How flows are spread over several paths; always [`Multipath::Buckets`] where programs decide.
+    /// Method that spreads flows over several paths; always [`Multipath::Buckets`] if programs decide.
     pub multipath: Multipath,
-    /// What decides at the ports of switches: the models, or this.
+    /// The program that decides at the ports of switches; by default the models decide.
     pub program: Option<Installation>,
-    /// The transports that flows have.
     pub transports: Vec<Transport>,
-    /// In order of their start.
+    /// Flows in order of their start.
     pub flows: Vec<Flow>,
-    /// Of everything random.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// When the run ends.
     pub end_ns: Nanos,
 }
 
 impl Setup {
-    /// Addresses and ports of the packets of a flow, in one direction. Paths are chosen by the hash of them.
+    /// Addresses and ports of a flow's packets in one direction. Their hash chooses the path.
     pub fn datagram(&self, flow: u32, forward: bool) -> Datagram {
         let described = &self.flows[flow as usize];
         let hosts = &self.topology.hosts;
@@ -97,37 +91,33 @@ impl Setup {
 /// A compiled program on every switch.
 #[derive(Clone, Debug)]
 pub struct Installation {
-    /// The program.
     pub program: Program,
-    /// Whether the models compare every decision.
+    /// True if models check every decision.
     pub check: bool,
 }
 
-/// Why a run cannot start.
+/// Reason why a run cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
-    /// The network.
     #[error("topology: {0}")]
     Topology(#[from] TopologyError),
-    /// The ports.
+    /// The model of a port refuses its configuration.
     #[error("{of}: {error}")]
     Port {
-        /// Whose.
+        /// The kind of the ports.
         of: &'static str,
-        /// What the model refuses.
         error: ConfigError,
     },
-    /// The programs.
     #[error(transparent)]
     Device(#[from] DeviceError),
 }
 
-/// The address of a user of a host: 200 of them have one of their own.
+/// Address of a user of a host. A host has 200 different ones.
 pub(super) fn user_address([a, b, c, _]: [u8; 4], user: u32) -> [u8; 4] {
     [a, b, c, 1 + (user % 200) as u8]
 }
 
-/// The source port of a flow. Another seed gives other ports, so flows choose other paths.
+/// Source port of a flow. Another seed gives other ports, so flows choose other paths.
 fn source_port(seed: u64, flow: u32) -> u16 {
     // SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
     let mut mixed = seed

@@ -15,21 +15,21 @@ use super::packets::Packets;
 use super::port::{Counts, Port};
 use super::setup::{Setup, SetupError};
 
-/// Of Ethernet, without FCS.
+/// Bits of the largest Ethernet frame, without FCS.
 const LARGEST_FRAME_BITS: u128 = 8 * 1514;
 const NS_PER_S: u128 = 1_000_000_000;
 
-/// See the head of this file.
+/// One run of a network.
 #[derive(Debug)]
 pub struct World {
     setup: Arc<Setup>,
     world: world::World<Ends, Fabric>,
-    /// Where a program and its model differ: the run ends there.
+    /// The difference between a program and its model at which the run ended.
     difference: Option<String>,
 }
 
 impl World {
-    /// A network in which nothing has happened yet.
+    /// Makes a network with no event yet.
     ///
     /// # Errors
     /// If two hosts have no path, or a model refuses its configuration.
@@ -58,7 +58,7 @@ impl World {
         })
     }
 
-    /// Lets the next thing happen. Returns false if nothing does before the end of the run.
+    /// Runs the next event. Returns false if there is none before the end of the run.
     pub fn step(&mut self) -> bool {
         if self.difference.is_some() {
             return false;
@@ -79,39 +79,37 @@ impl World {
         }
     }
 
-    /// Lets everything happen until the end of the run.
+    /// Runs every event until the end of the run.
     pub fn run(&mut self) {
         while self.step() {}
     }
 
-    /// What it was told.
     pub fn setup(&self) -> &Setup {
         &self.setup
     }
 
-    /// Lets somebody watch from now on.
+    /// Adds an observer of all later events.
     pub fn watch(&mut self, watch: Box<dyn Watch>) {
         self.world.hosts.watch = Some(watch);
     }
 
-    /// What time it is.
     pub fn now(&self) -> Nanos {
         self.world.net.now()
     }
 
-    /// How many events there were.
+    /// Number of events so far.
     pub fn events(&self) -> u64 {
         self.world.net.events()
     }
 
-    /// Where all bytes are.
+    /// Account of all bytes: where each of them is.
     pub fn account(&self) -> Account {
         let programs = self.world.switches.has_programs();
         let mut account = self.world.net.account;
         for (line, wire) in self.world.net.lines.iter().zip(&self.setup.topology.wires) {
             match wire.from {
                 Node::Host(_) => account.on_uplinks += line.port.held_bytes(),
-                // A program has the packets itself, and the port is the model beside it.
+                // A program holds the packets itself, and the port is the model beside it.
                 Node::Switch(_) if programs => {}
                 Node::Switch(_) => account.in_switches += line.port.held_bytes(),
             }
@@ -120,12 +118,12 @@ impl World {
         account
     }
 
-    /// Where a program and its model differ, if they do.
+    /// The difference between a program and its model, if there is one.
     pub fn difference(&self) -> Option<&str> {
         self.difference.as_deref()
     }
 
-    /// What the port in front of a wire has counted.
+    /// Counters of the port in front of a wire.
     pub fn counts(&self, wire: usize) -> Counts {
         let described = &self.setup.topology.wires[wire];
         let by_program = match described.from {
@@ -135,25 +133,25 @@ impl World {
         by_program.unwrap_or_else(|| self.world.net.lines[wire].port.counts())
     }
 
-    /// How long the queue in front of a wire was, where that is known.
+    /// Lengths over time of the queue in front of a wire, if they were recorded.
     pub fn lengths(&self, wire: usize) -> Option<Lengths> {
         let known = self.world.switches.has_models();
         let lengths = self.world.net.lines[wire].port.lengths(self.now());
         lengths.filter(|_| known)
     }
 
-    /// What is known of a flow.
+    /// The record of a flow so far.
     pub fn record(&self, flow: usize) -> Record {
         self.world.hosts.record(flow as u32)
     }
 
-    /// Flows that have started.
+    /// Number of flows that have started.
     pub fn started(&self) -> usize {
         self.world.hosts.started()
     }
 }
 
-/// Time between two packets of the network, in ns, if every wire were busy with the largest ones.
+/// Time in ns between two packets of the network, if every wire were busy with the largest packets.
 fn gap_ns(topology: &Topology) -> Nanos {
     let rate_bps: u128 = topology.wires.iter().map(|wire| u128::from(wire.cable.rate_bps)).sum();
     let gap = LARGEST_FRAME_BITS * NS_PER_S / rate_bps.max(1);

@@ -1,4 +1,4 @@
-//! Register actions in place: the cell is read, changed by plain primitives, and written.
+//! Expands register actions in place: primitives read the cell, change the value, and write the cell.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use super::Emitter;
 use crate::ir::{Arg, EXECUTE_REGISTER_ACTION, Expr, ExprKind, FieldRef, Primitive, Ty};
 
 impl Emitter<'_> {
-    /// The code of an action without register actions.
+    /// Code of an action, with register actions expanded.
     pub(super) fn expanded<'c>(&self, code: &'c [Primitive]) -> Cow<'c, [Primitive]> {
         if !code.iter().any(|p| p.op == EXECUTE_REGISTER_ACTION) {
             return Cow::Borrowed(code);
@@ -23,7 +23,7 @@ impl Emitter<'_> {
             let own = original.op == EXECUTE_REGISTER_ACTION;
             for mut primitive in part {
                 match jump_target(&mut primitive) {
-                    // Within a register action jumps count from its first primitive after the index.
+                    // In a register action, jumps count from its first primitive after the index.
                     Some(to) if own => *to = BigInt::from(starts[i] + 1) + &*to,
                     Some(to) => {
                         let target = usize::try_from(&*to).unwrap_or(code.len()).min(code.len());
@@ -73,7 +73,6 @@ impl Emitter<'_> {
     }
 }
 
-/// Target of a jump.
 fn jump_target(primitive: &mut Primitive) -> Option<&mut BigInt> {
     match (primitive.op, primitive.args.last_mut()) {
         ("_jump" | "_jump_if_zero", Some(Arg::Number(to))) => Some(to),

@@ -9,7 +9,7 @@ use crate::{
     syntax::ast::{BinaryOp, UnaryOp},
 };
 
-/// A number as BMv2 writes it, with as many bytes as `width` bits need.
+/// A number in BMv2's form, with as many bytes as `width` bits need.
 pub(super) fn hex(value: &BigInt, width: u32) -> String {
     let digits = (width.div_ceil(8) * 2) as usize;
     let sign = if value.sign() == Sign::Minus { "-" } else { "" };
@@ -28,7 +28,7 @@ fn decision(yes: Value, no: Value, condition: Value) -> Value {
     json!({"type": "expression", "value": {"op": "?", "left": yes, "right": no, "cond": condition}})
 }
 
-/// A value as an argument: an expression stands in another one there.
+/// A value as an argument. An expression is wrapped in another one.
 fn whole(value: Value) -> Value {
     match value.get("type") == Some(&json!("expression")) {
         true => json!({"type": "expression", "value": value}),
@@ -52,7 +52,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A field, not converted to bool.
+    /// A field; a bool stays a number.
     fn field(&self, field: &FieldRef) -> Value {
         match &field.header {
             HeaderRef::Static(_) => json!({"type": "field", "value": self.field_name(field)}),
@@ -82,7 +82,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A value of the element of a stack that an index known only at run time means; of the last one beyond its end.
+    /// A value of the element of a stack at an index known only at run time; beyond the end, that of the last element.
     fn chosen(&self, stack: usize, index: &Expr, value: &dyn Fn(usize) -> Value) -> Value {
         self.search(&self.ir.stacks[stack].elements, 0, index, value)
     }
@@ -105,7 +105,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Validity of a header, as a number.
+    /// Validity of a header as a number.
     fn valid(&self, header: &HeaderRef) -> Value {
         match header {
             HeaderRef::Element(stack, index) => self.chosen(*stack, index, &|h| self.valid(&HeaderRef::Static(h))),
@@ -114,21 +114,21 @@ impl Emitter<'_> {
         }
     }
 
-    /// A value as a number, bools as 0 and 1.
+    /// A value as a number; a bool is 0 or 1.
     pub(super) fn data(&self, e: &Expr) -> Value {
         match (&e.kind, e.ty) {
             (ExprKind::Field(f), _) => self.field(f),
             (ExprKind::Param(i), _) => json!({"type": "local", "value": i}),
             (ExprKind::Bool(value), _) => number(&BigInt::from(u8::from(*value)), 1),
             (ExprKind::Valid(h), _) => self.valid(h),
-            // A bool made of one bit is that bit.
+            // A bool from one bit is that bit.
             (ExprKind::Cast(inner), Ty::Bool) if inner.ty == Ty::bit(1) => self.data(inner),
             (_, Ty::Bool) => expression("b2d", Value::Null, self.value(e)),
             _ => self.value(e),
         }
     }
 
-    /// A value; a bool as one of BMv2's bools.
+    /// A value; a bool has BMv2's type bool.
     pub(super) fn value(&self, e: &Expr) -> Value {
         let d2b = |data| expression("d2b", Value::Null, data);
         match &e.kind {
@@ -193,7 +193,7 @@ impl Emitter<'_> {
                 };
                 expression(cast, exact, number(&BigInt::from(ty.width()), 32))
             }
-            // Subtracting a constant is adding its complement, which never goes below zero.
+            // Instead of subtracting a constant, add its complement: the result is never negative.
             B::Sub if matches!((ty, &right.kind), (Ty::Bits { signed: false, .. }, ExprKind::Int(_))) => {
                 let constant = right.as_int().unwrap_or_default();
                 let complement = ((BigInt::from(1) << ty.width()) - constant) % (BigInt::from(1) << ty.width());
@@ -236,7 +236,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// An input of a calculation or element of a list.
+    /// An input of a calculation, or an element of a list.
     pub(super) fn input(&self, e: &Expr) -> Value {
         match &e.kind {
             ExprKind::Int(value) => {
@@ -317,7 +317,7 @@ mod tests {
         let saturated = |ty| written(&Expr::binary(BinaryOp::SatSub, param(ty), param(ty), ty));
         assert_eq!(saturated(BYTE)["value"]["op"], "usat_cast");
         assert_eq!(saturated(SIGNED)["value"]["op"], "sat_cast");
-        // What cannot grow is not cut.
+        // An expression that cannot grow is not cut.
         let shifted = written(&Expr::binary(BinaryOp::Shr, param(BYTE), param(BYTE), BYTE));
         assert_eq!(shifted["value"]["op"], ">>");
         assert_eq!(

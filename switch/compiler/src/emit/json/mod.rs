@@ -1,4 +1,4 @@
-//! BMv2 JSON (BMv2's docs/JSON_format.md), with the names and the order of p4c's output.
+//! Writes BMv2 JSON (BMv2's docs/JSON_format.md), with the names and the order of p4c's output.
 
 mod expand;
 mod expr;
@@ -31,7 +31,7 @@ fn object<const N: usize>(pairs: [(&str, Value); N]) -> Map<String, Value> {
     pairs.into_iter().map(|(k, v)| (k.to_owned(), v)).collect()
 }
 
-/// The JSON text of a lowered program.
+/// JSON text of a lowered program.
 pub(crate) fn emit(ir: &Ir, map: &SourceMap, errors: &[crate::syntax::token::Symbol], program: &str) -> String {
     let emitter = Emitter { ir, map, errors };
     let mut text = serde_json::to_string_pretty(&emitter.root(program)).unwrap_or_default();
@@ -78,7 +78,7 @@ impl Emitter<'_> {
             ("program", json!(program)),
             ("__meta__", self.meta()),
         ]);
-        // Only programs for the chip have them.
+        // Only programs for a Tofino have filters.
         if !self.ir.filters.is_empty() {
             root.insert("filter_arrays".to_owned(), list(self.filters()));
         }
@@ -103,7 +103,7 @@ impl Emitter<'_> {
         Value::Object(meta)
     }
 
-    /// Adds where something is in the source, for the switch's log.
+    /// Adds the place in the source, for the switch's log.
     fn source(&self, to: &mut Map<String, Value>, span: Span) {
         let Some(position) = self.map.position(span) else {
             return;
@@ -124,7 +124,7 @@ impl Emitter<'_> {
         to.insert("source_info".to_owned(), info);
     }
 
-    /// An object with the head that most have (name, number, place in the source), and more pairs.
+    /// An object with the usual first members (name, number, place in the source), and more pairs.
     fn named<const N: usize>(&self, name: &str, id: usize, span: Span, more: [(&str, Value); N]) -> Map<String, Value> {
         let mut out = object([("name", json!(name)), ("id", json!(id))]);
         self.source(&mut out, span);

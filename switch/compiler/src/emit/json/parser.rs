@@ -101,7 +101,7 @@ impl Emitter<'_> {
         Value::Object(object([("parameters", json!(parameters)), ("op", json!(name))]))
     }
 
-    /// A condition that must be an expression.
+    /// A condition as an expression object.
     fn check(&self, e: &Expr) -> Value {
         match self.value(e) {
             value if value.get("type") == Some(&json!("expression")) => value,
@@ -109,13 +109,13 @@ impl Emitter<'_> {
         }
     }
 
-    /// A value that must be an expression.
+    /// A value as an expression object.
     fn wrapped(&self, value: Value) -> Value {
         json!({"type": "expression", "value": value})
     }
 }
 
-/// The states that can be reached, in the order of their declaration.
+/// The reachable states, in order of declaration.
 fn reachable(parser: &Parser) -> Vec<usize> {
     let mut seen = vec![false; parser.states.len()];
     let mut pending = vec![parser.start];

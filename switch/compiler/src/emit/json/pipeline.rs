@@ -55,7 +55,7 @@ impl Emitter<'_> {
         Value::Object(out)
     }
 
-    /// The name of a node, conditions being numbered from `first` on.
+    /// Name of a node; conditions are numbered from `first`.
     fn node(&self, node: Option<Node>, first: usize) -> Value {
         match node {
             None => Value::Null,
@@ -141,7 +141,7 @@ impl Emitter<'_> {
         out
     }
 
-    /// The table's actions and what follows them.
+    /// The table's actions and the node after each.
     fn outcomes(&self, out: &mut Map<String, Value>, table: &Table, next: &Next, conditions: usize) {
         let mut ids: Vec<usize> = table.actions.iter().map(|(a, _)| *a).collect();
         if table.profile.is_none() && !ids.contains(&table.default.action) {
@@ -161,7 +161,7 @@ impl Emitter<'_> {
                 (node(*miss), both.into_iter().collect())
             }
             Next::Action(list) => {
-                // An action that is not listed (the default NoAction) goes where the rest goes.
+                // An action that is not listed (the default NoAction) continues at `rest`.
                 let rest = list.last().copied().flatten();
                 let at = |i: usize| node(list.get(i).copied().unwrap_or(rest));
                 let default = ids

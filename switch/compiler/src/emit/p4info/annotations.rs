@@ -1,4 +1,4 @@
-//! Annotations, as text and structured.
+//! Annotations, unstructured and structured.
 
 use p4sched_proto::p4::config::v1::{
     self as pb, Documentation, Expression, ExpressionList, KeyValuePair, KeyValuePairList, StructuredAnnotation,
@@ -13,7 +13,7 @@ use crate::{
     typed::tree::Annotations,
 };
 
-/// Annotations that P4Info says otherwise than as text.
+/// Annotations with a field of their own in P4Info.
 const EXPRESSED: [&str; 4] = ["name", "id", "brief", "description"];
 
 /// The number in `@name(number)`.
@@ -46,7 +46,7 @@ pub(super) fn pairs(annotations: &Annotations, name: &str) -> Vec<(Symbol, Tok)>
     list
 }
 
-/// The text of an annotation: as p4c writes it, with a blank between any two tokens.
+/// Text of an annotation in p4c's form: one space between any two tokens.
 fn text(annotation: &Annotation) -> String {
     match &annotation.body {
         AnnotationBody::Unstructured(tokens) if !tokens.is_empty() => {
@@ -62,7 +62,7 @@ fn text(annotation: &Annotation) -> String {
     }
 }
 
-/// The unstructured annotations, but those in `except`.
+/// Unstructured annotations, except those in `except`.
 pub(super) fn texts(annotations: &Annotations, except: &[&str]) -> Vec<String> {
     let plain = |a: &&Annotation| {
         matches!(a.body, AnnotationBody::None | AnnotationBody::Unstructured(_))
@@ -82,7 +82,6 @@ fn expression(e: &Expr) -> Expression {
     Expression { value }
 }
 
-/// The structured annotations.
 pub(super) fn structured(annotations: &Annotations) -> Vec<StructuredAnnotation> {
     let mut list = Vec::new();
     for annotation in annotations.iter() {
@@ -146,7 +145,7 @@ impl super::Emitter<'_> {
     }
 }
 
-/// Ids of the parts of an object: those that the program gives, the rest counted from 1.
+/// Ids of the parts of an object: from the program if given, otherwise counted from 1.
 pub(super) fn part_ids<'a>(parts: impl Iterator<Item = &'a Annotations> + Clone) -> Vec<u32> {
     let given: Vec<Option<u32>> = parts
         .map(|a| number(a, "id").and_then(|id| u32::try_from(id).ok()))

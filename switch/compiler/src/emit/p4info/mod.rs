@@ -1,4 +1,4 @@
-//! P4Info (P4Runtime specification, section 6), with the ids that p4c gives.
+//! Writes P4Info (P4Runtime specification, section 6), with the ids of p4c.
 
 mod annotations;
 mod objects;
@@ -22,7 +22,7 @@ pub(crate) struct Emitter<'a> {
     info: P4Info,
 }
 
-/// The control plane's view of a lowered program.
+/// P4Info of a lowered program.
 pub(crate) fn emit(program: &Program, ir: &Ir, reporter: &mut Reporter) -> P4Info {
     let mut symbols = Symbols::default();
     collect(program, ir, &mut symbols, reporter);
@@ -63,7 +63,7 @@ pub(crate) fn emit(program: &Program, ir: &Ir, reporter: &mut Reporter) -> P4Inf
     emitter.info
 }
 
-/// Every object with its name, and the id that the program may give it.
+/// Collects every object with its name, and its id if the program gives one.
 fn collect(program: &Program, ir: &Ir, symbols: &mut Symbols, reporter: &mut Reporter) {
     let mut add = |kind, name: &str, notes: &crate::typed::tree::Annotations, span| {
         if let Err(message) = symbols.add(kind, name, annotations::number(notes, "id")) {

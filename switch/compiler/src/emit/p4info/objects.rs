@@ -58,7 +58,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Counters or meters as declared, but those of tables in the order of the tables.
+    /// Counters or meters in order of declaration; direct ones in the order of their tables.
     fn in_order_of_tables<'m>(&self, list: &'m [Meter]) -> Vec<&'m Meter> {
         let place = |m: &&Meter| m.table.map(|t| self.ir.listed_tables.iter().position(|l| *l == t));
         let mut list: Vec<&Meter> = list.iter().collect();
@@ -162,7 +162,7 @@ impl Emitter<'_> {
             let weight = annotations::number(notes, "max_member_weight").unwrap_or(0);
             let semantics = crate::typed::annotations::text_of(notes, "selector_size_semantics");
             let semantics = match semantics.map(|t| t.to_lowercase()).as_deref() {
-                // An action profile without selector has no groups.
+                // Without a selector, an action profile has no groups.
                 _ if profile.selector.is_none() => None,
                 Some("sum_of_members") => Some(SelectorSizeSemantics::SumOfMembers(pb::action_profile::SumOfMembers {
                     max_member_weight: small(weight),
@@ -244,7 +244,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The fields of a header with those of structs in it, named by their path.
+    /// Fields of a header, with fields of nested structs named by their path.
     fn flat_fields(&self, id: StructId, prefix: &str, out: &mut Vec<(String, FieldDef)>) {
         for field in &self.program.types.get(id).fields {
             let own = crate::typed::annotations::name_of(&field.annotations).unwrap_or_else(|| field.name.to_string());
@@ -261,7 +261,7 @@ impl Emitter<'_> {
             let def = self.program.types.get(*id);
             let mut preamble = self.preamble(Kind::ControllerHeader, &def.name, &def.annotations, &[]);
             if let Some(preamble) = &mut preamble {
-                // The name is what the annotation says, not the type's.
+                // The name comes from the annotation, not from the type.
                 (preamble.name, preamble.alias) = (name.clone(), name.clone());
             }
             let mut fields = Vec::new();
@@ -287,7 +287,7 @@ impl Emitter<'_> {
     }
 }
 
-/// The match kind in `@match(kind)`.
+/// Match kind in `@match(kind)`.
 fn match_of(notes: &crate::typed::tree::Annotations) -> Option<match_field::Match> {
     let AnnotationBody::Unstructured(tokens) = &notes.iter().find(|a| &*a.name == "match")?.body else {
         return None;

@@ -1,8 +1,8 @@
-//! Ids and aliases: both depend on nothing but names, so they stay the same when other parts of a program change.
+//! Ids and aliases. Both depend only on names, so they stay the same when other parts of a program change.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// First byte of an id: what kind of object it is.
+/// First byte of an id: the kind of object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Kind {
     Action = 0x01,
@@ -29,7 +29,7 @@ pub(super) struct Symbols {
 }
 
 impl Symbols {
-    /// Adds an object; `id` is the one that the program asks for. An object may be added twice.
+    /// Adds an object; `id` is the id in the program, if any. An object may be added twice.
     pub fn add(&mut self, kind: Kind, name: &str, id: Option<u64>) -> Result<(), String> {
         if self.ids.entry(kind).or_default().contains_key(name) {
             return Ok(());
@@ -44,7 +44,7 @@ impl Symbols {
         Ok(())
     }
 
-    /// The id of an `@id`: its first byte may be left out.
+    /// Id from an `@id`, whose first byte may be missing.
     fn requested(&mut self, kind: Kind, id: u64) -> Result<u32, String> {
         let prefix = (kind as u32) << 24;
         let id = u32::try_from(id).map_err(|_| format!("the @id {id} does not fit in 32 bits"))?;
@@ -63,8 +63,8 @@ impl Symbols {
         Ok(id | prefix)
     }
 
-    /// Gives an id to every object that has none: the first byte tells the kind, the rest is a hash of the name. On a
-    /// collision the next free one is taken, the names in alphabetical order.
+    /// Gives an id to every object without one. The first byte is the kind, the rest is a hash of the name. After a
+    /// collision the next free id is used; names are in alphabetical order.
     pub fn assign(&mut self) {
         for (kind, names) in &mut self.ids {
             for (name, id) in names.iter_mut().filter(|(_, id)| id.is_none()) {
@@ -80,7 +80,7 @@ impl Symbols {
         }
     }
 
-    /// The id of an object; 0 if it was never added.
+    /// Id of an object; 0 if it was never added.
     pub fn id(&self, kind: Kind, name: &str) -> u32 {
         self.ids
             .get(&kind)
@@ -90,7 +90,7 @@ impl Symbols {
             .unwrap_or(0)
     }
 
-    /// The shortest end of a name, in whole parts, that no other name has.
+    /// The shortest suffix of a name, in whole parts, that no other name has.
     pub fn alias<'n>(&self, name: &'n str) -> &'n str {
         let unique = suffixes(name).find(|s| self.suffixes.get(*s).copied().unwrap_or(0) < 2);
         unique.unwrap_or(name)
@@ -101,7 +101,7 @@ fn candidate_id(kind: Kind, hash: u32) -> u32 {
     ((kind as u32) << 24) | (hash & 0x00ff_ffff)
 }
 
-/// The ends of a name, shortest first.
+/// Suffixes of a name, shortest first.
 fn suffixes(name: &str) -> impl Iterator<Item = &str> {
     let dots = name
         .char_indices()
@@ -111,7 +111,7 @@ fn suffixes(name: &str) -> impl Iterator<Item = &str> {
     dots.chain(std::iter::once(name))
 }
 
-/// Bob Jenkins's one-at-a-time hash, of which p4c makes ids.
+/// Bob Jenkins's one-at-a-time hash; p4c's ids come from it.
 fn one_at_a_time(bytes: &[u8]) -> u32 {
     let mut hash: u32 = 0;
     for byte in bytes {

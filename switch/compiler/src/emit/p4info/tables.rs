@@ -11,7 +11,7 @@ use p4sched_proto::p4::config::v1::{
 use super::{Emitter, Kind, annotations};
 use crate::ir::{ActionCall, ActionParam, Key, Table};
 
-/// A value as bytes, the most significant first, as many as `width` bits need.
+/// A value as big-endian bytes, as many as `width` bits need.
 pub(super) fn bytes(value: &BigInt, width: u32) -> Vec<u8> {
     let length = width.div_ceil(8) as usize;
     let (_, digits) = crate::check::wrap(value, false, width).to_bytes_be();

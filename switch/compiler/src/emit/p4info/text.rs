@@ -1,4 +1,4 @@
-//! Protobuf's text format, a line a field, as `protoc` and p4c write it.
+//! Protobuf's text format with one field in each line, as written by `protoc` and p4c.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,6 @@ use p4sched_proto::{DESCRIPTORS, p4::config::v1::P4Info};
 use prost::Message as _;
 use prost_reflect::{DynamicMessage, MapKey, ReflectMessage as _, Value};
 
-/// P4Info as text.
 #[must_use]
 pub fn p4info_text(p4info: &P4Info) -> String {
     let head = "# proto-file: p4/config/v1/p4info.proto\n# proto-message: p4.config.v1.P4Info\n\n";
@@ -20,7 +19,7 @@ pub fn p4info_text(p4info: &P4Info) -> String {
 }
 
 fn fields(message: &DynamicMessage, depth: usize, text: &mut String) {
-    // By number, but those of a 'oneof' where the message has it: as declared.
+    // Fields are in order of their numbers; those of a 'oneof' are in order of declaration.
     for field in message.descriptor().fields() {
         if !message.has_field(&field) {
             continue;
@@ -80,7 +79,7 @@ fn line(name: &str, value: &Value, field: &prost_reflect::FieldDescriptor, depth
     let _ = writeln!(text, "{indent}{name}: {shown}");
 }
 
-/// A string literal: what is not printable ASCII is written in octal.
+/// A string literal. Characters other than printable ASCII are octal.
 fn quoted(bytes: &[u8]) -> String {
     let mut text = String::from("\"");
     for byte in bytes {

@@ -33,7 +33,7 @@ struct Translation {
 }
 
 impl Emitter<'_> {
-    /// A type, and in `type_info` what it is made of.
+    /// A type; the types that it uses are added to `type_info`.
     pub(super) fn type_spec(&mut self, ty: &Type) -> P4DataTypeSpec {
         let width = |w: u32| i32::try_from(w).unwrap_or(i32::MAX);
         let spec = match ty {
@@ -214,7 +214,7 @@ impl Emitter<'_> {
         self.type_info().new_types.insert(def.name.to_string(), spec);
     }
 
-    /// `@p4runtime_translation("uri", bits or string)` of a type.
+    /// Reads `@p4runtime_translation("uri", bits or string)` of a type.
     fn translation(&self, id: NewTypeId) -> Option<Translation> {
         let def = &self.program.types.new_types[id.index()];
         let annotation = def.annotations.iter().find(|a| &*a.name == "p4runtime_translation")?;
@@ -238,24 +238,24 @@ impl Emitter<'_> {
         })
     }
 
-    /// Width of a value in messages of P4Runtime: 0 for a string.
+    /// Width of a value in P4Runtime messages; 0 for a string.
     pub(super) fn width(&self, ty: &Type) -> i32 {
         if let Type::New(id) = ty {
             return match self.translation(*id) {
                 Some(t) => t.bits.unwrap_or(0),
-                // A translation of the type below says nothing of this one.
+                // A translation of the underlying type does not apply here.
                 None => self.width(&self.program.types.base(ty)),
             };
         }
         match self.program.types.base(ty) {
             Type::Bool => 1,
             Type::Bits { width, .. } | Type::Varbit(width) => i32::try_from(width).unwrap_or(i32::MAX),
-            // Errors and enums without a type have names there, not numbers.
+            // P4Runtime uses names for errors and for enums without an underlying type.
             _ => 0,
         }
     }
 
-    /// The name of a type made by `type`; its definition goes to `type_info`.
+    /// Name of a type made by `type`; its definition is added to `type_info`.
     pub(super) fn type_name(&mut self, ty: &Type) -> Option<P4NamedType> {
         match ty {
             Type::New(id) => {

@@ -1,5 +1,5 @@
-//! Architectures: the blocks that the package `main` is made of, and the storage that they share. Each architecture has a
-//! file here, and one in `externs` for its functions and objects; none knows another.
+//! Architectures: the blocks in the package `main`, and their shared storage. Each architecture has one file here, and
+//! one in `externs` for its functions and objects. No architecture depends on another.
 
 pub(super) mod tna;
 pub(super) mod v1model;
@@ -16,7 +16,6 @@ use crate::{
     },
 };
 
-/// Kind of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Block {
     Parser,
@@ -27,7 +26,7 @@ pub(super) enum Block {
 }
 
 impl Lowerer<'_> {
-    /// Lowers all blocks of the package that `main` is an instance of.
+    /// Lowers all blocks of the package that `main` instantiates.
     pub(super) fn architecture(&mut self, package: &str, args: &[Option<tree::Expr>], span: Span) {
         match self.ir.arch {
             Arch::V1model => self.v1model(package, args, span),
@@ -35,7 +34,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// A parser or control of the package. Its full name is that of its type, whatever the instance is called.
+    /// A parser or control of the package. Its full name is the name of its type, not of the instance.
     fn block_instance(&mut self, id: InstanceId) -> Object {
         let instance = &self.program.instances[id.index()];
         let of_type = match &instance.maker {
@@ -47,7 +46,7 @@ impl Lowerer<'_> {
         self.instantiate_named(id, name.trim_start_matches('.').to_owned())
     }
 
-    /// The statements of a control whose parameters are bound.
+    /// Statements of a control with bound parameters.
     fn main_control(&mut self, control: ControlId, frame: &FrameRef) -> Vec<Stmt> {
         let outer = std::mem::replace(&mut self.frame, frame.clone());
         let mut out = Vec::new();
@@ -63,7 +62,7 @@ impl Lowerer<'_> {
     }
 }
 
-/// The instances that a package's arguments are; `None` if one is anything else.
+/// Instances in the arguments of a package; `None` if an argument is not an instance.
 fn instances(args: &[Option<tree::Expr>]) -> Option<Vec<InstanceId>> {
     args.iter().map(instance_of).collect()
 }

@@ -1,4 +1,5 @@
-//! TNA and T2NA: the pipes of `Switch`, each of six blocks (T2NA: and a ghost control), and the metadata of the chip.
+//! TNA and T2NA: the pipes of `Switch`, each with six blocks (T2NA also has a ghost control), and the metadata of the
+//! chip.
 
 use std::collections::HashMap;
 
@@ -21,7 +22,7 @@ use crate::{
     },
 };
 
-/// Metadata that the chip writes or reads: its struct, and its header in the program.
+/// Metadata that the chip writes or reads: its struct, and the name of its header.
 const METADATA: [(&str, &str); 7] = [
     ("ingress_intrinsic_metadata_from_parser_t", FROM_PARSER[0]),
     ("ingress_intrinsic_metadata_for_deparser_t", FOR_DEPARSER[0]),
@@ -31,7 +32,7 @@ const METADATA: [(&str, &str); 7] = [
     ("egress_intrinsic_metadata_for_output_port_t", "eg_intr_md_for_oport"),
     ("ghost_intrinsic_metadata_t", "gh_intr_md"),
 ];
-/// Names for ingress and egress.
+/// Names of metadata headers at ingress and at egress.
 const FROM_PARSER: [&str; 2] = ["ig_intr_md_from_prsr", "eg_intr_md_from_prsr"];
 const FOR_DEPARSER: [&str; 2] = ["ig_intr_md_for_dprsr", "eg_intr_md_for_dprsr"];
 /// Headers in front of the frame, which the parsers extract.
@@ -39,7 +40,7 @@ const HEADERS: [(&str, &str); 2] = [
     ("ingress_intrinsic_metadata_t", "ig_intr_md"),
     ("egress_intrinsic_metadata_t", "eg_intr_md"),
 ];
-/// The name of a pipe that the program does not name.
+/// Default name of a pipe.
 const FIRST_PIPE: &str = "pipe0";
 
 /// State of the lowering for TNA.
@@ -47,19 +48,18 @@ const FIRST_PIPE: &str = "pipe0";
 pub(in crate::lower) struct State {
     /// Places of the chip's metadata, by struct.
     places: HashMap<StructId, Loc>,
-    /// Instances of externs.
     pub externs: Vec<Extern>,
-    /// Register actions by their names, and by what the parameters around them stand for.
+    /// Register actions by name and by the values of the parameters around them.
     pub register_actions: HashMap<(String, String), usize>,
-    /// The index of the cell while the body of a register action is lowered.
+    /// Index of the cell, while the body of a register action is lowered.
     pub executing: Option<Expr>,
-    /// Field in which tables leave the cell of the matching entry.
+    /// Field in which tables store the cell of the matching entry.
     pub entry_cell: Option<Loc>,
-    /// Header types that do not fill their last byte: index, what is said if one is part of a packet, place.
+    /// Header types that do not fill their last byte: index, message for one in a packet, and place.
     pub odd_headers: Vec<(usize, Option<String>, Span)>,
 }
 
-/// One side of a pipe: the data of its blocks.
+/// One side of a pipe: the shared data of its blocks.
 struct Side {
     gress: Gress,
     headers: Loc,
@@ -67,7 +67,7 @@ struct Side {
 }
 
 impl Lowerer<'_> {
-    /// Lowers the arguments of `Switch`. All pipes of the switch run the first one's program.
+    /// Lowers the arguments of `Switch`. All pipes run the program of the first one.
     pub(super) fn tna(&mut self, package: &str, args: &[Option<tree::Expr>], span: Span) {
         if !matches!(package, "Switch" | "MultiParserSwitch") {
             let message = format!("'main' must be an instance of Switch(Pipeline(...)), not of {package}");
@@ -111,7 +111,7 @@ impl Lowerer<'_> {
         self.odd_headers();
     }
 
-    /// Headers that hold only metadata are filled to whole bytes; others must fill them.
+    /// Pads headers that hold only metadata to whole bytes; refuses all other headers without whole bytes.
     fn odd_headers(&mut self) {
         let ops = self.ir.parsers.iter().flat_map(|p| &p.states).flat_map(|s| &s.ops);
         let extracted = ops.filter_map(|op| match op {
@@ -128,7 +128,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// True if the compiler may choose the layout of a header (`@flexible`), because only the program itself reads it.
+    /// True if the compiler may choose the layout of a header (`@flexible`): only the program itself reads it.
     pub(in crate::lower) fn is_flexible(&self, id: StructId) -> bool {
         let def = self.program.types.get(id);
         let inner = |ty: &Type| matches!(ty, Type::Struct(id) if self.is_flexible(*id));
@@ -136,7 +136,7 @@ impl Lowerer<'_> {
         has(&def.annotations, "flexible") || def.fields.iter().any(marked)
     }
 
-    /// The blocks of a pipe (of several parsers the first), and its name on the control plane.
+    /// Blocks of a pipe (with several parsers, the first one), and its name on the control plane.
     fn pipe(&self, id: InstanceId) -> Option<(Vec<InstanceId>, String)> {
         let instance = &self.program.instances[id.index()];
         let Maker::Package(package, _) = &instance.maker else {
@@ -170,7 +170,7 @@ impl Lowerer<'_> {
         Some(StructId(found as u32))
     }
 
-    /// Declares the chip's metadata and headers, whether the program uses them or not.
+    /// Declares the metadata and headers of the chip, even if the program does not use them.
     fn chip_metadata(&mut self, span: Span) {
         let metadata = METADATA.iter().map(|m| (m, true));
         for ((ty, name), metadata) in metadata.chain(HEADERS.iter().map(|h| (h, false))) {
@@ -200,7 +200,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Storage for the headers and the metadata of a side, whose types its parser gives.
+    /// Makes storage for the headers and metadata of a side. The parser determines their types.
     fn side(&mut self, gress: Gress, parser: &Object) -> Option<Side> {
         let Object::Parser(id, _) = parser else { return None };
         let vars = self.program.parsers[id.index()].params.iter();
@@ -230,7 +230,7 @@ impl Lowerer<'_> {
         })
     }
 
-    /// Lowers a parser (0), control (1) or deparser (2) of a side.
+    /// Lowers the parser (0), control (1) or deparser (2) of a side.
     fn pipe_block(&mut self, object: &Object, kind: usize, side: &Side, span: Span) {
         let ghost = self.gress == Gress::Ghost;
         let egress = usize::from(self.gress == Gress::Egress);
@@ -265,8 +265,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Binds a block's parameters: those of the architecture by their types, as they may be left out; the others are
-    /// headers and metadata, in this order.
+    /// Binds the parameters of a block. Those of the architecture are bound by type, as they may be missing; the others
+    /// are headers and metadata, in this order.
     fn bind_side(&mut self, frame: &FrameRef, params: &[VarId], side: &Side) {
         let mut own = [&side.headers, &side.metadata].into_iter();
         for var in params {
@@ -285,8 +285,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Lowers the statements of a deparser other than emits into a pipeline, which runs before the packet is put
-    /// together.
+    /// Lowers the statements of a deparser, except emits, into a pipeline that runs before the headers are emitted.
     fn tna_deparser(&mut self, egress: usize, control: String, span: Span, stmts: Vec<Stmt>) {
         let (mut order, mut rest) = (Vec::new(), Vec::new());
         for stmt in flattened(stmts) {
@@ -322,7 +321,7 @@ impl Lowerer<'_> {
         self.pipeline(pipeline, control, span, rest);
     }
 
-    /// The field of the chip's metadata for the deparser of this side.
+    /// Field of the metadata for the deparser of this side.
     pub(in crate::lower) fn for_deparser(&self, field: &str) -> Option<Expr> {
         let name = FOR_DEPARSER[usize::from(self.gress == Gress::Egress)];
         let struct_name = METADATA.iter().find(|(_, n)| *n == name)?.0;

@@ -1,4 +1,4 @@
-//! v1model: the six blocks of `V1Switch`, and the storage that they share.
+//! v1model: the six blocks of `V1Switch`, and their shared storage.
 
 use super::{Block, instances};
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// Message for anything else in the controls for checksums.
+/// Message for any other statement in a checksum control.
 const CHECKSUMS_ONLY: &str = "in checksum controls BMv2 takes only verify_checksum and update_checksum, \
                               of fields and constants, and 'if' around them";
 /// Index of the header `standard_metadata` in the program.
@@ -28,9 +28,9 @@ const STANDARD: usize = 1;
 /// State of the lowering for v1model.
 #[derive(Default)]
 pub(in crate::lower) struct State {
-    /// The user metadata, and its struct.
+    /// Storage of the user metadata, and its struct.
     metadata: Option<(Loc, Option<StructId>)>,
-    /// Field lists made for @field_list numbers.
+    /// Field lists for numbers in `@field_list`.
     pub field_lists: std::collections::HashMap<u64, u32>,
 }
 
@@ -65,7 +65,7 @@ impl Lowerer<'_> {
         ];
         let objects: Vec<(Object, InstanceId)> =
             instances.into_iter().map(|id| (self.block_instance(id), id)).collect();
-        // p4c numbers hidden things of ingress and egress first; the order has no meaning beyond that.
+        // As in p4c, hidden tables of ingress and egress get the first numbers; the order has no other meaning.
         for ((block, gress), (object, id)) in blocks.into_iter().zip(&objects) {
             (self.block, self.gress) = (block, gress);
             self.calls_only = (block == Block::Checksums).then_some(CHECKSUMS_ONLY);
@@ -101,7 +101,7 @@ impl Lowerer<'_> {
         self.pad(STANDARD, "_padding");
     }
 
-    /// BMv2 measures a hit by itself, and needs to know where the colour goes.
+    /// Checks direct meters: BMv2 measures at every hit, and needs the field for the colour.
     fn check_direct_meters(&mut self) {
         for index in 0..self.ir.meters.len() {
             let meter = &self.ir.meters[index];
@@ -119,7 +119,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The deparser emits headers, after primitives that need no decision.
+    /// Lowers the deparser: headers to emit, after primitives without decisions.
     fn deparser(&mut self, span: Span, stmts: Vec<Stmt>) {
         let mut deparser = Deparser {
             name: "deparser",
@@ -130,7 +130,7 @@ impl Lowerer<'_> {
         for stmt in flattened(stmts) {
             match stmt {
                 Stmt::Primitive(p) if p.op == "emit" => deparser.order.extend(Self::emitted(&p)),
-                // BMv2 does all else before it emits. The deparser only reads headers, so they come out alike.
+                // BMv2 runs all primitives before it emits. The deparser only reads headers, so the result is the same.
                 Stmt::Primitive(p) => deparser.primitives.push(p),
                 Stmt::If(_, _, _, span) | Stmt::Apply(_, _, span) | Stmt::Loop(_, span) | Stmt::Exit(span) => {
                     let message = "BMv2's deparser takes no conditions: invalid headers are skipped anyway";
@@ -142,7 +142,7 @@ impl Lowerer<'_> {
         self.ir.deparsers.push(deparser);
     }
 
-    /// Checksum controls hold nothing but calls of the checksum functions.
+    /// Lowers a checksum control, which only calls checksum functions.
     fn checksum_block(&mut self, stmts: Vec<Stmt>) {
         for stmt in flattened(stmts) {
             let span = match &stmt {
@@ -193,7 +193,7 @@ impl Lowerer<'_> {
         })
     }
 
-    /// The metadata headers that every program has: `scalars` and `standard_metadata`.
+    /// Makes the metadata headers of every program: `scalars` and `standard_metadata`.
     fn standard_metadata(&mut self, standard: StructId) -> Loc {
         self.scalars();
         let ty = self.header_type(standard);
@@ -211,12 +211,12 @@ impl Lowerer<'_> {
         Loc::Struct(self.header_fields(&HeaderRef::Static(STANDARD), standard))
     }
 
-    /// Place of the architecture's metadata.
+    /// Storage of the architecture's metadata.
     pub(in crate::lower) fn standard_header() -> HeaderRef {
         HeaderRef::Static(STANDARD)
     }
 
-    /// The struct of headers holds headers, stacks, unions and structs of these.
+    /// Checks the struct of headers: it may have headers, stacks, unions, and structs of these.
     fn check_headers(&mut self, id: StructId) {
         for field in self.program.types.get(id).fields.clone() {
             match &field.ty {
@@ -263,7 +263,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Fields of the user metadata annotated `@field_list(number)`.
+    /// Fields of the user metadata with `@field_list(number)`.
     pub(in crate::lower) fn metadata_fields(&mut self, number: u64) -> Vec<Expr> {
         let Some((Loc::Struct(parts), Some(id))) = self.v1model.metadata.clone() else {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! Functions and objects of the architectures as primitives. What all have in common is here.
+//! Functions and objects of the architectures as primitives. This file has the parts common to all architectures.
 
 pub(super) mod tna;
 pub(super) mod v1model;
@@ -18,11 +18,11 @@ use crate::{
     },
 };
 
-/// Arguments of a call; `None` for those left out.
+/// Arguments of a call; `None` for a missing argument.
 type Args<'a> = &'a [Option<tree::Expr>];
 
 impl Lowerer<'_> {
-    /// Makes an instance of an extern. `name` is its full name.
+    /// Makes an instance of an extern with the full name `name`.
     pub(super) fn extern_instance(
         &mut self,
         id: InstanceId,
@@ -84,7 +84,7 @@ impl Lowerer<'_> {
 
     fn count(&mut self, counter: usize, args: Args, span: Span, out: &mut Vec<Stmt>) {
         if self.ir.counters[counter].direct {
-            // BMv2 counts every hit of the table by itself.
+            // BMv2 counts every hit of the table itself.
             return;
         }
         let name = Arg::Named("counter_array", self.ir.counters[counter].name.clone());
@@ -100,7 +100,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Argument `i`, as it is before the arguments after it are evaluated.
+    /// Argument `i`, saved before later arguments are evaluated.
     fn value_arg(&mut self, args: Args, i: usize, out: &mut Vec<Stmt>) -> Value {
         let Some(Some(e)) = args.get(i) else {
             return Value::Nothing;
@@ -117,7 +117,7 @@ impl Lowerer<'_> {
         arg.map_or(Loc::Nowhere, |e| self.place(e, out))
     }
 
-    /// A primitive that writes argument `i`: `make` gets the field that is written. What is not a field by itself
+    /// A primitive that writes argument `i`: `make` gets the field to write. If the argument is not a whole field, it
     /// gets the result through a new variable.
     fn writing(
         &mut self,
@@ -146,14 +146,14 @@ impl Lowerer<'_> {
         arg.and_then(|e| self.scalar_type(&e.ty)).unwrap_or(otherwise)
     }
 
-    /// A new variable that keeps a value.
+    /// Saves a value in a new variable.
     pub(in crate::lower) fn kept(&mut self, value: Expr, span: Span, out: &mut Vec<Stmt>) -> Expr {
         let variable = self.temporary(value.ty, span);
         self.assign(&variable, Value::Scalar(value), span, out);
         variable.read().scalar()
     }
 
-    /// The inputs of a hash, each a field or a constant with a width; others go to new variables first.
+    /// Inputs of a hash. Each is a field or a constant with a width; other values are saved in new variables.
     pub(super) fn inputs(&mut self, value: Value, span: Span, out: &mut Vec<Stmt>) -> Vec<Expr> {
         match value {
             Value::Scalar(e) => {

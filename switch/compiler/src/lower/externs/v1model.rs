@@ -1,4 +1,4 @@
-//! v1model's functions, objects and methods as BMv2's primitives (BMv2's docs/simple_switch.md and primitives.cpp).
+//! v1model's functions, objects and methods as primitives of BMv2 (its docs/simple_switch.md and primitives.cpp).
 
 use num_bigint::BigInt;
 
@@ -167,7 +167,7 @@ impl Lowerer<'_> {
         Value::Nothing
     }
 
-    /// BMv2 writes a direct meter's result by itself; here is said where.
+    /// Sets the result field of a direct meter; BMv2 writes it itself.
     fn direct_meter(&mut self, meter: usize, args: Args, span: Span, out: &mut Vec<Stmt>) {
         let place = self.place_arg(args, 0, out);
         let Some(field) = target(&place) else {
@@ -234,7 +234,7 @@ impl Lowerer<'_> {
     fn digest(&mut self, args: Args, span: Span, out: &mut Vec<Stmt>) {
         let receiver = self.number_arg(args, 0, out);
         let Some(Some(data)) = args.get(1) else { return };
-        // The list is read at the end of ingress, so new variables keep the values of now.
+        // The list is read at the end of ingress, so new variables save the current values.
         let value = self.value(data, out).read();
         let values = self.inputs(value, span, out);
         let fields = values.into_iter().map(|value| self.kept(value, span, out)).collect();
@@ -252,7 +252,7 @@ impl Lowerer<'_> {
         Self::push(out, "generate_digest", args, span);
     }
 
-    /// A digest has the name of its type, or a number, as p4c gives it.
+    /// Name of a digest, as in p4c: the name of its type, or a number.
     fn digest_name(&self, ty: &Type) -> String {
         let types = &self.program.types;
         match ty {
@@ -269,7 +269,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The list of user metadata fields annotated `@field_list(number)`.
+    /// The list of user metadata fields with `@field_list(number)`.
     fn numbered_list(&mut self, args: Args, i: usize, span: Span) -> u32 {
         let Some(Some(arg)) = args.get(i) else { return 0 };
         let Some(number) = self
@@ -340,7 +340,7 @@ impl Lowerer<'_> {
         let mut pieces = text.split("{}");
         let mut shown = pieces.next().unwrap_or_default().to_owned();
         let parts = self.members_of(value, &data.ty).into_iter();
-        // What has no value left stays as it is written.
+        // A placeholder without a value stays in the text.
         let mut formats = parts.map(|(_, value, ty)| self.log_format(value, &ty, &mut values));
         for piece in pieces {
             shown += formats.next().as_deref().unwrap_or("{}");
@@ -350,7 +350,7 @@ impl Lowerer<'_> {
         Self::push(out, "log_msg", vec![Arg::Text(shown.into()), Arg::Values(values)], span);
     }
 
-    /// A struct's, header's or tuple's parts, each with its name and type.
+    /// Parts of a struct, header or tuple, with name and type.
     fn members_of(&self, value: Value, ty: &Type) -> Vec<(String, Value, Type)> {
         let parts: Vec<(String, Type)> = match ty {
             Type::Struct(id) => {
@@ -383,7 +383,7 @@ impl Lowerer<'_> {
     }
 }
 
-/// True if a metadata field is annotated with the number of a field list.
+/// True if a metadata field has an annotation with the number of a field list.
 pub(in crate::lower) fn in_list(annotations: &tree::Annotations, number: u64) -> bool {
     numbers_of(annotations, "field_list").contains(&number)
 }

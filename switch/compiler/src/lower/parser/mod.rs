@@ -1,4 +1,4 @@
-//! Parsers: states with their operations; sub-parsers, decisions and function calls become states of their own.
+//! Parsers: states with their operations. Sub-parsers, decisions and function calls become additional states.
 
 mod packet;
 mod select;
@@ -21,13 +21,13 @@ use crate::{
 /// The state in which a parser ends with an error. No state of a program has this name.
 const REJECT: &str = "$reject";
 
-/// A parser with its states lowered but not joined to others yet.
+/// A parser whose states are lowered, but not connected to other states yet.
 pub(super) struct Call {
     states: Vec<Lowered>,
     start: usize,
-    /// Name of the instance, for the names of its states; empty for the main parser.
+    /// Name of the instance, for the names of its states; empty in the main parser.
     prefix: String,
-    /// Code after it accepts.
+    /// Code after the parser has accepted.
     after: Vec<Stmt>,
 }
 
@@ -39,10 +39,10 @@ struct Lowered {
     span: Span,
 }
 
-/// A state that is being filled.
+/// A state under construction.
 struct Cursor {
     state: usize,
-    /// True if a transition is set, so nothing more follows.
+    /// True if its transition is set, so nothing may follow.
     closed: bool,
 }
 
@@ -53,7 +53,7 @@ impl Cursor {
 }
 
 impl Lowerer<'_> {
-    /// Lowers a parser of the architecture, whose parameters are bound.
+    /// Lowers a parser of the architecture with bound parameters.
     pub(super) fn main_parser(&mut self, name: &'static str, id: ParserId, frame: &FrameRef) {
         self.ir.parsers.push(Parser {
             name,
@@ -142,7 +142,7 @@ impl Lowerer<'_> {
         }
         let mut start = start;
         if loops_to_start && !first.is_empty() {
-            // Variables get their first values once, not each time the start state is entered again.
+            // Variables are initialised once, not each time the start state is entered.
             let cases = vec![(Case::Default, Target::State(start))];
             let span = parser.span;
             let name = "initialise".to_owned();
@@ -164,7 +164,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Adds a parser's states to the program. Accepting goes to `accept`. Returns its start.
+    /// Adds the states of a parser to the program, and returns its start. `accept` is the state after accepting.
     fn join(&mut self, call: Call, accept: Option<usize>) -> usize {
         let accept = if call.after.is_empty() {
             accept
@@ -205,7 +205,7 @@ impl Lowerer<'_> {
         base + call.start
     }
 
-    /// Target of `reject`: BMv2 accepts such packets; on the chip they have an error.
+    /// Target of `reject`: BMv2 accepts such packets; on the chip they have a parser error.
     fn reject_state(&mut self, accept: Option<usize>) -> Option<usize> {
         if self.ir.arch == Arch::V1model {
             return accept;
@@ -253,7 +253,7 @@ impl Lowerer<'_> {
         self.parser().states[cursor.state].transitions = vec![(Case::Default, to)];
     }
 
-    /// Puts statements in states, from that of the cursor on.
+    /// Puts statements into states, from the state of the cursor on.
     fn fill(&mut self, stmts: &[Stmt], cursor: &mut Cursor, labels: &mut HashMap<Label, usize>) {
         for stmt in stmts {
             match stmt {
@@ -319,7 +319,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The condition of a decision as a field that a transition can look at.
+    /// The condition of a decision, as a field for the key of a transition.
     fn branch_key(&mut self, condition: &Expr, cursor: &Cursor, span: Span) -> Vec<Expr> {
         let variable = self.temporary(Ty::Bool, span);
         let mut out = Vec::new();
@@ -332,7 +332,7 @@ impl Lowerer<'_> {
         vec![variable.read().scalar()]
     }
 
-    /// Goes through a sub-parser's states and on in a new one.
+    /// Goes through the states of a sub-parser, and continues in a new state.
     fn enter(&mut self, index: usize, cursor: &mut Cursor, span: Span) {
         let empty = Call {
             states: Vec::new(),
@@ -378,7 +378,7 @@ fn reachable(parser: &tree::Parser, start: usize) -> Vec<bool> {
     seen
 }
 
-/// A primitive of a parser state in the form that states have.
+/// A primitive as an operation of a parser state.
 fn parser_op(p: &Primitive) -> ParserOp {
     match (p.op, p.args.as_slice()) {
         ("extract", [Arg::Header(h)]) => ParserOp::Extract(h.clone(), None),

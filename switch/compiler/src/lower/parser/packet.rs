@@ -100,7 +100,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The next bits of the packet as a value of a type.
+    /// The next bits of the packet as a value.
     pub(in crate::lower) fn lookahead(
         &mut self,
         ty: &Type,
@@ -112,7 +112,7 @@ impl Lowerer<'_> {
             let width = scalar.width();
             let ahead = Expr::new(ExprKind::Lookahead(*offset, width), Ty::bit(width));
             *offset += width;
-            // BMv2 takes a look ahead as a whole value only, not within an expression.
+            // BMv2 takes a lookahead only as a whole value, not within an expression.
             let variable = self.temporary(scalar, span);
             if let Some(field) = target(&variable) {
                 Self::push(out, "assign", vec![Arg::Target(field), Arg::Value(ahead)], span);

@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// Limit on the transitions of a state, which ranges may multiply.
+/// Most transitions of a state; ranges may multiply them.
 const MAX_CASES: usize = 4096;
 
 impl Lowerer<'_> {
@@ -55,7 +55,7 @@ impl Lowerer<'_> {
                 break;
             }
         }
-        // What no case holds is an error; BMv2 accepts it.
+        // A key that no case matches is an error; BMv2 accepts it.
         if self.ir.arch != Arch::V1model && !list.iter().any(|(c, _)| matches!(c, Case::Default)) {
             list.push((Case::Default, Target::Reject));
         }
@@ -66,7 +66,7 @@ impl Lowerer<'_> {
         (key, list)
     }
 
-    /// `packet.lookahead<bit<N>>()` alone, which a transition can look at without a variable.
+    /// `packet.lookahead<bit<N>>()` alone: a transition can use it without a variable.
     fn direct_lookahead(&self, key: &tree::Expr) -> Option<Expr> {
         let tree::ExprKind::Call(callee, types, _) = &key.kind else {
             return None;
@@ -84,7 +84,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The values and masks of a case, for all keys together.
+    /// Values and masks of a case, for all keys together.
     fn cases(&mut self, sets: &[tree::Expr], key: &[Expr], span: Span) -> Vec<Case> {
         if sets.iter().all(|s| matches!(s.kind, tree::ExprKind::Any)) {
             return vec![Case::Default];
@@ -99,7 +99,7 @@ impl Lowerer<'_> {
             let set = self.frame.borrow().value_sets.get(id).copied();
             return set.map(Case::ValueSet).into_iter().collect();
         }
-        // Joined values so far, with their masks.
+        // Values joined so far, with their masks.
         let mut joined = vec![(BigInt::ZERO, BigInt::ZERO)];
         let mut full = BigInt::ZERO;
         for (set, key) in sets.iter().zip(key) {
@@ -120,7 +120,7 @@ impl Lowerer<'_> {
             });
             joined = product.collect();
         }
-        // A mask of full bytes is told from that of all bits by the padding, which is zero in both.
+        // The padding is zero in both, so a mask of whole bytes differs from a mask of all bits.
         joined
             .into_iter()
             .map(|(v, m)| {
@@ -133,7 +133,7 @@ impl Lowerer<'_> {
             .collect()
     }
 
-    /// The values and masks of the set of one key.
+    /// Values and masks of the set of one key.
     fn elements(&mut self, set: &tree::Expr, width: u32, span: Span) -> Vec<(BigInt, BigInt)> {
         let all: BigInt = (BigInt::from(1) << width) - 1;
         let value = |l: &mut Self, e: &tree::Expr| {
@@ -159,7 +159,7 @@ impl Lowerer<'_> {
     }
 }
 
-/// The fewest values with prefix masks that make up a range.
+/// The smallest set of values with prefix masks that covers a range.
 fn prefixes(low: &BigInt, high: &BigInt, width: u32) -> Vec<(BigInt, BigInt)> {
     let all: BigInt = (BigInt::from(1) << width) - 1;
     let mut list = Vec::new();

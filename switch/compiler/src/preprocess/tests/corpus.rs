@@ -1,4 +1,4 @@
-//! Generated programs, compared with what the C preprocessor makes of them, called as p4c calls it.
+//! Compares the preprocessor with the C preprocessor, called as p4c calls it, on generated programs.
 
 use std::{
     fs,
@@ -28,7 +28,7 @@ const FILES: [(&str, &str); 6] = [
     ("inc2/e.p4", "#import <d.p4>\n#if 1\n#define E(x) x ## A\n#endif\n"),
 ];
 
-/// The files in a directory, as `cpp -I inc -I inc2` finds them there.
+/// Files in a directory, found in the same way as by `cpp -I inc -I inc2`.
 struct Beside<'a>(&'a Path);
 
 impl Beside<'_> {
@@ -53,7 +53,7 @@ impl IncludeResolver for Beside<'_> {
     }
 }
 
-/// The tokens that a preprocessor leaves, and whether each starts a line; `None` if it finds an error.
+/// Tokens of the output, each with a flag for the start of a line; `None` after an error.
 type Left = Option<Vec<(Tok, bool)>>;
 
 fn left(text: &str) -> Left {
@@ -91,7 +91,7 @@ fn by_us(directory: &Path, text: &str) -> Left {
     result.ok().and_then(|text| left(&text))
 }
 
-/// The program with all lines left out that the difference does not need.
+/// The program without all lines that the difference does not need.
 fn shrunk(directory: &Path, text: &str) -> String {
     let mut lines: Vec<&str> = text.lines().collect();
     let mut at = 0;
@@ -106,10 +106,10 @@ fn shrunk(directory: &Path, text: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Largest number of differences shown.
+/// Most differences that are shown.
 const MOST_DIFFERENCES: usize = 4;
 
-/// `PROPTEST_CASES` programs; 60 without it.
+/// Runs `PROPTEST_CASES` programs; 60 by default.
 #[test]
 fn generated_programs_become_what_cpp_makes_of_them() {
     if Command::new("cpp").arg("--version").output().is_err() {

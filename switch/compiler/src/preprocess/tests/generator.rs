@@ -1,10 +1,10 @@
-//! Programs that use the preprocessor in all ways, now and then wrongly.
+//! Random programs that use all features of the preprocessor, sometimes incorrectly.
 
-/// Numbers that are the same in every run (xorshift).
+/// Random numbers that are the same in every run (xorshift).
 pub struct Random(u64);
 
 impl Random {
-    /// The numbers of a case.
+    /// Random numbers of a case.
     pub fn new(seed: u64, case: u64) -> Random {
         Random((seed << 32 | case).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
@@ -65,7 +65,7 @@ impl Random {
         ])
     }
 
-    /// A piece of text; `depth` bounds calls within calls.
+    /// A random text; `depth` limits nested calls.
     fn piece(&mut self, depth: usize) -> String {
         match self.below(20) {
             0..=5 => self.name().to_owned(),
@@ -370,7 +370,7 @@ impl Random {
         }
     }
 
-    /// Up to so many lines; `depth` bounds groups within groups.
+    /// At most `most` lines; `depth` limits nested groups.
     pub fn lines(&mut self, depth: usize, most: usize) -> String {
         (0..=self.below(most)).map(|_| self.line(depth) + "\n").collect()
     }

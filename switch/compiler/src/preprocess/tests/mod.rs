@@ -1,4 +1,4 @@
-//! Tests of the preprocessor's text and messages.
+//! Tests of the output and the messages of the preprocessor.
 
 mod corpus;
 mod generator;
@@ -36,7 +36,7 @@ fn run(text: &str, files: &[(&'static str, &'static str)], defines: &[(&str, &st
     let result = preprocess(&Input { name: "main.p4", text }, &files, &options);
     result.map_err(|list| {
         let lines: Vec<String> = list.to_string().lines().map(str::to_owned).collect();
-        // The message without the source line and the mark below it.
+        // Only the message, without the source line and the mark below it.
         lines
             .into_iter()
             .filter(|l| !l.starts_with("    "))
@@ -45,7 +45,7 @@ fn run(text: &str, files: &[(&'static str, &'static str)], defines: &[(&str, &st
     })
 }
 
-/// The tokens that are left, a blank between them.
+/// Tokens of the output, with a blank between them.
 #[track_caller]
 fn check(text: &str, expected: &str) {
     let left = run(text, &[], &[]).unwrap();
@@ -93,10 +93,10 @@ fn text_is_pasted_and_quoted() {
     check("#define F(x) p_##x\nF(1)", "p_1");
     check("#define F(x) a[##x-1:0]\nF(8)", "a[8 -1:0]");
     check("#define S(x) #x\nS(a + 1)", "\"a + 1\"");
-    // A number may be put together, also in a macro without parameters.
+    // `##` may build a number, also in a macro without parameters.
     check("#define W(n) 8w##n\nW(5)", "8w5");
     check("#define AB a##b\nAB", "ab");
-    // Where one side is empty, the other stays; what stands before is not touched.
+    // If one side is empty, the other stays; the token before is not changed.
     check("#define P(x, y) <x##y>\nP(1,) P(,2) P(,)", "<1> <2> <>");
 }
 
@@ -185,7 +185,7 @@ fn directives_must_pair() {
 
 #[test]
 fn an_unknown_directive_is_told_the_nearest_one() {
-    // As with p4c, such a line is skipped, in taken text and in other.
+    // As in p4c, such a line is skipped, in kept text and in other text.
     check(
         "#inclde <core.p4>\na\n# text\n#name(x)\nb",
         "#inclde <core.p4> a # text #name(x) b",

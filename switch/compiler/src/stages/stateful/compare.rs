@@ -1,5 +1,5 @@
-//! The comparisons of a stateful ALU: plus or minus a number of the cell, plus or minus one from outside, plus a constant,
-//! against zero (p4c `bf-asm/salu_inst.cpp`: `CmpOP`).
+//! Comparisons of a stateful ALU. It adds or subtracts a number of the cell, a number from outside and a constant, and
+//! compares the sum with zero (p4c `bf-asm/salu_inst.cpp`: `CmpOP`).
 
 use num_bigint::BigInt;
 
@@ -10,7 +10,7 @@ use crate::{
     syntax::ast::{BinaryOp as B, UnaryOp},
 };
 
-/// A comparison: whether the sum is below zero, or zero.
+/// A comparison: the sum is negative, or the sum is zero.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comparison {
     below: bool,
@@ -18,7 +18,7 @@ pub struct Comparison {
     sum: Sum,
 }
 
-/// Sum that is compared with zero. The flags mark subtracted parts.
+/// A sum that is compared with zero. The flags mark subtracted parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Sum {
     memory: Option<(usize, bool)>,
@@ -35,7 +35,7 @@ impl Sum {
         }
     }
 
-    /// The same test of equality has two signs; this is one of them.
+    /// A test for zero has the same result with the opposite sign; this chooses one sign.
     fn with_first_positive(self) -> Sum {
         let first = self.memory.map(|(_, n)| n).or(self.outside.as_ref().map(|(_, n)| *n));
         if first == Some(true) { self.negated() } else { self }
@@ -43,7 +43,7 @@ impl Sum {
 }
 
 impl Body<'_> {
-    /// Outcomes of the comparisons for which a condition holds.
+    /// Outcomes of the comparisons in which a condition holds.
     pub(super) fn condition(&mut self, e: &Expr, when: When) -> When {
         match &e.kind {
             ExprKind::Bool(value) => {
@@ -98,12 +98,12 @@ impl Body<'_> {
             self.comparisons.push(comparison);
             self.comparisons.len() - 1
         });
-        // Comparisons beyond the fourth are one too many on every chip; what they choose does not matter.
+        // More than four comparisons are too many on every chip, so the result for them does not matter.
         let holds = [0xaaaa, 0xcccc, 0xf0f0, 0xff00][at.min(3)];
         if negated { !holds } else { holds }
     }
 
-    /// Adds the parts of a side of a comparison; false if they do not fit, which is reported.
+    /// Adds the parts of one side of a comparison. Reports an error and returns false if they do not fit.
     fn collect(&mut self, whole: &Expr, e: &Expr, minus: bool, sum: &mut Sum) -> bool {
         match &e.kind {
             ExprKind::Int(value) => {
@@ -117,12 +117,12 @@ impl Body<'_> {
                 return self.collect(whole, a, minus, sum) && self.collect(whole, b, !minus, sum);
             }
             ExprKind::Unary(UnaryOp::Minus, a) => return self.collect(whole, a, !minus, sum),
-            // Zeros in front change nothing, so a widened sum is the sum.
+            // Leading zeros change nothing, so a widened sum equals the sum.
             ExprKind::Cast(inner) if inner.ty.width() <= e.ty.width() => {
                 return self.collect(whole, inner, minus, sum);
             }
             ExprKind::Binary(B::BitAnd, a, b) if self.chip.comparisons > 2 => {
-                // Tofino 2 masks the number of the register too.
+                // Tofino 2 can also mask the number of the register.
                 let of = if b.is_known() { a } else { b };
                 if matches!(self.source(of), Some(Source::Memory(_))) {
                     return self.collect(whole, of, minus, sum);

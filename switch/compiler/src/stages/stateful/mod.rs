@@ -1,8 +1,9 @@
-//! RegisterActions: what a stateful ALU can do while it has a cell in its hands.
+//! RegisterActions: the work of a stateful ALU on one cell.
 //!
-//! It compares (twice on Tofino 1, four times on Tofino 2), computes each half of the cell in at most two ways of which
-//! the comparisons choose one, and returns a value. A comparison and a computation take at most one number from memory,
-//! one from outside and one constant (p4c `mau/stateful_alu.cpp`, `bf-asm/salu_inst.cpp`: `CmpOP`, `AluOP`).
+//! A stateful ALU compares (two times on Tofino 1, four times on Tofino 2). It computes each half of the cell in at
+//! most two ways, between which the comparisons choose. It returns a value. A comparison and a computation take at most
+//! one number from memory, one from outside and one constant (p4c `mau/stateful_alu.cpp`, `bf-asm/salu_inst.cpp`:
+//! `CmpOP`, `AluOP`).
 
 mod compare;
 mod register;
@@ -25,19 +26,19 @@ use crate::{
 use compare::Comparison;
 pub use register::check_registers;
 
-/// Outcomes of four comparisons, a bit for each of the 16.
+/// A set of outcomes of four comparisons: one bit for each of the 16 outcomes.
 type When = u16;
 
 const ALWAYS: When = !0;
 
-/// A value that is written or returned, when, and where that is said.
+/// A written or returned value, its outcomes, and its place in the source.
 struct Given {
     when: When,
     value: Expr,
     span: Span,
 }
 
-/// Needs of one RegisterAction.
+/// Resources of one RegisterAction.
 struct Body<'a> {
     ir: &'a Ir,
     chip: &'a Chip,
@@ -51,18 +52,18 @@ struct Body<'a> {
     /// Values of the body's own variables.
     locals: BTreeMap<Cell, Vec<(When, Expr)>>,
     left: HashMap<Label, When>,
-    /// Variables with the value of a RegisterParam, which is a constant of the ALU.
+    /// Variables with the value of a RegisterParam; the ALU treats it as a constant.
     params: BTreeSet<Cell>,
-    /// Fields from outside, by their text.
+    /// Fields from outside, in text form.
     outside: BTreeSet<String>,
-    /// Constants that an instruction has no room for.
+    /// Constants that do not fit into an instruction.
     large: BTreeSet<BigInt>,
-    /// True if the current statement returns a value directly; then the new one is meant.
+    /// True if the current statement returns a value directly; then it returns the new value.
     returning: bool,
     span: Span,
 }
 
-/// Faults of a RegisterAction, and the constants that need a place.
+/// Errors in a RegisterAction, and its constants that need a register.
 pub fn check(ir: &Ir, chip: &Chip, action: &RegisterAction) -> (Vec<(Span, String)>, BTreeSet<BigInt>) {
     let mut body = Body {
         ir,
@@ -108,7 +109,7 @@ impl Body<'_> {
         }
     }
 
-    /// Half of the cell that a field is.
+    /// Half of the cell for a field.
     fn half(&self, cell: Cell) -> Option<usize> {
         self.action
             .value
@@ -123,7 +124,7 @@ impl Body<'_> {
             .position(|f| headers(self.ir, &f.header).first().map(|h| (*h, Some(f.field))) == Some(cell))
     }
 
-    /// Runs statements in some of the outcomes; returns in which of them what follows is run.
+    /// Runs statements in some outcomes. Returns the outcomes in which the next statements run.
     fn run(&mut self, stmts: &[Stmt], when: When) -> When {
         let mut when = when;
         for stmt in stmts {
@@ -174,7 +175,7 @@ impl Body<'_> {
             return;
         };
         if self.is_math(cell) || self.is_of_the_math_unit(value) {
-            // The unit works on one number, and what it gives counts as one from outside.
+            // The unit works on one number, and its result counts as a number from outside.
             return;
         }
         self.returning = self.half(cell).is_none() && is_operand(value);
@@ -183,7 +184,7 @@ impl Body<'_> {
         self.give(cell, value, when);
     }
 
-    /// The variables of a math unit's work (`lower/externs/tna/math.rs`): temporaries wider than any that an ALU has.
+    /// True for variables of a math unit (`lower/externs/tna/math.rs`): temporaries wider than those of any ALU.
     fn is_math(&self, cell: Cell) -> bool {
         let fields = &self.ir.header_types[self.ir.headers[cell.0].ty].fields;
         let is_wide = cell.1.is_some_and(|f| fields[f].width == 64);
@@ -195,7 +196,7 @@ impl Body<'_> {
     }
 
     fn give(&mut self, cell: Cell, value: Expr, when: When) {
-        // A choice between two values is two assignments.
+        // A choice between two values is treated as two assignments.
         if let ExprKind::Conditional(condition, yes, no) = &value.kind
             && !is_min_or_max(&value)
         {
@@ -220,7 +221,7 @@ impl Body<'_> {
         }
     }
 
-    /// Refuses a second assignment on a path, except after a zero at the start.
+    /// Refuses a second assignment on a path, except after an initial zero.
     fn once(&mut self, index: usize, is_update: bool, given: &Given) {
         let list = if is_update { &self.updates } else { &self.outputs };
         let is_zero = |e: &Expr| e.as_int().is_some_and(|v| v == BigInt::ZERO);
@@ -238,7 +239,7 @@ impl Body<'_> {
         }
     }
 
-    /// The expression with the body's own variables replaced by what they hold.
+    /// Replaces the body's own variables in an expression by their values.
     fn known(&mut self, e: &Expr, when: When) -> Expr {
         if let Some(list) = Self::cell(e).and_then(|c| self.locals.get(&c)) {
             let last = list.iter().rev().find(|(w, _)| w & when != 0);
@@ -277,7 +278,7 @@ impl Body<'_> {
         }
     }
 
-    /// A computation sees the cell as it was; only the result may be the new value.
+    /// Refuses a computation with a changed cell: it sees the old cell; only the result may be the new value.
     fn not_yet_written(&mut self, half: usize, when: When) {
         let written = self.updates.get(&half);
         let changed = written.is_some_and(|l| l.iter().any(|g| g.when & when != 0));
@@ -290,7 +291,7 @@ impl Body<'_> {
         }
     }
 
-    /// Source of a number, if an ALU can take it.
+    /// Source of a number, if an ALU accepts it.
     fn source(&mut self, e: &Expr) -> Option<Source> {
         match &e.kind {
             ExprKind::Int(value) => {
@@ -310,7 +311,7 @@ impl Body<'_> {
                     Some(Source::Outside)
                 }
             },
-            // Masks, shifts by constants, joins and exclusive ors of fields are made on the way in, by the hash.
+            // The hash computes masks, shifts by constants, joins and exclusive ors of fields before the ALU.
             _ if self.is_outside(e) => {
                 self.take_from_outside(e);
                 Some(Source::Outside)
@@ -325,7 +326,7 @@ impl Body<'_> {
         }
     }
 
-    /// True if an expression reads nothing of the cell, and nothing carries from bit to bit.
+    /// True if an expression does not read the cell, and has no carry from bit to bit.
     fn is_outside(&self, e: &Expr) -> bool {
         let mut fits = true;
         visit(e, &mut |e| {
@@ -357,7 +358,7 @@ impl Body<'_> {
         self.outside.insert(text);
     }
 
-    /// Checks what one half of the cell becomes: one operation.
+    /// Checks the new value of one half of the cell: it must be one operation.
     fn compute(&mut self, e: &Expr) {
         if self.source(e).is_some() {
             return;
@@ -409,7 +410,7 @@ impl Body<'_> {
         }
     }
 
-    /// Checks the needs of the whole body.
+    /// Checks the limits of the whole body.
     fn totals(&mut self) {
         self.span = self.action.span;
         let (needs, most) = (self.comparisons.len(), self.chip.comparisons);
@@ -433,7 +434,7 @@ impl Body<'_> {
         }
     }
 
-    /// Checks what is written.
+    /// Checks the written values.
     fn computed(&mut self) {
         for (_, list) in std::mem::take(&mut self.updates) {
             let mut ways: Vec<&Given> = Vec::new();
@@ -456,7 +457,7 @@ impl Body<'_> {
         }
     }
 
-    /// Checks what is returned.
+    /// Checks the returned values.
     fn returned(&mut self) {
         let outputs = std::mem::take(&mut self.outputs);
         let most = self.chip.outputs;
@@ -530,7 +531,7 @@ impl Body<'_> {
     }
 }
 
-/// The comparisons in `predicate(a, b, ...)`: one bit, at the place that the comparisons' outcomes make up.
+/// Comparisons in `predicate(a, b, ...)`. It sets one bit, whose position is made of the outcomes of the comparisons.
 fn predicate(e: &Expr) -> Option<Vec<Expr>> {
     match &e.kind {
         ExprKind::Cast(inner) => predicate(inner),

@@ -1,4 +1,4 @@
-//! Registers: what a cell may be, and what the RegisterActions of one register take together.
+//! Registers: the types of cells, and the limits on all RegisterActions of one register.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::{
     stages::chip::{ACTIONS_OF_A_REGISTER, CONSTANTS_OF_A_REGISTER, Chip},
 };
 
-/// Faults of the registers and their RegisterActions.
+/// Errors in the registers and their RegisterActions.
 pub fn check_registers(ir: &Ir, chip: &Chip) -> Vec<(Span, String)> {
     let mut wrong = Vec::new();
     for (index, register) in ir.registers.iter().enumerate() {
@@ -50,11 +50,11 @@ pub fn check_registers(ir: &Ir, chip: &Chip) -> Vec<(Span, String)> {
     wrong
 }
 
-/// Faults of the type of a register's cells, given the widths of its numbers.
+/// Error in the type of a register's cells, from the widths of its numbers.
 fn cell(chip: &Chip, register: &Register, lanes: &[u32]) -> Option<String> {
     let single = |w: u32| matches!(w, 8 | 16 | 32) || (w == 64 && chip.outputs > 1);
     let fits = match lanes {
-        // A pair of the ALU's widest numbers may be one number that is only copied.
+        // The cell may be one number as wide as a pair, if it is only copied.
         [w] => single(*w) || matches!(w, 1 | 64),
         [a, b] => a == b && single(*a),
         _ => false,

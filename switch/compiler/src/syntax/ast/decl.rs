@@ -9,7 +9,7 @@ use crate::{
 /// `@name`, `@name(...)` or `@name[...]`.
 #[derive(Clone, Debug)]
 pub struct Annotation {
-    /// The name, dots included.
+    /// Name, with its dots.
     pub name: Symbol,
     /// Text after the name.
     pub body: AnnotationBody,
@@ -27,7 +27,6 @@ pub enum AnnotationBody {
     Pairs(Vec<(Ident, Expr)>),
 }
 
-/// Direction of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     None,
@@ -43,7 +42,7 @@ impl Direction {
         matches!(self, Direction::Out | Direction::InOut)
     }
 
-    /// The keyword, followed by a space where there is one.
+    /// The keyword, followed by a space if there is one.
     #[must_use]
     pub fn text(self) -> &'static str {
         match self {
@@ -64,7 +63,6 @@ pub struct Param {
     pub default: Option<Expr>,
 }
 
-/// A field of a struct or header.
 #[derive(Clone, Debug)]
 pub struct Field {
     pub annotations: Vec<Annotation>,
@@ -82,7 +80,7 @@ pub struct Decl {
 }
 
 impl Decl {
-    /// A declaration whose place is that of its name.
+    /// A declaration whose place is the place of its name.
     pub(crate) fn new(annotations: Vec<Annotation>, name: Ident, kind: DeclKind) -> Decl {
         let span = name.span;
         Decl {
@@ -108,7 +106,7 @@ pub enum DeclKind {
     Const(TypeExpr, Expr),
     /// `T x = e`
     Variable(TypeExpr, Option<Expr>),
-    /// `T(args) x`, with the methods in `= { ... }`
+    /// `T(args) x`, with methods in `= { ... }`
     Instance(TypeExpr, Vec<Arg>, Vec<Decl>),
     /// `typedef T x`, or `type T x` (true)
     Typedef(TypeExpr, bool),
@@ -143,13 +141,13 @@ pub enum DeclKind {
 #[derive(Clone, Debug)]
 pub struct Method {
     pub annotations: Vec<Annotation>,
-    /// Name; that of the extern for a constructor.
+    /// Name; for a constructor the name of the extern.
     pub name: Ident,
     pub type_params: Vec<Ident>,
     /// Result type; `None` for a constructor.
     pub result: Option<TypeExpr>,
     pub params: Vec<Param>,
-    /// `abstract`: the program gives the body with each instance.
+    /// `abstract`: each instance in the program has a body for it.
     pub is_abstract: bool,
 }
 
@@ -162,14 +160,12 @@ pub struct Signature {
     pub constructor: Vec<Param>,
 }
 
-/// The inside of a parser.
 #[derive(Clone, Debug)]
 pub struct ParserBody {
     pub locals: Vec<Decl>,
     pub states: Vec<State>,
 }
 
-/// A parser state.
 #[derive(Clone, Debug)]
 pub struct State {
     pub annotations: Vec<Annotation>,
@@ -179,7 +175,6 @@ pub struct State {
     pub transition: Option<Transition>,
 }
 
-/// Transition of a state.
 #[derive(Clone, Debug)]
 pub enum Transition {
     /// `transition s`
@@ -188,7 +183,6 @@ pub enum Transition {
     Select(Vec<Expr>, Vec<(Expr, Ident)>, Span),
 }
 
-/// The inside of a control.
 #[derive(Clone, Debug)]
 pub struct ControlBody {
     pub locals: Vec<Decl>,
@@ -203,7 +197,7 @@ pub struct TableProperty {
     pub value: PropertyValue,
 }
 
-/// The value of a table's property.
+/// Value of a table property.
 #[derive(Clone, Debug)]
 pub enum PropertyValue {
     /// `key = { e : kind @annotations; }`
@@ -212,17 +206,15 @@ pub enum PropertyValue {
     Actions(Vec<(Vec<Annotation>, Expr)>),
     /// `entries = { ... }`
     Entries(Vec<Entry>),
-    /// Any other.
+    /// Any other property
     Expr(Expr),
 }
 
-/// An entry of a table.
 #[derive(Clone, Debug)]
 pub struct Entry {
     pub annotations: Vec<Annotation>,
     /// `priority = e`
     pub priority: Option<Expr>,
-    /// Keys of its match.
     pub keys: Vec<Expr>,
     pub action: Expr,
     pub span: Span,
@@ -235,7 +227,6 @@ pub struct Stmt {
     pub span: Span,
 }
 
-/// A block of statements.
 #[derive(Clone, Debug, Default)]
 pub struct Block {
     pub stmts: Vec<Stmt>,
@@ -243,7 +234,7 @@ pub struct Block {
 
 #[derive(Clone, Debug)]
 pub enum StmtKind {
-    /// `;`
+    /// An empty statement: `;`
     Empty,
     /// `a = b`, or `a op= b`
     Assign(Expr, Option<BinaryOp>, Expr),
@@ -264,12 +255,11 @@ pub enum StmtKind {
     Decl(Box<Decl>),
 }
 
-/// A label of a `switch` with its block; no block means that it falls through.
+/// A label of a `switch` and its block; without a block it falls through.
 #[derive(Clone, Debug)]
 pub struct SwitchCase {
     /// The label; `None` for `default`.
     pub label: Option<Expr>,
     pub span: Span,
-    /// Statements.
     pub block: Option<Block>,
 }

@@ -115,7 +115,7 @@ pub enum ExprKind {
 /// Argument of a call.
 #[derive(Clone, Debug)]
 pub struct Arg {
-    /// The parameter's name, where given (`name = value`).
+    /// Name of the parameter, if given (`name = value`).
     pub name: Option<Ident>,
     /// The value; `None` for `_`.
     pub value: Option<Expr>,

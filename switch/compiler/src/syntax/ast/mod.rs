@@ -1,4 +1,4 @@
-//! The syntax tree: the program as written (specification appendix G), names not yet resolved.
+//! The syntax tree: the program as written (specification appendix G), with unresolved names.
 
 mod decl;
 mod expr;

@@ -27,7 +27,7 @@ impl Parser<'_> {
             return Ok(self.pragma());
         }
         let body = if &*name == "field_list" && self.eat("(") {
-            // v1model's numbers of lists may be names of constants.
+            // Numbers of lists in v1model may be names of constants.
             AnnotationBody::List(self.separated(")", Self::expr)?)
         } else if self.is("(") {
             AnnotationBody::Unstructured(self.balanced()?)
@@ -42,7 +42,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `@pragma name tokens`, up to the end of the line.
+    /// Reads `@pragma name tokens`, up to the end of the line.
     fn pragma(&mut self) -> Annotation {
         let mut tokens = Vec::new();
         while self.peek() != &Tok::End && !self.tokens[self.at].starts_line {
@@ -62,7 +62,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The tokens between `(` and its `)`.
+    /// Reads the tokens from `(` to its `)`.
     fn balanced(&mut self) -> Parsed<Vec<crate::syntax::token::Token>> {
         let open = self.expect("(")?;
         let mut depth = 1;
@@ -70,7 +70,7 @@ impl Parser<'_> {
         loop {
             match self.peek() {
                 Tok::End => return self.error_at(open, "'(' of an annotation without ')'"),
-                // Any character may stand there (section 20.1: the text is not interpreted).
+                // Any character is allowed (section 20.1: the text is not interpreted).
                 Tok::Bad(text, _) if text.chars().count() > 1 => return self.expected("a token"),
                 Tok::Punct("(") => depth += 1,
                 Tok::Punct(")") => {

@@ -1,4 +1,4 @@
-//! The insides of parsers, controls and tables (specification sections 13 and 14).
+//! Bodies of parsers, controls and tables (specification sections 13 and 14).
 
 use super::{NameKind, Parsed, Parser};
 use crate::{
@@ -67,7 +67,7 @@ impl Parser<'_> {
         Ok(decl)
     }
 
-    /// Reports what starts no local declaration; of what looks like an instance, the type is unknown.
+    /// Reports a word that starts no local declaration. If it looks like an instance, its type is unknown.
     fn no_local_declaration<T>(&mut self, wanted: &str) -> Parsed<T> {
         let Tok::Word(name) = self.peek().clone() else {
             return self.expected(wanted);
@@ -219,7 +219,7 @@ impl Parser<'_> {
         })
     }
 
-    /// The list of a table property; a `;` may follow.
+    /// Reads the list of a table property; a `;` may follow.
     fn listed<T>(&mut self, rule: impl Fn(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
         let list = self.braced(rule)?;
         let _ = self.eat(";");
@@ -248,7 +248,7 @@ impl Parser<'_> {
         let priority = if self.is_word("priority") && self.peek_at(1) == &Tok::Punct("=") {
             self.advance();
             self.advance();
-            // Parsed below `?:` so that the separating colon is left alone.
+            // Parsed below `?:`, so that the separating colon is not consumed.
             let value = self.type_width_expr()?;
             self.expect(":")?;
             Some(value)

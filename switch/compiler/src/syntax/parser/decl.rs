@@ -1,4 +1,4 @@
-//! Declarations other than the insides of parsers, controls and tables.
+//! Declarations, except the bodies of parsers, controls and tables.
 
 use super::{NameKind, Parsed, Parser};
 use crate::syntax::{
@@ -77,7 +77,7 @@ impl Parser<'_> {
     fn typedef(&mut self, annotations: Vec<Annotation>) -> Parsed<Decl> {
         let is_new = self.is_word("type");
         self.advance();
-        // A typedef may also name a type that it declares itself.
+        // A typedef may name a type that it declares itself.
         if matches!(self.peek(), Tok::Word(w) if matches!(&**w, "header" | "struct" | "header_union" | "enum")) {
             return self.error_at(self.span(), "declare the type first, then give it another name");
         }
@@ -162,7 +162,7 @@ impl Parser<'_> {
         Ok(Decl::new(annotations, name, kind))
     }
 
-    /// True after `extern` for an object, which has `{` after its name and type parameters; a function has a name and
+    /// True if an object follows `extern`: it has `{` after its name and type parameters. A function has a name and
     /// `(`.
     fn object_follows(&self) -> bool {
         let mut ahead = 1;
@@ -184,7 +184,7 @@ impl Parser<'_> {
         self.peek_at(ahead) == &Tok::Punct("{")
     }
 
-    /// A function's head. Within the extern `owner`, a name that is the extern's is a constructor.
+    /// Reads the head of a function. In the extern `owner`, a function with the extern's name is a constructor.
     fn method(&mut self, owner: Option<&Ident>) -> Parsed<Method> {
         let mut annotations = self.annotations()?;
         let is_abstract = owner.is_some() && self.is_word("abstract") && self.peek_at(1) != &Tok::Punct("(");
@@ -217,7 +217,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `T name<U>`: the result type may use a type parameter that is declared only after it.
+    /// Reads `T name<U>`: the result type may use a type parameter that is declared after it.
     fn function_head(&mut self) -> Parsed<(TypeExpr, Ident, Vec<Ident>)> {
         let result = self.type_expr()?;
         let name = self.ident("the name of a function")?;
@@ -241,7 +241,7 @@ impl Parser<'_> {
             let ty = p.type_expr()?;
             let name = p.any_word("the name of a parameter")?;
             let default = if p.eat("=") { Some(p.expr()?) } else { None };
-            // `parser<H>` parameters are types of objects; their names are values all the same.
+            // The types of `parser<H>` parameters are types of objects, but their names are values.
             p.declare(&name.name, NameKind::Value);
             Ok(Param {
                 annotations,
@@ -281,7 +281,7 @@ impl Parser<'_> {
         })
     }
 
-    /// A parser or control: `make` gets its signature and, unless `;` ends it there, what `body` reads.
+    /// Reads a parser or control. `make` gets its signature, and the result of `body` unless `;` follows the signature.
     fn block_decl<B>(
         &mut self,
         annotations: Vec<Annotation>,
@@ -319,7 +319,7 @@ impl Parser<'_> {
         })
     }
 
-    /// The body of an abstract method, where an instance is declared.
+    /// Reads the body of an abstract method in the declaration of an instance.
     fn method_body(&mut self) -> Parsed<Decl> {
         let annotations = self.annotations()?;
         let start = self.span();
@@ -346,7 +346,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A whole function, or the type of an instance.
+    /// Reads a whole function, or the type of an instance.
     fn function_in_scope(&mut self) -> Parsed<Result<(Method, crate::syntax::ast::Block), TypeExpr>> {
         let ty = self.type_expr()?;
         if self.is("(") {

@@ -6,11 +6,11 @@ use crate::syntax::{
     token::{KEYWORDS, SOFT_KEYWORDS, Tok},
 };
 
-/// Limit on operators and members in one whole expression: its tree may be as deep as their number.
+/// Most operators and members in one whole expression: its tree may be as deep as their number.
 const MAX_OPERATORS: usize = 4000;
 
-/// An operator's precedence (specification section 8): as in C, but the bitwise operators bind tighter than comparisons,
-/// and `++` binds like `+`.
+/// Precedence of an operator (specification section 8). It is as in C, but the bitwise operators bind tighter than
+/// comparisons, and `++` binds like `+`.
 fn precedence(op: BinaryOp) -> u8 {
     use BinaryOp as B;
     match op {
@@ -43,7 +43,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Runs `rule`, counting operators from zero if it is not within another expression.
+    /// Runs `rule`. Counts operators from zero, unless it is inside another expression.
     pub(super) fn whole_expr(&mut self, rule: impl FnOnce(&mut Self) -> Parsed<Expr>) -> Parsed<Expr> {
         if self.in_expr == 0 {
             self.operators = 0;
@@ -63,12 +63,12 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// The width in `bit<...>`, where `>` closes.
+    /// Reads the width in `bit<...>`, which `>` closes.
     pub(super) fn type_width_expr(&mut self) -> Parsed<Expr> {
         self.whole_expr(|p| p.binary(1, true))
     }
 
-    /// The binary operator here and the number of its tokens.
+    /// The binary operator at this place, and its number of tokens.
     fn operator(&self) -> Option<(BinaryOp, usize)> {
         use BinaryOp as B;
         let Tok::Punct(text) = self.peek() else { return None };
@@ -140,7 +140,7 @@ impl Parser<'_> {
         Ok(Expr::new(ExprKind::Unary(op, Box::new(operand)), span))
     }
 
-    /// True if `(` here starts a cast: a type is in the parentheses.
+    /// True if the `(` here starts a cast: it is followed by a type and `)`.
     fn at_cast(&self) -> bool {
         match self.peek_at(1) {
             Tok::Word(w) if matches!(&**w, "bit" | "int" | "bool" | "varbit" | "tuple") => true,
@@ -203,7 +203,7 @@ impl Parser<'_> {
         Ok(Expr::new(ExprKind::Call(Box::new(callee), type_args, args), span))
     }
 
-    /// `(a, b = c, _)`
+    /// Reads `(a, b = c, _)`.
     pub(super) fn arguments(&mut self) -> Parsed<Vec<Arg>> {
         self.expect("(")?;
         self.separated(")", |p| {
@@ -269,7 +269,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `error.X`
+    /// Reads `error.X`.
     fn type_member(&mut self) -> Parsed<Expr> {
         let start = self.span();
         let kind = if self.is_word("error") {
@@ -284,7 +284,7 @@ impl Parser<'_> {
         Ok(Expr::new(ExprKind::TypeMember(TypeExpr::new(kind, start), name), span))
     }
 
-    /// `{a, b}`, `{x = 1, y = 2}`, `{#}`, each perhaps with `...` at the end.
+    /// Reads `{a, b}`, `{x = 1, y = 2}` or `{#}`; each may have `...` at its end.
     fn braces(&mut self) -> Parsed<Expr> {
         let start = self.expect("{")?;
         if self.eat("#") {
@@ -322,7 +322,7 @@ impl Parser<'_> {
         Ok(Expr::new(kind, span))
     }
 
-    /// Parses one element of a key set: a value, `a &&& b`, `a .. b`, `default`, `_`.
+    /// Reads one element of a key set: a value, `a &&& b`, `a .. b`, `default`, `_`.
     fn key_element(&mut self) -> Parsed<Expr> {
         let span = self.span();
         if self.is_word("default") || self.is_word("_") {
@@ -342,14 +342,14 @@ impl Parser<'_> {
         Ok(Expr::new(form(Box::new(low), Box::new(high)), span))
     }
 
-    /// A key set: one element, or several in parentheses.
+    /// Reads a key set: one element, or several in parentheses.
     pub(super) fn key_set(&mut self) -> Parsed<Expr> {
         let start = self.span();
         if self.is("(") && !self.at_cast() {
             let tuple = self.attempt(|p| {
                 p.advance();
                 let list = p.separated(")", Self::key_element)?;
-                // `(a + 1) * 2` only starts like a tuple.
+                // `(a + 1) * 2` only looks like a tuple at its start.
                 if p.is(":") { Ok(list) } else { Err(super::Failed) }
             });
             if let Some(mut list) = tuple {

@@ -1,7 +1,7 @@
-//! Tokens to syntax trees, by recursive descent.
+//! From tokens to syntax trees, by recursive descent.
 //!
-//! P4's grammar asks whether a name is a type. The parser knows the names that are in scope as types or as values, and
-//! nothing else about them.
+//! P4's grammar depends on whether a name is a type. For each name in scope, the parser knows only whether it is a type
+//! or a value.
 
 mod annotation;
 mod block;
@@ -21,14 +21,14 @@ use crate::{diagnostics::Reporter, source::Span};
 /// A failed rule has reported its error.
 type Parsed<T> = Result<T, Failed>;
 
-/// Marks a rule that could not be parsed; the error is with the reporter.
+/// A rule failed to parse; its error has been reported.
 #[derive(Debug)]
 pub struct Failed;
 
 /// Deepest nesting of types, expressions, statements.
 const MAX_DEPTH: usize = 200;
 
-/// The declarations of a program. Errors go to `reporter`; what could be parsed is returned nevertheless.
+/// Declarations of a program. Errors go to `reporter`; the declarations without errors are returned anyway.
 pub(crate) fn parse(tokens: &[Token], reporter: &mut Reporter) -> Vec<Decl> {
     let mut parser = Parser {
         tokens,
@@ -50,7 +50,7 @@ enum NameKind {
     Value,
 }
 
-/// Types that a program has from the headers of the language and of the architecture.
+/// Types from the headers of the language and of the architecture.
 const CORE_TYPES: [&str; 2] = ["packet_in", "packet_out"];
 const V1MODEL_TYPES: [&str; 9] = [
     "standard_metadata_t",
@@ -104,9 +104,9 @@ struct Parser<'a> {
     reporter: &'a mut Reporter,
     scopes: Vec<HashMap<Symbol, NameKind>>,
     depth: usize,
-    /// While trying whether something parses: errors are not reported.
+    /// True while the parser tries a rule: errors are not reported.
     quiet: bool,
-    /// Number of expressions around this place, and of operators in the outermost one so far.
+    /// Number of expressions around this place, and number of operators in the outermost one.
     in_expr: usize,
     operators: usize,
 }
@@ -130,7 +130,7 @@ impl Parser<'_> {
         list
     }
 
-    /// After an error, skips to what looks like the start of the next top-level declaration.
+    /// After an error, skips to the likely start of the next top-level declaration.
     fn skip_declaration(&mut self, before: usize) {
         self.scopes.truncate(1);
         if self.at == before {
@@ -153,7 +153,7 @@ impl Parser<'_> {
         ];
         while self.peek() != &Tok::End {
             let token = &self.tokens[self.at];
-            // Declarations nested in the broken one are indented; those at the top are not.
+            // Declarations nested in the broken one are indented; top-level ones are not.
             let starts = matches!(&token.tok, Tok::Word(w) if STARTS.contains(&&**w));
             if starts && token.starts_line && !self.is_nested_start() {
                 return;
@@ -162,7 +162,7 @@ impl Parser<'_> {
         }
     }
 
-    /// True if the word here is inside braces that were opened after the last top-level start; judged by the text
+    /// True if the word here is inside braces that were opened after the last top-level start, judging by the text
     /// before it.
     fn is_nested_start(&self) -> bool {
         let previous = self.at.checked_sub(1).map(|i| &self.tokens[i].tok);
@@ -226,12 +226,12 @@ impl Parser<'_> {
         Err(Failed)
     }
 
-    /// Reports that `wanted` should stand here.
+    /// Reports that `wanted` was expected here.
     fn expected<T>(&mut self, wanted: &str) -> Parsed<T> {
         let found = self.peek().clone();
         match found {
             Tok::Bad(_, message) => self.error_at(self.span(), message.to_string()),
-            // A missing separator is an error of the line before, not of the word found.
+            // A missing separator is an error in the line before, not in the word found.
             found if self.tokens[self.at].starts_line && self.at > 0 && matches!(wanted, "';'" | "','") => {
                 let end = self.previous_span().end;
                 let span = Span {
@@ -247,7 +247,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A hint where a type of the architecture stands that nothing declares.
+    /// Hint about a missing include, if the word is an undeclared type of the architecture.
     fn missing_include(&self, found: &Tok) -> String {
         let Tok::Word(name) = found else {
             return String::new();
@@ -282,7 +282,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A name: any word that is not a keyword.
+    /// Reads a name: any word that is not a keyword.
     fn ident(&mut self, what: &str) -> Parsed<Ident> {
         let span = self.span();
         match self.peek().clone() {
@@ -295,7 +295,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A name after a dot or of an annotation, where keywords do no harm.
+    /// Reads a name after a dot or of an annotation, which may be a keyword.
     fn any_word(&mut self, what: &str) -> Parsed<Ident> {
         let span = self.span();
         let Tok::Word(name) = self.peek().clone() else {
@@ -305,7 +305,7 @@ impl Parser<'_> {
         Ok(Ident { name, span })
     }
 
-    /// Runs `rule` one level deeper, with a limit so that no input overflows the stack.
+    /// Runs `rule` one level deeper. The limit prevents a stack overflow.
     fn nested<T>(&mut self, rule: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= MAX_DEPTH {
             return self.error_at(self.span(), format!("nested more than {MAX_DEPTH} levels deep"));
@@ -316,7 +316,7 @@ impl Parser<'_> {
         result
     }
 
-    /// Runs `rule` with names declared in it forgotten afterwards.
+    /// Runs `rule` in a new scope of names.
     fn scoped<T>(&mut self, rule: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         self.scopes.push(HashMap::new());
         let depth = self.scopes.len();
@@ -335,7 +335,7 @@ impl Parser<'_> {
         self.scopes.iter().rev().find_map(|s| s.get(name)) == Some(&NameKind::Type)
     }
 
-    /// `rule` if it succeeds, otherwise the position is as before and nothing is reported.
+    /// Result of `rule` if it succeeds. Otherwise restores the position and reports nothing.
     fn attempt<T>(&mut self, rule: impl FnOnce(&mut Self) -> Parsed<T>) -> Option<T> {
         let (at, quiet) = (self.at, self.quiet);
         self.quiet = true;
@@ -347,8 +347,7 @@ impl Parser<'_> {
         result.ok()
     }
 
-    /// `rule` between commas, up to `close`, which is consumed. A comma may follow the last one.
-    /// `{`, items up to `}`.
+    /// Reads `{`, then items up to `}`.
     fn braced<T>(&mut self, mut rule: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
         let open = self.expect("{")?;
         let mut list = Vec::new();
@@ -361,6 +360,7 @@ impl Parser<'_> {
         Ok(list)
     }
 
+    /// Reads items separated by commas, up to `close`, which is consumed. A comma may follow the last item.
     fn separated<T>(&mut self, close: &str, mut rule: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
         let mut list = Vec::new();
         while !self.eat(close) {

@@ -129,7 +129,7 @@ impl Parser<'_> {
         if self.is_word("const") {
             return self.constant(Vec::new());
         }
-        // `Control.apply(...)` is caught before; `Control(...) name;` is an instance.
+        // `Control.apply(...)` has been handled before; `Control(...) name;` is an instance.
         let ty = self.type_expr()?;
         if self.is("(") {
             return self.instance(Vec::new(), ty);
@@ -182,7 +182,7 @@ impl Parser<'_> {
         Ok(StmtKind::Switch(selector, cases))
     }
 
-    /// The label of a case. A conditional expression would take the `:`, so it needs parentheses.
+    /// Reads the label of a case. A conditional expression needs parentheses, because it would consume the `:`.
     fn switch_label(&mut self) -> Parsed<Expr> {
         self.nested(Self::type_width_expr)
     }
@@ -232,7 +232,7 @@ impl Parser<'_> {
         Ok(Expr::new(ExprKind::Range(Box::new(low), Box::new(high)), span))
     }
 
-    /// A statement in the head of `for`, which has no `;` of its own.
+    /// Reads a statement in the head of `for`, which has no `;` of its own.
     fn for_part(&mut self, declarations: bool) -> Parsed<Stmt> {
         let start = self.span();
         let kind = if declarations && self.at_local_declaration() {
@@ -257,7 +257,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `a = b;`, `a += b;` or a call.
+    /// Reads `a = b;`, `a += b;` or a call.
     fn assignment_or_call(&mut self, semicolon: bool) -> Parsed<StmtKind> {
         let start = self.span();
         let target = self.lvalue()?;
@@ -284,7 +284,7 @@ impl Parser<'_> {
         Ok(kind)
     }
 
-    /// Parses the left side of `=`, or a call. Not a whole expression, in which `<` could be an operator.
+    /// Reads the left side of `=`, or a call. It is not a whole expression, in which `<` could be an operator.
     fn lvalue(&mut self) -> Parsed<Expr> {
         self.whole_expr(Self::postfix_expr)
     }

@@ -1,4 +1,4 @@
-//! How token lists are read: the shape of the trees, as text with every parenthesis.
+//! Parsing of token lists: the shapes of the trees, as text with all parentheses.
 
 use super::*;
 use crate::{
@@ -85,7 +85,7 @@ fn show(e: &Expr) -> String {
     }
 }
 
-/// The shape of an expression. `header T {}` is a type, other names are not.
+/// Shape of an expression. The program has `header T {}`, so `T` is a type; other names are not.
 fn expression(text: &str) -> String {
     let decls = declarations(&format!("header T {{}} const bit<8> x = {text};"));
     match &decls[1].kind {

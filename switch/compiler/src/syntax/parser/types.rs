@@ -6,7 +6,7 @@ use crate::syntax::{
     token::Tok,
 };
 
-/// Words that start a type by themselves.
+/// Words that start a type.
 const BASE_TYPES: &[&str] = &[
     "bool",
     "error",
@@ -22,7 +22,7 @@ const BASE_TYPES: &[&str] = &[
 ];
 
 impl Parser<'_> {
-    /// True if a type that begins with a keyword starts here. `error` and `list` may also be something else.
+    /// True if a type that begins with a keyword starts here. `error` and `list` may also start something else.
     pub(super) fn at_base_type(&self) -> bool {
         match self.peek() {
             Tok::Word(w) if &**w == "list" => self.peek_at(1) == &Tok::Punct("<"),
@@ -35,7 +35,7 @@ impl Parser<'_> {
         matches!(self.peek(), Tok::Word(w) if self.is_type_name(w))
     }
 
-    /// A type, with any number of `[n]` after it.
+    /// Reads a type, with any number of `[n]` after it.
     pub(super) fn type_expr(&mut self) -> Parsed<TypeExpr> {
         self.nested(|p| {
             let mut ty = p.type_without_size()?;
@@ -94,7 +94,7 @@ impl Parser<'_> {
         Ok(TypeExpr::new(kind, start.to(self.previous_span())))
     }
 
-    /// `<8>` or `<(W + 1)>`.
+    /// Reads `<8>` or `<(W + 1)>`.
     fn type_width(&mut self) -> Parsed<Expr> {
         self.expect("<")?;
         let width = self.type_width_expr()?;
@@ -102,17 +102,17 @@ impl Parser<'_> {
         Ok(width)
     }
 
-    /// `<A, B>`
+    /// Reads `<A, B>`.
     pub(super) fn type_args(&mut self) -> Parsed<Vec<TypeExpr>> {
         self.expect("<")?;
         self.separated(">", Self::type_expr)
     }
 
-    /// Type arguments of a call, where `<` may also be "less than": they are arguments if only types stand between
-    /// the angles and `(` follows.
+    /// Reads type arguments of a call, if there are any. `<` may also mean "less than": it starts type arguments if
+    /// only types are between the angle brackets and `(` follows.
     pub(super) fn call_type_args(&mut self) -> Option<Vec<TypeExpr>> {
         if self.quiet {
-            // Trying within a try would take exponential time.
+            // A trial within a trial would take exponential time.
             return None;
         }
         self.attempt(|p| {
@@ -128,7 +128,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `<T, U>` of a declaration; the names are declared as types in the current scope.
+    /// Reads `<T, U>` of a declaration, and declares the names as types in the current scope.
     pub(super) fn type_params(&mut self) -> Parsed<Vec<Ident>> {
         if !self.eat("<") {
             return Ok(Vec::new());

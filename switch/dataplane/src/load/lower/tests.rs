@@ -1,4 +1,4 @@
-//! Lowered code gives what exact evaluation gives, for random expressions over random fields.
+//! Compares lowered code with exact evaluation, for random expressions over random fields.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ use crate::run::observer::Nobody;
 use crate::run::program::Parts;
 use crate::run::state::{RegisterArray, Registers, State};
 
-/// Widths and signedness of the fields of the one header.
+/// Width and signedness of each field of the header.
 const FIELDS: [(u32, bool); 10] = [
     (1, false),
     (8, false),
@@ -100,7 +100,7 @@ fn comparison(data: impl Strategy<Value = Box<Data>> + Clone) -> impl Strategy<V
     })
 }
 
-/// Random contents of the fields.
+/// Random values of the fields.
 fn contents(layout: &Layout, seed: &[u64]) -> Vec<u64> {
     let mut words = vec![0; layout.words];
     for (index, field) in layout.fields.iter().enumerate() {
@@ -152,7 +152,7 @@ proptest! {
         let layout = layout();
         let registers = [RegisterShape { width: 40, beyond: Beyond::Nothing }];
         let mut builder = Builder::new(&layout, layout.words as u32, &registers);
-        // A jump over an assignment, as conditions are compiled.
+        // A jump over an assignment, in the form of a compiled condition.
         let reached = builder.own_word();
         let a = builder.truth(&condition);
         let mut jump = builder.fuse_jump(a);
@@ -172,7 +172,7 @@ proptest! {
     }
 }
 
-/// Interprets the code and runs it compiled: both leave the same words.
+/// Runs the code interpreted and compiled, and compares the words.
 fn run_twice(mut code: Code, state: &mut State) -> Result<(), TestCaseError> {
     let mut second = self::state(state.words.clone());
     second.registers.0[0].cells.copy_from_slice(&state.registers.0[0].cells);

@@ -1,4 +1,4 @@
-//! Many prefixes of several shapes in the trie, against a search for each length.
+//! Many prefixes of several shapes in the trie, compared with a search for each length.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use super::*;
 
 type Value = (u128, u32);
 
-/// A trie, the rows of all prefixes that a test has, and the slots of those that the trie has.
+/// A trie, the rows of all prefixes of a test, and the slots that are in the trie.
 struct Bench {
     trie: BurstTrie,
     rows: Rows,
@@ -69,7 +69,7 @@ impl Bench {
         assert_eq!(self.trie.position(&self.rows, &key(prefix)), None);
     }
 
-    /// Looks up the address of each prefix, the one before it and one with another bit.
+    /// Looks up the address of each prefix, the address before it, and one with another bit.
     fn check(&self) {
         let width = self.trie.width;
         for (number, &(value, _)) in self.prefixes.iter().enumerate() {
@@ -82,7 +82,7 @@ impl Bench {
         }
     }
 
-    /// Adds all and removes all in another order, again and again.
+    /// Adds all prefixes and removes them in another order, several times.
     fn run(mut self) {
         let count = self.prefixes.len() as u32;
         let mut words = Vec::new();

@@ -1,4 +1,4 @@
-//! What finds entries, against a scan of all of them.
+//! Compares the indices of entries with a scan of all entries.
 
 use proptest::prelude::*;
 
@@ -7,19 +7,20 @@ use MatchKind::{Exact, Lpm, Optional, Range, Ternary, Valid};
 use super::*;
 use crate::bits::{cut, from_bytes};
 
-/// An entry as the scan knows it; the key normalised, in words.
+/// An entry in the scan; its key is normalised, in words.
 struct Known {
     slot: u32,
     priority: i32,
     key: PackedKey,
 }
 
-/// All entries, in the order in which they were added.
+/// All entries in the order of insertion.
 #[derive(Default)]
 struct Scan(Vec<Known>);
 
 impl Scan {
-    /// The most urgent entry that matches, or that with the longest prefix; of equal ones that which was added first.
+    /// Finds the matching entry with the largest priority, or with the longest prefix; among equal ones, the first
+    /// added.
     fn find(&self, specs: &[KeySpec], with_priority: bool, key: &[u64]) -> Option<u32> {
         let rank = |known: &Known| {
             if with_priority {
@@ -61,7 +62,7 @@ impl Known {
     }
 }
 
-/// A value of few that there are, so that keys meet; its low and its high bits differ.
+/// One of only a few values, so that keys collide. The values differ in low and in high bits.
 fn value(width: u32, number: u8) -> Vec<u8> {
     let mut words = vec![u64::from(number % 8) * 0x9249_2492_4924_9249; words(width)];
     cut(width, &mut words);
@@ -102,8 +103,8 @@ fn specs(fields: &[(MatchKind, u32)]) -> Vec<KeySpec> {
     fields.iter().map(field).collect()
 }
 
-/// Adds and removes entries as the steps say, more of the one in the first half and of the other in the second, and
-/// compares what is found after each.
+/// Adds and removes entries by the steps: mostly adds in the first half, mostly removes in the second. Compares the
+/// lookups after each step.
 fn check(fields: &[(MatchKind, u32)], scanned: bool, steps: &[[u8; 8]]) {
     let specs = specs(fields);
     let mut entries = Entries::new("t".to_owned(), specs.clone(), 1000, scanned);

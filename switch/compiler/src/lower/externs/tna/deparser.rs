@@ -15,7 +15,7 @@ use crate::{
     typed::{tree::Instance, types::Type},
 };
 
-/// A digest: its number as a learn list, and where its data is put.
+/// A digest: the number of its learn list, and the storage of its data.
 #[derive(Clone, Debug)]
 pub(in crate::lower) struct Digest {
     list: u32,
@@ -32,7 +32,7 @@ impl Lowerer<'_> {
         inside
     }
 
-    /// Adds statements that run if a field of the chip's metadata has a value; always if none is given.
+    /// Adds statements that run if a field of the metadata has the `wanted` value; always if there is none.
     fn when(&mut self, field: &str, wanted: Option<Expr>, stmts: Vec<Stmt>, span: Span, out: &mut Vec<Stmt>) {
         match (wanted, self.for_deparser(field)) {
             (Some(wanted), Some(field)) => {
@@ -44,7 +44,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The list of fields put in front of the packet; its values are copied to new variables unless they are fields.
+    /// List of fields in front of the packet. Values that are not fields are saved in new variables.
     fn front(&mut self, what: &str, args: Args, i: usize, span: Span, out: &mut Vec<Stmt>) -> BigInt {
         let Some(Some(arg)) = args.get(i) else {
             return BigInt::from(-1);
@@ -96,8 +96,9 @@ impl Lowerer<'_> {
         Value::Nothing
     }
 
-    /// Mirrored and resubmitted data is read when the deparser is through. Where a later statement writes one of its fields, a new
-    /// variable keeps the value of the call. `later` has the fields that are written behind `stmts`, and then those in them.
+    /// Mirrored and resubmitted data is read at the end of the deparser. If a later statement writes one of its fields,
+    /// a new variable saves the value at the call. `later` has the fields written after `stmts`; those written in
+    /// `stmts` are added.
     pub(in crate::lower) fn with_sent_values(&mut self, stmts: Vec<Stmt>, later: &mut Vec<FieldRef>) -> Vec<Stmt> {
         let mut backwards = Vec::with_capacity(stmts.len());
         for stmt in stmts.into_iter().rev() {
@@ -165,7 +166,7 @@ impl Lowerer<'_> {
         Some(Digest { list, data, when })
     }
 
-    /// The data is copied, since the digest is sent when the pipeline is through.
+    /// Copies the data, because the digest is sent at the end of the pipeline.
     pub(super) fn pack(&mut self, digest: &Digest, args: Args, span: Span, out: &mut Vec<Stmt>) -> Value {
         if self.in_deparser("pack", span) {
             let mut inner = Vec::new();

@@ -1,13 +1,13 @@
 //! Low-pass filters and random early detection.
 //!
-//! P4Runtime has no entity for what the chip's driver sets of a filter. So a program that is to run here says it in an
-//! annotation, in the order and the units of the driver (open-p4studio, pipe_mgr_intf.h); the chip's compiler takes no
-//! notice of it:
+//! P4Runtime has no entity for the parameters of a filter, which the chip's driver sets. So a program for this switch
+//! gives them in an annotation. Their order and units are those of the driver (open-p4studio, pipe_mgr_intf.h). The
+//! chip's compiler ignores the annotation:
 //!
 //!   @lpf_spec(time constant while it rises, while it falls, bits that the result is shifted right)
 //!   @wred_spec(time constant, min, max, largest probability in percent)
 //!
-//! Times are in ns. Without it, an `Lpf` returns its sample, and a `Wred` drops nothing.
+//! Times are in ns. Without the annotation, an `Lpf` returns its sample, and a `Wred` drops nothing.
 
 use super::{Extern, register::INDEX};
 use crate::{
@@ -75,7 +75,7 @@ impl Lowerer<'_> {
         self.filter(direct, of, types, instance, name)
     }
 
-    /// The numbers of an annotation; without the annotation none, and a warning. `None` after an error.
+    /// Numbers of an annotation. Without the annotation: none, and a warning. `None` after an error.
     fn spec<const N: usize>(
         &mut self,
         annotation: &str,
@@ -125,7 +125,7 @@ impl Lowerer<'_> {
         Some(self.ir.filters.len() - 1)
     }
 
-    /// `filters = ...` of a table: a direct one gets a cell for each entry.
+    /// Adds `filters = ...` of a table: a direct filter gets one cell for each entry.
     pub(in crate::lower) fn bind_filter(&mut self, table: usize, object: usize, span: Span) {
         let Extern::Filter(filter) = self.tna.externs[object] else {
             return self.error(span, "the property 'filters' must be an Lpf or a Wred");

@@ -20,7 +20,7 @@ use crate::{
 
 pub(in crate::lower) type Polynomial = Parameters;
 
-/// An algorithm, and the type of its result.
+/// An algorithm, and the type of its results.
 #[derive(Clone, Debug)]
 pub(in crate::lower) struct Hash {
     algorithm: Algorithm,
@@ -88,7 +88,7 @@ impl Lowerer<'_> {
             "CRC16" => Algorithm::Named("crc16"),
             "CRC32" => Algorithm::Named("crc32"),
             "CRC64" => Algorithm::Named("crc64_custom"),
-            // Any function will do that spreads its values well.
+            // Any function that spreads its values well is allowed.
             "RANDOM" => Algorithm::Named("xxh64"),
             _ => {
                 let made = instance.args.get(1).and_then(Option::as_ref);
@@ -126,7 +126,7 @@ impl Lowerer<'_> {
         Value::Scalar(result.cast(hash.ty))
     }
 
-    /// A calculation's result in a new variable of `width` bits.
+    /// Result of a calculation in a new variable of `width` bits.
     pub(super) fn hashed(
         &mut self,
         algorithm: &str,

@@ -13,12 +13,12 @@ use crate::{
     },
 };
 
-/// Setup of a math unit.
+/// Parameters of a math unit.
 #[derive(Clone, Debug)]
 pub(in crate::lower) struct Unit {
     /// True if the exponent is inverted, as for `1 / x`.
     invert: bool,
-    /// 1 doubles the exponent (a square), -1 halves it (a square root).
+    /// 1 doubles the exponent (a square), -1 halves it (a square root), 0 keeps it.
     shift: i32,
     /// Added to the exponent of the result.
     scale: i32,
@@ -27,7 +27,7 @@ pub(in crate::lower) struct Unit {
     ty: Ty,
 }
 
-/// `MathOp_t`: whether it inverts, and its shift.
+/// Inversion and shift of each `MathOp_t`.
 const OPERATIONS: [(bool, i32); 6] = [(false, 0), (false, 1), (false, -1), (true, 0), (true, 1), (true, -1)];
 
 impl Lowerer<'_> {
@@ -64,7 +64,7 @@ impl Lowerer<'_> {
         let mut values = Vec::new();
         let list = self.value(args.get(3)?, &mut Vec::new()).read();
         super::super::flatten(list, &mut values);
-        // The program lists them from the highest to the lowest.
+        // The program lists the values from the highest to the lowest index.
         let mut table = [0; 16];
         for (entry, value) in table.iter_mut().rev().zip(values) {
             *entry = value.as_int().and_then(|v| u64::try_from(v).ok()).unwrap_or(0);
@@ -83,7 +83,7 @@ impl Lowerer<'_> {
         let number = |n: u64| Expr::number(n, 64);
         let x = self.number_arg(args, 0, out).cast(Ty::bit(unit.ty.width())).cast(wide);
         let zero = Expr::binary(BinaryOp::Eq, x.clone(), number(0), Ty::Bool);
-        // The highest one goes to bit 31; `exponent` is where it was.
+        // The highest one bit is moved to bit 31; `exponent` is its old position.
         let (mantissa, exponent) = (self.temporary(wide, span), self.temporary(wide, span));
         self.assign(&mantissa, Value::Scalar(x), span, out);
         self.assign(&exponent, Value::Scalar(number(31)), span, out);
@@ -100,7 +100,7 @@ impl Lowerer<'_> {
         let (m, e) = (mantissa.read().scalar(), exponent.read().scalar());
         let top = Expr::binary(BinaryOp::Shr, m, number(28), wide);
         let odd = Expr::binary(BinaryOp::BitAnd, e.clone(), number(1), wide);
-        // Of an odd exponent the square root takes half the number, and one more.
+        // If the exponent is odd, the square root uses half of the number, and an exponent one higher.
         let (top, e) = match unit.shift {
             -1 => {
                 let up = Expr::binary(BinaryOp::Add, e, odd.clone(), wide);
@@ -111,7 +111,7 @@ impl Lowerer<'_> {
             _ => (top, e),
         };
         let entry = looked_up(&unit.table, 0, &top);
-        // Both shifts are at most 64 + 32, and the one that is not wanted is zero.
+        // Both shifts are at most 64 + 32; the unused one is zero.
         let by = |left: bool| {
             let scale = number(unit.scale.unsigned_abs().into());
             let positive = unit.scale >= 0;
@@ -135,7 +135,7 @@ impl Lowerer<'_> {
     }
 }
 
-/// The entry of a table, found by halving.
+/// An entry of a table, found by binary search.
 fn looked_up(table: &[u64], first: usize, index: &Expr) -> Expr {
     if let [only] = table {
         return Expr::int(&BigInt::from(*only), Ty::bit(64));
@@ -146,7 +146,7 @@ fn looked_up(table: &[u64], first: usize, index: &Expr) -> Expr {
     Expr::conditional(below, looked_up(low, first, index), looked_up(high, middle, index))
 }
 
-/// Scale and table for `factor * f(x)`, with the largest scale that keeps the entries below 256.
+/// Scale and table for `factor * f(x)`; the scale is the largest for which all entries are below 256.
 fn computed(invert: bool, shift: i32, factor: f64) -> (i32, [u64; 16]) {
     let f = |x: f64| {
         let power = match shift {

@@ -1,4 +1,4 @@
-//! Meters with colours of the chip's numbers, and action selectors.
+//! Meters with the chip's numbers of colours, and action selectors.
 
 use crate::{
     ir::{Arg, Expr, Meter, Stmt, Ty},
@@ -56,7 +56,7 @@ impl Lowerer<'_> {
             Self::push(out, "execute_meter", args, span);
             variable.read().scalar()
         };
-        // A packet never gets a better colour than it came with.
+        // A packet never gets a better colour than it had before.
         let before = args.get(usize::from(!direct)).and_then(Option::as_ref);
         let before = before.filter(|e| matches!(e.ty, Type::Enum(_)));
         let Some(before) = before else {
@@ -87,7 +87,7 @@ impl Lowerer<'_> {
         let Some(Some(Object::Profile(profile))) = objects.first().cloned() else {
             return self.profile(Some(algorithm), 0, instance, name);
         };
-        // The argument before the number of groups, which is the last.
+        // The last argument is the number of groups. The one before it is the size of the largest group.
         let largest = instance.args.iter().flatten().rev().nth(1);
         let largest = largest.and_then(|e| self.known(e, "the size of a group"));
         let known = &mut self.ir.profiles[profile];

@@ -26,12 +26,12 @@ use crate::{
 /// An instance of an extern of the chip.
 #[derive(Clone, Debug)]
 pub(in crate::lower) enum Extern {
-    /// A RegisterAction: declaration, name, place and register.
+    /// A RegisterAction: its declaration, name, place and register.
     RegisterAction(register::Declared),
     /// A register of one cell that only the control plane writes.
     RegisterParam(usize),
     Math(math::Unit),
-    /// A filter, as index.
+    /// Index of a filter.
     Filter(usize),
     Hash(hash::Hash),
     Polynomial(hash::Polynomial),
@@ -40,15 +40,15 @@ pub(in crate::lower) enum Extern {
     /// The ones' complement sum so far.
     Checksum(Loc),
     ParserCounter(Loc),
-    /// Sends a copy or the packet itself again if the chip's metadata has this type.
+    /// Mirrors or resubmits, if the type in the chip's metadata has this value.
     Mirror(Option<Expr>),
     Resubmit(Option<Expr>),
     Digest(deparser::Digest),
-    /// An extern that only advises how tables are stored, or how hard the parser is pressed.
+    /// An extern that only advises on the storage of tables or on the load of the parser.
     Advice,
 }
 
-/// Fields of the chip's metadata that mean something only if the program has written them.
+/// Fields of the chip's metadata that are undefined until the program writes them.
 const UNWRITTEN_AT_FIRST: [&str; 4] = ["ucast_egress_port", "mirror_type", "resubmit_type", "digest_type"];
 
 impl Lowerer<'_> {
@@ -75,7 +75,7 @@ impl Lowerer<'_> {
             "ActionProfile" => return self.profile(None, 0, instance, plane),
             "ActionSelector" => return self.tna_selector(instance, plane),
             "RegisterParam" => self.register_param(types, instance, plane).map(Extern::RegisterParam),
-            // Also direct ones, and those with several results of different types (a number at the end).
+            // Also direct ones, and those with several results of different types (their names end in a number).
             kind if kind.contains("RegisterAction") => self.declared(id, instance, plane).map(Extern::RegisterAction),
             "Lpf" | "DirectLpf" => {
                 let filter = self.low_pass(kind == "DirectLpf", types, instance, plane);
@@ -196,7 +196,7 @@ impl Lowerer<'_> {
                 Value::Nothing
             }
             "invalidate" => {
-                // A switch that knows no invalid fields leaves the others as they are.
+                // No other field can be invalid on this switch, so all others stay unchanged.
                 if let Loc::Field(field, _) = self.place_arg(args, 0, out)
                     && UNWRITTEN_AT_FIRST.contains(&self.ir.field(&field).name.as_str())
                 {
@@ -214,7 +214,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The constructor's argument that says with which type in the chip's metadata an object is used.
+    /// Argument of the constructor with the type in the chip's metadata for which an object is used.
     fn chosen_type(&mut self, instance: &Instance) -> Option<Expr> {
         let arg = instance.args.first()?.as_ref()?;
         let value = self.known(arg, "the type")?;

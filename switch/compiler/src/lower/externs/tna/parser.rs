@@ -1,4 +1,4 @@
-//! Computations of parsers: checksums (in deparsers too), the counter, and the data of a port.
+//! Computations of parsers: checksums (in deparsers too), the counter, and the metadata of a port.
 
 use crate::{
     arch::Arch,
@@ -20,7 +20,7 @@ const BYTE: Ty = Ty::Bits {
 };
 
 impl Lowerer<'_> {
-    /// The complement of the ones' complement sum of some values.
+    /// The complement of the ones' complement sum of values.
     fn internet_checksum(&mut self, input: Vec<Expr>, span: Span, out: &mut Vec<Stmt>) -> Expr {
         self.hashed("csum16", None, input, 16, span, out)
     }
@@ -75,7 +75,7 @@ impl Lowerer<'_> {
                 Value::Nothing
             }
             "get" => Value::Scalar(before),
-            // Whether there is an error: data with its checksum sum up to all ones.
+            // True if there is an error: data with its correct checksum adds up to all ones.
             "verify" => Value::Scalar(Expr::binary(
                 BinaryOp::NotEq,
                 before,
@@ -112,8 +112,8 @@ impl Lowerer<'_> {
         Value::Nothing
     }
 
-    /// `set(field, max, rotate, mask, add)`: the field, at most `max`, rotated to the right, of which `mask + 1` bits
-    /// count, and a number added.
+    /// `set(field, max, rotate, mask, add)`: the field, at most `max`, rotated right, its low `mask + 1` bits, plus
+    /// `add`.
     fn loaded_counter(&mut self, args: Args, out: &mut Vec<Stmt>) -> Expr {
         let [field, most, rotate, mask, add] = [0, 1, 2, 3, 4].map(|i| self.number_arg(args, i, out).cast(BYTE));
         let less = Expr::binary(BinaryOp::Less, field.clone(), most.clone(), Ty::Bool);
@@ -127,7 +127,7 @@ impl Lowerer<'_> {
         Expr::binary(BinaryOp::Add, kept, add, BYTE)
     }
 
-    /// Reads the data of the port, and continues after it.
+    /// Reads the port metadata, and moves past it.
     pub(super) fn port_metadata(&mut self, ty: &Type, span: Span, out: &mut Vec<Stmt>) -> Value {
         if self.block != Block::Parser {
             self.error(span, "port_metadata_unpack can be called in parsers only");

@@ -1,4 +1,4 @@
-//! Registers, and the actions that read, change and write a cell in one step.
+//! Registers, and register actions, which read, change and write a cell in one step.
 
 use num_bigint::BigInt;
 
@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// A register action as declared.
+/// A declared register action.
 #[derive(Clone, Debug)]
 pub(in crate::lower) struct Declared {
     id: InstanceId,
@@ -98,7 +98,7 @@ impl Lowerer<'_> {
         Some(self.ir.registers.len() - 1)
     }
 
-    /// The numbers that a type consists of.
+    /// Numbers in a value of a type.
     fn leaves(&self, ty: &Type) -> Option<Vec<Ty>> {
         if let Some(scalar) = self.scalar_type(ty) {
             return (!matches!(scalar, Ty::Varbit(_))).then(|| vec![scalar]);
@@ -114,7 +114,7 @@ impl Lowerer<'_> {
         parts.map(|p| p.concat())
     }
 
-    /// A value as the number that a cell holds: the first field in the high bits.
+    /// The number in a cell for a value: the first field has the high bits.
     fn packed(&self, value: Value, ty: &Type) -> Option<Expr> {
         let types = self.leaves(ty)?;
         let mut numbers = Vec::new();
@@ -133,7 +133,7 @@ impl Lowerer<'_> {
         joined
     }
 
-    /// Takes a cell apart into the fields of a place.
+    /// Splits a cell into the fields of a place.
     fn unpack(&mut self, cell: &Expr, to: &Loc, span: Span, out: &mut Vec<Stmt>) {
         let mut high = cell.ty.width();
         for part in parts(to) {
@@ -162,8 +162,8 @@ impl Lowerer<'_> {
         Self::push(out, "register_write", args, span);
     }
 
-    /// The index that a call gives as its first argument, and its other arguments. That of a register that belongs to a
-    /// table is the cell of the entry that matched.
+    /// Index of a call: its first argument; and the other arguments. For a register of a table, the index is the cell
+    /// of the matching entry.
     fn cell_index<'c>(&mut self, register: usize, args: Args<'c>, out: &mut Vec<Stmt>) -> (Expr, Args<'c>) {
         if self.ir.registers[register].direct {
             return (self.entry_cell(), args);
@@ -172,7 +172,7 @@ impl Lowerer<'_> {
         (index, args.get(1..).unwrap_or_default())
     }
 
-    /// The variable in which a table leaves the cell of the entry that matched, for all its registers.
+    /// Variable in which tables store the cell of the matching entry, for all their registers.
     pub(super) fn entry_cell(&mut self) -> Expr {
         let known = self.tna.entry_cell.clone();
         let cell = known.unwrap_or_else(|| self.scalar("entry_cell", INDEX, Span::default()));
@@ -180,7 +180,7 @@ impl Lowerer<'_> {
         cell.read().scalar()
     }
 
-    /// Gives a table a register with a cell for each of its entries.
+    /// Adds a register to a table, with one cell for each entry.
     pub(in crate::lower) fn bind_register(&mut self, table: usize, register: usize, span: Span) {
         let bound = &mut self.ir.registers[register];
         if bound.size != 0 {
@@ -191,13 +191,13 @@ impl Lowerer<'_> {
         self.put_entry_cell(table);
     }
 
-    /// The table leaves the cell of the entry that matched.
+    /// Makes a table store the cell of the matching entry.
     pub(super) fn put_entry_cell(&mut self, table: usize) {
         self.entry_cell();
         self.ir.tables[table].cell = self.tna.entry_cell.as_ref().and_then(target);
     }
 
-    /// The value of a cell, in new variables.
+    /// Value of a cell in new variables.
     pub(super) fn read_cell(&mut self, register: usize, index: Expr, span: Span, out: &mut Vec<Stmt>) -> Value {
         let (ty, width) = (
             self.ir.registers[register].ty.clone(),
@@ -295,7 +295,8 @@ impl Lowerer<'_> {
         first
     }
 
-    /// Lowers the methods of an action's stateful ALU: the comparisons that hold, as one bit of 2^n; the cell's index.
+    /// Lowers the methods of a register action's stateful ALU: `predicate` has one of 2^n bits for the outcome of the
+    /// comparisons; `address` is the index of the cell.
     pub(super) fn alu_method(
         &mut self,
         action: &Declared,
@@ -330,7 +331,7 @@ impl Lowerer<'_> {
         Value::Scalar(value.cast(result))
     }
 
-    /// Takes away the result of an action that nothing uses.
+    /// Removes the result of an action if it is not used.
     pub(in crate::lower) fn drop_result(value: &Value, out: &mut [Stmt]) {
         if let (Value::Scalar(value), Some(Stmt::Primitive(p))) = (value, out.last_mut())
             && let (EXECUTE, [_, _, Arg::Target(result)]) = (p.op, p.args.as_slice())
@@ -340,7 +341,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The types of what an action returns.
+    /// Types of the results of an action.
     fn result_types(&self, action: &Declared) -> Vec<Ty> {
         let methods = &self.program.instances[action.id.index()].methods;
         let apply = methods.iter().find(|(name, _)| &**name == "apply");
@@ -349,7 +350,7 @@ impl Lowerer<'_> {
         results.filter_map(|ty| self.leaves(ty)).flatten().collect()
     }
 
-    /// The action with what its body sees now; made when it is first executed.
+    /// The action with the values that its body sees here; created at its first execution.
     fn register_action(&mut self, action: &Declared) -> Option<usize> {
         let seen = self.seen(action);
         let key = (action.name.clone(), seen);
@@ -391,7 +392,7 @@ impl Lowerer<'_> {
         let mut results = Vec::new();
         for (i, var) in params.iter().enumerate() {
             let def = &self.program.vars[var.index()];
-            // The cell has the register's type, whatever is said of the action's.
+            // The cell has the type of the register, even if the action has another one.
             let wanted = if i == 0 { &ty } else { &def.ty };
             let loc = self.storage(&format!("{name}.{}", def.name), wanted, def.span);
             self.frame.borrow_mut().vars.insert(*var, Value::Place(loc.clone()));
@@ -429,7 +430,7 @@ impl Lowerer<'_> {
         })
     }
 
-    /// Statements between reading a cell to `value` and writing it from there.
+    /// Statements before and after the body: they read the cell to `value`, and write it from `value`.
     fn around(
         &mut self,
         name: &str,
@@ -458,7 +459,7 @@ impl Lowerer<'_> {
         all
     }
 
-    /// Values of the parameters of the control around a declaration, as text.
+    /// Values of the parameters of the control around a declaration, as text. They identify a register action.
     fn seen(&self, action: &Declared) -> String {
         let program = self.program;
         let declares = |locals: &[Local]| {
@@ -477,7 +478,7 @@ impl Lowerer<'_> {
     }
 }
 
-/// The fields in a place, in order.
+/// Fields of a place, in order.
 fn parts(loc: &Loc) -> Vec<Loc> {
     match loc {
         Loc::Struct(list) => list.iter().flat_map(parts).collect(),
