@@ -25,7 +25,7 @@ pub struct Event {
     #[serde(flatten)]
     pub id: PacketId,
     #[serde(flatten)]
-    pub what: What,
+    pub what: EventKind,
 }
 
 /// A number with the width of its field.
@@ -161,7 +161,7 @@ pub enum Loss {
 /// Kind of an event. The names of the variants are the values of `event` in JSON lines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-pub enum What {
+pub enum EventKind {
     /// A frame arrived.
     Received {
         port: Port,

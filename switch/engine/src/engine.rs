@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use p4sched_dataplane::{
-    Data, Enqueue, Frame, Loss, Nanos, Outcomes, Packet, PacketId, Pipeline, Port, Queueing, Recirculated, RegisterId,
-    What,
+    Data, Enqueue, EventKind, Frame, Loss, Nanos, Outcomes, Packet, PacketId, Pipeline, Port, Queueing, Recirculated,
+    RegisterId,
 };
 use p4sched_traffic_manager::{Departure, Enqueued, Marks, Offered, PortStats, QUEUES, TrafficManager, reads};
 use thiserror::Error;
@@ -172,7 +172,7 @@ impl Engine {
 
     /// Reports an event of a packet, if there is a sink.
     #[inline]
-    fn tell(&mut self, id: PacketId, what: impl FnOnce() -> What) {
+    fn tell(&mut self, id: PacketId, what: impl FnOnce() -> EventKind) {
         if let Some(trace) = &mut self.trace {
             trace.tell(self.clock, id, what);
         }
@@ -397,7 +397,7 @@ impl Engine {
             ..
         } = departure;
         self.length_changed(port, queue);
-        self.tell(item.packet.id(), move || What::Dequeued {
+        self.tell(item.packet.id(), move || EventKind::Dequeued {
             port,
             queue,
             length: length_after,
@@ -455,21 +455,21 @@ impl Engine {
             let id = packet.id();
             if !self.recirculation.push(leaves_ns, packet) {
                 self.balance.recirculation_dropped += 1;
-                self.tell(id, || What::Dropped {
+                self.tell(id, || EventKind::Dropped {
                     why: Loss::Recirculation,
                 });
             }
         }
         if let Some(transmit) = self.outcomes.frame.take() {
             let arrival_ns = arrival_ns.unwrap_or(self.clock);
-            self.tell(self.at_work(), || What::Transmitted {
+            self.tell(self.at_work(), || EventKind::Transmitted {
                 port: transmit.port,
                 bytes: transmit.frame.len(),
                 data: Data(transmit.frame.to_vec()),
             });
             if let Err(frame) = self.delay_line.push(transmit.port, arrival_ns, transmit.frame) {
                 self.balance.delay_dropped += 1;
-                self.tell(self.at_work(), || What::Dropped { why: Loss::LinkFull });
+                self.tell(self.at_work(), || EventKind::Dropped { why: Loss::LinkFull });
                 self.recycle_frame(frame);
             }
         }
@@ -490,7 +490,7 @@ impl Engine {
         if clone_depth > Engine::MAX_CLONE_DEPTH {
             self.balance.clone_depth_dropped += 1;
             program.pipeline.recycle(packet);
-            return self.tell(id, || What::Dropped { why: Loss::CloneDepth });
+            return self.tell(id, || EventKind::Dropped { why: Loss::CloneDepth });
         }
         let fields = self.fields.get(usize::from(port));
         let Marks { user, rank, levels } =
@@ -512,20 +512,20 @@ impl Engine {
             Enqueued::Dropped { item, .. } => {
                 self.balance.queue_dropped += 1;
                 program.pipeline.recycle(item.packet);
-                return self.tell(id, || What::Dropped { why: Loss::QueueFull });
+                return self.tell(id, || EventKind::Dropped { why: Loss::QueueFull });
             }
             Enqueued::PushedOut { victim, .. } => {
                 self.balance.pushed_out += 1;
                 let victim = victim.item.packet;
                 let id = victim.id();
                 program.pipeline.recycle(victim);
-                self.tell(id, || What::Dropped { why: Loss::PushedOut });
+                self.tell(id, || EventKind::Dropped { why: Loss::PushedOut });
             }
         }
         self.length_changed(port, priority);
         if self.trace.is_some() {
             let length = self.queues.length(port, priority);
-            self.tell(id, move || What::Enqueued {
+            self.tell(id, move || EventKind::Enqueued {
                 port,
                 queue: priority,
                 length,

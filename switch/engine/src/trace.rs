@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use p4sched_dataplane::{Event, Nanos, PacketId, Pipeline, What};
+use p4sched_dataplane::{Event, EventKind, Nanos, PacketId, Pipeline};
 
 /// Takes the events of packets in the order of time.
 pub type EventSink = Box<dyn FnMut(Event) + Send>;
@@ -47,7 +47,7 @@ impl Trace {
     /// Passes on an event from outside the pipeline.
     #[cold]
     #[inline(never)]
-    pub fn tell(&mut self, time_ns: Nanos, id: PacketId, what: impl FnOnce() -> What) {
+    pub fn tell(&mut self, time_ns: Nanos, id: PacketId, what: impl FnOnce() -> EventKind) {
         let what = what();
         (self.sink)(Event { time_ns, id, what });
     }

@@ -14,12 +14,12 @@ pub mod way;
 pub use packet::Packet;
 pub use reader::Reader;
 
-use p4sched_dataplane::{Event, What};
+use p4sched_dataplane::{Event, EventKind};
 
 /// An event as a line of JSON, with at most `data_bytes` bytes of a frame.
 pub fn json(event: &Event, data_bytes: usize) -> String {
     let mut event = event.clone();
-    if let What::Received { data, .. } | What::Transmitted { data, .. } = &mut event.what {
+    if let EventKind::Received { data, .. } | EventKind::Transmitted { data, .. } = &mut event.what {
         data.0.truncate(data_bytes);
     }
     // An event has only names and numbers, so this cannot fail.

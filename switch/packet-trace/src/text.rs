@@ -3,7 +3,7 @@
 //! Facts come from behavioral-model (`src/bm_sim/logger.cpp`, `parser.cpp`, `match_tables.cpp`,
 //! `targets/simple_switch`). BMv2's log does not have queues, changes of fields, and values of extracted headers.
 
-use p4sched_dataplane::{Data, Event, Loss, Matched, Named, Number, Source, What};
+use p4sched_dataplane::{Data, Event, EventKind, Loss, Matched, Named, Number, Source};
 
 /// The level of a line: BMv2's levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,36 +29,38 @@ pub type Line = (Detail, String);
 /// The lines of an event.
 pub fn lines(event: &Event, options: TextOptions) -> Vec<Line> {
     let mut lines = match &event.what {
-        What::Received { port, data, .. } => {
+        EventKind::Received { port, data, .. } => {
             let text = format!("Processing packet received on port {port}");
             vec![debug(with_data(text, data, options))]
         }
-        What::Reentered { .. } => vec![debug("Processing recirculated packet")],
-        What::Transmitted { port, bytes, data } => {
+        EventKind::Reentered { .. } => vec![debug("Processing recirculated packet")],
+        EventKind::Transmitted { port, bytes, data } => {
             let text = format!("Transmitting packet of size {bytes} out of port {port}");
             vec![debug(with_data(text, data, options))]
         }
-        What::Enqueued { .. }
-        | What::Dequeued { .. }
-        | What::Cloned { .. }
-        | What::Resubmitted {}
-        | What::Recirculated {}
-        | What::Multicast { .. }
-        | What::Copied { .. }
-        | What::Digest { .. }
-        | What::Dropped { .. } => vec![debug(switch(&event.what))],
-        What::Table { .. } | What::Action { .. } | What::Condition { .. } => match_action(&event.what, options),
-        What::Statement { .. }
-        | What::Changed { .. }
-        | What::Validity { .. }
-        | What::RegisterRead { .. }
-        | What::RegisterWritten { .. }
-        | What::Counted { .. } => vec![(Detail::Trace, statement(&event.what))],
-        What::Log { message } => vec![debug(message)],
-        What::AssertionFailed {} => vec![debug("Assert error: the condition does not hold")],
-        What::ControlStarted { control } => vec![debug(format!("Pipeline '{control}': start"))],
-        What::ControlEnded { control } => vec![debug(format!("Pipeline '{control}': end"))],
-        What::Deparsed { headers, bytes } => {
+        EventKind::Enqueued { .. }
+        | EventKind::Dequeued { .. }
+        | EventKind::Cloned { .. }
+        | EventKind::Resubmitted {}
+        | EventKind::Recirculated {}
+        | EventKind::Multicast { .. }
+        | EventKind::Copied { .. }
+        | EventKind::Digest { .. }
+        | EventKind::Dropped { .. } => vec![debug(switch(&event.what))],
+        EventKind::Table { .. } | EventKind::Action { .. } | EventKind::Condition { .. } => {
+            match_action(&event.what, options)
+        }
+        EventKind::Statement { .. }
+        | EventKind::Changed { .. }
+        | EventKind::Validity { .. }
+        | EventKind::RegisterRead { .. }
+        | EventKind::RegisterWritten { .. }
+        | EventKind::Counted { .. } => vec![(Detail::Trace, statement(&event.what))],
+        EventKind::Log { message } => vec![debug(message)],
+        EventKind::AssertionFailed {} => vec![debug("Assert error: the condition does not hold")],
+        EventKind::ControlStarted { control } => vec![debug(format!("Pipeline '{control}': start"))],
+        EventKind::ControlEnded { control } => vec![debug(format!("Pipeline '{control}': end"))],
+        EventKind::Deparsed { headers, bytes } => {
             let headers = headers.iter();
             let headers = headers.map(|header| debug(format!("Deparsing header '{header}'")));
             let mut lines = vec![debug("Deparser 'deparser': start")];
@@ -99,38 +101,38 @@ fn below(values: &[Named]) -> String {
     values.iter().map(line).collect()
 }
 
-fn parsing(what: &What, options: TextOptions) -> Vec<Line> {
+fn parsing(what: &EventKind, options: TextOptions) -> Vec<Line> {
     match what {
-        What::ParserStarted { parser } => vec![debug(format!("Parser '{parser}': start"))],
-        What::State { parser, state } => vec![debug(format!("Parser '{parser}' entering state '{state}'"))],
-        What::Extracted { header, fields, .. } => {
+        EventKind::ParserStarted { parser } => vec![debug(format!("Parser '{parser}': start"))],
+        EventKind::State { parser, state } => vec![debug(format!("Parser '{parser}' entering state '{state}'"))],
+        EventKind::Extracted { header, fields, .. } => {
             let fields = match options.detail {
                 Detail::Debug => String::new(),
                 Detail::Trace => below(fields),
             };
             vec![debug(format!("Extracting header '{header}'{fields}"))]
         }
-        What::Advanced { bytes } => vec![debug(format!("Going over {}", counted(*bytes, "byte")))],
-        What::Selected { state, key: None, .. } => {
+        EventKind::Advanced { bytes } => vec![debug(format!("Going over {}", counted(*bytes, "byte")))],
+        EventKind::Selected { state, key: None, .. } => {
             let text = format!("Parser state '{state}' has no switch, going to default next state");
             vec![debug(text)]
         }
-        What::Selected {
+        EventKind::Selected {
             state, key: Some(key), ..
         } => vec![debug(format!("Parser state '{state}': key is {key}"))],
-        What::ParserFailed { error } => vec![debug(format!("Exception while parsing: {error}"))],
-        What::ParserEnded { parser, bytes } => vec![
+        EventKind::ParserFailed { error } => vec![debug(format!("Exception while parsing: {error}"))],
+        EventKind::ParserEnded { parser, bytes } => vec![
             (Detail::Trace, format!("Bytes parsed: {bytes}")),
             debug(format!("Parser '{parser}': end")),
         ],
-        What::Verified { field, right } => vec![debug(format!("Verifying checksum '{field}': {right}"))],
+        EventKind::Verified { field, right } => vec![debug(format!("Verifying checksum '{field}': {right}"))],
         _ => Vec::new(),
     }
 }
 
-fn match_action(what: &What, options: TextOptions) -> Vec<Line> {
+fn match_action(what: &EventKind, options: TextOptions) -> Vec<Line> {
     match what {
-        What::Condition {
+        EventKind::Condition {
             condition,
             source,
             holds,
@@ -144,7 +146,7 @@ fn match_action(what: &What, options: TextOptions) -> Vec<Line> {
                 None => vec![(Detail::Trace, format!("{text} is {holds}"))],
             }
         }
-        What::Table { table, key, entry, .. } => {
+        EventKind::Table { table, key, entry, .. } => {
             let mut lines = vec![debug(format!("Applying table '{table}'"))];
             if !key.is_empty() {
                 lines.push(debug(format!("Looking up key:{}", below(key))));
@@ -159,7 +161,7 @@ fn match_action(what: &What, options: TextOptions) -> Vec<Line> {
             }));
             lines
         }
-        What::Action {
+        EventKind::Action {
             action,
             arguments,
             group,
@@ -189,32 +191,32 @@ fn matched(entry: &Matched, options: TextOptions) -> String {
     format!("\n* {}{priority}", entry.key.join(", "))
 }
 
-fn statement(what: &What) -> String {
+fn statement(what: &EventKind) -> String {
     let or_none = |value: &Option<Number>| {
         value
             .as_ref()
             .map_or_else(|| "none: no such cell".to_owned(), Number::to_string)
     };
     match what {
-        What::Statement { source } => format!("{} Primitive {}", place(source), source.text),
-        What::Changed { field, before, after } => format!("Field '{field}': {before} -> {after}"),
-        What::Validity { header, valid } => match valid {
+        EventKind::Statement { source } => format!("{} Primitive {}", place(source), source.text),
+        EventKind::Changed { field, before, after } => format!("Field '{field}': {before} -> {after}"),
+        EventKind::Validity { header, valid } => match valid {
             true => format!("Header '{header}' is valid"),
             false => format!("Header '{header}' is not valid any more"),
         },
-        What::RegisterRead { register, index, value } => {
+        EventKind::RegisterRead { register, index, value } => {
             format!(
                 "Read register '{register}' at index {index} read value {}",
                 or_none(value)
             )
         }
-        What::RegisterWritten { register, index, value } => {
+        EventKind::RegisterWritten { register, index, value } => {
             format!(
                 "Wrote register '{register}' at index {index} with value {}",
                 or_none(value)
             )
         }
-        What::Counted { counter, index } => format!("Updated counter '{counter}' at index {index}"),
+        EventKind::Counted { counter, index } => format!("Updated counter '{counter}' at index {index}"),
         _ => String::new(),
     }
 }
@@ -224,15 +226,15 @@ fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{plural}")
 }
 
-fn switch(what: &What) -> String {
+fn switch(what: &EventKind) -> String {
     match what {
-        What::Enqueued { port, queue, length } => {
+        EventKind::Enqueued { port, queue, length } => {
             format!(
                 "Egress port is {port}: queue {queue} holds {} now",
                 counted(*length as usize, "packet")
             )
         }
-        What::Dequeued {
+        EventKind::Dequeued {
             port,
             queue,
             length,
@@ -242,18 +244,18 @@ fn switch(what: &What) -> String {
             *waited_ns as f64 / 1000.0,
             counted(*length as usize, "packet")
         ),
-        What::Cloned { at, session, known } => match known {
+        EventKind::Cloned { at, session, known } => match known {
             true => format!("Cloning packet at {at}, session {session}"),
             false => format!("Cloning packet at {at}: there is no session {session}"),
         },
-        What::Resubmitted {} => "Resubmitting packet".to_owned(),
-        What::Recirculated {} => "Recirculating packet".to_owned(),
-        What::Multicast { group } => format!("Multicast requested for packet, group {group}"),
-        What::Copied { to, port, instance } => {
+        EventKind::Resubmitted {} => "Resubmitting packet".to_owned(),
+        EventKind::Recirculated {} => "Recirculating packet".to_owned(),
+        EventKind::Multicast { group } => format!("Multicast requested for packet, group {group}"),
+        EventKind::Copied { to, port, instance } => {
             format!("Replicating packet on port {port}: copy {to}, instance {instance}")
         }
-        What::Digest { digest } => format!("Sending digest '{digest}'"),
-        What::Dropped { why } => loss(*why).to_owned(),
+        EventKind::Digest { digest } => format!("Sending digest '{digest}'"),
+        EventKind::Dropped { why } => loss(*why).to_owned(),
         _ => String::new(),
     }
 }

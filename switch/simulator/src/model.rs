@@ -75,7 +75,7 @@ impl ModelPort {
     /// Virtual time in bytes; 0 if ranks are not start times.
     pub fn virtual_time(&self) -> u64 {
         match &self.ranked {
-            Ranked::Given(_) => 0,
+            Ranked::ByPacket(_) => 0,
             Ranked::StartTime(stfq) => stfq.virtual_time(),
         }
     }
@@ -83,7 +83,7 @@ impl ModelPort {
     /// The virtual start time that a packet of this flow would get now, if ranks are start times.
     pub fn start_time(&self, flow: u32) -> Option<u64> {
         match &self.ranked {
-            Ranked::Given(_) => None,
+            Ranked::ByPacket(_) => None,
             Ranked::StartTime(stfq) => Some(stfq.start(flow)),
         }
     }

@@ -48,9 +48,9 @@ pub struct Program {
 }
 
 /// Finds included files in the folder of the including file, and among those of the compiler.
-struct Beside;
+struct FileIncludes;
 
-impl IncludeResolver for Beside {
+impl IncludeResolver for FileIncludes {
     fn include(&self, path: &str, from: &str, angled: bool) -> Option<(String, String)> {
         if !angled {
             let file = Path::new(from).parent()?.join(path);
@@ -104,7 +104,7 @@ impl Program {
             ..Options::default()
         };
         let compiled =
-            compile(&input, &Beside, &options).map_err(|errors| ProgramError::Compile(errors.to_string()))?;
+            compile(&input, &FileIncludes, &options).map_err(|errors| ProgramError::Compile(errors.to_string()))?;
         let annotated = |preamble: &Preamble| preamble.annotations.iter().any(|text| text.contains("@queue_depth"));
         let preambles = compiled
             .p4info

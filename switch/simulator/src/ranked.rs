@@ -9,7 +9,7 @@ const START_TIME_SHIFT: u32 = 8;
 #[derive(Clone, Debug)]
 pub enum Ranked {
     /// Ranks come from the packets.
-    Given(Model),
+    ByPacket(Model),
     /// Ranks are virtual start times, and the ranks of the packets are ignored.
     StartTime(Box<Stfq<Model>>),
 }
@@ -24,13 +24,13 @@ impl Ranked {
         Ok(if start_time {
             Ranked::StartTime(Box::new(Stfq::new(model, START_TIME_SHIFT)?))
         } else {
-            Ranked::Given(model)
+            Ranked::ByPacket(model)
         })
     }
 
     pub fn model(&self) -> &Model {
         match self {
-            Ranked::Given(model) => model,
+            Ranked::ByPacket(model) => model,
             Ranked::StartTime(stfq) => stfq.scheduler(),
         }
     }
@@ -38,7 +38,7 @@ impl Ranked {
     /// The scheduler, to change its parameters.
     pub fn model_mut(&mut self) -> &mut Model {
         match self {
-            Ranked::Given(model) => model,
+            Ranked::ByPacket(model) => model,
             Ranked::StartTime(stfq) => stfq.scheduler_mut(),
         }
     }
@@ -46,7 +46,7 @@ impl Ranked {
     /// Enqueues an arriving packet. `scale`: 256 / weight of its user, or of its flow if ranks are start times.
     pub fn enqueue(&mut self, now: Nanos, packet: Packet, scale: u32) -> Verdict {
         match self {
-            Ranked::Given(model) => {
+            Ranked::ByPacket(model) => {
                 model.set_user_scale(packet.user, scale);
                 model.enqueue(now, packet)
             }
@@ -60,7 +60,7 @@ impl Ranked {
     /// The packet to send next.
     pub fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
         match self {
-            Ranked::Given(model) => model.dequeue(now),
+            Ranked::ByPacket(model) => model.dequeue(now),
             Ranked::StartTime(stfq) => stfq.dequeue(now),
         }
     }

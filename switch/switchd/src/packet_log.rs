@@ -158,7 +158,7 @@ mod tests {
     use std::ffi::OsString;
     use std::fs;
 
-    use p4sched_dataplane::{Data, PacketId, What};
+    use p4sched_dataplane::{Data, EventKind, PacketId};
 
     use super::*;
 
@@ -181,7 +181,7 @@ mod tests {
         sink(Event {
             time_ns: 0,
             id: PacketId { packet: 5, copy: 1 },
-            what: What::Received {
+            what: EventKind::Received {
                 port: 3,
                 bytes: 4,
                 data: Data(vec![1, 2, 3, 4]),

@@ -10,7 +10,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 
 use clap::Parser;
-use p4sched_dataplane::{DROP_PORT, Event, What};
+use p4sched_dataplane::{DROP_PORT, Event, EventKind};
 use p4sched_p4runtime::{DeviceHandle, Job, read_program};
 use p4sched_packet_trace::json;
 use p4sched_packet_trace::text::{Detail, TextOptions, lines};
@@ -155,7 +155,7 @@ fn show(
         writeln!(out, "  The packet goes on for ever; here it ends.")?;
     }
     let sent = events.iter().filter_map(|event| match &event.what {
-        What::Transmitted { port, bytes, .. } => Some(format!("port {port}: {bytes} bytes")),
+        EventKind::Transmitted { port, bytes, .. } => Some(format!("port {port}: {bytes} bytes")),
         _ => None,
     });
     let sent: Vec<String> = sent.collect();

@@ -17,7 +17,7 @@ use crate::run::calculation::Input;
 use crate::run::callbacks;
 use crate::run::code::Code;
 use crate::run::hash::Algorithm;
-use crate::run::native::{Asked, Entries, Entry, Native};
+use crate::run::native::{Entries, Entry, FrameFunction, Native};
 use crate::run::ops::{Address, Op};
 use crate::run::program::{Checksum, Parts};
 use crate::run::state::State;
@@ -83,8 +83,8 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// Defines a function with the signature of [`Asked`].
-    fn define_asked(
+    /// Defines a function with the signature of [`FrameFunction`].
+    fn define_frame_function(
         &mut self,
         name: &str,
         write: impl FnOnce(&mut Function, &[Value]),
@@ -117,7 +117,7 @@ impl Unit<'_> {
             f.update(updated);
             f.write_headers(&headers, arguments[2], arguments[3]);
         };
-        self.define_asked(&name, write).map(Some)
+        self.define_frame_function(&name, write).map(Some)
     }
 
     /// A function for a calculation that is the Internet checksum of 16-bit words.
@@ -126,7 +126,7 @@ impl Unit<'_> {
             return Ok(None);
         };
         let name = format!("checksum_{number}");
-        self.define_asked(&name, |f, _| f.checksum(&inputs)).map(Some)
+        self.define_frame_function(&name, |f, _| f.checksum(&inputs)).map(Some)
     }
 }
 
@@ -195,7 +195,7 @@ pub(crate) fn compile(code: &Code, state: &mut State, parts: &Parts) -> Result<N
     let (mut parsers, mut deparsers, mut checksums) = (Vec::new(), Vec::new(), Vec::new());
     for (number, parser) in parts.parsers.iter().enumerate() {
         let write = |f: &mut Function, arguments: &[Value]| f.parse(parser, arguments[2], arguments[3]);
-        parsers.push(unit.define_asked(&format!("parser_{number}"), write)?);
+        parsers.push(unit.define_frame_function(&format!("parser_{number}"), write)?);
     }
     let updated = parts.updated.and_then(|checksums| checked(code, state, checksums));
     for (number, emitted) in parts.emitted.iter().enumerate() {
@@ -203,7 +203,7 @@ pub(crate) fn compile(code: &Code, state: &mut State, parts: &Parts) -> Result<N
     }
     let verified = parts.verified.and_then(|checksums| checked(code, state, checksums));
     let verify = match verified {
-        Some(fields) => Some(unit.define_asked("verify", |f, _| f.verify(&fields))?),
+        Some(fields) => Some(unit.define_frame_function("verify", |f, _| f.verify(&fields))?),
         None => None,
     };
     for number in 0..code.calculations.len() {
@@ -222,8 +222,8 @@ pub(crate) fn compile(code: &Code, state: &mut State, parts: &Parts) -> Result<N
     }
     let asked = |function: FuncId| {
         let place = module.get_finalized_function(function);
-        // SAFETY: This is the start of a function to which `define_asked` gave the signature of an `Asked`.
-        unsafe { std::mem::transmute::<*const u8, Asked>(place) }
+        // SAFETY: This is the start of a function to which `define_frame_function` gave the signature of an `FrameFunction`.
+        unsafe { std::mem::transmute::<*const u8, FrameFunction>(place) }
     };
     entries.parsers = parsers.into_iter().map(asked).collect();
     entries.deparsers = deparsers.into_iter().map(|function| function.map(asked)).collect();

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)] // Calls into code made at run time.
 
 use super::code::Code;
-use super::native::{Asked, Entry, FAILED};
+use super::native::{Entry, FAILED, FrameFunction};
 use super::state::State;
 use super::states::Parser;
 use super::value_set::ValueSet;
@@ -30,7 +30,12 @@ pub(crate) fn call(entry: Entry, code: &Code, state: &mut State) {
 
 /// Parses the frame of the state, and puts the start of the rest into `payload`. Returns the error that stopped the
 /// parser.
-pub(crate) fn parse(entry: Asked, code: &Code, state: &mut State, parser: (&Parser, &[ValueSet])) -> Option<u32> {
+pub(crate) fn parse(
+    entry: FrameFunction,
+    code: &Code,
+    state: &mut State,
+    parser: (&Parser, &[ValueSet]),
+) -> Option<u32> {
     let words = state.words.as_mut_ptr();
     let (frame, length) = (state.frame.as_mut_ptr(), state.frame.len() as u64);
     let mut context = Context {
@@ -89,7 +94,7 @@ pub(crate) fn verify(code: &Code, state: &mut State) -> Option<bool> {
 
 /// Calls a function that does not use the frame.
 #[inline]
-fn ask(entry: Asked, code: &Code, state: &mut State) -> u64 {
+fn ask(entry: FrameFunction, code: &Code, state: &mut State) -> u64 {
     let words = state.words.as_mut_ptr();
     let mut context = Context {
         code,

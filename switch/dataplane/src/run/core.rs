@@ -12,7 +12,7 @@ use super::state::State;
 use super::value_set::ValueSet;
 use super::wire::write_header;
 use crate::bits::to_bytes;
-use crate::events::{Data, Loss, PacketId, What};
+use crate::events::{Data, EventKind, Loss, PacketId};
 use crate::frame::Frame;
 use crate::ids::{DigestId, Nanos, Port};
 use crate::packet::{Body, DigestMessage, Outcomes, Packet};
@@ -69,7 +69,7 @@ impl Core {
     pub fn arrive<O: Observer>(&mut self, now: Nanos, (port, frame): (Port, &[u8]), seen: &mut O) -> Frame {
         let id = seen.number();
         seen.take_up(now, id);
-        seen.see(|| What::Received {
+        seen.see(|| EventKind::Received {
             port,
             bytes: frame.len(),
             data: Data(frame.to_vec()),
@@ -81,12 +81,12 @@ impl Core {
     /// starts (BMv2's `Pipeline::apply`).
     #[inline]
     pub fn run<O: Observer>(&mut self, control: Address, name: &'static str, seen: &mut O) {
-        seen.see(|| What::ControlStarted { control: name });
+        seen.see(|| EventKind::ControlStarted { control: name });
         if self.state.words[register::EXIT as usize] == 0 {
             run(&self.program.code, &mut self.state, control, seen);
         }
         self.state.words[register::EXIT as usize] = 0;
-        seen.see(|| What::ControlEnded { control: name });
+        seen.see(|| EventKind::ControlEnded { control: name });
     }
 
     /// Logs the headers that the deparser writes into a frame of this length.
@@ -95,7 +95,7 @@ impl Core {
             let layout = &self.program.code.layout;
             let headers = headers.iter().map(|&header| &layout.headers[header as usize]);
             let valid = headers.filter(|header| self.state.words[header.valid as usize] != 0);
-            What::Deparsed {
+            EventKind::Deparsed {
                 headers: valid.map(|header| header.name.clone()).collect(),
                 bytes,
             }
@@ -155,7 +155,7 @@ impl Core {
             Place::Valid(header) => vec![words[layout.headers[header as usize].valid as usize] as u8],
         };
         let fields = self.program.digests[index].fields.iter().map(bytes).collect();
-        seen.see(|| What::Digest {
+        seen.see(|| EventKind::Digest {
             digest: self.program.digests[index].name.clone(),
         });
         out.digests.push(DigestMessage {
@@ -332,7 +332,7 @@ impl Core {
 /// Drops the packet.
 pub(crate) fn lose<O: Observer>(why: Loss, out: &mut Outcomes, seen: &mut O) {
     out.dropped = true;
-    seen.see(|| What::Dropped { why });
+    seen.see(|| EventKind::Dropped { why });
 }
 
 /// Stores a value in a metadata field, cut to its width, if the program has the field.

@@ -17,7 +17,7 @@ pub(crate) type Entry = unsafe extern "C" fn(*mut u64, *mut c_void);
 /// A parser gets the frame and its length; for its errors see [`packed_error`]. A deparser gets the end of the parsed
 /// bytes and the number of bytes in front of it. It returns the number of bytes written plus 1, or 0 if there is not
 /// enough room. A checksum uses neither.
-pub(crate) type Asked = unsafe extern "C" fn(*mut u64, *mut c_void, *mut u8, u64) -> u64;
+pub(crate) type FrameFunction = unsafe extern "C" fn(*mut u64, *mut c_void, *mut u8, u64) -> u64;
 
 /// Bits of a parser's result for the number of bytes read, or for the next state; the error is above them.
 pub(crate) const FAILED: u32 = 31;
@@ -38,15 +38,15 @@ pub(crate) struct Entries {
     /// By address; `None` where no code begins.
     pub code: Vec<Option<Entry>>,
     /// By number of the parser.
-    pub parsers: Vec<Asked>,
+    pub parsers: Vec<FrameFunction>,
     /// By the number of the parser that read the headers.
-    pub deparsers: Vec<Option<Asked>>,
+    pub deparsers: Vec<Option<FrameFunction>>,
     /// True if the deparsers update the checksums.
     pub updates: bool,
     /// Returns whether a checksum is wrong.
-    pub verify: Option<Asked>,
+    pub verify: Option<FrameFunction>,
     /// By number of the calculation.
-    pub checksums: Vec<Option<Asked>>,
+    pub checksums: Vec<Option<FrameFunction>>,
 }
 
 pub(crate) struct Native {
@@ -75,24 +75,24 @@ impl Native {
 
     /// Deparser for headers that parser `number` has read, if it was compiled.
     #[inline]
-    pub fn deparser(&self, number: usize) -> Option<Asked> {
+    pub fn deparser(&self, number: usize) -> Option<FrameFunction> {
         self.entries.deparsers.get(number).copied().flatten()
     }
 
     /// Function of a calculation, if it was compiled.
     #[inline]
-    pub fn checksum(&self, number: usize) -> Option<Asked> {
+    pub fn checksum(&self, number: usize) -> Option<FrameFunction> {
         self.entries.checksums.get(number).copied().flatten()
     }
 
     /// Check of all verified checksums, if it was compiled.
     #[inline]
-    pub fn verify(&self) -> Option<Asked> {
+    pub fn verify(&self) -> Option<FrameFunction> {
         self.entries.verify
     }
 
     #[inline]
-    pub fn parser(&self, number: usize) -> Option<Asked> {
+    pub fn parser(&self, number: usize) -> Option<FrameFunction> {
         self.entries.parsers.get(number).copied()
     }
 

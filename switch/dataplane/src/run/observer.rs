@@ -4,7 +4,7 @@
 use super::code::Code;
 use super::ops::{Address, Op};
 use super::state::State;
-use crate::events::{PacketId, What};
+use crate::events::{EventKind, PacketId};
 use crate::ids::Nanos;
 
 /// Events during the processing of a packet. By default each does nothing.
@@ -28,7 +28,7 @@ pub(crate) trait Observer {
     }
 
     /// An event happened.
-    fn see(&mut self, _what: impl FnOnce() -> What) {}
+    fn see(&mut self, _what: impl FnOnce() -> EventKind) {}
 
     /// The switch itself wrote fields; these are not changes by the program.
     fn accept(&mut self, _state: &State) {}

@@ -10,7 +10,7 @@ use super::state::State;
 use super::states::{Case, CaseKind, KeyPart, MAX_STEPS, ParseState, Parser, ParserOp};
 use super::value_set::ValueSet;
 use crate::bits::{self, words};
-use crate::events::{Number, What};
+use crate::events::{EventKind, Number};
 
 impl Parser {
     /// Parses `state.frame` from its beginning, and puts the start of the rest into `state.payload`. Returns the number
@@ -19,7 +19,7 @@ impl Parser {
         if let Some(entry) = code.native.as_ref().and_then(|native| native.parser(self.number)) {
             return call::parse(entry, code, state, (self, sets));
         }
-        seen.see(|| What::ParserStarted {
+        seen.see(|| EventKind::ParserStarted {
             parser: self.name.clone(),
         });
         let mut next = self.start;
@@ -37,7 +37,7 @@ impl Parser {
                 Ok(following) => next = following,
                 Err(number) => {
                     error = Some(number);
-                    seen.see(|| What::ParserFailed {
+                    seen.see(|| EventKind::ParserFailed {
                         error: self.errors.name(number),
                     });
                     break;
@@ -45,7 +45,7 @@ impl Parser {
             }
         }
         state.payload = at;
-        seen.see(|| What::ParserEnded {
+        seen.see(|| EventKind::ParserEnded {
             parser: self.name.clone(),
             bytes: at,
         });
@@ -61,7 +61,7 @@ impl Parser {
         at: &mut usize,
         seen: &mut O,
     ) -> Result<Option<u32>, u32> {
-        seen.see(|| What::State {
+        seen.see(|| EventKind::State {
             parser: self.name.clone(),
             state: current.name.clone(),
         });
@@ -74,7 +74,7 @@ impl Parser {
     }
 
     /// Chooses the next state by the key of this state.
-    fn choice(&self, current: &ParseState, state: &State, next: Option<u32>) -> What {
+    fn choice(&self, current: &ParseState, state: &State, next: Option<u32>) -> EventKind {
         let mut at = 0;
         let mut bytes = Vec::new();
         // A state without a select has no key.
@@ -87,7 +87,7 @@ impl Parser {
             at += part.len();
             bytes.extend(bits::to_bytes(part, width));
         }
-        What::Selected {
+        EventKind::Selected {
             state: current.name.clone(),
             key: (!bytes.is_empty()).then(|| Number {
                 width: bytes.len() as u32 * u8::BITS,
@@ -227,7 +227,7 @@ impl Parser {
                     return Err(self.errors.packet_too_short);
                 }
                 *at += (bits / 8) as usize;
-                seen.see(|| What::Advanced {
+                seen.see(|| EventKind::Advanced {
                     bytes: (bits / 8) as usize,
                 });
                 Ok(())

@@ -4,7 +4,7 @@ use super::core::{Core, lose, set, set_in};
 use super::layout::register;
 use super::observer::{Nobody, Observer};
 use super::v1model::{V1model, instance};
-use crate::events::{Loss, What};
+use crate::events::{EventKind, Loss};
 use crate::ids::Port;
 use crate::packet::{Enqueue, Outcomes, Packet};
 use crate::values::CloneSession;
@@ -91,7 +91,7 @@ impl V1model {
             let mut frame = core.spare_frame();
             frame.tail().extend_from_slice(&core.state.frame);
             let id = seen.copy();
-            seen.see(|| What::Copied {
+            seen.see(|| EventKind::Copied {
                 to: id.copy,
                 port,
                 instance: rid,
@@ -117,7 +117,7 @@ impl V1model {
         core.state.words[register::CLONE as usize] = 0;
         core.state.words[register::CLONE_FIELDS as usize] = 0;
         let id = (request & !register::REQUESTED) as u16;
-        seen.see(|| What::Cloned {
+        seen.see(|| EventKind::Cloned {
             at,
             session: id,
             known: core.sessions.contains_key(&id),

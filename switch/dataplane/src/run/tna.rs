@@ -19,7 +19,7 @@ use super::program::{MetadataWord, Parts};
 use super::states::Parser;
 use super::wire::write_field;
 use crate::bits::Writer;
-use crate::events::{Loss, PacketId, What};
+use crate::events::{EventKind, Loss, PacketId};
 use crate::frame::Frame;
 use crate::ids::{DROP_PORT, Nanos, Port};
 use crate::packet::{Body, Enqueue, Outcomes, Packet, Queueing, Recirculated, Transmit};
@@ -161,7 +161,7 @@ impl Architecture for Tna {
         let Body { layout, phv, frame, .. } = core.open(packet.packet);
         core.keep_phv(phv);
         if layout == core.program.identity {
-            seen.see(|| What::Reentered { bytes: frame.len() });
+            seen.see(|| EventKind::Reentered { bytes: frame.len() });
             self.passes(core, now, (port, frame), out, seen);
         } else {
             lose(Loss::OtherProgram, out, seen);
@@ -271,7 +271,7 @@ impl Tna {
         core.state.now = now;
         core.state.frame = frame;
         if let Some(data) = self.pass(core, port, None, out, seen) {
-            seen.see(|| What::Resubmitted {});
+            seen.see(|| EventKind::Resubmitted {});
             self.pass(core, port, Some(&data), out, seen);
             core.recycle_frame(data);
         }
@@ -392,7 +392,7 @@ impl Tna {
         let Some(replicas) = core.groups.remove(&group) else {
             return;
         };
-        seen.see(|| What::Multicast {
+        seen.see(|| EventKind::Multicast {
             group: u64::from(group),
         });
         for (index, &(port, rid)) in replicas.iter().enumerate() {
@@ -473,7 +473,7 @@ impl Tna {
     /// Sends the frame by its port, which may lead back to ingress.
     fn send<O: Observer>(&self, core: &mut Core, port: Port, frame: Frame, out: &mut Outcomes, seen: &mut O) {
         if self.chip.recirculates(port) {
-            seen.see(|| What::Recirculated {});
+            seen.see(|| EventKind::Recirculated {});
             let packet = core.packet(seen.id(), Vec::new(), frame, 0);
             let port = Some(port);
             out.recirculate.push(Recirculated { packet, port });
@@ -493,7 +493,7 @@ fn mirror_request<O: Observer>(core: &mut Core, at: &'static str, seen: &mut O) 
         return None;
     }
     let id = request as u16;
-    seen.see(|| What::Cloned {
+    seen.see(|| EventKind::Cloned {
         at,
         session: id,
         known: core.sessions.contains_key(&id),
@@ -531,7 +531,7 @@ fn mirror<O: Observer>(
 /// Numbers a copy of the working packet.
 fn copied<O: Observer>(port: Port, instance: u16, seen: &mut O) -> PacketId {
     let id = seen.copy();
-    seen.see(|| What::Copied {
+    seen.see(|| EventKind::Copied {
         to: id.copy,
         port,
         instance,

@@ -6,7 +6,7 @@ use super::observer::Observer;
 use super::ops::{Address, Assignment, Op, Target};
 use super::state::State;
 use crate::bits::{to_bytes, words};
-use crate::events::{Event, Matched, Named, Number, PacketId, What};
+use crate::events::{Event, EventKind, Matched, Named, Number, PacketId};
 use crate::ids::Nanos;
 
 /// Most packets whose copies are numbered at the same time. For an older packet, the numbers start again.
@@ -43,7 +43,7 @@ impl Tracer {
         self.frames
     }
 
-    fn push(&mut self, what: What) {
+    fn push(&mut self, what: EventKind) {
         self.events.push(Event {
             time_ns: self.now,
             id: self.id,
@@ -70,7 +70,7 @@ fn value(field: &Field, words: &[u64]) -> Number {
 }
 
 /// An action and its stored arguments.
-fn action(code: &Code, state: &State, action: u32, through: Option<(u32, Option<u32>)>) -> What {
+fn action(code: &Code, state: &State, action: u32, through: Option<(u32, Option<u32>)>) -> EventKind {
     let action = &code.actions[action as usize];
     let mut at = code.param_base;
     let arguments = action.params.iter().map(|(name, width)| {
@@ -82,7 +82,7 @@ fn action(code: &Code, state: &State, action: u32, through: Option<(u32, Option<
         }
     });
     let arguments = arguments.collect();
-    What::Action {
+    EventKind::Action {
         action: action.name.clone(),
         arguments,
         group: through.and_then(|(_, group)| group),
@@ -115,7 +115,7 @@ impl Observer for Tracer {
         PacketId { packet, copy: place.1 }
     }
 
-    fn see(&mut self, what: impl FnOnce() -> What) {
+    fn see(&mut self, what: impl FnOnce() -> EventKind) {
         self.push(what());
     }
 
@@ -128,10 +128,10 @@ impl Observer for Tracer {
         for mark in code.marks.get(&at).map_or(&[][..], |marks| marks) {
             match mark {
                 Mark::Condition(..) => {}
-                Mark::Statement(source) => self.push(What::Statement {
+                Mark::Statement(source) => self.push(EventKind::Statement {
                     source: source.as_ref().clone(),
                 }),
-                Mark::Table(table) => self.push(What::Table {
+                Mark::Table(table) => self.push(EventKind::Table {
                     table: code.tables[*table as usize].name.clone(),
                     key: Vec::new(),
                     hit: false,
@@ -155,14 +155,14 @@ impl Observer for Tracer {
             } => {
                 let index = word(*index);
                 let (register, value) = cell(*register, index);
-                self.push(What::RegisterRead { register, index, value });
+                self.push(EventKind::RegisterRead { register, index, value });
             }
             Op::RegisterWrite {
                 register, cell: index, ..
             } => {
                 let index = word(*index);
                 let (register, value) = cell(*register, index);
-                self.push(What::RegisterWritten { register, index, value });
+                self.push(EventKind::RegisterWritten { register, index, value });
             }
             Op::Assign(assignment) => {
                 if let Assignment {
@@ -172,20 +172,20 @@ impl Observer for Tracer {
                 {
                     let index = code.env(state).data(index).low64();
                     let (register, value) = cell(*register, index);
-                    self.push(What::RegisterWritten { register, index, value });
+                    self.push(EventKind::RegisterWritten { register, index, value });
                 }
             }
-            Op::Count { counter, cell } => self.push(What::Counted {
+            Op::Count { counter, cell } => self.push(EventKind::Counted {
                 counter: state.counters[*counter as usize].name.clone(),
                 index: word(*cell),
             }),
             Op::Log(_) => {
                 if let Some(message) = state.log.last() {
                     let message = message.clone();
-                    self.push(What::Log { message });
+                    self.push(EventKind::Log { message });
                 }
             }
-            Op::Assert { a } if word(*a) == 0 => self.push(What::AssertionFailed {}),
+            Op::Assert { a } if word(*a) == 0 => self.push(EventKind::AssertionFailed {}),
             _ => {}
         }
         self.compare(code, state);
@@ -194,7 +194,7 @@ impl Observer for Tracer {
     fn decided(&mut self, code: &Code, at: Address, holds: bool) {
         for mark in code.marks.get(&at).map_or(&[][..], |marks| marks) {
             if let Mark::Condition(name, source) = mark {
-                self.push(What::Condition {
+                self.push(EventKind::Condition {
                     condition: name.clone(),
                     source: source.as_deref().cloned(),
                     holds,
@@ -222,7 +222,7 @@ impl Observer for Tracer {
             let priority = entries.origin(slot).priority;
             Matched::new(entries.handle(slot), &entries.unpack(slot), priority)
         });
-        self.push(What::Table {
+        self.push(EventKind::Table {
             table: program.name.clone(),
             key,
             hit: slot.is_some(),
@@ -249,7 +249,7 @@ impl Observer for Tracer {
             }
             let valid = header.valid as usize;
             if now[valid] != before[valid] {
-                changes.push(What::Validity {
+                changes.push(EventKind::Validity {
                     header: header.name.clone(),
                     valid: now[valid] != 0,
                 });
@@ -258,7 +258,7 @@ impl Observer for Tracer {
                 let field = &layout.fields[index];
                 let (before, after) = (value(field, before), value(field, now));
                 if before != after {
-                    changes.push(What::Changed {
+                    changes.push(EventKind::Changed {
                         field: layout.field_name(index as u32),
                         before,
                         after,
@@ -277,7 +277,7 @@ impl Observer for Tracer {
             name: field.name.clone(),
             value: value(field, &state.words),
         };
-        self.push(What::Extracted {
+        self.push(EventKind::Extracted {
             header: header.name.clone(),
             bytes,
             fields: layout.fields[header.fields()].iter().map(named).collect(),

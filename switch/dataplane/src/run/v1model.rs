@@ -15,7 +15,7 @@ use super::program::{Checksum, MetadataWord, Parts};
 use super::states::Parser;
 use super::wire::Lengths;
 use crate::bits::mask;
-use crate::events::{Loss, PacketId, What};
+use crate::events::{EventKind, Loss, PacketId};
 use crate::frame::Frame;
 use crate::ids::{DROP_PORT, Nanos, Port};
 use crate::packet::{Outcomes, Packet, Queueing, Recirculated, Transmit};
@@ -131,7 +131,7 @@ impl Architecture for V1model {
             return lose(Loss::OtherProgram, out, seen);
         }
         let length = core.state.frame.len();
-        seen.see(|| What::Reentered { bytes: length });
+        seen.see(|| EventKind::Reentered { bytes: length });
         self.set_length(core, length as u64);
         self.run_ingress(core, out, seen);
     }
@@ -169,7 +169,7 @@ impl Architecture for V1model {
                 frame,
             });
         } else {
-            seen.see(|| What::Recirculated {});
+            seen.see(|| EventKind::Recirculated {});
             out.recirculate.push(self.recirculated(core, frame, list, seen.id()));
         }
         core.finish();
@@ -213,7 +213,7 @@ impl V1model {
             if list == 0 {
                 return self.leave_ingress(core, out, seen);
             }
-            seen.see(|| What::Resubmitted {});
+            seen.see(|| EventKind::Resubmitted {});
             self.keep_only(core, list, instance::RESUBMITTED);
             self.set_length(core, arrived);
         }
@@ -229,7 +229,7 @@ impl V1model {
         if group != 0 {
             set(&mut core.state, instance_type, instance::REPLICATION);
             let before = out.enqueue.len();
-            seen.see(|| What::Multicast { group });
+            seen.see(|| EventKind::Multicast { group });
             self.multicast(core, group, out, seen);
             if out.enqueue.len() == before {
                 lose(Loss::EmptyGroup, out, seen);
@@ -275,7 +275,7 @@ impl V1model {
             }
             let computed = compute(&core.program.code, checksum.calculation, &mut core.state);
             let right = computed == core.state.words[slot as usize];
-            seen.see(|| What::Verified {
+            seen.see(|| EventKind::Verified {
                 field: core.program.code.layout.field_name(checksum.field),
                 right,
             });

@@ -87,7 +87,7 @@ pub struct Scenario {
 #[serde(deny_unknown_fields)]
 struct Ports {
     #[serde(deserialize_with = "named")]
-    scheme: Named,
+    scheme: SchemeOrDiscipline,
     queues: Option<usize>,
     queue_size: Option<usize>,
     window: Option<usize>,
@@ -108,7 +108,7 @@ struct Ports {
 
 /// A scheme or a discipline by its name.
 #[derive(Clone, Copy, Debug)]
-enum Named {
+enum SchemeOrDiscipline {
     Scheme(Scheme),
     Ideal(Discipline),
 }
@@ -129,11 +129,11 @@ fn one() -> u64 {
     1
 }
 
-fn named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Named, D::Error> {
+fn named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SchemeOrDiscipline, D::Error> {
     let name = String::deserialize(deserializer)?;
-    let scheme = Scheme::named(&name).map(Named::Scheme);
+    let scheme = Scheme::named(&name).map(SchemeOrDiscipline::Scheme);
     scheme
-        .or_else(|| ideals::named(&name).map(Named::Ideal))
+        .or_else(|| ideals::named(&name).map(SchemeOrDiscipline::Ideal))
         .ok_or_else(|| {
             let names: Vec<_> = crate::options::names(|_| true)
                 .map(str::to_owned)
@@ -247,8 +247,8 @@ impl Scenario {
 impl Ports {
     fn config(&self, of: &'static str, start_time: bool, measured: bool) -> Result<PortConfig, ScenarioError> {
         let scheduler = match self.scheme {
-            Named::Scheme(scheme) => self.scheme(scheme).map(Scheduling::Scheme),
-            Named::Ideal(discipline) => self.ideal(discipline).map(Scheduling::Ideal),
+            SchemeOrDiscipline::Scheme(scheme) => self.scheme(scheme).map(Scheduling::Scheme),
+            SchemeOrDiscipline::Ideal(discipline) => self.ideal(discipline).map(Scheduling::Ideal),
         };
         Ok(PortConfig {
             scheduler: scheduler.map_err(|problem| ScenarioError::Ports { of, problem })?,

@@ -32,7 +32,7 @@ type When = u16;
 const ALWAYS: When = !0;
 
 /// A written or returned value, its outcomes, and its place in the source.
-struct Given {
+struct ValueOnPath {
     when: When,
     value: Expr,
     span: Span,
@@ -46,9 +46,9 @@ struct Body<'a> {
     wrong: Vec<(Span, String)>,
     comparisons: Vec<Comparison>,
     /// Values written to each half of the cell.
-    updates: BTreeMap<usize, Vec<Given>>,
+    updates: BTreeMap<usize, Vec<ValueOnPath>>,
     /// Values returned as each result.
-    outputs: BTreeMap<usize, Vec<Given>>,
+    outputs: BTreeMap<usize, Vec<ValueOnPath>>,
     /// Values of the body's own variables.
     locals: BTreeMap<Cell, Vec<(When, Expr)>>,
     left: HashMap<Label, When>,
@@ -205,7 +205,7 @@ impl Body<'_> {
             self.give(cell, (**no).clone(), when & !condition);
             return;
         }
-        let given = Given {
+        let given = ValueOnPath {
             when,
             value: value.clone(),
             span: self.span,
@@ -222,7 +222,7 @@ impl Body<'_> {
     }
 
     /// Refuses a second assignment on a path, except after an initial zero.
-    fn once(&mut self, index: usize, is_update: bool, given: &Given) {
+    fn once(&mut self, index: usize, is_update: bool, given: &ValueOnPath) {
         let list = if is_update { &self.updates } else { &self.outputs };
         let is_zero = |e: &Expr| e.as_int().is_some_and(|v| v == BigInt::ZERO);
         let mut earlier = list.get(&index).into_iter().flatten();
@@ -437,7 +437,7 @@ impl Body<'_> {
     /// Checks the written values.
     fn computed(&mut self) {
         for (_, list) in std::mem::take(&mut self.updates) {
-            let mut ways: Vec<&Given> = Vec::new();
+            let mut ways: Vec<&ValueOnPath> = Vec::new();
             for given in &list {
                 if given.when != 0 && !ways.iter().any(|w| w.value == given.value) {
                     ways.push(given);
@@ -470,7 +470,7 @@ impl Body<'_> {
         }
         for (_, list) in outputs {
             let zero = |e: &Expr| e.as_int().is_some_and(|v| v == BigInt::ZERO);
-            let mut values: Vec<&Given> = Vec::new();
+            let mut values: Vec<&ValueOnPath> = Vec::new();
             for given in list.iter().filter(|g| g.when != 0 && !zero(&g.value)) {
                 if !values.iter().any(|v| v.value == given.value) {
                     values.push(given);
@@ -480,7 +480,7 @@ impl Body<'_> {
         }
     }
 
-    fn one_output(&mut self, values: &[&Given]) {
+    fn one_output(&mut self, values: &[&ValueOnPath]) {
         let Some(first) = values.first() else { return };
         self.span = first.span;
         if let ([only], Some(comparisons)) = (values, predicate(&first.value)) {
