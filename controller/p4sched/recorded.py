@@ -1,7 +1,6 @@
-"""JSON that was written once and is read again: are the values still of the types that they had?
+"""Type checks for JSON that the laboratory wrote and reads again.
 
-A log or a summary may have been damaged, cut off or edited since. What reads it relies on types, so they are checked
-here, and an error names the wrong value.
+A log or a summary may be damaged, cut off or edited. An error names the wrong value.
 """
 
 import dataclasses
@@ -16,9 +15,9 @@ from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
 from p4sched.errors import P4schedError
 
 DEEPEST = 50
-"""Levels of lists and objects; what the laboratory writes has less than ten."""
+"""Largest number of levels of lists and objects; files of the laboratory have fewer than ten."""
 BELOW = 2**64
-"""Counters and times are 64 bits wide."""
+"""Limit of counters and times, which are 64 bits wide."""
 _SHOWN = 60
 _LONGEST_REASON = 300
 MALFORMED = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
@@ -45,7 +44,7 @@ def parsed(text: str) -> Any:
     if level:
         raise RecordError(f"nested deeper than {DEEPEST} levels")
     if "\\ud" in text.lower():
-        # JSON can have half a character, as an escape. No file and no page can.
+        # JSON can hold half a character as an escape; a file or a page cannot
         try:
             json.dumps(value, ensure_ascii=False).encode()
         except UnicodeEncodeError as error:
@@ -73,7 +72,7 @@ def parsed_lines(text: str) -> list[dict[str, Any]]:
 
 @contextmanager
 def malformed(what: str, kind: Callable[[str], Exception] = P4schedError) -> Iterator[None]:
-    """Makes one sentence, an error of this kind, of whatever a value of a wrong form causes in the block."""
+    """Turns an error that a malformed value causes in the block into an error of this kind, with one sentence."""
     try:
         yield
     except MALFORMED as error:
@@ -83,15 +82,15 @@ def malformed(what: str, kind: Callable[[str], Exception] = P4schedError) -> Ite
 
 
 def shown(value: Any) -> str:
-    """A value from JSON, for a message; a long one is cut off."""
+    """A value from JSON for a message, shortened."""
     text = json.dumps(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
 def check_fields(kind: type, record: Mapping[str, Any], before: str = "", *, others: bool) -> None:
-    """Fails unless `record` holds the fields of the dataclass `kind`, each with a value of its type.
+    """Raises RecordError unless `record` holds the fields of the dataclass `kind`, each with a value of its type.
 
-    `before` precedes their names in messages; `others` allows for further keys.
+    `before` precedes the names in messages; `others` allows other keys.
     """
     hints = _hints(kind)
     fields = dataclasses.fields(kind)

@@ -268,7 +268,7 @@ def main() -> int:
         console.print(f"soak: {error}", markup=False)
         return 1
     except KeyboardInterrupt:
-        console.print("soak: interrupted; everything is taken away")
+        console.print("soak: interrupted; all processes and links are removed")
         return 130
     console.print(table)
     for problem in found.problems:
