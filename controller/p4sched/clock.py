@@ -96,7 +96,7 @@ def now_ns() -> int:
 
 
 def time_of_day() -> datetime:
-    """Time of day for records. All runs in virtual time begin at the same instant, so their records are reproducible."""
+    """Time of day for records. All runs in virtual time begin at the same instant."""
     loop = _virtual()
     return datetime.now(UTC) if loop is None else datetime.fromtimestamp(loop.time_ns() / 1e9, UTC)
 
@@ -105,8 +105,8 @@ def time_of_day() -> datetime:
 async def answer_awaited() -> AsyncIterator[None]:
     """A block that waits for an answer from outside while virtual time stands still.
 
-    In virtual time only one such block runs at a time: the order of the questions, not the speed of the answers, decides
-    the result.
+    Only one such block runs at a time in virtual time. So the order of the questions, not the speed of the answers,
+    decides the result.
     """
     loop = _virtual()
     if loop is None:
