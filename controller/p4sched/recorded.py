@@ -105,10 +105,10 @@ def check_fields(kind: type, record: Mapping[str, Any], before: str = "", *, oth
 
 
 def check(name: str, value: Any, kind: Any) -> None:
-    """Fails unless `value` is what a value of type `kind` becomes in JSON: a mapping an object, a tuple a list, and
-    within these a dataclass the list of its fields. All whole numbers are counters, sizes or times: none is negative.
+    """Raises RecordError unless `value` is the JSON form of a value of type `kind`.
 
-    A typed dictionary is an object with at least its fields.
+    A mapping is an object, a tuple a list, and a dataclass inside these the list of its fields. A typed dictionary is an
+    object with at least its fields. Whole numbers are counters, sizes or times, so none is negative.
     """
     origin, inner = get_origin(kind), get_args(kind)
     if kind is Any:
@@ -122,7 +122,7 @@ def check(name: str, value: Any, kind: Any) -> None:
             check(f"{name}[{place}]", item, inner[0])
     elif origin is not None:
         for key, item in _require(name, value, isinstance(value, dict), "an object").items():
-            # before it is written, a key may still be the number itself
+            # in a value that was not read from JSON, a key may be a number
             digits = str(key)
             if inner[0] is int and not (digits.isascii() and digits.isdecimal() and int(digits) < BELOW):
                 raise RecordError(f"{name} has the key {shown(key)}, not a number")

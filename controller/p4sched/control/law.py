@@ -19,8 +19,7 @@ class Config(Recorded, Protocol):
     """Configuration of a law: the link and the goals. A frozen dataclass."""
 
     @property
-    def law(self) -> "AnyLaw":
-        ...
+    def law(self) -> "AnyLaw": ...
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:

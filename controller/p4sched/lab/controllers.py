@@ -72,12 +72,10 @@ class SwitchController(ABC):
         """Decision logs by egress port."""
 
     @abstractmethod
-    async def add(self, users: Sequence[User]) -> None:
-        ...
+    async def add(self, users: Sequence[User]) -> None: ...
 
     @abstractmethod
-    async def remove(self, users: Sequence[User]) -> None:
-        ...
+    async def remove(self, users: Sequence[User]) -> None: ...
 
     @abstractmethod
     async def set_parameters(self, parameters: Parameters) -> None:

@@ -34,9 +34,9 @@ An experiment is a folder, `experiments/NAME/`, with at least three files: `expe
 2. The frame (`lab/frame.py`) adds `--schemes`, `--seed`, `--quick`, `--time-scale`, `--virtual`, `--hosts`,
    `--live`, `--switch`, `--target`, `--controller` and `--out`. It measures the capacity of the machine, chooses the
    time scale, and leaves out schemes that BMv2 cannot run or that have no program for the target. It deletes the
-      results of an earlier run, starts the lab and shows progress. It calls `measure` for each scheme and controller in
-      turn, and again if the emulator was the bottleneck. It writes summary.json and the CSV files, draws the figure, and
-      prints the table, the verdicts and their reasons.
+   results of an earlier run, starts the lab and shows progress. It calls `measure` for each scheme and controller,
+   and again if the emulator was the bottleneck. It writes summary.json and the CSV files, draws the figure, and
+   prints the table, the verdicts and their reasons.
 3. `measure` gets a `Stage`: the scheme's name, its folder, the lab that makes networks, and `tell` for progress.
    The lab is emulated or in virtual time; `measure` does not depend on it. So it takes the time from the event loop
    (`p4sched.clock`), waits only with `asyncio.sleep`, and gets its traffic from the network. `bench` (lab/bench.py)

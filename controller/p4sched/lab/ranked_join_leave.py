@@ -135,9 +135,9 @@ def unmeasured(samples: Sequence[Sample], phases: Sequence[PhaseShares]) -> list
 def summarise(phases: Sequence[PhaseShares]) -> dict[str, Any]:
     """The shares for summary.json.
 
-    `most_urgent_share` is the lowest share over the phases that begin with a join; AIFO's section 5.2 reports only these.
-    `most_urgent_share_leaving` is the lowest over the phases that begin with a leave (also in PACKS 6.3), in which a
-    starved TCP flow must first recover from its timeouts.
+    `most_urgent_share` is the lowest share over the phases that begin with a join; AIFO's section 5.2 reports only
+    these. `most_urgent_share_leaving` is the lowest over the phases that begin with a leave (also in PACKS 6.3), in
+    which a starved TCP flow must first recover from its timeouts.
     """
     joining = [p.most_urgent_share for p in phases if len(p.active) > 1 and p.joined]
     leaving = [p.most_urgent_share for p in phases if len(p.active) > 1 and not p.joined]

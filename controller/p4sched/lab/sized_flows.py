@@ -91,8 +91,8 @@ class LoadPlan:
     ) -> tuple[list[Flow], dict[str, Any]]:
         """Sends the flows; gives up flows that are not complete at the deadline (seconds from the call).
 
-        A connection is opened when its flow starts. With `open_ahead_s`, all connections are opened before the first flow
-        starts, in this number of seconds. Returns the result of each flow, and a summary.
+        A connection is opened when its flow starts. With `open_ahead_s`, all connections are opened in these seconds
+        before the first flow starts. Returns the result of each flow, and a summary.
         """
         network = running.network
         running.stage.tell(f"load {self.load:g}: {len(self.flows)} flows")

@@ -73,8 +73,8 @@ def scales(base: Base) -> Sequence[int]:
 
 
 def fastest(base: Base, capacity: Capacity) -> int:
-    """The fastest time scale that the machine can carry with a reserve, now or without its other programs; otherwise the
-    slowest one."""
+    """The fastest time scale that the machine can carry with a reserve, now or without its other programs; otherwise
+    the slowest one."""
     possible, alone = scales(base), replace(capacity, others_share=0.0)
     fitting = [scale for seen in (capacity, alone) for scale in possible if not base.at(scale).beyond(seen)]
     return fitting[0] if fitting else possible[-1]

@@ -67,8 +67,8 @@ class DescribedFabric:
         return found
 
     def groups(self, switch: str) -> list[dict[str, Any]]:
-        """ECMP groups, one for each set of next hops. A switch without hosts assigns blocks of buckets, because the traffic
-        from a switch below it has only some of the buckets."""
+        """ECMP groups, one for each set of next hops. A switch without hosts assigns blocks of buckets, because the
+        traffic from a switch below it has only some of the buckets."""
         ports = self.structure.neighbours(switch)
         found = []
         for number, ways in enumerate(self._sets(switch), start=1):

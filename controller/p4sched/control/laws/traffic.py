@@ -13,10 +13,10 @@ From the differences between polls follow
 - the **index of dispersion** I of arrivals: variance over mean of the packets in a poll; 0 for a constant bit rate, 1
   for Poisson, b for batches of b. The variance is half the mean square of the differences between neighbouring polls
   with arrivals, so that a drift does not count as burstiness. Flows that come and go, and a controller that waits
-    for a CPU, should not count either. So the largest quarter of the squares is left out, and the mean of the others
-    is divided by its value for normal numbers of variance 1. A Read that takes d ns leaves its instant uncertain by
-    d / sqrt(12). That shifts arrivals between neighbouring polls and looks like a variance of rate^2 d^2 / 4, which is
-    subtracted.
+  for a CPU, should not count either. So the largest quarter of the squares is left out, and the mean of the others
+  is divided by its value for normal numbers of variance 1. A Read that takes d ns leaves its instant uncertain by
+  d / sqrt(12). That shifts arrivals between neighbouring polls and looks like a variance of rate^2 d^2 / 4, which is
+  subtracted.
 
 **Changes.** The traffic has changed if two polls differ in rate or mean packet size from the rate window before them by
 more than a quarter, and by more than four standard deviations (of arrivals with index of dispersion I; of sizes that

@@ -42,8 +42,8 @@ class Client:
             return int((await self._step(0, ())).now_ns)
 
     async def wait(self, until_ns: int, conversations: Sequence[Conversation]) -> tuple[int, Said]:
-        """Lets time pass until `until_ns`, or until a switch sends a message. Returns the time, and the number of messages
-        in each conversation."""
+        """Lets time pass until `until_ns`, or until a switch sends a message. Returns the time, and the number of
+        messages in each conversation."""
         asked = list(conversations)
         try:
             answer = await self._step(until_ns, asked)

@@ -67,8 +67,8 @@ class VirtualLoop(asyncio.SelectorEventLoop, VirtualTime):
         return self._now_ns
 
     def join(self, simulation: Simulation, now_ns: int = 0) -> int:
-        """Takes the time from the simulation, whose clock is at `now_ns`. Returns the simulation's time 0 on the clock of
-        this loop, which never goes back."""
+        """Takes the time from the simulation, whose clock is at `now_ns`. Returns the simulation's time 0 on the clock
+        of this loop, which never goes back."""
         assert self._simulation is None, "one simulation at a time"
         self._simulation = simulation
         self._origin_ns = max(0, self._now_ns - now_ns)
