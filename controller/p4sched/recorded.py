@@ -107,8 +107,8 @@ def check_fields(kind: type, record: Mapping[str, Any], before: str = "", *, oth
 def check(name: str, value: Any, kind: Any) -> None:
     """Raises RecordError unless `value` is the JSON form of a value of type `kind`.
 
-    A mapping is an object, a tuple a list, and a dataclass inside these the list of its fields. A typed dictionary is an
-    object with at least its fields. Whole numbers are counters, sizes or times, so none is negative.
+    A mapping is an object, a tuple a list, and a dataclass inside these the list of its fields. A typed dictionary is
+    an object with at least its fields. Whole numbers are counters, sizes or times, so none is negative.
     """
     origin, inner = get_origin(kind), get_args(kind)
     if kind is Any:

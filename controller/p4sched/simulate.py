@@ -21,8 +21,8 @@
         ...
     p4sched.errors.P4schedError: ports.scheme: there is no scheme wfq: use one of fifo, pifo, ...
 
-`switch/simulator/SCENARIOS.md` describes each field. A scenario may also be a file, or a mapping with the fields of such
-a file. The same scenario gives the same result on any machine. Each run is a process of `p4sched-simulate`.
+`switch/simulator/SCENARIOS.md` describes each field. A scenario may also be a file, or a mapping with the fields of
+such a file. The same scenario gives the same result on any machine. Each run is a process of `p4sched-simulate`.
 """
 
 import asyncio
@@ -227,7 +227,7 @@ class Scenario:
     end_ns: int
     """End of the run, in ns of virtual time."""
     transports: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: NEW_RENO)
-    """Transports by name: `control`, and settings that differ from Linux. Flows without a transport use the first one."""
+    """Transports by name: `control`, and settings that differ from Linux. Flows without a transport use the first."""
     hosts: Ports | None = None
     """The scheduler of the hosts' ports; None: a FIFO without limit."""
     ranks: str = "flow"
@@ -240,7 +240,7 @@ class Scenario:
         return replace(self, **changed)
 
     def told(self) -> dict[str, Any]:
-        """The JSON form of the scenario. An array of flows becomes a list, which takes more time than a separate file."""
+        """The JSON form of the scenario. An array of flows becomes a list, which is slower than a separate file."""
         told = _told(self)
         if isinstance(self.topology, Topology):
             told["topology"] = self.topology.told()
@@ -303,11 +303,11 @@ def run(
 ) -> Result:
     """Runs a scenario to its end.
 
-    `programs`: the compiled P4 programs, not the models, decide at the ports of switches. `check` compares each of their
-    decisions with that of the model. `output`: folder that keeps `scenario.json`, `flows.csv` and `summary.json`.
+    `programs`: the compiled P4 programs, not the models, decide at the ports of switches. `check` compares each of
+    their decisions with that of the model. `output`: folder that keeps `scenario.json`, `flows.csv` and `summary.json`.
 
-    Raises P4schedError, with the message of the simulator, for a wrong scenario and for a difference between program and
-    model; EndedError if a signal ended the simulator.
+    Raises P4schedError, with the message of the simulator, for a wrong scenario and for a difference between program
+    and model; EndedError if a signal ended the simulator.
     """
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)

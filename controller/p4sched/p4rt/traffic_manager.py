@@ -118,7 +118,7 @@ class PortSettings:
 
 @dataclass(frozen=True)
 class Fidelity:
-    """Lateness of the frames on emulated links during `measured_ns`, compared with the ideal time. None: not measured."""
+    """Lateness of frames on emulated links during `measured_ns`, compared with the ideal time. None: not measured."""
 
     measured_ns: int
     departures: int

@@ -10,7 +10,7 @@ from p4sched.results import intervals
 
 SMALL_BYTES = 100_000
 LARGE_BYTES = 1_000_000
-"""Bounds of small and large flows in RIFO (section V-B1), multiplied by the scale of the sizes. PACKS gives no bounds."""
+"""Bound of large flows in RIFO (section V-B1), multiplied by the scale of the sizes. PACKS gives no bounds."""
 SYN_TIMEOUT_MS = 1000.0
 """Time after which the kernel repeats a SYN segment. A small flow that takes longer has lost one."""
 

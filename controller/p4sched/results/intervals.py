@@ -30,7 +30,7 @@ def mean_interval(flows: Sequence[Timed]) -> Interval | None:
 
 
 def ratio_interval(flows: Sequence[Timed], others: Sequence[Timed]) -> Interval | None:
-    """An interval of 95 % for the mean time of `flows` over the mean time of `others`, the same flows in another scheme."""
+    """An interval of 95 % for the ratio of the mean time of `flows` to that of `others`, which are the same flows."""
     blocks = max((int(start // BLOCK_S) for start, _ in (*flows, *others)), default=-1) + 1
     (sums, counts), (other_sums, other_counts) = _blocks(flows, blocks), _blocks(others, blocks)
     shared = np.flatnonzero((counts > 0) & (other_counts > 0))

@@ -89,8 +89,8 @@ def _ended_early(content: Mapping[str, Any]) -> list[Doubt]:
 
 
 def verdict(content: Mapping[str, Any]) -> str:
-    """valid, INVALID, PARTIAL if the run ended early, exact in virtual time, or "not measured" in stepped time, which has
-    no fidelity."""
+    """valid, INVALID, PARTIAL if the run ended early, exact in virtual time, or "not measured" in stepped time, which
+    has no fidelity."""
     found = list(_fidelities(content))
     if any(doubts for _, doubts in found):
         return INVALID

@@ -23,8 +23,8 @@ TITLES = {
 def draw(folder: Path, path: Path) -> bool:
     """Draws the sweep in a folder; returns False if nothing can be drawn.
 
-    The horizontal axis is the load, or the first parameter with several numbers. There is a line for each scheme and set
-    of other parameters. Bars go from the lowest to the highest seed.
+    The horizontal axis is the load, or the first parameter with several numbers. There is a line for each scheme and
+    set of other parameters. Bars go from the lowest to the highest seed.
     """
     meta, _, groups = load(folder)
     across = _axis(groups, ["load", *meta["parameters"]])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Writes a new text file, then replaces the old one with it. With a full disk, the old file stays, or there is none.
+    """Writes a new text file, then replaces the old one with it. On a full disk, the old file stays, or there is none.
 
     A path that is no regular file, such as /dev/stdout, is written directly.
     """

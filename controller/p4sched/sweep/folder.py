@@ -89,7 +89,7 @@ class Folder:
         write_whole(self.path / POINTS / f"{key}.json", json.dumps(outcome) + "\n")
 
     def changed(self, text: str, plan: Plan) -> str | None:
-        """A sentence about the differences from the last sweep in this folder, or None. Also stores the current sweep."""
+        """A sentence about the differences from the last sweep in this folder, or None. Also stores the new sweep."""
         now = {"sweep": text, "simulator": _simulator(plan)}
         path = self.path / STATE
         before = _read(path)
