@@ -33,7 +33,7 @@ MOST_SENDERS = 200
 
 
 def incast_sides(senders: int) -> Sides:
-    """Senders h1, h2, ... with one user each, and the receiver. Raises NodeError if there are no or too many senders."""
+    """Senders h1, h2, ... with one user each, and the receiver. Raises NodeError for too few or too many senders."""
     whole("senders", senders, 1, MOST_SENDERS)
     return sides(structure("incast", senders=senders), [1] * senders)
 

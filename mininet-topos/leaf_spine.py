@@ -92,8 +92,8 @@ class Shape:
         return self.structure.neighbours(self.spine_names()[0])
 
     def routes(self, switch: str) -> list[dict[str, Any]]:
-        """Entries of `ipv4_routes`. A leaf has routes to its hosts, and a group for other racks; a spine has routes to the
-        racks."""
+        """Entries of `ipv4_routes`. A leaf has routes to its hosts, and a group for other racks; a spine has routes to
+        the racks."""
         if switch not in self.leaf_names():
             return [
                 {"prefix": f"10.{port}.0.0/16", "port": port, "mac": router_mac(leaf)}

@@ -114,9 +114,9 @@ def dying_with_us(command: Sequence[str]) -> list[str]:
 class OffloadFreeHost(Host):
     """A host with the packets of a real wire: no segmentation or checksum offload, IPv4 only.
 
-    A host has one CPU (`cpu`), on which it receives. Otherwise the sender of a frame on a virtual link, mostly the switch,
-    would also run the receiving host's TCP. The host's TCP programs also run on this CPU (`on_own_cpu`): a TCP sender
-    sends after a write and after an acknowledgement, and on two CPUs these segments could be reordered.
+    A host has one CPU (`cpu`), on which it receives. Otherwise the sender of a frame on a virtual link, mostly the
+    switch, would also run the receiving host's TCP. The host's TCP programs also run on this CPU (`on_own_cpu`): a TCP
+    sender sends after a write and after an acknowledgement, and on two CPUs these segments could be reordered.
 
     Parameters (on top of Mininet's):
       gateway      IPv4 address of the default gateway, reached at GATEWAY_MAC without ARP

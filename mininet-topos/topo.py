@@ -31,8 +31,8 @@ class StructureTopo(Topo):
         switch_params: dict[str, dict[str, Any]] | None = None,
         congestion_control: str | None = None,
     ) -> None:
-        """Called by the constructor of Topo. `switch` is "embedded", "bmv2" or a class; `switch_params` are parameters by
-        the name of the switch."""
+        """Called by the constructor of Topo. `switch` is "embedded", "bmv2" or a class; `switch_params` are parameters
+        by the name of the switch."""
         node = switch_node(switch)
         for name in structure.switch_names():
             self.addSwitch(name, cls=node, **(switch_params or {}).get(name, {}))

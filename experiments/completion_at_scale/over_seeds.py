@@ -89,8 +89,8 @@ def of_seed(flows: Sequence[Flow]) -> Figures:
 
 
 def summarise(seeds: Sequence[Figures]) -> dict[str, Any]:
-    """Number of flows of all seeds, and for each other figure the mean, lowest and highest value over the seeds. None if
-    a seed has no such flow."""
+    """Number of flows of all seeds, and for each other figure the mean, lowest and highest value over the seeds. None
+    if a seed has no such flow."""
     found: dict[str, Any] = {FLOWS: sum(seed[FLOWS] or 0 for seed in seeds)}
     for key in FIGURES:
         if key == FLOWS:

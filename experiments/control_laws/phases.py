@@ -24,8 +24,8 @@ class Phase:
     """Arrivals in shares of the link."""
     frame_bytes: int
     burst: int
-    """Packets of a burst, which have one rank and come at random times; 1: single packets at random times; 0: a constant
-    bit rate."""
+    """Packets of a burst, which have one rank and come at random times; 1: single packets at random times; 0: a
+    constant bit rate."""
     ranks: str
     below: int
     """Upper limit of the ranks; all ranks are below it."""

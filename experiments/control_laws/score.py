@@ -1,9 +1,10 @@
 """Score of a scheme in a phase: the share of PIFO's departures that the scheme matches in time.
 
-An ideal scheduler, PIFO, gets the same packets. The *score* of a phase is the share of PIFO's departures that the scheme
-matches. A packet matches a departure if it is at least as urgent and was delivered within the deadline; each packet
-counts once. FIFO with arrivals at twice the link's rate gets 1/2, because half of its packets are as urgent as PIFO's.
-A scheme that sends the most urgent packets in time and never idles gets 1. Packets belong to the phase of their arrival.
+An ideal scheduler, PIFO, gets the same packets. The *score* of a phase is the share of PIFO's departures that the
+scheme matches. A packet matches a departure if it is at least as urgent and was delivered within the deadline; each
+packet counts once. FIFO with arrivals at twice the link's rate gets 1/2, because half of its packets are as urgent as
+PIFO's. A scheme that sends the most urgent packets in time and never idles gets 1. Packets belong to the phase of their
+arrival.
 
 A scheme with several queues orders packets, so it can do more than a single queue. Therefore the more urgent half of
 PIFO's departures, up to the median rank, may have its own deadline.

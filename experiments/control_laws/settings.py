@@ -19,7 +19,7 @@ of the wanted ones, and because the packet in transmission does not count as wai
 URGENT_SHARE = {
     name: 1 / 3 if scheme.discipline is Discipline.STRICT else 1.0 for name, scheme in SCHEMES.items() if name in TUNED
 }
-"""Deadline of the more urgent half as a share of the deadline, for schemes with several queues, which order packets."""
+"""Deadline of the more urgent half, as a share of the deadline, for schemes whose queues order packets."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Setting:
     """Static parameters."""
 
     origin: str
-    """paper; default (the program's, if it differs); grid; searched; law (the law's parameters at the end of a phase)."""
+    """paper; default (the program's, if different); grid; searched; law (its parameters at the end of a phase)."""
     parameters: ranked.Parameters
 
     @property

@@ -63,7 +63,7 @@ def _shares(axes: Axes, found: Mapping[str, Any]) -> None:
 
 
 def _times(axes: Axes, schemes: Mapping[str, Any], key: str, heading: str) -> None:
-    """Draws a mark for each scheme and load, on a logarithmic axis, because times with a timeout are far from the rest."""
+    """Draws a mark for each scheme and load, on a logarithmic axis, because a timeout makes a time much longer."""
     loads = sorted({load["load"] for scheme in schemes.values() for load in scheme["loads"]})
     for number, asked in enumerate(loads):
         points = [

@@ -67,8 +67,8 @@ class Plan:
 
 
 def per_round(plan: Plan, completed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """For each round, the completion times of the slowest and of the median flow, and the number of incomplete flows. An
-    incomplete round has no completion time."""
+    """For each round, the completion times of the slowest and of the median flow, and the number of incomplete flows.
+    An incomplete round has no completion time."""
     times = {flow["flow"]: flow["fct_ns"] / 1e9 for flow in completed}
     rounds = []
     for round_ in range(plan.rounds):
@@ -88,8 +88,8 @@ def per_round(plan: Plan, completed: Sequence[Mapping[str, Any]]) -> list[dict[s
 
 
 def summarise(plan: Plan, rounds: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Summary of the rounds. Goodput is payload divided by the time until the slowest block is complete, as a share of the
-    link's capacity. An incomplete round counts as 0."""
+    """Summary of the rounds. Goodput is payload divided by the time until the slowest block is complete, as a share of
+    the link's capacity. An incomplete round counts as 0."""
     best = plan.senders * plan.block_bytes * 8 / plan.ideal_s
     goodput = median_interval([round_["goodput_bps"] / best for round_ in rounds])
     slowest = [round_["slowest_s"] for round_ in rounds if round_["slowest_s"] is not None]

@@ -90,8 +90,8 @@ def _by_leaf(planned: Sequence[Demand]) -> dict[str, list[Demand]]:
 
 
 def connections(racks: Sequence[int], classes: Classes) -> int:
-    """Number of TCP connections of all pairs; `racks` are the numbers of hosts of the leaves. Raises UsageError if there is
-    only one rack, or if there are too many connections for a machine."""
+    """Number of TCP connections of all pairs; `racks` are the numbers of hosts of the leaves. Raises UsageError if
+    there is only one rack, or if there are too many connections for a machine."""
     if len(racks) < 2:
         raise UsageError(f"{len(racks)} leaf: traffic between racks needs at least 2 leaves")
     pairs = sum(racks) ** 2 - sum(hosts**2 for hosts in racks)

@@ -23,8 +23,8 @@ from p4sched.schemes import named
 from p4sched.units import Duration, Rate
 
 BASE = Base(Rate.parse("50mbit"), Duration.parse("10ms"), frames=6)
-"""Rate and RTT. No flow reacts to the RTT, but frames may be late by a tenth of it. The flows together send 2 to 8 times
-the capacity of the link."""
+"""Rate and RTT. No flow reacts to the RTT, but frames may be late by a tenth of it. The flows together send 2 to 8
+times the capacity of the link."""
 RANKS = (40, 30, 20, 10)
 """Ranks of flow 1 to 4."""
 LEAD_S = 0.6
