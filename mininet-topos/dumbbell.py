@@ -5,12 +5,12 @@
     u3 ─┼─ s1 ── H+1 ── server
     u4 ─┘
 
-Users are IPv4 addresses spread over a few hosts, so that hundreds of them fit on one machine. By itself:
+Users are IPv4 addresses on a few hosts, so that hundreds of them fit on one machine. Without the lab:
 
     mn --custom mininet-topos/dumbbell.py --topo dumbbell[,HOSTS[,USERS[,SWITCH]]][,program=PROGRAM]
 
-starts the switch (embedded or bmv2), loads p4/PROGRAM.p4 (fifo.p4 unless given), and installs its routes; `pingall`
-then answers.
+starts the switch (embedded or bmv2), loads p4/PROGRAM.p4 (default: fifo.p4), and installs its routes; then `pingall`
+works.
 """
 # Mininet has no type annotations.
 # mypy: disable-error-code="no-untyped-call,misc"
@@ -21,7 +21,7 @@ from pathlib import Path
 from mininet.topo import Topo
 
 if __name__ != "mininet_topos.dumbbell":
-    # `mn --custom` executes this file by itself, with Debian's Python, and without defining __file__.
+    # `mn --custom` executes this file with Debian's Python and without defining __file__.
     sys.path.append(str(Path(sys._getframe().f_code.co_filename).resolve().parent.parent / "controller"))
 
 from mininet_topos.nodes import NodeError
@@ -29,12 +29,12 @@ from mininet_topos.shapes import structure
 from mininet_topos.star import Sides, for_mn, sides
 from mininet_topos.stations import refusing, whole
 
-# Names at this level end up among the globals of `mn`, which has a SWITCHES, HOSTS, TOPOS, ... of its own.
+# Names at this level become globals of `mn`, which has its own SWITCHES, HOSTS, TOPOS, ...
 USERS_PER_HOST = 240
 
 
 def dumbbell_sides(hosts: int, users: int) -> Sides:
-    """User hosts u1, u2, ..., to which the users are dealt in turn, and the server. Raises NodeError when the users do
+    """User hosts u1, u2, ..., to which the users are assigned in turn, and the server. Raises NodeError if the users do
     not fit."""
     whole("user hosts", hosts, 1, 200)
     if whole("users", users, 0, 4095) > hosts * USERS_PER_HOST:

@@ -9,14 +9,14 @@
     hosts
 
 Switches s1 .. are the edges, pod by pod, then the aggregation switches, pod by pod, then the core. Host number N of pod
-P is 10.P.N.1, its prefix 10.P.N.0/24, and the pod 10.P.0.0/16. Edges and aggregation switches send what is not below
-them up, to any of the switches above: a flow's hash gives one of 64 buckets, an edge deals its lower digits and an
-aggregation switch the next ones, so that flows reach every core switch. By itself:
+P is 10.P.N.1, its prefix 10.P.N.0/24, and the pod 10.P.0.0/16. Edges and aggregation switches send packets for hosts
+that are not below them to any of the switches above. A flow's hash gives one of 64 buckets. An edge uses the lower
+digits of its number and an aggregation switch the next digits, so that flows reach every core switch. Without the lab:
 
     mn --custom mininet-topos/fat_tree.py --topo fat_tree[,K[,SWITCH]][,program=PROGRAM]
 
-starts the switches (embedded or bmv2) with p4/PROGRAM.p4 loaded, which is fifo.p4 unless given, and their routes
-installed; `pingall` then answers.
+starts the switches (embedded or bmv2), loads p4/PROGRAM.p4 (default: fifo.p4), and installs their routes; then
+`pingall` works.
 """
 # Mininet has no type annotations.
 # mypy: disable-error-code="no-untyped-call,misc"
@@ -30,7 +30,7 @@ from typing import Any
 from mininet.topo import Topo
 
 if __name__ != "mininet_topos.fat_tree":
-    # `mn --custom` executes this file by itself, with Debian's Python, and without defining __file__.
+    # `mn --custom` executes this file with Debian's Python and without defining __file__.
     sys.path.append(str(Path(sys._getframe().f_code.co_filename).resolve().parent.parent / "controller"))
 
 from mininet_topos.nodes import NodeError
@@ -38,7 +38,7 @@ from mininet_topos.shapes import End, Structure, structure
 from mininet_topos.stations import Station, refusing, router_mac, routes, whole
 from mininet_topos.topo import for_mn
 
-# Names at this level end up among the globals of `mn`, which has a SWITCHES, HOSTS, TOPOS, ... of its own.
+# Names at this level become globals of `mn`, which has its own SWITCHES, HOSTS, TOPOS, ...
 MOST_FAT_TREE_PORTS = 16
 WAYS_UP = 1
 ELSEWHERE = "10.0.0.0/8"
@@ -46,7 +46,7 @@ ELSEWHERE = "10.0.0.0/8"
 
 @dataclass(frozen=True)
 class FatTree:
-    """Number of ports of a switch. Raises NodeError for an odd number, and for too few or too many."""
+    """A fat tree of switches with `k` ports. Raises NodeError if `k` is odd, too small or too large."""
 
     k: int = 4
 
@@ -56,7 +56,7 @@ class FatTree:
 
     @property
     def half(self) -> int:
-        """Ports down, and ports up."""
+        """Number of ports down, which is also the number of ports up."""
         return self.k // 2
 
     @property
@@ -89,7 +89,7 @@ class FatTree:
         return self.structure.links
 
     def routes(self, switch: str) -> list[dict[str, Any]]:
-        """Entries of `ipv4_routes`: what is below, and one route up."""
+        """Entries of `ipv4_routes`: routes down, and one route up."""
         up = [{"prefix": ELSEWHERE, "group": WAYS_UP}]
         if switch in self.edges():
             return routes(self.rack(switch)) + up
@@ -107,12 +107,12 @@ class FatTree:
         ]
 
     def groups(self, switch: str) -> list[dict[str, Any]]:
-        """The ways up, dealt to the buckets of a flow's hash."""
+        """The paths up, assigned to the buckets of a flow's hash."""
         if switch in self.core():
             return []
         above = {lower: upper for lower, upper in self.links() if lower[0] == switch}
         paths = [{"port": port, "mac": router_mac(above[switch, port][0])} for port in range(self.half + 1, self.k + 1)]
-        # What comes from one edge has one lower digit only.
+        # Traffic from one edge has only one lower digit.
         times = 1 if switch in self.edges() else self.half
         return [{"group": WAYS_UP, "paths": [path for path in paths for _ in range(times)]}]
 

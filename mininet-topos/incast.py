@@ -1,16 +1,16 @@
-"""Many senders, one switch, one receiver: the link to the receiver is where all of them meet.
+"""Many senders, one switch, one receiver; the link to the receiver is the bottleneck.
 
     h1 ─┐
     h2 ─┤  1..N
     .. ─┼─ s1 ── N+1 ── receiver
     hN ─┘
 
-Each sender is one user, at 10.1.SENDER.1; the receiver is 10.2.0.1. By itself:
+Each sender is one user, at 10.1.SENDER.1; the receiver is 10.2.0.1. Without the lab:
 
     mn --custom mininet-topos/incast.py --topo incast[,N[,SWITCH]][,program=PROGRAM]
 
-starts the switch (embedded or bmv2), loads p4/PROGRAM.p4 (fifo.p4 unless given), and installs its routes; `pingall`
-then answers.
+starts the switch (embedded or bmv2), loads p4/PROGRAM.p4 (default: fifo.p4), and installs its routes; then `pingall`
+works.
 """
 # Mininet has no type annotations.
 # mypy: disable-error-code="no-untyped-call,misc"
@@ -21,19 +21,19 @@ from pathlib import Path
 from mininet.topo import Topo
 
 if __name__ != "mininet_topos.incast":
-    # `mn --custom` executes this file by itself, with Debian's Python, and without defining __file__.
+    # `mn --custom` executes this file with Debian's Python and without defining __file__.
     sys.path.append(str(Path(sys._getframe().f_code.co_filename).resolve().parent.parent / "controller"))
 
 from mininet_topos.shapes import structure
 from mininet_topos.star import Sides, for_mn, sides
 from mininet_topos.stations import refusing, whole
 
-# Names at this level end up among the globals of `mn`, which has a SWITCHES, HOSTS, TOPOS, ... of its own.
+# Names at this level become globals of `mn`, which has its own SWITCHES, HOSTS, TOPOS, ...
 MOST_SENDERS = 200
 
 
 def incast_sides(senders: int) -> Sides:
-    """Senders h1, h2, ... of one user each, and the receiver. Raises NodeError when there are none or too many."""
+    """Senders h1, h2, ... with one user each, and the receiver. Raises NodeError for too few or too many senders."""
     whole("senders", senders, 1, MOST_SENDERS)
     return sides(structure("incast", senders=senders), [1] * senders)
 

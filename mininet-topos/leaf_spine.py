@@ -9,13 +9,13 @@
     └ h2       └ h4
 
 Switches s1 .. sL are the leaves, sL+1 .. sL+S the spines. Host number N of rack R is 10.R.N.1, its prefix 10.R.N.0/24,
-and the rack 10.R.0.0/16. A leaf deals the buckets of one ECMP group to its spines in turn; a spine has one way to
-each rack. By itself:
+and the rack 10.R.0.0/16. A leaf assigns the buckets of one ECMP group to its spines in turn. A spine has one path to
+each rack. Without the lab:
 
     mn --custom mininet-topos/leaf_spine.py --topo leaf_spine[,LEAVES[,SPINES[,HOSTS[,SWITCH]]]][,program=PROGRAM]
 
-starts the switches (embedded or bmv2) with p4/PROGRAM.p4 loaded, which is fifo.p4 unless given, and their routes
-installed; `pingall` then answers.
+starts the switches (embedded or bmv2), loads p4/PROGRAM.p4 (default: fifo.p4), and installs their routes; then
+`pingall` works.
 """
 # Mininet has no type annotations.
 # mypy: disable-error-code="no-untyped-call,misc"
@@ -29,14 +29,14 @@ from typing import Any
 from mininet.topo import Topo
 
 if __name__ != "mininet_topos.leaf_spine":
-    # `mn --custom` executes this file by itself, with Debian's Python, and without defining __file__.
+    # `mn --custom` executes this file with Debian's Python and without defining __file__.
     sys.path.append(str(Path(sys._getframe().f_code.co_filename).resolve().parent.parent / "controller"))
 
 from mininet_topos.shapes import Structure, structure
 from mininet_topos.stations import Station, refusing, router_mac, routes, whole
 from mininet_topos.topo import for_mn
 
-# Names at this level end up among the globals of `mn`, which has a SWITCHES, HOSTS, TOPOS, ... of its own.
+# Names at this level become globals of `mn`, which has its own SWITCHES, HOSTS, TOPOS, ...
 MOST_LEAVES = 32
 MOST_SPINES = 32
 MOST_HOSTS = 64
@@ -45,7 +45,7 @@ ECMP_GROUP = 1
 
 @dataclass(frozen=True)
 class Shape:
-    """Numbers of nodes. Raises NodeError if there are none or too many."""
+    """Numbers of leaves, spines and hosts. Raises NodeError if a number is too small or too large."""
 
     leaves: int = 2
     spines: int = 2
@@ -67,7 +67,7 @@ class Shape:
         return list(self.structure.kinds["leaf"])
 
     def spine_names(self) -> list[str]:
-        """The names that follow."""
+        """The names after those of the leaves."""
         return list(self.structure.kinds["spine"])
 
     def switch_names(self) -> list[str]:
@@ -92,7 +92,8 @@ class Shape:
         return self.structure.neighbours(self.spine_names()[0])
 
     def routes(self, switch: str) -> list[dict[str, Any]]:
-        """Entries of `ipv4_routes`. A leaf knows its hosts, and the group for other racks; a spine knows the racks."""
+        """Entries of `ipv4_routes`. A leaf has routes to its hosts, and a group for other racks; a spine has routes to
+        the racks."""
         if switch not in self.leaf_names():
             return [
                 {"prefix": f"10.{port}.0.0/16", "port": port, "mac": router_mac(leaf)}
@@ -103,7 +104,7 @@ class Shape:
         return routes(self.rack(switch)) + away
 
     def groups(self, switch: str) -> list[dict[str, Any]]:
-        """ECMP groups: a leaf has one, of all spines."""
+        """ECMP groups: a leaf has one group with all spines."""
         if switch not in self.leaf_names():
             return []
         paths = [{"port": port, "mac": router_mac(spine)} for spine, port in self.uplinks().items()]

@@ -1,6 +1,6 @@
 """Mininet nodes of the lab: hosts without offloads, the embedded switch, and BMv2.
 
-Only the standard library and Mininet are imported, so that Debian's `mn` can load this file too.
+This file imports only the standard library and Mininet, so that Debian's `mn` can also load it.
 """
 # Mininet has no type annotations.
 # mypy: disable-error-code="no-untyped-call,misc,override"
@@ -24,13 +24,13 @@ from mininet.node import Host, Switch
 FOLDER = Path(__file__).resolve().parent
 REPOSITORY = FOLDER.parent
 
-# Every host's gateway: a static neighbour, so that no program has to speak ARP.
+# Gateway of every host: a static neighbour, so that no program needs ARP.
 GATEWAY_MAC = "02:00:00:00:00:fe"
-# Bytes a TCP connection may buffer (minimum, default, maximum): room for any bandwidth-delay product here.
+# Buffer of a TCP connection in bytes (minimum, default, maximum), enough for any bandwidth-delay product here.
 TCP_BUFFER = "4096 131072 16777216"
-# Packets under way at a time, where the sending host emulates the propagation delay.
+# Packets in flight, if the sending host emulates the propagation delay.
 DELAYED_PACKETS = 100_000
-# Name that the embedded switch gives its data-plane thread.
+# Name of the data-plane thread of the embedded switch.
 DATA_PLANE_THREAD = "data-plane"
 READY_SECONDS = 60.0
 STOP_SECONDS = 3.0
@@ -40,27 +40,27 @@ PORT_TRIES = 100
 
 
 class NodeError(RuntimeError):
-    """A node could not be set up or started; the message says which, why, and what would help."""
+    """An error in setting up or starting a node. The message says which node, why, and what would help."""
 
 
 def data_plane_cpu() -> int:
-    """The CPU that the embedded switch's data plane has for itself, as far as the hosts are concerned: the last."""
+    """The CPU of the embedded switch's data plane: the last one, which the hosts do not use."""
     return max(os.sched_getaffinity(0))
 
 
 def host_cpus() -> set[int]:
-    """The CPUs of hosts: all but the data plane's, if there are others."""
+    """The CPUs of hosts: all except that of the data plane, if there are others."""
     cpus = os.sched_getaffinity(0)
     return cpus - {data_plane_cpu()} or cpus
 
 
 def on_cpus(cpus: Iterable[int], command: Sequence[str]) -> list[str]:
-    """The command, on these CPUs."""
+    """The command with these CPUs."""
     return ["taskset", "--cpu-list", ",".join(map(str, sorted(cpus))), *command]
 
 
 def on_host_cpus(command: Sequence[str]) -> list[str]:
-    """The command, on the CPUs of hosts."""
+    """The command with the CPUs of hosts."""
     return on_cpus(host_cpus(), command)
 
 
@@ -71,7 +71,7 @@ def cpu_mask(cpu: int) -> str:
 
 
 def embedded_binary() -> str:
-    """Path of the embedded switch: $P4SCHED_SWITCH, or the one built in this repository. Raises NodeError."""
+    """Path of the embedded switch: $P4SCHED_SWITCH, or the build in this repository. Raises NodeError."""
     named = os.environ.get("P4SCHED_SWITCH")
     path = named or str(REPOSITORY / "switch/target/release/p4sched-switch")
     if not os.access(path, os.X_OK):
@@ -88,7 +88,7 @@ def bmv2_binary() -> str:
 
 
 def free_port() -> int:
-    """A free TCP port of 127.0.0.1, outside the range from which the kernel gives ports to connections."""
+    """A free TCP port of 127.0.0.1, outside the range of ports that the kernel gives to connections."""
     first, _ = map(int, Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split())
     for _ in range(PORT_TRIES):
         with socket.socket() as probe, suppress(OSError):
@@ -100,35 +100,35 @@ def free_port() -> int:
 
 
 def answers(port: int) -> bool:
-    """True if somebody listens on this TCP port of 127.0.0.1."""
+    """True if a process listens on this TCP port of 127.0.0.1."""
     with socket.socket() as probe:
         probe.settimeout(1.0)
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def dying_with_us(command: Sequence[str]) -> list[str]:
-    """The command, such that the kernel kills it should the calling thread die without stopping it."""
+    """The command, which the kernel kills if the calling thread dies first."""
     return ["setpriv", "--pdeathsig", "KILL", "--", *command]
 
 
 class OffloadFreeHost(Host):
-    """A host whose packets are what the wire would carry: no segmentation or checksum offload, IPv4 only.
+    """A host with the packets of a real wire: no segmentation or checksum offload, IPv4 only.
 
-    A host has one CPU (`cpu`), on which it receives: otherwise whoever sends a frame over a virtual link also runs the
-    receiving host's TCP, and that is mostly the switch. The host's TCP programs run there too (`on_own_cpu`). A TCP
-    sender sends when it writes and when it is acknowledged; on two CPUs, what it sent first may come in second.
+    A host has one CPU (`cpu`), on which it receives. Otherwise the sender of a frame on a virtual link, mostly the
+    switch, would also run the receiving host's TCP. The host's TCP programs also run on this CPU (`on_own_cpu`): a TCP
+    sender sends after a write and after an acknowledgement, and on two CPUs these segments could be reordered.
 
     Parameters (on top of Mininet's):
       gateway      IPv4 address of the default gateway, reached at GATEWAY_MAC without ARP
-      addresses    further IPv4 addresses of the host: one for each of its users
+      addresses    additional IPv4 addresses of the host, one for each of its users
       congestion_control
-                   the host's default, which the machine must allow for all (tcp_allowed_congestion_control)
+                   the host's default, which the machine must allow (tcp_allowed_congestion_control)
     """
 
     _numbers = itertools.count()
 
     def __init__(self, *args: Any, **params: Any) -> None:
-        # the hosts take turns
+        # hosts get the CPUs in turn
         cpus = sorted(host_cpus())
         self.cpu = cpus[next(self._numbers) % len(cpus)]
         super().__init__(*args, **params)
@@ -140,7 +140,7 @@ class OffloadFreeHost(Host):
         congestion_control: str | None = None,
         **params: Any,
     ) -> Any:
-        """Mininet's configuration, then ours."""
+        """Configures the host: first Mininet's part, then ours."""
         self.write_sysctl("net/ipv6/conf/all/disable_ipv6", "1", needed=False)
         self.write_sysctl("net/ipv6/conf/default/disable_ipv6", "1", needed=False)
         result = super().config(**params)
@@ -150,24 +150,24 @@ class OffloadFreeHost(Host):
         if gateway is not None:
             lines.append(f"neighbour replace {gateway} lladdr {GATEWAY_MAC} dev {interface} nud permanent")
             lines.append(f"route replace default via {gateway} dev {interface}")
-        # A shell line would not hold 250 addresses; `ip -batch` reads them from its input.
+        # 250 addresses do not fit into a shell line; `ip -batch` reads them from its input.
         self.run("ip", "-batch", "-", stdin="\n".join(lines) + "\n")
         if congestion_control is not None:
             self.write_sysctl("net/ipv4/tcp_congestion_control", congestion_control)
         self.write_sysctl("net/ipv4/tcp_rmem", TCP_BUFFER)
         self.write_sysctl("net/ipv4/tcp_wmem", TCP_BUFFER)
-        # Otherwise a connection starts from what an earlier one to the same address learnt.
+        # Otherwise a connection starts with the metrics of an earlier connection to the same address.
         self.write_sysctl("net/ipv4/tcp_no_metrics_save", "1")
         return result
 
     def set_up_interface(self, interface: str) -> None:
-        """The host's CPU receives what comes in here, and nothing is offloaded."""
+        """Makes the host's CPU receive frames from this interface, and turns offloads off."""
         self.run("tee", f"/sys/class/net/{interface}/queues/rx-0/rps_cpus", stdin=cpu_mask(self.cpu))
         features = ("tso", "gso", "gro", "tx", "rx")
         self.run("ethtool", "-K", interface, *(word for feature in features for word in (feature, "off")))
 
     def command(self, *words: str) -> list[str]:
-        """The command line that runs `words` in this host, from outside."""
+        """The command line that runs `words` in this host."""
         return ["mnexec", "-a", str(self.pid), *words]
 
     def on_own_cpu(self, *words: str) -> list[str]:
@@ -175,7 +175,7 @@ class OffloadFreeHost(Host):
         return on_cpus([self.cpu], self.command(*words))
 
     def run(self, *words: str, stdin: str = "") -> str:
-        """Runs a command in this host, not through the host's shell. Raises NodeError if it fails."""
+        """Runs a command in this host, without a shell. Raises NodeError if it fails."""
         done = subprocess.run(self.command(*words), input=stdin, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             reason = done.stderr.strip() or done.stdout.strip()
@@ -183,25 +183,24 @@ class OffloadFreeHost(Host):
         return done.stdout
 
     def delay(self, delay_ns: int) -> None:
-        """Delays every packet that this host sends. Raises NodeError when the kernel has no netem."""
+        """Delays every packet that this host sends. Raises NodeError if the kernel has no netem."""
         qdisc = ["root", "netem", "delay", f"{delay_ns // 1000}us", "limit", str(DELAYED_PACKETS)]
         self.run("tc", "qdisc", "replace", "dev", str(self.defaultIntf()), *qdisc)
 
     def set_shortest_timeout(self, rto_min_ns: int) -> None:
-        """Sets the minimum that TCP adds to the smoothed RTT before it sends a segment again: 200 ms unless set.
+        """Sets the minimum that TCP adds to the smoothed RTT before it sends a segment again (default: 200 ms).
 
         It is a property of the route (ip-route(8), rto_min), in whole milliseconds, rounded up.
         """
         self.set_route_option("rto_min", f"{-(-rto_min_ns // 10**6)}ms")
 
     def set_initial_window(self, segments: int) -> None:
-        """Sets the most segments that TCP sends before the first acknowledgement: 10 unless set (ip-route(8),
-        initcwnd)."""
+        """Sets the largest number of segments before the first acknowledgement (default: 10; ip-route(8), initcwnd)."""
         self.set_route_option("initcwnd", str(segments))
 
     def set_route_option(self, name: str, value: str) -> None:
-        """Sets an option of the default route; the others stay."""
-        # `ip` shows a locked rto_min as "rto_min lock 8ms", and understands it without the word.
+        """Sets an option of the default route and keeps the others."""
+        # `ip` shows a locked rto_min as "rto_min lock 8ms", but reads it without the word "lock".
         route = [word for word in self.run("ip", "-4", "route", "show", "default").split() if word != "lock"]
         if name in route:
             place = route.index(name)
@@ -209,7 +208,7 @@ class OffloadFreeHost(Host):
         self.run("ip", "route", "change", *route, name, value)
 
     def write_sysctl(self, name: str, value: str, needed: bool = True) -> None:
-        """Writes a setting of this host's namespace; `needed=False` passes over one that the kernel lacks."""
+        """Writes a setting of this host's namespace. `needed=False` ignores a setting that the kernel lacks."""
         path = f"/proc/sys/{name}"
         if not needed and not os.path.exists(path):
             return
@@ -217,13 +216,13 @@ class OffloadFreeHost(Host):
 
 
 class P4Switch(Switch):
-    """Base of the switch nodes: one process, its log, and ready or a clear error.
+    """Base class of the switch nodes: a process with a log, which is ready after the start or raises a clear error.
 
     Parameters:
-      grpc_port   TCP port of its P4Runtime server at 127.0.0.1 (default: a free one)
+      grpc_port   TCP port of the P4Runtime server at 127.0.0.1 (default: a free one)
       cpu_port    port number for packet-in and packet-out (default: none)
-      log_folder  folder for its log (default: a new temporary folder)
-      after_start called with the node when the switch answers
+      log_folder  folder for the log (default: a new temporary folder)
+      after_start function that is called with the node when the switch answers
     """
 
     program = ""
@@ -257,11 +256,11 @@ class P4Switch(Switch):
 
     @property
     def log_path(self) -> Path | None:
-        """The log, once there is a folder for it."""
+        """Path of the log; None if there is no folder yet."""
         return None if self.log_folder is None else self.log_folder / f"{self.name}.log"
 
     def switch_command(self) -> list[str]:
-        """Command line of the switch. Raises NodeError when it is not installed."""
+        """Command line of the switch. Raises NodeError if it is not installed."""
         raise NotImplementedError
 
     def is_ready(self) -> bool:
@@ -269,7 +268,7 @@ class P4Switch(Switch):
         raise NotImplementedError
 
     def start(self, _controllers: Sequence[Any]) -> None:
-        """Starts the switch and waits until it is ready. Raises NodeError, with the end of its log."""
+        """Starts the switch and waits until it is ready. Raises NodeError with the end of its log."""
         for _, interface in self.port_interfaces():
             setting = Path(f"/proc/sys/net/ipv6/conf/{interface}/disable_ipv6")
             if setting.exists():
@@ -314,7 +313,7 @@ class P4Switch(Switch):
         return "\n".join(self.log_path.read_text(errors="replace").splitlines()[-lines:])
 
     def death(self, patience: float = 0.0) -> str | None:
-        """End of the started switch, now or within `patience` seconds; None while it runs."""
+        """A sentence about the end of the switch, now or within `patience` seconds; None while it runs."""
         if self.process is None:
             return None
         try:
@@ -344,14 +343,14 @@ class P4Switch(Switch):
 
     @classmethod
     def setup(cls) -> None:
-        """Mininet's check that a node class can work."""
+        """Does nothing; Mininet calls it to check whether the node class can work."""
 
 
 class EmbeddedSwitch(P4Switch):
     """The project's own switch, `p4sched-switch`, with a traffic manager behind every port.
 
     Parameters (on top of those of every switch):
-      interpret   its program is not compiled
+      interpret   True: the switch does not compile its program
     """
 
     program = "p4sched-switch"
@@ -374,7 +373,7 @@ class EmbeddedSwitch(P4Switch):
         return "p4sched-switch: device " in self.log_tail(1000)
 
     def start(self, controllers: Sequence[Any]) -> None:
-        """Starts the switch; its data plane stays on one CPU, where the hosts do not receive."""
+        """Starts the switch. Its data plane stays on one CPU, which the hosts do not use."""
         super().start(controllers)
         assert self.process is not None
         for thread in Path(f"/proc/{self.process.pid}/task").iterdir():
@@ -383,7 +382,7 @@ class EmbeddedSwitch(P4Switch):
 
 
 class Bmv2Switch(P4Switch):
-    """BMv2's simple_switch_grpc with eight priority queues a port, as found on the PATH."""
+    """BMv2's simple_switch_grpc from the PATH, with eight priority queues per port."""
 
     program = "simple_switch_grpc"
 

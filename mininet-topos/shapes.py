@@ -1,6 +1,6 @@
-"""Descriptions of the topologies, read from shapes/, whose README explains them.
+"""Reads the descriptions of the topologies in shapes/, whose README explains them.
 
-Only the standard library and Mininet are imported, so that Debian's `mn` can load this file too.
+This file imports only the standard library and Mininet, so that Debian's `mn` can also load it.
 """
 
 import json
@@ -21,12 +21,12 @@ End = tuple[str, int]
 
 @dataclass(frozen=True)
 class Structure:
-    """Which switches, hosts and links there are."""
+    """Switches, hosts and links of a network."""
 
     kinds: Mapping[str, Sequence[str]]
-    """Names of the switches, by what they are."""
+    """Names of the switches, by kind."""
     racks: Mapping[str, Sequence[Station]]
-    """Hosts of each switch that has any."""
+    """Hosts of each switch with hosts."""
     links: Sequence[tuple[End, End]]
     """Links between switches: the lower end and the upper end."""
 
@@ -39,23 +39,23 @@ class Structure:
         return [station for rack in self.racks.values() for station in rack]
 
     def ports(self, switch: str) -> list[int]:
-        """All ports of a switch: first those to its hosts."""
+        """All ports of a switch, first those to its hosts."""
         rack = [station.port for station in self.racks.get(switch, ())]
         return rack + [port for link in self.links for name, port in link if name == switch]
 
     def interfaces(self) -> list[str]:
-        """The switches' interfaces, as Mininet names them."""
+        """Mininet's names of the switches' interfaces."""
         return [f"{name}-eth{port}" for name in self.switch_names() for port in self.ports(name)]
 
     def neighbours(self, switch: str) -> dict[str, int]:
-        """Ports to the switches above it, and to those below it, by the name of the neighbour."""
+        """Ports to the switches above and below, by the name of the neighbour."""
         found = {upper: port for (lower, port), (upper, _) in self.links if lower == switch}
         return found | {lower: port for (lower, _), (upper, port) in self.links if upper == switch}
 
 
 @cache
 def structure(shape: str, **numbers: int) -> Structure:
-    """A shape with these numbers. Raises NodeError if addresses have no room for so many."""
+    """A shape with these numbers. Raises NodeError if there are not enough addresses."""
     content = json.loads((SHAPES / f"{shape}.json").read_text())
     for name, (least, most) in content["numbers"].items():
         if not least <= numbers[name] <= most:

@@ -1,6 +1,6 @@
 """One switch with hosts around it: many on the near side, one on the far side, behind the bottleneck.
 
-Only the standard library and Mininet are imported, so that Debian's `mn` can load this file too.
+This file imports only the standard library and Mininet, so that Debian's `mn` can also load it.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ class Sides:
 
 
 def sides(structure: Structure, users: Sequence[int]) -> Sides:
-    """Both sides of a switch; `users` are how many there are at each host on the near side."""
+    """Both sides of a switch; `users` are the numbers of users of the hosts on the near side."""
     *near, far = structure.stations()
     return Sides([_with_users(station, count) for station, count in zip(near, users, strict=True)], far)
 

@@ -1,6 +1,6 @@
 """Parts of the topologies: hosts attached to a switch, routes, and programs for switches under plain `mn`.
 
-Only the standard library and Mininet are imported, so that Debian's `mn` can load this file too.
+This file imports only the standard library and Mininet, so that Debian's `mn` can also load it.
 """
 # Mininet has no type annotations.
 # mypy: disable-error-code="no-untyped-call,misc"
@@ -19,22 +19,22 @@ from mininet_topos.nodes import REPOSITORY, Bmv2Switch, EmbeddedSwitch, NodeErro
 
 SWITCH_NODES: dict[str, type[P4Switch]] = {"embedded": EmbeddedSwitch, "bmv2": Bmv2Switch}
 FIRST_GRPC_PORT = 9559
-"""P4Runtime port of s1 under `mn`, which clients try first; s2 has the next one."""
+"""P4Runtime port of s1 under `mn`, the default port of clients; s2 has the next port."""
 HOST_BITS = 24
 """Every host has its own prefix, so its only neighbour is the switch."""
 
 
 @dataclass(frozen=True)
 class Station:
-    """A host and where it is attached."""
+    """A host and its port at a switch."""
 
     name: str
     port: int
     """Port of the switch."""
     address: str
-    """Its own address, in addition to those of its users."""
+    """Address of the host, in addition to those of its users."""
     prefix: str
-    """All of its addresses."""
+    """Prefix of all its addresses."""
     mac: str
     users: tuple[str, ...] = ()
     """Addresses of its users."""
@@ -46,7 +46,7 @@ class Station:
 
 
 def whole(what: str, value: object, least: int, most: int) -> int:
-    """The value as a number, as `mn` passes it on from its command line. Raises NodeError outside least .. most."""
+    """Parses a number from the command line of `mn`. Raises NodeError outside least .. most."""
     if not isinstance(value, int) or not least <= value <= most:
         raise NodeError(f"{value} {what}: must be {least} to {most}")
     return value
@@ -82,13 +82,13 @@ def routes(stations: Sequence[Station]) -> list[dict[str, Any]]:
 
 
 def router_mac(switch: str) -> str:
-    """The MAC address that a switch is sent packets at: all of its ports take them."""
+    """The MAC address of a switch, on all of its ports."""
     number = int(switch.removeprefix("s"))
     return f"02:00:00:01:{number >> 8:02x}:{number & 255:02x}"
 
 
 def refuse_taken_names(interfaces: Iterable[str]) -> None:
-    """Raises NodeError if one exists: Mininet would remove another network's interface to make its own."""
+    """Raises NodeError if an interface exists, because Mininet would remove this interface of another network."""
     for name in interfaces:
         if Path("/sys/class/net", name).exists():
             raise NodeError(
@@ -98,9 +98,9 @@ def refuse_taken_names(interfaces: Iterable[str]) -> None:
 
 
 def refusing(standalone: Callable[..., Topo]) -> Callable[..., Topo]:
-    """A maker of topologies for `mn`, whose NodeError ends `mn` with its message and nothing else.
+    """Wraps a function that makes a topology for `mn`, so that a NodeError ends `mn` with only its message.
 
-    `mn` answers every other exception with the end of all networks of the machine, a running experiment's too.
+    After any other exception, `mn` removes all networks of the machine, also that of a running experiment.
     """
 
     @wraps(standalone)
@@ -114,7 +114,7 @@ def refusing(standalone: Callable[..., Topo]) -> Callable[..., Topo]:
 
 
 def alone(topo: Topo) -> Topo:
-    """The topology for `mn`. Raises NodeError if it would take the interfaces of a network that runs."""
+    """The topology for `mn`. Raises NodeError if it would replace interfaces of a running network."""
     ends = [(link[f"node{end}"], link[f"port{end}"]) for _, _, link in topo.links(withInfo=True) for end in (1, 2)]
     refuse_taken_names(f"{node}-eth{port}" for node, port in ends if topo.isSwitch(node))
     return topo
@@ -123,8 +123,9 @@ def alone(topo: Topo) -> Topo:
 def program_loader(
     program: str, entries: Sequence[dict[str, Any]], groups: Sequence[dict[str, Any]] = ()
 ) -> Callable[[P4Switch], None]:
-    """Loads p4/PROGRAM.p4, routes and ECMP groups, in the project's environment: Debian's Python has no P4Runtime
-    client. Raises NodeError when there is no such program.
+    """Makes a function that loads p4/PROGRAM.p4, routes and ECMP groups. Raises NodeError if there is no such program.
+
+    The function uses the project's environment, because Debian's Python has no P4Runtime client.
 
     A route has a port and a MAC address, or a group: {"prefix": ..., "group": 1}; a group has paths:
     {"group": 1, "paths": [{"port": ..., "mac": ...}, ...]}.

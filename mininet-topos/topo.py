@@ -1,6 +1,6 @@
-"""A structure as a network of Mininet, for the lab and for `mn`.
+"""Makes a network of Mininet from a structure, for the lab and for `mn`.
 
-Only the standard library and Mininet are imported, so that Debian's `mn` can load this file too.
+This file imports only the standard library and Mininet, so that Debian's `mn` can also load it.
 """
 # Mininet has no type annotations.
 # mypy: disable-error-code="no-untyped-call,misc"
@@ -21,7 +21,7 @@ class StructureTopo(Topo):
     """Switches, their hosts, and the links between switches."""
 
     def __init__(self, *args: Any, **params: Any) -> None:
-        """Arguments are those of `build`."""
+        """The arguments are those of `build`."""
         super().__init__(*args, **params)
 
     def build(
@@ -31,8 +31,8 @@ class StructureTopo(Topo):
         switch_params: dict[str, dict[str, Any]] | None = None,
         congestion_control: str | None = None,
     ) -> None:
-        """Topo's constructor calls it. `switch` is "embedded", "bmv2" or a class; `switch_params` go to the switch of
-        that name."""
+        """Called by the constructor of Topo. `switch` is "embedded", "bmv2" or a class; `switch_params` are parameters
+        by the name of the switch."""
         node = switch_node(switch)
         for name in structure.switch_names():
             self.addSwitch(name, cls=node, **(switch_params or {}).get(name, {}))
@@ -49,8 +49,8 @@ def for_mn(
     switch: str,
     program: str,
 ) -> Topo:
-    """The topology for `mn`, with the program, routes and groups loaded. s1 has the P4Runtime port that clients try
-    first, s2 the next."""
+    """The topology for `mn`, with the program, routes and groups loaded. s1 has the default P4Runtime port of clients,
+    s2 the next port."""
     params = {
         name: {
             "after_start": program_loader(program, routes(name), groups(name)),

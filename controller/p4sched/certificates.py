@@ -1,4 +1,4 @@
-"""Certificates for a laboratory: an authority, and what it signs for the switches and for the clients.
+"""Certificates for a laboratory: an authority, a certificate for the switches, and one for the clients.
 
 Files are in PEM form. Keys are those of the curve P-256, which every TLS library has.
 """
@@ -26,7 +26,7 @@ AUTHORITY, SWITCH, CLIENT = "ca", "server", "client"
 CERTIFICATE, KEY = ".crt", ".key"
 ORGANIZATION = "p4sched laboratory"
 CLOCKS_DIFFER_BY = timedelta(minutes=5)
-"""Certificates begin so much earlier, for machines whose clock is late."""
+"""Certificates become valid this much earlier, for machines whose clock is slow."""
 _LABEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 _NAME = re.compile(rf"(\*\.)?{_LABEL}(\.{_LABEL})*", re.IGNORECASE)
 _LONGEST_NAME = 253
@@ -53,7 +53,7 @@ LOOPBACK = Places(("localhost",), (ip_address("127.0.0.1"), ip_address("::1")))
 
 
 def parse_name(text: object) -> str:
-    """A name of the domain name system, "*.lab" included."""
+    """Parses a DNS name; a wildcard such as "*.lab" is allowed."""
     name = str(text)
     if len(name) > _LONGEST_NAME or _NAME.fullmatch(name) is None:
         raise UsageError(f"'{name}' is not a host name, for example s1.lab")
@@ -61,7 +61,6 @@ def parse_name(text: object) -> str:
 
 
 def parse_address(text: object) -> Address:
-    """An IP address."""
     try:
         return ip_address(str(text))
     except ValueError:
@@ -69,13 +68,13 @@ def parse_address(text: object) -> Address:
 
 
 def make(places: Places, start: datetime, days: int) -> dict[str, bytes]:
-    """An authority, and certificates of it for switches at these places and for clients: what the files hold, by name.
+    """Makes an authority, and its certificates for clients and for switches at these places; file contents by name.
 
     All are valid for `days` from `start` on.
     """
     valid = (start - CLOCKS_DIFFER_BY, start + timedelta(days=days))
     ca_key = ec.generate_private_key(ec.SECP256R1())
-    # two authorities of one name would be taken for each other: a certificate names its authority
+    # a certificate names its authority, so each authority needs a name of its own
     ca_name = _name(f"authority {token_hex(4)}")
     ca = (
         _certificate(ca_name, ca_name, ca_key.public_key(), ca_key.public_key(), valid)
@@ -101,9 +100,9 @@ def make(places: Places, start: datetime, days: int) -> dict[str, bytes]:
 
 
 def write(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Writes the files, keys for the owner only. A file that is there already is left as it is, and so are all others.
+    """Writes the files; only the owner can read the keys.
 
-    Raises P4schedError if there is one, or if the folder cannot be made.
+    Raises P4schedError, and writes nothing, if one of the files exists or cannot be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
-"""The time of a run: that of its event loop.
+"""The time of a run, which is the time of its event loop.
 
-In virtual time, no time passes while an answer from outside is awaited, so a task announces such a wait. No time passes
-between a message of a switch and the reaction of its controller, so a listener announces its conversation.
+Virtual time stands still while a task waits for an answer from outside, so a task announces such a wait. It also
+stands still between a message of a switch and the reaction of the controller, so a listener announces its conversation.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from typing import Protocol
 
 
 class Conversation(Protocol):
-    """A controller's stream with a switch, and what went over it so far."""
+    """A controller's stream with a switch, and its message counts."""
 
     @property
     def device_id(self) -> int:
@@ -26,14 +26,14 @@ class Conversation(Protocol):
 
     @property
     def received(self) -> int:
-        """Packet-ins, digests and idle notices."""
+        """Number of packet-ins, digests and idle notices."""
 
     @property
     def sent(self) -> int:
-        """Packet-outs and acknowledgements of digests."""
+        """Number of packet-outs and digest acknowledgements."""
 
     async def heard(self, messages: int) -> None:
-        """Waits until so many were received, or the stream has ended."""
+        """Waits until `messages` were received or the stream has ended."""
 
 
 class VirtualTime(ABC):
@@ -45,19 +45,19 @@ class VirtualTime(ABC):
 
     @abstractmethod
     def standing(self) -> AbstractAsyncContextManager[None]:
-        """A block in which time stands still and no other task runs in such a block."""
+        """A block in which time stands still. Only one task at a time is in such a block."""
 
     @abstractmethod
     def converse(self, conversation: Conversation) -> None:
-        """From now on, time waits until all messages of this conversation have been read."""
+        """Makes time wait, from here on, until all messages of this conversation are read."""
 
     @abstractmethod
     def fall_silent(self, conversation: Conversation) -> None:
-        """Time no longer waits for this conversation."""
+        """Ends the effect of `converse`: time does not wait for this conversation."""
 
     @abstractmethod
     async def told(self) -> None:
-        """Waits until the simulation has said what time it is, if it has been asked."""
+        """Waits for the simulation's answer to a pending question for the time, if there is one."""
 
 
 def _virtual() -> VirtualTime | None:
@@ -69,21 +69,21 @@ def _virtual() -> VirtualTime | None:
 
 
 def converse(conversation: Conversation) -> None:
-    """Registers a conversation with a switch, which somebody reads from now on."""
+    """Registers a conversation with a switch; its messages are read from here on."""
     loop = _virtual()
     if loop is not None:
         loop.converse(conversation)
 
 
 def fall_silent(conversation: Conversation) -> None:
-    """Ends a conversation: nobody reads it any more."""
+    """Ends a conversation: its messages are not read any more."""
     loop = _virtual()
     if loop is not None:
         loop.fall_silent(conversation)
 
 
 async def time_told() -> None:
-    """A message has come from outside: it is handled when it is known what time it is."""
+    """Waits until the time of a message from outside is known, so that it can be handled."""
     loop = _virtual()
     if loop is not None:
         await loop.told()
@@ -96,15 +96,18 @@ def now_ns() -> int:
 
 
 def time_of_day() -> datetime:
-    """Time for records. Every run in virtual time begins at the same instant, so that its records are the same."""
+    """Time of day for records. All runs in virtual time begin at the same instant."""
     loop = _virtual()
     return datetime.now(UTC) if loop is None else datetime.fromtimestamp(loop.time_ns() / 1e9, UTC)
 
 
 @asynccontextmanager
 async def answer_awaited() -> AsyncIterator[None]:
-    """An answer from outside is awaited: virtual time stands. There one answer is awaited at a time, so that the order
-    of the questions, and not the haste of who answers, decides what comes out."""
+    """A block that waits for an answer from outside while virtual time stands still.
+
+    Only one such block runs at a time in virtual time. So the order of the questions, not the speed of the answers,
+    decides the result.
+    """
     loop = _virtual()
     if loop is None:
         yield

@@ -1,4 +1,4 @@
-"""Sizes and well-known numbers that the programs and their controllers share: p4/shared/constants.p4, read once."""
+"""Sizes and well-known numbers that programs and controllers share, from p4/shared/constants.p4."""
 
 import re
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ DEFINITION = re.compile(r"^(?:#define|const bit<\d+>) (?P<name>\w+)(?: =)? (?P<v
 
 
 def definitions(text: str) -> Mapping[str, int]:
-    """The named numbers of a P4 file: constants, and macros that are numbers."""
+    """The named numbers of a P4 file: constants and numeric macros."""
     return {found["name"]: int(found["value"], 0) for found in DEFINITION.finditer(text)}
 
 

@@ -1,18 +1,18 @@
-"""Errors that a person using the laboratory is meant to read, and the exit codes of all commands.
+"""Errors for the user of the laboratory, and the exit codes of all commands.
 
-0    done as asked; a check found nothing wrong
-1    it failed, or a check found what it looks for: a switch that does not answer, a program that does not
-     compile, a damaged file, a decision that differs, too few marks
-2    what was asked for cannot be: an unknown command, option or value, options that contradict each other, a file
-     or folder that is not there or cannot be read, a place that cannot be written to. Nothing has begun
-130  SIGINT or SIGTERM has ended it, also where nothing else would have: `control`, `watch`
+0    success; a check found no fault
+1    failure, or a check found a fault: a switch does not answer, a program does not compile, a file is damaged, a
+     decision differs, marks are missing
+2    wrong usage: an unknown command, option or value, contradicting options, a file or folder that is missing or
+     unreadable, a place that is not writable. Nothing was started
+130  SIGINT or SIGTERM ended the command; for `control` and `watch` this is the normal end
 """
 
 import difflib
 from collections.abc import Iterable
 
 INTERRUPTED = 130
-"""Exit code of a command that SIGINT ended, as a shell gives it."""
+"""Exit code of a command that SIGINT ended; shells use the same."""
 
 
 class P4schedError(Exception):
@@ -25,23 +25,23 @@ class P4schedError(Exception):
 
 
 class StoppedError(P4schedError):
-    """SIGINT or SIGTERM has ended a command that runs until then. It has no message."""
+    """SIGINT or SIGTERM ended a command that runs until then. The error has no message."""
 
     exit_code = INTERRUPTED
 
 
 class UsageError(P4schedError):
-    """Wrong usage: a command line, an option's value or a file that makes no sense."""
+    """Wrong usage: an error in the command line, in an option's value or in a file."""
 
     exit_code = 2
 
 
 class MissingError(UsageError):
-    """A file or folder that the command line names is not there, or cannot be read."""
+    """A file or folder that the command line names is missing or unreadable."""
 
 
 def unknown_name(kind: str, name: str, valid: Iterable[str]) -> UsageError:
-    """Error for a name that is none of `valid`, with the likeliest one suggested."""
+    """Error for a name that is not in `valid`; suggests the closest one."""
     names = list(valid)
     by_letters = {each.lower(): each for each in names}
     close = difflib.get_close_matches(name.lower(), by_letters, n=1, cutoff=0.5)
@@ -57,5 +57,5 @@ def require(condition: bool, wrong: str) -> None:
 
 
 def in_range(name: str, value: int, low: int, high: int, unit: str) -> None:
-    """Raises UsageError if `value` is outside of low .. high."""
+    """Raises UsageError if `value` is outside low .. high."""
     require(low <= value <= high, f"{name} = {value} is out of range: {low} to {high} {unit}".rstrip())

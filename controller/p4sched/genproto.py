@@ -1,7 +1,7 @@
 """Generates the stubs of the switch's own services and of Tofino pipelines: `python -m p4sched.genproto`.
 
-The enums of the traffic manager become `StrEnum` as well, so that their values are written once. All of it lands in
-`p4sched.proto` and is not kept in the repository, so that it always matches the installed protobuf.
+The enums of the traffic manager also become `StrEnum`, so that their values are written once. The output goes to
+`p4sched.proto`. It is not kept in the repository, so it always matches the installed protobuf.
 """
 
 import shutil
@@ -22,7 +22,7 @@ ENUM_VALUE = EnumDescriptorProto.VALUE_FIELD_NUMBER
 
 
 def generate() -> Path:
-    """Writes the stubs; returns the folder that holds them. Leaves files alone that are already right."""
+    """Writes the stubs; returns their folder."""
     from grpc_tools import protoc  # noqa: PLC0415 - a development dependency, not needed at run time
 
     # protoc finds its mypy plugins on the PATH of the environment that runs this
@@ -79,7 +79,7 @@ def _module(file: FileDescriptorProto) -> str:
 
 
 def _prefix(enum: EnumDescriptorProto) -> str:
-    """What all values begin with: that of number 0 is PREFIX_UNSPECIFIED."""
+    """The common prefix of all values: value 0 is PREFIX_UNSPECIFIED."""
     return enum.value[0].name.removesuffix("UNSPECIFIED")
 
 

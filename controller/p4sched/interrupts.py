@@ -1,4 +1,4 @@
-"""Signals that end a command. All of them run its clean-up, as Ctrl-C does."""
+"""Signals that end a command. All of them run its clean-up, like Ctrl-C."""
 
 import signal
 import sys
@@ -8,11 +8,13 @@ from contextlib import AbstractContextManager, contextmanager
 from types import FrameType
 
 Handler = Callable[[int, FrameType | None], None] | signal.Handlers
-"""Handler of a signal."""
 
 
 def interruptible() -> AbstractContextManager[None]:
-    """SIGTERM and SIGHUP raise KeyboardInterrupt in the main thread, so that clean-up runs. `nohup` stays in force."""
+    """A block in which SIGTERM and SIGHUP raise KeyboardInterrupt in the main thread, so that clean-up runs.
+
+    A process that `nohup` started still ignores SIGHUP.
+    """
     handlers: dict[signal.Signals, Handler] = {signal.SIGTERM: _interrupt}
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
         handlers[signal.SIGHUP] = _interrupt
@@ -23,13 +25,13 @@ def interruptible() -> AbstractContextManager[None]:
 
 
 def undisturbed() -> AbstractContextManager[None]:
-    """A second Ctrl-C does not interrupt the clean-up."""
+    """A block for the clean-up, which a second Ctrl-C does not interrupt."""
     return _handling(dict.fromkeys((signal.SIGINT, signal.SIGTERM), signal.SIG_IGN))
 
 
 @contextmanager
 def _handling(handlers: Mapping[signal.Signals, Handler]) -> Iterator[None]:
-    """Other handlers of signals for a while. Only the main thread can set them."""
+    """Replaces signal handlers for a block. Does nothing outside the main thread, which alone can set them."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

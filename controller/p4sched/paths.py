@@ -7,31 +7,32 @@ from pathlib import Path
 from p4sched.errors import P4schedError
 
 ROOT = Path(__file__).resolve().parents[2]
-"""Root of the repository (the package is installed editable from it)."""
+"""Root of the repository. The package is installed from it in editable mode."""
 
 P4_DIR = Path(os.environ.get("P4SCHED_P4", ROOT / "p4"))
-"""The programs for v1model. The environment variable names another folder: a copy with some files changed."""
+"""The programs for v1model. The environment variable selects another folder, for example a changed copy."""
 P4_BUILD = ROOT / "build" / "p4" if P4_DIR == ROOT / "p4" else P4_DIR.parent / "build"
 """Folder of the compiled programs."""
 TOFINO_DIR = Path(os.environ.get("P4SCHED_TOFINO", ROOT / "tofino-port"))
-"""The programs for Tofino. The environment variable names another folder."""
+"""The programs for Tofino. The environment variable selects another folder."""
 TOFINO_BUILD = ROOT / "build" if TOFINO_DIR == ROOT / "tofino-port" else TOFINO_DIR.parent / "build"
 """Folder of the compiled programs, with a folder for each target."""
 EXPERIMENTS_DIR = ROOT / "experiments"
 ARCHITECTURES_DIR = ROOT / "switch" / "compiler" / "p4include"
-"""core.p4 and the architectures, for the compiler."""
+"""Folder of core.p4 and the architectures, for the compiler."""
 PROTO_DIR = ROOT / "switch" / "proto"
 BMV2_NAMES_DIR = ROOT / "switch" / "bmv2"
-"""Links to the switch and the compiler, named as those of p4lang."""
+"""Folder of links to the switch and the compiler under the names of p4lang's programs."""
 BMV2_GUEST_DIR = Path(__file__).parent / "bmv2" / "guest"
-"""Folder for commands of BMv2: `sudo` for the PATH, and for the PYTHONPATH the way to the packages of SHELL_PYTHON."""
+"""Folder for commands of BMv2: `sudo` for the PATH; `sitecustomize`, which finds the packages of SHELL_PYTHON, for the
+PYTHONPATH."""
 SHELL_PYTHON = ROOT / ".venv-shell" / "bin" / "python"
 READING_SHELL = Path(__file__).parent / "cli" / "reading_shell.py"
-"""Script for SHELL_PYTHON: p4runtime-shell that only reads."""
+"""Script for SHELL_PYTHON: a read-only p4runtime-shell."""
 
 
 def tool(name: str, reason: str) -> Path:
-    """A program on the PATH, or an error that says what needs it."""
+    """Path of a program on the PATH. Raises P4schedError with `reason`, which says what needs it."""
     found = shutil.which(name)
     if found is None:
         raise P4schedError(f"'{name}' is not on the PATH; {reason}")
@@ -39,7 +40,7 @@ def tool(name: str, reason: str) -> Path:
 
 
 def rust_binary(name: str) -> Path:
-    """A program of the workspace in switch/, as `p4sched-switch`; `P4SCHED_SWITCH` names another build of that one."""
+    """Path of a program of the workspace in switch/. For `p4sched-switch`, P4SCHED_SWITCH can select another build."""
     variable = name.upper().replace("-", "_")
     override = os.environ.get(variable)
     path = Path(override) if override else ROOT / "switch" / "target" / "release" / name

@@ -1,7 +1,6 @@
-"""JSON that was written once and is read again: are the values still of the types that they had?
+"""Type checks for JSON that the laboratory wrote and reads again.
 
-A log or a summary may have been damaged, cut off or edited since. What reads it relies on types, so they are checked
-here, and an error names the wrong value.
+A log or a summary may be damaged, cut off or edited. An error names the wrong value.
 """
 
 import dataclasses
@@ -16,9 +15,9 @@ from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
 from p4sched.errors import P4schedError
 
 DEEPEST = 50
-"""Levels of lists and objects; what the laboratory writes has less than ten."""
+"""Largest number of levels of lists and objects; files of the laboratory have fewer than ten."""
 BELOW = 2**64
-"""Counters and times are 64 bits wide."""
+"""Limit of counters and times, which are 64 bits wide."""
 _SHOWN = 60
 _LONGEST_REASON = 300
 MALFORMED = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
@@ -45,7 +44,7 @@ def parsed(text: str) -> Any:
     if level:
         raise RecordError(f"nested deeper than {DEEPEST} levels")
     if "\\ud" in text.lower():
-        # JSON can have half a character, as an escape. No file and no page can.
+        # JSON can hold half a character as an escape; a file or a page cannot
         try:
             json.dumps(value, ensure_ascii=False).encode()
         except UnicodeEncodeError as error:
@@ -73,7 +72,7 @@ def parsed_lines(text: str) -> list[dict[str, Any]]:
 
 @contextmanager
 def malformed(what: str, kind: Callable[[str], Exception] = P4schedError) -> Iterator[None]:
-    """Makes one sentence, an error of this kind, of whatever a value of a wrong form causes in the block."""
+    """Turns an error that a malformed value causes in the block into an error of this kind, with one sentence."""
     try:
         yield
     except MALFORMED as error:
@@ -83,15 +82,15 @@ def malformed(what: str, kind: Callable[[str], Exception] = P4schedError) -> Ite
 
 
 def shown(value: Any) -> str:
-    """A value from JSON, for a message; a long one is cut off."""
+    """A value from JSON for a message, shortened."""
     text = json.dumps(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
 def check_fields(kind: type, record: Mapping[str, Any], before: str = "", *, others: bool) -> None:
-    """Fails unless `record` holds the fields of the dataclass `kind`, each with a value of its type.
+    """Raises RecordError unless `record` holds the fields of the dataclass `kind`, each with a value of its type.
 
-    `before` precedes their names in messages; `others` allows for further keys.
+    `before` precedes the names in messages; `others` allows other keys.
     """
     hints = _hints(kind)
     fields = dataclasses.fields(kind)
@@ -106,10 +105,10 @@ def check_fields(kind: type, record: Mapping[str, Any], before: str = "", *, oth
 
 
 def check(name: str, value: Any, kind: Any) -> None:
-    """Fails unless `value` is what a value of type `kind` becomes in JSON: a mapping an object, a tuple a list, and
-    within these a dataclass the list of its fields. All whole numbers are counters, sizes or times: none is negative.
+    """Raises RecordError unless `value` is the JSON form of a value of type `kind`.
 
-    A typed dictionary is an object with at least its fields.
+    A mapping is an object, a tuple a list, and a dataclass inside these the list of its fields. A typed dictionary is
+    an object with at least its fields. Whole numbers are counters, sizes or times, so none is negative.
     """
     origin, inner = get_origin(kind), get_args(kind)
     if kind is Any:
@@ -123,7 +122,7 @@ def check(name: str, value: Any, kind: Any) -> None:
             check(f"{name}[{place}]", item, inner[0])
     elif origin is not None:
         for key, item in _require(name, value, isinstance(value, dict), "an object").items():
-            # before it is written, a key may still be the number itself
+            # in a value that was not read from JSON, a key may be a number
             digits = str(key)
             if inner[0] is int and not (digits.isascii() and digits.isdecimal() and int(digits) < BELOW):
                 raise RecordError(f"{name} has the key {shown(key)}, not a number")

@@ -1,7 +1,7 @@
-"""The schedulers of the laboratory: one record each. Every list of schemes is a filter over `SCHEMES`.
+"""The schedulers of the laboratory, with one record each. Every list of schemes is a filter over `SCHEMES`.
 
-What is a scheme's own (parameters, queue sizes, control law) is in the file of `p4sched.control.laws` that is named
-after it. A new scheduler gets such a file, its P4 program, and a record here.
+The parameters, queue sizes and control law of a scheme are in the module of `p4sched.control.laws` with its name. A
+new scheduler gets such a module, a P4 program, and a record here.
 """
 
 from collections.abc import Mapping
@@ -41,59 +41,57 @@ class Ranks(Enum):
 
 @dataclass(frozen=True)
 class Limit:
-    """A line beside the lengths of the queues on the live page."""
+    """A line in the chart of queue lengths on the live page."""
 
     label: str
     parameter: str
-    """Parameter of the action."""
+    """Parameter of the action with the value of the line."""
     share: str = ""
-    """The parameter that it is multiplied by, in 1/256."""
+    """Parameter that multiplies the value, in 1/256."""
 
 
 class Compared(Enum):
-    """Comparisons of a scheme."""
+    """Comparisons in which a scheme takes part."""
 
     USERS = auto()
-    """Shares a link among users, whatever they send: the FDPA paper's comparison."""
+    """Schemes that share a link among users: the comparison of the FDPA paper."""
     RANKS = auto()
-    """Serves packets by rank as well as it can: the comparisons of AIFO, RIFO and PACKS."""
+    """Schemes that serve packets by rank: the comparisons of AIFO, RIFO and PACKS."""
     FLOWS = auto()
-    """Shares a link among flows without ranks: the baseline for ranks that stand for fairness."""
+    """Schemes that share a link among flows without ranks: the baseline for ranks that express fairness."""
 
 
 @dataclass(frozen=True)
 class Scheme:
-    """A scheduler."""
-
     name: str
     """Name, as on the command line and in file names."""
     discipline: Discipline
     """Discipline of the port."""
     layout: type[Layout]
-    """Which queues the port has, and how large; where no law does it, also what a controller sets of the program."""
+    """Queues of the port and their sizes; for a scheme without a law, also the parameters of the program."""
     colour: str
     """Colour in figures: a name of `p4sched.results.figures.PALETTE`."""
     compared: tuple[Compared, ...] = (Compared.RANKS,)
     not_on_bmv2: str | None = None
-    """Reason why BMv2 cannot run it; None if it can."""
+    """Reason why BMv2 cannot run the scheme; None if it can."""
     targets: tuple[Target, ...] = SOFTWARE
     """Targets with a program."""
     law: AnyLaw | None = None
-    """Law; None: no parameters follow the traffic."""
+    """Control law; None: there is no law."""
     loop: LoopOf | None = None
-    """Reads the counters for the law."""
+    """Control loop, which reads the counters for the law."""
     options: tuple[str, ...] = ()
-    """Its own options of `p4sched control`."""
+    """The scheme's own options of `p4sched control`."""
     fair: bool = False
-    """The discipline itself shares the link fairly, so it asks whose a packet is."""
+    """True if the discipline itself shares the link fairly, so that it needs the user or flow of a packet."""
     rank_field: str | None = None
-    """Tells a sorted queue the rank."""
+    """Field with the rank, for a sorted queue."""
     limits: tuple[Limit, ...] = ()
     ranks: Ranks | None = None
     queue_word: str = "queue"
-    """The paper's word for a queue."""
+    """Word for a queue in the paper."""
     worker_packets: bool = False
-    """A recirculating packet can tell its program how long the queues are (p4/include/worker.p4)."""
+    """True if a recirculating packet can carry the queue lengths to the program (p4/include/worker.p4)."""
 
     @property
     def title(self) -> str:
@@ -102,7 +100,7 @@ class Scheme:
 
     @property
     def program(self) -> str:
-        """PROGRAM.p4: of its own, or FIFO's ahead of an ideal discipline."""
+        """Name of PROGRAM.p4: the scheme's own, or FIFO's in front of an ideal discipline."""
         return "fifo" if self.discipline in BEYOND_BMV2 else self.name
 
     def not_on(self, target: Target) -> str | None:
@@ -122,28 +120,28 @@ class Scheme:
         return self.layout
 
     def usual(self) -> "Setup":
-        """Setup with the sizes and parameters of its paper or program."""
+        """Setup with the sizes and parameters of the paper or the program."""
         return Setup(self, self.layout())
 
     def alike(self, comparison: Comparison) -> "Setup":
-        """Setup with its share of a comparison."""
+        """Setup for a comparison."""
         return Setup(self, self.layout.alike(comparison))
 
 
 @dataclass(frozen=True)
 class Setup:
-    """A scheme as a port runs it."""
+    """A scheme with its settings on a port."""
 
     scheme: Scheme
     layout: Layout
     macros: tuple[str, ...] = ()
-    """Defined when the program is compiled."""
+    """Macros for the compiler of the program."""
     target: Target = Target.V1MODEL
     """Target of the switch's program."""
     room: int | None = None
-    """Packets that each queue of the port can hold; None: as many as the layout says."""
+    """Packets that each queue of the port can hold; None: the sizes of the layout."""
     share_among: str = "meta.flow"
-    """The field of a packet that tells a fair discipline whose it is."""
+    """Field of a packet with its user or flow, for a fair discipline."""
 
     def on(self, target: Target) -> "Setup":
         """Setup with the program of a target, and the closest layout that this program supports."""
@@ -156,12 +154,12 @@ class Setup:
 
     @property
     def label(self) -> str:
-        """A few words for a table, or for the axis of a figure."""
+        """A short label for a table or an axis."""
         return self.layout.label
 
     @property
     def queue_sizes(self) -> tuple[int, ...]:
-        """Packets that queues 7, 6, ... can hold; or the one buffer of a discipline that has one."""
+        """Packets that queues 7, 6, ... can hold, or the single buffer of a discipline."""
         if self.room is None:
             return self.layout.queue_sizes
         return (self.room,) * (QUEUES if self.scheme.discipline is Discipline.STRICT else 1)
@@ -173,11 +171,11 @@ class Setup:
 
     @property
     def parameters(self) -> Parameters | None:
-        """Parameters to write when the program is loaded; None: the program keeps its own until a law writes."""
+        """Parameters to write when the program is loaded; None: the defaults of the program stay until a law writes."""
         return self.layout if isinstance(self.layout, Parameters) else None
 
 
-# the queues of one port are alike, but for one packet
+# the sizes of the queues of a port differ by at most one packet
 SIZE_OF_A_QUEUE = Limit("size of a queue", "size_1")
 FIFO = Scheme("fifo", Discipline.FIFO, fifo.Parameters, "grey", (Compared.USERS, Compared.RANKS), targets=TOFINO_1)
 FDPA = Scheme(
@@ -245,19 +243,19 @@ STFQ = Scheme("stfq", Discipline.STFQ, fifo.Ideal, "black", (Compared.FLOWS,), N
 DRR = Scheme("drr", Discipline.DRR, fifo.Ideal, "sky", (Compared.USERS, Compared.FLOWS), NO_DRR, fair=True)
 AFQ = Scheme("afq", Discipline.AFQ, afq.Parameters, "yellow", (Compared.FLOWS,), NO_CALENDAR, fair=True)
 SCHEMES: Mapping[str, Scheme] = {record.name: record for record in [*vars().values()] if isinstance(record, Scheme)}
-"""All records above, in their order: that of tables and figures."""
+"""All records above, in the order of tables and figures."""
 LAWS: Mapping[str, AnyLaw] = {name: scheme.law for name, scheme in SCHEMES.items() if scheme.law is not None}
 
 
 def named(name: str) -> Scheme:
-    """The scheme of this name. Raises UsageError for any other name."""
+    """The scheme with this name. Raises UsageError for an unknown name."""
     if name not in SCHEMES:
         raise unknown_name("scheme", name, SCHEMES)
     return SCHEMES[name]
 
 
 def compared(comparison: Compared) -> tuple[str, ...]:
-    """Names of the schemes that take part in such a comparison."""
+    """Names of the schemes that take part in a comparison."""
     return tuple(name for name, each in SCHEMES.items() if comparison in each.compared)
 
 

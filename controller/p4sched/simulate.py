@@ -1,4 +1,4 @@
-"""Networks in virtual time, from Python: a scenario goes in, numpy arrays come out.
+"""Runs networks in virtual time from Python: takes a scenario, returns numpy arrays.
 
     >>> from p4sched import simulate
     >>> link = simulate.Link.of("1gbit", "10us")
@@ -21,8 +21,8 @@
         ...
     p4sched.errors.P4schedError: ports.scheme: there is no scheme wfq: use one of fifo, pifo, ...
 
-`switch/simulator/SCENARIOS.md` says what each field means. A scenario may also be a file, or a mapping with the fields
-of such a file. The same scenario gives the same result on any machine. Each run is a process of `p4sched-simulate`.
+`switch/simulator/SCENARIOS.md` describes each field. A scenario may also be a file, or a mapping with the fields of
+such a file. The same scenario gives the same result on any machine. Each run is a process of `p4sched-simulate`.
 """
 
 import asyncio
@@ -53,11 +53,11 @@ Array = NDArray[Any]
 
 
 class EndedError(P4schedError):
-    """A signal ended the simulator: the kernel, because memory ran out, or a person."""
+    """An error if a signal ended the simulator: from the kernel, because memory ran out, or from a person."""
 
 
 def _told(value: Any) -> dict[str, Any]:
-    """A dataclass as JSON, without the fields that are not set."""
+    """The JSON form of a dataclass, without fields that are not set."""
     found = {each.name: getattr(value, each.name) for each in fields(value)}
     return {name: inner for name, inner in found.items() if inner is not None}
 
@@ -67,24 +67,24 @@ class Link:
     """A link, in both directions."""
 
     rate_bps: int
-    """Bits of frames a second."""
+    """Rate in bit/s of frames."""
     delay_ns: int = 0
     """Propagation delay, each way."""
 
     @classmethod
     def of(cls, rate: str, delay: str | None = None) -> Self:
-        """Link from text such as `10gbit` and `20us`."""
+        """Parses text such as `10gbit` and `20us`."""
         return cls(int(Rate.parse(rate)), 0 if delay is None else int(Duration.parse(delay)))
 
 
 @dataclass(frozen=True)
 class Topology:
-    """A shape of `SCENARIOS.md`: use one of the classes below."""
+    """Base class of the topologies below, whose shapes `SCENARIOS.md` describes."""
 
     shape: ClassVar[str]
 
     def told(self) -> dict[str, Any]:
-        """Its form in a scenario."""
+        """The JSON form of the topology in a scenario."""
         return {self.shape: asdict(self)}
 
 
@@ -139,7 +139,7 @@ class LabFile(Topology):
     access: Link
     """Links of the hosts."""
     hosts: Mapping[str, Link] = field(default_factory=dict)
-    """Links of some hosts instead, by name."""
+    """Links of some hosts, by name, in place of `access`."""
     fabric: Link | None = None
     """Links between switches."""
 
@@ -150,24 +150,24 @@ class LabFile(Topology):
 
 @dataclass(frozen=True)
 class Ports:
-    """The scheduler of all ports. What is None has the default of `p4sched-stepped`."""
+    """The scheduler of all ports. A field of None has the default of `p4sched-stepped`."""
 
     scheme: str
     queues: int | None = None
     queue_size: int | None = None
-    """Packets in each queue; a scheme of one queue holds `queues` times as many."""
+    """Packets in each queue; a scheme with one queue holds `queues` times as many."""
     window: int | None = None
     headroom_256: int | None = None
     window_shift: int | None = None
     parameters: Mapping[str, int] | None = None
-    """Instead of the sizes: the parameters of the program's action, by name."""
+    """Parameters of the program's action, by name, in place of the sizes."""
     target: str | None = None
     mark_at_packets: int | None = None
 
 
 @dataclass(frozen=True)
 class Flow:
-    """Bytes from one host to another."""
+    """A flow from one host to another."""
 
     source: str | int
     """Host, by name or by number from 0."""
@@ -182,15 +182,15 @@ class Flow:
 
 @dataclass(frozen=True)
 class Poisson:
-    """Flows that start as a Poisson process, with sizes of a data centre."""
+    """Flows that start as a Poisson process, with the sizes of a data centre."""
 
     sizes: str
     """`web_search` or `data_mining`."""
     load: float
-    """Share of `link_bps` that the frames of all flows together take."""
+    """Share of `link_bps` that the frames of all flows take together."""
     link_bps: int
     duration_ns: int
-    """Flows start until then."""
+    """Time in which flows start."""
     scale: float | None = None
     sources: Sequence[str | int] | None = None
     destinations: Sequence[str | int] | None = None
@@ -204,7 +204,7 @@ NEW_RENO: Mapping[str, Mapping[str, Any]] = {"tcp": {"control": "new_reno"}}
 def flow_list(start_ns: Array, source: Array, destination: Array, size: Array) -> Array:
     """Flows as one array, sorted by their start. Hosts are numbers from 0; `size` is in bytes.
 
-    Raises P4schedError for arrays of different lengths, and for other than whole numbers.
+    Raises P4schedError for arrays of different lengths, and for numbers that are not whole.
     """
     found = np.empty(len(start_ns), [(name, np.int64) for name in LISTED])
     for name, values in zip(LISTED, map(np.asarray, (start_ns, source, destination, size)), strict=True):
@@ -218,30 +218,29 @@ def flow_list(start_ns: Array, source: Array, destination: Array, size: Array) -
 
 @dataclass(frozen=True)
 class Scenario:
-    """A run, as `switch/simulator/SCENARIOS.md` describes it."""
+    """The description of a run (`switch/simulator/SCENARIOS.md`)."""
 
     topology: Topology | Mapping[str, Any]
-    """One of the shapes, or the mapping of a described network."""
+    """One of the topologies above, or a mapping that describes a network."""
     ports: Ports
     flows: Flows
     end_ns: int
     """End of the run, in ns of virtual time."""
     transports: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: NEW_RENO)
-    """Transports by name: `control`, and settings that differ from Linux. Flows without a transport use the first
-    one."""
+    """Transports by name: `control`, and settings that differ from Linux. Flows without a transport use the first."""
     hosts: Ports | None = None
-    """The scheduler of the hosts' own ports; None: a FIFO without limit."""
+    """The scheduler of the hosts' ports; None: a FIFO without limit."""
     ranks: str = "flow"
     seed: int = 1
     multipath: str | None = None
     overhead_bytes: int | None = None
 
     def with_(self, **changed: Any) -> "Scenario":
-        """The same run with other values of these fields."""
+        """The same scenario with other values of these fields."""
         return replace(self, **changed)
 
     def told(self) -> dict[str, Any]:
-        """Its form in the JSON file. An array of flows becomes a list; in a separate file it takes less time."""
+        """The JSON form of the scenario. An array of flows becomes a list, which is slower than a separate file."""
         told = _told(self)
         if isinstance(self.topology, Topology):
             told["topology"] = self.topology.told()
@@ -272,15 +271,15 @@ class Result:
 
     flows: Array
     """A row for each flow, in the order of their starts. Fields: `flow`, `start_ns`, `source`, `destination`, `bytes`;
-    `received_ns` (the receiver had all of it) and `acknowledged_ns` (the sender knew), NaN if that did not come before
-    the end; `completion_s` (`received_ns` - `start_ns`) and `acknowledged_s`, in seconds; `received_bytes`,
+    `received_ns` (the receiver has all bytes) and `acknowledged_ns` (the sender has all acknowledgements), NaN if it is
+    after the end; `completion_s` (`received_ns` - `start_ns`) and `acknowledged_s`, in seconds; `received_bytes`,
     `sent_segments`, `retransmitted`, `timeouts`."""
     ports: Array
     """A row for each port. Fields: `node`, `port` (0: that of a host), `to`; `sent_packets`, `sent_bytes`,
     `dropped_full`, `dropped_refused`, `pushed_out`, `marked` in packets; the length of the queue over time in packets,
     `queue_mean`, `queue_median`, `queue_p99`, `queue_longest`, NaN where it was not measured."""
     summary: Mapping[str, Any]
-    """summary.json, as it was written."""
+    """Content of summary.json."""
 
     def port(self, node: str, port: int = 0) -> Any:
         """The row of one port. Raises P4schedError if there is none."""
@@ -290,7 +289,7 @@ class Result:
         return found[0]
 
     def completed(self) -> Array:
-        """The flows that were received before the end."""
+        """The flows that the receiver got completely before the end."""
         found: Array = self.flows[~np.isnan(self.flows["completion_s"])]
         return found
 
@@ -304,11 +303,11 @@ def run(
 ) -> Result:
     """Runs a scenario to its end.
 
-    `programs`: the compiled P4 programs decide at the ports of switches, not the models; `check` compares each of their
-    decisions with the models'. `output` keeps `scenario.json`, `flows.csv` and `summary.json` in that folder.
+    `programs`: the compiled P4 programs, not the models, decide at the ports of switches. `check` compares each of
+    their decisions with that of the model. `output`: folder that keeps `scenario.json`, `flows.csv` and `summary.json`.
 
-    Raises P4schedError, with the simulator's own sentence, for a scenario that makes no sense and for a difference
-    between program and model; EndedError if a signal ended the simulator.
+    Raises P4schedError, with the message of the simulator, for a wrong scenario and for a difference between program
+    and model; EndedError if a signal ended the simulator.
     """
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
@@ -324,7 +323,7 @@ async def run_async(
     programs: bool = False,
     check: bool = False,
 ) -> Result:
-    """Same as `run`, but does not block, so several runs can share the time. Cancelling it ends the run."""
+    """Same as `run`, without blocking, so that several runs can go on at the same time. Cancelling it ends the run."""
     output.mkdir(parents=True, exist_ok=True)
     words = _words(scenario, programs, check, output)
     process = await asyncio.create_subprocess_exec(*words, cwd=ROOT, stderr=asyncio.subprocess.PIPE)
@@ -345,7 +344,7 @@ def _run(scenario: Scenario | Mapping[str, Any] | str | Path, programs: bool, ch
 
 
 def _json(told: object) -> str:
-    """The scenario's file; numpy's numbers are numbers. Raises P4schedError."""
+    """The JSON text of a scenario, which may contain numpy's numbers. Raises P4schedError."""
 
     def plain(value: object) -> object:
         if isinstance(value, np.generic):
@@ -361,7 +360,7 @@ def _json(told: object) -> str:
 
 
 def _words(scenario: Scenario | Mapping[str, Any] | str | Path, programs: bool, check: bool, folder: Path) -> list[str]:
-    """The command. It is to be started in the project's folder, where the programs are found."""
+    """The command. It must start in the project's folder, where it finds the programs."""
     if not isinstance(scenario, Scenario | Mapping | str | Path):
         raise P4schedError(f"a scenario is a Scenario, a mapping or a file, not {scenario!r}")
     path = Path(scenario) if isinstance(scenario, str | Path) else folder / SCENARIO
@@ -382,14 +381,14 @@ def _outcome(code: int, told: bytes, folder: Path) -> Result:
 
 
 def _sentence(line: str, folder: Path) -> str:
-    """The simulator's message, without its name and without places in a generated file."""
+    """The message of the simulator, without its name and without places in a generated file."""
     said = line.removeprefix(f"{BINARY}: ")
     ours = f"{folder.absolute() / SCENARIO}: "
     return re.sub(r" at line \d+ column \d+$", "", said.removeprefix(ours)) if said.startswith(ours) else said
 
 
 def _to_write(scenario: Scenario | Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
-    """Content of scenario.json. Files of flows are found from the current folder."""
+    """Content of scenario.json. Paths of flow files are relative to the current folder."""
     if isinstance(scenario, Scenario) and isinstance(scenario.flows, np.ndarray):
         flows = scenario.flows
         columns = [flows[name] for name in LISTED]
@@ -404,7 +403,7 @@ def _to_write(scenario: Scenario | Mapping[str, Any], folder: Path) -> Mapping[s
 
 
 def read(folder: Path) -> Result:
-    """Result that `p4sched-simulate --output FOLDER` wrote. Raises P4schedError if there is none."""
+    """Reads the result of `p4sched-simulate --output FOLDER`. Raises P4schedError if there is none."""
     try:
         summary = json.loads((folder / SUMMARY).read_text())
         return Result(ports=_ports(summary["ports"]), flows=_flows(folder / FLOWS), summary=summary)

@@ -1,4 +1,4 @@
-"""Rates and durations as people write them: "500mbit", "10ms"."""
+"""Rates and durations as text: "500mbit", "10ms"."""
 
 import re
 from typing import Self
@@ -19,7 +19,7 @@ class Rate(int):
 
     @classmethod
     def parse(cls, text: object) -> Self:
-        """Reads "500mbit", "1.5gbit", "64kbit"; the unit is required, zero and less are refused."""
+        """Parses "500mbit", "1.5gbit", "64kbit". The unit is required, and the value must be positive."""
         value = cls(_parse(str(text), _RATE_UNITS, "rate", "500mbit"))
         require(value >= 1, f"rate '{text}' is zero; a link needs a positive rate, for example 500mbit")
         require(value <= MAX_RATE, f"rate '{text}' is above {cls(MAX_RATE)}, more than any port has")
@@ -34,7 +34,7 @@ class Duration(int):
 
     @classmethod
     def parse(cls, text: object) -> Self:
-        """Reads "10ms", "60s", "1.5s", "250us"; the unit is required, zero and less are refused."""
+        """Parses "10ms", "60s", "1.5s", "250us". The unit is required, and the value must be positive."""
         value = cls(_parse(str(text), _DURATION_UNITS, "time", "10ms"))
         require(value >= 1, f"time '{text}' is zero; it must be positive, for example 10ms")
         require(value <= MAX_DURATION, f"time '{text}' is above a day ({cls(MAX_DURATION)})")

@@ -1,4 +1,4 @@
-"""Versions of everything that shapes a result, for summaries."""
+"""Versions of everything that affects a result, for summaries."""
 
 import os
 import platform
@@ -10,7 +10,7 @@ from p4sched.paths import ROOT, rust_binary
 
 
 def versions() -> dict[str, str]:
-    """Name and version of the parts of a run, also of missing ones."""
+    """Names and versions of the parts of a run, also of missing parts."""
     return {
         "p4sched": metadata.version("p4sched"),
         "commit": _commit(),
@@ -24,7 +24,7 @@ def versions() -> dict[str, str]:
 
 
 def versions_in_virtual_time() -> dict[str, str]:
-    """Versions of the parts that alone shape a result in virtual time."""
+    """Versions of the only parts that affect a result in virtual time."""
     return {
         "p4sched": metadata.version("p4sched"),
         "commit": _commit(),

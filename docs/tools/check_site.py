@@ -1,4 +1,4 @@
-"""Follows every link of the built site within it: the page must be there, and on it the anchor. Reads no network.
+"""Checks every internal link of the built site: the page and the anchor must exist. Uses no network.
 
     python -m docs.tools.check_site build/site
 
@@ -13,17 +13,16 @@ from urllib.parse import unquote, urlsplit
 
 
 class Page(HTMLParser):
-    """The anchors of a page, and what it links to or loads."""
+    """The anchors of a page, and the targets of its links, images and scripts."""
 
     def __init__(self, path: Path) -> None:
-        """Reads the page."""
         super().__init__()
         self.anchors: set[str] = {""}
         self.targets: set[str] = set()
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Collects what a tag contributes."""
+        """Collects the anchors and targets of a tag."""
         found = dict(attrs)
         self.anchors |= {found.get("id") or "", (found.get("name") or "") if tag == "a" else ""}
         target = found.get("href") or found.get("src")
@@ -44,7 +43,7 @@ def problems(site: Path) -> list[str]:
     found = []
     for path in sorted(site.rglob("*.html")):
         name = path.relative_to(site)
-        # the page of a missing page has absolute links
+        # the page for missing pages has absolute links
         if name.parts[0] == "rust" or name.name == "404.html":
             continue
         for target in sorted(page(path).targets):

@@ -1,11 +1,11 @@
-"""Links of all Markdown pages: does what they point to exist?
+"""Checks that the targets of links in all Markdown pages exist.
 
-A link to a line of a source file carries, in its title, the text that must stand on that line:
+The title of a link to a line of a source file is the text of that line:
 
     [the rule](../../p4/include/aifo_admission.p4#L14 "control AifoAdmission")
 
-So a link that has gone astray is noticed, and `python -m docs.tools.links` (`make anchors`) aims it again: at the line
-with that text that is the nearest to where it pointed. A path in backticks, such as `p4/aifo.p4`, must exist as well.
+So a test notices a link to the wrong line, and `python -m docs.tools.links` (`make anchors`) corrects it: the link then
+points to the nearest line with this text. A path in backticks, such as `p4/aifo.p4`, must also exist.
 """
 
 import os
@@ -21,11 +21,11 @@ from markdown_it.token import Token
 
 ROOT = Path(__file__).parents[2]
 GENERATED = {"build", "results", "target"}
-"""Folders of pages or paths that come from a build or from a run."""
+"""Folders of files from a build or a run."""
 LINES = re.compile(r"L(\d+)(?:-L(\d+))?")
 PATH = re.compile(r"[\w.-]+(?:/[\w.-]+)+/?")
 PLACEHOLDER = re.compile("NAME|DIR|EXPERIMENT|SCHEME|SWITCH|PORT")
-"""Placeholders in a path, as in `DIR/summary.json`."""
+"""Placeholders in a path, such as `DIR/summary.json`."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Link:
 
     @property
     def path(self) -> Path:
-        """The file or folder that it points to."""
+        """The file or folder of the target."""
         name = self.target.partition("#")[0]
         return (self.page.parent / name).resolve() if name else self.page
 
@@ -68,7 +68,7 @@ def _inline(page: Path) -> Iterator[Token]:
 
 
 def links(page: Path) -> list[Link]:
-    """The links and pictures of a page that stay within the project."""
+    """The links and pictures of a page within the project."""
     found = []
     for token in _inline(page):
         target = token.attrGet("href") or token.attrGet("src")
@@ -78,7 +78,7 @@ def links(page: Path) -> list[Link]:
 
 
 def mentioned_paths(page: Path) -> list[str]:
-    """Paths in backticks, other than those of generated files and of names to be filled in."""
+    """Paths in backticks, without those of generated files and those with placeholders."""
     spans = (token.content for token in _inline(page) if token.type == "code_inline")
     paths = (span for span in spans if PATH.fullmatch(span))
     return [
@@ -89,7 +89,7 @@ def mentioned_paths(page: Path) -> list[str]:
 
 
 def exists_for(page: Path, path: str) -> bool:
-    """True if a path in backticks exists, seen from the page, the folder above it, the sources next to it, or the
+    """True if a path in backticks exists, relative to the page, the folder above it, the sources next to it, or the
     root."""
     beside = page.parent
     return any((folder / path).exists() for folder in (beside, beside.parent, beside / "src", beside / "p4sched", ROOT))
@@ -110,9 +110,9 @@ def _source(path: Path) -> list[str]:
 
 
 def line_with(link: Link) -> int | None:
-    """The line with the text of the link's title that is the nearest to where the link points.
+    """The line with the text of the link's title that is nearest to the linked line.
 
-    A line that begins with the text comes before one that has it inside: `PIFO = ` is not `SP_PIFO = `.
+    A line that begins with the text has precedence over a line that contains it: `PIFO = ` is not `SP_PIFO = `.
     """
     aimed = LINES.fullmatch(link.fragment)
     assert aimed is not None
@@ -123,7 +123,7 @@ def line_with(link: Link) -> int | None:
 
 
 def problem(link: Link) -> str | None:
-    """Fault of a link in a sentence, or None."""
+    """A sentence with the fault of a link, or None."""
     aimed = LINES.fullmatch(link.fragment)
     found = None
     if not link.path.exists():
@@ -145,7 +145,7 @@ def _problem_of_line(link: Link, aimed: int) -> str | None:
 
 
 def aim(page: Path) -> list[str]:
-    """Aims a page's links to lines again; returns what was changed."""
+    """Corrects a page's links to lines; returns the changes."""
     text = page.read_text(encoding="utf-8")
     changes = []
     for link in links(page):
@@ -165,7 +165,7 @@ def aim(page: Path) -> list[str]:
 
 
 def main() -> int:
-    """Aims all links to lines again, and reports those that point to nothing."""
+    """Corrects all links to lines, and reports links without a target."""
     for page in pages():
         for change in aim(page):
             print(change)

@@ -1,8 +1,8 @@
 """Hooks of mkdocs for `make docs` (mkdocs.yml names this file).
 
-The site mirrors the folders of the project, so the READMEs and their figures keep their relative links. A source file
-that some page links to becomes a page of its own, with a number and an anchor for each line. The reference of the
-command line comes from the commands, that of Python from the modules, and rustdoc is copied too.
+The site has the folders of the project, so relative links of READMEs and figures work. A source file with a link to it
+becomes a page with a number and an anchor for each line. The command-line reference is made from the commands, the
+Python reference from the modules, and rustdoc is copied.
 """
 
 import re
@@ -28,7 +28,7 @@ LANGUAGES = {
     ".proto": "proto",
     ".yml": "yaml",
 }
-"""Colouring of source files. P4 looks like C."""
+"""Syntax highlighting of source files. P4 is similar to C."""
 RUSTDOC = ROOT / "switch" / "target" / "doc"
 BINARIES = ("p4sched-switch", "p4sched-p4c", "p4sched-traffic", "p4sched-simulate", "p4sched-stepped", "p4sched-attack")
 LINK = re.compile(r"(?<=\]\()([^)\s:#]+)(#[\w-]+)?")
@@ -36,12 +36,12 @@ LINK = re.compile(r"(?<=\]\()([^)\s:#]+)(#[\w-]+)?")
 
 
 def on_config(config: MkDocsConfig) -> None:
-    """Writes pages that are named by a pattern into the navigation."""
+    """Replaces patterns in the navigation with pages."""
     config.nav = _named(config.nav)
 
 
 def _named(nav: Any) -> Any:
-    """The navigation without patterns: READMEs of several folders have their names, other pages their headings."""
+    """The navigation without patterns. READMEs have the names of their folders, other pages their headings."""
     if isinstance(nav, dict):
         return {title: _named(entry) for title, entry in nav.items()}
     if isinstance(nav, list):
@@ -58,7 +58,7 @@ def _named(nav: Any) -> Any:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """The pages of the project, their pictures, and the sources they link to."""
+    """The pages of the project, their pictures, and the linked sources."""
     ours = Files(file for file in files if file.src_dir != config.docs_dir)
     sources = set()
     for page in pages():
@@ -76,7 +76,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Lets links to source files lead to their pages, and to the line."""
+    """Points links to source files to their pages, and to the line."""
     if page.file.generated_by is not None and not page.file.abs_src_path:
         return markdown
     folder = (ROOT / page.file.src_uri).parent
@@ -94,7 +94,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def on_post_build(config: MkDocsConfig) -> None:
-    """Puts rustdoc into the site."""
+    """Copies rustdoc into the site."""
     if not RUSTDOC.is_dir():
         raise PluginError(f"{RUSTDOC} is missing; 'make docs' lets cargo write it")
     shutil.copytree(RUSTDOC, Path(config.site_dir, "rust"), dirs_exist_ok=True)
@@ -128,7 +128,7 @@ def _commands() -> str:
     text = _output(
         ".venv/bin/typer", "p4sched.cli.main", "utils", "docs", "--name", "p4sched", "--title", "Command line"
     )
-    # cut to a few words each, and the page has a table of contents
+    # removed: the texts are shortened, and the page has a table of contents
     text = re.sub(r"\*\*Commands\*\*:\n\n(\* .*\n)+\n", "", text)
     for name in BINARIES:
         options = _output(ROOT / "switch" / "target" / "release" / name, "--help")

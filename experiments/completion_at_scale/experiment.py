@@ -1,4 +1,4 @@
-"""The papers' simulations at their size: completion times of flows among 144 servers, in virtual time."""
+"""The simulations of the papers at full size: completion times of flows among 144 servers, in virtual time."""
 
 import asyncio
 import os
@@ -28,7 +28,7 @@ from p4sched.units import Duration
 SHORTEST_S = 0.001
 MOST_SEEDS = 1000
 RUNS = ("run-*/*", "run-*/results/*")
-"""Files of an unfinished run, in addition to its finished points, from which the next run continues."""
+"""Files of an unfinished run that are deleted. Its finished points stay, and the next run continues from them."""
 LIST = "list"
 
 
@@ -97,14 +97,14 @@ def setting(
 
 
 def parse_figure(name: str) -> PaperFigure:
-    """The figure of this name. Raises UsageError with the list of all for any other name."""
+    """The figure with this name. Raises UsageError, with the list of names, for an unknown name."""
     if name not in PAPER_FIGURES:
         raise UsageError(f"no figure '{name}'; there is:\n{listing()}")
     return PAPER_FIGURES[name]
 
 
 def parse_loads(text: str) -> list[float]:
-    """The loads in `text`: of those for which the papers' run files have arrival rates, none twice."""
+    """Parses different loads. The run files of the papers must have an arrival rate for each load."""
     known = ", ".join(f"{load:g}" for load in LOADS)
     try:
         loads = [float(word) for word in text.split(",")]
@@ -137,7 +137,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
 
 
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
-    """All lines: as many runs at a time as there are CPUs for this process."""
+    """Measures all lines, with as many runs at the same time as this process has CPUs."""
     free = asyncio.Semaphore(len(os.sched_getaffinity(0)))
     shown = setting.figure
     points = Points(stage.folder)
@@ -179,12 +179,12 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
 
 
 def comparison(results: Results[Setting, None]) -> dict[str, Any]:
-    """The published numbers next to those of the run, if there are any."""
+    """The published numbers next to the numbers of the run, if there are any."""
     return {"published": reference.compare(results.schemes)} if results.setting.figure.reference else {}
 
 
 def table(results: Results[Setting, None]) -> list[Table]:
-    """Completion times at each load: the mean over the seeds, with the lowest and the highest."""
+    """Tables of completion times at each load: the mean over the seeds, with the lowest and the highest."""
     setting = results.setting
     rate = setting.figure.access_bps / GBIT
     shown = Table(

@@ -1,4 +1,4 @@
-"""The figures in the papers' form: a line for each scheme or parameter, from the lowest to the highest seed."""
+"""The figures as in the papers: a line for each scheme or parameter, with bars from the lowest to the highest seed."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ from p4sched.results import figures
 from p4sched.results.ranked_figures import SCHEME_COLOURS
 
 BREAKDOWN_LOAD = 0.7
-"""PACKS Fig. 13b's; the AIFO paper does not say which one its Fig. 14c has."""
+"""Load of PACKS Fig. 13b. The AIFO paper does not give the load of its Fig. 14c."""
 COLOURS = {**SCHEME_COLOURS, "tcp": figures.GREY, "dctcp": figures.YELLOW, "afq": figures.SKY}
 LINEAR = ("completed_share", "large_mbps")
 Loads = Sequence[Mapping[str, Any]]
@@ -49,7 +49,7 @@ def draw(found: Mapping[str, Any], path: Path) -> None:
 
 
 def _breakdown(loads: Loads) -> Mapping[str, Any]:
-    """The record of the load at which sizes are shown."""
+    """The record of the load for the figure by size."""
     known = {load["load"]: load for load in loads}
     return known.get(BREAKDOWN_LOAD) or loads[-1]
 
@@ -98,7 +98,7 @@ def _errorbar(axes: Axes, points: Sequence[tuple[float, Mapping[str, Any], str]]
 
 
 def _paper(panels: Sequence[Axes], shown: Sequence[Panel], schemes: Mapping[str, Any]) -> None:
-    """The published numbers, dashed."""
+    """Draws the published numbers, dashed."""
     published = reference.read()
     for axes, panel in zip(panels, shown, strict=True):
         for name in schemes:

@@ -1,4 +1,4 @@
-"""A data centre in virtual time: network, ports and hosts of the papers' simulations, and the flows that cross it."""
+"""A data centre in virtual time: network, ports and hosts of the papers' simulations, and its flows."""
 
 import csv
 from dataclasses import dataclass
@@ -20,16 +20,16 @@ FLOWS = "flows.csv"
 
 @dataclass(frozen=True)
 class Run:
-    """One line of a figure under one load, with the flows of one seed."""
+    """A run for one line of a figure at one load, with the flows of one seed."""
 
     line: Line
     workload: Workload
     access_bps: int
-    """Rate of a server's link; the links between leaves and spines have four times as much."""
+    """Rate of a server's link. Links between leaves and spines have four times this rate."""
     load: float
     seed: int
     end_ns: int
-    """Flows start until then, and what is not done then counts as not done."""
+    """End of the starts and of the run. Flows that are not complete then count as incomplete."""
 
     def scenario(self) -> dict[str, Any]:
         """Scenario for p4sched-simulate."""
@@ -53,11 +53,11 @@ class Run:
         }
 
     def flows(self) -> list[tuple[int, int, int, int]]:
-        """Start in ns, source, destination and bytes of each flow. The same for every line."""
+        """Start in ns, source, destination and bytes of each flow; the same for every line."""
         return self.workload.flows(self.load, self.access_bps, self.seed, self.end_ns)
 
     async def outcome(self, folder: Path) -> list[Flow]:
-        """Outcome of each flow. It is complete when the sender knows that all bytes have arrived."""
+        """Result of each flow. A flow is complete when the sender knows that all bytes have arrived."""
         folder.mkdir(parents=True, exist_ok=True)
         with (folder / FLOWS).open("w", newline="") as file:
             rows = csv.writer(file, lineterminator="\n")
@@ -69,7 +69,7 @@ class Run:
 
 
 def listed(result: simulate.Result) -> list[Flow]:
-    """The flows of a run; those that are not acknowledged were not done."""
+    """The flows of a run. A flow without its last acknowledgement is incomplete."""
     fields = ("bytes", "acknowledged_s", "start_ns", "retransmitted")
     rows = zip(*(result.flows[field].tolist() for field in fields), strict=True)
     return [Flow(size, None if isnan(took) else took, start / 1e9, again) for size, took, start, again in rows]

@@ -1,4 +1,4 @@
-"""Completion times of several seeds: of each the mean and the 99th percentile, and how far seeds are apart."""
+"""Completion times of several seeds: mean and 99th percentile of each seed, and the range over the seeds."""
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
@@ -18,7 +18,7 @@ SIZE_CLASSES = {
     "200K-1M": (80_001, 1_000_000),
     "2M+": (1_000_001, 1 << 62),
 }
-"""Least and most bytes of the flows in one class of AIFO Fig. 14c and PACKS Fig. 13b."""
+"""Smallest and largest flow, in bytes, of each class in AIFO Fig. 14c and PACKS Fig. 13b."""
 
 
 def _mean(times: Sequence[float]) -> float | None:
@@ -30,7 +30,7 @@ def _p99(times: Sequence[float]) -> float | None:
 
 
 def _times(flows: Sequence[Flow], least: int = 0, most: int = 1 << 62) -> list[float]:
-    """Times in ms of the finished flows with this number of bytes."""
+    """Times in ms of the completed flows with sizes in this range."""
     return [1e3 * f.completion_s for f in flows if f.completion_s is not None and least <= f.size_bytes <= most]
 
 
@@ -43,7 +43,7 @@ def _large(flows: Sequence[Flow]) -> list[float]:
 
 
 def _rate_mbps(flows: Sequence[Flow]) -> float | None:
-    """Bytes of large flows that were done over the sum of their times (RIFO V-B5)."""
+    """Bytes of completed large flows divided by the sum of their times (RIFO V-B5)."""
     done = [(f.size_bytes, f.completion_s) for f in flows if f.completion_s is not None and f.size_bytes >= LARGE_BYTES]
     return 8e-6 * sum(size for size, _ in done) / sum(time for _, time in done) if done else None
 
@@ -89,7 +89,7 @@ def of_seed(flows: Sequence[Flow]) -> Figures:
 
 
 def summarise(seeds: Sequence[Figures]) -> dict[str, Any]:
-    """Number of flows of all seeds, and for each other figure its mean over the seeds, the lowest and the highest. None
+    """Number of flows of all seeds, and for each other figure the mean, lowest and highest value over the seeds. None
     if a seed has no such flow."""
     found: dict[str, Any] = {FLOWS: sum(seed[FLOWS] or 0 for seed in seeds)}
     for key in FIGURES:

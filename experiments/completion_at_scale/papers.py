@@ -1,4 +1,4 @@
-"""The figures: which lines, on which network, with which flows, and what of them is shown."""
+"""The figures of the papers: their lines, networks, flows and panels."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from experiments.completion_at_scale.workloads import (
 from p4sched.errors import unknown_name
 
 TO_END, START_TIME = "to_end", "start_time"
-"""Ranks: bytes of the flow behind the packet's first one, as in Netbench; or virtual start times (STFQ)."""
+"""Ranks: remaining bytes of the flow after the packet's first byte, as in Netbench; or virtual start times (STFQ)."""
 
 
 @dataclass(frozen=True)
@@ -36,20 +36,20 @@ class Line:
 
 @dataclass(frozen=True)
 class Panel:
-    """Content of a part of a figure."""
+    """A part of a figure."""
 
     key: str
     """Key of a load's record in summary.json; for several classes of sizes `size_*_KEY`."""
     title: str
     workload: Workload | None = None
-    """Workload; None: the figure's only one."""
+    """Workload; None: the only workload of the figure."""
     by_size: bool = False
-    """Against the size of flows, at one load; else against the load."""
+    """True: against the size of flows, at one load; False: against the load."""
 
 
 @dataclass(frozen=True)
 class PaperFigure:
-    """A figure of a paper, or a table."""
+    """A figure or a table of a paper."""
 
     name: str
     """Name as on the command line."""
@@ -64,7 +64,7 @@ class PaperFigure:
     """True if reference.csv has its numbers."""
 
     def chosen(self, names: Sequence[str]) -> Sequence[Line]:
-        """Lines of these names. Raises UsageError for an unknown name."""
+        """Lines with these names. Raises UsageError for an unknown name."""
         known = [line.name for line in self.lines]
         for name in names:
             if name not in known:
@@ -98,11 +98,11 @@ _PACKS_LINES = (
     Line("packs", "PACKS", ports.packs(4)),
     Line("pifo", "PIFO", ports.single("pifo", 40)),
 )
-"""PACKS 6.2; RIFO, which is not in that paper, with its own T."""
+"""Lines of PACKS 6.2, and RIFO, which is not in that paper, with its own T."""
 
 
 def _fair(name: str, label: str, port: Port) -> Line:
-    """Ranks are start times; every port marks, and the hosts are those of DCTCP (run files of SP-PIFO and RIFO)."""
+    """A line with start times as ranks, marks at every port, and hosts with DCTCP (run files of SP-PIFO and RIFO)."""
     return Line(name, label, ports.marking(port, ports.FAIR_MARK_PACKETS), DCTCP, START_TIME)
 
 
@@ -118,7 +118,7 @@ _RIFO_FAIR_LINES = (*_AIFO_FAIR_LINES, _fair("rifo", "RIFO", ports.rifo(80)))
 
 
 def _fair_tcp(name: str, label: str, port: Port) -> Line:
-    """Ranks are start times; no port marks, and the hosts are those of TCP."""
+    """A line with start times as ranks, no marks, and hosts with TCP."""
     return Line(name, label, port, TCP, START_TIME)
 
 

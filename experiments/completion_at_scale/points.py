@@ -1,6 +1,6 @@
 """Stored figures of each run: DIR/points/KEY.json, so that an interrupted run continues.
 
-KEY is the hash of all that shapes the numbers, so whatever has changed runs again.
+KEY is the hash of all inputs of a run, so a changed run is repeated.
 """
 
 import json
@@ -19,22 +19,21 @@ POINTS = "points"
 
 
 class Points:
-    """The runs of a folder that are done."""
+    """The finished runs of a folder."""
 
     def __init__(self, folder: Path) -> None:
-        """Makes the folder."""
         self._folder = folder / POINTS
         self._folder.mkdir(parents=True, exist_ok=True)
         sources = (rust_binary(BINARY), Path(over_seeds.__file__), Path(completion.__file__))
         self._sources = sha256(b"".join(sha256(path.read_bytes()).digest() for path in sources)).hexdigest()
 
     def key(self, run: Run) -> str:
-        """The same for all runs that have the same numbers."""
+        """Hash of all inputs of a run: equal keys give equal numbers."""
         record = json.dumps([self._sources, run.scenario(), run.flows()], sort_keys=True)
         return sha256(record.encode()).hexdigest()[:32]
 
     def found(self, key: str) -> Figures | None:
-        """Figures of a run. A damaged file counts as none."""
+        """Stored figures of a run; None if there are none, or if the file is damaged."""
         try:
             figures = json.loads((self._folder / f"{key}.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -42,5 +41,5 @@ class Points:
         return figures if isinstance(figures, dict) and FIGURES.keys() <= figures.keys() else None
 
     def keep(self, key: str, figures: Figures) -> None:
-        """Writes what is known of a run, whole or not at all."""
+        """Writes the figures of a run atomically."""
         write_whole(self._folder / f"{key}.json", json.dumps(figures) + "\n")

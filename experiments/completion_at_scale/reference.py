@@ -1,4 +1,4 @@
-"""The numbers behind RIFO Fig. 7, published by its authors (github.com/mostafaei/RIFO), next to those of a run."""
+"""The numbers of RIFO Fig. 7, published by its authors (github.com/mostafaei/RIFO), next to those of a run."""
 
 import csv
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ METRICS = {
     "less_100KB_99th_fct_ms": "small_p99_ms",
     "geq_1MB_mean_fct_ms": "large_mean_ms",
 }
-"""Its names, and those of a load's record."""
+"""Names in the published file, with the names in a load's record."""
 LINES = {"TCP": "tcp", "DCTCP": "dctcp", "PIFO": "pifo", "SPPIFO": "sp_pifo", "AIFO": "aifo", "RIFO": "rifo"}
 
 Reference = Mapping[tuple[str, str], Mapping[float, float]]
@@ -19,7 +19,6 @@ Reference = Mapping[tuple[str, str], Mapping[float, float]]
 
 
 def read() -> Reference:
-    """Reads all values."""
     found: dict[tuple[str, str], dict[float, float]] = {}
     with FILE.open(newline="") as file:
         for row in csv.DictReader(file):
@@ -29,7 +28,7 @@ def read() -> Reference:
 
 
 def compare(schemes: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Each value that the run also has: the paper's, the run's, and their ratio."""
+    """For each value that the run also has: the value of the paper, that of the run, and their ratio."""
     known = read()
     return [
         {

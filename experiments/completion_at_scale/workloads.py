@@ -22,7 +22,7 @@ WEB_SEARCH_BYTES = {
     5_000_000: 0.07,
     10_000_000: 0.03,
 }
-"""Bytes and their shares: web search as pFabric has it, the lower bound of each step."""
+"""Sizes in bytes with their shares: web search of pFabric, the lower bound of each step."""
 DATA_MINING_BYTES = {
     1: 0.1,
     180: 0.1,
@@ -37,7 +37,7 @@ DATA_MINING_BYTES = {
     3_160_000: 0.03,
     100_000_000: 0.02,
 }
-"""Data mining as pFabric has it, the lower bound of each step."""
+"""Data mining of pFabric, the lower bound of each step."""
 DATA_MINING_UPPER_BYTES = {
     180: 0.1,
     216: 0.1,
@@ -52,13 +52,13 @@ DATA_MINING_UPPER_BYTES = {
     100_000_000: 0.03,
     1_000_000_000: 0.02,
 }
-"""The upper bound of each step: what RIFO's run files have for its Fig. 8."""
+"""The upper bound of each step, as in RIFO's run files for Fig. 8."""
 PARETO_SHAPE, PARETO_MEAN_BYTES, PARETO_LARGEST_BYTES = 1.05, 100_000, 1 << 30
 PAIRS_SHAPE = 1.0
 """Shape of the Pareto distribution of the traffic of a leaf's servers."""
 WEB_SEARCH_STARTS = {0.2: 3600, 0.3: 5200, 0.4: 7000, 0.5: 8900, 0.6: 11_100, 0.7: 14_150, 0.8: 19_000}
 DATA_MINING_STARTS = {0.2: 4000, 0.3: 6000, 0.4: 10_000, 0.5: 15_000, 0.6: 22_500, 0.7: 37_000, 0.8: 60_000}
-"""Flows that start per second in the whole network of 1 and 4 Gbit/s, by the load's name in RIFO's run files."""
+"""Starts of flows per second in the whole network of 1 and 4 Gbit/s, by the load's name in RIFO's run files."""
 LOADS = tuple(WEB_SEARCH_STARTS)
 
 Whole = NDArray[np.int64]
@@ -66,21 +66,20 @@ Whole = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Workload:
-    """Sizes of flows, and how many start."""
+    """Sizes of flows, and the rates of their starts."""
 
     name: str
     starts: Mapping[float, int]
     """Starts per second at 1 and 4 Gbit/s, by load."""
     shares: Mapping[int, float] | None
-    """Shares of the flows, by bytes; None: Pareto sizes, and pairs of leaves of which some send much more than
-    others."""
+    """Shares of the flows, by bytes; None: Pareto sizes, and unequal pairs of leaves."""
 
     def starts_per_s(self, load: float, access_bps: int) -> int:
         """Flows that start in a second, in the whole network."""
         return self.starts[load] * access_bps // GBIT
 
     def flows(self, load: float, access_bps: int, seed: int, end_ns: int) -> list[tuple[int, int, int, int]]:
-        """Start in ns, source, destination and bytes of each flow: Poisson arrivals. The same for every scheme."""
+        """Start in ns, source, destination and bytes of each flow: Poisson arrivals, the same for every scheme."""
         starts_per_s = self.starts_per_s(load, access_bps)
         random = np.random.default_rng([seed, starts_per_s])
         count = int(random.poisson(starts_per_s * end_ns / 1e9))
@@ -103,7 +102,7 @@ def _pareto_sizes(random: np.random.Generator, count: int) -> Whole:
 
 
 def _skewed_pairs(random: np.random.Generator, count: int) -> tuple[Whole, Whole]:
-    """Servers of two different leaves. A pair of leaves is as likely as the product of what the two have drawn."""
+    """Servers of two different leaves. The probability of a pair of leaves is the product of two Pareto values."""
     drawn = 1 + random.pareto(PAIRS_SHAPE, LEAVES)
     likely = np.outer(drawn, drawn)
     np.fill_diagonal(likely, 0)
@@ -115,7 +114,7 @@ def _skewed_pairs(random: np.random.Generator, count: int) -> tuple[Whole, Whole
 
 WEB_SEARCH = Workload("web search", WEB_SEARCH_STARTS, WEB_SEARCH_BYTES)
 FAIR_WEB_SEARCH = Workload("web search, more flows", DATA_MINING_STARTS, WEB_SEARCH_BYTES)
-"""The published numbers of the fair-queueing figures come out with these."""
+"""Workload that gives the published numbers of the fair-queueing figures."""
 DATA_MINING = Workload("data mining", DATA_MINING_STARTS, DATA_MINING_BYTES)
 DATA_MINING_UPPER = Workload("data mining, upper bounds", DATA_MINING_STARTS, DATA_MINING_UPPER_BYTES)
 PARETO = Workload("Pareto", WEB_SEARCH_STARTS, None)

@@ -16,7 +16,7 @@ from experiments.control_laws.stepped import POLL_NS, Port
 from p4sched.control.laws.ranked import Parameters
 
 CLOSE = 0.9
-"""Limit: within 10 % of the best static setting."""
+"""Share of the best static setting that counts as close: within 10 %."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,12 @@ class Comparison:
         return [max(scores[phase].score for scores in self.scores) for phase in range(len(PHASES))]
 
     def ratios(self, scores: Sequence[PhaseScore]) -> list[float]:
-        """Scores as shares of the best static setting's."""
+        """Scores divided by those of the best static setting."""
         return [mine.score / best if best else 1.0 for mine, best in zip(scores, self.best, strict=True)]
 
     @property
     def steadiest(self) -> int:
-        """The setting whose worst phase is the best."""
+        """The setting with the best worst phase."""
         return max(range(len(self.settings)), key=lambda each: min(self.ratios(self.scores[each])))
 
     @property
@@ -91,7 +91,7 @@ def compare(
     tell: Callable[[str], None],
     seed: int,
 ) -> Comparison:
-    """Runs the law, then static settings: the given ones, and those that a search from them comes to."""
+    """Runs the law, then static settings: the first settings, and those that a search finds from them."""
     out.mkdir(parents=True, exist_ok=True)
     tell("with the law in the loop")
     log = out / "decisions.jsonl"

@@ -1,4 +1,4 @@
-"""Benefit of the control laws: when traffic changes, their parameters do as well as the best static ones."""
+"""Benefit of the control laws: in changing traffic, their parameters are as good as the best static ones."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -45,10 +45,10 @@ from p4sched.schemes import SOFTWARE, title
 from p4sched.units import Duration, Rate
 
 RTT = Duration.parse("10ms")
-"""Round-trip time. Nothing reacts to it; half of it is the propagation delay, which the scores exclude."""
+"""Round-trip time. No flow reacts to it. Half of it is the propagation delay, which the scores exclude."""
 SHORTEST_PHASE_S = 4.0
 SHORTEST_QUEUE = 5
-"""Full-sized frames that can wait out the deadline, at least."""
+"""Smallest number of full-sized frames that the link must send within the deadline."""
 LONGEST_QUEUE = 1024
 NOT_ON_BMV2 = (
     "BMv2's limiter counts packets, not bits: frames of 66 bytes would take as long as those of 1514; only the"
@@ -71,9 +71,9 @@ class Setting:
     grid: Grid
     schemes: Sequence[str]
     live: Sequence[str]
-    """Schemes that are shown in the lab too."""
+    """Schemes that also run in the lab."""
     most_static: int | None
-    """Static settings that are shown live, at most."""
+    """Largest number of static settings that run live."""
     ideal: Ideal | None = None
     comparisons: Mapping[str, Comparison] = field(default_factory=dict)
     """Comparison of each scheme in stepped time."""
@@ -188,12 +188,12 @@ def _check(rate: Rate, deadline: Duration, phase_s: float) -> None:
 
 
 def live_settings(comparison: Comparison) -> list[Static]:
-    """Also live, next to the tuned scheme: the program's default, and the static one with the best worst phase."""
+    """Static settings that also run live: the program's default, and the setting with the best worst phase."""
     return list(dict.fromkeys([comparison.settings[0], comparison.settings[comparison.steadiest]]))
 
 
 def named_settings(comparison: Comparison) -> dict[Static, str]:
-    """Static settings that have a row in the table, and what they are."""
+    """Static settings with a row in the table, and their descriptions."""
     names = {"paper": "the paper's", "default": "the program's"}
     named = {setting: names[setting.origin] for setting in comparison.settings if setting.origin in names}
     return {**named, comparison.settings[comparison.steadiest]: "best worst phase"}

@@ -1,4 +1,4 @@
-"""The figure: scores of the tuned scheme and of every static setting by phase, and what the law wrote over time."""
+"""The figure: scores of the tuned scheme and of every static setting by phase, and the law's writes over time."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -35,7 +35,7 @@ def draw(found: Mapping[str, Any], comparisons: Mapping[str, Comparison], path: 
 
 def _scores(axes: Axes, comparison: Comparison, scheme: Mapping[str, Any]) -> None:
     places = range(len(PHASES))
-    # lines from phase to phase would be hundreds
+    # points, because there would be hundreds of lines from phase to phase
     each = [comparison.ratios(scores) for scores in comparison.scores]
     for place, shares in zip(places, zip(*each, strict=True), strict=True):
         at = [place] * len(shares)

@@ -1,4 +1,4 @@
-"""The same packets through the lab: the P4Runtime controller in the loop, and a few static settings."""
+"""Sends the same packets through the lab, with the P4Runtime controller, and with a few static settings."""
 
 import asyncio
 import csv
@@ -25,7 +25,7 @@ DRAIN_S = 1.5
 
 @dataclass(frozen=True)
 class Plan:
-    """Plan that every live run shares."""
+    """Common settings of all live runs."""
 
     link: Link
     phase_s: float
@@ -35,7 +35,7 @@ class Plan:
 
 
 async def measure(plan: Plan, settings: Sequence[Setting], stage: Stage) -> SchemeOutcome[None]:
-    """The tuned scheme, then each setting, each on a fresh network."""
+    """Measures the tuned scheme, then each setting, each on a fresh network."""
     found: dict[str, Any] = {}
     outcomes: list[SchemeOutcome[None]] = []
     observations: list[Observation] = []
@@ -52,7 +52,7 @@ async def measure(plan: Plan, settings: Sequence[Setting], stage: Stage) -> Sche
         found[label] = {**outcome.found, "fidelity": outcome.observation.fidelity.summary()}
         outcomes.append(outcome)
         observations.append(outcome.observation)
-    # one run that cannot be believed makes the comparison one that cannot
+    # one invalid run makes the comparison invalid
     worst = max(observations, key=lambda observation: len(observation.fidelity.doubts()))
     return replace(outcomes[0], found={"live": found}, observation=worst, label="tuned and static")
 
@@ -97,6 +97,6 @@ def read_delays(path: Path, propagation_ns: int) -> dict[tuple[int, int], int]:
 
 
 def _scheme(name: str, setting: Setting | None) -> Setup:
-    """Queues with room for every setting. The tuned scheme starts from the program's own parameters."""
+    """A setup with room in the queues for every setting. The tuned scheme starts from the program's own parameters."""
     scheme = named(name)
     return Setup(scheme, scheme.layout() if setting is None else setting.parameters, room=QUEUE_PACKETS)

@@ -1,4 +1,4 @@
-"""Phases of traffic, one after another, with different rates, frame sizes, burstiness and distributions of ranks."""
+"""Consecutive phases of traffic with different rates, frame sizes, burstiness and distributions of ranks."""
 
 import json
 import subprocess
@@ -24,11 +24,11 @@ class Phase:
     """Arrivals in shares of the link."""
     frame_bytes: int
     burst: int
-    """Packets of one rank that come together, in bursts at random times; 1: single packets at random times; 0: a
+    """Packets of a burst, which have one rank and come at random times; 1: single packets at random times; 0: a
     constant bit rate."""
     ranks: str
     below: int
-    """Ranks lie below it."""
+    """Upper limit of the ranks; all ranks are below it."""
 
 
 PHASES = (
@@ -69,7 +69,7 @@ def flows(rate_bps: int, phase_s: float, source: str, destination: str, lead_s: 
 
 
 def write_schedule(planned: Sequence[dict[str, Any]], seed: int, path: Path) -> None:
-    """Writes what the generator will send: `at_ns,flow,sequence,rank,frame_bytes`."""
+    """Writes the packets that the generator will send: `at_ns,flow,sequence,rank,frame_bytes`."""
     asked = path.with_suffix(".json")
     asked.write_text(json.dumps(planned))
     words = [

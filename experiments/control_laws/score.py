@@ -1,12 +1,13 @@
-"""Score of a scheme in a phase: the share of PIFO's departures that it equals, in time.
+"""Score of a scheme in a phase: the share of PIFO's departures that the scheme matches in time.
 
-An ideal scheduler, PIFO, is given the same packets. The *score* of a phase is the share of PIFO's departures that the
-scheme can set against: a packet at least as urgent, each counted once, that was delivered within the deadline. FIFO at
-twice the link's rate gets 1/2, as half of what it sends is as urgent as what PIFO sends; a scheme that sends the most
-urgent packets, loses no transmission and keeps nobody waiting gets 1. Packets belong to the phase they arrive in.
+An ideal scheduler, PIFO, gets the same packets. The *score* of a phase is the share of PIFO's departures that the
+scheme matches. A packet matches a departure if it is at least as urgent and was delivered within the deadline; each
+packet counts once. FIFO with arrivals at twice the link's rate gets 1/2, because half of its packets are as urgent as
+PIFO's. A scheme that sends the most urgent packets in time and never idles gets 1. Packets belong to the phase of their
+arrival.
 
-Of a scheme that orders packets more can be asked than of a FIFO queue that admits them: the more urgent half of what
-PIFO sends, up to its median rank, may have a deadline of its own.
+A scheme with several queues orders packets, so it can do more than a single queue. Therefore the more urgent half of
+PIFO's departures, up to the median rank, may have its own deadline.
 """
 
 import statistics
@@ -22,7 +23,7 @@ class Deadlines:
 
     all_ns: int
     urgent_ns: int
-    """Deadline of ranks up to the median of those that PIFO sends in the phase."""
+    """Deadline of ranks up to the median rank of PIFO's departures in the phase."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +34,13 @@ class PhaseScore:
     throughput: float
     """Packets sent, as a share of PIFO's."""
     late: float
-    """Share of the packets sent that came after the deadline."""
+    """Share of the sent packets that were later than the deadline."""
     mean_delay_ms: float
     """Time from arrival to the last bit's departure."""
 
 
 def matched(ideal: Sequence[int], sent: Sequence[int]) -> int:
-    """Number of ranks in `ideal` that can be paired with a rank in `sent` that is as urgent or more."""
+    """Number of ranks in `ideal` that can be paired with a rank in `sent` that is at least as urgent."""
     found = 0
     available = sorted(sent)
     for rank in sorted(ideal):
@@ -49,17 +50,17 @@ def matched(ideal: Sequence[int], sent: Sequence[int]) -> int:
 
 
 class Ideal:
-    """The phases' arrivals, and what PIFO sends of them."""
+    """The arrivals of the phases, and the departures of PIFO."""
 
     def __init__(self, arrivals: Sequence[Arrival], departures: Sequence[int]) -> None:
-        """`departures`: when each arrival left PIFO, -1 if it never did."""
+        """`departures`: time at which each arrival left PIFO; -1: never."""
         self._phases: list[list[tuple[int, Arrival]]] = [[] for _ in PHASES]
         for index, arrival in enumerate(arrivals):
             self._phases[arrival.flow - 1].append((index, arrival))
         self._ideal = [[each.rank for index, each in phase if departures[index] >= 0] for phase in self._phases]
 
     def scores(self, departures: Sequence[int], deadlines: Deadlines) -> list[PhaseScore]:
-        """Scores of each phase. `departures`: time at which each arrival left, -1 if never, on the schedule's clock."""
+        """Scores of each phase. `departures`: time at which each arrival left, on the schedule's clock; -1: never."""
         return [
             phase_score(
                 ideal,
@@ -70,7 +71,7 @@ class Ideal:
         ]
 
     def scores_of_received(self, received: Mapping[tuple[int, int], int], deadlines: Deadlines) -> list[PhaseScore]:
-        """The same of packets that were received, with their delays, by (flow, sequence)."""
+        """The same for received packets. `received`: delays by (flow, sequence)."""
         found = []
         for phase, ideal in zip(self._phases, self._ideal, strict=True):
             arrived = [each for _, each in phase if (each.flow, each.sequence) in received]

@@ -1,8 +1,8 @@
-"""A search for better static settings than a grid has: the adversary of the tuned scheme.
+"""Searches for better static settings than those of a grid, as the adversary of the tuned scheme.
 
-A setting and its scores have two merits: its worst phase, and each single phase. Every round takes the settings that
-are best so far in one of them and tries variations: one to three parameters multiplied or shifted by chance, coarsely
-in one round and finely in the next. The same seed tries the same settings.
+A setting is judged by its worst phase and by each single phase. Every round takes the best settings so far in each of
+these merits and tries variations: it multiplies or shifts one to three parameters at random, coarsely in one round and
+finely in the next. The same seed tries the same settings.
 """
 
 import math
@@ -16,18 +16,18 @@ Scores = tuple[float, ...]
 """Scores by phase."""
 
 LEADERS = 5
-"""Settings that are varied, for each merit."""
+"""Number of settings to vary, for each merit."""
 FOR_WORST_PHASE = 12
 FOR_EACH_PHASE = 2
-"""Variations in a round."""
+"""Variations in a round, for each phase."""
 COARSE, FINE = 0.6, 0.2
-"""Standard deviation of the logarithm of a count that is varied."""
+"""Standard deviation of the logarithm of a varied count."""
 MOST_COUNTED = 20_000
 """Largest S and T."""
 ALL_SIZES = 0.2
 """Share of the variations that scale all B_i of PACKS together."""
 WINDOW = "window_ranks"
-"""The one parameter that no law sets; it stays."""
+"""The only parameter that no law sets; it stays unchanged."""
 HEADROOM = "headroom_256"
 COUNTS = ("sampling", "tracking_packets")
 
@@ -39,7 +39,7 @@ def search(
     rounds: int,
     seed: int,
 ) -> list[Setting]:
-    """Settings to try in this number of rounds, starting from `settings`; none twice."""
+    """Different settings to try in this number of rounds, starting from `settings`."""
     chance = random.Random(seed)
     known = {setting.parameters: found for setting, found in zip(settings, scores, strict=True)}
     tried: list[Setting] = []
@@ -72,9 +72,9 @@ def _merits(scores: Sequence[Scores]) -> list[tuple[Callable[[Scores], float], i
 
 
 def vary(parameters: Parameters, spread: float, chance: random.Random) -> Parameters:
-    """The same with one to three parameters changed, or with all queue lengths scaled."""
+    """A variation with one to three changed parameters, or with all queue lengths scaled."""
     data = parameters.action_data()
-    # a size of 0 is no queue
+    # a size of 0 means no queue
     names = [name for name, value in data.items() if name != WINDOW and (value or name == HEADROOM)]
     sizes = [name for name in names if name.startswith("size_")]
     together = bool(sizes) and chance.random() < ALL_SIZES
@@ -86,6 +86,6 @@ def vary(parameters: Parameters, spread: float, chance: random.Random) -> Parame
         else:
             change = math.exp(common if together else chance.gauss(0, spread))
             most = MOST_COUNTED if name in COUNTS else QUEUE_PACKETS
-            # small counts must be able to change as well
+            # so that small counts can also change
             data[name] = max(1, min(most, round(data[name] * change + chance.uniform(-0.7, 0.7))))
     return type(parameters).from_action_data(data)

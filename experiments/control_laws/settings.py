@@ -1,5 +1,5 @@
-"""The static settings that the tuned scheme is compared with: the program's and the paper's own, a grid, and what the
-law came to."""
+"""The static settings for the comparison with the tuned scheme: those of the program and the paper, a grid, and those
+of the law at the end of each phase."""
 
 import itertools
 from collections.abc import Callable, Iterable
@@ -12,28 +12,27 @@ from p4sched.proto.enums import Discipline
 from p4sched.schemes import LAWS, SCHEMES
 
 QUEUE_PACKETS = 1024
-"""Room of each queue of the traffic manager: more than any setting uses."""
+"""Room of each queue of the traffic manager, more than any setting uses."""
 LAW_DELAY_SHARE = 0.8
-"""The law's delay target in deadlines: its parameters stay while they are within 10 % of what it wants, and the packet
-that is being sent does not count as waiting."""
+"""The law's delay target as a share of the deadline. It is below 1 because parameters stay while they are within 10 %
+of the wanted ones, and because the packet in transmission does not count as waiting."""
 URGENT_SHARE = {
     name: 1 / 3 if scheme.discipline is Discipline.STRICT else 1.0 for name, scheme in SCHEMES.items() if name in TUNED
 }
-"""Deadline of the more urgent half, in deadlines: a scheme with several queues orders what it admits; others cannot."""
+"""Deadline of the more urgent half, as a share of the deadline, for schemes whose queues order packets."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Parameters that stay as they are."""
+    """Static parameters."""
 
     origin: str
-    """default: the program's, where it is no paper's; paper; grid; searched; law: what the law had come to when a phase
-    ended."""
+    """paper; default (the program's, if different); grid; searched; law (its parameters at the end of a phase)."""
     parameters: ranked.Parameters
 
     @property
     def label(self) -> str:
-        """Label in the papers' names."""
+        """Label with the names of the papers."""
         return self.parameters.described
 
     @property
@@ -44,10 +43,10 @@ class Setting:
 
 @dataclass(frozen=True)
 class Grid:
-    """Values of the parameters; every combination is tried."""
+    """Values of the parameters, for all combinations."""
 
     lengths: tuple[int, ...]
-    """AIFO's C, PACKS's B in all its queues, RIFO's B; packets."""
+    """AIFO's C, PACKS's B of all queues together, RIFO's B; packets."""
     headrooms: tuple[float, ...]
     """k."""
     samplings: tuple[int, ...]
@@ -55,9 +54,9 @@ class Grid:
     trackings: tuple[int, ...]
     """RIFO's T."""
     shapes: tuple[tuple[int, ...], ...]
-    """PACKS's B_1 .. B_n where they are not equal."""
+    """PACKS's B_1 .. B_n with unequal sizes."""
     rounds: int
-    """Rounds of the search that follows."""
+    """Rounds of the search after the grid."""
 
     @property
     def numerators(self) -> list[int]:
@@ -66,20 +65,20 @@ class Grid:
 
 
 SHAPES = (
-    # one long queue last: urgent packets wait little, and what comes in a burst finds room
+    # one long queue last: urgent packets wait little, and bursts find room
     (3, 3, 3, 3, 3, 3, 3, 100),
     (5, 5, 5, 5, 5, 5, 5, 400),
     (20, 20, 20, 20, 20, 20, 20, 100),
     (20, 20, 20, 20, 20, 20, 20, 300),
-    # one long queue first, as AIFO
+    # one long queue first, like AIFO
     (20, 2, 2, 2, 2, 2, 2, 2),
     (450, 1, 1, 1, 1, 1, 1, 1),
-    # each twice the one before
+    # each queue twice as long as the previous one
     (1, 2, 4, 8, 16, 32, 64, 128),
     (4, 8, 16, 32, 64, 128, 256, 512),
 )
 SHAPE_SAMPLINGS = 2
-"""The largest S are tried with them: S of the others is searched."""
+"""Number of largest values of S that are tried with unequal sizes; the search tries others."""
 FULL = Grid((10, 20, 40, 80, 160, 450), (0.0, 0.1, 0.5), (1, 15, 60, 240, 1000), (50, 500, 5000), SHAPES, 4)
 SHORT = Grid((10, 20, 80, 320), (0.1, 0.5), (15,), (50,), (), 0)
 SHORTER_QUEUES = (2, 3, 5)
@@ -87,7 +86,7 @@ SHORTER_QUEUES = (2, 3, 5)
 
 
 def config(scheme: str, rate_bps: int, deadline_ns: int) -> ranked.Config:
-    """The law's: it knows the link and the deadline, nothing of the traffic."""
+    """Configuration of the law, which knows the link and the deadline, but not the traffic."""
     found: ranked.Config = LAWS[scheme].config(
         rate_bps=rate_bps, delay_ns=round(LAW_DELAY_SHARE * deadline_ns), queue_packets=QUEUE_PACKETS
     )
@@ -95,7 +94,7 @@ def config(scheme: str, rate_bps: int, deadline_ns: int) -> ranked.Config:
 
 
 def static_settings(scheme: str, grid: Grid, decisions: Iterable[ranked.Parameters]) -> list[Setting]:
-    """The given ones first, then the grid, then `decisions`; none twice."""
+    """Different settings: first those of `Static.given`, then the grid, then `decisions`."""
     static = STATIC[scheme]
     found = list(static.given)
     found += [Setting("grid", each) for each in static.combinations(grid)]
@@ -128,17 +127,17 @@ class Static:
     """The static settings of a scheme."""
 
     given: tuple[Setting, ...]
-    """Tried before all others: the program's default first."""
+    """Settings that are tried first; the program's default is the first of them."""
     combinations: Callable[[Grid], Iterable[ranked.Parameters]]
 
 
 STATIC = {
-    # the program's defaults are those of the papers, section 5.1 and V-B
+    # the defaults of the programs are those of the papers, section 5.1 and V-B
     "aifo": Static((Setting("paper", aifo.Parameters()),), _of_aifo),
     "rifo": Static((Setting("paper", rifo.Parameters()),), _of_rifo),
     "packs": Static(
         (
-            # the queues of section 6.1 with the window of section 5; that of 6.1 has 1000 ranks
+            # the queues of section 6.1 with the window of section 5; the window of 6.1 has 1000 ranks
             Setting("default", packs.Parameters()),
             # section 6.2, pFabric
             Setting("paper", packs.Parameters((10,) * 4, ranked.headroom_numerator(0.1), window_ranks=20)),

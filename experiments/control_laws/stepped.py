@@ -1,4 +1,4 @@
-"""Compiled programs in stepped time, with a control law in the loop or with parameters that stay."""
+"""Runs compiled programs in stepped time, with a control law or with static parameters."""
 
 import json
 import subprocess
@@ -19,7 +19,7 @@ POLL_NS = round(POLL_S * 1e9)
 
 @dataclass(frozen=True)
 class Port:
-    """A shaped port and what arrives for it."""
+    """A shaped port and its arrivals."""
 
     rate_bps: int
     schedule: Path
@@ -28,19 +28,19 @@ class Port:
     """End of the last phase."""
 
     def static(self, scheme: str, data: Sequence[int], output: Path) -> list[int]:
-        """Time at which each packet's last bit left under these parameters, -1 if it was dropped."""
+        """Time at which the last bit of each packet left with these parameters; -1: the packet was dropped."""
         with _Run(self, scheme, output) as run:
             run.set_parameters(data)
         return run.departures()
 
     def ideal(self, room: int, output: Path) -> list[int]:
-        """The same of PIFO with room for so many packets."""
+        """The same for PIFO with room for this number of packets."""
         with _Run(self, "pifo", output, room) as run:
             pass
         return run.departures()
 
     def tuned(self, config: ranked.Config, output: Path, log: Path) -> tuple[list[int], list[ranked.Decision]]:
-        """The same with the law in the loop, which reads the program's counters every 100 ms; and its decisions."""
+        """The same for the law, which reads the program's counters every 100 ms, and its decisions."""
         state = config.law.take_over(None)
         decisions_log = DecisionLog(log, stepped=True)
         decisions_log.start(config, state)
@@ -79,7 +79,7 @@ class _Run:
             raise P4schedError(errors.strip() or f"p4sched-stepped-port ended with {self._process.returncode}")
 
     def set_parameters(self, data: Sequence[int]) -> None:
-        """The action data of the program's default action."""
+        """Sets the action data of the program's default action."""
         self._tell({"parameters": list(data)})
 
     def counters(self, now_ns: int) -> Sample:

@@ -1,4 +1,4 @@
-"""AIFO Fig. 14, PACKS Fig. 13, RIFO Fig. 12 in small: fair queueing by ranks that the switch computes, under TCP."""
+"""AIFO Fig. 14, PACKS Fig. 13, RIFO Fig. 12 at a small scale: TCP with fair queueing by ranks from the switch."""
 
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
@@ -28,9 +28,9 @@ from p4sched.schemes import SOFTWARE, named, title
 from p4sched.units import Duration, Rate
 
 BASE = Base(Rate.parse("200mbit"), Duration.parse("4ms"), slowest=5)
-"""The longest round-trip time is eight times as long."""
+"""Rate and shortest round-trip time; the longest is eight times as long."""
 SCHEMES = (*(name for name in ranked_schemes.NAMES if name != "pifo"), *ranked_schemes.FAIR_IDEALS)
-"""`stfq` in place of `pifo`: the program charges flows also for what a PIFO behind it pushes out."""
+"""`stfq` in place of `pifo`, because the program also charges flows for packets that a PIFO behind it pushes out."""
 WINDOW, HEADROOM = 10, 0.2
 """|W| and k of PACKS 6.2 for fair queueing; every rank enters the window."""
 
@@ -47,7 +47,7 @@ class Setting:
     warm_up_s: int
     seconds: int
     drain_s: int
-    """After the last start, flows that end have this long to do so."""
+    """Time for flows to end after the last start."""
 
 
 def setting(
@@ -95,7 +95,7 @@ def setting(
 
 
 def several(flows: int) -> int:
-    """Checks the number of long flows: at least one on each host, and no more than the hosts have addresses."""
+    """Checks the number of long flows: at least one on each host, and at most as many as the hosts have addresses."""
     if not long_flows.HOSTS <= flows <= MAX_USERS:
         raise UsageError(
             f"{flows} long flows: at least {long_flows.HOSTS}, one for each round-trip time; at most {MAX_USERS}"
@@ -151,7 +151,7 @@ def sample_rows(results: Results[Any, long_flows.LongFlows]) -> Rows:
 
 
 def table(results: Results[Any, Any]) -> list[Table]:
-    """Rates of the long flows, and times of the others."""
+    """Tables of the rates of the long flows, and of the times of the short flows."""
     shown = Table(title="Long flows, and completion times in ms of those that end", title_justify="left")
     shown.add_column("scheme")
     for column in ("Jain's index", "throughput", "load", "small, mean", "small, 99 %", "large, mean", "not done"):
@@ -182,7 +182,7 @@ EXPERIMENT = Experiment(
     schemes=Choice(SCHEMES),
     seed=Seed("Seed of sizes and arrivals: the same flows for every scheme.", bounded=True),
     programs=[IPERF3],
-    # the programs of a Tofino have no start-time fair queueing (tofino-port/include/rank.p4)
+    # the programs for Tofino have no start-time fair queueing (tofino-port/include/rank.p4)
     targets=SOFTWARE,
     base=BASE,
 )

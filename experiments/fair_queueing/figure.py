@@ -1,4 +1,4 @@
-"""The figure: how long flows share the link, and completion times of small flows against load (PACKS Fig. 13)."""
+"""The figure: shares of the long flows, and completion times of small flows against load (PACKS Fig. 13)."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -63,7 +63,7 @@ def _shares(axes: Axes, found: Mapping[str, Any]) -> None:
 
 
 def _times(axes: Axes, schemes: Mapping[str, Any], key: str, heading: str) -> None:
-    """A mark for each scheme and load, on a logarithmic axis: what a timeout costs is far from the rest."""
+    """Draws a mark for each scheme and load, on a logarithmic axis, because a timeout makes a time much longer."""
     loads = sorted({load["load"] for scheme in schemes.values() for load in scheme["loads"]})
     for number, asked in enumerate(loads):
         points = [
@@ -75,7 +75,7 @@ def _times(axes: Axes, schemes: Mapping[str, Any], key: str, heading: str) -> No
         colour = figures.CYCLE[number % len(figures.CYCLE)]
         places, times = [place for place, _ in points], [time for _, time in points]
         axes.plot(places, times, "o", color=colour, markersize=5, label=f"load {asked:g}")
-        # every other load below its mark: neighbours would run into each other
+        # every second label is below its mark, so that labels do not overlap
         rise, side = (-5, "top") if number % 2 == 0 and len(loads) > 1 else (5, "bottom")
         for point in points:
             axes.annotate(

@@ -1,4 +1,4 @@
-"""Long TCP flows with different round-trip times: how fairly do they share the link?"""
+"""Fairness of long TCP flows with different round-trip times."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from p4sched.p4rt.traffic_manager import PortSettings
 from p4sched.results.metrics import jain_index, median_interval, normalised_throughput
 
 RTT_FACTORS = (1, 2, 4, 8)
-"""Round-trip times of the hosts, in times the link's own; the flows are dealt to the hosts in turn."""
+"""Round-trip times of the hosts, in multiples of the link's. The flows are assigned to the hosts in turn."""
 HOSTS = len(RTT_FACTORS)
 
 
@@ -33,7 +33,7 @@ class LongFlows:
 
 
 async def measure(running: Bench, congestion_control: str, warm_up_s: int, seconds: int) -> LongFlows:
-    """Runs a flow for each user of the network; samples of a second each follow the warm-up."""
+    """Runs a flow for each user of the network, and takes samples of one second after the warm-up."""
     network, link, users = running.network, running.link, running.users
     factors = await _spread(network, running.testbed, link)
     planned = transfers(network.seats, [1] * len(users))
@@ -54,7 +54,7 @@ async def measure(running: Bench, congestion_control: str, warm_up_s: int, secon
 
 
 async def _spread(network: Dumbbell, testbed: Testbed, link: Link) -> dict[str, int]:
-    """Gives each host its round-trip time; returns the factors. BMv2 has no delay: all hosts stay alike."""
+    """Sets the round-trip time of each host; returns the factors. On BMv2, which has no delay, all factors are 1."""
     hosts = list(dict.fromkeys(seat.host for seat in network.seats))
     if network.thrift_port(network.switch.name) is not None:
         return dict.fromkeys(hosts, 1)
@@ -64,7 +64,7 @@ async def _spread(network: Dumbbell, testbed: Testbed, link: Link) -> dict[str, 
 
 
 async def _delay(network: Dumbbell, testbed: Testbed, link: Link, factors: Mapping[str, int]) -> None:
-    """The links to the hosts delay what the bottleneck's link does not."""
+    """Sets delays on the links to the hosts, in addition to that of the bottleneck."""
     if network.thrift_port(network.switch.name) is not None:
         return
     ahead = link.rtt_ns - link.rtt_ns // 2
@@ -75,7 +75,7 @@ async def _delay(network: Dumbbell, testbed: Testbed, link: Link, factors: Mappi
 
 
 def summarise(flows: LongFlows, rate_bps: int) -> dict[str, Any]:
-    """The part of summary.json on long flows. `share`: of the link, in fair shares."""
+    """The part of summary.json about long flows. `share`: share of the link, in fair shares."""
     jain = median_interval([jain_index(sample.rates) for sample in flows.samples])
     throughput = median_interval([normalised_throughput(sample.rates, rate_bps) for sample in flows.samples])
     rates = flows.mean_rates()

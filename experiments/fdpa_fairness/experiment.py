@@ -25,7 +25,7 @@ DEFAULT: dict[str, Any] = tomllib.loads((Path(__file__).parent / "config.toml").
 ESTIMATORS = ("average", "token-bucket")
 CONGESTION_CONTROL = "cubic"
 RTTS_PER_INTERVAL = 6
-"""The paper estimates rates over 30 ms at an RTT of 5 ms."""
+"""Length of the estimator interval in RTTs: the paper has 30 ms at an RTT of 5 ms."""
 
 
 def setting(
@@ -89,7 +89,7 @@ def setting(
 
 
 def repeated(weights: str, users: int) -> tuple[float, ...]:
-    """ "1,2" for five users: 1, 2, 1, 2, 1."""
+    """Repeats weights: "1,2" for five users is 1, 2, 1, 2, 1."""
     try:
         given = [float(weight) for weight in weights.split(",")]
     except ValueError:

@@ -1,4 +1,4 @@
-"""The figure: Jain's index and throughput with 80 % intervals (FDPA paper, Fig. 5), and who got what."""
+"""The figure: Jain's index and throughput with 80 % intervals (FDPA paper, Fig. 5), and the share of each user."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -38,7 +38,7 @@ def draw(summary: Mapping[str, Any], path: Path) -> None:
 
 
 def _numbers(users: int) -> list[int]:
-    """Users to number on the axis: the first, and every so many that there are at most five more."""
+    """Users with a number on the axis: the first, and at most five more at equal distances."""
     every = next(step for step in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if users <= 5 * step)
     return sorted({1, *range(every, users + 1, every)})
 
@@ -101,13 +101,13 @@ def _indices(axes: Axes, schemes: Mapping[str, Any]) -> None:
 
 
 def _share(user: Mapping[str, Any], scheme: Mapping[str, Any], summary: Mapping[str, Any]) -> float:
-    """Rate of a user in its fair shares: 1 is what its weight entitles it to."""
+    """Rate of a user divided by its fair share, which follows from its weight."""
     weights = sum(other["weight"] for other in scheme["users"])
     return float(user["rate_bps"] / (summary["configuration"]["rate_bps"] * user["weight"] / weights))
 
 
 def _user_shares(axes: Axes, name: str, scheme: Mapping[str, Any], summary: Mapping[str, Any], top: float) -> None:
-    """Mean rate of every user, in fair shares, coloured by how many connections it opened."""
+    """Draws the mean rate of every user, in fair shares, with a colour for its number of connections."""
     users = sorted(scheme["users"], key=lambda user: (-user["connections"], -user["rate_bps"]))
     most = max(user["connections"] for user in users)
     colours = [_colour(user["connections"], most) for user in users]

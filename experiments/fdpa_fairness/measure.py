@@ -1,4 +1,4 @@
-"""Measurement of one scheme, from an empty machine to its result."""
+"""Measurement of one scheme."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Setting:
     congestion_control: str
 
     def law_config(self) -> fdpa.Config:
-        """The control law's view of the setting."""
+        """The configuration of the control law."""
         return fdpa.Config(
             capacity_bps=self.link.rate_bps,
             bands=self.bands,
@@ -45,7 +45,7 @@ class Setting:
 
 
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[Measured]:
-    """Brings up a fresh network and switch, runs the traffic through the scheme, and takes everything down again."""
+    """Runs the traffic through the scheme on a fresh network."""
     scheme = schemes.scheme(stage.name, setting.link, setting.bands)
     network = stage.lab.dumbbell(len(setting.connections), stage.folder)
     law = None if scheme.scheme.law is None else setting.law_config()
@@ -69,13 +69,13 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[Measured]:
 
 
 async def _samples(bench: Bench, setting: Setting, phase: str, seconds: int) -> list[Sample]:
-    """A sample a second."""
+    """Takes a sample each second."""
     on_sample = _progress(bench, setting, f"{phase}, {{}} of {seconds} s")
     return await sample_rates(bench.delivered(), bench.users, seconds, on_sample=on_sample)
 
 
 def _progress(bench: Bench, setting: Setting, text: str) -> Callable[[Sample], None]:
-    """Tells the last sample in a few words."""
+    """Makes a function that shows a sample as progress."""
     done = 0
 
     def on_sample(sample: Sample) -> None:

@@ -1,4 +1,4 @@
-"""summary.json, samples.csv and the table: the paper's two metrics and what lies behind them."""
+"""summary.json, samples.csv and the table: the two metrics of the paper and their data."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ class Measured:
     weights: Sequence[float]
     samples: Sequence[Sample]
     reports: Mapping[int, TransferReport]
-    """iperf3's own view, of the users whose client ended in time."""
+    """Reports of iperf3, for users whose client ended in time."""
 
     def jain(self) -> Interval:
         """Jain's index of the samples."""
         return median_interval([jain_index(sample.rates, self.weights) for sample in self.samples])
 
     def throughput(self, rate_bps: int) -> Interval:
-        """Throughput of the samples over the link's capacity."""
+        """Throughput of the samples divided by the link's capacity."""
         return median_interval([normalised_throughput(sample.rates, rate_bps) for sample in self.samples])
 
     def mean_rate(self, place: int) -> float:
@@ -65,7 +65,7 @@ def _user(result: Measured, place: int) -> dict[str, Any]:
 
 
 def _goodput(result: Measured, rate_bps: int) -> dict[str, Any]:
-    """iperf3's view as a cross-check: TCP payload, so a little less than the rates on the link."""
+    """iperf3's numbers as a check: TCP payload, so a little less than the rates on the link."""
     rates = [report.goodput_bps for report in result.reports.values()]
     return {
         "clients_reporting": len(rates),

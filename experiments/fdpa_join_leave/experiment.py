@@ -1,4 +1,4 @@
-"""FDPA's controller follows the users: 4, then 8, then 4 of them, without disturbing what flows."""
+"""FDPA's controller follows 4, then 8, then 4 users, without disturbing the traffic."""
 
 import tomllib
 from dataclasses import replace
@@ -26,7 +26,7 @@ DEFAULT: dict[str, Any] = tomllib.loads((Path(__file__).parent / "config.toml").
 CONGESTION_CONTROL = "cubic"
 RTTS_PER_INTERVAL = 6
 SHORTEST_PHASE_S = 4
-"""A phase's first and last second are left out of its Jain index."""
+"""Shortest phase. Its Jain index leaves out the first and the last second."""
 
 
 def setting(
@@ -80,7 +80,7 @@ def sample_rows(results: Results[Any, Result]) -> Rows:
 
 
 def table(results: Results[Any, Any]) -> list[Table]:
-    """Delay of the edges, and losses of the probe."""
+    """Table of the delay of the edges and the losses of the probe."""
     found = results.found
     follow, probe = found["edges_follow_s"], found["probe"]
     shown = Table("what", "measured", show_header=False)

@@ -1,4 +1,4 @@
-"""The figure: every user's rate and the band edges over time, the users that the controller counted, and the probe."""
+"""The figure: rates of all users and band edges over time, the controller's count of users, and the probe."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ from experiments.fdpa_join_leave.summary import following, left_at
 from p4sched.results import figures
 
 SMOOTHED_OVER = 5
-"""Samples of 0.1 s; rates are shown over half a second."""
+"""Number of samples of 0.1 s in a mean, so that rates are means over half a second."""
 
 
 def draw(result: Result, setting: Setting, doubts: Sequence[str], path: Path) -> None:

@@ -1,5 +1,5 @@
-"""Measurement of one run: 4 users, then 8, then 4 again, with a probe throughout; at the end parameter changes at full
-speed."""
+"""Measurement of one run: 4 users, then 8, then 4 again, with a probe all the time; at the end, parameter changes at
+full speed."""
 
 import asyncio
 from collections.abc import Sequence
@@ -23,15 +23,15 @@ from p4sched.lab.traffic import LongTraffic, Transfer, transfers
 
 SAMPLE_S = 0.1
 SETTLE_S = 2
-"""Before the first phase: TCP's start is not what is shown."""
+"""Time before the first phase, so that it does not contain the start of TCP."""
 JOINING_S = 30
-"""Limit for announcing joining users to the switch, on a busy machine. The users who stay send meanwhile."""
+"""Limit of the time to add the joining users to the switch on a busy machine. The other users send meanwhile."""
 STRESS_CHANGES = 200
 STRESS_PERIOD_S = 0.01
 
 
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[Result]:
-    """Brings up the network, runs the three phases, and takes everything down again."""
+    """Runs the three phases on a fresh network."""
     scheme = schemes.scheme("fdpa", setting.link, setting.bands)
     network = stage.lab.dumbbell(USERS, stage.folder)
     law, staying = setting.law_config(), [1.0] * STAYING
@@ -55,7 +55,7 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[Result]:
 async def _three_phases(
     running: Bench, setting: Setting, traffic: LongTraffic, plan: Sequence[Transfer]
 ) -> tuple[list[Sample], float]:
-    """4 users, 8 users, 4 users: samples, and when the joining clients were started."""
+    """Runs 4, 8 and 4 users; returns the samples, and the start of the joining clients."""
     staying, joining = plan[:STAYING], plan[STAYING:]
     joining_users = [user_of(transfer.seat) for transfer in joining]
     phase = setting.phase_s
@@ -66,7 +66,7 @@ async def _three_phases(
 
         def on_sample(sample: Sample) -> None:
             running.network.check_alive()
-            # those that join end by themselves
+            # the joining clients end by themselves
             traffic.check_failures()
             samples.append(sample)
             running.stage.tell(f"{text}  {(len(samples) - begun) * SAMPLE_S:.1f} s")
@@ -102,7 +102,7 @@ def changes_in(log: Path, bands: Bands) -> list[Change]:
 
 
 async def _stress(controller: SwitchController, setting: Setting) -> tuple[float, float, int]:
-    """Parameter changes in quick succession while only the probe flows: whatever it loses, the changes lost."""
+    """Changes parameters at full speed while only the probe sends, so that all its losses come from the changes."""
     config = setting.law_config()
     parameters = [fdpa.parameters_for(config, float(weight)) for weight in (STAYING, USERS)]
     await controller.set_parameters(parameters[1])

@@ -1,4 +1,4 @@
-"""Options of a run, and its records."""
+"""Setting of a run, and its records."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ PROBE_PACKETS_PER_S = 500
 
 @dataclass(frozen=True)
 class Change:
-    """The edges that came into force, and when the switch had confirmed them."""
+    """New edges, and the time of their confirmation by the switch."""
 
     at: float
     """Time in seconds, monotonic."""
     active: int
     """Users that the controller counted."""
     edges_bps: tuple[float, ...]
-    """Upper edge of each band but the open one, as a rate."""
+    """Upper edge of each band but the last, as a rate."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Setting:
-    """Options of the run."""
+    """Setting of the run."""
 
     link: Link
     bands: Bands
@@ -52,7 +52,7 @@ class Setting:
     congestion_control: str
 
     def law_config(self) -> fdpa.Config:
-        """The control law's view."""
+        """The configuration of the control law."""
         return fdpa.Config(
             capacity_bps=self.link.rate_bps,
             bands=self.bands,

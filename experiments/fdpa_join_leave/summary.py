@@ -1,4 +1,4 @@
-"""summary.json: how fast the edges followed the users, and what the probe saw of the parameter changes."""
+"""summary.json: the delay of the edges behind the users, and the effect of parameter changes on the probe."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,34 +10,34 @@ from p4sched.lab.probe import ProbeRecord
 from p4sched.results.metrics import jain_index
 
 GONE_SHARE = 0.02
-"""A user has left when it gets less than this share of what it got as one of eight."""
+"""A user has left if it gets less than this share of its rate as one of eight users."""
 NEAR_S = 0.1
-"""Around a parameter change: what happens this soon before or after it."""
+"""Time before and after a parameter change that counts as near it."""
 
 LOSSES_SHOWN = 8
 
 
 @dataclass(frozen=True)
 class Following:
-    """Time in which the edges followed the number of users, in seconds."""
+    """Delay of the edges behind the number of users, in seconds."""
 
     join: float | None
     """From the start of the joining users' clients to edges for all eight, confirmed by the switch."""
     leave: float | None
-    """From the end of the last 0.1 s in which a leaving user got anything to edges for the four that stay."""
+    """From the end of the last 0.1 s in which a leaving user got anything to edges for the four users that stay."""
     forgotten_too_soon: int
-    """Changes that counted fewer than eight users while all eight were there: faults."""
+    """Number of changes with fewer than eight users while all eight were active; each is a fault."""
 
 
 def left_at(samples: Sequence[Sample]) -> float | None:
-    """The end of the last sample in which one of the joining users got anything worth mentioning."""
+    """End of the last sample in which a joining user had not left."""
     busy = [max(sample.rates[STAYING:]) for sample in samples]
     threshold = GONE_SHARE * max(busy, default=0.0)
     return max((s.end for s, rate in zip(samples, busy, strict=True) if rate > threshold > 0), default=None)
 
 
 def following(result: Result) -> Following:
-    """Delay of the edges; None if they never followed."""
+    """Delay of the edges; None if they did not follow."""
     joined = next((c.at for c in result.changes if c.at >= result.joined_at and c.active == USERS), None)
     left = left_at(result.samples)
     if joined is None or left is None:
@@ -63,7 +63,7 @@ def summarise(result: Result) -> dict[str, Any]:
 
 
 def phase_indices(result: Result) -> dict[str, float | None]:
-    """Jain's index of the mean rates in each phase, among those present, without its first and last second."""
+    """Jain's index of the mean rates of the active users in each phase, without its first and last second."""
     left = left_at(result.samples)
     if left is None:
         return {"4 users": None, "8 users": None, "4 users again": None}
@@ -83,7 +83,7 @@ def _index(samples: Sequence[Sample], start: float, end: float, users: int) -> f
 
 
 def probe_summary(result: Result) -> dict[str, Any]:
-    """Losses and gaps of the probe: in all, around the parameter changes under load, and under 100 changes a second."""
+    """Losses and gaps of the probe: in total, near parameter changes under load, and during 100 changes a second."""
     probe, period = result.probe, 1 / PROBE_PACKETS_PER_S
     near = changes_while_sampled(result)
     start, end, count = result.stress
@@ -110,9 +110,8 @@ def probe_summary(result: Result) -> dict[str, Any]:
 
 
 def delays_around_losses_ms(probe: ProbeRecord) -> list[float | None]:
-    """For each of the first losses, the longer delay of the probe packets that arrived right before and after it:
-    with that of a full queue, the queue had no room; with less, something else lost the packet. None without such a
-    packet."""
+    """For each of the first losses, the longer delay of the probe packets right before and after it; None if both are
+    missing. With the delay of a full queue, the queue was full; with a shorter delay, the loss has another cause."""
     delays = {sequence: arrived - sent for sequence, sent, arrived in probe.arrivals}
     return [
         max((1e3 * delays[near] for near in (sequence - 1, sequence + 1) if near in delays), default=None)
@@ -121,13 +120,13 @@ def delays_around_losses_ms(probe: ProbeRecord) -> list[float | None]:
 
 
 def changes_while_sampled(result: Result) -> list[Change]:
-    """Changes well after the start, when the first users' slow start fills queues and the first bands are set."""
+    """Changes after the start, which fills queues by slow start and sets the first bands."""
     begun = result.samples[0].start
     return [change for change in result.changes if change.at - NEAR_S > begun]
 
 
 def windows_around(changes: Sequence[Change]) -> list[tuple[float, float]]:
-    """Start and end of the times near the changes; those that overlap are one, so that no loss counts twice."""
+    """Start and end of the times near the changes. Overlapping times are merged, so that no loss counts twice."""
     windows: list[tuple[float, float]] = []
     for change in changes:
         start, end = change.at - NEAR_S, change.at + NEAR_S
@@ -138,6 +137,6 @@ def windows_around(changes: Sequence[Change]) -> list[tuple[float, float]]:
 
 
 def largest_gap_ms(result: Result, changes: Sequence[Change]) -> float | None:
-    """Longest time without a probe packet around any of the changes."""
+    """Longest time without a probe packet near a change."""
     gaps = [result.probe.largest_gap(change.at - NEAR_S, change.at + NEAR_S) for change in changes]
     return 1e3 * max(gaps) if gaps else None

@@ -1,4 +1,4 @@
-"""RIFO Fig. 7 and 8, PACKS Fig. 12 in small: completion times of TCP flows with remaining-size ranks against load."""
+"""RIFO Fig. 7 and 8, PACKS Fig. 12 at a small scale: completion times of TCP flows ranked by remaining bytes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,23 +30,23 @@ HOSTS = 4
 DRAIN_S = 5.0
 """Time for the last flows to end, at time scale 1."""
 SIZES = equal_buffers(buffer=40, window=20, headroom=0.1, queues=4)
-"""PACKS 6.2: 4 queues of 10 packets or one of 40, |W| = 20, k = 0.1."""
+"""Sizes of PACKS 6.2: 4 queues of 10 packets or one of 40, |W| = 20, k = 0.1."""
 TRACKING_RANGE = 50
-"""RIFO, which is not in that paper: T (RIFO V-B)."""
+"""T of RIFO (RIFO V-B), which is not in PACKS."""
 MAX_TRACKING_RANGE = 2**32 - 1
 RTO_MIN_RTTS = 2
-"""Multiple of the RTT. With the RTT itself this makes the timeout of 3 RTTs in PACKS 6.2."""
+"""Default of rto_min, in RTTs. Together with the RTT this gives the timeout of 3 RTTs in PACKS 6.2."""
 RTO_MIN_BOUNDS = Duration.parse("1ms"), Duration.parse("1s")
-"""The least that a route takes, and a fifth of the time that flows have to end."""
+"""Limits of rto_min: the smallest value of a route, and a fifth of the time for flows to end."""
 KERNEL_INITIAL_WINDOW = 10
-"""Segments (RFC 6928)."""
+"""Initial window in segments (RFC 6928)."""
 FRAME_BITS = 8 * 1514
 SHORTEST_S = 1.0
 """Shortest time for starts of flows, at each load."""
 
 
 Sent = Mapping[float, Sequence[Flow]]
-"""Outcome of the flows of each load."""
+"""Results of the flows at each load."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Setting:
     tracking_range: int
     """RIFO's T, in packets."""
     drain_s: float
-    """After the last start, flows have this long to end."""
+    """Time for flows to end after the last start."""
 
 
 def setting(
@@ -142,15 +142,15 @@ def setting(
 
 
 def shortest_timeout(asked: Duration | None, rtt: Duration) -> int:
-    """rto_min in ns: what was asked for, else RTO_MIN_RTTS RTTs; in whole milliseconds, rounded up, as routes have it.
-    Raises UsageError for one with which a flow is never done, or that routes do not have."""
+    """rto_min in ns: the option, or RTO_MIN_RTTS RTTs, rounded up to whole milliseconds as in routes. Raises UsageError
+    for a value outside RTO_MIN_BOUNDS."""
     if asked is not None and not RTO_MIN_BOUNDS[0] <= asked <= RTO_MIN_BOUNDS[1]:
         raise UsageError(f"--rto-min {asked}: must be {RTO_MIN_BOUNDS[0]} to {RTO_MIN_BOUNDS[1]}")
     return -(-(asked or RTO_MIN_RTTS * rtt) // 10**6) * 10**6
 
 
 def bandwidth_delay_segments(link: Link) -> int:
-    """Full segments that the link holds in a round-trip time."""
+    """Bandwidth-delay product in full segments."""
     return round(link.rate_bps * link.rtt_ns / 1e9 / FRAME_BITS)
 
 
@@ -194,7 +194,7 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[Sent]:
 
 
 def ratios(results: Results[Setting, Sent]) -> dict[str, Any]:
-    """Mean times of small flows with each scheme as multiples of those with the others."""
+    """Ratios of the mean times of small flows between schemes."""
     flows = results.setting.flows
     return {
         "small_mean_ratios": {
@@ -205,7 +205,7 @@ def ratios(results: Results[Setting, Sent]) -> dict[str, Any]:
 
 
 def flow_rows(results: Results[Any, Sent]) -> Rows:
-    """One row for each flow; no time if it did not end."""
+    """One row for each flow, without a time if it did not end."""
     yield ["scheme", "load", "start_s", "size_bytes", "completion_ms", "segments_retransmitted"]
     for name, loads in results.kept.items():
         for load, sent in loads.items():
@@ -215,7 +215,7 @@ def flow_rows(results: Results[Any, Sent]) -> Rows:
 
 
 def table(results: Results[Any, Any]) -> list[Table]:
-    """Completion times at each load, and how the schemes compare."""
+    """Tables of completion times at each load, and of the ratios between schemes."""
     return [_times(results.schemes), _ratios(results.found)]
 
 

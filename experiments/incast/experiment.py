@@ -1,4 +1,4 @@
-"""TCP incast: synchronised blocks of many senders meet at one port; FIFO, FDPA and the ranked schemes."""
+"""TCP incast: synchronised blocks of many senders at one port, with FIFO, FDPA and the ranked schemes."""
 
 import asyncio
 import re
@@ -35,14 +35,14 @@ from p4sched.units import Duration, Rate
 
 BASE = Base(Rate.parse("100mbit"), Duration.parse("5ms"), slowest=10)
 SHORTEST_TIMEOUT_NS = 200_000_000
-"""TCP's own, which follows the time scale here: a round is about timeouts."""
+"""Minimum timeout of Linux. It follows the time scale here, because timeouts dominate a round."""
 NAMES = ("fifo", "fdpa", *(name for name in ranked_schemes.NAMES if name != "fifo"))
 BANDS = Bands.parse("1+4*0.5")
 RTTS_PER_INTERVAL = 6
 WINDOW = 16
 CONGESTION_CONTROL = "cubic"
 LEAD_S = 0.4
-"""Time from the start of the senders to the first round: all of them have started by then."""
+"""Time from the start of the senders to the first round, in which all senders start."""
 
 
 @dataclass(frozen=True)
@@ -53,12 +53,12 @@ class Setting:
     link: Link
     buffer: int
     delay_ns: int
-    """The control laws' delay target."""
+    """Delay target of the control laws."""
     rto_min_ns: int
 
 
 def block_bytes(text: str) -> int:
-    """ "64k" is 64000 bytes."""
+    """Parses bytes: "64k" is 64000."""
     found = re.fullmatch(r"(\d+)(k|m|)", text.strip().lower())
     if found is None:
         raise UsageError(f"--block '{text}' is no number of bytes, for example 64k")
@@ -155,7 +155,7 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
 
 
 def _law(name: str, setting: Setting, target: Target) -> Any:
-    """The configuration of the scheme's control law; None for a scheme without any."""
+    """The configuration of the scheme's control law; None for a scheme without a law."""
     link = setting.link
     if name == "fdpa":
         return fdpa.Config(link.rate_bps, BANDS, RTTS_PER_INTERVAL * link.rtt_ns // 1000, link.rtt_ns).on(target)
@@ -163,7 +163,7 @@ def _law(name: str, setting: Setting, target: Target) -> Any:
 
 
 def _decided(name: str, log: Path) -> dict[str, Any]:
-    """Decisions of the control law."""
+    """Summary of the control law's decisions."""
     if name != "fdpa":
         return decided(log)
     decisions = list(logged_decisions(log))
@@ -175,7 +175,7 @@ def _decided(name: str, log: Path) -> dict[str, Any]:
 
 
 def table(results: Results[Any, Any]) -> list[Table]:
-    """The rounds of each scheme."""
+    """Table of the rounds of each scheme."""
     ideal = results.found["configuration"]["ideal_ms"]
     above = f"Rounds of synchronised blocks, in ms; the link needs {ideal:.0f} for one"
     heads = ["goodput", "slowest", "worst", "resent", "timeouts", "not done"]

@@ -1,4 +1,4 @@
-"""The figure: how long each round took until its slowest block was done, and goodput with timeouts."""
+"""The figure: time of each round until its slowest block was complete, and goodput with timeouts."""
 
 from collections.abc import Mapping
 from pathlib import Path

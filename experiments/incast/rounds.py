@@ -1,4 +1,4 @@
-"""Rounds of synchronised blocks: the flows to send, and what became of each round."""
+"""Rounds of synchronised blocks: the flows to send, and the results of each round."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from p4sched.results.metrics import median_interval
 
 TCP_PORT = 5001
 HEADERS = 66
-"""Bytes of Ethernet, IPv4 and TCP headers, with timestamps, of a full-sized segment."""
+"""Bytes of the Ethernet, IPv4 and TCP headers of a full-sized segment, with timestamps."""
 FRAME = 1514
 SPACING_S = 1.25
 """Time between rounds at time scale 1: a lost SYN (1 s) is repeated before the next round begins."""
@@ -21,7 +21,7 @@ MOST_SENDERS = 100
 
 @dataclass(frozen=True)
 class Plan:
-    """Every sender sends a block at the same instant, round after round."""
+    """Plan of the rounds. In each round, every sender sends a block at the same instant."""
 
     senders: int
     block_bytes: int
@@ -51,7 +51,7 @@ class Plan:
         return round_ * self.senders + sender
 
     def flows(self, seat: UserSeat, destination: str) -> list[dict[str, Any]]:
-        """All flows of one sender, as the traffic generator reads them; ranked by the bytes that remain."""
+        """All flows of one sender, in the format of the traffic generator, ranked by remaining bytes."""
         return [
             {
                 "flow": self.flow(round_, seat.user),
@@ -67,8 +67,8 @@ class Plan:
 
 
 def per_round(plan: Plan, completed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Every round: when its slowest and its median flow were done, and how many were not. A round that is not done
-    has no completion time."""
+    """For each round, the completion times of the slowest and of the median flow, and the number of incomplete flows.
+    An incomplete round has no completion time."""
     times = {flow["flow"]: flow["fct_ns"] / 1e9 for flow in completed}
     rounds = []
     for round_ in range(plan.rounds):
@@ -88,8 +88,8 @@ def per_round(plan: Plan, completed: Sequence[Mapping[str, Any]]) -> list[dict[s
 
 
 def summarise(plan: Plan, rounds: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The rounds in a few numbers. Goodput is payload over the time until the slowest block is done, as a share of what
-    the link could carry; a round that is not done counts as 0."""
+    """Summary of the rounds. Goodput is payload divided by the time until the slowest block is complete, as a share of
+    the link's capacity. An incomplete round counts as 0."""
     best = plan.senders * plan.block_bytes * 8 / plan.ideal_s
     goodput = median_interval([round_["goodput_bps"] / best for round_ in rounds])
     slowest = [round_["slowest_s"] for round_ in rounds if round_["slowest_s"] is not None]

@@ -1,19 +1,19 @@
-"""Inversions counted from outside the switch: from what was sent and what was received, packet by packet.
+"""Counts inversions from outside the switch, from the logs of sender and receiver.
 
-An inversion is counted once for each packet whose transmission starts while a packet of a lower rank waits (PACKS 6.1).
-The lab sees when a packet was handed to the sender's kernel and when it reached the receiver. From that:
+An inversion is a packet whose transmission starts while a packet of a lower rank waits (PACKS 6.1); it counts once. The
+lab knows when the sender's kernel got a packet, and when the packet reached the receiver. From these times:
 
-- Order of departure is the order of arrival at the receiver: one link, nothing overtakes behind the queue.
-- Start of transmission: all packets are of one length and take T to send, so packet k started at least (j-k) T before
-  any later packet j. The receiver may wake late, never early; so the earliest bound, min over j >= k of r_j - (j-k) T,
-  is the instant at which an exact receiver would have seen packet k.
-- The shortest delay of any packet is that of one that found the link idle: T, propagation and all fixed latencies. A
-  transmission therefore started at that instant minus the shortest delay, on the sender's clock.
-- A packet waits at that moment if it was sent before and departs later. Dropped packets wait for nothing: they are not
-  counted, whether refused on arrival or pushed out (PIFO pushes out the least urgent one, which inverts nothing).
+- The order of departure is the order of arrival at the receiver, because one link keeps the order.
+- Start of transmission: all packets have one length and take T to send, so packet k started at least (j-k) T before
+  any later packet j. The receiver may wake late, but not early. So the earliest bound, min over j >= k of
+  r_j - (j-k) T, is the instant at which an exact receiver would have received packet k.
+- The packet with the shortest delay found the link idle. Its delay is T, propagation and all fixed latencies. So a
+  transmission started at the instant above minus the shortest delay, on the sender's clock.
+- A packet waits at this moment if it was sent before and departs later. Dropped packets do not count, whether they were
+  refused on arrival or pushed out (PIFO pushes out the least urgent packet, which causes no inversion).
 
-What remains is the jitter between sender and switch, some 10 us: at 50 Mbit/s one packet in some 20 that arrive about
-the moment of a departure is put on its wrong side.
+The remaining error is the jitter between sender and switch, some 10 us: at 50 Mbit/s, of the packets that arrive near
+the moment of a departure, about one in 20 is put on the wrong side.
 """
 
 import csv
@@ -38,7 +38,7 @@ class Received:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Outcome of a stream, by rank 0, 1, ..."""
+    """Counts of a stream, by rank 0, 1, ..."""
 
     inversions: list[int]
     drops: list[int]
@@ -46,16 +46,16 @@ class Outcome:
 
     @property
     def lowest_rank_dropped(self) -> int | None:
-        """The most urgent rank of which a packet was lost."""
+        """The most urgent rank with a lost packet."""
         return next((rank for rank, count in enumerate(self.drops) if count), None)
 
 
 def starts(received: Sequence[Received], packet_ns: float) -> list[float]:
-    """Start of the transmission of each packet, on the sender's clock; the packets in order of arrival."""
+    """Start of the transmission of each packet, on the sender's clock. `received` is in order of arrival."""
     if not received:
         return []
     if len(received) > 1:
-        # never slower than the link was: a longer T would pull the starts further and further back
+        # T is not longer than measured on the link: otherwise the starts would drift back
         measured = (received[-1].received_ns - received[0].received_ns) / (len(received) - 1)
         packet_ns = min(packet_ns, measured)
     shortest = min(packet.received_ns - packet.sent_ns for packet in received)
@@ -69,7 +69,7 @@ def starts(received: Sequence[Received], packet_ns: float) -> list[float]:
 
 
 def inversions(received: Sequence[Received], packet_ns: float) -> Counter[int]:
-    """Inversions by the rank of the packet that left too early; the packets in order of arrival."""
+    """Inversions by the rank of the packet that left too early. `received` is in order of arrival."""
     arriving = sorted(received, key=lambda packet: (packet.sent_ns, packet.sequence))
     waiting: list[tuple[int, int]] = []
     gone: set[int] = set()
@@ -88,7 +88,7 @@ def inversions(received: Sequence[Received], packet_ns: float) -> Counter[int]:
 
 
 def outcome(sent: Counter[int], received: Sequence[Received], packet_ns: float, ranks: int) -> Outcome:
-    """`sent` packets by rank, and those received in order of arrival."""
+    """Counts from the `sent` packets by rank, and the `received` packets in order of arrival."""
     departed = Counter(packet.rank for packet in received)
     inverted = inversions(received, packet_ns)
     every = range(ranks)

@@ -1,4 +1,4 @@
-"""PACKS Fig. 3, 9, 10 and 11: inversions and drops of every rank when a little more arrives than leaves."""
+"""PACKS Fig. 3, 9, 10 and 11: inversions and drops of every rank at a load a little above 1."""
 
 import asyncio
 from collections.abc import Iterator, Mapping
@@ -33,10 +33,10 @@ from p4sched.units import Duration, Rate
 DISTRIBUTIONS = ("uniform", "poisson", "exponential", "inverse-exponential", "convex")
 RANK_COUNT = 100
 OVERLOAD = 1.1
-"""11 Gbit/s over 10 Gbit/s (PACKS 6.1)."""
+"""Load: arrivals of 11 Gbit/s at a link of 10 Gbit/s (PACKS 6.1)."""
 PAPER_RATE = 10_000_000_000
 PAPER_PACKETS = 916_666
-"""A second of 1500-byte packets at 11 Gbit/s."""
+"""Number of 1500-byte packets in a second at 11 Gbit/s."""
 PAPER_WINDOW = 1000
 QUICK_PACKETS = 100_000
 MAX_PACKETS = 100_000_000
@@ -68,7 +68,7 @@ class Setting:
 
     stream: stepped.Stream
     live: Live | None
-    """Settings of the lab; None: in stepped time."""
+    """Settings of the run in the lab; None: in stepped time."""
     computed: Mapping[str, Any] = field(default_factory=dict)
     """Results of stepped time, for summary.json."""
 
@@ -159,7 +159,7 @@ def setting(
 
 
 def refuse_mismatch(asked: Asked, in_steps: bool, depth: Depth | None) -> None:
-    """Raises UsageError for an option that means nothing with the others."""
+    """Raises UsageError for options that do not fit together."""
     if in_steps:
         live = ("--rate", "--duration", "--switch", "--depth", "--worker-round")
         asked.refuse(live, "with --stepped: stepped time has the paper's rates, and no switch")
@@ -197,7 +197,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
 
 @contextmanager
 def prepared(setting: Setting, asked: Asked, tell: Tell) -> Iterator[Setting]:
-    """Computes all schemes together, in stepped time."""
+    """Computes all schemes together if the run is in stepped time."""
     if setting.live is not None:
         yield setting
     else:
@@ -269,7 +269,7 @@ def rank_rows(results: Results[Any, Any]) -> Rows:
 
 
 def table(results: Results[Any, Any]) -> list[Table | str]:
-    """Inversions and drops; in stepped time also whether the programs did as the models."""
+    """Tables of inversions and drops; in stepped time also whether the programs agree with the models."""
     schemes = results.schemes
     above = f"Inversions and drops, {results.found['configuration']['ranks']} ranks"
     shown = Table(title=above, title_justify="left")

@@ -13,7 +13,7 @@ from p4sched.schemes import title
 
 
 def draw(found: Mapping[str, Any], path: Path) -> None:
-    """Draws `found` (the content of summary.json) into `path`. Of a Tofino, its programs lie over the exact schemes."""
+    """Draws `found` (the content of summary.json) into `path`; for a Tofino, its programs over the exact schemes."""
     doubts = [d for scheme in found["schemes"].values() for d in scheme.get("fidelity", {}).get("doubts", ())]
     programs = found.get("programs", {})
     on_tofino = programs["schemes"] if programs.get("target", Target.V1MODEL) != Target.V1MODEL else {}

@@ -1,4 +1,5 @@
-"""The experiment in stepped time, at the paper's 11 over 10 Gbit/s: models and compiled programs, no network."""
+"""The experiment in stepped time, with arrivals of 11 Gbit/s at 10 Gbit/s as in the paper: models and compiled
+programs, without a network."""
 
 import json
 import subprocess
@@ -17,7 +18,7 @@ COMPARED = ("inversions_by_rank", "drops_by_rank", "departures_by_rank")
 
 @dataclass(frozen=True)
 class Stream:
-    """A stream, and the queues that it passes."""
+    """A stream of packets and its queues."""
 
     ranks: str
     window: int
@@ -26,7 +27,7 @@ class Stream:
     queues: int
     queue_size: int
     window_shift: int = 0
-    """Added to every rank that the models' windows remember, not to the ranks compared with them (PACKS Fig. 11)."""
+    """Offset on every rank in the models' windows, but not on the ranks that are compared with them (PACKS Fig. 11)."""
     target: Target = Target.V1MODEL
     """Target of the programs."""
 
@@ -34,9 +35,9 @@ class Stream:
 def measure(stream: Stream, wanted: Sequence[str], out: Path) -> dict[str, Any]:
     """The parts of summary.json that stepped time adds.
 
-    `schemes` are the models with the window asked for. The programs hold fewer ranks, so they run with as many as they
-    hold, beside models that decide as they do: their decisions must be the same. For v1model these are the same models
-    with that window. For a Tofino they have the rules that the hardware forces. Programs cannot shift their windows.
+    `schemes` are the models with the requested window. The programs hold fewer ranks, so they run with their largest
+    window, together with models that must make the same decisions. For v1model these are the same models with the
+    smaller window. For a Tofino they have the rules of the hardware. Programs cannot shift their windows.
     """
     window = min(stream.window, PROGRAMS[stream.target].largest_window)
     models = _run(["model"], stream, stream.window, wanted, out / "model.json", stream.window_shift)
@@ -57,7 +58,7 @@ def measure(stream: Stream, wanted: Sequence[str], out: Path) -> dict[str, Any]:
 
 
 def equal(program: Mapping[str, Any], model: Mapping[str, Any]) -> bool:
-    """True if program and model inverted, dropped and sent the same number of packets of every rank."""
+    """True if program and model have the same inversions, drops and departures of every rank."""
     return all(program[key] == model[key] for key in COMPARED)
 
 

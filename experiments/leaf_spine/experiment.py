@@ -1,4 +1,4 @@
-"""Leaves and spines: one controller tunes every port of every switch while racks talk to each other over ECMP paths."""
+"""Leaves and spines: one controller tunes every port of every switch while racks exchange traffic over ECMP paths."""
 
 import asyncio
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ from p4sched.units import Duration, Rate
 
 WINDOW = 16
 BASE = Base(Rate.parse("40mbit"), Duration.parse("10ms"), frames=17, slowest=5)
-"""Four hosts, each behind two or three switches."""
+"""Rate and RTT for four hosts, with two or three switches between hosts of different racks."""
 CONGESTION_CONTROL = "cubic"
 WARM_UP_S = 3
 
@@ -61,7 +61,7 @@ class Setting:
     classes: Classes
     buffer: int
     delay_ns: int
-    """The control laws' delay target."""
+    """Delay target of the control laws."""
     duration_s: int
 
 
@@ -215,7 +215,7 @@ def _laws(network: Fabric, switch: str, stage: Stage, setting: Setting) -> Laws:
 
 
 async def _watch(network: Fabric, traffic: LongTraffic, what: str, seconds: int, tell: Tell) -> None:
-    """Waits; fails if a switch or a client does."""
+    """Waits for `seconds`. Raises an error if a switch or a client fails."""
     clock = asyncio.get_running_loop().time
     begun = clock()
     for second in range(1, seconds + 1):
@@ -236,7 +236,7 @@ async def _verdicts(testbed: FabricTestbed) -> dict[str, int]:
 
 
 def table(results: Results[Any, Any]) -> list[Table]:
-    """Rates of urgent and other traffic with each scheme, and their spread by ECMP."""
+    """Table of the rates of urgent and other traffic with each scheme, and of the spread by ECMP."""
     above = "Throughput in shares of the links to all hosts, and bytes over each spine"
     heads = ["in all", "urgent", "urgent's share", "resent", "<spread", "writes"]
     return [scheme_table(above, heads, results.schemes, _cells)]

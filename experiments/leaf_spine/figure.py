@@ -1,4 +1,4 @@
-"""The figure: what urgent and other traffic got under each scheme, and how ECMP spread the leaves' bytes."""
+"""The figure: rates of urgent and other traffic with each scheme, and the spread of the leaves' bytes by ECMP."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -48,7 +48,7 @@ def _throughput(axes: Axes, schemes: Mapping[str, Any]) -> None:
 
 
 def _spread(axes: Axes, schemes: Mapping[str, Any]) -> None:
-    """A bar for each leaf and scheme, parted by spine."""
+    """Draws a bar for each leaf and scheme, divided by spine."""
     place, ticks, names = 0.0, [], []
     for name, scheme in schemes.items():
         for leaf, over in scheme["spread"].items():

@@ -50,7 +50,7 @@ class Demand:
 
 
 def all_to_all(network: Fabric, classes: Classes) -> list[Demand]:
-    """Every host sends to every host of the other racks, once for each class."""
+    """The transfers from every host to every host of the other racks, one for each class."""
     planned: list[Demand] = []
     for source in network.stations():
         for leaf, rack in network.racks.items():
@@ -66,7 +66,7 @@ def all_to_all(network: Fabric, classes: Classes) -> list[Demand]:
 
 
 def counted_at_leaves(planned: Sequence[Demand]) -> dict[str, list[FlowUser]]:
-    """Users by whom each leaf counts the transfers to its hosts, by number."""
+    """Users with which each leaf counts the transfers to its hosts."""
     return {
         leaf: [FlowUser(demand.number, demand.to.address, demand.transfer.tcp_port) for demand in here]
         for leaf, here in _by_leaf(planned).items()
@@ -74,7 +74,7 @@ def counted_at_leaves(planned: Sequence[Demand]) -> dict[str, list[FlowUser]]:
 
 
 async def delivered(testbed: FabricTestbed, planned: Sequence[Demand]) -> dict[int, int]:
-    """Bytes of Ethernet frames that left for the destination of each transfer so far."""
+    """Bytes of Ethernet frames that the leaf has sent to the destination of each transfer so far."""
     found: dict[int, int] = {}
     for leaf, here in _by_leaf(planned).items():
         counts = await departures(testbed.switches[leaf].reader, [demand.number for demand in here])
@@ -90,8 +90,8 @@ def _by_leaf(planned: Sequence[Demand]) -> dict[str, list[Demand]]:
 
 
 def connections(racks: Sequence[int], classes: Classes) -> int:
-    """TCP connections of all pairs; `racks` are the hosts of each leaf. Raises UsageError where there is nobody to talk
-    to, or too much for a machine."""
+    """Number of TCP connections of all pairs; `racks` are the numbers of hosts of the leaves. Raises UsageError if
+    there is only one rack, or if there are too many connections for a machine."""
     if len(racks) < 2:
         raise UsageError(f"{len(racks)} leaf: traffic between racks needs at least 2 leaves")
     pairs = sum(racks) ** 2 - sum(hosts**2 for hosts in racks)
@@ -105,7 +105,7 @@ def connections(racks: Sequence[int], classes: Classes) -> int:
 
 
 def summarise(planned: Sequence[Demand], rates_bps: Mapping[int, float], capacity_bps: int) -> dict[str, Any]:
-    """Rates of the classes, as shares of the capacity of all links to hosts; and each transfer."""
+    """Rates of the classes, as shares of the capacity of all links to hosts, and the rate of each transfer."""
     transfers = [
         {
             "source": demand.transfer.seat.host,
@@ -127,7 +127,7 @@ def summarise(planned: Sequence[Demand], rates_bps: Mapping[int, float], capacit
 
 
 def spread(network: Fabric, sent_bytes: Mapping[str, Mapping[int, int]]) -> dict[str, dict[str, float]]:
-    """Share of a leaf's bytes to other racks that went over each spine; empty for switches that do not count."""
+    """Share of a leaf's bytes to other racks over each spine; empty for switches that do not count bytes."""
     found = {}
     for leaf in network.racks:
         if leaf not in sent_bytes:

@@ -61,7 +61,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
 
 
 def heading(found: dict[str, Any]) -> str:
-    """The line above the figure."""
+    """Heading of the figure."""
     return (
         f"Four TCP {found['congestion_control'].capitalize()} flows join and leave a link of"
         f" {found['rate_bps'] / 1e6:g} Mbit/s with an RTT of {found['rtt_ms']:g} ms; later = more urgent;"
@@ -94,12 +94,12 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[join_leave.Se
 async def _start_and_stop(
     traffic: LongTraffic, planned: list[Transfer], schedule: join_leave.Schedule, begun: float
 ) -> None:
-    """Lets the flows join and leave at their times."""
+    """Starts and stops the flows at their times."""
     clock = asyncio.get_running_loop().time
     for phase in range(join_leave.PHASES):
         await asyncio.sleep(max(0.0, begun + phase * schedule.phase_s - clock()))
         if phase < join_leave.FLOWS:
-            # iperf3 takes whole seconds: it gets more than it needs, and is stopped in time
+            # iperf3 takes whole seconds: it gets more time than it needs, and is stopped
             await traffic.send([planned[phase]], schedule.seconds + 5)
         else:
             await traffic.stop_user(planned[join_leave.PHASES - phase].seat.user)

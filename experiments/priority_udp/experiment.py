@@ -23,12 +23,12 @@ from p4sched.schemes import named
 from p4sched.units import Duration, Rate
 
 BASE = Base(Rate.parse("50mbit"), Duration.parse("10ms"), frames=6)
-"""Nothing in this experiment reacts to the RTT. It limits the lateness of frames: a tenth of it. The flows send 2 to 8
+"""Rate and RTT. No flow reacts to the RTT, but frames may be late by a tenth of it. The flows together send 2 to 8
 times the capacity of the link."""
 RANKS = (40, 30, 20, 10)
 """Ranks of flow 1 to 4."""
 LEAD_S = 0.6
-"""Time from the start of the senders to the first packet: all of them have started by then."""
+"""Time from the start of the senders to the first packet, in which all senders start."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
 
 
 def heading(found: dict[str, Any]) -> str:
-    """The line above the figure."""
+    """Heading of the figure."""
     return (
         f"Four UDP flows of {found['flow_rate_bps'] / 1e6:g} Mbit/s each join and leave a link of"
         f" {found['rate_bps'] / 1e6:g} Mbit/s; later = more urgent; {found['switch']} switch"
@@ -81,7 +81,7 @@ def heading(found: dict[str, Any]) -> str:
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[join_leave.Series]:
     """Measures one scheme."""
     schedule, link = setting.schedule, setting.link
-    # one host and one sending process: the flows interleave exactly as scheduled, however busy the machine is
+    # one host and one sending process, so that the flows interleave exactly as scheduled, also on a busy machine
     network = stage.lab.dumbbell(join_leave.FLOWS, stage.folder, hosts=1)
     async with bench(stage, network, named(stage.name).usual(), link, RankSource.HEADER) as running:
         traffic = await running.generated_traffic()
@@ -114,7 +114,7 @@ def _flow(seat: UserSeat, server: str, port: int, rank: int, setting: Setting) -
         "rate_bps": int(setting.load * setting.link.rate_bps),
         "frame_bytes": FRAME_BYTES,
         "ranks": {"fixed": rank},
-        # flows of one rate that march in step would show a sampling window the same flow each time
+        # with constant gaps, flows of one rate would be in step, and a sampled window would always see the same flow
         "arrivals": "poisson",
         "start_s": LEAD_S + setting.schedule.start(seat.user),
         "stop_s": LEAD_S + setting.schedule.stop(seat.user),

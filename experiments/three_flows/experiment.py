@@ -1,4 +1,4 @@
-"""AIFO Fig. 12 and 13: three TCP flows of sizes 10 : 5 : 1 with remaining-size ranks share a link."""
+"""AIFO Fig. 12 and 13: three TCP flows of sizes 10 : 5 : 1, ranked by remaining bytes, share a link."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ TCP_PORT = 5001
 LEAD_S = 0.5
 """Time from the start of the senders to the first segment."""
 PATIENCE = 3
-"""The flows may take so many times as long as the link needs for their bytes."""
+"""Time limit of the flows, as a multiple of the time that the link needs for their bytes."""
 COLUMNS = ("completion_s", "size_bytes", "segments", "reordered_segments", "retransmitted_segments")
 """Columns of flows.csv."""
 
@@ -135,7 +135,7 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
 
 
 def summarise(flows: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """The flows, the order in which they were done, and how many segments were overtaken."""
+    """The flows, the order of their completion, and the number of overtaken segments."""
     order = sorted((f["completion_s"], name) for name, f in flows.items() if f["completion_s"] is not None)
     return {
         "flows": flows,
@@ -153,7 +153,7 @@ def flow_rows(results: Results[Any, Any]) -> Rows:
 
 
 def table(results: Results[Any, Any]) -> list[Table]:
-    """Completion times, and segments overtaken on the way."""
+    """Table of completion times and overtaken segments."""
     heads = [f"{flow}, {what}" for what in ("s", "reordered") for flow, _ in reversed(FLOWS)]
     return [scheme_table("Completion times, and segments overtaken on the way", heads, results.schemes, _cells)]
 

@@ -1,5 +1,7 @@
-"""The figure: ranks in order of arrival at the receiver, first of all segments (AIFO Fig. 12), then of the small flow's
-first 300 (Fig. 13), a row for each scheme; and when each flow was done."""
+"""The figure: ranks in order of arrival at the receiver, a row for each scheme, with completion times.
+
+The left panel has all segments (AIFO Fig. 12), the right panel the first 300 of the small flow (Fig. 13).
+"""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -16,7 +18,7 @@ COLOURS = {"large": figures.ORANGE, "medium": figures.GREEN, "small": figures.BL
 FIRST = 300
 """Segments of the small flow in the right panel."""
 MOST_POINTS = 20_000
-"""Points in the left panel; more cannot be told apart."""
+"""Largest number of points in the left panel; more could not be distinguished."""
 
 
 def draw(found: Mapping[str, Any], folder: Path, path: Path) -> None:
@@ -81,11 +83,11 @@ def _ranks(axes: Axes, segments: Sequence[Mapping[str, str]], names: Mapping[str
 
 
 def _order(axes: Axes, segments: Sequence[Mapping[str, str]]) -> None:
-    """Number of each segment as sent, in order of arrival: a rising line when nothing was overtaken."""
+    """Draws the number of each segment in order of arrival: a rising line if no segment was overtaken."""
     if not segments:
         return
     first = int(segments[0]["identification"])
-    # a signed distance: the numbers wrap around
+    # a signed distance, because the numbers wrap around
     sent = [((int(s["identification"]) - first + 0x8000) & 0xFFFF) - 0x8000 for s in segments]
     axes.plot(range(len(sent)), sent, color=COLOURS["small"], linestyle="none", marker=".", markersize=2)
     axes.set_ylabel("order of sending")

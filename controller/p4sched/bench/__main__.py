@@ -23,7 +23,7 @@ PARTS: dict[str, Callable[[], Outcome]] = {
 
 
 def main() -> int:
-    """Measures what the command line names, or everything; the exit code."""
+    """Measures the parts that the command line names, or all of them; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m p4sched.bench", description=__doc__)
     parser.add_argument("parts", metavar="PART", nargs="*", type=_part, help=", ".join(PARTS))
     parts = parser.parse_args().parts or list(PARTS)
@@ -34,7 +34,7 @@ def main() -> int:
         console.print(f"bench: {error}", markup=False)
         return 1
     except KeyboardInterrupt:
-        console.print("bench: interrupted; everything is taken away")
+        console.print("bench: interrupted; all processes and links are removed")
         return 130
     return 0
 

@@ -1,4 +1,4 @@
-"""Packets a second through the engine alone, on one core, compiled and interpreted; how long programs take to load."""
+"""Packets a second through the engine alone, on one core, compiled and interpreted; load times of programs."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ WANTED_LOAD_MS = 50.0
 
 
 def measure() -> Outcome:
-    """The median of nine rounds in which all programs take turns."""
+    """Takes the median of nine rounds; all programs take turns in a round."""
     found: dict[str, Any] = rust_bench("packets")
     mpps = {(row["program"], row["way"]): row["mpps_median"] for row in found["packets"]}
     loads = {row["program"]: row["load_ms_median"] for row in found["loads"]}

@@ -34,9 +34,9 @@ BMV2_PROGRAMS = ("simple_switch_grpc", "simple_switch_CLI")
 """BMv2 is measured where both are installed."""
 ROUNDS = 3
 TCP_ROUNDS = 8
-"""Rounds of Cubic. They differ by 10 to 20 %: many short ones tell more than few long ones."""
+"""Rounds of Cubic. They differ by 10 to 20 %, so many short rounds give a better median than few long ones."""
 LINK = Link(Rate.parse("40gbit"), Duration.parse("10us"))
-"""A rate beyond anything here, so the machine is the bottleneck. The delay is only a setting."""
+"""The rate is higher than any switch here reaches, so the machine is the bottleneck. The delay is not measured."""
 ROOM = 10_000
 """Packets in each queue."""
 WARM_UP_S, TCP_S = 1.0, 2.0
@@ -48,11 +48,11 @@ FLOOD_S, SETTLE_S, COUNTED_S = 4.0, 1.0, 2.0
 DELAY_S = 4.0
 DELAY_BYTES = 200
 WIRE = "wire"
-"""An interface of both hosts, and what a packet takes from one to the other without anything in between."""
+"""Name of an interface of both hosts, and of the direct path between them, without a switch."""
 
 
 class Forwarder(EmbeddedSwitch):
-    """A no-op in the switch's place, with the same arrangement of CPUs."""
+    """A forwarder that does nothing else, in place of the switch and on the same CPUs."""
 
     program = "forwarder"
 
@@ -81,7 +81,7 @@ BMV2_FIFO = Way("BMv2, fifo.p4", Bmv2Switch, replace(FIFO.usual(), room=ROOM))
 
 
 def measure() -> Outcome:
-    """All ways in turn, ROUNDS times, and then all but BMv2 with Cubic alone; the medians."""
+    """Measures all ways in turn, ROUNDS times, then all but BMv2 with Cubic alone; takes the medians."""
     build = ["--manifest-path", str(SWITCH_DIR / "Cargo.toml"), "--locked", "--workspace", "--example", "forwarder"]
     if subprocess.run(["cargo", "build", "--quiet", "--release", *build], check=False).returncode != 0:
         raise P4schedError("the forwarder cannot be built")
@@ -90,7 +90,7 @@ def measure() -> Outcome:
     with clean_run("make bench", programs=[IPERF3]) as ledger, TemporaryDirectory() as folder:
         for number in range(TCP_ROUNDS):
             half_pps: float | None = None
-            # BMv2 first: half of what it carries is what all of them have when delays are measured.
+            # BMv2 first: delays are measured with half of the load that BMv2 carries.
             for way in reversed(ways):
                 only_tcp = number >= ROUNDS
                 if only_tcp and way is BMV2_FIFO:
@@ -126,7 +126,7 @@ async def _round(way: Way, ledger: Ledger, folder: Path, delay_pps: float | None
 
 
 def _join(network: Dumbbell) -> None:
-    """Puts a wire between the two hosts, past what stands between them; it goes with the hosts."""
+    """Connects the two hosts with a wire that bypasses the switch. The wire is removed with the hosts."""
     stations = network.stations()
     one, other = (network.host(station.name) for station in stations)
     ends = ["name", WIRE, "netns", str(one.pid), "type", "veth", "peer", "name", WIRE, "netns", str(other.pid)]
@@ -142,12 +142,12 @@ async def _ready(network: Dumbbell, way: Way) -> AsyncIterator[None]:
     if way.setup is not None:
         weights = {seat.user: 1.0 for seat in network.seats}
         async with programmed(network, way.setup, LINK, weights, parameters=way.setup.parameters) as testbed:
-            # What else stands between the hosts delays nothing on purpose.
+            # The other ways add no delay on purpose.
             ports = [replace(port, delay_ns=0) for port in port_settings(network, way.setup, LINK) if port.delay_ns]
             await testbed.traffic_manager.set_ports(ports)
             yield
         return
-    # Nobody rewrites addresses: each host sends to the other's.
+    # No switch rewrites addresses, so each host sends to the other's address.
     one, other = network.stations()
     for station, peer in ((one, other), (other, one)):
         host = network.host(station.name)
@@ -168,7 +168,7 @@ async def _tcp(network: Dumbbell, ledger: Ledger, folder: Path) -> float:
 
 
 async def _flood(network: Dumbbell, ledger: Ledger, folder: Path) -> float:
-    """Small frames a second that reach the far host. Nobody reads them there."""
+    """Small frames a second that reach the far host. No process reads them there."""
     async with GeneratorRuns(network, ledger, folder) as traffic:
         words = ["python3", "-c", f"import socket,time;s=socket.socket(2,2);s.bind(('',{RANK_PORT}));time.sleep(60)"]
         sink = subprocess.Popen(network.host(network.server_name).command(*words))
@@ -188,7 +188,7 @@ async def _flood(network: Dumbbell, ledger: Ledger, folder: Path) -> float:
 
 
 async def _delays(network: Dumbbell, ledger: Ledger, folder: Path, pps: float) -> tuple[float, float]:
-    """Nanoseconds from one host to the other: the median, and what 1 packet in 1000 exceeds."""
+    """Delay from one host to the other in ns: median and 99.9th percentile."""
     log = folder / "received.csv"
     async with GeneratorRuns(network, ledger, folder) as traffic:
         await traffic.receive_udp([RANK_PORT], DELAY_S + 2, log)
@@ -224,7 +224,7 @@ def _received(network: Dumbbell) -> int:
 
 
 def _interface(host: str) -> str:
-    """The one that a host has."""
+    """The interface of a host."""
     return f"{host}-eth0"
 
 

@@ -1,4 +1,4 @@
-"""Table entries per second over P4Runtime, and the cost of an entry."""
+"""Table entries per second over P4Runtime, and the memory of an entry."""
 
 import shutil
 import statistics
@@ -40,7 +40,7 @@ FULL = (
     Load("500,000 prefixes", "prefixes", 500_000, 1000),
     Load("10,000 with mask and range", "classes", 10_000, 1000),
 )
-"""Tables that are filled once, by our switch."""
+"""Tables that are filled once, in our switch."""
 
 
 def _commands(address: str) -> dict[str, list[str]]:
@@ -53,7 +53,7 @@ def _commands(address: str) -> dict[str, list[str]]:
 
 
 def _fill(switch: str, program: Program, load: Load, folder: Path) -> dict[str, Any]:
-    """A fresh switch that takes these entries: seconds, and bytes of memory for each entry."""
+    """Fills the table of a fresh switch: seconds, and bytes of memory for each entry."""
     port = free_port()
     address = f"127.0.0.1:{port}"
     with running(_commands(address)[switch], folder / f"{switch}.log") as process:
@@ -69,7 +69,7 @@ def _fill(switch: str, program: Program, load: Load, folder: Path) -> dict[str, 
 
 
 def measure() -> Outcome:
-    """All switches in turn, ROUNDS times; the medians."""
+    """Measures all switches in turn, ROUNDS times; takes the medians."""
     table = Table(title="Table entries over P4Runtime", title_justify="left")
     for column in ("", "switch", "entries/s", "longest request, ms", "memory, bytes/entry"):
         table.add_column(column, justify="left" if column in ("", "switch") else "right")

@@ -19,7 +19,7 @@ SWITCH_DIR = ROOT / "switch"
 
 @dataclass(frozen=True)
 class Target:
-    """A figure that is aimed at."""
+    """A measured figure and its goal."""
 
     name: str
     found: float
@@ -36,8 +36,6 @@ class Target:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Outcome of a part."""
-
     table: Table
     figures: dict[str, Any]
     """Figures, as in build/bench/PART.json."""
@@ -60,7 +58,7 @@ def rust_bench(name: str, *arguments: str) -> Any:
 
 @contextmanager
 def running(command: Sequence[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A process for as long as the block takes; the kernel kills it should this process die before."""
+    """Runs a process until the block ends. The kernel kills it if this process dies first."""
     with log.open("wb") as out:
         process = subprocess.Popen(
             ["setpriv", "--pdeathsig", "KILL", "--", *command], stdout=out, stderr=subprocess.STDOUT

@@ -7,12 +7,12 @@ from rich.table import Table
 from p4sched.bench.part import Outcome, Target, rust_bench
 
 FLAT = 3.0
-"""A packet through the largest table takes so many times as long as through the smallest, at most: a table that does
-not fit into the caches costs a few misses more."""
+"""Goal: a packet takes at most this many times as long through the largest table as through the smallest. A table that
+does not fit into the caches costs a few more misses."""
 
 
 def measure() -> Outcome:
-    """Exact, prefix and ternary tables, with compiled programs and interpreted ones."""
+    """Measures exact, prefix and ternary tables, with compiled and with interpreted programs."""
     table = Table(title="Lookups in tables: time of a packet through ingress", title_justify="left")
     for column in ("table", "program", "entries", "ns a packet", "ns an insert", "bytes/entry"):
         table.add_column(column, justify="left" if column in ("table", "program") else "right")

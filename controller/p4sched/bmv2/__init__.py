@@ -2,10 +2,10 @@
 
 | module | holds |
 |---|---|
-| `runtime.thrift` | the runtime interface, as far as the commands need it |
-| `connection` | the services of a switch, and the names of its refusals |
-| `program` | what the loaded program has, by name or by an unambiguous end of a name |
-| `values` | values, keys and parameters, from words and back |
-| `cli` | the command line, and the commands of all kinds |
+| `runtime.thrift` | the part of the runtime interface that the commands need |
+| `connection` | the services of a switch, and the names of its errors |
+| `program` | the objects of the loaded program, by name or by a unique suffix of the name |
+| `values` | values, keys and parameters, to and from words |
+| `cli` | the command line, which joins all commands |
 | `tables`, `profiles`, `arrays`, `multicast`, `switch` | the commands, by kind of object |
 """

@@ -29,7 +29,7 @@ def _flag(word: str) -> bool:
 
 
 def _signed(word: str, width: int) -> int:
-    """A number of so many bits, as Thrift's signed type has it."""
+    """Converts an unsigned number of `width` bits to the signed number that Thrift sends."""
     try:
         number = int(word, 0)
     except ValueError:
@@ -40,7 +40,7 @@ def _signed(word: str, width: int) -> int:
 
 
 class ArrayCommands(BaseCommands):
-    """Cells by index; those of direct counters and meters by the handle of the entry."""
+    """Commands for cells. An index selects a cell; a direct counter or meter has a cell for each entry handle."""
 
     def do_counter_read(self, line: str) -> None:
         """Read a counter: counter_read <counter> <index>."""

@@ -15,7 +15,7 @@ CONTEXT = 0
 
 
 def words(line: str, count: int) -> list[str]:
-    """The words of a line: exactly so many."""
+    """Splits a line into exactly `count` words."""
     found = line.split()
     if len(found) != count:
         raise InputError(f"Wrong number of args, expected {count} but got {len(found)}")
@@ -23,7 +23,7 @@ def words(line: str, count: int) -> list[str]:
 
 
 def at_least(line: str, count: int) -> list[str]:
-    """The words of a line: so many or more."""
+    """Splits a line into `count` or more words."""
     found = line.split()
     if len(found) < count:
         raise InputError("Insufficient number of args")
@@ -31,7 +31,7 @@ def at_least(line: str, count: int) -> list[str]:
 
 
 def handle(word: str, what: str) -> int:
-    """A handle of an entry, a member, a group or a node."""
+    """Parses the handle of an entry, a member, a group or a node."""
     try:
         return int(word)
     except ValueError:
@@ -39,7 +39,7 @@ def handle(word: str, what: str) -> int:
 
 
 def split_at_arrow(found: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The words before `=>`, and those after it."""
+    """Returns the words before `=>` and the words after it."""
     if "=>" not in found:
         raise InputError("Could not find '=>' between match fields and what they lead to")
     place = found.index("=>")
@@ -47,7 +47,7 @@ def split_at_arrow(found: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def complaint(error: InputError | OverflowError | TException) -> str | None:
-    """The fault of a line, or the reason for the switch's refusal; None for any other error."""
+    """Message for a wrong line or for an error of the switch; None for any other error."""
     match error:
         case MatchKeyError():
             return f"Invalid match key: {error}"
@@ -64,18 +64,17 @@ def complaint(error: InputError | OverflowError | TException) -> str | None:
 
 
 class BaseCommands(cmd.Cmd):
-    """Runs the lines one by one. Reports a wrong line and continues with the next."""
+    """Runs lines one by one. Prints the error of a wrong line and continues with the next."""
 
     prompt = "RuntimeCmd: "
 
     def __init__(self, services: Services, program: Program) -> None:
-        """Commands for a switch and its program."""
         super().__init__()
         self.standard, self.multicast, self.switch = services
         self.program = program
 
     def onecmd(self, line: str) -> bool:
-        """Runs one line; tells what is wrong with it, or what the switch refuses."""
+        """Runs one line; prints its error, if any."""
         try:
             return super().onecmd(line)
         except (InputError, OverflowError, TException) as error:
@@ -86,7 +85,6 @@ class BaseCommands(cmd.Cmd):
         return False
 
     def emptyline(self) -> bool:
-        """An empty line does nothing."""
         return False
 
     def do_EOF(self, _: str) -> bool:  # noqa: N802 - its name
@@ -119,7 +117,7 @@ class BaseCommands(cmd.Cmd):
             raise InputError("Table is ternary, but could not extract a valid priority from args") from None
 
     def completenames(self, text: str, *ignored: object) -> list[str]:
-        """Commands that begin so."""
+        """Commands that begin with `text`."""
         return [name for name in super().completenames(text, *ignored) if name != "EOF"]
 
     def _complete_with_action(self, things: Named[Table] | Named[Profile], text: str, line: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""The command line: `simple_switch_CLI`. Commands come from a terminal, or one a line from standard input."""
+"""The command line, `simple_switch_CLI`. It reads commands from a terminal or from standard input, one a line."""
 
 import argparse
 import hashlib
@@ -37,7 +37,7 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument("--thrift-port", type=_port, default=9090, help="port of the switch's Thrift server")
     parser.add_argument("--thrift-ip", default="localhost", help="address of the switch's Thrift server")
     parser.add_argument("--json", help="BMv2 JSON of the program; default: read from the switch")
-    # the switch has one of them
+    # accepted and ignored: the switch has one packet replication engine
     parser.add_argument("--pre", choices=["None", "SimplePre", "SimplePreLAG"], help=argparse.SUPPRESS)
     return parser
 
@@ -82,7 +82,7 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:
-        # the reader is gone: prevents a second error when Python flushes
+        # the reader of the pipe is gone: prevents a second error when Python flushes
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except (OSError, TTransportException) as error:

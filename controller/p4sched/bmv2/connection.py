@@ -1,4 +1,4 @@
-"""The services of a running switch over Thrift, and the names of what it refuses."""
+"""The services of a running switch over Thrift, and the names of its errors."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -58,7 +58,7 @@ REFUSALS: dict[str, tuple[str, dict[int, str]]] = {
     ),
     "MirroringRefusal": ("mirroring operation", {1: "SESSION_NOT_FOUND"}),
 }
-"""For each exception: the refused operation, and the names of its numbers."""
+"""For each exception: the operation that failed, and the names of the error numbers."""
 
 
 class Services(NamedTuple):
@@ -70,17 +70,17 @@ class Services(NamedTuple):
 
 
 def connect(host: str, port: int) -> Services:
-    """The services of the switch at this address.
+    """Connects to the services of the switch at this address.
 
     Fails with `OSError` or Thrift's transport exception if none listens there.
     """
-    # the switch may translate a large program before it answers
+    # the switch may have to translate a large program before it answers
     socket = TSocket(host, port, connect_timeout=5000, socket_timeout=60_000)
     transport = TBufferedTransport(socket)
     transport.open()
 
     def service(interface: Any, name: str) -> Any:
-        # its stubs do not know the classes that choose a service
+        # thriftpy2's stubs lack the multiplexed classes
         protocol: Any = TMultiplexedProtocol(TBinaryProtocol(transport), name)
         return TClient(interface, protocol)
 
@@ -92,7 +92,7 @@ def connect(host: str, port: int) -> Services:
 
 
 def refusal(error: TException) -> str | None:
-    """The line for what a switch refused; `None` for any other exception."""
+    """Message for an error of the switch; `None` for any other exception."""
     known = REFUSALS.get(type(error).__name__)
     if known is None:
         return None

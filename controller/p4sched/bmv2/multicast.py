@@ -1,4 +1,4 @@
-"""Commands about multicast: groups have nodes, a node has ports and link aggregation groups (LAGs)."""
+"""Commands for multicast: groups have nodes, a node has ports and link aggregation groups (LAGs)."""
 
 import json
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from p4sched.bmv2.program import InputError
 
 
 def number_map(found: Sequence[str], what: str = "port") -> str:
-    """Numbers as the interface has them: a map of 0s and 1s, whose last digit is number 0."""
+    """Numbers in the form of the interface: a map of 0s and 1s, whose last digit is number 0."""
     numbers: set[int] = set()
     for word in found:
         if not word.isdecimal():
@@ -16,7 +16,7 @@ def number_map(found: Sequence[str], what: str = "port") -> str:
         if int(word) in numbers:
             raise InputError(f"Found duplicate {what} number '{word}'")
         numbers.add(int(word))
-    # as the longest map that the interface takes
+    # the longest map that the interface accepts
     if max(numbers, default=0) > 1 << 16:
         raise InputError(f"'{max(numbers)}' is not a valid {what} number")
     return "".join("1" if number in numbers else "0" for number in range(max(numbers, default=-1), -1, -1))
@@ -32,7 +32,7 @@ def _listed(numbers: Sequence[int]) -> str:
 
 
 class MulticastCommands(BaseCommands):
-    """Groups, nodes, LAGs."""
+    """Commands for groups, nodes and LAGs."""
 
     def do_mc_mgrp_create(self, line: str) -> None:
         """Create a multicast group: mc_mgrp_create <group>."""
@@ -66,14 +66,14 @@ class MulticastCommands(BaseCommands):
         self.multicast.bm_mc_node_update(CONTEXT, node, ports, lags)
 
     def do_mc_node_associate(self, line: str) -> None:
-        """Make a node one of a group's: mc_node_associate <group> <node handle>."""
+        """Add a node to a group: mc_node_associate <group> <node handle>."""
         group, node = words(line, 2)
         pair = self._group(group), handle(node, "node handle")
         print("Associating node", pair[1], "to multicast group", pair[0])
         self.multicast.bm_mc_node_associate(CONTEXT, *pair)
 
     def do_mc_node_dissociate(self, line: str) -> None:
-        """Take a node out of a group: mc_node_dissociate <group> <node handle>."""
+        """Remove a node from a group: mc_node_dissociate <group> <node handle>."""
         group, node = words(line, 2)
         pair = self._group(group), handle(node, "node handle")
         print("Dissociating node", pair[1], "from multicast group", pair[0])

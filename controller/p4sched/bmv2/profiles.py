@@ -1,4 +1,4 @@
-"""Commands about action profiles. Those that name a table in place of the profile are BMv2's older ones."""
+"""Commands for action profiles. The older commands of BMv2 name a table instead of the profile."""
 
 import sys
 from typing import Any
@@ -9,7 +9,7 @@ from p4sched.bmv2.values import action_data
 
 
 def show_named_action(name: str, data: list[bytes]) -> None:
-    """An action with its parameters."""
+    """Prints an action with its parameters."""
     print(f"Action entry: {name} - {', '.join(value.hex() for value in data)}")
 
 
@@ -24,7 +24,7 @@ def _show_group(group: Any) -> None:
 
 
 class ProfileCommands(BaseCommands):
-    """Members and groups."""
+    """Commands for members and groups."""
 
     def _profile(self, name: str, *, with_selector: bool = False) -> Profile:
         profile = self.program.profiles.get(name)
@@ -124,7 +124,7 @@ class ProfileCommands(BaseCommands):
         if old and profile.tables > 1:
             raise InputError("Legacy command does not work with shared action profiles")
         if old:
-            # the output of a command stays unchanged
+            # on stderr, so that the output stays that of the command
             print(f"This is a deprecated command, use '{command}' instead", file=sys.stderr)
         getattr(self, f"do_{command}")(" ".join([profile.name, *rest]))
 

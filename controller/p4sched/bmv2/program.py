@@ -1,4 +1,4 @@
-"""Objects of a program, from its BMv2 JSON. Each is found by its name, or by a suffix that no other name has."""
+"""Objects of a program, from its BMv2 JSON. A name, or a suffix of it that is unique, selects an object."""
 
 import json
 from collections import Counter
@@ -10,7 +10,7 @@ from p4sched.recorded import malformed
 
 
 class InputError(Exception):
-    """A word of a command is wrong; the text says which."""
+    """An error in a command; the text names the wrong word."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class KeyField:
 
 @dataclass
 class Profile:
-    """An action profile; `tables` use it."""
+    """An action profile; `tables` is the number of tables that use it."""
 
     name: str
     with_selector: bool
@@ -71,7 +71,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Array:
-    """A counter, meter or register; `table` is that of a direct one."""
+    """A counter, meter or register; `table` is the table of a direct counter or meter."""
 
     name: str
     table: str | None
@@ -80,7 +80,7 @@ class Array:
 
 @dataclass(frozen=True)
 class ValueSet:
-    """A parser value set, and the bits of its values together."""
+    """A parser value set; `width` is the number of bits of all fields of a value together."""
 
     name: str
     width: int
@@ -103,14 +103,14 @@ class Named(Generic[T]):
         self._ends = {end: thing for name, thing in self.all.items() for end in _ends(name) if ends[end] == 1}
 
     def get(self, name: str) -> T:
-        """The object of this name, or the only one whose name ends so at a dot."""
+        """The object with this name, or the only object whose name ends with a dot and this text."""
         found = self._ends.get(name)
         if found is None:
             raise InputError(f"Invalid {self.kind} name ({name})")
         return found
 
     def completions(self, text: str) -> list[str]:
-        """Names that begin so."""
+        """Names that begin with `text`."""
         return [name for name in sorted(self.all) if name.startswith(text)]
 
 
@@ -120,10 +120,10 @@ def _ends(name: str) -> list[str]:
 
 
 class Program:
-    """A program that a switch has loaded."""
+    """The program of a switch."""
 
     def __init__(self, text: str) -> None:
-        """Reads BMv2 JSON; an empty text is a program without anything. Raises InputError for any other text."""
+        """Reads BMv2 JSON; an empty text is an empty program. Raises InputError for any other text."""
         with malformed("not BMv2 JSON", InputError):
             self._read(json.loads(text or "{}"))
 
@@ -153,7 +153,7 @@ class Program:
         }
 
     def action_of(self, actions: Iterable[str], name: str) -> Action | None:
-        """The action of this name, if it is one of these."""
+        """The action with this name, if it is one of `actions`."""
         try:
             action = self.actions.get(name)
         except InputError:

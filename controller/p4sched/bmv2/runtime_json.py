@@ -1,6 +1,6 @@
-"""Entries as the exercises of p4lang/tutorials write them (`s1-runtime.json`), as commands of `simple_switch_CLI`.
+"""Translates the entry files of p4lang/tutorials (`s1-runtime.json`) into commands of `simple_switch_CLI`.
 
-The form is that of `utils/p4runtime_lib/simple_controller.py` there.
+The format is that of `utils/p4runtime_lib/simple_controller.py` in p4lang/tutorials.
 """
 
 import json
@@ -15,11 +15,11 @@ from p4sched.recorded import malformed
 LARGEST_PRIORITY = 2**31 - 1
 """Largest priority. The largest wins in P4Runtime, the smallest in a command."""
 LONGEST_NAME = 99
-"""Limit above the number of parts of any name."""
+"""A limit that no name reaches, in parts."""
 
 
 def commands(text: str, program: Program) -> Iterator[tuple[str, str]]:
-    """For each entry its place and a command. Raises InputError if the text is not such a file."""
+    """Yields the place and the command of each entry. Raises InputError if the text has another format."""
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -52,7 +52,7 @@ def _group(group: Any, nodes: Iterator[int]) -> list[str]:
     written = [f"mc_mgrp_create {number}"]
     for replica in _member(group, "replicas"):
         written.append(f"mc_node_create {_member(replica, 'instance')} {_member(replica, 'egress_port')}")
-        # nodes get their handles in the order in which they are made
+        # nodes get their handles in order of creation
         written.append(f"mc_node_associate {number} {next(nodes)}")
     return written
 
@@ -113,7 +113,7 @@ def _key(table: Table, given: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _field(table: Table, name: str) -> KeyField:
-    """The field with the longest end in common: `hdr.ipv4.dstAddr` is `ipv4.dstAddr`."""
+    """The field that shares the longest suffix with `name`: `hdr.ipv4.dstAddr` is `ipv4.dstAddr`."""
 
     def common(field: KeyField) -> int:
         pairs = zip(reversed(field.name.split(".")), reversed(name.split(".")), strict=False)

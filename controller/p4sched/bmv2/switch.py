@@ -1,4 +1,4 @@
-"""Commands about the switch: its program, ports, queues, mirroring sessions and clock."""
+"""Commands for the switch: its program, ports, queues, mirroring sessions and clock."""
 
 import sys
 from pathlib import Path
@@ -18,7 +18,7 @@ MOST_WORDS_OF_A_QUEUE = 3
 
 
 class SwitchCommands(BaseCommands):
-    """Commands that concern no object of the program."""
+    """Commands that need no object of the program."""
 
     def do_load_new_config_file(self, line: str) -> None:
         """Load another program next to the running one: load_new_config_file <JSON file>."""
@@ -37,7 +37,7 @@ class SwitchCommands(BaseCommands):
         self.program = program
 
     def do_swap_configs(self, line: str) -> None:
-        """Put the loaded program to work: swap_configs."""
+        """Start the loaded program in place of the running one: swap_configs."""
         words(line, 0)
         print("Swapping configs")
         self.standard.bm_swap_configs()
@@ -57,16 +57,16 @@ class SwitchCommands(BaseCommands):
         self.standard.bm_reset_state()
 
     def do_port_add(self, line: str) -> None:
-        """Give a port an interface: port_add <interface> <port>."""
+        """Attach an interface to a port: port_add <interface> <port>."""
         interface, port, *more = at_least(line, 2)
         number = self._port(port)
         if more:
-            # BMv2's is a file to which the port's packets would be written
+            # in BMv2, the third word is a file to which the packets of the port are written
             print(f"Ignored: {' '.join(more)}", file=sys.stderr)
         self.standard.bm_dev_mgr_add_port(interface, number, "")
 
     def do_port_remove(self, line: str) -> None:
-        """Take a port's interface away: port_remove <port>."""
+        """Detach the interface of a port: port_remove <port>."""
         self.standard.bm_dev_mgr_remove_port(self._port(words(line, 1)[0]))
 
     def _port(self, word: str) -> int:
@@ -99,7 +99,7 @@ class SwitchCommands(BaseCommands):
                 self.switch.set_egress_priority_queue_depth(port, priority, packets)
 
     def do_set_queue_rate(self, line: str) -> None:
-        """Limit queues, each by itself, to packets a second: set_queue_rate <packets/s> [<port> [<priority>]]."""
+        """Limit each queue to a rate in packets a second: set_queue_rate <packets/s> [<port> [<priority>]]."""
         match self._queues(line, "rate_pps"):
             case [rate]:
                 self.switch.set_all_egress_queue_rates(rate)
@@ -109,9 +109,9 @@ class SwitchCommands(BaseCommands):
                 self.switch.set_egress_priority_queue_rate(port, priority, rate)
 
     def do_set_port_rate(self, line: str) -> None:
-        """Give all queues of a port one link of this rate, which they share: set_port_rate <10mbit|none> <port>.
+        """Set the rate of a port, which its queues share: set_port_rate <10mbit|none> <port>.
 
-        BMv2 does not have it. The port then goes around what tc has set up on its interface.
+        BMv2 lacks this command. The port then bypasses the tc settings of its interface.
         """
         rate, port = words(line, 2)
         number = self._port_of_queues(port)
@@ -143,7 +143,7 @@ class SwitchCommands(BaseCommands):
             ) from None
 
     def _queues(self, line: str, what: str) -> list[int]:
-        """The number, port and priority of a line, as far as they are given.
+        """The number, port and priority of a line; port and priority are optional.
 
         BMv2 silently ignores unknown queues and additional words.
         """
@@ -178,7 +178,7 @@ class SwitchCommands(BaseCommands):
         print(f"MirroringSessionConfig(port={session.port}, mgid={session.mgid})")
 
     def do_get_time_elapsed(self, line: str) -> None:
-        """Show how long the switch runs, in microseconds: get_time_elapsed."""
+        """Show the time since the switch started, in microseconds: get_time_elapsed."""
         words(line, 0)
         print(self.switch.get_time_elapsed_us())
 

@@ -1,4 +1,4 @@
-"""Commands about tables."""
+"""Commands for tables."""
 
 from typing import Any
 
@@ -9,11 +9,10 @@ from p4sched.bmv2.program import Action, InputError, Table
 from p4sched.bmv2.values import KINDS, action_data, match_key, shown, tabbed
 
 NONE, ACTION, MEMBER = 0, 1, 2
-"""Kinds of what an entry does; 3 is a group."""
+"""What an entry refers to; 3 is a group."""
 
 
 def show_action(action: Any) -> None:
-    """Prints the action of an entry."""
     if action.action_type == NONE:
         print("EMPTY")
     elif action.action_type == ACTION:
@@ -38,7 +37,7 @@ def _show_entry(table: Table, entry: Any) -> None:
 
 
 class TableCommands(ProfileCommands):
-    """Tables, their entries and default actions."""
+    """Commands for tables, their entries and default actions."""
 
     def _action(self, table: Table, given: str, name: str) -> Action:
         action = self.program.action_of(table.actions, name)
@@ -96,7 +95,7 @@ class TableCommands(ProfileCommands):
         self.standard.bm_mt_set_default_action(CONTEXT, table.name, action.name, data)
 
     def do_table_reset_default(self, line: str) -> None:
-        """Give a table the default action of the program: table_reset_default <table>."""
+        """Restore the default action of the program: table_reset_default <table>."""
         [name] = words(line, 1)
         self.standard.bm_mt_reset_default_entry(CONTEXT, self._table(name).name)
 
@@ -123,7 +122,7 @@ class TableCommands(ProfileCommands):
         print("Entry has been added with handle", added)
 
     def do_table_modify(self, line: str) -> None:
-        """Change what an entry does: table_modify <table> <action> <entry handle> [action parameters]."""
+        """Change the action of an entry: table_modify <table> <action> <entry handle> [action parameters]."""
         name, action_name, entry, *params = at_least(line, 3)
         table = self._table(name)
         action = self._action(table, name, action_name)
@@ -140,7 +139,7 @@ class TableCommands(ProfileCommands):
         self.standard.bm_mt_delete_entry(CONTEXT, table.name, number)
 
     def do_table_set_timeout(self, line: str) -> None:
-        """Say when an entry without hits is idle: table_set_timeout <table> <entry handle> <timeout (ms)>."""
+        """Set the idle timeout of an entry: table_set_timeout <table> <entry handle> <timeout (ms)>."""
         name, entry, timeout = words(line, 3)
         table = self._table(name)
         if not table.timeouts:
@@ -193,7 +192,7 @@ class TableCommands(ProfileCommands):
         self.standard.bm_mt_indirect_ws_set_default_group(CONTEXT, table.name, handle(group, "handle"))
 
     def do_table_indirect_reset_default(self, line: str) -> None:
-        """Give an indirect table the default of the program: table_indirect_reset_default <table>."""
+        """Restore the default of the program in an indirect table: table_indirect_reset_default <table>."""
         [name] = words(line, 1)
         self.standard.bm_mt_indirect_reset_default_entry(CONTEXT, self._table(name).name)
 
@@ -204,7 +203,7 @@ class TableCommands(ProfileCommands):
         _show_entry(table, self.standard.bm_mt_get_entry(CONTEXT, table.name, handle(entry, "entry handle")))
 
     def do_table_dump_entry_from_key(self, line: str) -> None:
-        """Show the entry of a key: table_dump_entry_from_key <table> <match fields> [priority]."""
+        """Show the entry with this key: table_dump_entry_from_key <table> <match fields> [priority]."""
         name, *fields = at_least(line, 1)
         table = self._table(name)
         priority = self._priority(table, fields)

@@ -1,4 +1,4 @@
-"""Values, keys and parameters: from words to bytes and back."""
+"""Converts values, keys and parameters between words and bytes."""
 
 import ipaddress
 from collections.abc import Iterable, Sequence
@@ -8,19 +8,19 @@ from p4sched.bmv2.connection import INTERFACE
 from p4sched.bmv2.program import Action, InputError, KeyField
 
 KINDS = ("exact", "lpm", "ternary", "valid", "range")
-"""Kinds of matches by number."""
+"""Match kinds; the index is the number in the Thrift interface."""
 
 
 class MatchKeyError(InputError):
-    """A field of a key is wrong."""
+    """An error in a field of a key."""
 
 
 class ParameterError(InputError):
-    """A parameter of an action is wrong."""
+    """An error in a parameter of an action."""
 
 
 def integer(word: str, what: str) -> int:
-    """A decimal number."""
+    """Parses a decimal number."""
     try:
         return int(word)
     except ValueError:
@@ -28,7 +28,7 @@ def integer(word: str, what: str) -> int:
 
 
 def value_bytes(word: str, width: int) -> bytes:
-    """A value of so many bits: a number in decimal or with 0x, an address where the width is that of one."""
+    """Parses a value of `width` bits: a decimal or 0x number, or an address if an address has this width."""
     if width == 32 and "." in word:
         return _ipv4(word)
     if width == 48 and ":" in word:
@@ -70,7 +70,7 @@ def _ipv6(word: str) -> bytes:
 
 
 def action_data(action: Action, words: Sequence[str]) -> list[bytes]:
-    """The parameters of an action."""
+    """Parses the parameters of an action."""
     if len(words) != len(action.params):
         raise InputError(f"Action {action.name} needs {len(action.params)} parameters")
     data = []
@@ -83,7 +83,7 @@ def action_data(action: Action, words: Sequence[str]) -> list[bytes]:
 
 
 def match_key(fields: Sequence[KeyField], words: Sequence[str]) -> list[Any]:
-    """A key: one word for each field, `10.0.0.0/8`, `0x1&&&0xff` or `1->5`."""
+    """Parses a key: one word for each field, `10.0.0.0/8`, `0x1&&&0xff` or `1->5`."""
     return [_match_param(field, word) for field, word in zip(fields, words, strict=True)]
 
 
@@ -121,12 +121,12 @@ def _match_param(field: KeyField, word: str) -> Any:
 
 
 def spaced(data: bytes) -> str:
-    """Bytes with colons between them."""
+    """Hexadecimal bytes with colons between them."""
     return data.hex(":")
 
 
 def shown(param: Any, *, colons: bool) -> str:
-    """A field of a key as commands print it: with colons before an entry is added, without in a dump."""
+    """A field of a key in the form that commands print. `table_add` prints colons between bytes, a dump does not."""
     text = spaced if colons else bytes.hex
     match KINDS[param.type]:
         case "exact":
@@ -142,5 +142,5 @@ def shown(param: Any, *, colons: bool) -> str:
 
 
 def tabbed(data: Iterable[bytes]) -> str:
-    """Parameters as commands print them."""
+    """Parameters in the form that commands print."""
     return "\t".join(spaced(value) for value in data)

@@ -115,7 +115,7 @@ def attack(
 
 def _search(words: list[str]) -> dict[str, Any]:
     with Console(stderr=True).status("searching"):
-        # the program looks for P4 programs below the project's folder
+        # the program finds P4 programs relative to the project's folder
         ended = subprocess.run(
             [str(rust_binary(BINARY)), *words], cwd=ROOT, capture_output=True, text=True, check=False
         )

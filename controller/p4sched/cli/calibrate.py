@@ -1,4 +1,4 @@
-"""`p4sched calibrate`: this machine's capacity now, and the speed of each experiment on it."""
+"""`p4sched calibrate`: the present capacity of this machine, and the speed of each experiment on it."""
 
 from rich.console import Console
 from rich.table import Table

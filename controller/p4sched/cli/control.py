@@ -55,9 +55,9 @@ class Loads(StrEnum):
     """Format of the program that a switch loads."""
 
     BMV2 = "bmv2"
-    """BMv2 JSON: the embedded switch, and BMv2."""
+    """BMv2 JSON, for the embedded switch and BMv2."""
     TOFINO = "tofino"
-    """Output of the chip's compiler, in Stratum's form."""
+    """Output of the chip's compiler, in the format of Stratum."""
 
 
 def option(panel: str | None, text: str, parser: Callable[[Any], Any] | None = None, metavar: str | None = None) -> Any:
@@ -203,7 +203,7 @@ async def _in_lock_step(controller: Controller, address: str) -> None:
 
 
 def _written_for(program: Loadable, folder: Path, scheme: str) -> Target:
-    """The target of a program. Reports a wrong program before the switch is touched: a chip takes seconds to load one,
+    """The target of a program. Reports a wrong program before it is loaded: a chip takes seconds to load a program,
     and all traffic stops meanwhile."""
     schema = program.pipeline().schema
     table = SCHEMES[scheme].parameters.table
@@ -213,7 +213,7 @@ def _written_for(program: Loadable, folder: Path, scheme: str) -> Target:
 
 
 def _refuse_others(ctx: typer.Context, scheme: str) -> None:
-    """Fails if an option was given that this scheme does not have."""
+    """Raises UsageError if the command line has an option that this scheme lacks."""
     every = {option for each in SCHEMES.values() for option in each.options}
     for name in sorted(every.difference(SCHEMES[scheme].options)):
         takers = ", ".join(other for other, each in SCHEMES.items() if name in each.options)
@@ -221,7 +221,7 @@ def _refuse_others(ctx: typer.Context, scheme: str) -> None:
 
 
 def fixed_parameters(given: Sequence[str]) -> dict[str, float]:
-    """["C=20", "k=0.1"] as numbers by name."""
+    """Parses ["C=20", "k=0.1"] into numbers by name."""
     fixed: dict[str, float] = {}
     for text in given:
         name, _, value = (part.strip() for part in text.partition("="))

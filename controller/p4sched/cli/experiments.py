@@ -22,11 +22,11 @@ from p4sched.p4rt.target import Target
 from p4sched.units import Duration, Rate
 
 SHARED = ("schemes", "seed", "quick", "time_scale", "virtual", "no_text", "switch", "target", "controller", "out")
-"""Parameters that the frame adds, besides those of `hosts_option` and `page_option`."""
+"""Parameters that the frame adds, in addition to those of `hosts_option` and `page_option`."""
 
 
 NO_TOPOLOGY = "no_topology"
-"""Hidden `--topology` of an experiment without one."""
+"""Hidden option `--topology` of an experiment that has no topology."""
 
 
 def command(experiment: Experiment[Any, Any]) -> Callable[..., None]:
@@ -59,7 +59,7 @@ def command(experiment: Experiment[Any, Any]) -> Callable[..., None]:
         if shown and bmv2:
             raise UsageError(f"{page_option(experiment)}: BMv2 reports no queue lengths; leave out --switch bmv2")
         text = live.in_terminal() and not shared.get("no_text", True) and not bmv2
-        # in virtual time a recording would change with the machine's load
+        # no recording in virtual time: it would depend on the machine's load
         record = asked.hosts is None and not bmv2
         frame.run(
             experiment,
@@ -118,7 +118,7 @@ def _parameter_name(option: str) -> str:
 
 
 def _hosts(experiment: Experiment[Any, Any], shared: Mapping[str, Any], given: Mapping[str, bool]) -> HostKind | None:
-    """The hosts of a run in virtual time; None for another run. Raises UsageError for hosts without it."""
+    """The hosts of a run in virtual time; None in real time. Raises UsageError for hosts in real time."""
     option = hosts_option(experiment)
     if experiment.simulated:
         if shared.get("virtual"):
@@ -161,7 +161,7 @@ def _mark(parameter: inspect.Parameter, kind: type) -> Any:
 def _option(parameter: inspect.Parameter) -> str:
     """The option of a parameter, as on the command line."""
     found = _mark(parameter, OptionInfo)
-    # typer holds the first name of an annotated option as its default
+    # typer keeps the first name of an annotated option as its default
     named = found.default if found is not None else ...
     return f"--{parameter.name.replace('_', '-')}" if named is ... else str(named).split("/")[0]
 

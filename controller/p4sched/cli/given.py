@@ -1,4 +1,4 @@
-"""Tells given options from defaults, and refuses options that have no meaning."""
+"""Finds out which options the command line has, and refuses options that have no meaning."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,7 +14,7 @@ def given(context: typer.Context, option: str) -> bool:
 
 
 def given_options(context: typer.Context) -> dict[str, bool]:
-    """For each option of the command: True if the command line has it."""
+    """Maps each option of the command to True if the command line has it."""
     found: dict[str, bool] = {}
     for parameter in context.command.params:
         source = context.get_parameter_source(str(parameter.name))
@@ -24,7 +24,7 @@ def given_options(context: typer.Context) -> dict[str, bool]:
 
 
 def refuse(context: typer.Context, options: Iterable[str], why: str) -> None:
-    """Raises UsageError if one of the options was given: "--rate means nothing WHY"."""
+    """Raises UsageError if the command line has one of the options: "--rate means nothing WHY"."""
     for option in options:
         if given(context, option):
             raise UsageError(f"{option} means nothing {why}")

@@ -38,7 +38,7 @@ class _Sentences(TyperGroup):
         try:
             return super().invoke(ctx)
         except shutil.Error as error:
-            # of many files: (from, to, why) for each
+            # an error of shutil with many files: a tuple (from, to, why) for each
             _, to, why = error.args[0][0]
             raise P4schedError(f"'{to}': {why}") from error
         except OSError as error:
@@ -210,9 +210,9 @@ def grade(
     if out.suffix != submissions.TABLE:
         raise UsageError(f"--out {out}: the name of the file must end in .csv")
     files = entry.load().files
-    # a folder that the teacher names may be a link; what is in it may not
+    # the folder that the teacher names may be a link; its content may not
     found = [where.resolve()] if results else submissions.submissions(where, files, out.with_suffix(""))
-    # a place that cannot be written to fails now, before grading
+    # reports an unwritable place before grading begins
     if results is not None:
         writable.file("--gradescope", results)
     else:

@@ -74,7 +74,7 @@ class Commands(TyperGroup):
         return list(COMMANDS)
 
     def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]
-        """The command of this name, or None."""
+        """The command with this name, or None."""
         return _loaded(cmd_name) if cmd_name in COMMANDS else None
 
     def resolve_command(self, ctx: typer.Context, args: list[str]) -> Any:  # type: ignore[override]
@@ -119,7 +119,7 @@ def run_command(arguments: Sequence[str]) -> int:
     exit_code, message = invoke(typer.main.get_command(app), arguments)
     # no arguments at all: the help has been shown
     if message:
-        # it may hold names and contents of files, and these may hold commands for a terminal
+        # a message may contain text from files, which may control a terminal
         shown = "".join(part if part in {"\n", "\t"} else printable(part) for part in re.split(r"([\n\t])", message))
         ERRORS.print(f"[bold red]p4sched:[/] {escape(shown)}")
     return exit_code

@@ -46,7 +46,7 @@ def _rate(text: str) -> int:
 
 
 async def _lines(switch: SwitchAddress, port: int | None, wanted: int | None) -> Sequence[str]:
-    """Sets the rate of the port, if given; returns a line for this port, or one for each."""
+    """Sets the rate of the port, unless `wanted` is None; returns a line for this port, or for each port."""
     manager = EmbeddedTrafficManager(switch.address, switch.tls)
     try:
         interfaces = {number: stats.interface for number, stats in (await manager.stats()).items()}

@@ -76,7 +76,7 @@ def shell(
             raise UsageError("--primary and --election-id exclude each other")
         arguments = ["-m", "p4runtime_sh", *arguments]
     else:
-        # below every controller's election id, so that the shell does not take the switch from it
+        # an election id below that of every controller, so that the shell does not replace a controller
         asked = ["--primary"] if primary else []
         arguments = [str(READING_SHELL), *asked, *arguments, "--election-id", "0,1"]
     files = {"--cacert": cacert, "--cert": cert, "--private-key": private_key}

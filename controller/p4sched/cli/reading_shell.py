@@ -1,7 +1,7 @@
-"""p4runtime-shell that only reads.
+"""A read-only p4runtime-shell.
 
 It sends no election id, so it is never primary (P4Runtime, section "Unset Election ID"). With ``--primary`` it becomes
-primary if no controller is. This file runs in p4runtime-shell's own environment, without ``p4sched``.
+primary if no controller is. This file runs in the environment of p4runtime-shell, which has no ``p4sched``.
 """
 
 import sys
@@ -38,7 +38,7 @@ class ReadingClient(p4runtime.P4RuntimeClient):  # type: ignore[misc]
             self.stream_out_q.put = put
 
     def _writing_is_free(self) -> bool:
-        """True if no controller is primary; then also raises the election id enough."""
+        """Returns True if no controller is primary; in this case also raises the election id above the switch's."""
         request = p4runtime.p4runtime_pb2.StreamMessageRequest()
         request.arbitration.device_id = self.device_id
         self.stream_out_q.put(request)

@@ -24,14 +24,12 @@ ALL_ONLY = ("--quick", "--out", "--time-scale", "--switch", "--target", "--virtu
 
 
 class ExperimentGroup(TyperGroup):
-    """The experiments as commands of `p4sched run`. Loads only the one that runs."""
+    """The experiments as commands of `p4sched run`. Loads only the experiment that runs."""
 
     def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
-        """Names of all experiments."""
         return experiment.names()
 
     def get_command(self, ctx: typer.Context, cmd_name: str) -> TyperCommand:  # type: ignore[override]
-        """The experiment as a command."""
         found = experiment.load(cmd_name)
         alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
         alone.command(name=found.name)(experiments.command(found))
@@ -87,7 +85,7 @@ def run(
             in_time = (
                 [] if found.simulated or not virtual else ["--virtual", experiments.hosts_option(found), hosts.value]
             )
-            # a simulated experiment has no switch, and reports that option
+            # a simulated experiment has no switch and refuses the option
             switched = [] if found.simulated else ["--switch", switch.value]
             return [*in_time, *switched, *aimed, *scaled, *(["--quick"] if quick else [])]
 

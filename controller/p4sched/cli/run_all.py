@@ -29,13 +29,13 @@ class Outcome:
     error: str = ""
     """Error message; empty if it did not fail."""
     doubts: Sequence[summaries.Doubt] = ()
-    """Reasons to doubt parts of it."""
+    """Reasons to doubt some of the results."""
     exact: bool = False
     """True if it ran in virtual time."""
 
     @property
     def verdict(self) -> str:
-        """One word, with rich's markup."""
+        """One word with markup of rich."""
         if self.error:
             return "[bold red]failed[/]"
         return "[bold red]INVALID[/]" if self.doubts else "exact" if self.exact else "valid"
@@ -69,7 +69,7 @@ def _run_all(names: Sequence[str], invoke: Invoke, out: Path, options: Options, 
 
 
 def _guarded(invoke: Invoke, arguments: Sequence[str], console: Console) -> tuple[int, str]:
-    """Runs one experiment. An unexpected exception is shown in full and does not stop the others."""
+    """Runs one experiment. Shows an unexpected exception in full; the other experiments still run."""
     try:
         return invoke(arguments)
     except Exception as error:

@@ -8,14 +8,14 @@ from p4sched.errors import INTERRUPTED
 
 def main() -> None:
     """Entry point of `p4sched`."""
-    # gRPC logs several lines of a handshake that fails; the command says it in one
+    # gRPC logs several lines about a failed handshake; the command prints one line instead
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     try:
         from p4sched.cli.main import main as command_line  # noqa: PLC0415 - takes a second, in which one may interrupt
 
         command_line()
     except (KeyboardInterrupt, RuntimeError) as error:
-        # up to Python 3.11 an interrupt while a class is made (in __set_name__) comes as the cause of a RuntimeError
+        # up to Python 3.11, an interrupt in __set_name__ is the cause of a RuntimeError
         if not isinstance(error, KeyboardInterrupt) and not isinstance(error.__cause__, KeyboardInterrupt):
             raise
         print("p4sched: interrupted", file=sys.stderr)

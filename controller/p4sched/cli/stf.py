@@ -28,7 +28,7 @@ class Result(StrEnum):
 
 @dataclass(frozen=True)
 class Run:
-    """A finished script; `text` describes its faults."""
+    """The result of one script; `text` describes its faults."""
 
     script: Path
     result: Result

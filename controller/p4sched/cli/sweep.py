@@ -27,7 +27,7 @@ from p4sched.sweep.point import Outcome
 FIGURE = "figure.png"
 A_DAY_S = 24 * 60 * 60
 TOLD_FAILURES = 5
-"""Failures to print; the file has all of them."""
+"""Number of failures to print; the file has all of them."""
 
 
 def sweep(
@@ -79,7 +79,7 @@ def sweep(
 
 
 def _try(plan: Plan, path: Path) -> None:
-    """Refuses a sweep whose schemes or scenario make no sense: runs each scheme for a nanosecond."""
+    """Runs each scheme for a nanosecond, to report errors in the schemes or the scenario before the sweep."""
     for point in {point.scheme: point for point in reversed(plan.points)}.values():
         try:
             simulate.run({**point.scenario, "end_ns": 1}, programs=plan.programs, check=plan.check)

@@ -36,7 +36,7 @@ Key = Annotated[
 
 
 def asked(ssl: bool, authority: Path | None, certificate: Path | None, key: Path | None) -> Tls | None:
-    """TLS settings of these options; None: no TLS. Raises UsageError for wrong files."""
+    """TLS settings from these options; None: no TLS. Raises UsageError for wrong files."""
     if not ssl and (authority, certificate, key) == (None, None, None):
         return None
     return Tls.of_files(authority, certificate, key)

@@ -47,7 +47,7 @@ class EntryCommands(Commands):
         raise InputError(f"'{line}' is for a shell")
 
     def do_help(self, arg: str) -> None:
-        """Refuses help, which nobody would read."""
+        """Refuses `help`: the output is discarded."""
         raise InputError(f"'help {arg}".rstrip() + "' is for a terminal: simple_switch_CLI")
 
 
@@ -95,12 +95,12 @@ def _run(json: Path, p4info: Path | None, capture: Path, entries: Path | None, o
     if entries is not None:
         command.append("--await-entries")
     pipe = subprocess.PIPE
-    # the capture may be /dev/fd/63, a pipe that the shell has opened
+    # keeps file descriptors open: the capture may be /dev/fd/63, a pipe of the shell
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, close_fds=False) as bench:
         assert bench.stdin
         assert bench.stdout
         assert bench.stderr
-        # without a port it has failed; the reason is read below
+        # no port means failure; the reason is read below
         listening = bench.stdout.readline() if entries is not None else b""
         try:
             if entries is not None and listening:
@@ -112,7 +112,7 @@ def _run(json: Path, p4info: Path | None, capture: Path, entries: Path | None, o
             shutil.copyfileobj(bench.stdout, sys.stdout.buffer)
             sys.stdout.flush()
         except BrokenPipeError:
-            # the reader is gone: prevents a second error when Python flushes
+            # the reader of the pipe is gone: prevents a second error when Python flushes
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             bench.kill()
             return 1
@@ -139,7 +139,7 @@ def _write(entries: Path, json: Path, port: int) -> None:
 
 def _run_command(commands: EntryCommands, command: str, place: str) -> None:
     try:
-        # its output for each entry is for a terminal
+        # discards the output of the command
         with contextlib.redirect_stdout(io.StringIO()):
             commands.onecmd(command)
     except (InputError, OverflowError, TException) as error:

@@ -1,4 +1,4 @@
-"""Checks, before the work begins, that the places for results can be written to."""
+"""Checks before a run that its results can be written."""
 
 import os
 import tempfile
@@ -8,7 +8,7 @@ from p4sched.errors import UsageError
 
 
 def folder(name: str, path: Path) -> None:
-    """Raises UsageError unless files can be written to a folder, which may not exist yet. Leaves nothing behind.
+    """Raises UsageError unless files can be written to a folder, which may not exist yet. Leaves no file.
 
     `name`: the option, such as "--out".
     """
@@ -19,7 +19,7 @@ def folder(name: str, path: Path) -> None:
 
 
 def file(name: str, path: Path, *, in_new_folder: bool = False) -> None:
-    """Raises UsageError unless a file can be written. Leaves nothing behind.
+    """Raises UsageError unless a file can be written. Leaves no file.
 
     `in_new_folder`: its folder may not exist yet.
     """

@@ -1,6 +1,7 @@
 """FDPA's band notation F(FirstBand + NumBands * BandSize) (FDPA paper, section IV-C).
 
-"1+4*0.5": the first band is one fair share, four more follow, each half a fair share wide, the last one open.
+"1+4*0.5": the first band is one fair share wide. Four more bands follow, each half a fair share wide. The last band has
+no upper edge.
 """
 
 import re
@@ -11,7 +12,7 @@ from typing import Self
 from p4sched.errors import UsageError, require
 
 MAX_FURTHER_BANDS = 7
-"""Eight priority queues, one for each band."""
+"""Limit of NumBands: there are eight priority queues, one for each band."""
 
 _NOTATION = re.compile(
     r"(?:F\s*\(\s*)?(?P<first>\d+(?:\.\d+)?)\s*\+\s*(?P<further>\d+)\s*\*\s*(?P<size>\d+(?:\.\d+)?)(?:\s*\))?",
@@ -26,9 +27,9 @@ class Bands:
     first: float
     """FirstBand: width of the first band, fair shares."""
     further: int
-    """NumBands: how many bands follow."""
+    """NumBands: number of bands after the first."""
     size: float
-    """BandSize: width of each band that follows, fair shares; the last one is open."""
+    """BandSize: width of each further band, fair shares; the last band has no upper edge."""
 
     def __post_init__(self) -> None:
         many = f"bands '{self}': {self.further} further bands, but a port has 8 queues: 1 to {MAX_FURTHER_BANDS} fit"
@@ -52,15 +53,15 @@ class Bands:
 
     @property
     def count(self) -> int:
-        """All bands, the open one included."""
+        """Number of all bands, with the last one."""
         return self.further + 1
 
     @property
     def edges(self) -> tuple[float, ...]:
-        """Upper edge of every band but the open one, in fair shares, ascending."""
+        """Upper edge of every band but the last, in fair shares, ascending."""
         return tuple(self.first + i * self.size for i in range(self.further))
 
     def __str__(self) -> str:
-        """All digits, so that what reads it again has the same edges."""
+        """Writes all digits, so that `parse` gives the same edges."""
         first, size = (f"{Decimal(str(value)).normalize():f}" for value in (self.first, self.size))
         return f"{first}+{self.further}*{size}"

@@ -1,4 +1,4 @@
-"""The controller of one switch: its loop from the start to the end, also while the switch is away."""
+"""The controller of one switch. It runs until it is stopped, also while the switch is away."""
 
 import asyncio
 import signal
@@ -17,7 +17,7 @@ from p4sched.p4rt.tls import Tls, trouble
 from p4sched.p4rt.traffic_manager import ports_of
 
 RETRY_S = 0.5
-"""Time between two attempts to find a lost switch."""
+"""Time between two attempts to reconnect to a lost switch."""
 
 
 @dataclass(frozen=True)
@@ -31,14 +31,14 @@ class SwitchAddress:
     """TLS settings; None: no TLS."""
 
     def why_gone(self, error: SwitchGoneError) -> SwitchGoneError:
-        """A clearer reason for a missing answer, if TLS settings explain it."""
+        """Returns a clearer error if the TLS settings explain why the switch does not answer."""
         reason = trouble(self.address, self.tls)
         return error if reason is None else SwitchGoneError(f"switch {self.address}: {reason}")
 
 
 @dataclass(frozen=True)
 class Controller:
-    """A controller as the command line describes it."""
+    """A controller of one switch, as the command line describes it."""
 
     switch: SwitchAddress
     program: Loadable
@@ -47,7 +47,7 @@ class Controller:
     sets: str
     """One word for the parameters of the law."""
     port: int | None
-    """The egress port that the law follows; None: it follows none."""
+    """The egress port whose traffic the law follows; None: the law follows no port."""
     rank_source: RankSource | None
     patience_s: float
     """How long to try to reconnect to a lost switch."""
@@ -55,9 +55,11 @@ class Controller:
     """Shows one line."""
 
     async def run(self) -> None:
-        """Controls the switch until SIGTERM or Ctrl-C, then raises StoppedError. If the switch vanishes and comes
-        back in time, it is taken over as by a new controller. A switch that was never there, or that stays away, is an
-        error."""
+        """Controls the switch until SIGTERM or Ctrl-C, then raises StoppedError.
+
+        If the switch vanishes and comes back within `patience_s`, the controller takes it over like a new controller.
+        Raises SwitchGoneError if the switch never answers or stays away.
+        """
         task = asyncio.current_task()
         assert task is not None
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -74,7 +76,7 @@ class Controller:
             raise StoppedError from None
 
     async def _until_gone(self, gone_at: float | None = None) -> None:
-        """Controls the switch until it vanishes. Raises SwitchGoneError if it is not there to begin with."""
+        """Controls the switch until it vanishes. Raises SwitchGoneError if it does not answer at the start."""
         if self.port is not None:
             await self._require_port(self.port)
         at = self.switch
@@ -89,7 +91,7 @@ class Controller:
                 await loop.run()
 
     async def _begun(self, session: Session) -> Loop:
-        """The loop, which knows the parameters in force."""
+        """Makes the loop, with the parameters in force on the switch."""
         loop = self.loop(session, on_update=self._report)
         await loop.take_over()
         if self.rank_source is not None:
@@ -97,8 +99,10 @@ class Controller:
         return loop
 
     async def rehearse(self, *, tofino: bool) -> None:
-        """Shows each message that a switch without a program would get, up to the end of the first round. No switch is
-        asked for anything. `tofino`: the program is for one."""
+        """Shows the messages to a switch without a program, up to the end of the first round. Connects to no switch.
+
+        `tofino`: the program is for a Tofino.
+        """
         async with (
             in_place_of_a_switch(self.say, tofino=tofino) as address,
             connect(address, self.program, device_id=self.switch.device_id) as session,
@@ -109,14 +113,14 @@ class Controller:
         )
 
     async def _require_port(self, port: int) -> None:
-        """Fails before anything is changed. Without the port, the law would wait for its traffic for ever."""
+        """Raises an error for a missing port before anything is changed. The law would wait for traffic for ever."""
         ports = await ports_of(self.switch.address, self.switch.tls)
         if ports and port not in ports:
             has = ", ".join(map(str, ports))
             raise SessionError(f"switch {self.switch.address}: has no port {port}; it has {has}")
 
     async def _until_gone_again(self) -> None:
-        """Looks for the switch that has vanished, and controls it until it vanishes again."""
+        """Reconnects to the lost switch, and controls it until it vanishes again."""
         gone_at = _clock()
         self._tell(f"the connection to the switch was lost; retrying for {self.patience_s:g} s")
         while _clock() - gone_at < self.patience_s:
@@ -136,5 +140,4 @@ class Controller:
 
 
 def _clock() -> float:
-    """The time of the run in seconds."""
     return asyncio.get_running_loop().time()

@@ -1,8 +1,8 @@
-"""The decision log: JSON lines from which every decision can be made again.
+"""The decision log: JSON lines from which every decision can be repeated.
 
-The first line of each controller's run holds the configuration and the parameters found on the switch; every further
-line one sample of the counters and what the law made of it. `"turned": true` in a start line: the same controller goes
-on with another configuration, and its law knows what it knew.
+The first line of a controller's run holds the configuration and the parameters found on the switch. Every further
+line holds one sample of the counters and the decision of the law. `"turned": true` in a start line means that the same
+controller continues with another configuration, and that its law keeps its state.
 
     {"kind": "start", "law": NAME, "wall": "...", "config": {...}, "found": {...} | null}
     {"kind": "decision", "time_ns": ..., "wall": "...", COUNTERS, OUTCOME}
@@ -15,7 +15,7 @@ on with another configuration, and its law knows what it knew.
               "ranks", "depths": [bucket 0, ...]
     all                                               "changed": true, "parameters": {...}
 
-A file may hold several runs: a restarted controller appends.
+A file may hold several runs: a restarted controller appends to it.
 """
 
 import json
@@ -30,15 +30,15 @@ from p4sched.errors import P4schedError
 from p4sched.recorded import parsed
 
 LONGEST_LINE = 1_000_000
-"""Characters; a log's first line has some hundreds."""
+"""Limit in characters; the first line of a log has some hundreds."""
 
 
 class DecisionLogError(P4schedError):
-    """The log cannot be written, or is no decision log."""
+    """An error in writing a log, or in a file that is not a decision log."""
 
 
 def refuse_other_file(path: Path) -> None:
-    """Raises DecisionLogError for a file of another kind: decisions are appended to a decision log only."""
+    """Raises DecisionLogError if the file exists and is not a decision log."""
     if path.is_dir():
         raise DecisionLogError(f"{path}: is a folder; name a file for the decision log")
     if not path.is_file():
@@ -57,8 +57,10 @@ def refuse_other_file(path: Path) -> None:
 
 
 class DecisionLog:
-    """Appends to a log; every line is complete on disk before the next decision. In `stepped` time nothing waits for a
-    clock, and the time of day is that of the samples, from 1970 on."""
+    """Appends to a log. Every line is complete on disk before the next decision.
+
+    In `stepped` time, the time of day is the time of the samples, from 1970 on.
+    """
 
     def __init__(self, path: Path, *, stepped: bool = False) -> None:
         self._stepped = stepped
@@ -71,11 +73,10 @@ class DecisionLog:
             raise DecisionLogError(f"{path}: cannot write the decision log: {error.strerror}") from error
 
     def close(self) -> None:
-        """Closes the file."""
         self._file.close()
 
     def start(self, config: Config, state: State, *, turned: bool = False) -> None:
-        """Writes the start line of a controller: configuration, and state of the switch. `turned`: it continues."""
+        """Writes the start line: configuration and state of the switch. `turned`: the same controller continues."""
         found = state.parameters
         self._write(
             {
@@ -112,17 +113,17 @@ class DecisionLog:
 
 
 def logged_decisions(path: Path) -> Iterator[dict[str, Any]]:
-    """The decisions of a log that a controller of this run has written, or is writing, in order."""
+    """The decisions, in order, of a log that a controller of this run has written or is writing."""
     with path.open(encoding="utf-8") as file:
         for text in file:
-            # the last line may be about to be written
+            # the last line may be incomplete while the controller writes it
             line = parsed(text) if text.endswith("\n") else {"kind": None}
             if line["kind"] == "decision":
                 yield line
 
 
 def _cut_off_torn_line(path: Path) -> None:
-    """Cuts off an incomplete last line, which a killed controller or a full disk left."""
+    """Removes an incomplete last line, which a killed controller or a full disk leaves."""
     if not path.is_file():
         return
     with path.open("rb+") as file:

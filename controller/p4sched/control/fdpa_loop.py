@@ -1,4 +1,4 @@
-"""FDPA's control loop: the users and what they sent are read from the switch's own tables."""
+"""FDPA's control loop. It reads the users and their byte counters from the tables of the switch."""
 
 from typing import TypeAlias
 

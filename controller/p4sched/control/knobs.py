@@ -1,7 +1,7 @@
 """Parameters that a person may change during a run: those of a law, those that no law sets, and the link's rate.
 
-A law leaves a parameter that is held as it is. It does so by its own configuration, so the decision log stays one from
-which every decision can be made again: each change begins a run with another configuration.
+A law does not change a parameter that a person holds. The held value is part of the law's configuration, and each
+change begins a run with another configuration. So every decision can still be repeated from the decision log.
 """
 
 import dataclasses
@@ -19,7 +19,7 @@ FIRST, FURTHER, WIDTH = "first band", "further bands", "width"
 RTT = "RTT"
 """RTT for the size of FDPA's queues."""
 SHORTEST_RTT, LONGEST_RTT = 0.125, 4.0
-"""Limits, as a share of the law's own RTT."""
+"""Limits, in multiples of the law's own RTT."""
 LARGEST_HEADROOM = 255 / 256
 MOST_SAMPLING, MOST_TRACKING = 1000, 10_000
 UNITS = {"C": "packets", "B": "packets", "S": "arrivals", "T": "arrivals", "k": "", SIZE: "packets", WINDOW: "ranks"}
@@ -30,7 +30,7 @@ class Knob:
     """A parameter that can be changed."""
 
     name: str
-    """The paper's name."""
+    """Name in the paper."""
     unit: str
     low: float
     high: float
@@ -40,8 +40,11 @@ class Knob:
 
 
 def knobs(parameters: Parameters | None, config: Any = None, own: Any = None) -> list[Knob]:
-    """All knobs. `config`: configuration of the law that sets the parameters, or None without a law. `own`: its
-    configuration when nothing is held, if different."""
+    """All knobs.
+
+    `config` is the configuration of the law that sets the parameters; None: there is no law. `own` is the configuration
+    while nothing is held, if different.
+    """
     if isinstance(config, fdpa.Config):
         bands, rtt_ms = config.bands, (own or config).rtt_ns / 1e6
         return [
@@ -57,7 +60,7 @@ def knobs(parameters: Parameters | None, config: Any = None, own: Any = None) ->
 
 
 def held(config: Any, values: Mapping[str, float]) -> Any:
-    """The configuration of a law that leaves these parameters as they are. Raises UsageError for what cannot be."""
+    """The configuration of a law that holds these parameters. Raises UsageError for an impossible value."""
     if isinstance(config, fdpa.Config):
         was = config.bands
         first, width = values.get(FIRST, was.first), values.get(WIDTH, was.size)
@@ -75,7 +78,7 @@ def held(config: Any, values: Mapping[str, float]) -> Any:
 
 
 def by_hand(parameters: Parameters, values: Mapping[str, float]) -> Parameters:
-    """Parameters that no law sets, with these values. Raises UsageError for what cannot be."""
+    """Parameters that no law sets, with these values. Raises UsageError for an impossible value."""
     symbols = parameters.symbols
     changes: dict[str, Any] = {}
     for name, value in values.items():
@@ -86,7 +89,7 @@ def by_hand(parameters: Parameters, values: Mapping[str, float]) -> Parameters:
 
 
 def in_range(knob: Knob, value: float) -> None:
-    """Raises UsageError for a value that the slider does not have."""
+    """Raises UsageError for a value outside the range of the slider."""
     if not knob.low <= value <= knob.high:
         raise UsageError(f"{knob.name} = {value:g} is not in {knob.low:g} to {knob.high:g} {knob.unit}".rstrip())
 

@@ -1,5 +1,4 @@
-"""The form of every control law: a pure function from counters, configuration and state to a decision, and its
-types."""
+"""The types of a control law, which is a pure function from counters, configuration and state to a decision."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,18 +9,17 @@ from p4sched.p4rt.target import Target
 
 
 class Recorded(Protocol):
-    """A configuration, sample or decision. The log holds its record."""
+    """A configuration, sample or decision, which the log records."""
 
     def record(self) -> dict[str, Any]:
-        """Its part of a line, as values of JSON."""
+        """Its part of a log line, as JSON values."""
 
 
 class Config(Recorded, Protocol):
-    """Description of the link and goals of a law. A frozen dataclass."""
+    """Configuration of a law: the link and the goals. A frozen dataclass."""
 
     @property
-    def law(self) -> "AnyLaw":
-        """Law of this configuration."""
+    def law(self) -> "AnyLaw": ...
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:
@@ -51,7 +49,7 @@ class State(Protocol):
         """Parameters in force on the switch, if known."""
 
     def turned(self) -> Self:
-        """The same knowledge, before the first decision by another configuration."""
+        """This state, before the first decision with another configuration."""
 
 
 class Decision(Recorded, Protocol):
@@ -59,7 +57,7 @@ class Decision(Recorded, Protocol):
 
     @property
     def state(self) -> Any:
-        """The law's state, to be passed with the next sample."""
+        """State for the next sample."""
 
     @property
     def parameters(self) -> Parameters | None:
@@ -70,7 +68,7 @@ class Decision(Recorded, Protocol):
         """True if `parameters` differ from those of the switch."""
 
     def news(self) -> str:
-        """One line for a person who watches the controller."""
+        """One line for the user."""
 
 
 ConfigT = TypeVar("ConfigT", bound=Config)
@@ -81,25 +79,23 @@ DecisionT = TypeVar("DecisionT", bound=Decision)
 
 @dataclass(frozen=True)
 class Law(Generic[ConfigT, StateT, SampleT, DecisionT]):
-    """A control law."""
-
     name: str
     """Name of the scheme."""
     parameters: type[Parameters]
-    """Type of the parameters that it sets."""
+    """Type of the parameters that the law sets."""
     config: type[ConfigT]
     sample: type[SampleT]
     begin: Callable[[Any], StateT]
-    """The state of a controller that finds such parameters on the switch; None: the switch has no such action."""
+    """Makes the state of a controller that finds these parameters on the switch; None: it has no such action."""
     decide: Callable[[ConfigT, StateT, SampleT], DecisionT]
     """Reads no clock and does no I/O."""
     sets: str = "parameters"
-    """One word for them, for a message."""
+    """One word for the parameters, in messages."""
 
     def take_over(self, data: Mapping[str, int] | None) -> StateT:
-        """`begin` with the parameters of this action data."""
+        """The state of a controller that finds this action data on the switch."""
         return self.begin(None if data is None else self.parameters.from_action_data(data))
 
 
 AnyLaw: TypeAlias = Law[Any, Any, Any, Any]
-"""Any law: the types of laws differ."""
+"""A law with parameters of any type."""

@@ -49,7 +49,7 @@ class Tuning(Generic[ConfigT, StateT, SampleT, DecisionT]):
 
     @property
     def begun(self) -> bool:
-        """True if it knows the parameters in force."""
+        """True if the parameters in force are known."""
         return self._state is not None
 
     @property
@@ -63,11 +63,11 @@ class Tuning(Generic[ConfigT, StateT, SampleT, DecisionT]):
         return None if self._state is None else self._state.parameters
 
     def go_by(self, config: ConfigT) -> None:
-        """Gives the law this configuration from the next round on. It keeps its knowledge of the traffic."""
+        """Gives the law this configuration from the next round on. The law keeps its state."""
         self._next_config = config
 
     def take_over(self, found: Mapping[str, int] | None) -> None:
-        """Begins with the action data found on the switch; None if the switch has no such action."""
+        """Begins with the action data on the switch; None: the switch has no such action."""
         self._state = self.law.take_over(found)
         if self._log is not None:
             self._log.start(self._config, self._state)
@@ -83,7 +83,7 @@ class Tuning(Generic[ConfigT, StateT, SampleT, DecisionT]):
         return self.law.decide(self._config, self._state, sample)
 
     def accept(self, sample: SampleT, decision: DecisionT) -> Round[SampleT, DecisionT]:
-        """The decision is in force. To be called after the write: state and log would be wrong if the write failed."""
+        """Records that the decision is in force. Call it after the write, which may fail."""
         self._state = decision.state
         if self._log is not None:
             self._log.decision(sample, decision)
@@ -93,7 +93,6 @@ class Tuning(Generic[ConfigT, StateT, SampleT, DecisionT]):
         return update
 
     def close(self) -> None:
-        """Closes the log."""
         if self._log is not None:
             self._log.close()
 
@@ -102,23 +101,23 @@ class Running(Protocol):
     """Work during a block of code."""
 
     async def run(self) -> None:
-        """Goes on until cancelled, or fails."""
+        """Runs until it is cancelled or fails."""
 
 
 class Loop(ABC):
-    """Rounds at a fixed distance."""
+    """Rounds at a fixed period."""
 
     def __init__(self, poll_s: float) -> None:
         self._poll_s = poll_s
 
     async def run(self) -> None:
-        """Goes on until cancelled. Fails if the switch no longer answers."""
+        """Runs until it is cancelled. Raises SwitchGoneError if the switch does not answer."""
         try:
             clock = asyncio.get_running_loop().time
             due = clock()
             while True:
                 await self.step()
-                # after a late round the next ones keep their distance
+                # a late round delays the next ones, so that they keep the period
                 due = max(due + self._poll_s, clock())
                 await asyncio.sleep(due - clock())
         finally:
@@ -126,7 +125,7 @@ class Loop(ABC):
 
     @abstractmethod
     async def take_over(self) -> None:
-        """Learns the parameters that are in force. The first step does it if it was not done before."""
+        """Reads the parameters in force. The first step calls it if it was not called before."""
 
     @abstractmethod
     async def step(self) -> object:
@@ -143,7 +142,7 @@ class Loop(ABC):
 
 
 class ControlLoop(Loop, Generic[ConfigT, StateT, SampleT, DecisionT]):
-    """A law's loop over one session: its parameters are those of all ports."""
+    """A law's loop over one session. It sets the parameters of all ports."""
 
     def __init__(
         self,
@@ -190,11 +189,11 @@ AnyTuning: TypeAlias = Tuning[Any, Any, Any, Any]
 AnyRound: TypeAlias = Round[object, Decision]
 """A round of some law."""
 LoopOf: TypeAlias = Callable[..., Loop]
-"""Makes a scheme's loop from a session and the law's configuration; `log` and `on_update` as in `ControlLoop`."""
+"""Makes the loop of a scheme from a session and the law's configuration; `log` and `on_update` as in `ControlLoop`."""
 
 
 async def action_data_in_force(reader: Reader, parameters: type[Parameters]) -> dict[str, int] | None:
-    """The action data that the switch's default action carries now; None if that is another action."""
+    """The action data of the switch's default action; None if this is another action."""
     found = await reader.default_action(parameters.table)
     if found is None or found[0].rpartition(".")[2] != parameters.action:
         return None
@@ -203,8 +202,8 @@ async def action_data_in_force(reader: Reader, parameters: type[Parameters]) -> 
 
 @asynccontextmanager
 async def controlled(*loops: Running) -> AsyncIterator[list[asyncio.Task[None]]]:
-    """Runs the loops during the block, a task each. If one fails, the block is cancelled and that loop's error comes
-    out. A task that the block itself cancels is no failure."""
+    """Runs each loop in a task during the block. If a loop fails, cancels the block and raises the loop's error. The
+    block may cancel a task itself; this is not a failure."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(loop.run(), name="control loop") for loop in loops]
@@ -214,5 +213,5 @@ async def controlled(*loops: Running) -> AsyncIterator[list[asyncio.Task[None]]]
                 for task in tasks:
                     task.cancel()
     except BaseExceptionGroup as group_error:
-        # when a machine goes down, all its loops fail: one error is enough
+        # if a machine goes down, all its loops fail; one error is enough
         raise group_error.exceptions[0] from None

@@ -22,28 +22,28 @@ LARGEST_FRAME_BYTES = 1514
 
 @dataclass(frozen=True)
 class Comparison:
-    """Common sizes of the schemes in a comparison: they hold equally many packets and look back equally far (PACKS 6),
-    or are sized for the same link and the same bands (FDPA paper, section IV-C)."""
+    """Common sizes of the schemes in a comparison. The schemes hold the same number of packets and remember the same
+    number of ranks (PACKS 6), or they are sized for the same link and bands (FDPA paper, section IV-C)."""
 
     buffer: int
-    """Packets that a scheme's queues hold in all."""
+    """Packets that all queues of a scheme hold together."""
     window: int = 16
-    """Ranks that the schemes with a window look back."""
+    """|W|: ranks in the window, for schemes with a window."""
     headroom: float = 0.0
     """k."""
     queues: int = QUEUES
     """Queues of the schemes that split their buffer."""
     tracking: int | None = None
-    """Ranks that the schemes with a range look back, T; None: as many as the window."""
+    """T: ranks after which the range restarts, for schemes with a range; None: as many as the window."""
     calendar_queues: int = 32
     """Rounds of the schemes with a calendar."""
     calendar_bytes: int = LARGEST_FRAME_BYTES
-    """A user's bytes in such a round."""
+    """Bytes of a user in a round of the calendar."""
     capacity_bps: int = 0
-    """Rate of the link, and round-trip time: for the schemes whose queues follow from them."""
+    """Rate of the link; with the round-trip time, for schemes whose queue sizes follow from them."""
     rtt_ns: int = 0
     bands: Bands | None = None
-    """Bands of the schemes that sort users into bands."""
+    """Bands, for schemes that sort users into bands."""
 
     def __post_init__(self) -> None:
         require(1 <= self.queues <= QUEUES, f"{self.queues} queues: the programs were compiled for 1 to {QUEUES}")
@@ -71,17 +71,17 @@ def equal_buffers(buffer: int, window: int, headroom: float = 0.0, queues: int =
 
 
 class Layout(ABC):
-    """Layout of a scheme at an egress port. A new object has the sizes of a paper, or the program's own."""
+    """Layout of a scheme at an egress port. The defaults are the sizes of a paper, or those of the program."""
 
     @property
     @abstractmethod
     def queue_sizes(self) -> tuple[int, ...]:
-        """Packets that queues 7, 6, ... can hold; or the one buffer of a discipline that has one."""
+        """Packets that queues 7, 6, ... can hold, or the single buffer of a discipline."""
 
     @property
     @abstractmethod
     def label(self) -> str:
-        """A few words for a table, or for the axis of a figure."""
+        """A short label for a table or an axis."""
 
     @property
     def calendar(self) -> Calendar | None:
@@ -91,7 +91,7 @@ class Layout(ABC):
     @classmethod
     @abstractmethod
     def alike(cls, comparison: Comparison) -> Self:
-        """The scheme's share of a comparison."""
+        """The layout of the scheme in a comparison."""
 
     def on(self, _target: Target) -> Self:
         """The closest layout that the program of a target supports."""
@@ -105,12 +105,12 @@ WINDOW = "|W|"
 
 @dataclass(frozen=True)
 class Parameters:
-    """Action data of a table's default action. Only the subclasses know the names of P4 parameters."""
+    """Action data of a table's default action. Subclasses know the names of the P4 parameters."""
 
     table: ClassVar[str]
     action: ClassVar[str]
     symbols: ClassVar[Mapping[str, str]] = {}
-    """The paper's names of the parameters that the live page can hold, and their fields."""
+    """Fields of the parameters that the live page can hold, by the paper's name."""
 
     def action_data(self) -> dict[str, int]:
         """Parameter names of the P4 action and their values."""

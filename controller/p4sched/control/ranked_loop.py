@@ -1,7 +1,7 @@
-"""The control loops of the ranked schemes: the counters of an egress port as their laws want them.
+"""The control loops of the ranked schemes, which read the counters of egress ports.
 
-`RankedLoop` follows one port and sets the default parameters, which are those of all ports. `RankedPortsLoop` gives
-each of several ports parameters of its own: entries of the parameter table, whose key is the egress port.
+`RankedLoop` follows one port and sets the default parameters, which apply to all ports. `RankedPortsLoop` sets
+parameters for each of several ports: entries of the parameter table, whose key is the egress port.
 """
 
 from collections.abc import Callable, Mapping
@@ -33,7 +33,7 @@ class RankedLoop(ControlLoop[ranked.Config, ranked.State, Sample, ranked.Decisio
     """Control loop of a ranked scheme over one session. The traffic of `port` decides the parameters of all ports."""
 
     def __init__(self, session: Session, config: ranked.Config, port: int, **how: Any) -> None:
-        """`how` is what a `ControlLoop` can be told besides."""
+        """`how`: further arguments of `ControlLoop`."""
         in_range("egress port", port, 0, MAX_PORT, "")
         self._port = port
         self._cells = port_cells(session, port)
@@ -44,7 +44,7 @@ class RankedLoop(ControlLoop[ranked.Config, ranked.State, Sample, ranked.Decisio
 
 
 class RankedPortsLoop(Loop):
-    """One scheme's loop over several ports of a switch, each by its own law: one Read and at most one Write a round."""
+    """Loop of a scheme over several ports, each with its own law. A round is one Read and at most one Write."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class RankedPortsLoop(Loop):
         on_update: Callable[[int, Update], None] | None = None,
         clock: Callable[[], int] = now_ns,
     ) -> None:
-        """`configs` by egress port, all of the same law; decisions of port N go to LOGS/port-N.jsonl."""
+        """`configs`: configurations of the same law by egress port. Decisions of port N go to LOGS/port-N.jsonl."""
         super().__init__(poll_s)
         laws = {config.law.name: config.law for config in configs.values()}
         if len(laws) != 1:
@@ -111,14 +111,14 @@ class RankedPortsLoop(Loop):
 
 
 def port_cells(reader: Reader, *ports: int) -> CounterCells:
-    """Everything that the program counts of the packets to these egress ports."""
+    """All counter cells of the program for these egress ports."""
     queues = [cell for port in ports for cell in _queues(port)]
     buckets = [cell for port in ports for cell in _buckets(port)]
     return reader.counter_cells({**dict.fromkeys(VERDICTS, queues), **dict.fromkeys(HISTOGRAMS, buckets)})
 
 
 def port_sample(read: TimedCounts, port: int) -> Sample:
-    """The counters of a port as the laws want them."""
+    """The counters of a port, as a sample for its law."""
     admitted, refused, full = (
         sum((Count(cells[queue].packets, cells[queue].bytes) for queue in _queues(port)), Count())
         for cells in (read.counts[name] for name in VERDICTS)

@@ -1,4 +1,4 @@
-"""The decisions of a log made again: each law is asked once more, with the inputs that the log holds."""
+"""Repeats the decisions of a log: calls each law with the inputs in the log."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ from p4sched.recorded import RecordError, check, check_fields, parsed, shown
 
 @dataclass(frozen=True)
 class Logged:
-    """A decision from a log, and the one that the law makes today from the same inputs."""
+    """A decision from a log, and the decision that the law makes from the same inputs."""
 
     line: int
     again: Decision
@@ -57,8 +57,8 @@ class _Run:
 
 
 def replay(path: Path, laws: Mapping[str, AnyLaw]) -> Iterator[Logged]:
-    """Makes every decision of a log again, in order, by these laws. Raises DecisionLogError for what is no log, and
-    MissingError for what cannot be read."""
+    """Repeats every decision of a log, in order, with these laws. Raises DecisionLogError if the file is not a log, and
+    MissingError if it cannot be read."""
     run: _Run | None = None
     try:
         file = path.open(encoding="utf-8", errors="replace")
@@ -87,8 +87,8 @@ def replay(path: Path, laws: Mapping[str, AnyLaw]) -> Iterator[Logged]:
 
 @contextmanager
 def _told(path: Path, number: int) -> Iterator[None]:
-    """Makes one sentence of any error, with the number of the line. The types of the values have been checked. So if
-    the arithmetic of a law fails, the numbers are such as no switch and no controller ever had."""
+    """Turns any error into one sentence with the number of the line. The types are already checked, so if the
+    arithmetic of a law fails, no switch or controller wrote these numbers."""
     try:
         yield
     except (P4schedError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:

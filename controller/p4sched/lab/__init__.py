@@ -1,19 +1,19 @@
-"""The laboratory: a topology brought up with its switch, traffic on it, and what was measured.
+"""The laboratory: a running topology with its switches, the traffic on it, and the measurements.
 
 Experiments:
-- experiment: what an experiment is, and how to add one; frame: the way of every experiment
+- experiment: what an experiment is, and how to add one; frame: the common steps of all experiments
 - bench: a network with one scheme on it, observed
-- calibrate, time_scale: capacity of this machine, and pace of an experiment on it
+- calibrate, time_scale: capacity of this machine, and speed of an experiment on it
 
 Bring-up:
-- run: one run at a time, and a clean machine after it
-- ledger, processes: what a run made, for a clean-up after a crash
-- network: networks as experiments see them; emulated: under Mininet; virtual: in virtual time
+- run: runs one experiment at a time, and leaves a clean machine
+- ledger, processes: list of what a run created, for the clean-up after a crash
+- network: the interface of networks; emulated: networks under Mininet; virtual: networks in virtual time
 - running: the switches of the emulated lab by name
 - schemes, ranked_schemes: the schemes of the comparisons, with their queue sizes and their ranks
 - programming, fabric: program, routes, users and bottlenecks of a running dumbbell, or of leaves and spines
-- controllers: who programs the switches and runs the laws; onos, netcfg: an ONOS in place of the Python controller
-- depth: how ingress knows the length of the queues; tuned: control laws in a run; bmv2: its queues, by Thrift
+- controllers: the Python controller, which programs the switches and runs the laws; onos, netcfg: ONOS in its place
+- depth: source of the queue length in ingress; tuned: control laws in a run; bmv2: frames that BMv2 loses
 - load_program: program and routes only, for plain `mn`
 
 Traffic:
@@ -24,7 +24,7 @@ Traffic:
 - probe, probe_stream: a constant stream that shows losses and gaps
 
 Measurement:
-- measurement: samples of what each user got
-- tcp: what the senders' kernels saw: retransmissions, reorderings
-- machine, observation, fidelity: whether the emulator or the network was the bottleneck
+- measurement: samples of the bytes of each user
+- tcp: retransmissions and reorderings from the kernels of the senders
+- machine, observation, fidelity: checks whether the emulator, and not the network, was the bottleneck
 """

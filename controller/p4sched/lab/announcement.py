@@ -1,6 +1,6 @@
-"""Description of a running network for other processes of its user: its switches, links and logs.
+"""Description of a running network for other processes of the same user: its switches, links and logs.
 
-Each run has a file of its own, which is gone when its network is. A file whose run has crashed is ignored.
+Each run has its own file, which is removed with its network. The file of a crashed run is ignored.
 """
 
 import itertools
@@ -23,7 +23,7 @@ from p4sched.recorded import MALFORMED
 
 Topology: TypeAlias = Mapping[str, Any]
 """{"nodes": [{"name": "s1", "kind": "switch", "layer": 1}, ...], "links": [[END, END], ...]}, where an END is
-{"node": "s1", "port": 5}, or has no port. Layers are drawn one above the other, 0 at the bottom."""
+{"node": "s1", "port": 5}; a host's END has no port. Layers are drawn one above the other, 0 at the bottom."""
 
 _NUMBERS = itertools.count(1)
 
@@ -36,11 +36,11 @@ class Announcement:
     number: int
     """Number of the network in its run."""
     heading: str
-    """Its heading, such as "fdpa_fairness: FDPA"."""
+    """Heading, such as "fdpa_fairness: FDPA"."""
     folder: str
     """Folder of the decision logs."""
     origin_ns: int
-    """The network's time 0 on the clock of its logs."""
+    """Time 0 of the network on the clock of its logs, ns."""
     simulation: str | None
     """Address of the simulation's service, in virtual time."""
     switches: Mapping[str, SwitchAddress]
@@ -53,7 +53,7 @@ class Announcement:
 
 
 def own_desk() -> Path:
-    """The socket of this process, in a folder that is there."""
+    """The socket of this process; makes its folder."""
     _own_folder(runs_folder())
     return _desk(os.getpid())
 
@@ -63,7 +63,7 @@ def _desk(pid: int) -> Path:
 
 
 def runs_folder() -> Path:
-    """Folder of the files. Only the user may write there."""
+    """Folder of the files. Only the user can write to it."""
     if os.geteuid() == 0:
         return FOLDER / "runs"
     home = os.environ.get("XDG_RUNTIME_DIR")
@@ -71,7 +71,7 @@ def runs_folder() -> Path:
 
 
 def announcements() -> list[Announcement]:
-    """All running networks of this user, the newest run last. What a crashed run left is removed."""
+    """All running networks of this user, the newest run last. Removes the files of crashed runs."""
     found = []
     for path in runs_folder().glob("*.json"):
         announced = _read(path)
@@ -84,7 +84,7 @@ def announcements() -> list[Announcement]:
 
 
 def of_run(pid: int) -> Announcement | None:
-    """The network that a run has now; None if it has none."""
+    """The current network of a run; None if it has none."""
     return _read(runs_folder() / f"{pid}.json")
 
 
@@ -92,7 +92,7 @@ def of_run(pid: int) -> Announcement | None:
 def announced(
     heading: str, network: Network, folder: Path, origin_ns: int, simulation: str | None = None
 ) -> Iterator[None]:
-    """Others may find the network while it runs."""
+    """Announces the network during the block."""
     run = identify(os.getpid())
     assert run is not None
     path = runs_folder() / f"{run.pid}.json"
@@ -159,7 +159,7 @@ def _link(*ends: dict[str, Any]) -> Sequence[dict[str, Any]]:
 
 
 def _own_folder(folder: Path) -> None:
-    """Makes the folder. Raises P4schedError for one in which others could put files."""
+    """Makes the folder. Raises P4schedError if another user could write to it."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     found = folder.stat()
     if found.st_uid != os.geteuid() or found.st_mode & 0o022:

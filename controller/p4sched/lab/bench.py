@@ -1,4 +1,4 @@
-"""A network with one scheme on it, observed: what the measurements of most experiments have in common."""
+"""A network with one scheme on it, and its measurement: the common part of most experiments."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
@@ -24,7 +24,7 @@ from p4sched.schemes import Setup
 
 @dataclass
 class Bench:
-    """A running scheme. The traffic that starts on it also ends with it."""
+    """A running scheme. Traffic that starts on it also ends with it."""
 
     stage: Stage
     network: Dumbbell
@@ -58,11 +58,11 @@ class Bench:
         return self.controller.logs[self.network.bottleneck_port]
 
     async def generated_traffic(self, part: str = "traffic") -> GeneratedTraffic:
-        """Traffic of the generator, whose records lie in a part of the scheme's folder."""
+        """Traffic of the generator, with its records in a subfolder of the scheme's folder."""
         return await self._ends.enter_async_context(self.network.generated_traffic(self.stage.folder / part))
 
     async def long_traffic(self, congestion_control: str) -> LongTraffic:
-        """TCP flows without an end of their own."""
+        """TCP flows that last until they are stopped."""
         traffic = self.network.long_traffic(self.stage.folder / "iperf3", congestion_control)
         return await self._ends.enter_async_context(traffic)
 
@@ -71,12 +71,12 @@ class Bench:
         return departures_of(self.reader, self.users)
 
     async def observe(self, tail_drop: bool = False) -> None:
-        """Begins to measure. `tail_drop`: also counts what the program of FIFO or FDPA drops itself."""
+        """Begins to measure. `tail_drop`: also counts packets that the program of FIFO or FDPA drops."""
         reader = self.reader if tail_drop else None
         self._observer = await Observer.start(self.network, self.testbed.traffic_manager, self.link, reader)
 
     async def observed(self) -> None:
-        """Ends the measuring."""
+        """Ends the measurement."""
         assert self._observer is not None, "observe() comes first"
         self._observation = await self._observer.finish()
 
@@ -102,9 +102,9 @@ async def bench(
 ) -> AsyncIterator[Bench]:
     """Brings up the network with a scheme on it.
 
-    Packets get ranks from `source`, if there is one. `weights` are those of the first users, and the others are no
-    users yet; without any each has 1. `law` is the configuration of the control law that follows the bottleneck;
-    `per_port`: it sets the parameters of this port alone.
+    Packets get ranks from `source`, if there is one. `weights` are the weights of the first users; only these users
+    are added. Without weights, all users are added with weight 1. `law` is the configuration of the control law that
+    follows the bottleneck; `per_port`: it sets the parameters of this port only.
     """
     scheme = scheme.on(stage.target)
     async with network as up:

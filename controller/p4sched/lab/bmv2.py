@@ -1,9 +1,9 @@
-"""BMv2 in the lab: how many frames it lost before its program saw them, which it does not say itself.
+"""BMv2 in the lab: counts the frames that BMv2 loses before the program, which BMv2 itself does not report.
 
-Frames that its interfaces took from the users, less the packets that the program admitted to or kept from the
-bottleneck, which is where all of them go. BMv2 reads its interfaces as fast as its one ingress thread goes; what comes
-faster than that is lost without regard to rank or user, and the bottleneck is then the emulator. Frames on their way
-from an interface to the program are not taken for lost.
+The loss is the number of frames that the interfaces received from the users, less the packets for the bottleneck that
+the program admitted or dropped; all packets go to the bottleneck. BMv2 has one ingress thread. If frames arrive faster
+than it reads them, they are lost regardless of rank and user, and the emulator is the bottleneck. Frames on their way
+from an interface to the program do not count as lost.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from p4sched.p4rt.reader import Reader
 from p4sched.p4rt.traffic_manager import Bmv2TrafficManager, Fidelity
 
 ON_THE_WAY_S = 0.01
-"""A frame takes no longer from the interface to the program's counters, unless frames are being lost."""
+"""Longest time of a frame from the interface to the program's counters, unless frames are lost."""
 BY_QUEUE = {"admitted", "dropped_by_admission", "dropped_full"}
 """Counters of the ranked programs (p4/include/carry_out.p4)."""
 BY_PORT = {"port_admitted", "port_dropped"}
@@ -26,7 +26,7 @@ BY_PORT = {"port_admitted", "port_dropped"}
 @dataclass(frozen=True)
 class _Reading:
     received: int
-    """Frames that interfaces of the users' side took."""
+    """Frames that the interfaces of the users received."""
     counted: int
     """Packets for the bottleneck that the program counted."""
     sent: int
@@ -34,7 +34,7 @@ class _Reading:
 
 
 class LabBmv2(Bmv2TrafficManager):
-    """BMv2's traffic manager, with the part of its fidelity that can be told from outside."""
+    """BMv2's traffic manager, with the part of its fidelity that is visible from outside."""
 
     def __init__(self, thrift_port: int, reader: Reader, interfaces: Mapping[int, str], bottleneck_port: int) -> None:
         super().__init__(thrift_port)
@@ -46,8 +46,8 @@ class LabBmv2(Bmv2TrafficManager):
 
     async def fidelity(self, *, reset: bool = False) -> Fidelity:
         """Losses since the last reset. BMv2 does not measure lateness."""
-        # A frame on its way at the start counts as received before it; one at the end has time to be counted. What
-        # arrives in that time may hide as many lost frames: the figure is a lower bound.
+        # A frame on its way at the start counts as received before the start; a frame at the end has time to be
+        # counted. Frames that arrive in this time may hide as many lost frames, so the figure is a lower bound.
         if reset:
             now = self._start = self._interfaces(await self._counted())
         else:

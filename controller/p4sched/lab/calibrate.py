@@ -1,9 +1,8 @@
-"""Capacity of this machine now: load through the switch, wake-up latency of threads, and time that the hypervisor
-takes.
+"""Present capacity of this machine: load through the switch, wake-up latency of threads, time of the hypervisor.
 
-It takes some seconds. TCP goes from one host through the switch to another, first as fast as it can, then at a part
-of that behind a shaped link. CPU time a frame tells what share of the CPUs an experiment takes at its packet rate; how
-late the switch hands out the shaped frames tells which round-trip times the machine can emulate.
+The measurement takes some seconds. TCP goes from one host through the switch to another, first at full speed, then at
+a share of this speed through a shaped link. CPU time per frame gives the share of the CPUs that an experiment takes at
+its packet rate. The lateness of the shaped frames gives the round-trip times that the machine can emulate.
 """
 
 import asyncio
@@ -35,16 +34,16 @@ from p4sched.units import Duration, Rate
 FULL_SPEED = Link(Rate.parse("40gbit"), Duration.parse("1ms"))
 """A rate that the switch cannot reach, so its CPU is the bottleneck."""
 PACED_SHARE = 0.2
-"""Share of the maximum rate: enough that the switch has work, little enough that it can be in time."""
+"""Share of the maximum rate. The switch has work at this rate, and can be on time."""
 PACED_RTT = Duration.parse("5ms")
-"""An RTT so short that the switch polls its ports as often as it ever does: the most expensive case."""
+"""An RTT so short that the switch polls its ports at its highest rate: the most expensive case."""
 CONNECTIONS = 8
 IDLE_S, START_S, FULL_S, SETTLE_S, PACED_S = 0.5, 0.4, 0.6, 0.3, 0.44
 SPARE_S = 30
-"""Additional time of the traffic, because a busy machine is slower. It is ended after the last window."""
+"""Additional time of the traffic, because a busy machine is slower. The traffic is stopped after the last window."""
 PACED_WINDOWS = 5
-"""A single stall of 20 ms makes 1 in 100 frames of two seconds late. It falls into one of these windows, so the median
-of their percentiles tells what the machine is like without it."""
+"""Number of windows. A single stall of 20 ms makes 1 in 100 frames of two seconds late, but falls into one window. So
+the median over the windows is not affected by it."""
 SLEEP_S = 0.001
 REAL_TIME_PRIORITY = 2
 """Priority of the switch's data plane."""
@@ -56,23 +55,23 @@ class Capacity:
 
     cpus: int
     full_frames_per_s: float
-    """Frames that the switch forwards between two hosts at most, acknowledgements included."""
+    """Largest rate of frames that the switch forwards between two hosts, with acknowledgements."""
     full_bits_per_s: float
     frame_cpu_ns: float
-    """CPU time of all that handles a frame, the hosts' TCP included, at a load that leaves room."""
+    """CPU time for a frame in the switch and in the TCP of the hosts, at the paced load."""
     switch_frame_cpu_ns: float
-    """The data plane's part of it."""
+    """The part of the data plane in `frame_cpu_ns`."""
     others_share: float
-    """Share of all CPUs that was busy without any traffic."""
+    """Share of all CPUs that is busy without traffic."""
     stolen_share: float
-    """Share of all CPUs that the hypervisor gave to others while traffic went."""
+    """Share of all CPUs that the hypervisor takes for other machines during traffic."""
     wakeup_real_time_p99_ns: int
     """Wake-up latency of a thread with the switch's priority, 99th percentile."""
     wakeup_normal_p99_ns: int
     lateness_p99_ns: int
-    """Lateness of frames at the load that leaves room, 99th percentile: the median of windows."""
+    """Lateness of frames at the paced load, 99th percentile; the median of the windows."""
     lateness_p999_ns: int
-    """1 frame in 1000 was later; the median of the same windows."""
+    """The same, 99.9th percentile."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ class Window:
     bits: float
     """Sent on the bottleneck."""
     cpu_s: float
-    """CPU time of the processes that made the traffic."""
+    """CPU time of the traffic processes."""
 
     @property
     def seconds(self) -> float:
@@ -94,7 +93,7 @@ class Window:
 
 @cache
 def capacity() -> Capacity:
-    """Measures this machine, once in a process. Raises P4schedError as a run of an experiment does."""
+    """Measures this machine, once per process. Raises P4schedError like a run of an experiment."""
     with (
         run_folder() as folder,
         clean_run("the calibration of p4sched", programs=[IPERF3]) as ledger,
@@ -110,16 +109,16 @@ def capacity() -> Capacity:
 def from_windows(
     others: MachineUse, real_time: Sequence[int], normal: Sequence[int], full: Window, paced: Sequence[Window]
 ) -> Capacity:
-    """The result of the measured parts; `paced` has windows that follow each other. Raises LabError when no traffic
-    went through the switch."""
+    """Capacity from the measured parts; `paced` holds consecutive windows. Raises LabError if no traffic passed the
+    switch."""
     seconds, departures = sum(window.seconds for window in paced), sum(window.switch.departures for window in paced)
     if not full.switch.departures or not departures:
         raise LabError("no frame left the switch: this machine cannot be measured")
     idle_share = sum(window.machine.idle_share * window.seconds for window in paced) / seconds
     cpus = os.cpu_count() or 1
     others_share = 1 - others.idle_share
-    # What the kernel does between processes counts only in what is not idle; where others leave nothing idle, nothing
-    # but the processes' own time is known.
+    # Kernel work outside processes appears only as time that is not idle. If others leave no idle time, only the
+    # time of the processes is known.
     busy_s = (1 - idle_share - others_share) * cpus * seconds
     return Capacity(
         cpus=cpus,
@@ -198,6 +197,6 @@ def wakeup_latencies(seconds: float) -> tuple[list[int], list[int]]:
 
 
 def percentile(values: Sequence[int], share: float) -> int:
-    """The least of the values that this share of them does not exceed."""
+    """Smallest value that at least this share of the values does not exceed."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]

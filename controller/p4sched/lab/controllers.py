@@ -1,7 +1,7 @@
-"""Controllers of the switches of a run: the Python controller here, an ONOS in `onos`.
+"""Controllers of the switches of a run: the Python controller; `onos` has ONOS.
 
-A `SwitchPlan` describes the settings of a switch. `Controllers` apply it to all switches of a network, and work until
-the block ends.
+A `SwitchPlan` describes the settings of a switch. `Controllers` apply the plans to all switches of a network, and
+work until the block ends.
 """
 
 import asyncio
@@ -51,15 +51,15 @@ class SwitchPlan:
     ports: Mapping[int, str]
     """Interfaces by port."""
     routes: Sequence[Mapping[str, Any]]
-    """Routes as the topologies give them (mininet-topos/stations.py), with ECMP groups."""
+    """Routes in the format of mininet-topos/stations.py, with ECMP groups."""
     groups: Sequence[Mapping[str, Any]] = ()
     users: Sequence[User] = ()
     rank_source: RankSource | None = None
-    """Source of the ranks; None: the program ranks no packets."""
+    """Source of the ranks; None: the program has no ranks."""
     parameters: Parameters | None = None
-    """Parameters of all ports until a law writes; None: the program's own."""
+    """Parameters of all ports until a law writes; None: the defaults of the program."""
     laws: Laws | None = None
-    """Laws; None: no parameters follow the traffic."""
+    """Laws; None: there is no law."""
 
 
 class SwitchController(ABC):
@@ -72,25 +72,23 @@ class SwitchController(ABC):
         """Decision logs by egress port."""
 
     @abstractmethod
-    async def add(self, users: Sequence[User]) -> None:
-        """Adds these users on the switch."""
+    async def add(self, users: Sequence[User]) -> None: ...
 
     @abstractmethod
-    async def remove(self, users: Sequence[User]) -> None:
-        """Removes these users from the switch."""
+    async def remove(self, users: Sequence[User]) -> None: ...
 
     @abstractmethod
     async def set_parameters(self, parameters: Parameters) -> None:
-        """All ports have these parameters from now on. No law changes them any more."""
+        """Sets the parameters of all ports. Stops the laws."""
 
 
 AtWork: TypeAlias = AbstractAsyncContextManager[Mapping[str, SwitchController]]
 Controllers: TypeAlias = Callable[[Mapping[str, SwitchPlan]], AtWork]
-"""Programs switches by their plans; gives the controller of each, by name."""
+"""Programs switches by their plans; returns the controller of each switch by name."""
 
 
 class PythonController(SwitchController):
-    """The session that holds the switch, and the control loops over it."""
+    """The session with a switch, and the control loops over it."""
 
     def __init__(self, session: Session, laws: Laws | None) -> None:
         logs = {} if laws is None else {port: laws.logs / laws.log(port) for port in laws.configs}
@@ -116,8 +114,8 @@ class PythonController(SwitchController):
 async def python_controllers(
     plans: Mapping[str, SwitchPlan], changes: Path | None = None
 ) -> AsyncIterator[Mapping[str, SwitchController]]:
-    """Runs the sessions and control loops of all switches in this process. `changes`: file for parameters that a person
-    may change meanwhile."""
+    """Runs the sessions and control loops of all switches in this process. `changes`: file that records parameters
+    changed by hand."""
     async with AsyncExitStack() as stack:
         found: dict[str, SwitchController] = {}
         loops: list[tuple[PythonController, Loop]] = []

@@ -1,4 +1,4 @@
-"""Source of the queues' length in ingress: exact, as in portable programs, or as in hardware (AIFO 4.4)."""
+"""Source of the queue length in ingress: exact, as in portable programs, or as in hardware (AIFO 4.4)."""
 
 import struct
 from collections.abc import Iterable, Mapping
@@ -16,9 +16,9 @@ from p4sched.proto.enums import Discipline
 from p4sched.schemes import SCHEMES, Setup
 
 RECIRCULATION_NS = 10_000
-"""Time of a pass on the embedded switch without its port's rate (switch/engine)."""
+"""Time of a pass on the embedded switch, without the time on the port (switch/engine)."""
 SHORTEST_ROUND_NS = 100_000
-"""Shorter rounds would cost the switch more than the packets that they are for."""
+"""Shortest round. In shorter rounds, workers would cost the switch more than the other packets."""
 LOWEST_RATE_BPS = 1000
 """Lowest rate of a port of the embedded switch."""
 _WORKER = struct.Struct("!6x6xHHHI")
@@ -26,15 +26,13 @@ _WORKER = struct.Struct("!6x6xHHHI")
 
 
 class Depth(StrEnum):
-    """Source of the queues' length in ingress."""
-
     EXACT = "exact"
-    """The traffic manager keeps the register (@queue_depth); on a Tofino 2 the ghost thread does."""
+    """The traffic manager updates the register (@queue_depth); on a Tofino 2, the ghost thread does."""
     REGISTER = "register"
-    """Ingress counts up, egress tells what a departing packet left behind: BMv2's way. On a Tofino 1 each departure
-    sends a report to ingress."""
+    """Ingress counts up, and egress writes the length that a departing packet leaves behind, as on BMv2. On a Tofino 1,
+    each departure sends a report to ingress."""
     WORKER = "worker"
-    """A recirculating packet carries the length from egress to ingress: AIFO's way on a Tofino."""
+    """A recirculating packet carries the length from egress to ingress, as in AIFO on a Tofino."""
 
 
 MACROS: Mapping[Target, Mapping[Depth, tuple[str, ...]]] = {
@@ -42,11 +40,11 @@ MACROS: Mapping[Target, Mapping[Depth, tuple[str, ...]]] = {
     Target.TNA: {Depth.REGISTER: (), Depth.WORKER: ("WORKER_PACKETS",)},
     Target.T2NA: {Depth.EXACT: ()},
 }
-"""Macros of a program for each source that a target has."""
+"""Macros of a program for each source of a target."""
 
 
 def depth_for(asked: Depth | None, switch: SwitchKind, target: Target = Target.V1MODEL) -> Depth:
-    """The requested source, otherwise the best of the switch. Raises UsageError if the switch does not have it."""
+    """The requested source, or the best source of the switch. Raises UsageError if the switch lacks the source."""
     if asked == Depth.EXACT and switch == SwitchKind.BMV2:
         raise UsageError("--depth exact: BMv2's traffic manager keeps no register; use register or worker")
     ways = [way for way in MACROS[target] if way != Depth.EXACT or switch == SwitchKind.EMBEDDED]
@@ -56,7 +54,7 @@ def depth_for(asked: Depth | None, switch: SwitchKind, target: Target = Target.V
 
 
 def with_depth(setup: Setup, depth: Depth, target: Target = Target.V1MODEL) -> Setup:
-    """The scheme, its program built for this source of queue lengths."""
+    """The scheme with its program built for this source."""
     return replace(setup, macros=MACROS[target][depth])
 
 
@@ -67,7 +65,7 @@ class Worker:
     port: int
     """The recirculation port of the target."""
     round_ns: int
-    """Largest age of ingress's knowledge, compared with the last packet that departed."""
+    """Time between two visits to a port, ns: the largest age of the length in ingress."""
 
     def __post_init__(self) -> None:
         if self.round_ns < SHORTEST_ROUND_NS:
@@ -76,11 +74,11 @@ class Worker:
             )
 
     def ports(self, network: Dumbbell) -> int:
-        """Number of ports; it visits 0 .. ports - 1."""
+        """Number of ports; the worker visits 0 .. ports - 1."""
         return max(network.ports) + 1
 
     async def start(self, network: Dumbbell, testbed: Testbed) -> None:
-        """Gives the recirculation port its rate and hands the worker to the switch."""
+        """Sets the rate of the recirculation port and sends the worker to the switch."""
         ports = self.ports(network)
         pass_ns = self.round_ns // ports
         frame = _WORKER.pack(ETHERTYPE_WORKER, ports, 0, 0)
@@ -91,7 +89,7 @@ class Worker:
 
 
 def worker_for(depth: Depth, round_ns: int, programs: Iterable[str], target: Target = Target.V1MODEL) -> Worker | None:
-    """The worker that these programs need, if any. Raises UsageError for programs that are not written for one."""
+    """The worker that these programs need, if any. Raises UsageError for programs that have no worker."""
     if depth != Depth.WORKER:
         return None
     able = {scheme.program for scheme in SCHEMES.values() if scheme.worker_packets}

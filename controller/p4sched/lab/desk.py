@@ -1,11 +1,11 @@
-"""Lets a person at another process change parameters of a run. The controller holds them until they are released.
+"""Lets a person change parameters of a run from another process. The controller holds them until they are released.
 
-A request is a line of JSON on a socket in the folder of the announcements, and so is the answer. Each change is a line
-of a file in the folder of the scheme:
+A request and its answer are lines of JSON on a socket in the folder of the announcements. Each change is a line of a
+file in the folder of the scheme:
 
     {"time_ns": ..., "switch": "s1", "port": 5 | null, "name": "k", "value": 0.2 | null}
 
-`value` null: it is released. The decision log says the same in its way: a run begins with each configuration.
+`value` null: the parameter is released. The decision log also records the change: it begins a run with a configuration.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ LEAST_ROOM, MOST_ROOM = 0.1, 4.0
 
 
 class Hand(ABC):
-    """A set of parameters that can be changed, and the held values."""
+    """A set of parameters that a person can change, and the held values."""
 
     def __init__(self, port: int | None) -> None:
         self.port = port
@@ -52,10 +52,10 @@ class Hand(ABC):
 
     @abstractmethod
     async def apply(self, values: Mapping[str, float]) -> None:
-        """Holds these values and no others. Raises P4schedError for what cannot be."""
+        """Holds exactly these values. Raises P4schedError for an impossible value."""
 
     async def turn(self, name: str, value: float | None) -> None:
-        """Holds a parameter at a value; None releases it. Raises P4schedError for what cannot be."""
+        """Holds a parameter at a value; None releases it. Raises P4schedError for an impossible value."""
         there = {knob.name: knob for knob in self.knobs()}
         values = {each: kept for each, kept in self.values.items() if each != name}
         if value is not None:
@@ -79,7 +79,7 @@ class LawHand(Hand):
     async def apply(self, values: Mapping[str, float]) -> None:
         config = held(self._own, values)
         if isinstance(config, fdpa.Config):
-            # the link may have another rate by now
+            # a person may have changed the rate of the link
             config = replace(config, capacity_bps=self._tuning.config.capacity_bps)
         self._tuning.go_by(config)
 
@@ -103,7 +103,7 @@ class ProgramHand(Hand):
 
 
 class LinkHand(Hand):
-    """The rate of a link, and the room of the port's queues: packets of one queue, or a share of what several had."""
+    """The rate of a link, and the room of its port: packets of a single queue, or a share of the first sizes."""
 
     def __init__(self, address: str, settings: PortSettings, tunings: Mapping[int | None, AnyTuning]) -> None:
         super().__init__(settings.port)
@@ -143,23 +143,23 @@ class LinkHand(Hand):
 
 @dataclass
 class Controlled:
-    """A switch whose parameters may be turned."""
+    """A switch whose parameters a person can change."""
 
     session: Session
     loop: Loop | None
-    """Control loop; None: no parameters follow the traffic."""
+    """Control loop; None: there is no law."""
     parameters: Parameters | None
     """Parameters that no law sets."""
     _hands: list[Hand] = field(default_factory=list)
     _manager: EmbeddedTrafficManager | None = None
 
     async def close(self) -> None:
-        """Closes the connection that it has opened."""
+        """Closes the connection to the switch."""
         if self._manager is not None:
             await self._manager.close()
 
     async def hands(self) -> list[Hand]:
-        """All sets of knobs. Links get their rate some time after the controller has begun."""
+        """All sets of knobs. The links come later than the others: they get their rate after the controller begins."""
         tunings = {} if self.loop is None else self.loop.tunings
         if not self._hands:
             self._hands += [LawHand(port, tuning) for port, tuning in tunings.items()]
@@ -183,8 +183,8 @@ class Desk:
         self._changes = changes
 
     async def answer(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """{"do": "knobs"}, {"do": "hold", "switch", "port", "name", "value"}, or {"do": "release", ...}: what there is
-        to turn afterwards, and what was changed. Raises P4schedError for what cannot be."""
+        """Answers {"do": "knobs"}, {"do": "hold", "switch", "port", "name", "value"} or {"do": "release", ...} with the
+        knobs and the change. Raises P4schedError for an impossible value."""
         changed = None
         if asked["do"] in ("hold", "release"):
             changed = await self._turn(asked, float(asked["value"]) if asked["do"] == "hold" else None)
@@ -249,7 +249,7 @@ async def open_desk(switches: Mapping[str, Controlled], changes: Path) -> AsyncI
 
 
 async def ask(path: Path, request: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer of another process's desk. Raises P4schedError if there is none, or in its words."""
+    """The answer from the desk of another process. Raises P4schedError if it has none, or if the answer is an error."""
     try:
         reader, writer = await asyncio.open_unix_connection(path, limit=2**20)
         writer.write(json.dumps(request).encode() + b"\n")

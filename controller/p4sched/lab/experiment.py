@@ -1,6 +1,6 @@
-"""The form of an experiment, and how to add one.
+"""What an experiment is, and how to add one.
 
-An experiment is a folder, `experiments/NAME/`, with three files at least: `experiment.py`, `figure.py` and `README.md`.
+An experiment is a folder, `experiments/NAME/`, with at least three files: `experiment.py`, `figure.py` and `README.md`.
 `experiment.py` declares it:
 
     def setting(
@@ -15,37 +15,37 @@ An experiment is a folder, `experiments/NAME/`, with three files at least: `expe
     EXPERIMENT = Experiment(
         name="NAME",
         summary="One line: what it shows, and which figure of which paper",
-        setting=setting,              # options -> what all schemes of a run have in common
-        configuration=configuration,  # setting -> what summary.json says of it
-        measure=measure,              # (setting, stage) -> outcome of one scheme, on a fresh network
-        table=table,                  # results -> what is printed at the end
+        setting=setting,              # options -> common setting of all schemes of a run
+                configuration=configuration,  # setting -> its part of summary.json
+                measure=measure,              # (setting, stage) -> outcome of one scheme, on a fresh network
+                table=table,                  # results -> tables printed at the end
         figure=figure.draw,           # (results, path) -> figure.png
         csv={"samples.csv": sample_rows},
-        files=("decisions.jsonl",),   # what measuring leaves in the scheme's folder
+        files=("decisions.jsonl",),   # files of `measure` in the scheme's folder
         schemes=Choice(("fifo", "aifo")),
         seed=Seed("Seed of the arrivals."),
         base=BASE,                    # Base(Rate.parse("100mbit"), Duration.parse("10ms"))
     )
 
-1. The parameters of `setting` behind `asked` are the experiment's own options, annotated for typer. Its docstring is
-   the text below the summary in `--help`. `Quick(VALUE)` gives the default with `--quick`,
-   `OnBmv2(VALUE)` the default on BMv2. `Scaled()` makes a default follow the time scale, `AtLeastRtts(N)` lets a time
-   hold N round trips on every scale. `setting` raises UsageError for what makes no sense. Nothing has begun then.
+1. The parameters of `setting` after `asked` are the experiment's own options, annotated for typer. The docstring of
+   `setting` is the text below the summary in `--help`. `Quick(VALUE)` is the default with `--quick`, `OnBmv2(VALUE)`
+   the default on BMv2. `Scaled()` makes a default follow the time scale. `AtLeastRtts(N)` makes a time at least N round
+   trips long on every scale. `setting` raises UsageError for wrong options. It runs before anything else begins.
 2. The frame (`lab/frame.py`) adds `--schemes`, `--seed`, `--quick`, `--time-scale`, `--virtual`, `--hosts`,
-   `--live`, `--switch`, `--target`, `--controller` and `--out`. It measures what the machine carries, chooses the time
-   scale, leaves out schemes that BMv2 cannot show or that have no program for the target, deletes what an earlier run
-   left, starts the lab, shows progress, calls `measure` for each scheme and controller in turn and again where the
-   emulator was the bottleneck, writes summary.json and the CSV files, draws the figure, prints the table, the verdicts
-   and their reasons.
+   `--live`, `--switch`, `--target`, `--controller` and `--out`. It measures the capacity of the machine, chooses the
+   time scale, and leaves out schemes that BMv2 cannot run or that have no program for the target. It deletes the
+   results of an earlier run, starts the lab and shows progress. It calls `measure` for each scheme and controller,
+   and again if the emulator was the bottleneck. It writes summary.json and the CSV files, draws the figure, and
+   prints the table, the verdicts and their reasons.
 3. `measure` gets a `Stage`: the scheme's name, its folder, the lab that makes networks, and `tell` for progress.
-   The lab is emulated, or in virtual time; `measure` does not ask which. So it takes the time from the event loop
-   (`p4sched.clock`), waits with `asyncio.sleep` only, and lets the network make its traffic.
-   `bench` (lab/bench.py) brings up a network with the scheme on it, observes it, and ends what was started on it.
-4. What two experiments share belongs into `p4sched.lab` or `p4sched.results`: no experiment imports another one.
-5. Add the folder's README.md (what it shows, how to run it, what to look at) and a test of what it computes, in
+   The lab is emulated or in virtual time; `measure` does not depend on it. So it takes the time from the event loop
+   (`p4sched.clock`), waits only with `asyncio.sleep`, and gets its traffic from the network. `bench` (lab/bench.py)
+   starts a network with the scheme on it, observes it, and stops everything that was started on it.
+4. Common code of two experiments belongs to `p4sched.lab` or `p4sched.results`: no experiment imports another one.
+5. Add README.md (what the experiment shows, how to run it, what to look at) and a test of its computations in
    `controller/tests/`. `p4sched list`, `p4sched run --all` and `p4sched report` find the experiment by its folder.
 
-Where something concerns every experiment, `lab/frame.py` has one place for it. See its docstring.
+Code that concerns every experiment belongs to `lab/frame.py`. See its docstring.
 """
 
 import importlib
@@ -76,7 +76,7 @@ Rows = Iterable[Sequence[object]]
 
 
 class SwitchKind(StrEnum):
-    """Which switch forwards the packets."""
+    """Switch that forwards the packets."""
 
     EMBEDDED = "embedded"
     BMV2 = "bmv2"
@@ -120,7 +120,7 @@ class Seed:
 
 @dataclass(frozen=True)
 class Asked:
-    """The options that every experiment has, and which ones stood on the command line."""
+    """The common options of all experiments, and which options the command line has."""
 
     switch: SwitchKind
     out: Path
@@ -130,7 +130,7 @@ class Asked:
     given: Mapping[str, bool] = field(default_factory=dict)
     """For each option, such as "--rate": True if the command line has it."""
     time_scale: float | None = None
-    """Time scale; None: the fastest that the machine can carry, or not known yet."""
+    """Time scale; None: the fastest that the machine can carry, or not yet known."""
     target: Target = Target.V1MODEL
     """Target of the switch's programs."""
     controllers: Sequence[ControllerKind] = (ControllerKind.PYTHON,)
@@ -145,11 +145,11 @@ class Asked:
 
     @property
     def scale(self) -> float:
-        """The time scale as far as it is known: times are so many times longer than the experiment's own."""
+        """The time scale, if known, otherwise 1: the factor on the experiment's own times."""
         return self.time_scale or 1.0
 
     def refuse(self, options: Iterable[str], why: str) -> None:
-        """Raises UsageError if one of the options was given: "--rate means nothing WHY"."""
+        """Raises UsageError if the command line has one of the options: "--rate means nothing WHY"."""
         for option in options:
             if self.given[option]:
                 raise UsageError(f"{option} means nothing {why}")
@@ -160,7 +160,7 @@ class Stage:
     """Place where one scheme is measured."""
 
     name: str
-    """The scheme; empty in an experiment without any."""
+    """The scheme; empty in an experiment without schemes."""
     switch: str
     folder: Path
     """Folder for logs and other files of the measurement."""
@@ -191,7 +191,7 @@ class SchemeOutcome(Generic[KeptT]):
     notes: Sequence[str] = ()
     """Properties of the link that were not emulated."""
     kept: KeptT = None  # type: ignore[assignment]
-    """Data for CSV files and figure. None for an experiment that keeps nothing."""
+    """Data for CSV files and figure; None: there is none."""
 
 
 @dataclass(frozen=True)
@@ -218,11 +218,11 @@ def _as_it_is(setting: Any, _asked: Asked, _tell: Tell) -> AbstractContextManage
 
 @dataclass(frozen=True)
 class Experiment(Generic[SettingT, KeptT]):
-    """One experiment, as `p4sched run` and `p4sched list` see it."""
+    """Declaration of an experiment, for `p4sched run` and `p4sched list`."""
 
     name: str
     summary: str
-    """One line: the content of the experiment, and the figure and paper that it repeats."""
+    """One line: what the experiment shows, and the figure and paper that it repeats."""
     setting: Callable[..., SettingT]
     """Setting from `asked: Asked` and the experiment's own options. Its docstring begins the help text."""
     configuration: Callable[[SettingT], Mapping[str, Any]]
@@ -250,7 +250,7 @@ class Experiment(Generic[SettingT, KeptT]):
     base: Base | None = None
     """Rate and RTT at time scale 1, from which `--time-scale` slows down. None: there is no `--time-scale`."""
     quick: str = ""
-    """Description of `--quick`; empty: its options are enough."""
+    """Description of `--quick`; empty: the defaults of the options describe it."""
     programs: Sequence[str] = ()
     """Programs that must be on the PATH, in addition to those of every run."""
     comparison: Callable[[Results[SettingT, KeptT]], Mapping[str, Any]] = field(default=lambda _: {})
@@ -279,7 +279,7 @@ def choose(kind: str, text: str, valid: Iterable[str]) -> list[str]:
 
 
 def once(kind: str, found: Sequence[object], text: str) -> None:
-    """Raises UsageError if `text` names something twice: it is not clear whether to measure or to show it twice."""
+    """Raises UsageError if `text` names something twice."""
     for place, value in enumerate(found):
         if value in found[:place]:
             raise UsageError(f"{kind} {value} is in '{text}' twice")
@@ -291,9 +291,9 @@ def names(folder: Path = EXPERIMENTS_DIR) -> list[str]:
 
 
 def load(name: str, folder: Path = EXPERIMENTS_DIR) -> Experiment[Any, Any]:
-    """Loads one experiment. Fails with a suggestion if there is none of that name.
+    """Loads one experiment. Raises UsageError, with a suggestion, for an unknown name.
 
-    `folder` is a namespace package that can be imported, as `experiments` is where p4sched is installed.
+    `folder` is a namespace package that can be imported, like `experiments` in an installed p4sched.
     """
     known = names(folder)
     if name not in known:

@@ -1,4 +1,4 @@
-"""Leaves and spines get their program, their routes and their shaped links; and what all switches did is observed."""
+"""Programs leaves and spines, with routes and shaped links, and observes all switches."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -53,7 +53,7 @@ class SwitchSeat:
 
 @dataclass(frozen=True)
 class FabricTestbed:
-    """All switches, programmed, by name."""
+    """Programmed switches by name."""
 
     switches: Mapping[str, SwitchSeat]
     notes: tuple[str, ...]
@@ -72,9 +72,11 @@ async def programmed_fabric(
     laws: Mapping[str, Laws] = NOBODY,
     controllers: Controllers = python_controllers,
 ) -> AsyncIterator[FabricTestbed]:
-    """Every switch runs the scheme on every port. Links to hosts are `hosts`, with half of the RTT ahead of each host;
-    links between switches have a rate of `fabric_bps` and no delay. `users` and `laws` are those of each switch. A
-    switch without laws has the scheme's own parameters."""
+    """Runs the scheme on every port of every switch.
+
+    Links to hosts are `hosts`, with half of the RTT in front of each host. Links between switches have the rate
+    `fabric_bps` and no delay. `users` and `laws` are by switch. A switch without laws has the scheme's own parameters.
+    """
 
     def plan(name: str) -> SwitchPlan:
         switch, shape, tuned = network.switches[name], network.shape, laws.get(name)
@@ -118,12 +120,12 @@ def fabric_ports(network: Fabric, switch: str) -> tuple[int, ...]:
 
 
 def between(host_port: PortSettings, rate_bps: int) -> PortSettings:
-    """A port to another switch, from that of a host: another rate, and no delay where there is one."""
+    """Settings of a port to another switch, from those of a port to a host: another rate, and no delay."""
     return replace(host_port, rate_bps=rate_bps, delay_ns=None if host_port.delay_ns is None else 0)
 
 
 def _not_emulated(network: Fabric, hosts: Link) -> tuple[str, ...]:
-    """Lets hosts delay frames for switches that cannot, if the kernel can; reports if it cannot."""
+    """Lets hosts delay frames if the switches cannot. Returns a note if the kernel cannot either."""
     if all(network.thrift_port(name) is None for name in network.switches):
         return ()
     return () if network.delay_hosts(hosts.rtt_ns // 2) else (NO_DELAY,)
@@ -153,7 +155,7 @@ class FabricObserver:
 
     @classmethod
     async def start(cls, network: Fabric, testbed: FabricTestbed, rtt_ns: int) -> "FabricObserver":
-        """Starts to observe now."""
+        """Starts to observe."""
         for seat in testbed.switches.values():
             await seat.traffic_manager.fidelity(reset=True)
         stats = await _stats(testbed)

@@ -2,15 +2,14 @@
 
 Thresholds, each with its reason:
 
-- Lateness, 99th percentile: at most RTT/10. Frames leave later than the shaper and the delay line say, so the
-  flows see an RTT that is off by this much.
-- Frames lost before the switch read them, or between two virtual interfaces: at most 1 in 100 000. TCP takes
-  a loss for congestion, and a bottleneck loses some in 1000.
-- Idle CPU: at least 3 % over the measurement. With nothing left, hosts wait for the CPU and not for the link.
+- Lateness, 99th percentile: at most RTT/10. Late frames change the RTT of the flows by this time.
+- Frames lost before the switch reads them, or between two virtual interfaces: at most 1 in 100 000. To TCP a loss
+  means congestion, and a bottleneck loses some in 1000.
+- Idle CPU: at least 3 % over the measurement. Without idle time, hosts wait for the CPU and not for the link.
 
-And a run that measured nothing says nothing: frames left the switch, and there is a result of everything that was sent.
+A run is also invalid if it measured nothing: no frame left the switch, or a part of the traffic has no result.
 
-In virtual time there is no machine to doubt: a run is exact, unless it measured nothing.
+A run in virtual time does not depend on the machine: it is exact, unless it measured nothing.
 """
 
 from abc import ABC, abstractmethod
@@ -28,7 +27,7 @@ LATENESS_SHARE_OF_RTT = 0.1
 LOST_SHARE = 1e-5
 IDLE_SHARE = 0.03
 STOLEN_SHARE_TOLD = 0.001
-"""Share of stolen CPU time from which it is reported with the lateness. Alone it is no reason for doubt."""
+"""Share of stolen CPU time from which it is reported with late frames. Alone it does not make a run invalid."""
 
 
 def lateness_limit(rtt_ns: int) -> float:
@@ -44,7 +43,7 @@ class Fidelity:
     cpu_idle_share: float
     backlog_dropped: int
     cpu_stolen_share: float = 0.0
-    """Share of the CPU time that the hypervisor below this machine gave to others: late frames without a busy CPU."""
+    """Share of the CPU time that the hypervisor gave to other machines. It makes frames late on an idle CPU."""
     frames: int | None = None
     """Frames that left the switch."""
     lateness_p50_ns: int | None = None
@@ -94,7 +93,7 @@ class Fidelity:
         return not self.doubts()
 
     def unknown(self) -> list[str]:
-        """Values that this switch does not report, so that their absence is no good sign."""
+        """Values that this switch does not report."""
         reports = {"lateness": self.lateness_p99_ns, "frames lost before the switch": self.rx_lost}
         return [name for name, value in reports.items() if value is None]
 
@@ -146,7 +145,7 @@ def _nothing(unmeasured: Sequence[str], frames: int | None) -> list[str]:
 
 
 class Health(ABC):
-    """Effects of the world on the traffic, from the creation of this object on."""
+    """Watches the effects of the machine on the traffic, from the creation of this object on."""
 
     @abstractmethod
     def end(self) -> None:
@@ -154,11 +153,11 @@ class Health(ABC):
 
     @abstractmethod
     def fidelity(self, switches: Sequence[SwitchFidelity]) -> AnyFidelity:
-        """The verdict, after `end`, with what the switches report of themselves."""
+        """The verdict, after `end`, with the reports of the switches."""
 
 
 def fidelity_of_machine(rtt_ns: int, use: MachineUse) -> Fidelity:
-    """Verdict on the machine without any switch."""
+    """Verdict on the machine without a switch."""
     return Fidelity(rtt_ns, use.idle_share, use.backlog_dropped, use.stolen_share)
 
 

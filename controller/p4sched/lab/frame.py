@@ -1,10 +1,8 @@
-"""The frame of every experiment: from the options on the command line to the last line on the screen.
+"""The frame of every experiment: all steps from the options on the command line to the last line on the screen.
 
-`run` is the whole way. What concerns all experiments has one place each:
-
-- `run` makes options a setting, at the time scale that this machine carries.
-- `_pace` asks before the first scheme whether the machine carries the run.
-- `measured` measures one scheme, and again while the emulator was the bottleneck.
+- `run` does all steps. It turns the options into a setting, at a time scale that this machine can carry.
+- `_pace` checks before the first scheme whether the machine can carry the run.
+- `measured` measures one scheme, and repeats it while the emulator is the bottleneck.
 """
 
 import asyncio
@@ -60,16 +58,16 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 ALWAYS = (summaries.FILE, "figure.png")
 """Files that every experiment writes into its folder."""
 DONE = "done"
-"""End of a finished scheme's line in the progress."""
+"""Text that ends the progress line of a scheme."""
 NETWORK_FILES = ("s[0-9]*.log", CHANGES, "live.jsonl", *onos.FILES)
 """Files that every network and its controller leave in the folder of a scheme."""
 ALONE_PER_S, WITH_TEXT_PER_S = 10.0, 4.0
-"""Updates of the progress per second. With the queues below it, each one takes milliseconds."""
+"""Updates of the progress per second. An update with the queues below takes milliseconds."""
 ATTEMPTS = 3
-"""A scheme is measured so many times at most while the emulator is the bottleneck."""
+"""Largest number of measurements of a scheme while the emulator is the bottleneck."""
 HOSTS, VIRTUAL_HOSTS = "hosts", "virtual_hosts"
-"""Name of the hosts' kind in `configuration` of summary.json; the second one if the experiment has its own value named
-`hosts`, such as their number."""
+"""Name of the kind of hosts in `configuration` of summary.json. The second name is for an experiment that has its own
+value `hosts`, such as the number of hosts."""
 Options = Callable[[float], Mapping[str, Any]]
 """The experiment's own options at a time scale."""
 Row = tuple[str, str, ControllerKind]
@@ -86,8 +84,11 @@ def run(
     page: Beside | None = None,
     text: Beside | None = None,
 ) -> None:
-    """Runs an experiment with its own options. While it measures, the page runs, or the text or recording, if
-    there is a network. Raises P4schedError for what cannot be, before anything is touched."""
+    """Runs an experiment with its own options.
+
+    During the measurement of a network, `page` or `text` runs as well. Raises P4schedError for an impossible run before
+    anything is changed.
+    """
     if asked.switch == SwitchKind.BMV2 and asked.target is not Target.V1MODEL:
         raise UsageError(f"--target {asked.target}: BMv2 runs only v1model programs; leave out --switch bmv2")
     if asked.virtual:
@@ -130,7 +131,7 @@ def _refuse_beside_virtual(asked: Asked) -> None:
 
 
 def _pace(experiment: Experiment[Any, Any], base: Base, asked: Asked, options: Options, console: Console) -> Pace:
-    """Pace of the run on this machine. Warns of a run that is beyond it."""
+    """Pace of the run on this machine. Prints a warning if the run is beyond its capacity."""
 
     def possible(scale: float) -> bool:
         """True if the given options make sense at this scale."""
@@ -163,8 +164,8 @@ def _pace(experiment: Experiment[Any, Any], base: Base, asked: Asked, options: O
 async def measured(
     experiment: Experiment[SettingT, KeptT], setting: SettingT, stage: Stage
 ) -> tuple[SchemeOutcome[KeptT], dict[str, Any]]:
-    """Measures one scheme; returns the outcome and its part of summary.json. Only the emulator's health decides whether
-    it is measured again, never the result."""
+    """Measures one scheme; returns the outcome and its part of summary.json. Repeats the measurement only if the
+    emulator was the bottleneck; the result does not matter."""
     attempts = 1
     outcome = await experiment.measure(setting, stage)
     while attempts < ATTEMPTS and outcome.observation is not None and outcome.observation.fidelity.ill_health():
@@ -194,9 +195,9 @@ def scheme_summary(outcome: SchemeOutcome[Any]) -> dict[str, Any]:
 
 
 def discard_results(experiment: Experiment[Any, Any], folder: Path) -> None:
-    """Deletes what an earlier run wrote into this folder. So a run that fails leaves no results but its own.
+    """Deletes the files of an earlier run in this folder, so that a failed run does not leave old results.
 
-    Files are deleted by the names that the experiment declares. A folder is deleted only if nothing else is in it.
+    Deletes only files with names that the experiment declares, and folders that are then empty.
     """
     _discard(folder, (*ALWAYS, *experiment.csv, *experiment.scratch))
     names = [] if experiment.schemes is None else experiment.schemes.names
@@ -208,7 +209,7 @@ def discard_results(experiment: Experiment[Any, Any], folder: Path) -> None:
 
 
 def _discard(folder: Path, patterns: Sequence[str]) -> None:
-    """Deletes files, and their folders if nothing else is in them."""
+    """Deletes files, and folders that are then empty."""
     for path in {path for pattern in patterns for path in folder.glob(pattern) if not path.is_dir()}:
         path.unlink()
         for parent in path.relative_to(folder).parents[:-1]:
@@ -222,7 +223,7 @@ def _remove_if_empty(folder: Path) -> None:
 
 @contextmanager
 def _naming_a_full_folder(folder: Path) -> Iterator[None]:
-    """A write that finds no room on the disk names no file. Here it gets the name of the folder."""
+    """Adds the name of the folder to the error of a full disk, which names no file."""
     try:
         yield
     except OSError as error:
@@ -280,8 +281,8 @@ def _measure_all(
 def _keeping_what_is_done(
     out: Path, rows: Sequence[Row], found: Mapping[str, Any], of_the_run: Callable[[], dict[str, Any]], console: Console
 ) -> Iterator[None]:
-    """A run with several schemes that ends before its end, for whatever reason, leaves a summary of those that it has
-    measured. `of_the_run` says what summary.json says besides."""
+    """Writes the summary of the measured schemes if a run with several schemes ends early. `of_the_run` gives the rest
+    of summary.json."""
     try:
         yield
     except BaseException as error:
@@ -305,7 +306,7 @@ def _rows(schemes: Sequence[str], controllers: Sequence[ControllerKind]) -> Iter
 
 @contextmanager
 def _begun(experiment: Experiment[Any, Any], asked: Asked, in_lab: bool) -> Iterator[Lab | None]:
-    """The run. It begins with deleting the results of an earlier run in this folder."""
+    """The block of a run. Deletes the results of an earlier run in this folder at the start."""
     folder = asked.out
 
     def discard() -> None:
@@ -325,7 +326,7 @@ def _begun(experiment: Experiment[Any, Any], asked: Asked, in_lab: bool) -> Iter
 
 
 def _earlier(folder: Path) -> list[str]:
-    """The experiment whose results are in a folder. Empty if there is none that this version knows."""
+    """The experiment whose results are in a folder; empty if there is none, or if it is unknown."""
     try:
         found = summaries.read(folder).experiment
     except P4schedError:
@@ -345,7 +346,7 @@ def _summary(
     if len(experiment.controllers) > 1:
         configuration["controller"] = ",".join(asked.controllers)
     if asked.hosts is not None or experiment.simulated:
-        # the same on every machine and at any time: a second run writes the same bytes
+        # not the time of day, so that a second run writes the same bytes
         configuration["time"] = summaries.VIRTUAL
         if asked.hosts is not None:
             own = HOSTS in configuration
@@ -362,7 +363,7 @@ def _summary(
 
 
 def _shown(asked: Asked, console: Console, *, in_lab: bool) -> Sequence[str]:
-    """The schemes that were asked for, that have a program for the target and that the switch can show."""
+    """The requested schemes that have a program for the target and that the switch can run."""
     on_bmv2 = in_lab and asked.switch == SwitchKind.BMV2
     shown = []
     for name in asked.schemes:
@@ -387,12 +388,12 @@ class _Progress(Progress):
         super().__init__(*columns, console=console, refresh_per_second=per_s)
 
     def stop(self) -> None:
-        """Keeps only its own lines."""
+        """Stops, and removes the output below the lines."""
         self._below = None
         super().stop()
 
     def get_renderables(self) -> Iterable[RenderableType]:
-        """Its lines, and the output below them."""
+        """The lines, and the output below them."""
         yield from super().get_renderables()
         if self._below is not None:
             yield self._below
@@ -405,7 +406,7 @@ def _progress(console: Console, below: RenderableType | None) -> Progress:
 
 
 def _line(progress: Progress, scheme: str) -> Tell:
-    """Shows a line of progress from the first text on. DONE stops its clock, and removes a line that is no scheme's."""
+    """Shows a progress line from the first text on. DONE stops its clock, and removes a line without a scheme."""
     task: TaskID | None = None
 
     def tell(text: str) -> None:
@@ -430,7 +431,7 @@ def _write(experiment: Experiment[SettingT, KeptT], results: Results[SettingT, K
 
 
 def _unusual(results: Results[Any, Any]) -> list[str]:
-    """A line each for unusual programs, controllers and kinds of time; nothing for the usual ones."""
+    """A line for each program, controller or kind of time that is not the default."""
     configuration = results.found["configuration"]
     of_target = PROGRAMS[Target(configuration["target"])]
     lines = []
@@ -447,7 +448,6 @@ def _unusual(results: Results[Any, Any]) -> list[str]:
 
 
 def write_csv(path: Path, rows: Rows) -> None:
-    """Writes a table of numbers."""
     with path.open("w", newline="") as file:
         csv.writer(file).writerows(rows)
 
@@ -455,7 +455,7 @@ def write_csv(path: Path, rows: Rows) -> None:
 def _print(
     experiment: Experiment[SettingT, KeptT], results: Results[SettingT, KeptT], pace: Pace | None, console: Console
 ) -> None:
-    """The table; below it why schemes are not to be believed, what the switch cannot show, where the results are."""
+    """Prints the table, reasons to doubt schemes, properties that the switch lacks, and the path of the results."""
     for part in experiment.table(results):
         if isinstance(part, str):
             console.print(part)

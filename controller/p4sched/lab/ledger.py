@@ -1,8 +1,8 @@
-"""Record of what a run has made on this machine, so that a later command can remove it.
+"""Record of everything that a run creates on this machine, so that a later command can remove it.
 
-An orderly end takes everything away by itself and deletes the ledger. After a crash the kernel ends most of
-it (processes die with their parent, links with their namespace); the ledger holds what is needed to end the
-rest. Nothing in it is ended on its name alone: processes go by pid and start time, links by name and index.
+An orderly run removes everything itself and deletes the ledger. After a crash the kernel removes most of it: processes
+die with their parent, links with their namespace. The ledger lists the rest. A name is not enough to remove something:
+the ledger knows processes by pid and start time, and links by name and index.
 """
 
 import json
@@ -22,7 +22,7 @@ STATE_FILE = "state.json"
 
 
 class DamagedLedgerError(LabError):
-    """A ledger does not say any more what its run has made."""
+    """An error in the file of a ledger."""
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,12 @@ class LinkIdentity:
     index: int
 
     def exists(self) -> bool:
-        """True if this very interface still exists."""
+        """True if this interface, and not a later one with its name, exists."""
         return interface_index(self.name) == self.index
 
 
 def interface_index(name: str) -> int | None:
-    """Index of an interface in the machine's own namespace; None when there is none."""
+    """Index of an interface in the machine's own namespace; None if there is none."""
     try:
         return int(Path(f"/sys/class/net/{name}/ifindex").read_text())
     except FileNotFoundError:
@@ -53,24 +53,24 @@ class Ledger:
     processes: list[ProcessIdentity] = field(default_factory=list)
     links: list[LinkIdentity] = field(default_factory=list)
     settings: dict[str, str] = field(default_factory=dict)
-    """Files under /proc/sys and /sys that the run changed, with the value to put back."""
+    """Files under /proc/sys and /sys that the run changed, with the value to restore."""
     switches: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Running switches by name, with the address and the device id of their P4Runtime server."""
     run: ProcessIdentity | None = field(default_factory=lambda: identify(os.getpid()))
-    """The run itself: once it has ended, so have its switches."""
+    """The process of the run. Its switches end with it."""
 
     def add_processes(self, pids: Iterable[int]) -> None:
-        """Notes processes that the run has started."""
+        """Records processes that the run has started."""
         self.processes += [known for pid in pids if (known := identify(pid)) is not None]
         self.write()
 
     def add_links(self, names: Iterable[str]) -> None:
-        """Notes interfaces that the run has made in the machine's own namespace."""
+        """Records interfaces that the run has made in the machine's own namespace."""
         self.links += [LinkIdentity(name, index) for name in names if (index := interface_index(name)) is not None]
         self.write()
 
     def change_setting(self, path: str, value: str) -> None:
-        """Notes the value of a kernel setting and then changes it. Raises LabError if that is not allowed."""
+        """Records the value of a kernel setting and changes it. Raises LabError if that is not allowed."""
         if not os.access(path, os.R_OK | os.W_OK):
             raise LabError(f"cannot change {path} here: a container must be privileged and share its host's network")
         current = Path(path).read_text().strip()
@@ -81,26 +81,26 @@ class Ledger:
         Path(path).write_text(value)
 
     def add_switch(self, name: str, address: str, device_id: int) -> None:
-        """Notes a running switch, for commands that take a switch's name."""
+        """Records a running switch, for commands that take a switch's name."""
         self.switches[name] = {"address": address, "device_id": device_id}
         self.write()
 
     def forget_network(self) -> None:
-        """After an orderly end of a network: its processes and links are gone."""
+        """Removes the processes and links of a network that has ended in order."""
         self.processes = [process for process in self.processes if process.alive()]
         self.links = [link for link in self.links if link.exists()]
         self.switches = {}
         self.write()
 
     def write(self) -> None:
-        """Replaces the ledger's file as a whole."""
+        """Replaces the file of the ledger atomically."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         new = self.path.with_suffix(".new")
         new.write_text(json.dumps({key: value for key, value in asdict(self).items() if key != "path"}))
         os.replace(new, self.path)
 
     def undo(self) -> list[str]:
-        """Takes away whatever of the run is left and deletes the ledger. Returns what that was, in words."""
+        """Removes everything that is left of the run, and the ledger. Returns a description of what it removed."""
         done = [f"process {process.pid}" for process in end(self.processes)]
         for link in self.links:
             if link.exists():
@@ -116,8 +116,7 @@ class Ledger:
 
 
 def read_ledger(path: Path) -> Ledger | None:
-    """The ledger that an earlier run left behind; None when there is none. Deletes a damaged one, which nobody can
-    use any more, and raises DamagedLedgerError."""
+    """The ledger of an earlier run; None if there is none. Deletes a damaged ledger and raises DamagedLedgerError."""
     try:
         found = json.loads(path.read_text())
         return Ledger(

@@ -1,9 +1,9 @@
-"""Loads a program of p4/ and routes into a switch: for topologies that Debian's `mn` runs, without the lab around them.
+"""Loads a program of p4/ and routes into a switch, for topologies that run under `mn` of Debian, without the lab.
 
     python -m p4sched.lab.load_program < REQUEST
 
-REQUEST is JSON: {"address": "127.0.0.1:9559", "device_id": 1, "program": "fifo", "routes": [...], "groups": [...]};
-what routes and groups are is said in mininet-topos/stations.py.
+REQUEST is JSON: {"address": "127.0.0.1:9559", "device_id": 1, "program": "fifo", "routes": [...], "groups": [...]}.
+mininet-topos/stations.py describes routes and groups.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ async def load(request: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Reads the request; a failure is one line and a status that is not zero."""
+    """Reads the request. Prints one line and exits with a status other than 0 if it fails."""
     try:
         asyncio.run(load(json.load(sys.stdin)))
     except P4schedError as error:

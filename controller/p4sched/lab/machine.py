@@ -1,4 +1,4 @@
-"""The machine below the emulation: CPU left over, and frames that its own queues lost."""
+"""The machine that runs the emulation: its idle CPU time, and frames that its queues lost."""
 
 import os
 import platform
@@ -23,7 +23,7 @@ class MachineReading:
     """Counters since boot."""
 
     busy_ticks: int
-    """Busy ticks, with stolen ones."""
+    """Busy ticks, including stolen ticks."""
     idle_ticks: int
     stolen_ticks: int
     backlog_dropped: int
@@ -42,7 +42,7 @@ class MachineReading:
 
 def parse(stat: str, softnet: str) -> MachineReading:
     """Parses /proc/stat and /proc/net/softnet_stat (hexadecimal, a line for each CPU)."""
-    # user nice system idle iowait irq softirq steal; guest time is in user already.
+    # user nice system idle iowait irq softirq steal; user includes guest time.
     ticks = [int(word) for word in stat.splitlines()[0].split()[1:9]]
     idle = ticks[3] + ticks[4]
     # Second column: frames that found the backlog full.
@@ -51,7 +51,7 @@ def parse(stat: str, softnet: str) -> MachineReading:
 
 
 def read_machine() -> MachineReading:
-    """Reads the counters now."""
+    """Reads the counters."""
     return parse(Path("/proc/stat").read_text(), Path("/proc/net/softnet_stat").read_text())
 
 

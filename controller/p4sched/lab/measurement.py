@@ -1,4 +1,4 @@
-"""Samples of what each user got, and the numbers of the paper made from them (FDPA paper, section IV-B and C)."""
+"""Samples of each user's rate, and the numbers of the paper from them (FDPA paper, section IV-B and C)."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -8,12 +8,12 @@ from p4sched.p4rt.reader import Reader
 from p4sched.p4rt.users import departures
 
 ReadBytes = Callable[[], Awaitable[Mapping[int, int]]]
-"""Reads the bytes delivered for each user id so far, all users at one instant."""
+"""Reads the bytes delivered so far for each user id, all users at one instant."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Bytes delivered so far, and when that was read."""
+    """Bytes delivered so far, and the time of reading."""
 
     at: float
     """Seconds on the event loop's clock, the middle of the read."""
@@ -28,11 +28,11 @@ class Sample:
     """Seconds on the event loop's clock."""
     end: float
     rates: tuple[float, ...]
-    """Bit/s of each user, in the order in which the users were given."""
+    """Bit/s of each user, in the order of the `users` argument."""
 
 
 def departures_of(reader: Reader, users: Sequence[int]) -> ReadBytes:
-    """Reads what was delivered for these users from the switch's counter of departures."""
+    """Reads the delivered bytes of these users from the switch's counter of departures."""
 
     async def read() -> Mapping[int, int]:
         return {user: count.bytes for user, count in (await departures(reader, users)).items()}
@@ -75,7 +75,7 @@ async def sample_rates(
     interval: float = 1.0,
     on_sample: Callable[[Sample], None] = lambda _: None,
 ) -> list[Sample]:
-    """`count` samples of `interval` seconds on a fixed grid that starts now: a late one does not shift the next."""
+    """`count` samples of `interval` seconds on a fixed grid: a late sample does not shift the next one."""
     clock = asyncio.get_running_loop().time
     start = clock()
     previous = await take_reading(read)

@@ -1,7 +1,7 @@
-"""ONOS's network configuration (netcfg), written from the plans of the switches.
+"""Makes ONOS's network configuration (netcfg) from the plans of the switches.
 
-Rates and times are written as on the command line ("50mbit", "10ms"), with all their digits: both controllers must
-decide alike. `controller/onos/app` says what the keys mean.
+Rates and times are written as on the command line ("50mbit", "10ms"), with all digits, because both controllers must
+make the same decisions. `controller/onos/app` describes the keys.
 """
 
 import dataclasses
@@ -17,7 +17,7 @@ from p4sched.schemes import Setup
 from p4sched.units import Duration, Rate
 
 DRIVER = "bmv2"
-"""ONOS's name for switches that speak P4Runtime as simple_switch_grpc does."""
+"""ONOS's name for switches with the P4Runtime of simple_switch_grpc."""
 SCHEDULER = "p4schedScheduler"
 PIPECONFS = "org.p4sched.pipeconf"
 
@@ -56,11 +56,11 @@ LAW_KEYS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     "window_ranks": ("window", _same),
     "queues": ("queues", _same),
 }
-"""A field of a law's configuration: its key, and how its value is written."""
+"""Fields of a law's configuration, each with its key and its format."""
 
 
 def network_configuration(plans: Mapping[str, SwitchPlan]) -> dict[str, Any]:
-    """The whole of it, for switches by name."""
+    """The whole network configuration; `plans` by name of the switch."""
     return {"devices": {device(name): _device(plan) for name, plan in plans.items()}}
 
 
@@ -91,7 +91,7 @@ def pipeconf(setup: Setup) -> str:
 
 
 def scheduler(plan: SwitchPlan) -> dict[str, Any]:
-    """The part that says what a switch is to do."""
+    """The part of a switch: its scheduler, users and laws."""
     found: dict[str, Any] = {
         "scheduler": plan.setup.scheme.program,
         "routes": [dict(route) for route in plan.routes],
@@ -108,7 +108,7 @@ def scheduler(plan: SwitchPlan) -> dict[str, Any]:
 
 
 def user(user: User) -> dict[str, Any]:
-    """A user, without its number."""
+    """A user, without the id."""
     match user:
         case PrefixUser():
             return {"prefix": user.prefix, "weight": user.weight}
@@ -117,7 +117,7 @@ def user(user: User) -> dict[str, Any]:
 
 
 def law(config: Any) -> dict[str, Any]:
-    """A law's configuration, without what is as ever. Raises P4schedError for what cannot be told."""
+    """A law's configuration without default values. Raises P4schedError for a value that has no key."""
     found = {}
     for field in dataclasses.fields(config):
         value = getattr(config, field.name)

@@ -1,4 +1,4 @@
-"""Networks as experiments see them, emulated or in virtual time: dumbbell, incast, leaves and spines."""
+"""The interface of networks, emulated or in virtual time: dumbbell, incast, leaves and spines."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from p4sched.lab.traffic import LongTraffic
 
 USER_HOSTS = 4
-"""Hosts of the dumbbell on the users' side, unless told otherwise."""
+"""Default number of hosts on the users' side of the dumbbell."""
 MAX_USERS = USER_HOSTS * USERS_PER_HOST
 
 
@@ -31,7 +31,7 @@ class UserSeat:
     """Place of a user."""
 
     user: int
-    """1, 2, ...: the user id in the switch too."""
+    """1, 2, ...: also the user id in the switch."""
     host: str
     address: str
 
@@ -49,15 +49,15 @@ class SwitchNode(Protocol):
 
     @property
     def name(self) -> str:
-        """Its name, such as s1."""
+        """Name, such as s1."""
 
     @property
     def device_id(self) -> int:
-        """Its device id in P4Runtime."""
+        """Device id in P4Runtime."""
 
     @property
     def address(self) -> str:
-        """HOST:PORT of its P4Runtime server."""
+        """HOST:PORT of the P4Runtime server."""
 
     def port_interfaces(self) -> list[tuple[int, str]]:
         """(port number, interface) of every data port."""
@@ -84,19 +84,19 @@ class Network(ABC):
 
     @abstractmethod
     def delay_hosts(self, delay_ns: int) -> bool:
-        """Delays what every host sends, for a switch that cannot delay; False where that cannot be."""
+        """Delays the frames of every host, for a switch that cannot delay. Returns False if this is impossible."""
 
     @abstractmethod
     def check_alive(self) -> None:
-        """Raises LabError when nothing is measured any more, because a part of the network has failed."""
+        """Raises LabError if a part of the network has failed."""
 
     @abstractmethod
     async def set_shortest_timeout(self, rto_min_ns: int) -> None:
-        """Gives TCP in all hosts this rto_min: the kernel's 200 ms is a hundred round trips here."""
+        """Sets rto_min of TCP in all hosts. The kernel's 200 ms can be a hundred round trips."""
 
     @abstractmethod
     async def set_initial_window(self, segments: int) -> None:
-        """Gives TCP in all hosts this initial congestion window."""
+        """Sets the initial congestion window of TCP in all hosts."""
 
     @abstractmethod
     async def tcp(self, hosts: Sequence[str]) -> TcpCounters:
@@ -104,11 +104,11 @@ class Network(ABC):
 
     @abstractmethod
     def health(self, rtt_ns: int) -> Health:
-        """Begins to watch what the world itself does to the traffic."""
+        """Begins to watch the effects of the machine on the traffic."""
 
     @abstractmethod
     def long_traffic(self, folder: Path, congestion_control: str) -> "LongTraffic":
-        """TCP flows without an end of their own; records go to the folder."""
+        """TCP flows that last until they are stopped; records go to the folder."""
 
     @abstractmethod
     def generated_traffic(self, folder: Path) -> "GeneratedTraffic":
@@ -116,7 +116,7 @@ class Network(ABC):
 
 
 class Dumbbell(Network):
-    """A running dumbbell or incast: one switch with a bottleneck, hosts, and who sits where."""
+    """A running dumbbell or incast: one switch with a bottleneck, hosts, and the places of the users."""
 
     def __init__(self, sides: Sides) -> None:
         self._sides = sides
@@ -132,7 +132,7 @@ class Dumbbell(Network):
 
     @property
     def switch(self) -> SwitchNode:
-        """The only one."""
+        """The only switch."""
         (found,) = self.switches.values()
         return found
 
@@ -142,11 +142,12 @@ class Dumbbell(Network):
 
     @abstractmethod
     def probe(self, packets_per_s: float) -> "ProbeStream":
-        """A stream of small packets from the own address of the first user host, which belongs to no user."""
+        """A stream of small packets from the first user host. Its source is the host's own address, which belongs to no
+        user."""
 
 
 class FabricShape(Protocol):
-    """Several switches: leaves and spines, or those of a file."""
+    """Shape of a network with several switches: leaves and spines, or the network of a file."""
 
     @property
     def structure(self) -> Structure:
@@ -169,7 +170,7 @@ class Fabric(Network):
     def __init__(self, shape: FabricShape) -> None:
         self.shape = shape
         self.racks = shape.structure.racks
-        """Hosts of each leaf, a switch that has any."""
+        """Hosts of each leaf. A leaf is a switch with hosts."""
 
     def stations(self) -> list[Station]:
         """All hosts, rack by rack."""
@@ -177,15 +178,15 @@ class Fabric(Network):
 
 
 class Lab(ABC):
-    """Makes networks. Their switches run and have no program yet. Whatever happens while they stand, they are taken
-    down at the end. Raises LabError when they cannot be brought up."""
+    """Makes networks with running switches that have no program yet. A network is removed at the end of its block, also
+    after an error. Raises LabError if a network cannot start."""
 
     heading = ""
     """Title of the current measurement, for viewers."""
 
     @abstractmethod
     def dumbbell(self, users: int, folder: Path, hosts: int = USER_HOSTS) -> AbstractAsyncContextManager[Dumbbell]:
-        """A dumbbell with so many users; logs go to the folder."""
+        """A dumbbell with this number of users; logs go to the folder."""
 
     @abstractmethod
     def incast(self, senders: int, folder: Path) -> AbstractAsyncContextManager[Dumbbell]:
@@ -198,7 +199,7 @@ class Lab(ABC):
 
 @contextmanager
 def node_errors() -> Iterator[None]:
-    """The topologies' and nodes' errors as errors of the lab."""
+    """Turns errors of topologies and nodes into errors of the lab."""
     try:
         yield
     except NodeError as error:
@@ -206,7 +207,7 @@ def node_errors() -> Iterator[None]:
 
 
 def seats(stations: Sequence[Station]) -> list[UserSeat]:
-    """Users in the order of their ids: they were dealt to the hosts in turn."""
+    """Places of the users in the order of their ids. The users are assigned to the hosts in turn."""
     dealt = []
     depth = max((len(station.users) for station in stations), default=0)
     for row in range(depth):

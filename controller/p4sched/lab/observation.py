@@ -1,4 +1,4 @@
-"""The time in which samples are taken: what the machine, the switch and TCP did meanwhile."""
+"""Observes the machine, the switch and TCP while samples are taken."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,11 +20,11 @@ class Observation:
     fidelity: AnyFidelity
     tcp: TcpCounters
     bottleneck: dict[str, Any]
-    """Packets through the bottleneck port according to `queue_counts`, if the switch counts them; and according to
-    `dropped_by_program` those that the program dropped ahead of a full queue, if it counts them for the observer."""
+    """Packets through the bottleneck port from `queue_counts`, if the switch counts them, and packets that the program
+    dropped because of a full queue from `dropped_by_program`, if the program counts them."""
 
     def but(self, unmeasured: Sequence[str]) -> "Observation":
-        """The same, but for what was not measured: a sentence each."""
+        """A copy that also lists these unmeasured values, a sentence for each."""
         return replace(self, fidelity=self.fidelity.but(unmeasured))
 
 
@@ -38,14 +38,14 @@ class Observer:
     tcp: TcpCounters
     stats: Mapping[int, pb.PortStats] | None
     tail_drop: Reader | None = None
-    """Reads what the program itself drops for want of room: of FIFO and FDPA."""
+    """Reads the drops of FIFO's or FDPA's program because of a full queue."""
     dropped: int = 0
 
     @classmethod
     async def start(
         cls, network: Dumbbell, traffic_manager: TrafficManager, link: Link, tail_drop: Reader | None = None
     ) -> "Observer":
-        """Starts to observe now."""
+        """Starts to observe."""
         await traffic_manager.fidelity(reset=True)
         stats = await traffic_manager.stats()
         dropped = await dropped_by_program(tail_drop, network.bottleneck_port) if tail_drop else 0
@@ -69,15 +69,15 @@ class Observer:
 
 
 async def dropped_by_program(reader: Reader, port: int) -> int:
-    """Packets for a port that FIFO's or FDPA's program dropped so far, because their queue had as many as it allows."""
+    """Packets for a port that the program of FIFO or FDPA dropped so far because their queue was full."""
     return (await reader.counts("port_dropped", [port]))[port].packets
 
 
 def queue_counts(earlier: pb.PortStats, later: pb.PortStats) -> dict[str, Any]:
-    """Packets that each queue took, sent and dropped between two readings; queues without traffic left out.
+    """Packets that each queue received, sent and dropped between two readings, without queues that had no traffic.
 
-    A queue can have sent more than it took: packets that waited at the first reading. `dropped` is what the traffic
-    manager dropped; what the program refused never came so far. `max_depth` is since the switch was started.
+    A queue can send more packets than it receives: those that wait at the first reading. `dropped` counts drops of the
+    traffic manager, not of the program. `max_depth` counts from the start of the switch.
     """
     queues = {}
     befores = {queue.queue: queue for queue in earlier.queues}

@@ -1,7 +1,7 @@
-"""An ONOS next to the lab: it programs the switches and runs the control laws, in place of the Python controller.
+"""Runs ONOS in place of the Python controller: it programs the switches and runs the control laws.
 
-It is a Java process (controller/onos/embedded): ONOS's own core with the application org.p4sched.onos. The lab writes
-its network configuration, waits until all switches follow it, and also reads their counters.
+ONOS is a Java process (controller/onos/embedded): the core of ONOS with the application org.p4sched.onos. The lab
+writes its network configuration, waits until all switches follow it, and also reads their counters.
 """
 
 import asyncio
@@ -34,12 +34,12 @@ from p4sched.paths import ROOT, tool
 
 JAR = ROOT / "controller" / "onos" / "embedded" / "target" / "p4sched-onos-embedded.jar"
 JAVA_OPTIONS = ("-XX:+UseSerialGC", "-Xmx384m", "-XX:TieredStopAtLevel=1")
-"""A small process that starts quickly: the lab needs the CPUs."""
+"""Options for a small process that starts quickly, because the lab needs the CPUs."""
 LOG, NETCFG = "onos.log", "netcfg.json"
 FILES = (LOG, NETCFG, "s[0-9]*/decisions.jsonl", "s[0-9]*/port-*.jsonl")
-"""Files that it leaves in the folder of its scheme."""
+"""Files that ONOS leaves in the folder of its scheme."""
 REST_PORT = 8181
-"""Default port of any ONOS; another one is used if it is taken."""
+"""Default port of ONOS; another port is used if it is taken."""
 READY = b"ready\n"
 READY_S = 120.0
 STOP_S = 5.0
@@ -55,14 +55,14 @@ def controllers_of(stage: Stage) -> Controllers:
 
 
 def require_onos() -> None:
-    """Raises P4schedError unless this machine can start it."""
+    """Raises P4schedError unless this machine can start ONOS."""
     tool("java", f"ONOS runs in it; {BUILD} installs it and builds ONOS")
     if not JAR.is_file():
         raise P4schedError(f"{JAR} is not built; {BUILD} in {ROOT} builds it")
 
 
 class Onos:
-    """An ONOS as a process. It may be killed and started again: the switches keep running."""
+    """A process of ONOS. It may be killed and started again; the switches keep running."""
 
     def __init__(self, ledger: Ledger, folder: Path) -> None:
         """Logs and the decision logs of its laws go to `folder`."""
@@ -74,12 +74,12 @@ class Onos:
 
     @property
     def process(self) -> Process:
-        """The process, once it was started."""
+        """The process, after `start`."""
         assert self._process is not None, "start() comes first"
         return self._process
 
     async def start(self, plans: Mapping[str, SwitchPlan]) -> None:
-        """Starts it and waits until all switches do what is planned. Raises LabError, with the end of its log."""
+        """Starts ONOS and waits until all switches follow their plans. Raises LabError, with the end of the log."""
         netcfg = self._folder / NETCFG
         netcfg.write_text(json.dumps(network_configuration(plans), indent=2))
         words = ["java", *JAVA_OPTIONS, "-jar", str(JAR), "--netcfg", str(netcfg), "--log-dir", str(self._folder)]
@@ -107,7 +107,7 @@ class Onos:
 
     @asynccontextmanager
     async def at_work(self, plans: Mapping[str, SwitchPlan]) -> AsyncIterator[Mapping[str, SwitchController]]:
-        """Runs it for a while; this process only reads."""
+        """Runs ONOS during the block; this process only reads."""
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self.stop)
             await self.start(plans)
@@ -119,12 +119,12 @@ class Onos:
             yield found
 
     async def run(self) -> None:
-        """Waits. Raises LabError when it ends."""
+        """Waits until ONOS ends, then raises LabError."""
         await self.process.wait()
         raise LabError(f"ONOS {self._ended()} during the run:\n{self._tail()}")
 
     async def stop(self) -> None:
-        """Ends it: SIGTERM, then SIGKILL after STOP_S. The switches keep running."""
+        """Ends ONOS: SIGTERM, then SIGKILL after STOP_S. The switches keep running."""
         if self._process is None:
             return
         for number in (signal.SIGTERM, signal.SIGKILL):
@@ -135,7 +135,7 @@ class Onos:
                 return
 
     async def ask(self, method: str, path: str, body: Any = None) -> None:
-        """A request to its REST interface, which it answers when the switch has confirmed. Raises LabError."""
+        """Sends a request to ONOS's REST interface, which answers after the switch has confirmed. Raises LabError."""
         await asyncio.to_thread(self._ask, method, path, body)
 
     def _ask(self, method: str, path: str, body: Any) -> None:
@@ -190,7 +190,7 @@ class OnosController(SwitchController):
 async def onos_controllers(
     plans: Mapping[str, SwitchPlan], stage: Stage
 ) -> AsyncIterator[Mapping[str, SwitchController]]:
-    """An ONOS controls all switches. The run ends if it does."""
+    """Runs ONOS as the controller of all switches. The run ends if ONOS ends."""
     stage.tell("starting ONOS")
     assert isinstance(stage.lab, EmulatedLab), "an ONOS knows no virtual time"
     onos = Onos(stage.lab.ledger, stage.folder)

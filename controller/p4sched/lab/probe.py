@@ -1,8 +1,9 @@
-"""A constant stream of small UDP packets that shows every loss and every gap in forwarding.
+"""A constant stream of small UDP packets, which shows every loss and every gap in forwarding.
 
 Run inside two hosts: `python -m p4sched.lab.probe receive PORT` and
-`python -m p4sched.lab.probe send SOURCE DESTINATION PORT PACKETS_PER_SECOND`. At SIGTERM the one prints what arrived as
-JSON, the other how many packets it sent. Both date packets with CLOCK_MONOTONIC, which all namespaces share.
+`python -m p4sched.lab.probe send SOURCE DESTINATION PORT PACKETS_PER_SECOND`. At SIGTERM the receiver prints the
+arrivals as JSON, and the sender prints the number of packets. Both take the time from CLOCK_MONOTONIC, which all
+namespaces share.
 """
 
 import json
@@ -26,14 +27,14 @@ class ProbeRecord:
 
     sent: int
     arrivals: tuple[tuple[int, float, float], ...]
-    """(sequence number, sent at, arrived at) of what arrived, in order of arrival; seconds, monotonic."""
+    """(sequence number, time sent, time of arrival) in order of arrival; seconds, monotonic."""
 
     def lost(self) -> list[int]:
         """Sequence numbers that never arrived."""
         return sorted(set(range(self.sent)) - {sequence for sequence, _, _ in self.arrivals})
 
     def reordered(self) -> int:
-        """Packets that arrived after one sent later."""
+        """Number of packets that arrived after a packet that was sent later."""
         highest, count = -1, 0
         for sequence, _, _ in self.arrivals:
             count += sequence < highest
@@ -54,7 +55,7 @@ class ProbeRecord:
 
 
 def parse_record(sent: int, text: str) -> ProbeRecord:
-    """Parses the output of the receiving side."""
+    """Parses the output of the receiver."""
     return ProbeRecord(sent, tuple((int(s), float(a), float(b)) for s, a, b in json.loads(text)))
 
 
@@ -63,7 +64,7 @@ class _TerminatedError(Exception):
 
 
 def receive(port: int) -> list[tuple[int, float, float]]:
-    """Every packet that arrives until SIGTERM."""
+    """Receives packets until SIGTERM."""
     arrivals: list[tuple[int, float, float]] = []
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server, suppress(_TerminatedError):
         server.bind(("", port))
@@ -74,7 +75,7 @@ def receive(port: int) -> list[tuple[int, float, float]]:
 
 
 def send(source: str, destination: str, port: int, rate: float) -> int:
-    """Sends `rate` packets a second until SIGTERM; returns how many."""
+    """Sends `rate` packets a second until SIGTERM; returns their number."""
     start = time.monotonic()
     sequence = 0
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client, suppress(_TerminatedError):

@@ -1,4 +1,4 @@
-"""A probe between a user host and the server, for as long as a block lasts."""
+"""A probe between a user host and the server, during a block."""
 
 from abc import ABC, abstractmethod
 from types import TracebackType
@@ -20,12 +20,12 @@ class ProbeStream(ABC):
 
     @abstractmethod
     async def start(self) -> None:
-        """Starts it. Raises LabError if it does not start."""
+        """Starts the stream. Raises LabError if it does not start."""
 
     @abstractmethod
     async def finish(self) -> ProbeRecord:
-        """Ends the stream, lets its last packets arrive, and gives what was seen; times on the event loop's clock."""
+        """Ends the stream, waits for its last packets, and returns the record, with times on the event loop's clock."""
 
     @abstractmethod
     async def stop(self) -> None:
-        """Ends it in any case."""
+        """Ends the stream without a record."""

@@ -1,4 +1,4 @@
-"""A running dumbbell gets its program, its routes, its users, and its bottleneck."""
+"""Programs a running dumbbell: program, routes, users and bottleneck."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -21,7 +21,7 @@ from p4sched.schemes import Setup
 
 NO_DELAY = "the RTT is not emulated: BMv2 has no propagation delay, and this kernel has no netem to give the hosts one"
 LINK_QUEUE_PACKETS = 10_000
-"""Room at ports that are not shaped: never a bottleneck."""
+"""Queue size at ports without a shaper, which are never a bottleneck."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Testbed:
 
     @property
     def session(self) -> Session:
-        """Session of the Python controller, for what no other controller offers: registers and packets out."""
+        """Session of the Python controller. Only this controller offers registers and packet-outs."""
         assert isinstance(self.reader, Session), "another controller holds the switch"
         return self.reader
 
@@ -57,10 +57,10 @@ async def programmed(
     laws: Laws | None = None,
     controllers: Controllers = python_controllers,
 ) -> AsyncIterator[Testbed]:
-    """The switch runs the scheme's program, knows routes and users, and shapes the bottleneck.
+    """Programs the switch with the scheme, routes and users, and shapes the bottleneck.
 
-    `weights` are those of the users by id. Who of `network.seats` has none is no user yet. For the others see
-    `SwitchPlan`.
+    `weights` are the users' weights by id; a seat of `network.seats` without a weight gets no user. `SwitchPlan`
+    describes the other arguments.
     """
     switch = network.switch
     plan = SwitchPlan(
@@ -84,12 +84,12 @@ async def programmed(
 
 
 def user_of(seat: UserSeat, weight: float = 1.0) -> PrefixUser:
-    """The user of a seat, as the switch knows it: all packets from its address."""
+    """The user of a seat in the switch: all packets from its address."""
     return PrefixUser(seat.user, f"{seat.address}/32", weight)
 
 
 def _not_emulated(network: Dumbbell, link: Link) -> tuple[str, ...]:
-    """Lets hosts delay frames for a switch that cannot, if the kernel can; reports if it cannot."""
+    """Lets hosts delay frames if the switch cannot. Returns a note if the kernel cannot either."""
     if _thrift_port(network) is None or network.delay_hosts(link.rtt_ns // 2):
         return ()
     return (NO_DELAY,)
@@ -108,7 +108,8 @@ def _thrift_port(network: Dumbbell) -> int | None:
 
 
 def port_settings(network: Dumbbell, setup: Setup, link: Link) -> list[PortSettings]:
-    """The bottleneck port as the scheme wants it; the way back is not shaped. Half of the RTT lies behind each."""
+    """The bottleneck port with the scheme's settings, and the ports back to the users, without a shaper. Each direction
+    adds half of the RTT."""
     if _thrift_port(network) is not None:
         return [bmv2_bottleneck(network.bottleneck_port, setup, link)]
     way_back = [
@@ -142,7 +143,7 @@ def bottleneck(port: int, setup: Setup, link: Link) -> PortSettings:
 
 
 def bmv2_bottleneck(port: int, setup: Setup, link: Link) -> PortSettings:
-    """BMv2's closest setting: every queue limited to the link's whole rate. fifo.p4 uses only queue 0."""
+    """The closest setting of BMv2: every queue limited to the whole rate of the link. fifo.p4 uses only queue 0."""
     strict = setup.scheme.discipline == Discipline.STRICT
     queues = _queues(setup.queue_sizes) if strict else {0: QueueSettings(depth_packets=setup.queue_sizes[0])}
     return PortSettings(port, rate_bps=link.rate_bps, queues=queues)

@@ -25,7 +25,7 @@ from p4sched.results.tables import cell, scheme_table
 from p4sched.units import Duration
 
 Series = list[list[float]]
-"""A time and each flow's rate, for each sample."""
+"""For each sample a row: the time, and the rate of each flow."""
 Traffic = GeneratedTraffic | LongTraffic
 
 FLOWS = 4
@@ -49,12 +49,12 @@ class Schedule:
 
     @classmethod
     def over(cls, duration: Duration) -> "Schedule":
-        """The schedule that takes this long in all."""
+        """The schedule with this total duration."""
         return cls(duration.seconds / PHASES)
 
     @property
     def seconds(self) -> float:
-        """The whole of it."""
+        """Total duration."""
         return PHASES * self.phase_s
 
     def start(self, flow: int) -> float:
@@ -62,7 +62,7 @@ class Schedule:
         return (flow - 1) * self.phase_s
 
     def stop(self, flow: int) -> float:
-        """Its end, in seconds."""
+        """End of flow 1, 2, ..., in seconds."""
         return (PHASES - flow + 1) * self.phase_s
 
     def active(self, phase: int) -> list[int]:
@@ -77,7 +77,7 @@ class PhaseShares:
     start_s: float
     end_s: float
     joined: bool
-    """True if a flow joined at the start of the phase; otherwise one has left."""
+    """True if a flow joins at the start of the phase, False if one leaves."""
     active: list[int]
     shares: list[float]
     """Median of each flow's samples, in shares of the link."""
@@ -89,7 +89,7 @@ class PhaseShares:
 
 
 async def sampled(bench: Bench, traffic: Traffic, schedule: Schedule, begun: float) -> list[Sample]:
-    """Samples of all flows' rates over the schedule, which began at `begun` on the event loop's clock."""
+    """Samples of the rates of all flows during the schedule, which began at `begun` on the event loop's clock."""
 
     def on_sample(sample: Sample) -> None:
         bench.network.check_alive()
@@ -110,8 +110,8 @@ def outcome(
 
 
 def phase_shares(samples: Sequence[Sample], schedule: Schedule, begun: float, rate_bps: int) -> list[PhaseShares]:
-    """Shares in each phase. The first samples of a phase, in which flows start or TCP takes over, are left out: a
-    quarter of the phase; and the last one, in which a flow may have stopped already."""
+    """Shares in each phase. Leaves out the first quarter of a phase, in which flows start and TCP adapts, and the last
+    sample, in which a flow may already have stopped."""
     found = []
     for phase in range(PHASES):
         start, end = phase * schedule.phase_s, (phase + 1) * schedule.phase_s
@@ -125,7 +125,7 @@ def phase_shares(samples: Sequence[Sample], schedule: Schedule, begun: float, ra
 
 
 def unmeasured(samples: Sequence[Sample], phases: Sequence[PhaseShares]) -> list[str]:
-    """A sentence for each part of the schedule that the samples do not show."""
+    """A sentence for each part of the schedule without samples."""
     found = measurement.unmeasured(samples, range(1, FLOWS + 1))
     if samples and len(phases) < PHASES:
         found.append(f"only {len(phases)} of {PHASES} phases have a sample")
@@ -133,9 +133,12 @@ def unmeasured(samples: Sequence[Sample], phases: Sequence[PhaseShares]) -> list
 
 
 def summarise(phases: Sequence[PhaseShares]) -> dict[str, Any]:
-    """The shares for summary.json. `most_urgent_share`: the lowest over the phases that begin with a join, all that
-    AIFO's section 5.2 reports; `most_urgent_share_leaving`: over those that begin with a leave (also in PACKS 6.3),
-    where a TCP flow that was starved has yet to come back from its timeouts."""
+    """The shares for summary.json.
+
+    `most_urgent_share` is the lowest share over the phases that begin with a join; AIFO's section 5.2 reports only
+    these. `most_urgent_share_leaving` is the lowest over the phases that begin with a leave (also in PACKS 6.3), in
+    which a starved TCP flow must first recover from its timeouts.
+    """
     joining = [p.most_urgent_share for p in phases if len(p.active) > 1 and p.joined]
     leaving = [p.most_urgent_share for p in phases if len(p.active) > 1 and not p.joined]
     return {
@@ -158,7 +161,7 @@ def summarise(phases: Sequence[PhaseShares]) -> dict[str, Any]:
 
 
 def series(samples: Sequence[Sample], begun: float) -> Series:
-    """Rows of a time and each flow's rate: the middle of each sample, in seconds of the schedule."""
+    """Rows of the time (middle of the sample, in seconds of the schedule) and the rate of each flow."""
     return [[(sample.start + sample.end) / 2 - begun, *sample.rates] for sample in samples]
 
 
@@ -171,7 +174,7 @@ def sample_rows(results: Results[Any, Series]) -> Rows:
 
 
 def figure_under(heading: Callable[[dict[str, Any]], str]) -> Callable[[Results[Any, Series], Path], None]:
-    """Draws the rates of all flows under a heading, which is made from the configuration."""
+    """Makes a function that draws the rates of all flows under a heading made from the configuration."""
 
     def draw(results: Results[Any, Series], path: Path) -> None:
         draw_join_leave(results.found, results.kept, heading(results.found["configuration"]), path)
@@ -180,7 +183,7 @@ def figure_under(heading: Callable[[dict[str, Any]], str]) -> Callable[[Results[
 
 
 def table(results: Results[Any, Series]) -> list[Table]:
-    """Shares of the link while all four flows send, and at worst."""
+    """Table of the shares of the link while all four flows send, and of the lowest shares."""
     heads = [*(f"flow {flow}" for flow in range(1, FLOWS + 1)), "most urgent, joining", "leaving"]
     above = "Shares of the link while all four flows send (4 is the most urgent), the most urgent one's at worst"
     return [scheme_table(above, heads, results.schemes, _cells)]

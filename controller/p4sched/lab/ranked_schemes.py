@@ -1,4 +1,4 @@
-"""The ranked schemes as the lab runs them: program, parameters, queues; and where packets get their ranks from."""
+"""The ranked schemes in the lab: program, parameters, queues, and the source of the ranks."""
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
@@ -14,13 +14,13 @@ from p4sched.schemes import Compared, Setup, compared
 
 NAMES = compared(Compared.RANKS)
 FAIR_IDEALS = compared(Compared.FLOWS)
-"""Fair without the program's ranks: they know each packet's flow, from `RankSource.STFQ`."""
+"""Schemes that are fair without ranks: they know the flow of each packet, from `RankSource.STFQ`."""
 
 
 def ranked_testbed(
     network: Dumbbell, ranked: Setup, link: Link, source: RankSource, users: Sequence[int]
 ) -> AbstractAsyncContextManager[Testbed]:
-    """The switch runs the scheme with its parameters and takes ranks from `source`, on every port."""
+    """Programs the switch with the scheme and its parameters, and with ranks from `source`, on every port."""
     weights = dict.fromkeys(users, 1.0)
     return programmed(network, ranked, link, weights, source=source, parameters=ranked.parameters)
 

@@ -1,4 +1,4 @@
-"""Traffic of the project's own generator: ranked UDP flows, TCP flows of given sizes, what arrived."""
+"""Traffic of the project's own generator: ranked UDP flows, TCP flows of given sizes, and their reports."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -13,13 +13,13 @@ FRAME_BYTES = 1514
 RUNS = ("observe", "receive", "send-*", "serve")
 """Names of the runs."""
 FASTEST = Rate.parse("400gbit")
-"""The highest rate of a flow that p4sched-traffic takes."""
+"""Highest rate of a flow of p4sched-traffic."""
 Flow = Mapping[str, Any]
 """A flow in the form of p4sched-traffic (switch/traffic-generator/src/flow.rs)."""
 
 
 def refuse_faster(asked: str, rate: Rate, load: float) -> None:
-    """Raises UsageError if a UDP flow of `load` times this rate cannot be sent; `asked` is what was asked for."""
+    """Raises UsageError if p4sched-traffic cannot send a UDP flow of `load` times this rate. `asked`: the option."""
     if load * rate > FASTEST:
         raise UsageError(f"{asked}: a flow sends {load:g} times {rate}, and at most {FASTEST} can be sent")
 
@@ -45,22 +45,22 @@ class GeneratedTraffic(ABC):
 
     @abstractmethod
     async def receive_udp(self, ports: Sequence[int], seconds: float, log: Path | None = None) -> None:
-        """Receives at the server from now on, under the name "receive"."""
+        """Starts a receiver at the server, with the name "receive"."""
 
     @abstractmethod
     async def serve_tcp(self, port: int, seconds: float, flows: int | None = None) -> None:
-        """Accepts flows at the server from now on, under the name "serve".
+        """Starts a TCP server, with the name "serve".
 
-        It ends when `flows` of them have arrived, otherwise after `seconds`.
+        The run ends after `flows` flows, otherwise after `seconds`.
         """
 
     @abstractmethod
     async def observe(self, seconds: float, log: Path) -> None:
-        """Records TCP segments at the server from now on, under the name "observe"."""
+        """Starts a record of TCP segments at the server, with the name "observe"."""
 
     @abstractmethod
     async def send_udp(self, host: str, flows: Sequence[Flow], seed: int, log: Path | None = None) -> str:
-        """Starts to send UDP flows from a host; returns the run's name."""
+        """Starts UDP flows from a host; returns the name of the run."""
 
     @abstractmethod
     async def send_tcp(
@@ -72,9 +72,11 @@ class GeneratedTraffic(ABC):
         epoch_ns: int | None = None,
         open_ahead: bool = False,
     ) -> str:
-        """Starts to send TCP flows from a host; returns the run's name. The times of the flows count from `epoch_ns`
-        on the run's clock, which is one for all hosts; or from now. With `open_ahead` all connections are opened
-        before the first flow starts, otherwise each at its flow's start."""
+        """Starts TCP flows from a host; returns the name of the run.
+
+        Start times count from `epoch_ns` on the clock of the run, which all hosts share; None: from this call. With
+        `open_ahead`, all connections are opened before the first flow starts, otherwise each when its flow starts.
+        """
 
     @abstractmethod
     def check(self) -> None:
@@ -82,8 +84,8 @@ class GeneratedTraffic(ABC):
 
     @abstractmethod
     async def report(self, name: str, patience: float) -> Any:
-        """Waits for a run to end; what it reported. Raises LabError if it fails or takes longer than `patience`."""
+        """Waits for a run to end; returns its report. Raises LabError if it fails or takes longer than `patience`."""
 
     @abstractmethod
     async def stop(self) -> None:
-        """Ends everything."""
+        """Ends all runs."""

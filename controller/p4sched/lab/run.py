@@ -19,7 +19,7 @@ from p4sched.lab.temporary import remove_left
 from p4sched.paths import tool
 
 PROGRAMS = ("mnexec", "ip", "ifconfig", "ethtool", "setpriv", "taskset")
-"""Programs that every run and Mininet need. Without one of them Mininet stops with a traceback, or hangs."""
+"""Programs that every run and Mininet need. If one is missing, Mininet fails with a traceback or hangs."""
 
 
 def require_root() -> None:
@@ -47,9 +47,9 @@ def require_namespaces() -> None:
 
 @contextmanager
 def run_lock(what: str, folder: Path = FOLDER) -> Iterator[None]:
-    """Holds the machine's one run lock. Raises LabError, naming the holder, while another process holds it.
+    """Holds the run lock of the machine. Raises LabError, with the name of the holder, if another process holds it.
 
-    The kernel drops the lock with its process, so a crashed run never blocks the next one.
+    The kernel releases the lock when the process ends, so a crashed run does not block the next one.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("a+") as file:
@@ -74,7 +74,7 @@ def _in_progress(lock: str) -> str:
 
 
 def require_lab(programs: Iterable[str] = ()) -> None:
-    """Raises P4schedError unless this process can use the lab, and these programs besides its own."""
+    """Raises P4schedError unless this process can use the lab and these additional programs."""
     require_root()
     require_programs(programs)
     require_namespaces()
@@ -88,11 +88,11 @@ def clean_run(
     begin: Callable[[], None] = lambda: None,
     programs: Iterable[str] = (),
 ) -> Iterator[Ledger]:
-    """The frame of a run: root, programs, namespaces, lock, leftovers of a crashed run removed, SIGTERM as orderly as
-    Ctrl-C.
+    """The block of a run. Checks root, programs and namespaces, takes the lock, removes the leftovers of a crashed run,
+    and handles SIGTERM like Ctrl-C.
 
-    `begin` is called when the run has begun, and not when it is refused. Gives the ledger
-    in which the run notes what it makes. Whatever is left of that at the end is taken away.
+    `begin` is called when the run begins, but not if it is refused. Yields the ledger, in which the run records
+    everything that it creates. The leftovers are removed at the end.
     """
     require_lab(programs)
     with run_lock(what, folder), interruptible():
@@ -118,8 +118,11 @@ def _undo_crashed(path: Path) -> None:
 
 
 def clean(folder: Path = FOLDER) -> list[str]:
-    """Takes away what a crashed run left behind; returns that in words. Raises LabError during a run, and when it
-    cannot know what a crashed one left. What runs in virtual time leave needs no root."""
+    """Removes the leftovers of a crashed run; returns a description of them.
+
+    Raises LabError during a run, and if the ledger of a crashed run is damaged. The leftovers of runs in virtual time
+    can be removed without root.
+    """
     folders = [f"folder {path}" for path in remove_left()]
     if os.geteuid() != 0 and not (folder / STATE_FILE).exists():
         return folders
@@ -131,8 +134,8 @@ def clean(folder: Path = FOLDER) -> list[str]:
 
 @contextmanager
 def result_folder(path: Path) -> Iterator[None]:
-    """Makes the folder for results and locks it. Raises UsageError when another run has the lock, and
-    when it cannot be written to."""
+    """Makes the folder for results and locks it. Raises UsageError if another run has the lock, or if the folder is not
+    writable."""
     try:
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):

@@ -10,12 +10,12 @@ from p4sched.lab.processes import ProcessIdentity
 from p4sched.recorded import MALFORMED
 
 STATE = FOLDER / STATE_FILE
-"""File of the running lab, a process known by pid and start time, with its switches: {"run": {"pid": 123,
-"start_ticks": 456}, "switches": {"s1": {"address": "127.0.0.1:9559", "device_id": 1}}}."""
+"""File of the running lab, with its process and its switches: {"run": {"pid": 123, "start_ticks": 456},
+"switches": {"s1": {"address": "127.0.0.1:9559", "device_id": 1}}}."""
 
 
 def find_switch(name: str, state_file: Path = STATE) -> SwitchAddress:
-    """A switch of the running lab by its name; HOST:PORT is that of device 1."""
+    """Finds a switch of the running lab by its name. HOST:PORT means device 1 at this address."""
     host, colon, port = name.rpartition(":")
     if colon:
         if not host or not port.isdecimal() or not 0 < int(port) < 65536:

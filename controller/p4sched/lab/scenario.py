@@ -15,7 +15,7 @@ SCENARIOS = (*MISBEHAVING_SHARE, "uniform")
 def connections(scenario: str, users: int, seed: int) -> list[int]:
     """TCP connections of user 1, 2, ...; `uniform` draws 1 to MANY for each.
 
-    Which users misbehave depends on the seed alone, so every scheme of a run sees the same traffic.
+    Only the seed decides which users misbehave, so every scheme of a run gets the same traffic.
     """
     if not 1 <= users <= MAX_USERS:
         raise UsageError(f"{users} users: must be 1 to {MAX_USERS}")

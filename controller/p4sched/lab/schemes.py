@@ -8,9 +8,9 @@ from p4sched.errors import UsageError, unknown_name
 from p4sched.schemes import SCHEMES, Compared, Setup, compared
 
 MTU_BYTES = 1500
-"""The packet in which the paper sizes queues."""
+"""Unit of the queue sizes in the paper."""
 URGENT = 7
-"""Queue of band 1; band q has queue URGENT + 1 - q."""
+"""Queue of band 1. Band q has queue URGENT + 1 - q."""
 MAX_RTT_NS = 10 * 10**9
 
 
@@ -21,7 +21,7 @@ class Link:
     rate_bps: int
     """Bit/s of Ethernet frames."""
     rtt_ns: int
-    """Round-trip time of an empty network: half of it ahead of the server, half ahead of the users."""
+    """Round-trip time of an empty network: half of it in front of the server, half in front of the users."""
 
     def __post_init__(self) -> None:
         if self.rtt_ns > MAX_RTT_NS:
@@ -42,7 +42,7 @@ NAMES = compared(Compared.USERS)
 
 
 def scheme(name: str, link: Link, bands: Bands) -> Setup:
-    """The scheme of this name, its queues sized for the link as in the paper, section IV-C."""
+    """The scheme with this name. Its queues are sized for the link as in the paper, section IV-C."""
     if name not in NAMES:
         raise unknown_name("scheme", name, NAMES)
     comparison = Comparison(link.bdp_packets, capacity_bps=link.rate_bps, rtt_ns=link.rtt_ns, bands=bands)

@@ -1,4 +1,4 @@
-"""TCP flows of random sizes that make a load: which ones start when, and what became of them."""
+"""TCP flows of random sizes that make a load: their start times and their results."""
 
 import json
 import subprocess
@@ -84,15 +84,15 @@ class LoadPlan:
     port: int
     """Port of the server."""
     flows: Sequence[dict[str, Any]]
-    """Flows in the form of the traffic generator."""
+    """Flows in the format of the traffic generator."""
 
     async def exchange(
         self, running: Bench, deadline: float, scale: float, open_ahead_s: float | None = None
     ) -> tuple[list[Flow], dict[str, Any]]:
-        """Sends the flows, and gives up those that are not done at the deadline (in seconds from now).
+        """Sends the flows; gives up flows that are not complete at the deadline (seconds from the call).
 
-        Each connection is opened at its flow's start. With `open_ahead_s` all are opened before the first flow starts,
-        which takes that many seconds. Returns what became of each flow, and a summary.
+        A connection is opened when its flow starts. With `open_ahead_s`, all connections are opened in these seconds
+        before the first flow starts. Returns the result of each flow, and a summary.
         """
         network = running.network
         running.stage.tell(f"load {self.load:g}: {len(self.flows)} flows")
@@ -125,7 +125,7 @@ def _summary(load: float, sent: Sequence[Flow], tcp: TcpCounters, scale: float) 
 
 
 def parse_loads(text: str) -> list[float]:
-    """ "0.2,0.8": each above 0 and at most 1."""
+    """Parses loads such as "0.2,0.8": each above 0 and at most 1."""
     try:
         loads = [float(load) for load in text.split(",")]
     except ValueError:

@@ -1,4 +1,4 @@
-"""TCP as its senders saw it, from the kernel's counters of their namespaces (Linux, snmp_counter.rst)."""
+"""Counters of the TCP senders, from the kernel's counters of their namespaces (Linux, snmp_counter.rst)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
@@ -7,19 +7,19 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class TcpCounters:
-    """Counters of one or more network namespaces since they were made, or the difference of two readings."""
+    """Counters of one or more network namespaces since their creation, or the difference of two readings."""
 
     segments_sent: int = 0
     segments_retransmitted: int = 0
     syn_retransmissions: int = 0
-    """Opening segments sent again: the kernel waits 1 s before the first."""
+    """SYN segments sent again. The kernel waits 1 s before the first retransmission."""
     timeouts: int = 0
     reorderings_sack: int = 0
     """Reorderings that a sender detected from selective acknowledgements."""
     reorderings_timestamp: int = 0
-    """Reorderings that a sender detected from timestamps: a retransmission that proved needless."""
+    """Reorderings that a sender detected from timestamps: a retransmission was unnecessary."""
     spurious_recoveries: int = 0
-    """Window reductions that D-SACKs undid: nothing had been lost."""
+    """Window reductions that D-SACKs reverted, because no segment was lost."""
 
     @property
     def reorderings(self) -> int:
@@ -34,7 +34,7 @@ class TcpCounters:
 
 
 def parse(snmp: str, netstat: str) -> TcpCounters:
-    """The counters from the text of /proc/net/snmp and netstat; one that a kernel lacks counts as 0."""
+    """Parses the text of /proc/net/snmp and netstat. A counter that the kernel lacks is 0."""
     values = _table(snmp) | _table(netstat)
 
     def count(*names: str) -> int:
@@ -60,7 +60,7 @@ def read_counters(pids: Iterable[int]) -> TcpCounters:
 
 
 def _table(text: str) -> dict[str, int]:
-    """Both files hold pairs of lines: "Group: names..." and "Group: values..."."""
+    """Parses a file that holds pairs of lines: "Group: names..." and "Group: values..."."""
     lines = text.splitlines()
     values: dict[str, int] = {}
     for names, numbers in zip(lines[::2], lines[1::2], strict=True):

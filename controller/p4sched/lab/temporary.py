@@ -18,7 +18,7 @@ _NAME = re.compile(r"p4sched-(?P<pid>\d+)-(?P<ticks>\d+)-(?P<space>\d+)-.+")
 
 @contextmanager
 def run_folder() -> Iterator[Path]:
-    """A folder of this process, gone after the block."""
+    """Makes a folder of this process, and removes it after the block."""
     remove_left()
     me = identify(os.getpid())
     assert me is not None, "this process lives"
@@ -27,11 +27,11 @@ def run_folder() -> Iterator[Path]:
 
 
 def remove_left() -> list[Path]:
-    """Removes the folders of this user's processes that have ended without removing them; returns what that was."""
+    """Removes and returns the folders of this user's processes that ended without removing them."""
     space, removed = _process_space(), []
     for path in Path(tempfile.gettempdir()).glob("p4sched-*"):
         found = _NAME.fullmatch(path.name)
-        # a container that shares /tmp has other processes with the same numbers
+        # a container that shares /tmp has other processes with the same ids
         if found is None or int(found["space"]) != space:
             continue
         if not ProcessIdentity(int(found["pid"]), int(found["ticks"])).alive():
@@ -42,5 +42,5 @@ def remove_left() -> list[Path]:
 
 
 def _process_space() -> int:
-    """The namespace of this process's numbers (pid_namespaces(7))."""
+    """The namespace of the ids of processes (pid_namespaces(7))."""
     return Path("/proc/self/ns/pid").stat().st_ino

@@ -1,9 +1,10 @@
-"""The time scale of a run: an experiment goes so many times slower than its base that this machine carries it.
+"""The time scale of a run: the factor by which an experiment is slowed down so that this machine can carry it.
 
-TCP does not care about the scale of time as long as rate times round-trip time stays: a rate is divided by the scale, a
-time is multiplied by it, and as many packets are under way. Three clocks of the kernel do not follow: TCP retransmits
-after 200 ms at least, delays a lone acknowledgement by up to 40 ms, and Cubic grows by seconds where that is faster
-than one segment a round trip. So round-trip times end at LONGEST_RTT, where the first two are one round trip and less.
+A rate is divided by the scale, and a time is multiplied by it. So rate times round-trip time stays the same, and as
+many packets are in flight, which is what matters to TCP. Three times of the kernel do not follow the scale: TCP
+retransmits after at least 200 ms, delays a single acknowledgement by up to 40 ms, and Cubic grows with real seconds
+where that is faster than one segment per round trip. So the longest round-trip time is LONGEST_RTT, at which the first
+two times are at most one round trip.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,14 +17,13 @@ from p4sched.lab.fidelity import lateness_limit
 from p4sched.units import Duration, Rate
 
 SCALES = (1, 2, 4, 5, 10, 20)
-"""Whole numbers that give round rates and times."""
+"""Time scales that give round rates and times."""
 LONGEST_RTT = Duration.parse("200ms")
 IDLE_ROOM = 0.25
-"""Share of the CPUs that an experiment leaves idle. Less than IDLE_SHARE of a run's fidelity makes the run INVALID."""
+"""Share of the CPUs that a planned experiment leaves idle. A run with less than IDLE_SHARE (fidelity) is INVALID."""
 LATENESS_SHARE = 0.5
-"""Share of a run's limit that the 99th percentile of lateness may take. A single stall of the machine is later than
-that and spoils no run: on a quiet machine 1 frame in 1000 was between 0.3 and 18 ms late, 1 in 100 always about 0.2
-ms."""
+"""Share of a run's lateness limit that the 99th percentile of the machine may take. A single stall does not change this
+percentile: on a quiet machine 1 frame in 1000 is 0.3 to 18 ms late, but 1 in 100 always about 0.2 ms."""
 FRAME_BITS = 8 * 1514
 
 
@@ -34,22 +34,22 @@ class Base:
     rate: Rate
     rtt: Duration
     frames: float = 1.4
-    """Frames of calibration that cost as much CPU as one full frame of the bottleneck does here: with TCP's
-    acknowledgements, other hops, refused packets, and many processes in place of two."""
+    """Number of calibration frames that cost as much CPU time as one full frame of the bottleneck, with TCP's
+    acknowledgements, other hops, refused packets, and many processes instead of two."""
     slowest: int = SCALES[-1]
-    """The largest time scale at which the experiment still shows what it is about."""
+    """Largest time scale at which the experiment still shows its effect."""
 
     def at(self, scale: float) -> "Base":
-        """The same at another time scale."""
+        """This experiment at another time scale."""
         return replace(self, rate=Rate(max(1, round(self.rate / scale))), rtt=Duration(round(self.rtt * scale)))
 
     def cpu_share(self, capacity: Capacity) -> float:
-        """Share of all CPUs that this takes, besides what others take."""
+        """Share of all CPUs that the experiment takes, without other programs."""
         frames_per_s = self.frames * self.rate / FRAME_BITS
         return frames_per_s * capacity.frame_cpu_ns / 1e9 / capacity.cpus
 
     def beyond(self, capacity: Capacity) -> list[str]:
-        """Reasons why this is beyond the capacity with some reserve; empty if it fits."""
+        """Reasons why the experiment exceeds the capacity, less a reserve; empty if it fits."""
         found = []
         share = self.cpu_share(capacity)
         if share + capacity.others_share > 1 - IDLE_ROOM:
@@ -73,8 +73,8 @@ def scales(base: Base) -> Sequence[int]:
 
 
 def fastest(base: Base, capacity: Capacity) -> int:
-    """The fastest time scale that the machine carries with room to spare, or would without the others' work; else the
-    slowest one."""
+    """The fastest time scale that the machine can carry with a reserve, now or without its other programs; otherwise
+    the slowest one."""
     possible, alone = scales(base), replace(capacity, others_share=0.0)
     fitting = [scale for seen in (capacity, alone) for scale in possible if not base.at(scale).beyond(seen)]
     return fitting[0] if fitting else possible[-1]
@@ -111,8 +111,8 @@ class Pace:
 def pace(
     base: Base, asked: float | None, given: Sequence[str], goes: Callable[[float], Base], capacity: Capacity | None
 ) -> Pace:
-    """The pace of a run. `asked`: the time scale that was asked for; `given`: the options of rate and RTT that were
-    given; `goes`: rate and RTT at a scale."""
+    """The pace of a run. `asked`: the requested time scale; `given`: the options for rate and RTT on the command line;
+    `goes`: rate and RTT at a scale."""
     if asked is not None:
         scale, why = asked, "as asked"
     elif given:
@@ -142,7 +142,7 @@ def warning(asked: Base, base: Base, capacity: Capacity) -> str | None:
 
 
 def parse(text: object) -> float | None:
-    """ "2" or "auto", which is None."""
+    """Parses a number such as "2", or "auto", which is None."""
     if str(text) == "auto":
         return None
     try:

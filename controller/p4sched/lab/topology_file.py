@@ -1,7 +1,7 @@
-"""A network from a file, as p4sched-virtual reads it (switch/virtual/README.md): its wiring, and shortest paths.
+"""A network from a file in the format of p4sched-virtual (switch/virtual/README.md): links and shortest paths.
 
-The file may be of any shape: switches with hosts and without, links between them. A switch with several shortest paths
-to a host has an ECMP group for them.
+The network may have any shape: switches with and without hosts, and links between them. A switch with several shortest
+paths to a host has an ECMP group for them.
 """
 
 from collections import Counter
@@ -18,7 +18,7 @@ from p4sched.errors import P4schedError, UsageError
 from p4sched.recorded import parsed
 
 LONGEST_INTERFACE = 15
-"""Characters of a name (IFNAMSIZ of Linux, less one)."""
+"""Longest name of an interface, in characters (Linux: IFNAMSIZ less one)."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class DescribedFabric:
 
     path: Path
     description: Mapping[str, Any]
-    """The file, as it is."""
+    """Content of the file."""
     structure: Structure
 
     @cached_property
@@ -41,7 +41,7 @@ class DescribedFabric:
 
     @cached_property
     def _ways(self) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
-        """By switch with hosts and by switch: the neighbours on shortest paths to the first one."""
+        """For each switch with hosts, and each other switch: the neighbours on shortest paths to the first."""
         neighbours = {name: list(self.structure.neighbours(name)) for name in self._numbers}
         found = {}
         for leaf in self.structure.racks:
@@ -53,7 +53,7 @@ class DescribedFabric:
         return found
 
     def routes(self, switch: str) -> list[dict[str, Any]]:
-        """Entries of `ipv4_routes`: a port for each host, or a group where there are several ways."""
+        """Entries of `ipv4_routes`: a port for each host, or a group if there are several paths."""
         ports, found = self.structure.neighbours(switch), []
         for leaf, rack in self.structure.racks.items():
             ways = self._ways[leaf][switch]
@@ -67,8 +67,8 @@ class DescribedFabric:
         return found
 
     def groups(self, switch: str) -> list[dict[str, Any]]:
-        """ECMP groups, one for each set of ways. A switch without hosts deals blocks of the buckets: what comes to it
-        over one way of a switch below has only some of them."""
+        """ECMP groups, one for each set of next hops. A switch without hosts assigns blocks of buckets, because the
+        traffic from a switch below it has only some of the buckets."""
         ports = self.structure.neighbours(switch)
         found = []
         for number, ways in enumerate(self._sets(switch), start=1):
@@ -78,7 +78,7 @@ class DescribedFabric:
         return found
 
     def check(self) -> None:
-        """Raises UsageError for a switch without a path to a host, and for names that interfaces cannot have."""
+        """Raises UsageError for a switch without a path to a host, and for impossible names of interfaces."""
         for leaf in self.structure.racks:
             for other in self._numbers:
                 if other != leaf and not self._ways[leaf][other]:
@@ -108,7 +108,7 @@ def _distances(leaf: str, neighbours: Mapping[str, Sequence[str]]) -> dict[str, 
 
 
 def read(path: Path) -> DescribedFabric:
-    """The network of a file. Raises UsageError, which names the mistake, and P4schedError if it is not JSON."""
+    """Reads the network of a file. Raises UsageError, which names the mistake, and P4schedError if it is not JSON."""
     try:
         told = parsed(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -128,7 +128,7 @@ def read(path: Path) -> DescribedFabric:
 
 
 class _WrongError(Exception):
-    """A description of no network."""
+    """An error in the description."""
 
 
 def _structure(content: Mapping[str, Any]) -> tuple[Mapping[str, Any], Structure]:

@@ -1,4 +1,4 @@
-"""Long TCP traffic: transfers that start together, what came of them, and an end in any case."""
+"""Long TCP traffic: transfers that start together, and their reports."""
 
 import json
 import math
@@ -53,7 +53,7 @@ def transfers(seats: Sequence[UserSeat], connections: Sequence[int]) -> list[Tra
 
 
 def read_report(text: str) -> TransferReport | None:
-    """The totals of an iperf3 client's JSON report; None when it ended without them."""
+    """The totals of an iperf3 client's JSON report; None if it has none."""
     try:
         end: Mapping[str, Any] = json.loads(text)["end"]
         return TransferReport(
@@ -77,28 +77,28 @@ class LongTraffic(ABC):
 
     @abstractmethod
     async def serve(self, planned: Sequence[Transfer]) -> None:
-        """Makes the destinations accept these transfers. Raises LabError if they do not."""
+        """Starts the servers of these transfers. Raises LabError if one does not start."""
 
     @abstractmethod
     async def send(self, planned: Sequence[Transfer], seconds: float, warm_up: float = 0.0) -> None:
-        """Starts the transfers, each for `warm_up` + `seconds`; reports leave the warm-up out."""
+        """Starts the transfers for `warm_up` + `seconds` each; the reports leave out the warm-up."""
 
     @abstractmethod
     def check_failures(self) -> None:
-        """Raises LabError if a transfer has ended with an error: what is measured then is not the scheme."""
+        """Raises LabError if a transfer ended with an error, because the measurement is then invalid."""
 
     @abstractmethod
     def check(self) -> None:
-        """Raises LabError if a user's traffic is gone, be it that the transfer has come to its end."""
+        """Raises LabError if a user's transfer has ended, also without an error."""
 
     @abstractmethod
     async def finish(self, patience: float = FINISH_SECONDS) -> Mapping[int, TransferReport]:
-        """Waits up to `patience` seconds for the transfers to end; the reports of those that did, by user."""
+        """Waits up to `patience` seconds for the transfers to end; returns their reports by user."""
 
     @abstractmethod
     async def stop_user(self, user: int) -> None:
-        """Ends one user's transfer, which is no failure."""
+        """Ends one user's transfer, without an error."""
 
     @abstractmethod
     async def stop(self) -> None:
-        """Ends everything."""
+        """Ends all transfers."""

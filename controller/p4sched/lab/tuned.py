@@ -1,4 +1,4 @@
-"""Control laws in a run: which one a ranked scheme has, and what its log says of a port."""
+"""Control laws of ranked schemes in a run, and summaries of their logs."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,14 +13,14 @@ TUNED = tuple(name for name in compared(Compared.RANKS) if name in LAWS)
 
 
 def law_config(scheme: str, rate_bps: int, delay_ns: int, buffer_packets: int) -> ranked.Config:
-    """The law of a scheme for a port of this rate whose queues hold so many packets in all."""
+    """Configuration of a scheme's law for a port of this rate whose queues hold `buffer_packets` together."""
     found: ranked.Config = LAWS[scheme].config.for_port(rate_bps, delay_ns, buffer_packets)
     return found
 
 
 def decided(log: Path) -> dict[str, Any]:
-    """Decisions on a port for summary.json: the number of rounds and writes, the last load (arrivals over drain; None
-    before enough was seen), and the parameters in force at the end."""
+    """Summary of the decisions for summary.json: the number of rounds and writes, the last load (arrivals over drain;
+    None if there was too little traffic), and the last parameters."""
     decisions = list(logged_decisions(log))
     loads = [decision["traffic"]["load"] for decision in decisions if decision["traffic"] is not None]
     parameters: Mapping[str, int] = decisions[-1]["parameters"] if decisions else {}

@@ -1,6 +1,6 @@
-"""Output of a process that runs a student's Python: one JSON value per line, within bounds.
+"""Reads the output of a process that runs a student's Python: one JSON value per line, within limits.
 
-The student's code can write anything there: more lines, numbers that no float holds, lists in lists without end.
+The student's code can write anything there: more lines, numbers too large for a float, deeply nested lists.
 """
 
 import json
@@ -10,18 +10,18 @@ from typing import Any
 from p4sched.labs.sandbox import SubmissionError
 
 LONGEST_INTEGER = 300
-"""Digits. Longer ones are infinite: one cannot compute with them and a float."""
+"""Digits of the longest integer. Longer integers become infinite, because a float cannot hold them."""
 DEEPEST = 20
-"""Lists and objects within each other. An answer of a lab has three."""
+"""Largest depth of nested lists and objects. Answers of the labs have depth three."""
 
 
 def trials_answered(text: str, lengths: Sequence[int], file: str) -> list[list[Any]]:
-    """The answers in each trial: not more than the trial has samples, each of them any value of JSON.
+    """The answers in each trial: at most as many as the trial has samples, each of them any JSON value.
 
-    lengths: samples of each trial. file: of the student, for messages.
+    `lengths`: number of samples of each trial. `file`: the student's file, for messages.
 
     Raises:
-        SubmissionError: there are no answers, or they have another form. The file may say why.
+        SubmissionError: there are no answers, or they have another form; with the error of the student's file, if any.
     """
     answers = values(text, len(lengths))
     match answers:
@@ -34,7 +34,7 @@ def trials_answered(text: str, lengths: Sequence[int], file: str) -> list[list[A
 
 
 def values(text: str, most: int) -> list[Any]:
-    """A value for each line. None at all if there are more lines than `most`, or if one has another form."""
+    """A value for each line. Empty if there are more lines than `most`, or if a line is not valid."""
     text = text.removesuffix("\n")
     if text.count("\n") >= most:
         return []

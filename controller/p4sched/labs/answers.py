@@ -1,4 +1,4 @@
-"""A lab whose answers are numbers and words: the student measures, and writes what comes out into answers.toml."""
+"""A lab whose answers are numbers and words: the student measures and writes the results into answers.toml."""
 
 import math
 import re
@@ -14,14 +14,14 @@ from p4sched.labs.sandbox import Sandbox, SubmissionError
 FILE = "answers.toml"
 Answer = int | float | str
 LARGEST_FILE = 50_000
-"""Bytes. The time that TOML takes rises with the square of them."""
+"""Largest size in bytes. The time to parse TOML grows with its square."""
 LONGEST_INTEGER = 1000
-"""Bits. Longer ones are infinite: one cannot compute with them and a float, nor show them."""
+"""Bits of the longest integer. Longer integers become infinite, because a float cannot hold them."""
 
 
 @dataclass(frozen=True)
 class Slip:
-    """A wrong answer that many give, and what to tell."""
+    """A typical wrong answer and its message."""
 
     name: str
     answer: Answer
@@ -38,12 +38,12 @@ class Question:
     marks: int
     answer: Answer
     asks: str
-    """A sentence for students with a wrong answer: what is wanted, with its unit."""
+    """A sentence for students with a wrong answer: the wanted value, with its unit."""
     slips: Sequence[Slip] = ()
     tolerance: float = 0
-    """Tolerance of a number, as a share of it."""
+    """Relative tolerance of a number."""
     slip_tolerance: float | None = None
-    """Tolerance of the numbers of the slips; None: the same."""
+    """Relative tolerance of the numbers of the slips; None: that of the answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +53,7 @@ class AnswersLab(Lab):
     questions: tuple[Question, ...]
 
     def check(self, work: Path, scratch: Path, sandbox: Sandbox) -> tuple[Marks, ...]:
-        """See `Lab`. Nothing of the student's is run."""
+        """See `Lab`. Runs no code of the student."""
         del scratch, sandbox
         found = _read(work / FILE)
         return tuple(_marks(question, found.get(question.key)) for question in self.questions)
@@ -68,7 +68,7 @@ def _read(path: Path) -> Mapping[str, Any]:
     if path.stat().st_size > LARGEST_FILE:
         raise SubmissionError(f"{FILE} is larger than {LARGEST_FILE} bytes")
     try:
-        # "sig": editors on Windows put a mark first
+        # "sig": editors on Windows write a byte order mark
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError as error:
         raise SubmissionError(f"{FILE} is not UTF-8; save the file as UTF-8") from error
@@ -116,5 +116,5 @@ def _same(answer: Answer, right: Answer, tolerance: float) -> bool:
 
 
 def _words(answer: str) -> str:
-    """Letters and digits: leaf1-spine2 is `Leaf1 - Spine2`, too."""
+    """Letters and digits only, so that leaf1-spine2 equals `Leaf1 - Spine2`."""
     return "".join(re.findall(r"[a-z0-9]+", answer.lower()))

@@ -1,12 +1,12 @@
-"""Calls a student's function `decide(memory, sample)`: a program for a Python that knows nothing of p4sched.
+"""Calls a student's function `decide(memory, sample)`. This program runs in a Python without p4sched.
 
-Each line of its input is a trial: a list of samples. It answers each trial twice, and each time with a new memory:
+Each line of the input is a trial: a list of samples. The program answers each trial twice, each time with a new memory:
 
 - alone: the student's file is read again for each trial;
-- in turn: one function answers the first sample of every trial, then the second one of every trial, and so on.
-  Each look at a clock finds it an hour later.
+- in turn: one function answers the first sample of every trial, then the second sample of every trial, and so on.
+  Each call of a clock returns a time one hour later.
 
-A function of its memory and its sample answers the same both times.
+A function that depends only on its memory and its sample gives the same answers both times.
 """
 
 import datetime
@@ -23,7 +23,7 @@ from typing import Any
 Decide = Callable[[dict[str, Any], Any], Any]
 HOUR_S = 3600
 LONGEST_PROBLEM = 300
-"""Characters. Each sample may have a problem of its own."""
+"""Characters of the longest message. Each sample may have its own."""
 CLOCKS = {
     "time": 1,
     "monotonic": 1,
@@ -32,19 +32,19 @@ CLOCKS = {
     "monotonic_ns": 10**9,
     "perf_counter_ns": 10**9,
 }
-"""Ticks of each in a second."""
+"""Clock functions, with the number of ticks in a second."""
 
 
 class NoFunctionError(Exception):
-    """The student's file makes no function `decide`."""
+    """An error if the student's file defines no function `decide`."""
 
 
 def main(file: str) -> None:
-    """Writes a line for each trial alone, then one for each in turn: its answers. Or one line: {"problem": why not}."""
+    """Prints a line of answers for each trial alone, then for each trial in turn; or only {"problem": WHY}."""
     output, sys.stdout = sys.stdout, sys.stderr
     lines = [line for line in sys.stdin if line.strip()]
     try:
-        # From bytes: Python itself drops the mark that editors on Windows put first.
+        # Compiles bytes, because Python then ignores a byte order mark from editors on Windows.
         with open(file, "rb") as opened:
             code = compile(opened.read(), file, "exec")
         answers = alone(code, lines)
@@ -58,7 +58,7 @@ def main(file: str) -> None:
 
 
 def alone(code: CodeType, lines: Sequence[str]) -> list[str]:
-    """The answers in each trial, by a function of its own."""
+    """The answers in each trial, with a new function for each trial."""
     found = []
     for line in lines:
         decide = function(code)
@@ -68,7 +68,7 @@ def alone(code: CodeType, lines: Sequence[str]) -> list[str]:
 
 
 def in_turn(code: CodeType, lines: Sequence[str]) -> list[str]:
-    """The answers in each trial, by one function, sample by sample in turn."""
+    """The answers in each trial, with one function for all trials, sample by sample in turn."""
     decide = function(code)
     trials = [json.loads(line) for line in lines]
     memories: list[dict[str, Any]] = [{} for _ in trials]
@@ -81,7 +81,7 @@ def in_turn(code: CodeType, lines: Sequence[str]) -> list[str]:
 
 
 def function(code: CodeType) -> Decide:
-    """The student's function, in a module of its own, which dataclasses and the like find by its name."""
+    """The student's function, in a registered module, because dataclasses look up their module by name."""
     module = ModuleType("lab")
     module.__file__ = code.co_filename
     sys.modules[module.__name__] = module
@@ -93,8 +93,8 @@ def function(code: CodeType) -> Decide:
 
 
 def answer(decide: Decide, memory: dict[str, Any], sample: object, file: str) -> str:
-    """JSON of the answer to one sample, before the function can change what it returned. An exception costs no other
-    sample."""
+    """JSON of the answer to one sample, made at once because the function could change the answer later. An exception
+    does not affect other samples."""
     try:
         return json.dumps(decide(memory, sample), default=plain)
     except (MemoryError, BlockingIOError):
@@ -129,7 +129,7 @@ def listed(answers: Sequence[str]) -> str:
 
 
 def run_ahead() -> None:
-    """Makes each look at a clock return a time one hour later."""
+    """Makes each call of a clock return a time one hour later."""
     looks = count(1)
 
     def ahead(clock: Callable[[], float], second: int) -> Callable[[], float]:

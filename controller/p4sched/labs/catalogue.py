@@ -1,4 +1,4 @@
-"""The labs of `labs/`: each has a folder `NN-name` with a check.py that makes `LAB`."""
+"""The lab exercises in `labs/`: each is a folder `NN-name` with a check.py that defines `LAB`."""
 
 import importlib.util
 from dataclasses import dataclass, replace
@@ -38,7 +38,7 @@ class Entry:
         return _loaded(self)
 
     def hints(self) -> list[str]:
-        """Paragraphs of hints.md, one below each `## ` line."""
+        """The hints of hints.md: the text below each `## ` line."""
         text = (self.folder / "hints.md").read_text(encoding="utf-8")
         return [part.strip() for part in f"\n{text}".split("\n## ")[1:]]
 
@@ -63,7 +63,7 @@ def labs() -> list[Entry]:
 
 
 def find(which: str) -> Entry:
-    """The lab of a number (4, 04), of a name, of both, or of a part that one lab alone has."""
+    """Finds a lab by number (4, 04), by name, by both, or by a part that is unique."""
     entries = labs()
     for entry in entries:
         if which.zfill(2) == entry.number or which in {entry.name, entry.folder.name}:

@@ -13,9 +13,9 @@ from p4sched.labs.sandbox import Sandbox, SubmissionError
 def check(
     entry: Entry, work: Path, sandbox: Sandbox, *, figures: Path | None = None, live: bool = False
 ) -> tuple[Checked, str | None]:
-    """Checks the files in `work`; the second value says why there is no figure of a run with TCP.
+    """Checks the files in `work`; the second value is the reason for a missing figure of the run with TCP.
 
-    figures: where the figure goes; without it there is no run with TCP.
+    `figures`: folder for the figure; None: there is no run with TCP.
     """
     lab = entry.load()
     with tempfile.TemporaryDirectory(prefix="p4sched-lab-") as made:

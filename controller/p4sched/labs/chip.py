@@ -1,6 +1,6 @@
-"""A lab with a program for a chip: it must decide as the model does, and fit into the stages.
+"""A lab with a program for a chip, which must make the decisions of the model and fit into the stages.
 
-The decisions are checked as in `stepped`. The last task asks `p4sched-p4c --stages`.
+The decisions are checked as in `stepped`. The last task uses `p4sched-p4c --stages`.
 """
 
 import re
@@ -20,7 +20,7 @@ from p4sched.paths import P4_DIR, TOFINO_DIR, rust_binary
 COMPILER = "p4sched-p4c"
 NOT_YET = "First the decisions: this task counts when all tasks before it are done."
 MESSAGE = re.compile(r"(?P<file>\S+\.p4):(?P<line>\d+):\d+: (?P<says>.+)")
-"""A message of the compiler. Two lines with the place in the program follow."""
+"""A message of the compiler. The two lines after it show the place in the program."""
 LINES_OF_MESSAGE = 3
 WIDTH = 110
 """Width of a message, in columns."""
@@ -87,7 +87,7 @@ class ChipLab(SteppedLab):
         return self.programs(TOFINO_DIR, work, scratch)
 
     def _placed(self, program: Path, sandbox: Sandbox) -> tuple[list[str], list[str]]:
-        """Faults that the chip finds, as messages of three lines; and the message if there are none."""
+        """Errors of the placement, as messages of three lines, and the report if there are no errors."""
         binary = rust_binary(COMPILER).resolve()
         result = sandbox.run(
             [str(binary), "--stages", "--arch", self.target.value, str(program)],
@@ -106,7 +106,7 @@ class ChipLab(SteppedLab):
         return ["\n".join(lines[first : first + LINES_OF_MESSAGE]) for first in firsts], []
 
     def _told(self, message: str, work: Path) -> Iterator[str]:
-        """The message of the compiler; a chain of dependencies with a line for each link."""
+        """The message of the compiler, with a line for each link of a chain of dependencies."""
         first, *shown = message.splitlines()
         found = MESSAGE.match(first)
         assert found is not None
@@ -120,7 +120,7 @@ class ChipLab(SteppedLab):
         yield ""
 
     def _link(self, link: str, work: Path) -> str:
-        """A link of a chain, with its line of the program if the student wrote it."""
+        """A link of a chain, with the line of the program if it is the student's."""
         place = PLACE.search(link)
         if place is None or place["file"] not in self.places:
             return link
@@ -128,7 +128,7 @@ class ChipLab(SteppedLab):
 
 
 def _registers(printed: Sequence[str]) -> Iterator[str]:
-    """Lines on registers in the report of the stages."""
+    """Lines about registers in the report of the stages."""
     stage = ""
     for line in printed:
         if re.match(r"stage \d+$", line):

@@ -12,8 +12,8 @@ from p4sched.paths import rust_binary
 
 PROGRAM = "p4sched-decisions"
 Decision = int | str | None
-"""The priority of the queue that took the packet (7 is the most urgent), "refused", "full", or None: the program's
-counters do not tell of exactly one decision."""
+"""The priority of the queue that took the packet (7 is the most urgent), "refused", "full", or None if the program's
+counters do not show exactly one decision."""
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,9 @@ class Trial:
     """The arguments of the program's action, in order."""
     packets: Sequence[Packet]
     scales: tuple[int, ...] = ()
-    """256 over the weight of the users 1, 2, ..."""
+    """256 / weight of the users 1, 2, ..."""
     has_model: bool = True
-    """False for packets of several ports: the model has one."""
+    """False for packets of several ports, because the model has one port."""
 
 
 @dataclass(frozen=True)
@@ -65,14 +65,14 @@ def decided(
     target: Target = Target.V1MODEL,
     includes: Sequence[Path] = (),
 ) -> list[Decided]:
-    """Decisions of NAME.p4 in each trial. `includes`: more folders for included files.
+    """Decisions of the program in each trial. `includes`: additional folders for included files.
 
     Raises:
         SubmissionError: the program does not compile, or lacks a table or a counter.
     """
     requests = (request(program, scheme, trial, target=target, model=model) for trial in trials)
     lines = "".join(f"{json.dumps(one)}\n" for one in requests)
-    # Its name says which of the tools it is, so a link stays one.
+    # The name selects the tool, so a link is not resolved.
     binary = rust_binary(PROGRAM)
     binary = binary.parent.resolve() / binary.name
     for folder in (program.parent, *includes):

@@ -1,6 +1,6 @@
-"""Draws the expected figures of the labs again: `python -m p4sched.labs.expected [LAB...]`.
+"""Draws the expected figures of the labs: `python -m p4sched.labs.expected [LAB...]`.
 
-After a change of an experiment or of its figure, those of the solutions are other ones.
+Run it after a change of an experiment or of its figure.
 """
 
 import shutil

@@ -1,4 +1,4 @@
-"""The files with which GitHub Classroom and Gradescope grade a lab."""
+"""Files for GitHub Classroom and Gradescope, which grade a lab."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -20,11 +20,11 @@ class Service(StrEnum):
 def export(entry: Entry, service: Service, image: str, folder: Path) -> list[Path]:
     """Writes the files of the service into a new folder; returns them.
 
-    For GitHub Classroom the folder is a template repository: the start of the lab, and a workflow. For Gradescope it is
-    what an image for "Manual Docker Configuration" is built from.
+    For GitHub Classroom, the folder is a template repository: the start of the lab, and a workflow. For Gradescope, it
+    holds the sources of an image for "Manual Docker Configuration".
 
     Raises:
-        UsageError: there is something in the folder already.
+        UsageError: the folder is not empty.
     """
     if service is Service.GITHUB_CLASSROOM:
         workspace.start(entry, folder)

@@ -1,8 +1,8 @@
 """A lab in which a student writes a controller in Python: a function `decide(memory, sample)`.
 
-The function and the reference get the same samples. At the first difference the check stops, and shows what both saw.
-A mistake is named if the reference with it answers as the function does to every sample of every trial, and if no other
-known mistake explains as much.
+The function and the reference get the same samples. The check stops at the first difference, and shows the inputs of
+both. It names a mistake if the reference with this mistake gives the answers of the function to every sample of every
+trial, and if no other known mistake explains as much.
 """
 
 import json
@@ -34,7 +34,7 @@ def exactly(right: object, answer: object) -> bool:
 
 
 def rounded(right: object, answer: object) -> bool:
-    """Numbers whose difference comes from rounding: of the result, and of what it is computed from."""
+    """True if the difference of two numbers comes from rounding the result or its inputs."""
     if isinstance(right, list) and isinstance(answer, list):
         return len(right) == len(answer) and all(map(rounded, right, answer))
     if isinstance(right, int | float) and isinstance(answer, int | float):
@@ -43,26 +43,26 @@ def rounded(right: object, answer: object) -> bool:
 
 
 def in_any_order(right: object, answer: object) -> bool:
-    """Lists of the same values, each of which is there once."""
+    """True if both lists hold the same values, each once."""
     if not isinstance(right, list) or not isinstance(answer, list):
         return False
     return len(right) == len(answer) and all(answer.count(one) == 1 for one in right)
 
 
 class Controller(ABC):
-    """The reference, or the reference with mistakes in it."""
+    """The reference, or the reference with mistakes."""
 
     @abstractmethod
     def decide(self, sample: Sample) -> Answer:
         """The answer to the next sample.
 
         Raises:
-            ArithmeticError: so does a function with this mistake.
+            ArithmeticError: a function with this mistake raises an exception.
         """
 
     @abstractmethod
     def explain(self) -> list[tuple[str, str]]:
-        """The last decision: (what, its value) for each line."""
+        """The last decision, as lines (name, value)."""
 
 
 @dataclass(frozen=True)
@@ -72,9 +72,9 @@ class FunctionMistake:
     name: str
     says: str
     parts: Mapping[str, Any]
-    """Arguments with which the reference makes it."""
+    """Arguments with which the reference makes this mistake."""
     begun: bool = True
-    """False: the first files have it in place of this task."""
+    """False if the first files contain this mistake in place of the task."""
 
 
 @dataclass(frozen=True)
@@ -88,9 +88,9 @@ class FunctionTask:
     """Keys of an answer that count."""
     mistakes: tuple[FunctionMistake, ...]
     first: int = 0
-    """The first sample whose answer counts."""
+    """First sample whose answer counts."""
     right: tuple[Mapping[str, Any], ...] = ({},)
-    """Arguments of the reference: each is a right way to do the task."""
+    """Arguments of the reference for each right way to do the task."""
 
 
 @dataclass(frozen=True)
@@ -100,17 +100,17 @@ class Answered:
     trial: Trial
     alone: Sequence[Any]
     in_turn: Sequence[Any]
-    """The same trial once more, in turn with the others."""
+    """Answers to the same trial, in turn with the other trials."""
 
     @cached_property
     def twice_the_same(self) -> bool:
-        """True if two runs give the same answer, as for a function of memory and sample."""
+        """True if both runs give the same answers, so the function depends only on memory and sample."""
         return json.dumps(self.alone) == json.dumps(self.in_turn)
 
 
 @dataclass(frozen=True)
 class _Difference:
-    """The first answer of a task that is not right."""
+    """The first wrong answer in a task."""
 
     trial: int
     in_turn: bool
@@ -119,7 +119,7 @@ class _Difference:
 
     @property
     def reached(self) -> tuple[bool, int, int]:
-        """Progress of right answers."""
+        """Position up to which the answers are right."""
         return self.in_turn, self.trial, self.sample
 
 
@@ -131,7 +131,7 @@ MORE_THAN_MEMORY = FunctionMistake(
 )
 NOTHING_YET = "nothing yet"
 MOST_BEGUN = 2
-"""Mistakes that a check names at once, besides tasks that have not been begun."""
+"""Largest number of mistakes that a check names together, without tasks that have not been begun."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,13 +140,13 @@ class FunctionLab(Lab):
 
     tasks: tuple[FunctionTask, ...]
     controller: Callable[..., Controller]
-    """The reference. With the parts of mistakes, it makes them."""
+    """The reference. With the parts of a mistake as arguments, it makes this mistake."""
     alike: Mapping[str, Alike]
     """Comparison for each key of an answer."""
     space: Callable[[int], Sequence[Trial]]
-    """Far more trials than those of the tasks, made in another way: part after part, by number. Mutants meet them."""
+    """Makes part N of a much larger set of trials, which tests mutants."""
     stands_in: str = ""
-    """The function of `students_law` that puts the student's function into the place of a law, for the run with TCP."""
+    """The function of `students_law` that replaces a law with the student's function, for the run with TCP."""
 
     def check(self, work: Path, scratch: Path, sandbox: Sandbox) -> tuple[Marks, ...]:
         (file,) = self.files
@@ -166,7 +166,7 @@ class FunctionLab(Lab):
         return [trial for task in self.tasks for trial in task.trials]
 
     def judged(self, answers: Sequence[Answered]) -> tuple[Marks, ...]:
-        """The marks. `answers`: in all trials."""
+        """The marks for the answers in all trials."""
         differences, done = [], 0
         for task in self.tasks:
             differences.append(self.difference(task, answers[done : done + len(task.trials)]))
@@ -190,7 +190,7 @@ class FunctionLab(Lab):
         return tuple(given)
 
     def difference(self, task: FunctionTask, answers: Sequence[Answered]) -> _Difference | None:
-        """First wrong answer in the trials of a task, compared with the reference that agrees longest. None: all are
+        """First wrong answer in the trials of a task, compared with the reference that agrees longest; None if all are
         right."""
         found = []
         for reference in self.references():
@@ -217,11 +217,11 @@ class FunctionLab(Lab):
     def _differs(
         self, parts: Mapping[str, Any], trial: Trial, answers: Sequence[Any], keys: Sequence[str], first: int = 0
     ) -> int | None:
-        """The first sample that the reference answers differently with these parts."""
+        """First sample that the reference with these parts answers differently."""
         return self.first_difference(self.expected(parts, trial), answers, keys, first)
 
     def expected(self, parts: Mapping[str, Any], trial: Trial) -> Iterator[Answer]:
-        """Answers of the reference with these parts; None: it raises an exception, as such a function does."""
+        """Answers of the reference with these parts; None: it raises an exception."""
         controller = self.controller(**parts)
         for sample in trial:
             try:
@@ -232,7 +232,7 @@ class FunctionLab(Lab):
     def first_difference(
         self, expected: Iterable[Answer], answers: Sequence[Any], keys: Sequence[str], first: int = 0
     ) -> int | None:
-        """The first sample, from one on, whose answer is not the expected one."""
+        """First sample, from `first` on, with another answer than the expected one."""
         for number, right in enumerate(expected):
             answer = answers[number] if number < len(answers) else None
             if number >= first and not self.same(right, answer, keys):
@@ -240,7 +240,7 @@ class FunctionLab(Lab):
         return None
 
     def same(self, right: Answer, answer: object, keys: Sequence[str]) -> bool:
-        """True if an answer is right. `right` is None if the reference has raised an exception."""
+        """True if an answer is right. `right` is None if the reference raised an exception."""
         if right is None:
             return _problem(answer) is not None
         if not isinstance(answer, Mapping):
@@ -261,12 +261,12 @@ class FunctionLab(Lab):
         )
 
     def _explanation(self, answers: Sequence[Answered]) -> Sequence[FunctionMistake]:
-        """The mistakes, as few as possible and one of a task, with which the reference answers as the function to every
-        sample. None at all if there are no such mistakes, or if others explain as much."""
+        """The smallest set of mistakes, at most one in each task, with which the reference gives all answers of the
+        function. Empty if there is no such set, or if another set explains as much."""
         if not all(one.twice_the_same for one in answers):
             return [MORE_THAN_MEMORY]
         keys, reference = tuple(self.alike), self.references()[0]
-        # those that tell most come first
+        # trials with a wrong answer come first
         answers = sorted(answers, key=lambda one: self._differs(reference, one.trial, one.alone, keys) is None)
         for count in range(1, len(self.tasks) + 1):
             found: dict[tuple[str, ...], Sequence[FunctionMistake]] = {}
@@ -301,7 +301,7 @@ class FunctionLab(Lab):
         return [*lines, f"  {'expected':<10} {shown}", f"  {'yours':<10} {own}"]
 
     def _answers(self, file: Path, folder: Path, sandbox: Sandbox) -> list[Answered]:
-        """Answers of the student's function, in all trials."""
+        """Answers of the student's function in all trials."""
         folder.mkdir()
         shutil.copyfile(file, folder / file.name)
         readable_tree(folder)
@@ -322,18 +322,18 @@ def _merged(parts: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
 
 
 def _shown(value: object) -> object:
-    """A value of the reference, with the digits that count."""
+    """A value of the reference, rounded to the digits that count."""
     if isinstance(value, list):
         return [_shown(one) for one in value]
     return round(value, 1) if isinstance(value, float) else value
 
 
 def _problem(answer: object) -> str | None:
-    """The message of an exception in place of an answer."""
+    """The message of an exception, if there is one in place of an answer."""
     found = answer.get("problem") if isinstance(answer, Mapping) else None
     return found if isinstance(found, str) else None
 
 
 def _of_task(task: FunctionTask, mistakes: Sequence[FunctionMistake]) -> FunctionMistake | None:
-    """The one of these mistakes to name for a task that is wrong: its own one, or the first."""
+    """The mistake to name for a wrong task: the mistake of this task, or the first."""
     return next((mistake for mistake in mistakes if mistake in task.mistakes), mistakes[0] if mistakes else None)

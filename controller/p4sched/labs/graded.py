@@ -1,4 +1,4 @@
-"""One submission and its marks, and the form in which they leave the process that gives them."""
+"""A submission and its marks, and the message that carries them out of their process."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -14,30 +14,31 @@ from p4sched.recorded import RecordError, check_fields, parsed
 
 @dataclass(frozen=True)
 class Graded:
-    """One submission and its marks."""
+    """A submission and its marks."""
 
     name: str
     checked: Checked
     page: str
     """HTML."""
     remark: str = ""
-    """Reason why it could not be checked, or name of the checked file if there were several; usually empty."""
+    """Reason why it could not be checked, or name of the checked file if there were several; mostly empty."""
     files: frozenset[tuple[int, ...]] = frozenset()
-    """Device and number of each file on the disk that it was read from."""
+    """Device and inode of each file that it was read from."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "remark", displayable(self.remark))
 
     @property
     def mistakes(self) -> str:
-        """Their names; where one has no name, what is said first. None of a submission that could not be checked."""
+        """Names of the mistakes; the first remark for a mistake without a name. Empty if the submission could not be
+        checked."""
         if self.checked.remark:
             return ""
         wrong = [marks for marks in self.checked.marks if marks.says and not marks.full]
         return "; ".join(dict.fromkeys(marks.mistake or marks.says[0] for marks in wrong))
 
     def message(self) -> str:
-        """Encodes it as JSON."""
+        """Encodes the submission as JSON."""
         marks = [astuple(_TaskMarks(one.given, one.says, one.mistake or "")) for one in self.checked.marks]
         message = _Message((), self.checked.remark, self.remark, tuple(sorted(self.files)), self.page)
         return json.dumps({**asdict(message), "marks": marks})
@@ -46,7 +47,7 @@ class Graded:
 def graded(
     entry: Entry, name: str, checked: Checked, remarks: Sequence[str] = (), files: Iterable[tuple[int, int]] = ()
 ) -> Graded:
-    """Graded submission with its page. `remarks`: more remarks for it."""
+    """A graded submission with its page. `remarks`: additional remarks."""
     remark = "; ".join(filter(None, (*remarks, checked.remark)))
     lab = entry.load()
     text = page(f"{checking.title(entry, lab)}: {name}", lab, checked, None, displayable(remark) or None)
@@ -78,7 +79,7 @@ def from_message(entry: Entry, name: str, text: str) -> Graded:
     """Reads the result of `Graded.message`.
 
     Raises:
-        ValueError: it is no such message, or its marks are not those of the lab.
+        ValueError: the text is no such message, or the marks do not fit the lab.
     """
     message = parsed(text)
     if not isinstance(message, dict):

@@ -41,7 +41,7 @@ def write(entry: Entry, graded: Sequence[Graded], out: Path) -> Path:
 
 
 def _plain(text: str) -> str:
-    """Text that no spreadsheet takes for a formula."""
+    """Text that a spreadsheet does not read as a formula."""
     return f"'{text}" if text[:1] in {"=", "+", "-", "@"} else text
 
 
@@ -62,7 +62,7 @@ def _junit(graded: Sequence[Graded]) -> "ET.ElementTree[ET.Element]":
 
 
 def gradescope(graded: Graded) -> str:
-    """results.json as Gradescope wants it (gradescope-autograders.readthedocs.io)."""
+    """results.json in the format of Gradescope (gradescope-autograders.readthedocs.io)."""
     tests = [
         {"name": marks.task, "score": marks.given, "max_score": marks.of, "output": "\n".join(marks.says)}
         for marks in graded.checked.marks

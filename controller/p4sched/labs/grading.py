@@ -1,8 +1,8 @@
-"""Grades many submissions, several at a time. Whatever one of them does costs no other one anything.
+"""Grades many submissions, several at the same time. A submission cannot affect another one.
 
-Each submission has a process of its own, which reads, checks and describes it, within limits; the student's code runs
-in a sandbox below that. The process answers with one message of a known form and a bounded size. Whatever else comes
-of it becomes a sentence on the row of this submission, at one place.
+Each submission has its own process, which reads, checks and describes it, within limits. The student's code runs in a
+sandbox below this process. The process answers with one message of a known form and a limited size. Any other result
+becomes a sentence in the row of this submission.
 """
 
 import json
@@ -26,11 +26,11 @@ from p4sched.labs.sandbox import MEGABYTE, Closed, Limits, Sandbox, SubmissionEr
 from p4sched.paths import rust_binary
 
 OWN_SECONDS = 60
-"""CPU limit for reading, comparing and describing a submission. One second is enough."""
+"""Limit of CPU time for reading, comparing and describing a submission. One second is usually enough."""
 OWN_MEMORY_BYTES = 1024 * MEGABYTE
 OWN_WALL_S = 300
 RUNS = 3
-"""Largest number of runs in the sandbox; each may take its whole time."""
+"""Largest number of runs in the sandbox; each may use its whole time limit."""
 WHAT = "the check"
 
 
@@ -46,7 +46,7 @@ class _Own(Sandbox):
         return process
 
     def end(self) -> None:
-        """Ends all, and with each of them what it runs."""
+        """Ends all processes, and the processes below them."""
         for process in self.begun:
             process.terminate()
 
@@ -54,10 +54,12 @@ class _Own(Sandbox):
 def grade(
     entry: Entry, found: Sequence[Path], called: Sequence[str], jobs: int, limits: Limits, *, closed: bool
 ) -> list[Graded]:
-    """Marks of each, in their order. `called`: their names. `closed`: in sandboxes; otherwise with limits only.
+    """Grades the submissions; returns them in the same order.
+
+    `called`: their names. `closed`: True for sandboxes, False for limits only.
 
     Raises:
-        P4schedError: nothing can be graded here, whatever the submissions are.
+        P4schedError: this machine cannot grade any submission.
     """
     for program in entry.load().needs():
         rust_binary(program)
@@ -104,7 +106,7 @@ def _message(entry: Entry, path: Path, name: str, own: Sandbox, limits: Limits, 
     """Answer of the process of a submission. `limits`: limits on the student's code.
 
     Raises:
-        SubmissionError: it ended in another way.
+        SubmissionError: the process gave no answer.
     """
     asked = {
         "lab": entry.folder.name,
@@ -127,8 +129,8 @@ def _message(entry: Entry, path: Path, name: str, own: Sandbox, limits: Limits, 
 
 
 def _limits(limits: Limits) -> Limits:
-    """Limits of the process of a submission. They are not below those of the sandbox, because the kernel cannot raise
-    them again."""
+    """Limits of the process of a submission. They are not below those of the sandbox, because a process cannot raise
+    its limits."""
     return replace(
         limits,
         seconds=max(limits.seconds, OWN_SECONDS),
@@ -143,7 +145,7 @@ def _last_line(text: str) -> str:
 
 
 def _with_twins(graded: Sequence[Graded]) -> list[Graded]:
-    """Adds a remark to submissions that are the same file on the disk (hard links); none of them is the first one."""
+    """Adds a remark to submissions that are the same file on the disk (hard links)."""
     owners = defaultdict(list)
     for one in graded:
         for file in one.files:

@@ -1,6 +1,6 @@
-"""The process that grades one submission: a request at standard input, a message at standard output.
+"""The process that grades one submission: a request on standard input, a message on standard output.
 
-Whatever goes wrong here ends this process, and costs no other submission anything.
+An error ends only this process and does not affect other submissions.
 """
 
 import json
@@ -19,10 +19,10 @@ from p4sched.labs.sandbox import Closed, Limits, Sandbox
 
 
 def main() -> None:
-    """The request comes from `grading`, and is trusted."""
+    """Reads the request, which comes from `grading` and is trusted."""
     answers, sys.stdout = sys.stdout, sys.stderr
     sys.excepthook = _tell
-    # in order: what the sandbox runs ends too
+    # an orderly exit also ends the processes in the sandbox
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     asked = json.load(sys.stdin)
     limits = Limits(**asked["limits"])
@@ -33,7 +33,7 @@ def main() -> None:
 
 
 def _tell(kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:
-    """Prints one line, for the row of this submission."""
+    """Prints an error as one line, for the row of this submission."""
     if isinstance(error, P4schedError):
         said = str(error)
     elif isinstance(error, OSError) and error.strerror:
@@ -44,7 +44,7 @@ def _tell(kind: type[BaseException], error: BaseException, _: TracebackType | No
 
 
 def grade_one(entry: Entry, submission: Path, name: str, sandbox: Sandbox) -> Graded:
-    """Reads a submission, and checks it.
+    """Reads a submission and checks it.
 
     Raises:
         Exception: of any kind.

@@ -1,7 +1,7 @@
-"""A file of one submission: out of a folder, an archive, or alone.
+"""Reads a file of a submission, which is a folder, an archive or a single file.
 
-All of it is a student's: names, depth, sizes, and whether it is an archive at all. Links are not followed, for they
-could lead to files of the teacher or of others.
+The student controls everything: names, depth and sizes, and the format of the archive. Links are not followed, because
+they could point to files of the teacher or of others.
 """
 
 import os
@@ -20,13 +20,13 @@ from p4sched.labs.submissions import is_named_as_archive
 LARGEST_FILE = MEGABYTE
 """Largest size of a student's file, in bytes."""
 LARGEST_ARCHIVE = 256 * MEGABYTE
-"""Bytes of a .tar archive, unpacked. It takes a second or two to read."""
+"""Largest size of an unpacked .tar archive, in bytes. Reading it takes a second or two."""
 MOST_FILES = 100_000
-"""Most files in a folder."""
+"""Largest number of files in a folder."""
 PACKED = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA}
-"""Compression methods of .zip that Python can unpack."""
+"""Compression methods of .zip archives that Python can unpack."""
 ENCRYPTED = 0x1
-"""Flag of a .zip."""
+"""Flag of an encrypted file in a .zip archive."""
 FOLDER = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY
 PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 
@@ -38,16 +38,16 @@ class HandedIn:
     content: bytes | None
     """Content; None: no such file."""
     remark: str = ""
-    """Which one of several it is; mostly empty."""
+    """Name of the file if there were several; mostly empty."""
     where: tuple[int, int] | None = None
-    """Device and number of the file on the disk that it is in."""
+    """Device and inode of the file that contains it."""
 
 
 def read(submission: Path, name: str) -> HandedIn:
-    """The file with this name that is least deep. Of a submission that is a file alone: the file itself.
+    """Reads the file with this name, the least deep one if there are several. A submission may be the file itself.
 
     Raises:
-        SubmissionError: it is a link, or too large, or the archive is none.
+        SubmissionError: the file is a link or too large, or the archive is damaged.
     """
     mode = submission.lstat().st_mode
     if stat.S_ISDIR(mode):
@@ -69,14 +69,14 @@ def read(submission: Path, name: str) -> HandedIn:
 
 @contextmanager
 def _unpacking() -> Iterator[None]:
-    """One sentence for all damage: each of Python's libraries raises its own exceptions."""
+    """Turns the exceptions of Python's archive libraries into one sentence."""
     try:
         yield
     except (SubmissionError, MemoryError):
         raise
     except Exception as error:
         if isinstance(error, OSError) and error.errno is not None:
-            # a fault of the disk, not of the archive
+            # an error of the disk, not of the archive
             raise
         raise SubmissionError("the archive is damaged, or packed in an unusual way; make a new .zip") from error
 
@@ -105,7 +105,7 @@ def _from_tar(file: IO[bytes], name: str) -> tuple[bytes | None, str]:
 
 
 def _members(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
-    """Members of an archive that must be unpacked to be listed."""
+    """Members of an archive, with limits, because listing unpacks the archive."""
     for one in archive:
         if one.offset_data + one.size > LARGEST_ARCHIVE:
             raise SubmissionError(f"it holds more than {LARGEST_ARCHIVE // MEGABYTE} MB")
@@ -143,7 +143,7 @@ def _levels(folder: Path) -> Iterator[list[os.DirEntry[str]]]:
 
 @contextmanager
 def _opened(path: Path, within: Path | None = None) -> Iterator[IO[bytes]]:
-    """A plain file, opened without waiting for the writer of a pipe. Follows no link from `within` on."""
+    """Opens a regular file, without waiting for the writer of a pipe. Follows no link from `within` on."""
     with ExitStack() as folders:
         folder = None
         for part in [] if within is None else [within, *path.relative_to(within).parents[-2::-1]]:
@@ -167,7 +167,7 @@ def _rewound(file: IO[bytes]) -> IO[bytes]:
 
 
 def _least_deep(paths: Sequence[str]) -> tuple[str | None, str]:
-    """The one that counts, and a remark if there are others at its depth."""
+    """The least deep path, and a remark if there are others at this depth."""
     depth = min((path.count("/") for path in paths), default=0)
     least = sorted({path for path in paths if path.count("/") == depth})
     if len(least) < 2:

@@ -8,7 +8,7 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 
 
 def included(program: Path, instead: Mapping[Path, Path]) -> set[Path]:
-    """The program and what it includes, under whatever condition. `instead`: files whose text is another one's."""
+    """The program and all files that it includes, under any condition. `instead`: files to read in place of others."""
     found: set[Path] = set()
     waiting = [program.resolve()]
     while waiting:
@@ -21,7 +21,7 @@ def included(program: Path, instead: Mapping[Path, Path]) -> set[Path]:
 
 
 def keep_included(folder: Path, program: Path, instead: Mapping[Path, Path]) -> None:
-    """Removes every other file from a folder, which is a copy: a student's file could include it."""
+    """Removes all other files from a folder, which is a copy, because a student's file could include them."""
     kept = included(program, {file.resolve(): other for file, other in instead.items()})
     for path in folder.resolve().rglob("*"):
         if not path.is_dir() and path not in kept:

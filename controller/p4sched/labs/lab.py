@@ -1,4 +1,4 @@
-"""A lab, its tasks, and the marks that a check gives."""
+"""A lab exercise, its tasks, and the marks of a check."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -21,10 +21,10 @@ class Marks:
     says: tuple[str, ...] = ()
     """Lines for the student: why marks are missing, and other remarks."""
     mistake: str | None = None
-    """The name of the mistake, if it is one of the typical ones."""
+    """Name of the mistake, if it is a typical one."""
 
     def __post_init__(self) -> None:
-        """Makes its lines printable, also with text from a submission."""
+        """Makes the lines printable, because they may contain text from a submission."""
         object.__setattr__(self, "says", displayable_lines(self.says))
         object.__setattr__(self, "mistake", None if self.mistake is None else displayable(self.mistake))
 
@@ -36,26 +36,26 @@ class Marks:
 
 @dataclass(frozen=True)
 class Checked:
-    """A check of one submission. It holds no time and no place, so the same submission gives an equal one."""
+    """The result of a check of one submission. Equal submissions give equal results, without time and path."""
 
     lab: str
     marks: tuple[Marks, ...]
     figure: Path | None = field(default=None, compare=False)
     """Figure of the run with TCP."""
     remark: str = ""
-    """Reason why it could not be checked, in one line; empty if it was."""
+    """Reason why the submission could not be checked, in one line; empty if it was checked."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "remark", displayable(self.remark))
 
     @property
     def given(self) -> int:
-        """Marks of all tasks."""
+        """Sum of the marks."""
         return sum(marks.given for marks in self.marks)
 
     @property
     def of(self) -> int:
-        """All possible marks."""
+        """Sum of all possible marks."""
         return sum(marks.of for marks in self.marks)
 
     @property
@@ -71,12 +71,12 @@ class TcpRun:
     experiment: str
     options: Sequence[str]
     shows: str
-    """A sentence on what to see in the figure."""
+    """A sentence about the figure: what to see in it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Lab(ABC):
-    """A lab. `labs/NN-name/check.py` makes one."""
+    """A lab exercise. `labs/NN-name/check.py` defines one."""
 
     title: str
     minutes: int
@@ -84,26 +84,26 @@ class Lab(ABC):
     """Files that the student hands in."""
     tcp: TcpRun | None = None
     folder: Path = Path()
-    """Folder of the lab. The catalogue fills it in."""
+    """Folder of the lab, which the catalogue sets."""
 
     @property
     def asks_solution(self) -> bool:
-        """Whether a check runs the solution and its mistakes, and so needs their files."""
+        """True if a check runs the solution and its mistakes, and so needs their files."""
         return False
 
     @abstractmethod
     def check(self, work: Path, scratch: Path, sandbox: Sandbox) -> tuple[Marks, ...]:
         """Marks for the files in `work`.
 
-        `scratch` is an empty folder. Whatever reads or runs the student's files does so in the sandbox.
+        `scratch` is an empty folder. The student's files are read and run only in the sandbox.
 
         Raises:
-            SubmissionError: they cannot be checked: one is not there, does not compile, or goes beyond a limit.
+            SubmissionError: the files cannot be checked: one is missing, does not compile, or exceeds a limit.
         """
 
     @abstractmethod
     def no_marks(self) -> tuple[Marks, ...]:
-        """The tasks without marks, and without a word on why."""
+        """The tasks without marks and without reasons."""
 
     def needs(self) -> tuple[str, ...]:
         """The programs of the workspace in switch/ that a check runs."""
@@ -118,7 +118,7 @@ class Lab(ABC):
         return Checked(lab, tuple(marks), remark=lines[0])
 
     def variables(self, work: Path, scratch: Path) -> dict[str, str]:
-        """Environment of the run with TCP: which programs it takes."""
+        """Environment variables of the run with TCP, which select its programs."""
         del work, scratch
         return {}
 

@@ -22,13 +22,13 @@ class Mistake:
     says: str
     """Sentences for the student; they do not give the solution away."""
     marker: str
-    """The comment above it, if it is not that of the task that shows it."""
+    """The comment above the mistake, if it differs from that of the task."""
     text: str
-    """The program with the mistake. Several may have one name."""
+    """The program with the mistake. Several programs may have the same name."""
 
 
 def mistakes(folder: Path, file: str) -> list[Mistake]:
-    """The mistakes of a lab that have a message. file: the one that a student writes."""
+    """The mistakes of a lab that have a message. `file`: the student's file."""
     listed = tomllib.loads((folder / LISTED).read_text(encoding="utf-8"))
     solution = (folder / "solution" / file).read_text(encoding="utf-8")
     start = (folder / "start" / file).read_text(encoding="utf-8")
@@ -50,7 +50,7 @@ def edited(text: str, edits: Edits) -> str:
     """The text after these edits, in order.
 
     Raises:
-        P4schedError: it does not have what one of them replaces.
+        P4schedError: the text lacks a part that an edit replaces.
     """
     for before, after in edits:
         if before not in text:
@@ -60,7 +60,7 @@ def edited(text: str, edits: Edits) -> str:
 
 
 def _variants(one: Mapping[str, Any], unfinished: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Edits]]:
-    """Names and edits. Without edits: the file of the start."""
+    """Names and edits. No edits: the first file of the lab."""
     name, edits = one["mistake"], one.get("edits", [])
     if "places" not in one:
         yield name, edits

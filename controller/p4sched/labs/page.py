@@ -9,7 +9,7 @@ from p4sched.labs.lab import Checked, Lab
 
 
 def page(heading: str, lab: Lab, checked: Checked, expected: Path | None, problem: str | None = None) -> str:
-    """One page without links to others. `problem`: a sentence on what stopped the check."""
+    """A page without links to other files. `problem`: a sentence that says why the check stopped."""
     environment = Environment(
         loader=PackageLoader("p4sched.labs"), autoescape=select_autoescape(["jinja"]), undefined=StrictUndefined
     )

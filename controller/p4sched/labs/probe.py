@@ -1,8 +1,7 @@
 """Packets that read the registers of a student's program.
 
-A decision is one of eight queues, so a packet can tell three bits. In the copy of the program that is checked, the
-packets of one user do not come to the student's part: their rank says which cell they read, and which three bits choose
-the queue.
+A decision is one of eight queues, so a packet can report three bits. In the checked copy of the program, the packets of
+one user bypass the student's part. Their rank selects a cell and three of its bits, and these bits select the queue.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,29 +11,29 @@ from p4sched.labs.decisions import Decision, Trial
 from p4sched.labs.trace import Packet
 
 USER = 255
-"""User of the packets that read."""
+"""User of the reading packets."""
 SCALE = 1
-"""Scale of that user; all others have another one."""
+"""Scale of this user; all other users have another scale."""
 SCALES = (256,) * (USER - 1) + (SCALE,)
 CELL_BITS = 12
 """Bits of the cell (port, priority)."""
 BITS = 32
 TOLD = 3
-"""Bits, by the queue of a packet."""
+"""Bits that the queue of a packet reports."""
 
 
 @dataclass(frozen=True)
 class Probe:
-    """A reading, and the form in which it is shown."""
+    """A reading of registers, and its text."""
 
     what: str
-    """The line of the rule's explanation that shows the same of the model."""
+    """Name of the explanation's line that shows the same value of the model."""
     cells: Sequence[int]
     shown: Callable[[Trial, Sequence[int]], str]
-    """A line: of the trial, and what the cells hold."""
+    """Makes a line from the trial and the contents of the cells."""
 
     def trial(self, trial: Trial, number: int) -> Trial:
-        """The packets before that number, and then those that read."""
+        """The packets before this number, and then the reading packets."""
         at_ns = trial.packets[number].at_ns
         reading = [
             Packet(at_ns, cell | shift << CELL_BITS, USER) for cell in self.cells for shift in range(0, BITS, TOLD)
@@ -53,9 +52,9 @@ class Probe:
 
 
 def edit(before: str, after: str, register: str) -> tuple[str, str]:
-    """A change of a program, which knows `length` and `verdict`: its call of the student's part, and the new text.
+    """An edit of a program with the variables `length` and `verdict`: the call of the student's part, and the new text.
 
-    after: the call, for all packets but those that read the register.
+    `after`: the call for all packets except those that read the register.
     """
     reads = f"""if (meta.scale == {SCALE}) {{
                 {register}.read(length, meta.rank & {(1 << CELL_BITS) - 1:#x});

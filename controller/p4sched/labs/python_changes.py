@@ -1,7 +1,7 @@
-"""Programs in Python with one change in them.
+"""Python programs with one change.
 
-Operators, comparisons, constants, names, arguments, conditions, the order of statements and of items are changed; parts
-are left out. Docstrings and imports stay.
+A change replaces an operator, a comparison, a constant, a name, an argument or a condition, swaps statements or items,
+or leaves a part out. Docstrings and imports stay.
 """
 
 import ast
@@ -21,10 +21,10 @@ CALLS: Mapping[str, Sequence[str]] = {
     "sorted": ("list",),
     "abs": ("float",),
 }
-"""Functions in place of another."""
+"""Functions that replace each other."""
 
 Change = Callable[[ast.AST, ast.AST], None]
-"""Changes a node, and where it stands in its tree."""
+"""Changes a node in its tree."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,12 @@ class Mutant:
     """A program with one change."""
 
     what: str
-    """The line, and the change."""
+    """Description: the line and the change."""
     source: str
 
 
 def mutants(source: str, most: int | None = None) -> list[Mutant]:
-    """The mutants of a program, each once. most: a sample of about so many."""
+    """The different mutants of a program. `most`: approximate size of a sample."""
     parsed = _parsed(source)
     changes = [
         (number, change)
@@ -60,7 +60,7 @@ def mutants(source: str, most: int | None = None) -> list[Mutant]:
 
 
 def _told(before: Sequence[str], after: Sequence[str]) -> str:
-    """The first line that differs. Without docstrings and comments, its number is not that of the file."""
+    """The first line that differs. Its number is not that of the file, because docstrings and comments are removed."""
     number = next((n for n, pair in enumerate(zip(before, after, strict=False)) if pair[0] != pair[1]), len(after) - 1)
     return f"{before[number].strip()}  ->  {after[number].strip()}"
 
@@ -145,7 +145,7 @@ def _texts(tree: ast.AST) -> list[str]:
 
 
 def _variables(tree: ast.AST) -> list[str]:
-    """Names that are assigned or passed somewhere. In place of a name, one of another function raises an exception."""
+    """Names that are assigned or passed. A name from another function would only raise an exception."""
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     return sorted(names | {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)})
 
@@ -196,7 +196,7 @@ def _lifted(place: int) -> Change:
 
 
 def _becomes(name: str, place: int | None = None) -> Change:
-    """A part of an expression in its place."""
+    """Replaces an expression with a part of it."""
     return _replaced(lambda node: getattr(node, name) if place is None else getattr(node, name)[place])
 
 

@@ -1,7 +1,8 @@
 """Mutants of the solutions in Python, through the labs' checks: `python -m p4sched.labs.python_mutants [LAB...]`.
 
-A mutant is the solution with one change in it. It should have full marks only if it answers as the solution does. What
-has full marks is compared with the reference on the lab's space, which is far larger than the trials of its tasks.
+A mutant is the solution with one change. It should get full marks only if it gives the answers of the solution. A
+mutant with full marks is compared with the reference on the lab's space, which is much larger than the trials of its
+tasks.
 """
 
 import json
@@ -19,7 +20,7 @@ from p4sched.labs.functions import Answer, Answered, FunctionLab, Sample, Trial
 from p4sched.labs.python_changes import Mutant, mutants
 
 PARTS = 200
-"""Parts of a lab's space, each of some hundred samples."""
+"""Number of parts of a lab's space. A part has some hundred samples."""
 
 
 @dataclass
@@ -28,9 +29,9 @@ class Counted:
 
     killed: int = 0
     equivalent: list[Mutant] = field(default_factory=list)
-    """Full marks, and no other answer in the lab's space."""
+    """Mutants with full marks and the same answers in the lab's space."""
     survived: list[Mutant] = field(default_factory=list)
-    """Full marks, though they answer something else."""
+    """Mutants with full marks but other answers."""
 
     @property
     def made(self) -> int:
@@ -39,10 +40,10 @@ class Counted:
 
 
 class Trials:
-    """Trials of a lab, and what its references answer in them."""
+    """Trials of a lab, and the answers of its references."""
 
     def __init__(self, lab: FunctionLab, trials: Sequence[Trial], keys: Sequence[str], first: int = 0) -> None:
-        """keys: what of the answers counts. first: the first sample that counts."""
+        """`keys`: keys of the answers that count. `first`: first sample that counts."""
         self._lab, self._trials, self._keys, self._first = lab, trials, keys, first
         self._expected = cache(self._computed)
 
@@ -50,7 +51,7 @@ class Trials:
         return [list(self._lab.expected(reference, self._trials[trial])) for reference in self._lab.references()]
 
     def hold(self, code: CodeType) -> bool:
-        """True if a program answers like one of the references in all of them, each time alone."""
+        """True if a program gives the answers of one of the references in all trials, each trial alone."""
         left = list(range(len(self._lab.references())))
         for number, trial in enumerate(self._trials):
             memory: dict[str, Any] = {}
@@ -84,7 +85,7 @@ def answered(source: str, trials: Sequence[Trial], file: str = "mutant.py") -> l
 
 
 def counted(entry: Entry, most: int | None = None, parts: int = PARTS) -> Counted:
-    """Outcomes of the mutants of a lab's solution. most: size of a sample, about."""
+    """Outcomes of the mutants of a lab's solution. `most`: approximate size of a sample."""
     lab = entry.load()
     assert isinstance(lab, FunctionLab)
     (file,) = lab.files
@@ -93,7 +94,7 @@ def counted(entry: Entry, most: int | None = None, parts: int = PARTS) -> Counte
     found = Counted()
     for mutant in mutants((entry.solution / file).read_text(encoding="utf-8"), most):
         code = compile(mutant.source, file, "exec")
-        # what the check says, which is asked only if no trial by itself has said no
+        # runs the whole check only if no single trial has failed
         full = all(task.hold(code) for task in tasks) and all(
             marks.full for marks in lab.judged(answered(mutant.source, lab.trials))
         )
@@ -107,7 +108,7 @@ def counted(entry: Entry, most: int | None = None, parts: int = PARTS) -> Counte
 
 
 def main(asked: Sequence[str]) -> int:
-    """Lines for each lab. 1: a mutant has full marks and is not equivalent."""
+    """Prints lines for each lab. Returns 1 if a mutant gets full marks and is not equivalent."""
     entries = [catalogue.find(one) for one in asked] or catalogue.labs()
     labs = [entry for entry in entries if isinstance(entry.load(), FunctionLab)]
     if not labs:

@@ -1,6 +1,6 @@
-"""Runs what reads or runs a student's files: with limits on time, memory, processes and output.
+"""Runs the processes that read or run a student's files, with limits on time, memory, processes and output.
 
-For grading, it is shut in as well.
+For grading, the processes are also isolated.
 """
 
 import math
@@ -21,27 +21,27 @@ from p4sched.paths import ROOT, tool
 
 MEGABYTE = 1 << 20
 SHELL_SIGNAL = 128
-"""A shell, and bubblewrap, give 128 plus the number of a signal as exit code."""
+"""Added to the number of a signal in the exit codes of a shell and of bubblewrap."""
 FIRST_UID = 61_000
-"""Users of no person: each running submission has its own, and so its own limits on processes."""
+"""First of the unused user ids: each running submission has its own user, and so its own limit on processes."""
 ENDING_S = 5
-"""Time to end in order."""
+"""Time for an orderly end."""
 SYSTEM = ("/usr/bin", "/usr/lib", "/usr/lib64", "/lib", "/lib64", "/bin", "/etc/ld.so.cache")
 VARIABLES = {"PATH": "/usr/bin:/bin"}
 """Environment of a closed sandbox, and of bubblewrap itself."""
 MOST_ANSWERED = 4 * MEGABYTE
-"""Bytes at standard output. The longest answer of a lab is a tenth of a megabyte."""
+"""Largest standard output in bytes. The longest answer of a lab is a tenth of a megabyte."""
 MOST_SAID = MEGABYTE
-"""Bytes of standard error that are looked at: the first half of them, and the last."""
+"""Bytes of standard error that are read: half of them from the beginning, half from the end."""
 MOST_OPEN = 64
-"""Files, pipes and sockets at a time: the kernel keeps memory for each."""
+"""Largest number of open files, pipes and sockets. Each takes memory of the kernel."""
 OUT_OF_MEMORY = ("memory allocation", "MemoryError", "Cannot allocate memory", "out of memory")
 TOO_LARGE = ("File too large", "No space left on device")
 NO_PROCESS = ("BlockingIOError", "Resource temporarily unavailable", "failed to spawn thread")
 
 
 class SubmissionError(P4schedError):
-    """A submission that cannot be checked: a sentence for the student."""
+    """A submission that cannot be checked. The message is for the student."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,9 @@ class Limits:
     """Limits of a submission."""
 
     seconds: float = 30
-    """CPU time of each process. A busy machine does not change it."""
+    """CPU time of each process. It does not depend on the load of the machine."""
     wall_seconds: float = 300
-    """Elapsed time, for programs that wait and do not compute."""
+    """Elapsed time, for programs that wait."""
     memory_bytes: int = 2048 * MEGABYTE
     file_bytes: int = 64 * MEGABYTE
     """Size of the largest file, and of the output."""
@@ -68,7 +68,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Sandbox:
-    """Sandbox on the student's own machine, with limits only."""
+    """The sandbox on the student's own machine, which only sets limits."""
 
     limits: Limits = Limits()
 
@@ -84,11 +84,11 @@ class Sandbox:
     ) -> Result:
         """Runs a command in `folder`, with `given` at its standard input.
 
-        readable: what else it needs, if it is shut in. processes: how many it may have then, itself included.
-        what: its name in messages.
+        `readable`: other files that it needs, and `processes`: its largest number of processes, both if it is isolated.
+        `what`: its name in messages.
 
         Raises:
-            SubmissionError: it went beyond a limit. The message says which.
+            SubmissionError: it exceeded a limit, which the message names.
         """
         with ExitStack() as opened:
             stdin, stdout, stderr = (opened.enter_context(tempfile.TemporaryFile()) for _ in range(3))
@@ -122,11 +122,11 @@ class Sandbox:
         return _popen(words, streams, cwd=folder, env=variables)
 
     def _ended(self, process: "subprocess.Popen[bytes]", what: str) -> int:
-        """The exit code; ends the whole group when the time is over."""
+        """Waits for the exit code; ends the whole process group when the time is over."""
         try:
             code = process.wait(self.limits.wall_seconds)
         except (subprocess.TimeoutExpired, KeyboardInterrupt) as error:
-            # an emulated run takes its network with it
+            # SIGTERM first: an emulated run then removes its network
             process.terminate()
             with suppress(subprocess.TimeoutExpired):
                 process.wait(ENDING_S)
@@ -137,7 +137,7 @@ class Sandbox:
                 f"{self.limits.seconds:g} s of them: either it waits for something, or the machine is busy; try again"
             ) from error
         finally:
-            # whatever it started goes with it
+            # also ends the processes that it started
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
@@ -147,7 +147,7 @@ class Sandbox:
         limits = self.limits
         words = [str(tool("prlimit", "it is part of util-linux")), f"--as={limits.memory_bytes}", "--core=0"]
         seconds = math.ceil(limits.seconds)
-        # a signal that names the limit, and a second later one that nothing can ignore
+        # SIGXCPU at the limit, and SIGKILL a second later
         words.append(f"--cpu={seconds}:{seconds + 1}")
         return [*words, f"--fsize={limits.file_bytes}"]
 
@@ -171,13 +171,13 @@ class Sandbox:
 
 @dataclass(frozen=True)
 class Closed(Sandbox):
-    """Sandbox for grading: no network, no other files, no other processes, and no place to write to. Uses bubblewrap.
+    """The sandbox for grading: no network, no other files, no other processes, and no writable folder. Uses bubblewrap.
 
-    There is no /proc, and bubblewrap itself has no environment: nothing in the sandbox could show that of the teacher.
+    There is no /proc, and bubblewrap has no environment, so the sandbox cannot see the teacher's environment.
     """
 
     slot: int = 0
-    """Another number for each that runs at a time."""
+    """Number of the sandbox, different for all that run at the same time."""
 
     def _started(
         self,
@@ -188,7 +188,7 @@ class Closed(Sandbox):
         processes: int | None,
         streams: tuple[IO[bytes], IO[bytes], IO[bytes]],
     ) -> "subprocess.Popen[bytes]":
-        """See `Sandbox`. There are no variables but the PATH."""
+        """See `Sandbox`. The only variable is PATH."""
         del variables
         limited = [*self._limited(), f"--nofile={MOST_OPEN}"]
         if processes is not None:
@@ -207,19 +207,19 @@ class Closed(Sandbox):
         system = [path for path in map(Path, SYSTEM) if path.exists()]
         places = ["/"]
         for path in dict.fromkeys((*system, folder, *readable)):
-            # bubblewrap would make them for root alone
+            # bubblewrap would create these folders for root only
             above = [parent for parent in reversed(path.parents) if parent not in {Path("/"), *system}]
             wrapped += [word for parent in above for word in ("--perms", "0755", "--dir", str(parent))]
             wrapped += ["--ro-bind", str(path), str(path)]
             if ROOT.is_relative_to(path):
-                # the project itself, with the solutions
+                # hides the project, which contains the solutions
                 wrapped += ["--perms", "0755", "--tmpfs", str(ROOT)]
                 places.append(str(ROOT))
         wrapped += [word for place in places for word in ("--remount-ro", place)]
         wrapped += ["--chdir", str(folder)]
         if os.geteuid() != 0:
             return [*wrapped, "--unshare-user"]
-        # The kernel bounds the processes of every user but root, so the command runs as another one.
+        # The kernel limits the processes of every user but root, so the command runs as another user.
         user = FIRST_UID + self.slot
         wrapped += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
         wrapped += [str(tool("setpriv", "it is part of util-linux")), f"--reuid={user}", f"--regid={user}"]
@@ -241,7 +241,7 @@ def _popen(
 
 
 def _text(file: IO[bytes], most: int) -> str:
-    """A file as text: if it is longer than `most`, its first and its last half of that."""
+    """A file as text. Of a file longer than `most`, half of `most` from the beginning and half from the end."""
     file.seek(0)
     text = file.read(most // 2)
     left = os.fstat(file.fileno()).st_size - most

@@ -1,11 +1,11 @@
-"""Text that a student wrote, or whose names and messages they chose, as it may be shown: within bounds."""
+"""Makes text from a student safe to show: printable and of limited length."""
 
 from collections.abc import Iterable
 
 from p4sched.printable import printable
 
 LONGEST = 500
-"""Characters of a line."""
+"""Largest number of characters in a line."""
 MOST_LINES = 200
 TAB = 4
 

@@ -1,11 +1,11 @@
 """A lab in which a student writes a part of a P4 program: the check in stepped time.
 
-The program and the model get the same packets. At the first difference the check stops, and shows what both saw. Where
-there is no model, the solution takes its place.
+The program and the model get the same packets. The check stops at the first difference, and shows the inputs of both.
+If there is no model, the solution takes its place.
 
-Then the check looks for the mistake: each candidate is the solution with one mistake in it. It is named if it alone
-decides like the student's program on every packet of all trials. A mistake that explains less, or not better than
-another one, would send the student to the wrong place.
+Then the check looks for the mistake. Each candidate is the solution with one mistake. The check names the mistake if
+only this candidate decides like the student's program on every packet of all trials. A mistake that explains less, or
+as much as another one, could mislead the student.
 """
 
 import re
@@ -29,7 +29,7 @@ from p4sched.p4rt.target import Target
 from p4sched.paths import P4_DIR
 
 MOST_LINES = 16
-"""Most lines of the student's file in a message."""
+"""Largest number of lines of the student's file in a message."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,12 @@ class Task:
     marks: int
     trials: tuple[Trial, ...]
     marker: str
-    """The comment in the student's file that the part stands behind."""
+    """The comment in front of the part in the student's file."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Place where a check works."""
+    """Folders and sandbox of a check."""
 
     work: Path
     scratch: Path
@@ -68,11 +68,11 @@ class SteppedLab(Lab):
     one_queue: bool = False
     target: Target = Target.V1MODEL
     changed: tuple[tuple[str, str], ...] = ()
-    """Text of the program, and what takes its place in the copy that is checked, so that a trace reaches more of it."""
+    """Edits (text, replacement) of the checked copy of the program, with which a trace reaches more of it."""
     probe: Probe | None = None
-    """Reads what the student's registers hold."""
+    """Reads the student's registers."""
     known: dict[tuple[str, int], list[Decision]] = field(default_factory=dict, compare=False, repr=False)
-    """Decisions of the solution and of the mistakes, by text and trial, as far as a check needed them."""
+    """Cache of the decisions of the solution and of the mistakes, by text and trial."""
 
     @property
     def asks_solution(self) -> bool:
@@ -123,11 +123,11 @@ class SteppedLab(Lab):
         return (PROGRAM,)
 
     def prepared(self, work: Path, scratch: Path) -> Path:
-        """The program with the student's files, as it is checked, in a folder that holds nothing else."""
+        """The program to check, with the student's files, in a folder without other files."""
         return self.checked(self.alone(self.programs(P4_DIR, work, scratch), scratch))
 
     def checked(self, program: Path) -> Path:
-        """A copy of the program in its folder, with the changes that the check needs."""
+        """A copy of the program in the same folder, with the edits for the check."""
         if not self.changed:
             return program
         text = program.read_text(encoding="utf-8")
@@ -143,10 +143,10 @@ class SteppedLab(Lab):
         return {"P4SCHED_P4": str(self.programs(P4_DIR, work, scratch))}
 
     def programs(self, original: Path, work: Path, scratch: Path) -> Path:
-        """The programs of a folder with the student's files in their places.
+        """A copy of a folder of programs with the student's files in their places.
 
         Raises:
-            SubmissionError: a file is not there.
+            SubmissionError: a file is missing.
         """
         tree = scratch / original.name
         shutil.copytree(original, tree, dirs_exist_ok=True)
@@ -162,9 +162,9 @@ class SteppedLab(Lab):
         return tree
 
     def alone(self, tree: Path, scratch: Path) -> Path:
-        """The program in `tree`. Of `scratch` only what it includes with the start's files in their places is kept.
+        """The program in `tree`. Removes all files of `scratch` that the program with the first files does not include.
 
-        So a student's file cannot include the rule that it should be.
+        So a student's file cannot include the rule that the student should write.
         """
         program = tree / f"{self.program}.p4"
         keep_included(
@@ -173,7 +173,7 @@ class SteppedLab(Lab):
         return program
 
     def _as_submitted(self, message: str) -> str:
-        """A message of the compiler with the student's own names of the files."""
+        """A message of the compiler with the student's file names."""
         for name, place in self.places.items():
             message = message.replace(place, name)
         return message
@@ -199,7 +199,7 @@ class SteppedLab(Lab):
         return Marks(task.title, 0, task.marks, tuple(says), mistake.name if mistake else None)
 
     def _seen(self, difference: "_Difference") -> list[tuple[str, str]]:
-        """Lines that show the packet and what the rule sees."""
+        """Lines that show the packet and the inputs of the rule."""
         until = difference.number + 1
         packets = difference.trial.packets[:until]
         packet = packets[-1]
@@ -222,7 +222,7 @@ class SteppedLab(Lab):
         ]
 
     def _differs(self, number: int, trial: Trial, runs: Sequence[Decided], variants: Variants) -> "_Difference | None":
-        """The first packet of a trial that the program decides differently."""
+        """First packet of a trial with another decision than expected."""
         run = runs[number]
         expected = self._decided(variants, self._solution, number) if run.model is None else run.model
         pairs = enumerate(zip(expected, run.program, strict=True))
@@ -230,7 +230,7 @@ class SteppedLab(Lab):
         return None if place is None else _Difference(trial, run, place, expected[place])
 
     def _decided(self, variants: Variants, text: str, number: int) -> list[Decision]:
-        """Decisions of the solution, or of a known mistake, in a trial. They never change, so they are kept."""
+        """Decisions of the solution, or of a known mistake, in a trial. They are cached."""
         if (text, number) not in self.known:
             decisions = variants.decided(text, number)
             if isinstance(decisions, str):
@@ -253,7 +253,7 @@ class SteppedLab(Lab):
         return found[0] if len({mistake.name for mistake in found}) == 1 else None
 
     def _lines(self, marker: str, work: Path) -> list[str]:
-        """The lines of the student's file that a task is about: from its marker to the end of the control."""
+        """The lines of a task in the student's file: from its marker to the end of the control."""
         for name in self.places:
             lines = (work / name).read_text(errors="replace").splitlines()
             firsts = [number for number, line in enumerate(lines) if marker in line]
@@ -281,7 +281,7 @@ class SteppedLab(Lab):
 
 @dataclass(frozen=True)
 class _Difference:
-    """The first packet of a trial that a program decides differently."""
+    """The first packet of a trial with another decision than expected."""
 
     trial: Trial
     run: Decided

@@ -10,7 +10,7 @@ from p4sched.p4rt.users import UNIT_SCALE
 
 
 def fdpa_sample(config: fdpa.Config, sample: fdpa.Sample) -> dict[str, Any]:
-    """A sample in the form of lab 08."""
+    """A sample in the format of lab 08."""
     return {
         "time_ms": sample.time_ns // 1_000_000,
         "capacity_bps": config.capacity_bps,
@@ -24,7 +24,7 @@ def fdpa_sample(config: fdpa.Config, sample: fdpa.Sample) -> dict[str, Any]:
 
 
 def aifo_sample(config: aifo.Config, traffic: Traffic) -> dict[str, Any]:
-    """A sample in the form of lab 09."""
+    """A sample in the format of lab 09."""
     return {
         "arrival_pps": traffic.arrival_pps,
         "packet_bytes": traffic.packet_bytes,
@@ -39,14 +39,14 @@ def aifo_sample(config: aifo.Config, traffic: Traffic) -> dict[str, Any]:
 
 
 def whole(number: float) -> int:
-    """A whole number; 33.0 is 33, as in the check."""
+    """Converts to a whole number; 33.0 is 33, as in the check."""
     if number != int(number):
         raise ValueError(f"{number} is not a whole number")
     return int(number)
 
 
 def in_place_of_fdpa(file: str) -> None:
-    """The edges are the student's; what the lab does not ask for is the law's."""
+    """Takes the edges from the student's function, and all other values from the law."""
     student = runpy.run_path(file)["decide"]
     memory: dict[str, Any] = {}
 
@@ -68,7 +68,7 @@ def in_place_of_fdpa(file: str) -> None:
 
 
 def in_place_of_aifo(file: str) -> None:
-    """C, k and S are the student's; when they are written is the law's."""
+    """Takes C, k and S from the student's function. The law decides when they are written."""
     student = runpy.run_path(file)["decide"]
 
     def parameters_for(config: aifo.Config, traffic: Traffic) -> aifo.Parameters:

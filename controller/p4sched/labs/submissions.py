@@ -1,6 +1,6 @@
-"""The submissions of a class: which there are in a folder, and what each is called.
+"""Finds the submissions of a class in a folder, and their names.
 
-Names are the students'. Nothing is opened here but the first bytes of files whose names do not say what they are.
+Students choose the names. This module opens only files of unknown type, and reads only their first bytes.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from p4sched.errors import UsageError
 from p4sched.printable import printable
 
 ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz", ".7z", ".rar")
-"""The last two only to tell that they cannot be read."""
+"""Endings of archives. The last two cannot be read; they get a message."""
 BEGINNINGS = (
     (0, b"PK\x03\x04"),
     (0, b"PK\x05\x06"),
@@ -25,19 +25,19 @@ BEGINNINGS = (
 )
 """First bytes of archives, and their offsets."""
 LONGEST_NAME = 160
-"""Bytes. The name of a page has an ending besides, and 255 bytes at most."""
+"""Largest name in bytes. The name of a page, with its ending, has at most 255 bytes."""
 TABLE, JUNIT, PAGE = ".csv", ".xml", ".html"
 """Endings of the files of grading: a table and JUnit XML, and the pages in a folder next to them."""
 
 
 def submissions(folder: Path, files: Sequence[str], pages: Path | None = None) -> list[Path]:
-    """The folders, archives and links in a folder, by name. What is named as an archive counts, also if it is none.
+    """The folders, archives and links in a folder, by name. A file with the name of an archive counts as an archive.
 
-    A file alone counts if it is of the kind of one of `files`, which students hand in: `carl.py` for `controller.py`.
-    `pages` is the folder of pages from an earlier time, and no submission.
+    A single file counts if it has the ending of one of `files`, which students hand in: `carl.py` for `controller.py`.
+    `pages` is the folder of pages from an earlier grading, not a submission.
 
     Raises:
-        UsageError: there are none, or there is one where the pages go.
+        UsageError: there is no submission, or there is one in the place of the pages.
     """
     if not folder.is_dir():
         raise UsageError(f"'{folder}' is not a folder with submissions")
@@ -66,7 +66,7 @@ def earlier_marks(folder: Path) -> set[Path]:
 
 
 def is_named_as_archive(path: Path) -> bool:
-    """True if the name is that of an archive."""
+    """True if the name has the ending of an archive."""
     return path.name.lower().endswith(ARCHIVES)
 
 
@@ -98,14 +98,14 @@ def _is_of_pages(path: Path, pages: Path) -> bool:
 
 
 def _not_a_page(folder: Path) -> Path | None:
-    """A file in the folder that is not a page, or None."""
+    """A file in the folder that is not a page; None if there is none."""
     return next((one for one in folder.iterdir() if one.suffix != PAGE or one.is_symlink() or not one.is_file()), None)
 
 
 def names(found: Sequence[Path], files: Sequence[str]) -> list[str]:
-    """Names of submissions in one folder, without suffix unless two names would then be the same.
+    """Names of submissions in one folder, without ending unless two names would then be equal.
 
-    Each is another one, printable, and short enough for a file.
+    All names are different, printable, and short enough for a file name.
     """
     short = [_without_ending(path, (*ARCHIVES, *_kinds(files))) for path in found]
     taken = Counter([*short, *(path.name for path, name in zip(found, short, strict=True) if path.name != name)])
@@ -128,5 +128,5 @@ def _without_ending(path: Path, endings: Iterable[str]) -> str:
 
 
 def _mark(name: str) -> str:
-    """Ten characters that another name does not have."""
+    """Ten characters that identify a name."""
     return hashlib.sha256(os.fsencode(name)).hexdigest()[:10]

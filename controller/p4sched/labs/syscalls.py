@@ -1,8 +1,8 @@
-"""Filter of a submission's system calls, in the form of bubblewrap (`--seccomp`).
+"""Filter for the system calls of a submission, in the format of bubblewrap (`--seccomp`).
 
-Limits on memory count what a process has mapped. The filter refuses other memory: shared mappings,
-files in memory, queues of System V, and namespaces, in which one may mount more. It also refuses what reaches into
-other processes and into the keys of the user. See seccomp(2) and linux/bpf_common.h.
+Limits on memory count only mapped memory of a process. The filter refuses other memory: shared mappings, files in
+memory, queues of System V, and namespaces, in which a process could mount more. It also refuses access to other
+processes and to the keys of the user. See seccomp(2) and linux/bpf_common.h.
 """
 
 import errno
@@ -19,13 +19,13 @@ NUMBER, MACHINE, ARGUMENTS = 0, 4, 16
 """Offsets in `struct seccomp_data`. An argument has 8 bytes, the low word first."""
 ALLOWED = 0x7FFF0000
 REFUSED = 0x00050000
-"""Plus the error that the caller sees."""
+"""Return value of a refusal, to which the caller's error is added."""
 NAMESPACES = 0x7E020000
 """All CLONE_NEW flags of clone(2)."""
 SHARED = 0x01
 """MAP_SHARED of mmap(2)."""
 SECOND_ABI = 0x40000000
-"""Start of x32's copy of the calls on x86-64. ARM has none there."""
+"""First number of the x32 calls on x86-64. ARM has no calls there."""
 
 EVERYWHERE = {
     "io_uring_setup": 425, "open_tree": 428, "move_mount": 429, "fsopen": 430, "fsconfig": 431, "fsmount": 432,
@@ -36,7 +36,7 @@ EVERYWHERE = {
 
 @dataclass(frozen=True)
 class Machine:
-    """The numbers of its system calls."""
+    """Numbers of the system calls of a machine."""
 
     audit: int
     """AUDIT_ARCH of linux/audit.h."""
@@ -72,7 +72,7 @@ def filter_program() -> bytes:
     """The filter for this machine.
 
     Raises:
-        P4schedError: the machine is an unknown one.
+        P4schedError: the machine is unknown.
     """
     machine = MACHINES.get(platform.machine())
     if machine is None:
@@ -84,7 +84,7 @@ def filter_program() -> bytes:
     program = [(LOAD, 0, 0, MACHINE), (EQUAL, 1, 0, machine.audit), _refuse(errno.EPERM), (LOAD, 0, 0, NUMBER)]
     for test, number in ((AT_LEAST, SECOND_ABI), *((EQUAL, one) for one in refused)):
         program += [(test, 0, 1, number), _refuse(errno.EPERM)]
-    # Its flags are in memory, where a filter cannot look. The C library then takes clone.
+    # The flags of clone3 are in memory, which a filter cannot read. The C library then uses clone.
     program += [(EQUAL, 0, 1, CLONE3), _refuse(errno.ENOSYS)]
     for call, argument, bits in ((machine.clone, 0, NAMESPACES), (machine.mmap, 3, SHARED)):
         program += [(EQUAL, 0, 4, call), (LOAD, 0, 0, ARGUMENTS + 8 * argument), (ANY_BIT, 0, 1, bits)]

@@ -1,4 +1,4 @@
-"""The end of a check: a short experiment with the student's program, in virtual time or emulated."""
+"""The run with TCP at the end of a check: a short experiment with the student's program, virtual or emulated."""
 
 import os
 import shutil
@@ -12,12 +12,12 @@ from p4sched.labs.sandbox import Sandbox, SubmissionError
 
 FIGURE = "figure.png"
 VIRTUAL_S = 60
-"""CPU time. Five seconds or so are enough."""
+"""Limit of CPU time. About five seconds are enough."""
 WALL_S = 600
-"""A virtual run waits for a busy machine. An emulated one takes as long as it says, and may be repeated."""
+"""Limit of elapsed time. A virtual run is slow on a busy machine. An emulated run takes real time, and may repeat."""
 WHAT = "the run with TCP (no marks)"
 P4SCHED = "from p4sched.cli.start import main; main()"
-"""The command, in this interpreter."""
+"""Code that runs the command in this interpreter."""
 
 
 def run(
@@ -25,7 +25,7 @@ def run(
 ) -> Path:
     """Runs the experiment; returns its figure.
 
-    variables: environment. prelude: statements that run before.
+    `variables`: environment. `prelude`: statements that run before the experiment.
 
     Raises:
         SubmissionError: the experiment failed.
@@ -52,6 +52,6 @@ def run(
 
 
 def kept(figure: Path, folder: Path) -> Path:
-    """The figure in a folder that stays."""
+    """Copies the figure to a permanent folder."""
     folder.mkdir(parents=True, exist_ok=True)
     return Path(shutil.copyfile(figure, folder / FIGURE))

@@ -4,7 +4,7 @@ from p4sched.labs.lab import Checked
 
 
 def text(checked: Checked) -> str:
-    """Text for a terminal, and for a page of grades."""
+    """Text for a terminal and for a page of grades."""
     lines = []
     for marks in checked.marks:
         lines.append(f"{marks.task}: {marks.given} of {marks.of}")

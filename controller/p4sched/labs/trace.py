@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 LINK_BPS = 8_000_000_000
-"""A byte each nanosecond, so that times are easy to read."""
+"""One byte per nanosecond, so that times are easy to read."""
 GAPS_NS = (300, 700, 1000, 1600, 3000)
-"""Mean gaps. A frame of 1000 bytes takes 1000 ns of the link, so the queue grows and shrinks."""
+"""Mean gaps. A frame of 1000 bytes takes 1000 ns on the link, so the queue grows and shrinks."""
 PHASE = 40
 """Packets between two changes of the mean gap."""
 
@@ -23,7 +23,7 @@ class Packet(NamedTuple):
 
 
 def bursts(count: int, seed: int, ranks: Sequence[int], gaps_ns: Sequence[int] = GAPS_NS) -> list[Packet]:
-    """Packets with ranks out of `ranks`, each as often, in bursts and pauses."""
+    """Packets in bursts and pauses, with ranks from `ranks`, all equally likely."""
     source = random.Random(seed)
     packets, now, gap = [], 0, 0
     for number in range(count):
@@ -35,13 +35,13 @@ def bursts(count: int, seed: int, ranks: Sequence[int], gaps_ns: Sequence[int] =
 
 
 def at_once(count: int, seed: int, ranks: Sequence[int]) -> list[Packet]:
-    """Packets with ranks out of `ranks`, all at the same instant: the queue grows with each that is admitted."""
+    """Packets with ranks from `ranks`, all at the same instant. The queue grows with each admitted packet."""
     source = random.Random(seed)
     return [Packet(0, ranks[int(source.random() * len(ranks))]) for _ in range(count)]
 
 
 def by_hand(*packets: tuple[int, int]) -> list[Packet]:
-    """Packets of 1000 bytes: (nanoseconds after the one before, rank)."""
+    """Packets of 1000 bytes: (nanoseconds after the previous packet, rank)."""
     now, made = 0, []
     for gap, rank in packets:
         now += gap

@@ -1,4 +1,4 @@
-"""Decisions of other texts of a lab's file, by trial: the solution, its mistakes, its mutants."""
+"""Decisions of variants of a lab's file, by trial: the solution, its mistakes, its mutants."""
 
 import json
 import shutil
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class Variants:
-    """One process that answers for one text after another. It starts at the first request.
+    """Runs one text after another in one process, which starts at the first request.
 
-    The texts are the project's own, so they need no sandbox.
+    The texts belong to the project, so they need no sandbox.
     """
 
     def __init__(self, lab: "SteppedLab", trials: Sequence[Trial]) -> None:
@@ -63,7 +63,7 @@ class _Asked:
         """Answer to one request."""
         if text != self._text:
             self._place.write_text(text, encoding="utf-8")
-            # the program is compiled again only under another name
+            # a new name makes the process compile the program again
             self._text, self._number = text, self._number + 1
         program = self._program.with_stem(f"{self._program.stem}_{self._number}")
         if not program.exists():

@@ -1,4 +1,4 @@
-"""A student's folder: the files of the lab, its README, and which lab it is."""
+"""A student's folder: the files and the README of a lab exercise, and the name of the lab."""
 
 import json
 import shutil
@@ -24,7 +24,7 @@ class Workspace:
     hints_shown: int = 0
 
     def save(self) -> None:
-        """Remembers which lab it is and how many hints were shown."""
+        """Saves the name of the lab and the number of hints that were shown."""
         state = {"lab": self.entry.folder.name, "hints_shown": self.hints_shown}
         (self.folder / STATE).write_text(f"{json.dumps(state)}\n", encoding="utf-8")
 
@@ -33,13 +33,13 @@ def start(entry: Entry, folder: Path) -> Workspace:
     """Makes the folder.
 
     Raises:
-        UsageError: there is something in it already.
+        UsageError: the folder is not empty.
     """
     if folder.is_dir() and any(folder.iterdir()):
         raise UsageError(f"'{folder}' is not empty; choose another folder: p4sched lab start {entry.number} DIR")
     shutil.copytree(entry.start, folder, dirs_exist_ok=True)
     text = (entry.folder / "README.md").read_text(encoding="utf-8")
-    # links to the rest of the project, and its Python, hold in the student's folder, too
+    # makes links to the project and to its Python work in the student's folder
     text = text.replace("](../../", f"]({ROOT}/").replace("PROJECT/", f"{ROOT}/")
     (folder / "README.md").write_text(text, encoding="utf-8")
     made = Workspace(folder, entry)
@@ -48,10 +48,10 @@ def start(entry: Entry, folder: Path) -> Workspace:
 
 
 def opened(folder: Path) -> Workspace:
-    """The folder of a lab that was started.
+    """Opens the folder of a lab.
 
     Raises:
-        UsageError: it is none.
+        UsageError: it is not the folder of a lab.
     """
     file = folder / STATE
     if not file.is_file():
@@ -72,7 +72,7 @@ def opened(folder: Path) -> Workspace:
 
 
 def next_hint(workspace: Workspace) -> tuple[str, int, int]:
-    """The next hint, its number, and how many there are. The last one is shown again and again."""
+    """The next hint, its number, and the number of hints. After the last hint, returns it again."""
     hints = workspace.entry.hints()
     number = min(workspace.hints_shown + 1, len(hints))
     replace(workspace, hints_shown=number).save()
@@ -80,7 +80,7 @@ def next_hint(workspace: Workspace) -> tuple[str, int, int]:
 
 
 def reset(workspace: Workspace, source: Path) -> Path | None:
-    """Puts the files of `source` in place. The student's files, if any, go to a folder before-reset-N; returns it."""
+    """Copies the files of `source`. Moves the student's files, if any, to a folder before-reset-N; returns it."""
     files = workspace.entry.load().files
     own = [name for name in files if (workspace.folder / name).exists()]
     number = 1

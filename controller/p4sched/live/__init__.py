@@ -1,4 +1,4 @@
-"""Queues to look at while they move: in a browser, in a terminal, and again from the logs of a finished run.
+"""Shows queues live: in a browser, in a terminal, and as a replay from the logs of a finished run.
 
-`view` describes a switch for the page, `collector` reads it, `frames` makes the messages, `page` serves it.
+`view` describes a switch for the page, `collector` reads it, `messages` makes the messages, `page` serves the page.
 """

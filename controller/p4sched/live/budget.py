@@ -1,15 +1,15 @@
-"""Rate of a page's updates: the highest that takes only a small share of a core."""
+"""Limits the rate of a page's updates, so that they take only a small share of a core."""
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 SHARE = 0.045
-"""Largest share of a core; windows of a few seconds then stay below 5 %."""
+"""Largest share of a core. The share in windows of a few seconds then stays below 5 %."""
 WINDOW_S = 2.0
-"""Over which the share is measured."""
+"""Time over which the share is measured."""
 SLOWEST = 4
-"""Times the shortest period."""
+"""Longest period, in multiples of the shortest."""
 
 
 @dataclass
@@ -29,7 +29,7 @@ class Budget:
         return self.factor * self.shortest_s
 
     def adapt(self) -> bool:
-        """Looks at the clocks; says whether the period has changed. Half as often costs about half."""
+        """Reads the clocks; returns True if the period has changed. Twice the period costs about half."""
         now = (self.wall_s(), self.cpu_s())
         if self._since is None:
             self._since = now

@@ -1,6 +1,6 @@
-"""Follows a switch: everything that a page shows of it comes from here.
+"""Reads everything that a page shows of a switch.
 
-A switch does not notice: reading changes no counter, no register and no queue.
+Reading changes no counter, no register and no queue.
 """
 
 import asyncio
@@ -23,16 +23,15 @@ from p4sched.p4rt.users import DEPARTURES, UNIT_SCALE, user_counters
 from p4sched.proto import traffic_manager_pb2 as pb
 
 RATE_WINDOW_NS = 500_000_000
-"""Over which rates of users are means: in a shorter time a slow user sends too few packets."""
+"""Time over which rates of users are averaged. In a shorter time, a slow user sends too few packets."""
 DROP_WINDOW_NS = 200_000_000
-"""Over which rates of ports are means."""
+"""Time over which rates of ports are averaged."""
 LARGEST_RANK = 0xFFFF_FFFF
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Content of a snapshot. Ports and users are in the order of the view; counters count since the start of the
-    switch."""
+    """Content of a snapshot. Ports and users are in the order of the view. Counters count from the switch's start."""
 
     time_ns: int
     """Time on the switch's own clock."""
@@ -41,15 +40,15 @@ class Reading:
     sent: Sequence[int]
     """Bytes that left each port so far."""
     lost: Sequence[int]
-    """Packets that the queues of each port had no room for, so far."""
+    """Packets that did not fit into the queues of each port, so far."""
     refused: Sequence[int]
-    """Packets that the admission rule refused so far, of each port whose counters are read, as below."""
+    """Packets that the admission rule refused so far, for each port whose counters are read; the same ports below."""
     full: Sequence[int]
-    """Packets for which the program saw no room so far."""
+    """Packets that the program dropped so far because of a full queue."""
     users: Sequence[int]
     """Bytes delivered to each user so far."""
     arrived: Sequence[int]
-    """Bytes that arrived so far, for each bucket of ranks of each port; empty if they are not read."""
+    """Bytes that arrived so far, for each bucket of ranks of each port; empty if not read."""
     ranks: Mapping[int, Mapping[str, Any]]
     """Ranks by port: "window", the ranks by cell; "lowest" and "highest"; "bounds" by queue."""
 
@@ -80,9 +79,9 @@ class PortFlow:
     """Current traffic of a port."""
 
     bps: float
-    """Bit/s that leave it."""
+    """Bit/s that leave the port."""
     refused: float
-    """Packets a second, here and below."""
+    """Packets a second, also in the fields below."""
     full: float
     lost: float
 
@@ -104,7 +103,7 @@ class Collector:
     _past: deque[Reading] = field(default_factory=deque)
 
     async def look(self) -> bool:
-        """Looks which program, ports and users there are. Says whether something has changed."""
+        """Reads which program, ports and users there are. Returns True if something has changed."""
         cookie = await self.reader.pipeline_cookie()
         if self._cells is None or cookie is None or cookie != self._cookie:
             await self.reader.load_schema()
@@ -128,7 +127,7 @@ class Collector:
         await self.snapshots.ask_for(cells.request)
 
     async def parameters(self) -> dict[int | None, dict[str, int]]:
-        """The action data in force, by port; that of all other ports by None."""
+        """The action data in force, by port; None: that of all other ports."""
         scheme = self.view.scheme
         if scheme is None:
             return {}
@@ -146,14 +145,14 @@ class Collector:
         return await self.manager.fidelity()
 
     async def read(self, *, wait: bool = True) -> None:
-        """Takes the next snapshot; without `wait` the last one that came. Raises SessionError."""
+        """Takes the next snapshot; without `wait`, the last received snapshot. Raises SessionError."""
         assert self._cells is not None, "look() comes first"
         found = await (self.snapshots.next() if wait else self.snapshots.newest())
         past = self._past
         if past and found.now_ns == past[-1].time_ns:
             return
         past.append(Reading.of(found, self._cells))
-        # one that is older than the window stays, for means over all of it
+        # keeps one reading that is older than the window, for means over the whole window
         while len(past) > 2 and past[1].time_ns <= found.now_ns - RATE_WINDOW_NS:
             past.popleft()
 
@@ -168,7 +167,7 @@ class Collector:
         return [risen * 8 * per_s for risen in _risen(before.users, now.users)]
 
     def arrivals(self) -> dict[int, dict[int, float]]:
-        """Bit/s that arrive for a port, by bucket of their rank; buckets without arrivals left out."""
+        """Bit/s that arrive for a port, by bucket of their rank, without empty buckets."""
         assert self._cells is not None
         before, now, per_s = self._since(RATE_WINDOW_NS)
         found: dict[int, dict[int, float]] = {}
@@ -197,7 +196,7 @@ class Collector:
         }
 
     def _since(self, window_ns: int) -> tuple[Reading, Reading, float]:
-        """The newest reading, the one that is older by the window (or else the oldest), and 1 / their distance in s."""
+        """The newest reading, the reading a window earlier (or else the oldest), and 1 / their distance in s."""
         now = self._past[-1]
         before = next((old for old in reversed(self._past) if old.time_ns <= now.time_ns - window_ns), self._past[0])
         return before, now, 1e9 / max(now.time_ns - before.time_ns, 1)
@@ -205,8 +204,7 @@ class Collector:
 
 @asynccontextmanager
 async def collecting(switches: Mapping[str, SwitchAddress], every_s: float) -> AsyncIterator[dict[str, Collector]]:
-    """Connections to these switches, closed at the end. `every_s`: see Snapshots. Raises SessionError for a switch that
-    is not there."""
+    """Connects to these switches for a block. `every_s`: see Snapshots. Raises SessionError for a missing switch."""
     async with AsyncExitStack() as stack:
         found = {}
         for name, at in switches.items():
@@ -224,7 +222,7 @@ async def collecting(switches: Mapping[str, SwitchAddress], every_s: float) -> A
 
 
 async def read_all(collectors: Sequence[Collector]) -> None:
-    """The first switch keeps the beat; of the others the newest snapshot counts. Together they cost less."""
+    """Waits for a new snapshot of the first switch, and takes the newest of the others, which saves CPU time."""
     await asyncio.gather(*(collector.read(wait=place == 0) for place, collector in enumerate(collectors)))
 
 
@@ -246,12 +244,12 @@ def _ranks(values: Sequence[int], cells: Cells) -> dict[int, dict[str, Any]]:
             elif kind != "window":
                 of_port[kind] = value
             elif value:
-                # a cell holds the complement of a rank, 0 before the first one
+                # a cell holds the complement of a rank; 0: no rank yet
                 of_port.setdefault("window", {})[number] = LARGEST_RANK - value
     for of_port in found.values():
         lowered = of_port.pop("lowered", 0)
         if "bounds" in of_port:
-            # the top bit says that the bound was set (p4/include/sp_pifo_mapping.p4)
+            # the top bit means that the bound was set (p4/include/sp_pifo_mapping.p4)
             of_port["bounds"] = {
                 number: (value - lowered) & LARGEST_RANK if value >> 32 else 0
                 for number, value in sorted(of_port["bounds"].items())
@@ -260,7 +258,7 @@ def _ranks(values: Sequence[int], cells: Cells) -> dict[int, dict[str, Any]]:
 
 
 def _risen(before: Sequence[int], now: Sequence[int]) -> list[int]:
-    """Increments of counters. One that went down was reset."""
+    """Increments of counters. A counter that went down was reset."""
     return [later - earlier if later >= earlier else later for earlier, later in zip(before, now, strict=True)]
 
 

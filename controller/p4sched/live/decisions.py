@@ -1,4 +1,4 @@
-"""Decisions of control laws, and changes by hand, as marks on a chart: from what the controller is writing."""
+"""Decisions of control laws, and changes by hand, as marks on a chart, from the files that the controller writes."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from p4sched.live import messages
 from p4sched.schemes import SCHEMES
 
 COUNTERS = ("users", "read_ns", "admitted", "refused", "full", "ranks", "depths")
-"""Input of the law in a line (p4sched.control.decision_log)."""
+"""Keys of the law's input in a line (p4sched.control.decision_log)."""
 BESIDES = ("kind", "time_ns", "wall", "changed", "parameters")
 PATTERNS = ("decisions.jsonl", "port-*.jsonl", "*/decisions.jsonl", "*/port-*.jsonl")
 CHANGED = '"changed":true'
@@ -35,7 +35,7 @@ class Tail:
             return
         with self.path.open(encoding="utf-8") as file:
             file.seek(self._read)
-            # the last line may be about to be written
+            # the last line may be incomplete while the controller writes it
             while (text := file.readline()).endswith("\n"):
                 self._read += len(text.encode())
                 yield text
@@ -56,7 +56,7 @@ class LogTail:
         self._tail = Tail(self.path)
 
     def marks(self) -> Iterator[dict[str, Any]]:
-        """The decisions that were written since the last time, and that changed something."""
+        """New decisions that changed parameters."""
         for text in self._tail.lines():
             if CHANGED in text or '"kind":"start"' in text:
                 yield from self._mark(json.loads(text))
@@ -87,11 +87,11 @@ def log_files(folder: Path) -> list[Path]:
 
 @dataclass
 class Logs:
-    """The decision logs in the folder of a scheme, of which more may come; and what was turned by hand."""
+    """The decision logs in the folder of a scheme, where new logs may appear, and the changes by hand."""
 
     folder: Path
     switch: str
-    """Switch whose logs are in the folder itself."""
+    """Switch whose logs are directly in the folder."""
     origin_ns: int
     _tails: dict[Path, LogTail] = field(default_factory=dict)
 
@@ -99,7 +99,7 @@ class Logs:
         self._changes = Tail(self.folder / CHANGES)
 
     def look(self) -> None:
-        """Finds logs that were not there before."""
+        """Finds new logs."""
         for path in log_files(self.folder):
             if path not in self._tails:
                 switch = self.switch if path.parent == self.folder else path.parent.name
@@ -108,7 +108,7 @@ class Logs:
                 self._tails[path] = LogTail(path, switch, number, self.origin_ns)
 
     def marks(self) -> Iterator[dict[str, Any]]:
-        """New decisions of all logs that were found."""
+        """New decisions of all logs."""
         for tail in self._tails.values():
             yield from tail.marks()
 
@@ -132,7 +132,7 @@ def _text(line: Mapping[str, Any], before: Mapping[str, int] | None) -> str:
         if before is None or before.get(name) != value
     ]
     if any(name.startswith("size_") for name in after):
-        # one number in place of eight, which are alike
+        # one number in place of the eight sizes, which are similar
         sizes = [value for name, value in after.items() if name.startswith("size_") and value]
         of_sizes = [each for each in changed if each.startswith("size_")]
         changed = [each for each in changed if each not in of_sizes]
@@ -143,7 +143,7 @@ def _text(line: Mapping[str, Any], before: Mapping[str, int] | None) -> str:
 
 
 def _letters(parameters: Iterable[str]) -> Mapping[str, str]:
-    """What the paper calls these parameters: that of the scheme which has most of them."""
+    """Names of these parameters in the paper of the scheme that has most of them."""
     of_schemes = [
         {field: letter for letter, field in scheme.parameters.symbols.items() if field != "sizes"}
         for scheme in SCHEMES.values()
@@ -152,5 +152,5 @@ def _letters(parameters: Iterable[str]) -> Mapping[str, str]:
 
 
 def _named(name: str, value: int) -> str:
-    """A parameter as the papers call it."""
+    """A parameter with its name in the papers."""
     return f"k {value / HEADROOM_UNIT:.3g}" if name == "k" else f"{name} {value}"

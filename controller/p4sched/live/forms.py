@@ -1,7 +1,7 @@
-"""Forms of the messages to a page (docs/WATCH.md explains them).
+"""Types of the messages to a page (docs/WATCH.md explains them).
 
-What a running switch says comes from our own code. A recording is a file, and may be damaged or made by hand: each of
-its messages is held against its form here before a page gets it.
+Messages about a running switch come from our own code. A recording is a file, which may be damaged or edited, so each
+of its messages is checked against its type here before a page gets it.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ class Port(TypedDict):
 
 
 class Limit(TypedDict):
-    """A line beside the lengths of the queues: `schemes.Limit`."""
+    """A line in the chart of queue lengths: `schemes.Limit`."""
 
     label: str
     parameter: str
@@ -79,7 +79,7 @@ class Scene(TypedDict):
 
 
 class Ranks(TypedDict):
-    """Of a port."""
+    """Ranks of a port."""
 
     window: NotRequired[list[float]]
     lowest: NotRequired[int]
@@ -173,11 +173,11 @@ FORMS: Mapping[str, type] = {
     "note": Note,
     "health": Health,
 }
-"""Forms of all messages of a recording, by kind."""
+"""Types of all messages of a recording, by kind."""
 
 
 def check_message(message: Mapping[str, Any]) -> None:
-    """Raises RecordError for a message of an unknown kind, or of another form than its kind."""
+    """Raises RecordError for a message of an unknown kind, or with another type than its kind."""
     kind = message.get("kind")
     if not isinstance(kind, str) or kind not in FORMS:
         raise RecordError(f"kind is {shown(kind)}, not one of {', '.join(FORMS)}")

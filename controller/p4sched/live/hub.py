@@ -11,10 +11,10 @@ Message: TypeAlias = Mapping[str, Any]
 Command: TypeAlias = Callable[[str], Awaitable[None]]
 """Executes the request of a page, in JSON."""
 KEPT_FRAMES = 1200
-"""A minute at 20 a second."""
+"""Number of frames kept for later viewers: a minute at 20 a second."""
 KEPT_MARKS = 2000
 BEHIND = 200
-"""Messages that wait for a slow page, before the oldest ones are left out."""
+"""Largest number of messages that wait for a slow page. Then the oldest are dropped."""
 MARKS = ("decision", "change", "note")
 
 
@@ -34,11 +34,11 @@ class Hub:
 
     @property
     def watched(self) -> bool:
-        """True if somebody watches."""
+        """True if there is a viewer."""
         return bool(self._listeners)
 
     def say(self, message: Message) -> None:
-        """Sends a message to everybody."""
+        """Sends a message to all viewers."""
         text = json.dumps(message, separators=(",", ":"))
         for tap in self.taps:
             tap(message, text)
@@ -61,7 +61,7 @@ class Hub:
             queue.put_nowait(text)
 
     async def listen(self) -> AsyncIterator[str]:
-        """All current messages as a list, then every new message: JSON."""
+        """Yields all current messages as a JSON list, then every new message as JSON."""
         queue: asyncio.Queue[str] = asyncio.Queue()
         self._listeners.add(queue)
         try:

@@ -1,7 +1,7 @@
 """Messages of a run, without a page: `python -m p4sched.live.lines PID [--text] [--record]`.
 
-`--text`: a message a line, for a run that shows its queues as text (p4sched.cli.live): its own process has no more to
-do than to draw. `--record`: the folder of each network gets a recording, so that the run can be played again.
+`--text`: prints a message a line, for a run that shows its queues as text (p4sched.cli.live), so that the process of
+the run only has to draw. `--record`: writes a recording into the folder of each network, for a replay.
 """
 
 import asyncio

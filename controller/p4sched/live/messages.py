@@ -1,4 +1,4 @@
-"""The messages that a page gets, made of what was read (docs/WATCH.md lists them)."""
+"""Makes the messages to a page from the readings (docs/WATCH.md lists them)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -27,7 +27,7 @@ def scene(heading: str, views: Sequence[SwitchView], topology: Mapping[str, Any]
 
 
 def of_scheme(scheme: Scheme | None) -> dict[str, Any]:
-    """What is a scheme's own on a page. None: another program."""
+    """Properties of a scheme on a page. None: another program."""
     if scheme is None:
         return {"scheme": None, "label": "another program"}
     return {
@@ -96,8 +96,8 @@ def _drops(flow: PortFlow) -> list[int]:
 
 
 def fair_share_bps(view: SwitchView, rates: Sequence[float]) -> float | None:
-    """Fair share of a user of weight 1, if the switch has one shaped port and somebody sends. `rates`: bit/s, one for
-    each user."""
+    """Fair share of a user of weight 1, if the switch has one shaped port and a user is active. `rates`: bit/s of each
+    user."""
     shaped = [port for port in view.ports if port.rate_bps]
     sending = zip(view.users.values(), rates, strict=True)
     weight = sum(weight for weight, rate in sending if rate >= ACTIVE_BPS)
@@ -113,7 +113,7 @@ def _ranks(read: Mapping[str, Any], window: int) -> dict[str, Any]:
 
 
 def parameters(time_s: float, switch: str, port: int | None, values: Mapping[str, int]) -> dict[str, Any]:
-    """Parameters in force at a port; without a number: at all ports that have none of their own."""
+    """Parameters in force at a port. `port` None: at all ports without their own parameters."""
     return {"kind": "parameters", "t": round(time_s, 4), "switch": switch, "port": port, "values": dict(values)}
 
 
@@ -128,8 +128,8 @@ def exact() -> dict[str, Any]:
 
 
 def health(reports: Sequence[tuple[SwitchView, Fidelity]], use: MachineUse) -> dict[str, Any]:
-    """The verdict so far, by the rule for a whole run (p4sched.lab.fidelity). `use` is that of the machine since
-    somebody looks; the switches report since the run began to measure."""
+    """The verdict so far, by the rule for a whole run (p4sched.lab.fidelity). `use`: use of the machine since the first
+    viewer came. The switches report from the start of the measurement."""
     rtt_ns = max((view.rtt_ns for view, _ in reports), default=0)
     found = fidelity_of_all(rtt_ns, use, [report for _, report in reports])
     doubts = found.ill_health() if rtt_ns else []

@@ -1,7 +1,7 @@
-"""Serves the page, and hands messages to it over a WebSocket.
+"""Serves the page, and sends messages to it over a WebSocket.
 
-Other web pages must not reach it: a request must have this server's name, and from another
-machine also the token.
+Other web pages must not reach the server: a request must have the server's name, and a request from another machine
+also the token.
 """
 
 import asyncio
@@ -28,14 +28,14 @@ from p4sched.live.hub import Hub
 STATIC = Path(__file__).parent / "static"
 VENDOR = Path(youplot.vendor.__file__).parent
 VENDORED = {"uplot.js": VENDOR / "uplot.iife.min.js", "uplot.css": VENDOR / "uplot.min.css"}
-"""The chart library, from the Python package that carries it."""
+"""The chart library, from a Python package that contains it."""
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 USUAL_PORT = 8080
 ANY = {"0.0.0.0": "192.0.2.1", "::": "2001:db8::1"}
-"""Names for all addresses of a machine; and for each kind an address of an example network (RFC 5737, RFC 3849) outside
-of the machine."""
+"""Names for all addresses of a machine, each with an address of a documentation network (RFC 5737, RFC 3849) outside
+the machine."""
 DISCARD = 9
-"""The port of a service that need not be there."""
+"""Port of the discard service, which need not exist."""
 POLICY = (
     "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self' ws: wss:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -50,7 +50,7 @@ class NotListeningError(P4schedError):
 
 
 def files() -> Iterator[tuple[str, Path]]:
-    """All files of the page, by the names under which they are served."""
+    """All files of the page, by the names in their URLs."""
     yield from ((path.name, path) for path in sorted(STATIC.iterdir()) if path.is_file())
     yield from VENDORED.items()
 
@@ -62,11 +62,11 @@ class Page:
     hub: Hub
     host: str = "127.0.0.1"
     port: int | None = None
-    """0: any that is free. None: the usual one, or any if that is taken."""
+    """0: any free port. None: the default port, or a free port if it is taken."""
     config: Mapping[str, Any] = field(default_factory=lambda: {"mode": "live"})
     """Configuration for the page."""
     recording: str | None = None
-    """Messages of a finished run, in JSON, for a page that plays them."""
+    """Messages of a finished run, in JSON, for a replay."""
     token: str = ""
 
     def __post_init__(self) -> None:
@@ -75,14 +75,14 @@ class Page:
 
     @property
     def addresses(self) -> list[str]:
-        """Addresses for browsers: for other machines if they have access, and for this one."""
+        """Addresses for browsers: for other machines, if they have access, and for this machine."""
         hosts = [self.host] if self.host not in ANY else own_hosts(self.host)
         query = f"?token={self.token}" if self.token else ""
         return [f"http://{f'[{host}]' if ':' in host else host}:{self.port}/{query}" for host in hosts]
 
     @property
     def cookie(self) -> str:
-        """Name of the cookie with the token. Browsers do not separate the ports of a host."""
+        """Name of the cookie with the token. It has the port, because all ports of a host share the cookies."""
         return f"p4sched_token_{self.port}"
 
     def app(self) -> Starlette:
@@ -98,7 +98,7 @@ class Page:
         return Starlette(routes=routes)
 
     def listen(self) -> socket.socket:
-        """Takes the port. Raises NotListeningError."""
+        """Opens the port. Raises NotListeningError."""
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
         try:
             if self.port is not None:
@@ -117,7 +117,7 @@ class Page:
         return listening
 
     async def serve(self, listening: socket.socket) -> None:
-        """Serves until cancelled; then it tells this to those who look."""
+        """Serves until it is cancelled; then sends a last message to the viewers."""
         config = uvicorn.Config(
             self.app(), log_level="error", lifespan="off", ws_per_message_deflate=False, timeout_graceful_shutdown=1
         )
@@ -137,7 +137,7 @@ class Page:
         if origin is not None and origin.partition("://")[2] != host:
             return True
         if not self.token:
-            # a foreign name that resolves to this machine may be an attack
+            # another name that resolves to this machine may be an attack (DNS rebinding)
             return host.rpartition(":")[0].strip("[]") not in LOOPBACK
         given = asked.query_params.get("token") or asked.cookies.get(self.cookie, "")
         return not secrets.compare_digest(given.encode(), self.token.encode())
@@ -195,7 +195,7 @@ def own_hosts(anywhere: str) -> list[str]:
     loopback = "::1" if ":" in anywhere else "127.0.0.1"
     with socket.socket(family, socket.SOCK_DGRAM) as probe:
         try:
-            # sends nothing: the kernel only looks up by which of its addresses it would
+            # sends nothing: the kernel only selects the source address
             probe.connect((ANY[anywhere], DISCARD))
         except OSError:
             return [loopback]
@@ -203,8 +203,7 @@ def own_hosts(anywhere: str) -> list[str]:
 
 
 class _Server(uvicorn.Server):
-    """Server that leaves signals to its caller."""
+    """A server that leaves signals to its caller."""
 
     def capture_signals(self) -> AbstractContextManager[None]:  # type: ignore[override]
-        """Leaves all signals alone."""
         return nullcontext()

@@ -1,8 +1,8 @@
-"""A finished run as messages, from its logs: what a page plays again.
+"""Makes the messages of a replay from the logs of a finished run.
 
-An emulated run, and one with a live page, has left a recording of all messages to a page. Of any other run the
-decision logs tell what the controllers saw: rates, drops and ranks ten times a second; and of one queue, how long
-arrivals found it on average. The page then says why it shows no more.
+An emulated run, or a run with a live page, has a recording of all messages. Other runs have only the decision logs of
+the controllers: rates, drops and ranks ten times a second, and the mean length of one queue. The page then says why it
+shows no more.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,12 +31,12 @@ NO_RECORDING = "This run left no recording, so all that is known of it comes fro
 NO_LENGTHS = "They hold what every user sent, and no queue lengths."
 MEANS = "They hold how long arrivals found the queue on average, in tenths of a second."
 BOTTLENECK = 0
-"""The one port of a log that does not name its port."""
+"""Port of a log that names no port."""
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """One scheme of a finished run, or a part of it."""
+    """A scheme of a finished run, or a part of it."""
 
     title: str
     messages: Sequence[Message]
@@ -47,7 +47,7 @@ class Recorded:
 
 
 def recorded(folder: Path) -> list[Recorded]:
-    """Everything that the folder of a finished run can show. Raises P4schedError if that is nothing."""
+    """Reads the folder of a finished run. Raises P4schedError if there is nothing to show."""
     summary = summaries.read(folder)
     found: list[Recorded] = []
     schemes: Mapping[str, Any] = summary.content.get("schemes", {})
@@ -114,7 +114,7 @@ def _require_scene(part: Sequence[Message]) -> None:
 
 
 def _with_scheme(switch: Mapping[str, Any]) -> dict[str, Any]:
-    """A switch of a recording, which may be older than the settings of its scheme."""
+    """A switch of a recording, with settings of the scheme that an older recording lacks."""
     return {**messages.of_scheme(SCHEMES.get(switch["scheme"])), **switch}
 
 
@@ -148,7 +148,7 @@ def _logs(place: Path, heading: str, scheme: str, configuration: Mapping[str, An
 
 
 def _again(configuration: Mapping[str, Any]) -> str:
-    """Command of the same run with a recording."""
+    """Command that repeats the run with a recording."""
     if configuration.get("time") == summaries.VIRTUAL:
         return "With --live the same run records its queues, and has the same results."
     if configuration.get("switch") == SwitchKind.BMV2:
@@ -160,7 +160,7 @@ class _Log:
     """One decision log."""
 
     def __init__(self, path: Path, place: Path, again: str) -> None:
-        """`again`: how the same run would leave a recording."""
+        """`again`: the command that repeats the run with a recording."""
         lines = _lines(path)
         self._path = path
         self._again = again
@@ -245,7 +245,7 @@ def _mean(buckets: Sequence[int]) -> float:
 
 
 def _quantiles(buckets: Sequence[int]) -> list[float]:
-    """Smallest, lower quartile, median, upper quartile and largest, as far as the buckets tell."""
+    """Smallest, lower quartile, median, upper quartile and largest, to the precision of the buckets."""
     total = sum(buckets)
     if not total:
         return []

@@ -15,8 +15,8 @@ LEFT_OUT = ("knobs", "pace", "end")
 
 @contextmanager
 def recording(hub: Hub, folder: Path) -> Iterator[None]:
-    """Adds to the folder's recording, a message a line, while the block runs. One that somebody writes already is left
-    alone."""
+    """Appends messages to the folder's recording, one a line, during the block. Does nothing if another process writes
+    it."""
     with (folder / RECORDING).open("a", encoding="utf-8") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

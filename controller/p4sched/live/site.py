@@ -1,6 +1,6 @@
-"""The page and a finished run as files, which need no server: not even one for files.
+"""Writes the page and a finished run as files, which need no server.
 
-From a `file:` address browsers load scripts, but neither modules nor data. So the modules stand in the page itself, as
+From a `file:` address, browsers load scripts, but neither modules nor data. So the page itself contains the modules, as
 `data:` addresses of an import map, and the recording is a script.
 """
 
@@ -19,7 +19,7 @@ PREFIX = "page/"
 
 
 def write_site(folder: Path, runs: str) -> Path:
-    """Writes them into a folder; `runs`: the messages of the runs in JSON. Returns the page."""
+    """Writes the files into a folder; `runs`: the messages of the runs in JSON. Returns the path of the page."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, path in VENDORED.items():
         shutil.copyfile(path, folder / name)
@@ -43,6 +43,6 @@ def _scripts() -> str:
 
 
 def _address(module: Path) -> str:
-    """A module as an address: what it imports has the names of the import map."""
+    """A module as a `data:` address. Its imports use the names of the import map."""
     source = IMPORT.sub(rf'from "{PREFIX}\1"', module.read_text(encoding="utf-8"))
     return f"data:text/javascript;base64,{base64.b64encode(source.encode()).decode()}"

@@ -1,7 +1,7 @@
 """Snapshots of a switch: its queues, and cells of counters and registers, in one small message each.
 
-By the wall clock the switch sends them by itself: to ask for each of them would cost twice the CPU time. In virtual
-time each is asked for, while time stands.
+In real time the switch sends them by itself, because a request for each would cost twice the CPU time. In virtual time
+each snapshot is requested, while time stands still.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ class Snapshots:
     """The snapshots of one switch."""
 
     def __init__(self, address: str, every_s: float, tls: Tls | None = None) -> None:
-        """`every_s`: from one to the next, of the wall clock; 0: each is asked for."""
+        """`every_s`: real time between snapshots; 0: each snapshot is requested."""
         self._address = address
         self._every_ns = round(every_s * 1e9)
         self._channel = channel(address, tls)
@@ -52,13 +52,13 @@ class Snapshots:
             self._receiving = asyncio.create_task(self._receive())
 
     async def newest(self) -> pb.Snapshot:
-        """The last one that came. Raises SessionError."""
+        """The last received snapshot. Raises SessionError."""
         if self._receiving is None or self._newest is None:
             return await self.next()
         return self._newest
 
     async def next(self) -> pb.Snapshot:
-        """A snapshot that has not been taken before. Raises SessionError."""
+        """A new snapshot. Raises SessionError."""
         if self._receiving is None:
             return await self._asked()
         try:

@@ -1,4 +1,4 @@
-"""Messages to a page of running switches, round after round: of one switch, or of a run and each of its networks."""
+"""Sends messages about running switches to a page, in rounds: about one switch, or about each network of a run."""
 
 import asyncio
 import time
@@ -27,13 +27,13 @@ from p4sched.recorded import MALFORMED, check, parsed
 
 EVERY_S = 0.05
 LOOK_S = 2.0
-"""Time between two looks at program, ports, users, parameters and fidelity. Decisions and changes by hand are known at
-once, because the controller writes them."""
+"""Time between two readings of program, ports, users, parameters and fidelity. Decisions and changes by hand are known
+at once, from the files of the controller."""
 RETRY_S = 0.5
 FASTEST = 1000.0
-"""Pace of virtual time: as fast as it goes."""
+"""Pace of virtual time that means: as fast as possible."""
 NEXT_S = 0.05
-"""Time between two looks for the next network of a run."""
+"""Time between two attempts to find the next network of a run."""
 LONG_AGO = float("-inf")
 HINT_S = 5.0
 """Time without a switch until a hint is shown."""
@@ -43,7 +43,7 @@ Say: TypeAlias = Callable[[str], None]
 
 
 class Clock(ABC):
-    """The time of what is shown, and when the next round is due."""
+    """The time of the shown switches, and the times of the rounds."""
 
     budget: Budget
     """Budget that sets the time between rounds."""
@@ -56,12 +56,11 @@ class Clock(ABC):
     @property
     @abstractmethod
     def pushed_s(self) -> float:
-        """Time between snapshots that the switches send by themselves, on the wall clock; 0: each round asks for
-        them."""
+        """Real time between snapshots that the switches send by themselves; 0: each round requests them."""
 
     @abstractmethod
     def now_s(self) -> float:
-        """Time since the network or the viewer was there."""
+        """Time since the start of the network or of the viewer."""
 
     @abstractmethod
     async def next(self) -> None:
@@ -69,10 +68,10 @@ class Clock(ABC):
 
 
 class WallClock(Clock):
-    """Clock of switches that run by the wall clock."""
+    """Clock of switches in real time."""
 
     def __init__(self, budget: Budget, origin_ns: int | None = None) -> None:
-        """`origin_ns`: time 0, as `time.monotonic_ns` has it."""
+        """`origin_ns`: time 0 on the clock of `time.monotonic_ns`."""
         self.budget = budget
         self._origin_ns = time.monotonic_ns() if origin_ns is None else origin_ns
 
@@ -84,7 +83,7 @@ class WallClock(Clock):
         return (time.monotonic_ns() - self._origin_ns) / 1e9
 
     async def next(self) -> None:
-        """A round is due as soon as a switch has said how it is."""
+        """Returns at once: the next snapshot of a switch sets the time of a round."""
 
 
 @dataclass
@@ -92,11 +91,11 @@ class Pace:
     """Speed of virtual time, set by a viewer."""
 
     factor: float = 1.0
-    """Virtual seconds a second; 0: time stands."""
+    """Virtual seconds in a second; 0: time stands still."""
 
 
 class LockStep(Clock):
-    """Clock of a simulation, as a participant in its lock step: time stands still during a round."""
+    """Clock of a simulation, which takes part in its lock step: time stands still during a round."""
 
     pushed_s = 0.0
 
@@ -120,7 +119,7 @@ class LockStep(Clock):
 
 
 class Paced(LockStep):
-    """Time advances at the speed that a viewer has set."""
+    """Clock of a simulation that runs at the speed that a viewer has set."""
 
     def __init__(self, client: Client, now_ns: int, pace: Pace, budget: Budget) -> None:
         super().__init__(client, now_ns, budget)
@@ -129,7 +128,7 @@ class Paced(LockStep):
 
     async def next(self) -> None:
         while self._pace.factor == 0:
-            # a participant that neither waits nor asks counts as dead
+            # without any request, the simulation would take this participant for dead
             await self._client.describe()
             await asyncio.sleep(0.1)
         self._due = max(self._due + self.every_s / self._pace.factor, time.monotonic() - self.every_s)
@@ -138,7 +137,7 @@ class Paced(LockStep):
 
 
 class Unhurried(LockStep):
-    """Time advances as fast as without viewers: a round from time to time, by the wall clock."""
+    """Clock of a simulation that runs at full speed: a round is due from time to time, in real time."""
 
     def __init__(self, client: Client, now_ns: int, budget: Budget) -> None:
         super().__init__(client, now_ns, budget)
@@ -153,21 +152,21 @@ class Unhurried(LockStep):
 
 @dataclass(frozen=True)
 class Manner:
-    """Manner of reading a run."""
+    """Options for reading a run."""
 
     pace: Pace = field(default_factory=Pace)
     budget: Budget = field(default_factory=lambda: Budget(EVERY_S))
     decisions: bool = True
-    """True: with decisions and changes by hand; otherwise only the state of the switches."""
+    """True: with decisions and changes by hand; False: only the state of the switches."""
     commands: bool = True
     """True: viewers may set parameters, and the pace of virtual time."""
     record: bool = False
-    """The folders of the networks get what was said."""
+    """True: write recordings into the folders of the networks."""
 
 
 @dataclass
 class Shown:
-    """Switches that are shown, and what is known about them."""
+    """Switches to show, and their data."""
 
     heading: str
     switches: Mapping[str, SwitchAddress]
@@ -188,7 +187,7 @@ class Shown:
 
 
 class Rounds:
-    """Reads switches that answer, and says what it has read."""
+    """Reads running switches, and sends messages with the readings."""
 
     def __init__(self, hub: Hub, shown: Shown, collectors: Mapping[str, Collector]) -> None:
         self._hub = hub
@@ -201,7 +200,7 @@ class Rounds:
         self._looked_s = LONG_AGO
 
     async def go_on(self, *, same: bool = False) -> None:
-        """Runs until a switch no longer answers. `same`: earlier messages stay valid."""
+        """Runs until a switch does not answer. `same`: earlier messages stay valid."""
         clock = self._shown.clock
         self._set_scene(same=same)
         if self._shown.pace is not None:
@@ -213,7 +212,7 @@ class Rounds:
             if now_s - self._looked_s >= LOOK_S:
                 self._looked_s = now_s
                 await self._look(now_s)
-            # by the wall clock: while virtual time stands, a viewer may still change a parameter
+            # real time: a viewer may change a parameter while virtual time stands still
             if time.monotonic() - knobs_s >= LOOK_S and self._shown.desk is not None:
                 knobs_s = time.monotonic()
                 await self.ask({"do": "knobs"})
@@ -223,13 +222,13 @@ class Rounds:
             await clock.next()
 
     async def _keep_budget(self) -> None:
-        """Reads less often where it costs too much."""
+        """Reads less often if it takes too much CPU time."""
         if self._shown.clock.budget.adapt():
             for collector in self._collectors.values():
                 await collector.snapshots.go_at(self._shown.clock.pushed_s)
 
     def _tell_marks(self) -> None:
-        """New decisions and changes by hand. What a decision says of parameters need not be read from the switch."""
+        """Sends new decisions and changes by hand. The parameters of a decision need not be read from the switch."""
         if self._shown.logs is None:
             return
         for change in self._shown.logs.changes():
@@ -240,14 +239,14 @@ class Rounds:
             self._parameters[mark["switch"], mark["port"]] = mark["after"]
 
     def _time_s(self) -> float:
-        """Time of the last reading, on the clock of the view: the shortest delay so far counts as none."""
+        """Time of the last reading, on the clock of the view. The shortest delay so far counts as 0."""
         first = next(iter(self._collectors.values()))
         read_s = first.newest.time_ns / 1e9
         self._ahead_s = min(self._ahead_s, self._shown.clock.now_s() - read_s)
         return read_s + self._ahead_s
 
     async def _look(self, now_s: float) -> None:
-        """Logs, program, ports, users and parameters, where they have changed; fidelity in any case."""
+        """Sends logs, program, ports, users and parameters if they have changed, and always the fidelity."""
         if self._shown.logs is not None:
             self._shown.logs.look()
         collectors = list(self._collectors.values())
@@ -298,7 +297,7 @@ class Commands:
     rounds: Rounds
 
     async def do(self, text: str) -> None:
-        """Executes one command; ignores one that makes no sense."""
+        """Executes a command; ignores an invalid one."""
         try:
             asked = parsed(text)
             what = asked["do"]
@@ -313,7 +312,7 @@ class Commands:
 
 
 async def switch(hub: Hub, shown: Shown, say: Say) -> None:
-    """Reads switches until cancelled. If one is missing or lost, reports it and retries."""
+    """Reads switches until it is cancelled. Reports a missing or lost switch and retries."""
     gone_s: float | None = None
     seen = hinted = False
 
@@ -347,7 +346,7 @@ async def run(hub: Hub, process: ProcessIdentity, manner: Manner) -> None:
         if announced is not None:
             again = announced.number == said
             said = announced.number
-            # a network that is taken down no longer answers; one that is still there is looked for
+            # a network at its end does not answer; an announced network is tried again
             with suppress(P4schedError), recording(hub, Path(announced.folder)) if manner.record else nullcontext():
                 await _network(hub, announced, manner, same=again)
         await asyncio.sleep(NEXT_S)

@@ -1,4 +1,4 @@
-"""The queues in a terminal: a line for each, with its length, how it moved, and what its port sends and loses."""
+"""The queues in a terminal. The line of a queue shows its length now and before, and rate and drops of its port."""
 
 import json
 import threading
@@ -16,7 +16,7 @@ from websockets.sync.client import ClientConnection, connect
 
 BLOCKS = " ▁▂▃▄▅▆▇█"
 SPARKS = 40
-"""Characters of a sparkline; each stands for the longest queue of SPARK_S seconds."""
+"""Characters of a sparkline; each shows the longest queue in SPARK_S seconds."""
 SPARK_S = 0.25
 JITTER_S = 0.02
 MOST_LINES = 24
@@ -32,7 +32,7 @@ class Line:
     """Line of one queue."""
 
     port: str
-    """Text of the port at its first queue: rate and drops belong to the port."""
+    """Text of the port, on the line of its first queue; rate and drops belong to the port."""
     queue: str
     length: str
     past: str
@@ -41,7 +41,7 @@ class Line:
 
 
 class TextView:
-    """A table for rich, of the newest messages."""
+    """A table for rich with the newest messages."""
 
     def __init__(self) -> None:
         self._scene: Mapping[str, Any] = {}
@@ -52,7 +52,7 @@ class TextView:
         self._lock = threading.Lock()
 
     def take(self, message: Mapping[str, Any]) -> None:
-        """Takes one message to a page."""
+        """Reads one message."""
         with self._lock:
             kind = message["kind"]
             if kind == "scene":
@@ -66,8 +66,8 @@ class TextView:
                 self._take_frame(message)
 
     def take_lines(self, lines: IO[bytes]) -> None:
-        """A message a line, to the end."""
-        # it is closed after the last viewer
+        """Reads messages, one a line, to the end."""
+        # the file is closed when the view ends
         with suppress(ValueError):
             for line in lines:
                 self.take(json.loads(line))
@@ -79,7 +79,7 @@ class TextView:
             self._since_s = frame["t"]
         for name, of_switch in frame["s"].items():
             for port in self._scene["switches"][name]["ports"]:
-                # a port where nothing waits is left out
+                # a port with empty queues is not in the message
                 lengths = of_switch["q"].get(str(port["port"]), NOTHING)
                 for queue, length in enumerate(lengths):
                     past = self._history.setdefault((name, port["port"], queue), deque([0], SPARKS))
@@ -98,7 +98,7 @@ class TextView:
             lines = list(self._lines())
             room = max(FEWEST_LINES, min(MOST_LINES, console.size.height - REST_LINES))
             if len(lines) > room:
-                # what is full of packets or was so lately is worth more than what is empty
+                # shows only queues that hold packets or recently held some
                 lines = [line for line in lines if line.port or line.past.strip()]
             for line in lines[:room]:
                 table.add_row(*astuple(line))
@@ -129,7 +129,7 @@ class TextView:
             yield Line(first[0], called, f"{length} of {size}", line, first[1], first[2])
 
     def _sizes_of(self, name: str, port: Mapping[str, Any]) -> Mapping[int, int]:
-        """Packets that each queue can hold: what the program allows, or what is behind it."""
+        """Packets that each queue can hold, as the program or the port limits it."""
         own = {int(queue): size for queue, size in port["sizes"].items()}
         told = self._sizes.get((name, port["port"])) or self._sizes.get((name, None)) or {}
         if port["discipline"] == "strict":
@@ -138,7 +138,7 @@ class TextView:
 
 
 def sizes_of(values: Mapping[str, int]) -> dict[int, int]:
-    """Sizes of queues by priority, as far as the parameters of a program tell."""
+    """Sizes of queues by priority, if the parameters of a program contain them."""
     found = {}
     for number in range(1, QUEUES + 1):
         size = values.get(f"size_{number}") or values.get(f"depth_{number}")
@@ -150,14 +150,14 @@ def sizes_of(values: Mapping[str, int]) -> dict[int, int]:
 def spark(past: Sequence[int] | deque[int], size: int) -> str:
     """Sparkline of a queue: full height is a full queue."""
     top = max(size, *past, 1) if past else 1
-    # what waits is never drawn as nothing
+    # a queue with packets is never drawn as empty
     levels = (-(-length * (len(BLOCKS) - 1) // top) for length in past)
     return "".join(BLOCKS[level] for level in levels).rjust(SPARKS)
 
 
 @contextmanager
 def following(address: str, view: TextView) -> Iterator[None]:
-    """Shows the messages of a page's server in the view, while the block runs."""
+    """Shows the messages of a page's server in the view during the block."""
     url = address.replace("http://", "ws://", 1).partition("?")[0] + "messages"
     with connect(url, max_size=None, proxy=None) as connection:
         reading = threading.Thread(target=_read, args=(connection, view), daemon=True)

@@ -24,9 +24,9 @@ RAISED_BOUND = re.compile(r"\bqueue_(\d)\.raised_bound$")
 ARRIVALS = "rank_histogram"
 """Counter of the programs with ranks, by (port << 6) | bucket."""
 MOST_PORTS = 64
-"""Most ports whose counters are read."""
+"""Largest number of ports whose counters are read."""
 MOST_HISTOGRAMS = 4
-"""Ports whose arrivals are read by rank: 33 cells each."""
+"""Largest number of ports whose arrivals are read by rank, 33 cells each."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,11 @@ class PortView:
 
     port: int
     rate_bps: int
-    """0: not shaped."""
+    """Rate of the port; 0: not shaped."""
     delay_ns: int
     discipline: Discipline
     sizes: Mapping[int, int]
-    """Packets that each queue can hold, by priority. A discipline with one buffer has queue 0 alone."""
+    """Packets that each queue can hold, by priority. A discipline with one buffer has only queue 0."""
 
     @classmethod
     def of(cls, settings: PortSettings) -> "PortView":
@@ -65,18 +65,18 @@ class SwitchView:
 
     @property
     def busy(self) -> tuple[PortView, ...]:
-        """The ports whose queues can grow: the shaped ones; all, if none is shaped."""
+        """Ports whose queues can grow: the shaped ports, or all if none is shaped."""
         shaped = tuple(port for port in self.ports if port.rate_bps)
         return (shaped or self.ports)[:MOST_PORTS]
 
     @property
     def rtt_ns(self) -> int:
-        """Sum of the propagation delays of the ports: there and back."""
+        """Sum of the propagation delays of the ports, in both directions."""
         return 2 * max((port.delay_ns for port in self.ports), default=0)
 
 
 def scheme_of(reader: Reader, ports: Iterable[PortView]) -> Scheme | None:
-    """Scheme of the program: the one with its table of parameters. The discipline identifies an ideal."""
+    """Scheme of the program, identified by the table of parameters, and by the discipline for an ideal."""
     disciplines = {port.discipline for port in ports if port.rate_bps}
     found = [
         scheme
@@ -96,18 +96,18 @@ def architecture(reader: Reader) -> str:
 
 @dataclass(frozen=True)
 class Cells:
-    """Which ports, and which cells of counters and registers, each snapshot tells, and where they are in it."""
+    """Ports, and cells of counters and registers, in each snapshot, and their places in it."""
 
     request: pb.WatchRequest
     ports: tuple[int, ...]
     """Ports whose cells of counters and registers are read."""
     counters: Mapping[str, slice]
-    """The places of a counter's cells; of a counter that is not there, none."""
+    """Places of the cells of each counter; empty for a missing counter."""
     bridge_bytes: int
     """Bytes that egress counts for each packet in addition to its frame (p4sched.p4rt.target)."""
     registers: tuple[tuple[str, int], ...]
-    """For each register its content, with one value a port: "window", "bound", "lowest", "highest" or "lowered", and
-    its number among these."""
+    """For each register, with one value a port: its kind ("window", "bound", "lowest", "highest" or "lowered"), and its
+    number within the kind."""
 
     @classmethod
     def of(cls, reader: Reader, view: SwitchView) -> "Cells":

@@ -1,4 +1,4 @@
-"""A page, and what reads for it: `p4sched watch` from the command line to the end."""
+"""`p4sched watch`: serves a page and reads the switches for it."""
 
 import asyncio
 import json
@@ -38,7 +38,7 @@ class Address:
 
     host: str
     port: int | None
-    """Port; None: the usual one, or a free one if that is taken."""
+    """Port; None: the default port, or a free port if it is taken."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def look(asked: Look, at: Address, say: Say) -> None:
 
 
 def play(folder: Path, at: Address, export: Path | None, say: Say) -> None:
-    """Serves a page that plays a finished run, or writes it into a folder. Raises StoppedError after a signal."""
+    """Serves a page that replays a finished run, or writes it into a folder. Raises StoppedError after a signal."""
     found = [one.record() for one in recorded(folder)]
     with malformed(f"{folder}: its logs have numbers that no page can show"):
         runs = json.dumps({"runs": found}, separators=(",", ":"), allow_nan=False)
@@ -116,9 +116,9 @@ def _reading(hub: Hub, asked: Look, say: Say) -> Coroutine[Any, Any, None]:
 
 
 async def _served(page: Page, reading: Coroutine[Any, Any, None], say: Say) -> None:
-    """Serves the page while it is read. After SIGTERM, pages get the message that the run has ended.
+    """Serves the page while `reading` runs. After SIGTERM, pages get the message that the run has ended.
 
-    After Ctrl-C they get none: they keep their view, and another server may come. Raises StoppedError after both.
+    After Ctrl-C they get no message: they keep their view, and a new server may follow. Raises StoppedError after both.
     """
     listening = page.listen()
     task = asyncio.current_task()

@@ -1,4 +1,4 @@
-"""Which macros a P4 program knows: `-D` with any other name would change nothing, and is a slip of the pen."""
+"""The macros of a P4 program. `-D` with another name would have no effect, so it is reported as a typing mistake."""
 
 import difflib
 import re
@@ -26,16 +26,15 @@ class Macros:
     """Macros in a program and its included files."""
 
     options: frozenset[str]
-    """Names in conditions of the program's own preprocessor lines, without guards of files and the names of the
-    architecture."""
+    """Names in the program's own preprocessor conditions, without include guards and names of the architecture."""
     mentioned: frozenset[str]
-    """All names outside of comments, without guards. Each could be a macro."""
+    """All names outside comments, without guards. Each could be a macro."""
     complete: bool
     """True if every included file was found."""
 
 
 def macros_of(source: Path, folders: Sequence[Path]) -> Macros:
-    """Reads a program and what it includes; `folders`: where `#include` looks besides."""
+    """Reads a program and its included files; `folders`: additional folders for `#include`."""
     asked: set[str] = set()
     mentioned: set[str] = set()
     guards: set[str] = set()
@@ -65,13 +64,13 @@ def _text(path: Path) -> str:
 
 @cache
 def _defined_by_the_lab() -> frozenset[str]:
-    """Names that a program of the laboratory defines itself: no options of other programs."""
+    """Names that the laboratory's programs define themselves, which are no options of other programs."""
     sources = [path for folder in (P4_DIR, TOFINO_DIR) for path in folder.rglob("*.p4")]
     return frozenset(name for path in sources for name in DEFINITION.findall(_text(path)))
 
 
 def _included(text: str, beside: Path, folders: Sequence[Path]) -> Iterator[Path | None]:
-    """Each file that a text includes, also under a false condition; None for a missing one."""
+    """Each file that a text includes, also under a false condition; None for a missing file."""
     for quoted, bracketed in INCLUDE.findall(text):
         places = [*([beside] if quoted else []), *folders, ARCHITECTURES_DIR]
         paths = (place / (quoted or bracketed) for place in places)
@@ -79,13 +78,13 @@ def _included(text: str, beside: Path, folders: Sequence[Path]) -> Iterator[Path
 
 
 def require_known(source: Path, folders: Sequence[Path], macros: Sequence[str]) -> None:
-    """Raises UsageError for a macro that means nothing to the program. In those of the laboratory a condition asks for
-    each, and no line defines it; in others some line mentions it."""
+    """Raises UsageError for a macro without effect on the program. A program of the laboratory must use it in a
+    condition and must not define it; another program must mention it."""
     if not macros:
         return
     found = macros_of(source, folders)
     if not found.complete:
-        # the compiler says what is missing
+        # the compiler reports the missing file
         return
     for macro in macros:
         name = macro.partition("=")[0]
@@ -104,7 +103,7 @@ def _of_the_lab(source: Path) -> bool:
 
 
 def _suggestion(name: str, found: Macros) -> str:
-    """Closest name; a name in a condition comes first."""
+    """Closest name, with names in conditions first."""
     for names in (found.options, found.mentioned):
         close = difflib.get_close_matches(name, sorted(names), n=1, cutoff=0.8)
         if close:

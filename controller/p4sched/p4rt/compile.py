@@ -1,4 +1,4 @@
-"""Compiling P4 programs: with p4sched's own compiler, or with p4c's where that is installed."""
+"""Compiles P4 programs with p4sched's own compiler, or with p4c if it is installed."""
 
 import difflib
 import os
@@ -16,7 +16,7 @@ from p4sched.paths import P4_DIR, TOFINO_DIR, rust_binary, tool
 
 
 class Compiler(StrEnum):
-    """Which compiler to use; both take the same options."""
+    """The compiler; both compilers take the same options."""
 
     P4SCHED = "p4sched"
     P4C = "p4c"
@@ -26,11 +26,11 @@ _MACRO = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)(=.*)?", re.ASCII)
 
 
 class CompileError(P4schedError):
-    """The compiler refused the program; the message is what it said."""
+    """An error of the compiler. The message is the compiler's output."""
 
 
 def parse_macro(text: str) -> str:
-    """A macro as both compilers take it behind `-D`: NAME or NAME=VALUE."""
+    """Checks a macro for the option `-D` of both compilers: NAME or NAME=VALUE."""
     if _MACRO.fullmatch(text) is None:
         raise UsageError(
             f"-D '{text}' is not NAME or NAME=VALUE with a NAME of letters, digits and '_', for example WORKER_PACKETS"
@@ -45,8 +45,8 @@ def compile_program(
     macros: Sequence[str] = (),
     target: Target = Target.V1MODEL,
 ) -> Program:
-    """Writes OUT/NAME.json and OUT/NAME.p4info.txtpb for NAME.p4; with macros, OUT/NAME-MACRO.json and so on, so
-    that each build has files of its own."""
+    """Writes OUT/NAME.json and OUT/NAME.p4info.txtpb for NAME.p4. With macros, the names are OUT/NAME-MACRO.json and so
+    on, so that each build has its own files."""
     _require(source)
     if compiler is Compiler.P4C and target is not Target.V1MODEL:
         raise UsageError(f"--compiler p4c: p4c-bm2-ss supports only v1model, not {target}; see tofino-port/README.md")
@@ -56,7 +56,7 @@ def compile_program(
     except OSError as error:
         raise CompileError(f"cannot write to '{out}': {error.strerror}") from error
     program = Program.in_folder(out, built_name(source.stem, macros))
-    # The files appear together and complete: a failed or interrupted run leaves the previous ones.
+    # The files appear together and complete: a failed or interrupted run keeps the previous files.
     json, p4info = (path.with_name(f".{os.getpid()}.{path.name}") for path in (program.json, program.p4info))
     command = [
         *_command(compiler, target, macros),
@@ -83,7 +83,7 @@ def compiled(
     macros: Sequence[str] = (),
     target: Target = Target.V1MODEL,
 ) -> Program:
-    """The laboratory's program NAME.p4 of a target, compiled again only if a source or the compiler is newer."""
+    """The laboratory's program NAME.p4 for a target. Compiles it only if a source or the compiler is newer."""
     of_target = PROGRAMS[target]
     program = Program.in_folder(of_target.build, built_name(name, macros))
     outputs = (program.json, program.p4info)
@@ -96,7 +96,7 @@ def compiled(
 
 
 def print_stages(source: Path, target: Target, macros: Sequence[str] = ()) -> int:
-    """Prints how a program lies in the stages of its chip. Returns the exit code: 1 if the chip has no room for it."""
+    """Prints the placement of a program in the stages of its chip. Returns the exit code: 1 if it does not fit."""
     if target is Target.V1MODEL:
         raise UsageError("--arch v1model: v1model has no stages; a program for tna or t2na has")
     _require(source)
@@ -106,7 +106,7 @@ def print_stages(source: Path, target: Target, macros: Sequence[str] = ()) -> in
 
 
 def _command(compiler: Compiler, target: Target, macros: Sequence[str]) -> list[str]:
-    """A compiler and its options, but for the outputs and the program."""
+    """A compiler and its options, without the outputs and the program."""
     return [
         str(_binary(compiler)),
         *PROGRAMS[target].compiler_options,
@@ -116,7 +116,7 @@ def _command(compiler: Compiler, target: Target, macros: Sequence[str]) -> list[
 
 
 def _require(source: Path) -> None:
-    """Raises UsageError unless there is such a program."""
+    """Raises UsageError unless the program exists."""
     try:
         found = source.is_file()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""A controller's stream with one switch, counted: in virtual time nothing that was said is heard late."""
+"""Counts the messages of a controller's stream with a switch, so that in virtual time no message is handled late."""
 
 import asyncio
 from collections.abc import Iterable
@@ -26,12 +26,12 @@ class SpokenSwitch(fy.Switch):  # type: ignore[misc] # final, but nothing else o
         self._ended = False
 
     async def heard(self, messages: int) -> None:
-        """Waits until so many were received, or the stream has ended."""
+        """Waits until `messages` were received or the stream has ended."""
         async with self._more:
             await self._more.wait_for(lambda: self._ended or self.received >= messages)
 
     async def write(self, entities: Iterable[P4UpdateList], *, strict: bool = True, warn_only: bool = False) -> None:
-        """Same as finsy's."""
+        """Same as in finsy."""
         messages = encode_updates(entities, self.p4info)
         self.sent += sum(isinstance(message, p4r.StreamMessageRequest) for message in messages)
         await super().write(messages, strict=strict, warn_only=warn_only)

@@ -1,7 +1,7 @@
-"""Messages of a controller: a P4Runtime server on loopback that shows each message, in place of a switch.
+"""A P4Runtime server on loopback that shows each message of a controller, in place of a switch.
 
-The controller's own code talks to it, so the messages are those that a switch would get, in their order. It answers as
-a switch that was just started: it has no program, its counters are 0, its tables are empty.
+The controller's own code talks to this server, so a switch would get the same messages in the same order. The server
+answers like a new switch: it has no program, its counters are 0, its tables are empty.
 """
 
 import re
@@ -19,12 +19,12 @@ from p4sched.proto.tofino_pipeline_pb2 import TofinoPipeline
 
 Context: TypeAlias = grpc.aio.ServicerContext[Any, Any]
 NO_PROGRAM = "No forwarding pipeline config has been pushed so far"
-"""Text of BMv2 and Stratum, which finsy recognizes."""
+"""Error text of BMv2 and Stratum, which finsy recognizes."""
 _ID = re.compile(r"\b(table|action|counter|meter|register|digest)_id: (\d+)$", re.MULTILINE)
 
 
 class Shown(p4r_grpc.P4RuntimeServicer):
-    """Shows every request."""
+    """A P4Runtime service that shows every request."""
 
     def __init__(self, say: Callable[[str], None], tofino: bool) -> None:
         self._say = say
@@ -78,7 +78,7 @@ class Shown(p4r_grpc.P4RuntimeServicer):
                 yield p4r.StreamMessageResponse(arbitration=request.arbitration)
 
     def _sizes(self, config: p4r.ForwardingPipelineConfig) -> str:
-        """Size of the parts that are too long to show."""
+        """Sizes of the parts that are too long to show."""
         lines = [f"p4info: {config.p4info.ByteSize()} bytes, {len(config.p4info.tables)} tables"]
         lines.append(f"p4_device_config: {len(config.p4_device_config)} bytes")
         if self._tofino:
@@ -108,7 +108,7 @@ def names(p4info: p4i.P4Info) -> dict[int, str]:
 
 @asynccontextmanager
 async def in_place_of_a_switch(say: Callable[[str], None], *, tofino: bool) -> AsyncIterator[str]:
-    """Gives the address of a server that shows what it gets. `tofino`: it is given pipelines for one."""
+    """Runs the server during the block; yields its address. `tofino`: the pipelines are for a Tofino."""
     # a program for a Tofino is larger than gRPC's usual limit of 4 MiB
     server = grpc.aio.server(options=[("grpc.max_receive_message_length", -1)])
     p4r_grpc.add_P4RuntimeServicer_to_server(Shown(say, tofino), server)

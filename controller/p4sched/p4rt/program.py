@@ -1,4 +1,4 @@
-"""A compiled P4 program as a switch takes it."""
+"""A compiled P4 program that a switch can load."""
 
 import hashlib
 import json
@@ -21,11 +21,11 @@ class Pipeline:
     schema: fy.P4Schema
     """P4Info and device configuration."""
     does: bytes
-    """Part of the device configuration that defines the behaviour. Pipelines with the same value are the same."""
+    """Part of the device configuration that defines the behaviour. Pipelines with the same value are equal."""
 
     @property
     def config(self) -> p4r.ForwardingPipelineConfig:
-        """The message. Its cookie is a hash of P4Info and of `does`."""
+        """The message to the switch. Its cookie is a hash of P4Info and of `does`."""
         config = self.schema.get_pipeline_config()
         digest = hashlib.sha256(config.p4info.SerializeToString(deterministic=True) + self.does).digest()
         config.cookie.cookie = int.from_bytes(digest[:8], "big")
@@ -33,14 +33,14 @@ class Pipeline:
 
 
 class MissingProgramError(SessionError, MissingError):
-    """A file of a program is not there."""
+    """A file of a program is missing."""
 
 
 class Loadable(Protocol):
     """A program that a switch can load."""
 
     def pipeline(self) -> Pipeline:
-        """Reads its files. Raises SessionError, which names the file, for what is missing or wrong."""
+        """Reads the files. Raises SessionError, which names the file, if one is missing or wrong."""
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,11 @@ class Program:
         return cls(folder / f"{name}.json", folder / f"{name}.p4info.txtpb")
 
     def schema(self) -> fy.P4Schema:
-        """Reads both files. A corrupt one is named here; the switch could only say that some bytes are wrong."""
+        """Reads both files. An error names the corrupt file, which the switch could not do."""
         return self.pipeline().schema
 
     def pipeline(self) -> Pipeline:
-        """Reads both files. A compiler notes the sources as they were named on its command line: that is no part of
-        what the program does."""
+        """Reads both files. Ignores the names of sources, which the compiler copies from its command line."""
         for path in (self.json, self.p4info):
             if not path.is_file():
                 raise MissingProgramError(f"{path} is missing; 'p4sched compile PROGRAM.p4 -o {path.parent}' writes it")
@@ -76,7 +75,7 @@ class Program:
 
 
 def read_schema(p4info: Path, device_config: bytes) -> fy.P4Schema:
-    """Reads a P4Info. Raises SessionError for what is none."""
+    """Reads a P4Info. Raises SessionError for an invalid file."""
     try:
         return fy.P4Schema(p4info, device_config)
     except (ParseError, ValueError, IndexError, KeyError) as error:

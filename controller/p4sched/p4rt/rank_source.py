@@ -35,7 +35,7 @@ class RankSource(IntEnum):
 
 
 async def set_rank_source(session: Session, source: RankSource) -> None:
-    """Ranks on every port that has no entry of its own come from there. Raises SessionError if the program has no
+    """Sets the source of the ranks on every port without its own entry. Raises SessionError if the program has no
     ranks."""
     if session.schema.tables.get(TABLE) is None:
         raise SessionError(f"switch {session.address}: its program has no table {TABLE}: it ranks no packets")

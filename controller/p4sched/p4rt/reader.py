@@ -1,5 +1,5 @@
-"""Reading from a switch over P4Runtime: pipeline, entries, counters. A reader is no primary controller, so it can watch
-beside one."""
+"""Reads from a switch over P4Runtime: pipeline, entries, counters. A reader is not primary, so it can run next to a
+controller."""
 
 import asyncio
 import logging
@@ -22,19 +22,19 @@ from p4sched.p4rt.tls import Tls, channel
 
 READ_TIMEOUT_S = 10.0
 EGRESS_PORT = "egress_spec"
-"""The key of the tables that hold a scheme's parameters."""
+"""Key of the tables that hold the parameters of a scheme."""
 _SHOWN_ERRORS = 3
 
-# finsy logs a failure and raises it as well: a person should read it once
+# finsy logs a failure and also raises it; the user should read it once
 _FINSY_LOG = logging.getLogger("finsy")
 _FINSY_LOG.addHandler(logging.NullHandler())
 _FINSY_LOG.propagate = False
-# it warns that BMv2 has no gNMI and that a switch has no program yet: both are expected here
+# finsy warns that BMv2 has no gNMI and that a switch has no program; both are expected here
 _FINSY_LOG.setLevel(logging.ERROR)
 
 
 class SessionError(P4schedError):
-    """The switch cannot be reached, refused a request, or runs another program than expected."""
+    """An error of a switch: it cannot be reached, refuses a request, or runs another program than expected."""
 
 
 class SwitchGoneError(SessionError):
@@ -67,11 +67,11 @@ class Entry:
 
 @dataclass(frozen=True)
 class CounterCells:
-    """Cells of indirect counters, encoded once."""
+    """Cells of indirect counters, encoded once for many requests."""
 
     request: p4r.ReadRequest
     names: Mapping[int, str]
-    """The counters by their P4Info ids."""
+    """Names of the counters by P4Info id."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Reader:
         return config.cookie.cookie if config is not None and config.HasField("cookie") else None
 
     async def load_schema(self) -> None:
-        """Takes the P4Info from the switch."""
+        """Reads the P4Info from the switch."""
         config = await self._pipeline(p4r.GetForwardingPipelineConfigRequest.P4INFO_AND_COOKIE)
         if config is None:
             raise NoProgramError(f"switch {self.address}: runs no program yet")
@@ -120,7 +120,7 @@ class Reader:
             async with answer_awaited():
                 reply = await self._stub.GetForwardingPipelineConfig(request, timeout=READ_TIMEOUT_S)
         except grpc.aio.AioRpcError as error:
-            # the specification leaves `config` unset before the first program; BMv2 answers with this error
+            # in the specification, `config` is unset before the first program; BMv2 answers with this error
             if error.code() == grpc.StatusCode.FAILED_PRECONDITION:
                 return None
             raise session_error(self.address, "ask for the pipeline", error) from error
@@ -151,7 +151,7 @@ class Reader:
             ]
 
     async def default_action(self, table: str) -> tuple[str, dict[str, int]] | None:
-        """The default action in force and its arguments; None if the switch does not tell."""
+        """The default action in force and its arguments; None if the switch does not report it."""
         for entry in await self.read([fy.P4TableEntry(table, is_default_action=True)]):
             if (
                 isinstance(entry, fy.P4TableEntry)
@@ -162,7 +162,7 @@ class Reader:
         return None
 
     async def port_actions(self, table: str) -> dict[int, dict[str, int]]:
-        """The arguments of the entries of a table whose key is the egress port, by port."""
+        """The arguments of the entries, by port, of a table whose key is the egress port."""
         found = {}
         for entry in await self.read([fy.P4TableEntry(table)]):
             if isinstance(entry, fy.P4TableEntry) and entry.match and isinstance(entry.action, fy.P4TableAction):
@@ -174,7 +174,7 @@ class Reader:
     async def entries(self, *tables: str) -> list[Entry]:
         """All entries of these tables with their direct counts, in one Read."""
         wanted = [fy.P4TableEntry(table, counter_data=fy.P4CounterData()) for table in tables]
-        # a control loop reads hundreds of entries ten times a second: finsy's decoding would take a tenth of a CPU
+        # a control loop reads hundreds of entries ten times a second, and finsy's decoding would take a tenth of a CPU
         action_names: dict[int, tuple[str, dict[int, str]]] = {}
         found = []
         for entity in await self._read(wanted):
@@ -201,7 +201,7 @@ class Reader:
         return action.alias, {parameter.id: parameter.name for parameter in action.params}
 
     def counter_cells(self, cells: Mapping[str, Sequence[int]]) -> CounterCells:
-        """Cells of several indirect counters, to be read together again and again."""
+        """Cells of several indirect counters, for repeated reads."""
         wanted = [fy.P4CounterEntry(name, index=cell) for name, indices in cells.items() for cell in indices]
         with clear_errors(self.address, "encode which counters to read"):
             ids = {self.schema.counters[name].id: name for name in cells}
@@ -209,7 +209,7 @@ class Reader:
         return CounterCells(p4r.ReadRequest(device_id=self.device_id, entities=entities), ids)
 
     def request(self, wanted: Sequence[P4Entity]) -> p4r.ReadRequest:
-        """A Read of these entities, encoded once, to be sent again and again."""
+        """A Read of these entities, encoded once for repeated use."""
         with clear_errors(self.address, "encode what to read"):
             return p4r.ReadRequest(device_id=self.device_id, entities=encode_entities(wanted, self.schema))
 
@@ -220,7 +220,7 @@ class Reader:
             replies = [reply async for reply in self._stub.Read(wanted.request, timeout=READ_TIMEOUT_S)]
         after = clock()
         counts: dict[str, dict[int, Count]] = {name: {} for name in wanted.names.values()}
-        # a hundred cells ten times a second: decoded here for the same reason as the entries of tables
+        # a hundred cells ten times a second: decoded here, like the entries of tables, to save CPU time
         for reply in replies:
             for entity in reply.entities:
                 entry = entity.counter_entry
@@ -234,14 +234,14 @@ class Reader:
 
 
 def session_error(address: str, what: str, error: Exception) -> SessionError:
-    """One sentence from a gRPC or P4Runtime error."""
+    """Turns a gRPC or P4Runtime error into one sentence."""
     if isinstance(error, grpc.aio.AioRpcError):
         status = P4RpcStatus.from_rpc_error(error)
         code, message, details = status.code, status.message, status.details
     elif isinstance(error, P4ClientError):
         code, message, details = error.code, error.message, error.details
     elif isinstance(error, GNMIClientError):
-        # finsy asks every switch for gNMI when a session begins
+        # finsy requests gNMI from every switch at the start of a session
         code, message, details = error.code, error.message, {}
     else:
         return SessionError(f"switch {address}: cannot {what}: {' '.join(str(error).split())}")
@@ -257,7 +257,7 @@ def session_error(address: str, what: str, error: Exception) -> SessionError:
 
 @contextmanager
 def clear_errors(address: str, what: str) -> Iterator[None]:
-    """Turns the errors of gRPC and of finsy's encoding into a SessionError, which is one sentence."""
+    """Turns errors of gRPC and of finsy's encoding into a SessionError with one sentence."""
     try:
         yield
     except (grpc.aio.AioRpcError, P4ClientError, GNMIClientError, ValueError, KeyError) as error:
@@ -266,10 +266,10 @@ def clear_errors(address: str, what: str) -> Iterator[None]:
 
 @asynccontextmanager
 async def one_sentence(address: str, what: str) -> AsyncIterator[None]:
-    """A block that waits for an answer of the switch. Each error in it becomes one sentence.
+    """A block that waits for an answer of the switch. An error in it becomes one sentence.
 
-    When a switch stops, finsy closes the connection, and gRPC cancels the requests that are still open. That would end
-    a task in silence that nobody has cancelled, so it becomes an error.
+    When a switch stops, finsy closes the connection, and gRPC cancels the open requests. This cancellation becomes an
+    error, because otherwise it would end a task silently.
     """
     async with answer_awaited():
         try:

@@ -1,4 +1,4 @@
-"""Routes as the programs know them: entries of `ipv4_routes`, and of `ecmp_paths` for routes of several paths."""
+"""Routes in the programs: entries of `ipv4_routes`, and of `ecmp_paths` for routes with several paths."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -10,18 +10,18 @@ from p4sched.errors import P4schedError
 
 
 def route(prefix: str, port: int, mac: str) -> fy.P4TableEntry:
-    """The way to `prefix`: out of `port`, to the next hop's MAC address."""
+    """The route to `prefix`: egress port and MAC address of the next hop."""
     return fy.P4TableEntry("ipv4_routes", match=fy.P4TableMatch({"hdr.ipv4.dst_addr": prefix}), action=_out(port, mac))
 
 
 def group_route(prefix: str, group: int) -> fy.P4TableEntry:
-    """The way to `prefix`: any path of the group, by the flow."""
+    """The route to `prefix`: the flow selects a path of the group."""
     action = fy.P4TableAction("choose_path", group=group)
     return fy.P4TableEntry("ipv4_routes", match=fy.P4TableMatch({"hdr.ipv4.dst_addr": prefix}), action=action)
 
 
 def group_paths(group: int, paths: Sequence[tuple[int, str]]) -> list[fy.P4TableEntry]:
-    """A group whose buckets are dealt in turn to these paths: (port, next hop's MAC address)."""
+    """A group whose buckets are assigned in turn to these paths: (port, next hop's MAC address)."""
     if not 1 <= len(paths) <= ECMP_BUCKETS:
         raise P4schedError(f"ECMP group {group} has {len(paths)} paths: must be 1 to {ECMP_BUCKETS}")
     return [
@@ -35,7 +35,7 @@ def group_paths(group: int, paths: Sequence[tuple[int, str]]) -> list[fy.P4Table
 
 
 def entries(routes: Iterable[Mapping[str, Any]], groups: Iterable[Mapping[str, Any]] = ()) -> list[fy.P4TableEntry]:
-    """All entries of a switch, from routes and groups as the topologies give them (mininet-topos/stations.py)."""
+    """All entries of a switch, from routes and groups in the format of mininet-topos/stations.py."""
     found = [
         group_route(r["prefix"], r["group"]) if "group" in r else route(r["prefix"], r["port"], r["mac"])
         for r in routes

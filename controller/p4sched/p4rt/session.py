@@ -1,7 +1,7 @@
-"""A controller's session with one switch: the primary one, with the right program, able to write.
+"""The session of a primary controller with a switch, which runs the right program.
 
-finsy does the arbitration, the encoding and the writes. This adds two things: a controller takes over a running switch
-without a reset, and every failure is one sentence.
+finsy does the arbitration, the encoding and the writes. This module adds two things: a controller takes over a running
+switch without a reset, and every error is one sentence.
 """
 
 from collections.abc import AsyncIterator, Container, Iterable, Mapping
@@ -24,19 +24,19 @@ REPORT_BYTES = 32
 
 
 class Session(Reader):
-    """The primary controller's session: reads and writes."""
+    """The session of a primary controller, which reads and writes."""
 
     def __init__(self, address: str, device_id: int, tls: Tls | None = None) -> None:
         super().__init__(address, device_id, tls)
         self._switch: SpokenSwitch | None = None
         self.loaded = False
-        """True if this session loaded the program; otherwise it was running before."""
+        """True if this session loaded the program, False if the switch already ran it."""
         self.replaced = False
-        """True if it replaced another program, whose table entries are gone."""
+        """True if the session replaced another program, whose table entries are lost."""
 
     @property
     def finsy(self) -> fy.Switch:
-        """The finsy switch, for what this class does not offer."""
+        """The finsy switch, for operations that this class lacks."""
         if self._switch is None:
             raise SessionError(f"switch {self.address}: the session is closed")
         return self._switch
@@ -52,22 +52,22 @@ class Session(Reader):
             await self.finsy.delete(list(entries))
 
     async def set_default_action(self, table: str, action: str, arguments: Mapping[str, int]) -> None:
-        """Changes a table's default action with exactly one MODIFY: all its parameters take effect together."""
+        """Changes a table's default action with one MODIFY, so that all parameters take effect together."""
         entry = fy.P4TableEntry(table, action=fy.P4TableAction(action, **arguments), is_default_action=True)
         async with one_sentence(self.address, f"set the default action of {table}"):
             await self.finsy.modify([entry])
 
     async def packet_out(self, frame: bytes) -> None:
-        """Hands the switch a frame, which arrives at its CPU port, for a program that declares no packet_out header."""
+        """Sends a frame to the CPU port of the switch, for a program without a packet_out header."""
         async with one_sentence(self.address, "send a packet-out"):
-            # finsy's P4PacketOut wants such a header
+            # finsy's P4PacketOut needs such a header
             await self.finsy.write([p4r.StreamMessageRequest(packet=p4r.PacketOut(payload=frame))])
 
     async def set_port_actions(
         self, table: str, action: str, arguments: Mapping[int, Mapping[str, int]], present: Container[int]
     ) -> None:
-        """Sets the entries of several egress ports, by port, with one Write: MODIFY for the ports that are present,
-        INSERT for the others."""
+        """Sets the entries of several egress ports with one Write: MODIFY for ports in `present`, INSERT for the
+        others."""
         updates = []
         for port, values in arguments.items():
             match = fy.P4TableMatch({EGRESS_PORT: port})
@@ -100,7 +100,7 @@ class Session(Reader):
         await super().close()
 
     async def _let_departures_report(self) -> None:
-        """Sets up the mirror session by which departures report the lengths of their queues, where it is needed."""
+        """Sets up the mirror session for the reports of queue lengths at departures, if the target needs it."""
         of_target = PROGRAMS[written_for(self.schema.arch)]
         if of_target.length_reports:
             replicas = ((of_target.recirculation_port, 1),)
@@ -109,7 +109,7 @@ class Session(Reader):
                 await self.finsy.insert([entry])
 
     async def _become_primary(self, schema: fy.P4Schema) -> SpokenSwitch:
-        # P4Info only: with the device configuration as well, finsy would load it and hide why that failed
+        # P4Info only: finsy would load a device configuration and hide the reason of a failure
         switch = SpokenSwitch(self.address, self.device_id, self.tls)
         switch.p4info.set_p4info(schema.p4info)
         async with one_sentence(self.address, "become its controller"):
@@ -129,8 +129,9 @@ async def connect(
 ) -> AsyncIterator[Session]:
     """Opens the primary session with the switch at `address` (HOST:PORT).
 
-    A switch that already runs this program (by the pipeline's cookie) keeps its entries, registers and queues; another
-    program is replaced. `force` loads in any case. Leaving the context ends the session, not the traffic.
+    If the switch already runs this program (same cookie of the pipeline), it keeps its entries, registers and queues.
+    Another program is replaced. `force` always loads the program. The end of the block ends the session, not the
+    traffic.
     """
     session = Session(address, device_id, tls)
     try:

@@ -1,8 +1,7 @@
-"""The targets that programs are written for, and all that differs between them for whoever compiles or runs a program.
+"""The targets of programs, and the differences between them for compiling and running a program.
 
-Names differ as well: in the P4Info of a Tofino program those of tables and externs may have `pipe.` in front. So
-tables, actions and counters are always called by their alias, the shortest unique end of the name, which is the same on
-all targets.
+In the P4Info of a Tofino program, names of tables and externs may begin with `pipe.`. So this project always uses the
+alias of tables, actions and counters. The alias is the shortest unique suffix of the name, and is equal on all targets.
 """
 
 from collections.abc import Mapping
@@ -17,11 +16,11 @@ class Target(StrEnum):
     """Architecture of a program."""
 
     V1MODEL = "v1model"
-    """Software switches: the embedded one and BMv2."""
+    """Software switches: the embedded switch and BMv2."""
     TNA = "tna"
-    """Tofino 1. The embedded switch runs these programs too."""
+    """Tofino 1. The embedded switch also runs these programs."""
     T2NA = "t2na"
-    """Tofino 2. The embedded switch runs these programs too."""
+    """Tofino 2. The embedded switch also runs these programs."""
 
 
 @dataclass(frozen=True)
@@ -76,5 +75,5 @@ PROGRAMS: Mapping[Target, Programs] = {
 
 
 def written_for(architecture: str) -> Target:
-    """The target of a P4Info that names this architecture; v1model if it is none of the others."""
+    """The target for the architecture in a P4Info; v1model if it is unknown."""
     return next((target for target in Target if target == architecture), Target.V1MODEL)

@@ -1,4 +1,4 @@
-"""TLS with switches, and why it does not come about: gRPC itself only says that the switch does not answer."""
+"""TLS with switches, and the reason of a failure: gRPC only reports that the switch does not answer."""
 
 import socket
 import ssl
@@ -12,9 +12,9 @@ from p4sched.errors import UsageError
 
 TIMEOUT_S = 5.0
 _MISMATCH = (62, 64)
-"""OpenSSL's numbers of a certificate that is for another name, and of one for another address."""
+"""OpenSSL's errors for a certificate of another name or another address."""
 _UNKNOWN_AUTHORITY = (18, 19, 20, 21)
-"""Errors of a chain that does not end at a known authority."""
+"""OpenSSL's errors for a chain that does not end at a known authority."""
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class Tls:
 
     @classmethod
     def of_files(cls, authority: Path | None, certificate: Path | None, key: Path | None) -> "Tls":
-        """TLS settings from files in PEM form: the authority of the switches' certificates (None: the public ones), and
-        the client's own certificate and key, for mutual TLS. Raises UsageError for files that are missing, wrong, or do
-        not match."""
+        """TLS settings from PEM files: the authority of the switches' certificates (None: the public authorities), and
+        the client's certificate and key, for mutual TLS. Raises UsageError for files that are missing, wrong, or do not
+        match."""
         if (certificate is None) != (key is None):
             raise UsageError("--cert and --private-key belong together: give both, or none")
         for path in (authority, certificate, key):
@@ -42,7 +42,7 @@ class Tls:
                 raise UsageError(f"--cacert {authority}: holds no certificate in PEM form") from None
         if certificate is not None and key is not None:
             try:
-                # a passphrase is not asked for in the middle of a run
+                # an empty password, so that OpenSSL does not ask for a passphrase during a run
                 context.load_cert_chain(certificate, key, password="")
             except ssl.SSLError as error:
                 if error.reason == "KEY_VALUES_MISMATCH":
@@ -57,12 +57,12 @@ class Tls:
 class ConnectionOfItsOwn(GRPCOptions):
     """Options of a channel that shares no connection with the other channels of this process.
 
-    A shared one keeps its pause after a refused attempt: a request to a switch that has just started would fail,
-    because another part of the process asked too early.
+    A shared connection pauses after a refused attempt. So a request to a new switch would fail if another part of the
+    process sent a request too early.
     """
 
     def to_native(self) -> GRPCChannelArgumentType:
-        """The options as gRPC takes them."""
+        """The options in the format of gRPC."""
         return [*super().to_native(), ("grpc.use_local_subchannel_pool", 1)]
 
 
@@ -72,7 +72,7 @@ def channel(address: str, tls: Tls | None) -> grpc.aio.Channel:
 
 
 def trouble(address: str, tls: Tls | None) -> str | None:
-    """Fault of TLS between this client and the server at `address`, or None."""
+    """The TLS error between this client and the server at `address`; None if there is none."""
     host, _, port = address.rpartition(":")
     host = host.strip("[]")
     try:
@@ -84,7 +84,7 @@ def trouble(address: str, tls: Tls | None) -> str | None:
 
 
 def _speaks(plain: socket.socket, host: str) -> str | None:
-    """Fault of a client without TLS, if the server speaks TLS; otherwise None. Needs no trust in the server."""
+    """The error of a client without TLS if the server uses TLS; otherwise None. Needs no trust in the server."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -97,7 +97,7 @@ def _speaks(plain: socket.socket, host: str) -> str | None:
 
 
 def _refuses(plain: socket.socket, host: str, context: ssl.SSLContext) -> str | None:
-    """Reason why the two do not trust each other."""
+    """Reason why client and server do not trust each other."""
     try:
         with context.wrap_socket(plain, server_hostname=host) as stream:
             # a server refuses the client's certificate only after the handshake

@@ -1,6 +1,6 @@
-"""A program for a Tofino under Stratum: from the output folder of the chip's compiler to what Stratum loads.
+"""Makes Stratum's configuration for a Tofino from the output folder of the chip's compiler.
 
-Stratum takes one protobuf message for `p4_device_config` (controller/proto/tofino_pipeline.proto). Its own tool
+Stratum takes one protobuf message as `p4_device_config` (controller/proto/tofino_pipeline.proto). Stratum's tool
 bf_pipeline_builder makes the same message from the same files.
 """
 
@@ -28,17 +28,17 @@ COMPILE = "compile with -o FOLDER --p4runtime-files FOLDER/p4info.txt --p4runtim
 class TofinoProgram:
     """The output folder of bf-p4c, or of p4c with the Tofino back end:
 
-    NAME.conf               program, pipes, and which files are theirs
+    NAME.conf               program, pipes, and their files
     bfrt.json, bf-rt.json   names on the driver's own control plane
     p4info.txt              P4Info, protobuf text
     PIPE/context.json       tables and registers, for the driver
-    PIPE/tofino.bin         what is written into the chip; tofino2.bin for Tofino 2
+    PIPE/tofino.bin         binary for the chip; tofino2.bin for Tofino 2
     """
 
     folder: Path
 
     def pipeline(self) -> Pipeline:
-        """Reads all files. Raises SessionError, which names the file, for what is missing or wrong."""
+        """Reads all files. Raises SessionError, which names the file, if one is missing or wrong."""
         device = self.device_config()
         schema = self._schema(device.SerializeToString(deterministic=True))
         self._check_that_names_agree(schema, device.runtime_names)
@@ -105,8 +105,8 @@ class TofinoProgram:
         return schema
 
     def _check_that_names_agree(self, schema: fy.P4Schema, runtime_names: bytes) -> None:
-        """P4Info and the driver's names are of one program: each table is in both. The driver's names begin with that
-        of the pipe. With --p4runtime-force-std-externs, those of P4Info do not."""
+        """Raises an error unless each table is both in P4Info and in the driver's names. The driver's names begin with
+        the name of the pipe. With --p4runtime-force-std-externs, those of P4Info do not."""
         tables = json.loads(runtime_names).get("tables", ())
         known = {str(table.get("name")) for table in tables if isinstance(table, Mapping)}
         known |= {name.partition(".")[2] for name in known}
@@ -117,7 +117,7 @@ class TofinoProgram:
 
 @dataclass(frozen=True)
 class _Pipe:
-    """A pipe in a .conf; files by their names below the pipe's own folder."""
+    """A pipe in a .conf file; file names are relative to the folder of the pipe."""
 
     name: str
     context: str
@@ -127,8 +127,7 @@ class _Pipe:
 
 @dataclass(frozen=True)
 class _Conf:
-    """Content of a .conf. The compiler writes paths of the machine where it ran or will be installed; only the names of
-    the files count here."""
+    """Content of a .conf file. The compiler writes paths of its own machine, so only the names of the files count."""
 
     program: str
     runtime_names: str
@@ -136,7 +135,7 @@ class _Conf:
 
     @classmethod
     def read(cls, path: Path) -> "_Conf":
-        """Reads PATH. Stratum loads one program on one device, so there must be just one."""
+        """Reads a .conf file. Stratum loads one program on one device, so there must be exactly one."""
         content = _parsed(path, path.read_bytes())
         try:
             (device,) = content["p4_devices"]

@@ -1,7 +1,7 @@
-"""The traffic manager behind a switch's ports: shapers, queues, and what they report.
+"""The traffic manager behind a switch's ports: shapers, queues, and their statistics.
 
-`EmbeddedTrafficManager` speaks gRPC to the embedded switch. `Bmv2TrafficManager` gives BMv2 what it can do of the same
-through `simple_switch_CLI`, and refuses the rest by name.
+`EmbeddedTrafficManager` uses gRPC with the embedded switch. `Bmv2TrafficManager` uses `simple_switch_CLI` for the
+settings that BMv2 supports, and refuses the other settings by name.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from p4sched.proto.traffic_manager_pb2_grpc import TrafficManagerStub
 QUEUES = 8
 TIMEOUT_S = 10.0
 BMV2_RATE_PACKET_BYTES = 1514
-"""Ethernet frame of a full-sized segment: the packet in which bit/s become BMv2's packets/s."""
+"""Ethernet frame of a full-sized segment, which converts bit/s to BMv2's packets/s."""
 
 BMV2_DISCIPLINES = (Discipline.STRICT, Discipline.FIFO)
 BEYOND_BMV2 = tuple(each for each in Discipline if each not in BMV2_DISCIPLINES)
@@ -34,7 +34,7 @@ BMV2_LIMITS = (
 
 
 class TrafficManagerError(P4schedError):
-    """The traffic manager refused something or cannot be reached."""
+    """An error of the traffic manager: it refuses a request or cannot be reached."""
 
 
 @dataclass(frozen=True)
@@ -51,18 +51,18 @@ class Calendar:
     """The rounds of `afq` and `calendar`; None keeps a value."""
 
     queues: int | None = None
-    """Rounds that packets can be filed for, each with a queue of its own."""
+    """Number of rounds, each with its own queue."""
     bytes_per_round: int | None = None
-    """`afq`: what a user may send in one round."""
+    """`afq`: bytes that a user may send in one round."""
     queue_packets: int | None = None
     """Room of each queue; 0: only the buffer limits it."""
     turn_bytes: int | None = None
-    """`calendar`: the head also moves on after so many bytes; 0: when its queue is empty."""
+    """`calendar`: bytes after which the head also moves on; 0: only when its queue is empty."""
     turn_ns: int | None = None
-    """`calendar`: the head moves on with time alone; 0: not with time."""
+    """`calendar`: time after which the head moves on, and only then; 0: it does not depend on time."""
     place: CalendarPlace | None = None
     rank_width: int | None = None
-    """Ranks of one round, where the rank names it."""
+    """Ranks of one round, if the rank selects the round."""
 
 
 @dataclass(frozen=True)
@@ -71,29 +71,29 @@ class TreeNode:
 
     discipline: Discipline
     parent: int = 0
-    """Its number in the list; the root is the first node and has none."""
+    """Index of the parent in the list. The root is the first node and has no parent."""
     buffer_packets: int = 0
-    """Room of a leaf; 0: the buffer of the port."""
+    """Packets that a leaf can hold; 0: the buffer of the port."""
     quantum_bytes: int = 0
-    """For `drr`; 0: that of the port."""
+    """Quantum of `drr`; 0: that of the port."""
     scale: int = 256
     """256 / weight among the children of a parent that is `stfq`."""
 
 
 @dataclass(frozen=True)
 class Tree:
-    """The shape of `tree`, and the fields of a packet that say where it goes."""
+    """The nodes of the discipline `tree`, and the fields of a packet that select its place."""
 
     nodes: Sequence[TreeNode]
     leaf_field: str = ""
-    """Holds the number of a packet's leaf."""
+    """Field with the number of a packet's leaf."""
     rank_fields: Sequence[str] = ()
-    """Hold the ranks of the levels below the root."""
+    """Fields with the ranks of the levels below the root."""
 
 
 @dataclass(frozen=True)
 class PortSettings:
-    """One port; None keeps a value."""
+    """Settings of a port; None keeps a value."""
 
     port: int
     rate_bps: int | None = None
@@ -104,21 +104,21 @@ class PortSettings:
     queues: Mapping[int, QueueSettings] = field(default_factory=dict)
     """Queues by priority, 0..7; 7 is the most urgent."""
     buffer_packets: int | None = None
-    """Packets that the one buffer can hold, of every discipline but `strict`."""
+    """Packets that the buffer of the port can hold, for every discipline except `strict`."""
     user_field: str | None = None
-    """Names the user for `drr`, `afq` and `stfq`, for example "meta.user"."""
+    """Field with the user, for `drr`, `afq` and `stfq`, for example "meta.user"."""
     rank_field: str | None = None
-    """Holds the rank for `pifo`, for a `calendar` placed by rank, and at the root of a `tree`."""
+    """Field with the rank, for `pifo`, for a `calendar` placed by rank, and for the root of a `tree`."""
     quantum_bytes: int | None = None
-    """Bytes of a user in one DRR round."""
+    """Bytes of a user in one round of DRR."""
     calendar: Calendar | None = None
     tree: Tree | None = None
-    """Replaces the tree before."""
+    """New tree; replaces the old one."""
 
 
 @dataclass(frozen=True)
 class Fidelity:
-    """Lateness of the frames of emulated links in `measured_ns`, against the ideal instant. None: not measured."""
+    """Lateness of frames on emulated links during `measured_ns`, compared with the ideal time. None: not measured."""
 
     measured_ns: int
     departures: int
@@ -147,7 +147,7 @@ class EmbeddedTrafficManager:
             await self._channel.close()
 
     async def set_ports(self, ports: Sequence[PortSettings]) -> None:
-        """Changes these ports, all or nothing; what is None keeps its value."""
+        """Changes these ports, all or nothing. A setting of None keeps its value."""
         request = pb.SetPortsRequest(ports=[_port_message(port) for port in ports])
         async with one_sentence(self.address, "configure its ports"):
             await self._stub.SetPorts(request, timeout=TIMEOUT_S)
@@ -159,11 +159,11 @@ class EmbeddedTrafficManager:
         return [_port_settings(port) for port in reply.ports]
 
     async def stats(self, ports: Sequence[int] = ()) -> Mapping[int, pb.PortStats]:
-        """Counters of these ports (none named: all), by port, read at one instant."""
+        """Counters of these ports (empty: all ports), by port, read at one instant."""
         return {port.port: port for port in (await self.account(ports)).ports}
 
     async def account(self, ports: Sequence[int] = ()) -> pb.GetStatsResponse:
-        """The same, and where every packet of the switch went."""
+        """The same, with the account of every packet of the switch."""
         async with one_sentence(self.address, "read its statistics"):
             reply: pb.GetStatsResponse = await self._stub.GetStats(pb.GetStatsRequest(ports=ports), timeout=TIMEOUT_S)
         return reply
@@ -176,8 +176,8 @@ class EmbeddedTrafficManager:
 
 
 async def ports_of(address: str, tls: Tls | None = None) -> list[int]:
-    """The ports of the embedded switch at `address`, which never change. An empty list for a switch that cannot name
-    its ports, as BMv2."""
+    """The ports of the embedded switch at `address`, which never change. Empty for a switch that cannot list its ports,
+    such as BMv2."""
     manager = EmbeddedTrafficManager(address, tls)
     try:
         return sorted(await manager.stats())
@@ -190,7 +190,7 @@ async def ports_of(address: str, tls: Tls | None = None) -> list[int]:
 
 
 class Bmv2TrafficManager:
-    """Traffic manager of stock BMv2, through `simple_switch_CLI`. BMV2_LIMITS lists what it lacks."""
+    """Traffic manager of stock BMv2, through `simple_switch_CLI`. BMV2_LIMITS lists its limits."""
 
     def __init__(self, thrift_port: int) -> None:
         self._command = [
@@ -215,16 +215,16 @@ class Bmv2TrafficManager:
         )
         output, _ = await process.communicate("\n".join(commands).encode() + b"\n")
         text = output.decode(errors="replace")
-        # it exits with 0 after most errors
+        # simple_switch_CLI exits with 0 after most errors
         if process.returncode != 0 or "Error" in text or "Could not connect" in text:
             raise TrafficManagerError(f"simple_switch_CLI: {_bmv2_reason(text)}")
 
     async def stats(self, ports: Sequence[int] = ()) -> Mapping[int, pb.PortStats] | None:
-        """BMv2 has no queue statistics."""
+        """Always None: BMv2 has no queue statistics."""
         return None
 
     async def fidelity(self, *, reset: bool = False) -> Fidelity | None:
-        """BMv2 does not measure how late it is."""
+        """Always None: BMv2 does not measure its lateness."""
         return None
 
 
@@ -232,9 +232,9 @@ TrafficManager: TypeAlias = EmbeddedTrafficManager | Bmv2TrafficManager
 
 
 def bmv2_commands(port: PortSettings) -> list[str]:
-    """Commands of `simple_switch_CLI` for what BMv2 can do of `port`; fails for what it cannot.
+    """Commands of `simple_switch_CLI` for the settings of a port. Raises an error for settings that BMv2 lacks.
 
-    A rate in bit/s becomes packets of 1514 bytes a second, for each queue of the port.
+    A rate in bit/s becomes a rate in packets of 1514 bytes, for each queue of the port.
     """
     for asked, what in (
         (port.delay_ns, "a propagation delay"),
@@ -256,12 +256,12 @@ def bmv2_commands(port: PortSettings) -> list[str]:
 
 
 def bmv2_rate_pps(rate_bps: int) -> int:
-    """BMv2's queue rate, packets/s, that comes nearest to a rate in bit/s of full-sized packets."""
+    """BMv2's queue rate, packets/s, closest to a rate in bit/s of full-sized packets."""
     return max(1, round(rate_bps / (8 * BMV2_RATE_PACKET_BYTES)))
 
 
 def _bmv2_reason(text: str) -> str:
-    """The line that tells what went wrong."""
+    """The line with the error."""
     if "_M_range_check" in text:
         return "no such queue; simple_switch_grpc has one queue a port unless it is started with --priority-queues 8"
     lines = [line.strip() for line in text.splitlines() if line.strip()]

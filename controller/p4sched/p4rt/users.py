@@ -1,6 +1,6 @@
-"""Users as the programs know them: entries of `users_by_prefix` or `users_by_flow`, and what their counters show.
+"""Users in the programs: entries of `users_by_prefix` or `users_by_flow`, and their counters.
 
-The tables are the one record of who the users are and what they weigh; a controller that takes over reads them there.
+Only the tables hold the users and their weights. A controller that takes over reads them from the tables.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from p4sched.p4rt.target import PROGRAMS, written_for
 
 TABLES = ("users_by_prefix", "users_by_flow")
 ACTIONS = ("set_user", "set_flow_user")
-"""Actions for users. On a Tofino an action can use only one direct counter, so each of the two tables has its own."""
+"""Actions for users. On a Tofino an action can use only one direct counter, so each table has its own action."""
 PROTOCOL_TCP = 6
 DEPARTURES = "user_departures"
 """Counter of delivered packets and bytes, by user."""
@@ -28,7 +28,7 @@ class UserCounter:
     """Counter of one user, from its table entries."""
 
     sent_bytes: int
-    """Bytes that arrived from the user since the entries were written, whether or not they were forwarded."""
+    """Bytes that arrived from the user since the entries were written, with dropped bytes."""
     scale: int = UNIT_SCALE
     """256 / weight, rounded: the action data of the entries."""
 
@@ -77,7 +77,7 @@ def scale_of_weight(weight: float) -> int:
 
 
 def prefix_user(user: int, prefix: str, weight: float = 1.0) -> fy.P4TableEntry:
-    """The user (1 .. 4095) who sends from `prefix`, for example "10.0.0.5/32"."""
+    """The user (1 .. 4095) that sends from `prefix`, for example "10.0.0.5/32"."""
     action = fy.P4TableAction("set_user", user=user, scale=scale_of_weight(weight))
     return fy.P4TableEntry("users_by_prefix", match=fy.P4TableMatch({"hdr.ipv4.src_addr": prefix}), action=action)
 

@@ -1,4 +1,4 @@
-"""The figure of an attack: the packets that arrive, and what each of both schemes makes of them."""
+"""The figure of an attack: the packets that arrive, and the departures and losses of both schemes."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -35,7 +35,7 @@ def draw(found: Mapping[str, Any], packets: Sequence[Packet], path: Path) -> Non
 
 
 def _departures(axes: Axes, name: str, scheme: Mapping[str, Any], packets: Sequence[Packet]) -> None:
-    """Packets where their transmission begins, lost ones where they arrived."""
+    """Draws packets at the start of their transmission, and lost packets at their arrival."""
     both = list(zip(packets, scheme["waited_ns"], strict=True))
     sent = [((at + waited) / 1e3, rank) for (at, rank), waited in both if waited is not None]
     lost = [(at / 1e3, rank) for (at, rank), waited in both if waited is None]

@@ -10,25 +10,25 @@ from p4sched.results import intervals
 
 SMALL_BYTES = 100_000
 LARGE_BYTES = 1_000_000
-"""RIFO's bounds (section V-B1), multiplied by the scale of the sizes; the text of PACKS names none."""
+"""Bound of large flows in RIFO (section V-B1), multiplied by the scale of the sizes. PACKS gives no bounds."""
 SYN_TIMEOUT_MS = 1000.0
-"""The kernel repeats an opening segment after this long: a small flow that took longer has lost one."""
+"""Time after which the kernel repeats a SYN segment. A small flow that takes longer has lost one."""
 
 
 @dataclass(frozen=True)
 class Flow:
-    """A flow that was to be sent."""
+    """A planned flow and its result."""
 
     size_bytes: int
     completion_s: float | None
-    """Completion time; None: not done by the deadline."""
+    """Completion time; None: not complete at the deadline."""
     start_s: float = 0.0
     retransmitted: int = 0
-    """Segments that its sender sent again; 0 also of a flow that was not done."""
+    """Segments that the sender sent again; also 0 for a flow that did not complete."""
 
 
 def summarise(flows: Sequence[Flow], scale: float) -> dict[str, Any]:
-    """Means and percentiles, in ms; None where there are no such flows. Flows not done are counted, and left out."""
+    """Means and percentiles of completed flows, in ms, and counts of all flows. None if there are no such flows."""
     done = [(flow.size_bytes, 1e3 * flow.completion_s) for flow in flows if flow.completion_s is not None]
     small = [time for size, time in done if size < SMALL_BYTES * scale]
     large = [time for size, time in done if size > LARGE_BYTES * scale]
@@ -51,7 +51,7 @@ def summarise(flows: Sequence[Flow], scale: float) -> dict[str, Any]:
 
 
 def unmeasured(loads: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Loads that show no completion time of a small flow, a sentence each."""
+    """A sentence for each load without a completion time of a small flow."""
     return [
         f"load {load['load']:g}: none of its {load['flows']} flows is a small one that was done"
         for load in loads
@@ -60,7 +60,7 @@ def unmeasured(loads: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _retransmissions(small: Sequence[Flow]) -> dict[str, Any]:
-    """Number of small flows with repeated segments, and the times of these and of the others."""
+    """Number of small flows with retransmissions, and the times of these and of the other small flows."""
     done = [(flow.retransmitted > 0, 1e3 * flow.completion_s) for flow in small if flow.completion_s is not None]
     repeating = [time for again, time in done if again]
     others = [time for again, time in done if not again]
@@ -72,7 +72,7 @@ def _retransmissions(small: Sequence[Flow]) -> dict[str, Any]:
 
 
 def compare(flows: Mapping[str, Sequence[Flow]], scale: float) -> dict[str, dict[str, Any]]:
-    """For each pair of schemes, the ratio of the mean times of small flows, and its bounds with 95 % certainty."""
+    """For each pair of schemes, the ratio of the mean times of small flows, and its interval of 95 %."""
     times = {name: small_times(sent, scale) for name, sent in flows.items()}
     means = {name: fmean(time for _, time in timed) for name, timed in times.items() if timed}
     found: dict[str, dict[str, Any]] = {}
@@ -85,7 +85,7 @@ def compare(flows: Mapping[str, Sequence[Flow]], scale: float) -> dict[str, dict
 
 
 def small_times(flows: Sequence[Flow], scale: float) -> list[intervals.Timed]:
-    """Start in s and completion time in ms of each small flow that was done."""
+    """Start in s and completion time in ms of each completed small flow."""
     return [
         (flow.start_s, 1e3 * flow.completion_s)
         for flow in flows
@@ -94,7 +94,7 @@ def small_times(flows: Sequence[Flow], scale: float) -> list[intervals.Timed]:
 
 
 def percentile(values: Sequence[float], share: float) -> float | None:
-    """The smallest value that at least `share` of the values do not exceed; None without values."""
+    """Smallest value that at least `share` of the values do not exceed; None without values."""
     return sorted(values)[max(ceil(share * len(values)), 1) - 1] if values else None
 
 
@@ -103,7 +103,7 @@ def joined(
     completed: Sequence[Mapping[str, Any]],
     sent: Sequence[Mapping[str, Any]] = (),
 ) -> list[Flow]:
-    """Outcome of the planned flows, from the reports of receiver and senders."""
+    """Results of the planned flows, from the reports of receiver and senders."""
     times = {flow["flow"]: flow["fct_ns"] / 1e9 for flow in completed}
     again = {flow["flow"]: flow.get("retransmitted", 0) for flow in sent}
     return [

@@ -1,4 +1,4 @@
-"""The look of the figures: one style, one colour for each thing, and a mark on what is not to be believed."""
+"""The style of the figures: fonts, colours, and the mark of invalid results."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from p4sched.schemes import title
 
-# Okabe and Ito's palette: told apart by colour-blind readers too.
+# Okabe and Ito's palette, which colour-blind readers can also distinguish.
 BLUE = "#0072b2"
 ORANGE = "#d55e00"
 GREEN = "#009e73"
@@ -25,7 +25,7 @@ BLACK = "#222222"
 CYCLE = (BLUE, ORANGE, GREEN, PINK, YELLOW, SKY, GREY, BLACK)
 PALETTE = {
     **dict(zip(("blue", "orange", "green", "pink", "yellow", "sky", "grey", "black"), CYCLE, strict=True)),
-    # Paul Tol's, for more schemes than lines of a figure have colours
+    # Paul Tol's palette, for further schemes
     "wine": "#882255",
     "indigo": "#332288",
     "olive": "#999933",
@@ -33,7 +33,7 @@ PALETTE = {
 }
 _SIGNATURE: ContextVar[str] = ContextVar("signature", default="")
 _DOUBTFUL = "#fbe9e7"
-"""Background of what is not to be believed."""
+"""Background of invalid results."""
 
 _STYLE: dict[Any, Any] = {
     "font.size": 9,
@@ -55,8 +55,8 @@ _STYLE: dict[Any, Any] = {
 
 @contextmanager
 def sheet(path: Path, size: tuple[float, float], heading: str) -> Iterator[Figure]:
-    """A figure of `size` (width and height in inches) with the lab's look and a heading. It is written to `path`, as
-    PNG, when its panels are drawn."""
+    """A figure of `size` (width and height in inches) with the common style and a heading. It is written to `path`, as
+    PNG, at the end of the block."""
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=size, layout="constrained")
         yield figure
@@ -68,14 +68,14 @@ def sheet(path: Path, size: tuple[float, float], heading: str) -> Iterator[Figur
 
 
 def conditions(configuration: Mapping[str, Any], tcp: bool = True) -> str:
-    """Usual end of a heading: rate, round-trip time, TCP and switch of a run."""
+    """Common end of a heading: rate, round-trip time, TCP and switch of a run."""
     sender = f" TCP {configuration['congestion_control'].capitalize()}," if tcp else ""
     rate, rtt = configuration["rate_bps"] / 1e6, configuration["rtt_ms"]
     return f"{rate:g} Mbit/s, RTT {rtt:g} ms,{sender} {configuration['switch']} switch"
 
 
 def logarithmic(axes: Axes) -> None:
-    """Makes the vertical axis logarithmic, with plain numbers at 1, 2 and 5 of each power of ten."""
+    """Makes the vertical axis logarithmic, with labels at 1, 2 and 5 of each power of ten."""
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
@@ -83,7 +83,7 @@ def logarithmic(axes: Axes) -> None:
 
 
 def mark_invalid(axes: Axes, doubts: Sequence[str]) -> None:
-    """Marks a panel whose run is not to be believed; does nothing without doubts."""
+    """Marks the panel of an invalid run; does nothing without doubts."""
     if not doubts:
         return
     axes.set_facecolor(_DOUBTFUL)
@@ -103,8 +103,8 @@ def mark_invalid(axes: Axes, doubts: Sequence[str]) -> None:
 
 
 def name_schemes(axes: Axes, schemes: Mapping[str, Any], settings: bool = False) -> None:
-    """Names the places 0, 1, ... of the schemes of a summary.json, with their `settings` if wanted; those whose run is
-    not to be believed are shaded and say so."""
+    """Labels the places 0, 1, ... with the schemes of a summary.json, and with their settings if `settings`. Shades and
+    marks invalid schemes."""
     names = []
     for place, (name, scheme) in enumerate(schemes.items()):
         lines = [title(name), *([scheme["label"]] if settings else [])]
@@ -117,13 +117,13 @@ def name_schemes(axes: Axes, schemes: Mapping[str, Any], settings: bool = False)
 
 
 def shade(axes: Axes, left: float, right: float) -> None:
-    """Shades a part of a panel that is not to be believed."""
+    """Shades an invalid part of a panel."""
     axes.axvspan(left, right, color=_DOUBTFUL, zorder=0)
 
 
 @contextmanager
 def signed(text: str) -> Iterator[None]:
-    """Sheets made inside say this below: whose programs ran, how fast the run went."""
+    """Adds this text below all sheets made in the block: the programs that ran, and the speed of the run."""
     before = _SIGNATURE.set(text)
     try:
         yield

@@ -1,8 +1,9 @@
 """Confidence of means and their ratios: bootstrap intervals over blocks of time.
 
-Flows that are under way together meet the same queue, so their completion times are not independent; blocks of time
-are, and are drawn with replacement (Künsch, Annals of Statistics 1989). Since every scheme has the same flows at the
-same times, a ratio draws the same blocks for both: what is due to the flows cancels, what is due to the schemes stays.
+Flows that run at the same time meet the same queue, so their completion times are not independent. Blocks of time are
+independent, and are drawn with replacement (Künsch, Annals of Statistics 1989). Every scheme has the same flows at the
+same times, so a ratio draws the same blocks for both schemes. The effect of the flows cancels, and the effect of the
+schemes stays.
 """
 
 from collections.abc import Sequence
@@ -12,14 +13,15 @@ from numpy.typing import NDArray
 
 Interval = tuple[float, float]
 BLOCK_S = 1.0
-"""Length of a block, in start times. Small flows take milliseconds, but at a high load the large ones that they meet
-take about as long as a block, so intervals are somewhat too narrow. Longer blocks would leave a short run too few."""
+"""Length of a block, in start times. Small flows take milliseconds, but at a high load the large flows that they meet
+take about as long as a block, so intervals are a little too narrow. With longer blocks, a short run would have too
+few."""
 DRAWS = 2000
 TAILS = (2.5, 97.5)
 """Percentiles that bound an interval of 95 %."""
 SEED = 1
 Timed = tuple[float, float]
-"""A flow's start in seconds, and how long it took."""
+"""Start of a flow in seconds, and its duration."""
 
 
 def mean_interval(flows: Sequence[Timed]) -> Interval | None:
@@ -28,7 +30,7 @@ def mean_interval(flows: Sequence[Timed]) -> Interval | None:
 
 
 def ratio_interval(flows: Sequence[Timed], others: Sequence[Timed]) -> Interval | None:
-    """An interval of 95 % for the mean time of `flows` as a multiple of that of `others`, which are the same flows."""
+    """An interval of 95 % for the ratio of the mean time of `flows` to that of `others`, which are the same flows."""
     blocks = max((int(start // BLOCK_S) for start, _ in (*flows, *others)), default=-1) + 1
     (sums, counts), (other_sums, other_counts) = _blocks(flows, blocks), _blocks(others, blocks)
     shared = np.flatnonzero((counts > 0) & (other_counts > 0))

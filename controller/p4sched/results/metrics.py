@@ -8,7 +8,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Interval:
-    """Median of samples and the range that holds the middle part of them."""
+    """Median of samples and the range of their middle part."""
 
     median: float
     low: float
@@ -16,9 +16,9 @@ class Interval:
 
 
 def jain_index(rates: Sequence[float], weights: Sequence[float] | None = None) -> float:
-    """(sum x)^2 / (N * sum x^2) with x = rate / weight: 1 is fair, 1/N is one user taking everything.
+    """(sum x)^2 / (N * sum x^2) with x = rate / weight. 1 is fair; 1/N means that one user takes everything.
 
-    No users are nothing to be unfair about: 1. Users of whom none gets anything are not served at all: 0.
+    Without users the index is 1. If no user gets anything, it is 0.
     """
     if weights is None:
         weights = [1.0] * len(rates)
@@ -30,13 +30,13 @@ def jain_index(rates: Sequence[float], weights: Sequence[float] | None = None) -
     largest = float(shares.max(initial=0.0))
     if largest == 0:
         return 0.0 if len(shares) else 1.0
-    # the index is the same at any scale; this one cannot overflow or vanish when squared
+    # the index does not depend on the scale; squares of shares cannot overflow
     shares /= largest
     return min(1.0, float(shares.sum() ** 2 / (len(shares) * (shares**2).sum())))
 
 
 def normalised_throughput(rates_bps: Sequence[float], capacity_bps: float) -> float:
-    """Sum of all users' rates over the link's capacity."""
+    """Sum of all users' rates divided by the capacity of the link."""
     if capacity_bps <= 0:
         raise ValueError(f"a capacity of {capacity_bps} bit/s is not positive")
     return float(np.sum(rates_bps)) / capacity_bps
@@ -46,7 +46,7 @@ def median_interval(samples: Sequence[float], coverage: float = 0.8) -> Interval
     """Median and the central `coverage` of the samples (0.8: 10th to 90th percentile).
 
     The FDPA paper plots the median "along with a 80% confidence interval" and does not say how it is computed (section
-    IV-C). This is the spread of the samples, and wider than a confidence interval of their median.
+    IV-C). This is the spread of the samples, which is wider than a confidence interval of the median.
     """
     if not samples:
         raise ValueError("no samples")

@@ -1,7 +1,7 @@
 """One HTML page of the results of runs, with figures and tables.
 
-The page needs no other files: figures are data URIs, there is no script. It links to the results it was made from by
-relative paths, so that it can move together with them.
+The page needs no other files: figures are data URIs, and there is no script. Links to the results are relative paths,
+so the page can be moved together with them.
 """
 
 import base64
@@ -26,17 +26,17 @@ LINKED = (".csv", ".json", ".jsonl", ".parquet")
 APART = frozenset({"experiment", "finished", "configuration", "schemes", "machine", "versions", "partial"})
 """Keys of summary.json that the page shows in their own places."""
 ASIDE = frozenset({"fidelity", "tcp", "bottleneck"})
-"""Keys of groups that are the same for every experiment and not its result."""
+"""Keys of groups that all experiments have and that are no results."""
 RESULTS = frozenset({"points", "failed"})
-"""Keys of records that are the result itself: those of a sweep."""
+"""Keys of the records of a sweep, which are the result."""
 LONGEST_LIST = 8
-"""A longer list of values is left to the JSON file."""
+"""Longest list of values on the page; longer lists are only in the JSON file."""
 UNITS = {"bps": "bit/s", "ns": "ns", "us": "µs", "ms": "ms", "s": "s", "bytes": "bytes", "packets": "packets"}
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text below column heads; the first cell of a row is its head."""
+    """Rows of text below column headings; the first cell of a row is its heading."""
 
     caption: str
     columns: Sequence[str]
@@ -44,7 +44,7 @@ class Table:
 
 
 def read_runs(folder: Path) -> list[Summary]:
-    """The run or sweep in a folder, or those in the folders right below it. Raises P4schedError when there is none."""
+    """The run or sweep in a folder, or those directly below it. Raises P4schedError if there is none."""
     if not folder.is_dir():
         raise MissingError(f"{folder} is no folder; a run of an experiment makes one: p4sched run EXPERIMENT --out DIR")
     if _is_run(folder):
@@ -76,7 +76,7 @@ def _read(folder: Path) -> Summary:
 
 
 def page(runs: Sequence[Summary], base: Path, shows: Callable[[str], str]) -> str:
-    """The page. Links are relative to `base`; `shows` says in a line what an experiment shows."""
+    """The page. Links are relative to `base`; `shows` returns the summary of an experiment."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - no other command needs it
 
     environment = Environment(
@@ -119,7 +119,7 @@ def section(run: Summary, place: int, base: Path, shows: str) -> dict[str, Any]:
 
 
 def ran(content: Mapping[str, Any]) -> str:
-    """Date of a run, or its kind of time."""
+    """Date of a run, or the words for virtual time."""
     if content.get("configuration", {}).get("time") == summaries.VIRTUAL:
         return "In virtual time"
     return f"{'Ended' if 'partial' in content else 'Finished'} {content.get('finished', 'at an unknown time')}"
@@ -134,7 +134,7 @@ def data_uri(path: Path) -> str:
 
 
 def files(folder: Path) -> list[Path]:
-    """Tables and logs of a run: in its folder and in those of its schemes."""
+    """Tables and logs of a run, in its folder and in the folders of its schemes."""
     return sorted(
         path for pattern in ("*", "*/*") for path in folder.glob(pattern) if path.suffix in LINKED and path.is_file()
     )
@@ -198,7 +198,7 @@ def _pairs(caption: str, values: Mapping[str, Any]) -> Table:
 
 
 def flat(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    """Groups within groups as "outer: inner"."""
+    """Flattens nested groups to keys such as "outer: inner"."""
     found: dict[str, Any] = {}
     for key, value in values.items():
         if is_group(value):
@@ -209,7 +209,7 @@ def flat(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
 
 
 def _keys(groups: Iterable[Mapping[str, Any]], wanted: Callable[[Any], bool]) -> list[str]:
-    """Keys whose value is wanted in one of the groups, in order of appearance."""
+    """Keys with a wanted value in at least one group, in order of appearance."""
     return list(dict.fromkeys(key for group in groups for key, value in group.items() if wanted(value)))
 
 
@@ -231,7 +231,7 @@ def is_records(value: Any) -> bool:
 
 
 def cell(value: Any) -> str:
-    """A value as a reader wants it: four significant digits are more than any of these measurements has."""
+    """Text of a value. Four significant digits are enough for all these measurements."""
     match value:
         case None:
             return "-"

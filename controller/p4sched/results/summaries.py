@@ -12,7 +12,7 @@ from p4sched.results.whole_file import write_whole
 
 FILE = "summary.json"
 VIRTUAL = "virtual"
-"""The `time` of a run that is no emulation."""
+"""The value of `time` for a run in virtual time."""
 INVALID, EXACT, PARTIAL = "INVALID", "exact", "PARTIAL"
 
 
@@ -21,7 +21,7 @@ class Doubt:
     """A reason to doubt a part of a run."""
 
     where: str
-    """The scheme, or the keys of summary.json that lead there; empty for the whole run."""
+    """The scheme, or the keys in summary.json; empty for the whole run."""
     reason: str
 
     def __str__(self) -> str:
@@ -30,7 +30,7 @@ class Doubt:
 
 @dataclass(frozen=True)
 class Summary:
-    """A summary.json that has been read."""
+    """The content of a summary.json."""
 
     folder: Path
     """Folder of the results."""
@@ -43,8 +43,7 @@ class Summary:
 
 
 def read(folder: Path) -> Summary:
-    """Reads FOLDER/summary.json. Raises MissingError when it is missing, and P4schedError when it is no
-    summary."""
+    """Reads FOLDER/summary.json. Raises MissingError if it is missing, and P4schedError if it is no summary."""
     path = folder / FILE
     try:
         content = parsed(path.read_text(encoding="utf-8"))
@@ -65,12 +64,12 @@ def read(folder: Path) -> Summary:
 
 
 def write(folder: Path, content: Mapping[str, Any]) -> None:
-    """Writes FOLDER/summary.json, whole or not at all."""
+    """Writes FOLDER/summary.json atomically."""
     write_whole(folder / FILE, json.dumps(content, indent=1) + "\n")
 
 
 def partial(reason: str, missing: Sequence[str]) -> dict[str, Any]:
-    """The mark of a run that ended before its end."""
+    """The mark of a run that ended early."""
     return {"partial": {"reason": reason, "missing": list(missing)}}
 
 
@@ -90,8 +89,8 @@ def _ended_early(content: Mapping[str, Any]) -> list[Doubt]:
 
 
 def verdict(content: Mapping[str, Any]) -> str:
-    """valid, INVALID, PARTIAL if the run ended before its end, exact in virtual time, or "not measured": without real
-    time, as in stepped time, there is no fidelity to measure."""
+    """valid, INVALID, PARTIAL if the run ended early, exact in virtual time, or "not measured" in stepped time, which
+    has no fidelity."""
     found = list(_fidelities(content))
     if any(doubts for _, doubts in found):
         return INVALID

@@ -21,10 +21,10 @@ TITLES = {
 
 
 def draw(folder: Path, path: Path) -> bool:
-    """Draws the sweep in a folder: figures against the load, or against the first parameter that has several numbers; a
-    line for each scheme and set of other parameters. Bars go from the lowest to the highest seed.
+    """Draws the sweep in a folder; returns False if nothing can be drawn.
 
-    False if nothing can be drawn.
+    The horizontal axis is the load, or the first parameter with several numbers. There is a line for each scheme and
+    set of other parameters. Bars go from the lowest to the highest seed.
     """
     meta, _, groups = load(folder)
     across = _axis(groups, ["load", *meta["parameters"]])
@@ -50,7 +50,7 @@ def _axis(groups: Sequence[Group], names: Sequence[str]) -> str | None:
 
 
 def _lines(groups: Sequence[Group], across: str) -> Mapping[str, list[Group]]:
-    """The groups by what is the same along a line; what is the same in all of them is not named."""
+    """The groups of each line, by the name of the line. The name leaves out values that all groups share."""
     names = [name for name in groups[0]["where"] if name != across]
     differ = [name for name in names if len({group["where"][name] for group in groups}) > 1]
     found: dict[str, list[Group]] = {}
@@ -68,7 +68,7 @@ def _panel(axes: Axes, groups: Sequence[Group], across: str, name: str) -> None:
             [group["where"][across] for group in points],
             [group[name][0] for group in points],
             yerr=[
-                # a rounded mean may lie beside equal values
+                # a rounded mean may lie outside equal values
                 [max(group[name][0] - group[name][1], 0) for group in points],
                 [max(group[name][2] - group[name][0], 0) for group in points],
             ],

@@ -1,8 +1,8 @@
-"""Results of a sweep: its Parquet file as a summary for tables and pages.
+"""Reads the Parquet file of a sweep as a summary for tables and pages.
 
-`p4sched sweep` writes results.parquet, a row for each point. Its columns are `scheme`, `load`, `seed`, one for each
-parameter by its path, the figures of the point, and `error`: why it failed, null if it did not. The metadata of a
-column say what it means.
+`p4sched sweep` writes results.parquet with a row for each point. The columns are `scheme`, `load`, `seed`, a column for
+each parameter by its path, the figures of the point, and `error`, the reason of a failure or null. The metadata of a
+column describe it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,14 +18,16 @@ FILE = "results.parquet"
 META = "p4sched.sweep"
 """Key of the file's metadata: JSON with the sweep's name and parameters."""
 SHOWN = ("small_mean_ms", "small_p99_ms", "large_mean_ms", "mean_ms", "p99_ms", "completed_share")
-"""Figures of tables and of the drawing."""
+"""Figures in tables and in the drawing."""
 Row = Mapping[str, Any]
 Group = Mapping[str, Any]
 
 
 def read(folder: Path) -> Summary:
-    """The sweep in a folder as a summary. `points` has a record for each scheme, load and set of parameters, with the
-    mean of each figure over the seeds and its lowest and highest one. `failed` has one for each point without figures.
+    """The sweep in a folder as a summary.
+
+    `points` has a record for each scheme, load and set of parameters, with the mean, lowest and highest value of each
+    figure over the seeds. `failed` has a record for each point without figures.
 
     Raises P4schedError if the folder holds no sweep.
     """
@@ -68,8 +70,11 @@ def load(folder: Path) -> tuple[Mapping[str, Any], list[Row], list[Group]]:
 
 
 def grouped(rows: Sequence[Row], parameters: Sequence[str]) -> list[Group]:
-    """A group for each scheme, load and set of parameters, in order of appearance: `where` it is, how many `seeds` it
-    has, and of each figure that is shown the mean, lowest and highest over them; None where a seed has none."""
+    """A group for each scheme, load and set of parameters, in order of appearance.
+
+    A group has its place (`where`), its number of `seeds`, and for each shown figure the mean, lowest and highest value
+    over the seeds; None if a seed has no value.
+    """
     found: dict[tuple[Any, ...], list[Row]] = {}
     names = ("scheme", "load", *parameters)
     for row in rows:

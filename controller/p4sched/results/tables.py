@@ -1,4 +1,4 @@
-"""Tables at the end of a run. None of their numbers is ever cut: rather is the table wider than the terminal."""
+"""Tables at the end of a run. Numbers are never cut: the table is wider than the terminal instead."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -18,9 +18,9 @@ Scheme = Mapping[str, Any]
 def scheme_table(
     heading: str, columns: Sequence[str], schemes: Mapping[str, Scheme], cells: Callable[[Scheme], Sequence[str]]
 ) -> Table:
-    """A row for each scheme: its name and settings, `cells` below `columns`, whether the run is to be believed.
+    """A row for each scheme: its name and settings, `cells` below `columns`, and the verdict.
 
-    Columns are aligned to the right, those that begin with "<" to the left.
+    Columns are aligned to the right; columns that begin with "<" to the left.
     """
     shown = Table(title=heading, title_justify="left")
     shown.add_column("scheme")
@@ -33,13 +33,13 @@ def scheme_table(
 
 
 def record_rows(schemes: Mapping[str, Scheme], key: str) -> Iterable[Sequence[object]]:
-    """Rows of a CSV file, the heading first: the records of each scheme that lie under `key`."""
+    """Rows of a CSV file, the heading first: the records under `key` of each scheme."""
     records = [(name, record) for name, scheme in schemes.items() for record in scheme[key]]
     return [["scheme", *records[0][1]], *([name, *record.values()] for name, record in records)] if records else []
 
 
 def verdict(part: Mapping[str, Any]) -> str:
-    """The cell that says whether a part of summary.json is to be believed; in stepped time there is no doubt."""
+    """The cell with the verdict on a part of summary.json; in stepped time there is no doubt."""
     if "fidelity" not in part:
         return "exact"
     fidelity = part["fidelity"]
@@ -50,7 +50,7 @@ def verdict(part: Mapping[str, Any]) -> str:
 
 
 def cell(value: float | None, form: str) -> str:
-    """A number in this format."""
+    """The cell for a number in this format."""
     return "-" if value is None else format(value, form)
 
 
@@ -67,7 +67,7 @@ def with_interval(scheme: Scheme, key: str) -> str:
 
 
 def print_table(console: Console, table: Table) -> None:
-    """Prints the table. Where it is too wide, columns move together, and cells break between words only."""
+    """Prints the table. If it is too wide, columns shrink, and cells break only between words."""
     texts = [[Text.from_markup(str(cell)).plain for cell in (column.header, *column.cells)] for column in table.columns]
     narrowest = [_widest(word for text in cells for word in text.split()) for cells in texts]
     lines = len(table.columns) + 1
@@ -83,7 +83,7 @@ def print_table(console: Console, table: Table) -> None:
 
 
 def shrunk(widths: Sequence[int], narrowest: Sequence[int], room: int) -> list[int]:
-    """The widths, reduced to fit into the room as far as they can be, most where there is most to spare."""
+    """The widths, reduced as far as possible to fit into the room. The widest columns shrink most."""
     found = list(widths)
     while sum(found) > room:
         spare = [width - least for width, least in zip(found, narrowest, strict=True)]

@@ -1,12 +1,12 @@
-"""Files that are there whole or not at all."""
+"""Atomic writes of files."""
 
 from pathlib import Path
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Writes a text file next to the old one, then replaces it: a full disk leaves the old one, or none.
+    """Writes a new text file, then replaces the old one with it. On a full disk, the old file stays, or there is none.
 
-    What is no file, as /dev/stdout, is written to.
+    A path that is no regular file, such as /dev/stdout, is written directly.
     """
     if path.exists() and not path.is_file():
         path.write_text(text, encoding="utf-8")

@@ -1,1 +1,1 @@
-"""`make soak`: sixteen switches under traffic while all that can fail does, and an account of every packet."""
+"""`make soak`: sixteen switches under traffic while links and controllers fail, and an account of every packet."""

@@ -1,8 +1,8 @@
-"""`python -m p4sched.soak [--minutes M]`: see the package. Needs root. Its exit code is 1 if something did not add up.
+"""`python -m p4sched.soak [--minutes M]`: see the package. Needs root. The exit code is 1 if the counts do not add up.
 
-Twelve leaves and four spines, a host at each leaf. Every second switch interprets its program, the others have
-compiled it. Hosts send UDP flows to each other. Meanwhile links between switches go down and come up, and controllers
-are killed; the next one replaces all programs.
+The network has twelve leaves, each with a host, and four spines. Every second switch interprets its program, the others
+compile it. Hosts send UDP flows to each other. Meanwhile links between switches go down and come up, and controllers
+are killed; the next controller replaces all programs.
 """
 
 import argparse
@@ -40,15 +40,15 @@ OUT = ROOT / "build" / "soak"
 LINK_BPS = 2_000_000
 QUEUE_PACKETS = 20
 CONTROLLER_LIVES_S = 20.0
-"""After it has programmed all switches."""
+"""Lifetime of a controller after it has programmed all switches."""
 PROGRAMMING_S = 120.0
-"""Limit on programming, on a busy machine."""
+"""Limit of the time to program all switches on a busy machine."""
 CHECK_EVERY_S = 2.0
 DRAIN_S = 10.0
 LEAST_MINUTES, MOST_MINUTES = 0.5, 1400.0
-"""A link is down within the first, and the traffic generator sends for a day at most."""
+"""Limits of a run: the first link goes down within the smaller; the traffic generator sends for at most a day."""
 MORE_MEMORY = 16 << 20
-"""A switch may grow by so many bytes after its first programs. A leak of one program a replacement would exceed it."""
+"""Allowed growth of a switch after its first programs, in bytes. A leak of one program per replacement exceeds it."""
 
 
 @dataclass
@@ -65,7 +65,7 @@ class Found:
 
 
 class Soak:
-    """A fabric that runs, and all that is done to it."""
+    """A running fabric, its traffic and its failures."""
 
     def __init__(self, network: Fabric, ledger: Ledger, found: Found) -> None:
         self._network, self._ledger, self._found = network, ledger, found
@@ -75,8 +75,9 @@ class Soak:
         """Statistics of the switches at the start of the account."""
 
     async def run(self, seconds: float, seed: int) -> tuple[Delivery, Mapping[str, pb.GetStatsResponse]]:
-        """Everything, for so long; how the traffic fared, and what the switches say at the end."""
-        # A connection belongs to the event loop in which it is opened.
+        """Runs everything for this time; returns the account of the traffic, and the statistics of the switches at the
+        end."""
+        # A connection belongs to the event loop that opens it.
         self._managers = {name: EmbeddedTrafficManager(s.address) for name, s in self._network.switches.items()}
         await self._shape()
         self.before = await self._check()
@@ -116,7 +117,7 @@ class Soak:
             self._found.problems.append(text)
 
     async def _shape(self) -> None:
-        """Slow links with short queues: bursts do not fit."""
+        """Sets slow links with short queues, which overflow in bursts."""
         queues = {queue: QueueSettings(QUEUE_PACKETS) for queue in range(8)}
         for name, switch in self._network.switches.items():
             ports = [port for port, _ in switch.port_interfaces()]
@@ -156,7 +157,7 @@ class Soak:
         return process
 
     async def _controllers(self, plan: Path, process: subprocess.Popen[bytes]) -> None:
-        """Kills the controller and starts the next, which brings another program, until cancelled."""
+        """Kills the controller and starts the next one, with another program, until it is cancelled."""
         number = 0
         while True:
             await asyncio.sleep(CONTROLLER_LIVES_S)
@@ -180,7 +181,7 @@ class Soak:
             await asyncio.sleep(CHECK_EVERY_S)
 
     async def _check(self) -> dict[str, pb.GetStatsResponse]:
-        """Statistics of every switch, each at one instant."""
+        """Checks the statistics of every switch, each from one instant, and returns them."""
         stats = {}
         for name, manager in self._managers.items():
             stats[name] = await manager.account()
@@ -195,7 +196,7 @@ class Soak:
         return stats
 
     async def _drained(self) -> dict[str, pb.GetStatsResponse]:
-        """Statistics of every switch once no packet is inside."""
+        """Waits until no packet is inside a switch; returns the statistics of all switches."""
         deadline = time.monotonic() + DRAIN_S
         while True:
             stats = await self._check()
@@ -208,7 +209,7 @@ class Soak:
 
 
 def report(soak: Soak, found: Found, delivery: Delivery, stats: Mapping[str, pb.GetStatsResponse]) -> Table:
-    """The table of the run; adds what is wrong with the counts of different parts to the problems."""
+    """The table of the run. Adds contradictions between the counts of different parts to the problems."""
     table = Table(title="Every frame, by switch", title_justify="left")
     kinds = [kind for kind in totals(stats["s1"]).drops if any(totals(s).drops[kind] for s in stats.values())]
     for column in ("switch", "program", "received", "sent", *kinds, "refused", "lost before", "memory, MiB"):
@@ -237,7 +238,7 @@ def report(soak: Soak, found: Found, delivery: Delivery, stats: Mapping[str, pb.
 
 
 def _minutes(text: str) -> float:
-    """A number of minutes, long enough for events, and short enough for the traffic generator."""
+    """Parses a number of minutes within the limits."""
     try:
         minutes = float(text)
     except ValueError as error:
@@ -268,7 +269,7 @@ def main() -> int:
         console.print(f"soak: {error}", markup=False)
         return 1
     except KeyboardInterrupt:
-        console.print("soak: interrupted; everything is taken away")
+        console.print("soak: interrupted; all processes and links are removed")
         return 130
     console.print(table)
     for problem in found.problems:

@@ -16,19 +16,19 @@ DROPS = (
     "recirculation_dropped",
     "delay_dropped",
 )
-"""Fields of Balance that say why a packet was not sent."""
+"""Fields of Balance with the reasons why packets were not sent."""
 
 
 @dataclass(frozen=True)
 class Totals:
-    """Frames of a switch, by what became of them."""
+    """Frames of a switch, by their fate."""
 
     received: int
     sent: int
     refused: int
     """Refused by interfaces that were down."""
     rx_lost: int
-    """Before the switch read them."""
+    """Lost before the switch read them."""
     drops: Mapping[str, int]
     inside: int
 

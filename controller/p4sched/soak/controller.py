@@ -1,6 +1,6 @@
 """`python -m p4sched.soak.controller PLAN ROUND`: programs all switches of a plan, and writes until it is killed.
 
-The round says which program they get. It prints a line when all have it.
+The round selects the program. The controller prints a line when all switches have it.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ BETWEEN_WRITES_S = 0.05
 
 
 async def control(plan: dict[str, Any], round_number: int) -> None:
-    """Takes all switches, replaces their program, and keeps writing parameters."""
+    """Takes over all switches, replaces their programs, and writes parameters again and again."""
     setup = SCHEMES[round_number % len(SCHEMES)].usual()
     parameters = setup.parameters
     assert parameters is not None

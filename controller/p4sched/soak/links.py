@@ -1,4 +1,4 @@
-"""Links between switches: they go down and come up again, and what is lost on them meanwhile is known."""
+"""Takes links between switches down and up again, and counts the frames that they lose."""
 
 import asyncio
 import random
@@ -33,7 +33,7 @@ class Counts:
     received: int
     """Received packets, also those that the switch could not read."""
     dropped_sent: int
-    """Dropped by the kernel, on their way out."""
+    """Dropped by the kernel before they were sent."""
     dropped_received: int
 
     def __sub__(self, before: "Counts") -> "Counts":
@@ -47,7 +47,7 @@ class Links:
     ends: list[tuple[End, End]]
     flaps: int = 0
     flapped: set[int] = field(default_factory=set)
-    """Places in `ends` of those that went down."""
+    """Indices in `ends` of links that went down."""
     _before: dict[End, Counts] = field(default_factory=dict)
 
     @classmethod
@@ -65,7 +65,7 @@ class Links:
         return cls([(end(*lower), end(*upper)) for lower, upper in network.shape.structure.links])
 
     async def flap(self, chosen: random.Random) -> None:
-        """Takes one link after another down and up again, until cancelled."""
+        """Takes one link after another down and up again, until it is cancelled."""
         while True:
             place = chosen.randrange(len(self.ends))
             interface = chosen.choice(self.ends[place]).interface
@@ -79,11 +79,11 @@ class Links:
             await asyncio.sleep(BETWEEN_S)
 
     def begin(self, stats: Stats) -> None:
-        """The account begins. What the kernel sent before IPv6 was switched off everywhere is not part of it."""
+        """Begins the account, without the frames that the kernel sent before IPv6 was off everywhere."""
         self._before = self._counts(stats)
 
     def losses(self, stats: Stats) -> tuple[int, list[str]]:
-        """Frames that were lost on links that were down, and what is wrong with the counts of their ends."""
+        """Number of frames that links lost while they were down, and contradictions in the counts of their ends."""
         counts = self._counts(stats)
         found = {end: counts[end] - before for end, before in self._before.items()}
         lost, wrong = 0, []

@@ -1,4 +1,4 @@
-"""Ranked UDP flows between the hosts of a fabric, in order, and what became of their datagrams."""
+"""Ranked UDP flows between the hosts of a fabric, and the account of their datagrams."""
 
 import asyncio
 import json
@@ -20,15 +20,15 @@ from p4sched.paths import rust_binary
 FRAME_BYTES = 200
 STEADY_BPS, BURSTS_BPS = 200_000, 100_000
 BURST = 40
-"""More packets than a queue holds."""
+"""Packets of a burst, more than a queue holds."""
 AWAY = (1, 3)
-"""Every host sends to those that are so many hosts further."""
+"""Every host sends to the hosts at these distances."""
 PATIENCE_S = 30.0
 
 
 @dataclass(frozen=True)
 class Delivery:
-    """All flows together, in datagrams."""
+    """Datagrams of all flows together."""
 
     sent: int
     received: int
@@ -48,7 +48,7 @@ class SoakTraffic:
         folder.mkdir(parents=True, exist_ok=True)
 
     def start(self, seconds: float, seed: int) -> None:
-        """Starts all of them; senders stop after so long, receivers a while later."""
+        """Starts all senders and receivers. Senders stop after `seconds`, receivers a while later."""
         for host in self._hosts:
             words = ["udp-receive", "--address", host.address, "--ports", str(RANK_PORT)]
             self._start(f"receive-{host.name}", host, [*words, "--duration", f"{seconds + PATIENCE_S:.1f}"])
@@ -60,7 +60,7 @@ class SoakTraffic:
         self._ledger.add_processes(run.pid for run in self._runs.values())
 
     def _flow(self, place: int, number: int, seconds: float) -> dict[str, Any]:
-        """Steady flows and bursts by turns. The first second leaves the receivers time to be there."""
+        """Alternates steady flows and bursts. In the first second, receivers have time to start."""
         to = self._hosts[(place + AWAY[number // 2]) % len(self._hosts)]
         bursts = bool(number % 2)
         return {
@@ -95,7 +95,7 @@ class SoakTraffic:
                 raise LabError(f"traffic '{name}' failed: {said or run.returncode}")
 
     def sockets_full(self) -> int:
-        """Datagrams that found no room at a receiver's socket."""
+        """Datagrams that did not fit into the buffer of a receiver's socket."""
         return sum(_udp_counter(self._network.pid(host.name), "RcvbufErrors") for host in self._hosts)
 
     async def _report(self, name: str) -> Sequence[dict[str, Any]]:

@@ -1,10 +1,10 @@
 """Many runs of one scenario: scheme x load x seed x parameters, restartable, on this machine or on Dask.
 
-| module | what it is |
+| module | content |
 |---|---|
-| `plan` | what SWEEP.toml asks for: the points |
-| `point` | one point: its run, and what is kept of it |
-| `workers` | where points run: processes of this machine, or Dask |
-| `folder` | what is done already, and what it belongs to |
+| `plan` | the points of SWEEP.toml |
+| `point` | one point: its run and its figures |
+| `workers` | processes of this machine, or Dask, which run points |
+| `folder` | the stored points, and the sweep that they belong to |
 | `table` | all points as one Parquet file |
 """

@@ -1,11 +1,11 @@
-"""The folder of a sweep: what is done already, and what it belongs to.
+"""The folder of a sweep: the stored points, and the sweep that they belong to.
 
-    DIR/sweep.json         what the points belong to: SWEEP.toml as it was, and the simulator
-    DIR/points/KEY.json    the outcome of one point; KEY is the hash of all that shapes it
+    DIR/sweep.json         copy of SWEEP.toml, and hash of the simulator
+    DIR/points/KEY.json    the outcome of one point; KEY is the hash of all its inputs
     DIR/results.parquet    all points of the sweep
 
-A point's file is there whole or not at all. So a killed sweep continues, and one whose SWEEP.toml
-has changed keeps the points that are the same.
+The file of a point is written atomically. So a killed sweep can continue, and a sweep with a changed SWEEP.toml keeps
+the unchanged points.
 """
 
 import fcntl
@@ -38,7 +38,7 @@ def _hash_of(*files: Path) -> str:
 
 
 def _simulator(plan: Plan) -> str:
-    """The hash of what runs: the simulator, and the programs if they decide."""
+    """The hash of the simulator, and of the programs if they decide."""
     sources = (
         [path for folder in (P4_DIR, TOFINO_DIR) for path in sorted(folder.rglob("*.p4"))] if plan.programs else []
     )
@@ -46,7 +46,7 @@ def _simulator(plan: Plan) -> str:
 
 
 def key(plan: Plan, point: Point) -> str:
-    """The same for all runs that have the same outcome."""
+    """Hash of all inputs of a point: equal keys give equal outcomes."""
     record: dict[str, Any] = {
         "scenario": point.scenario,
         "programs": plan.programs,
@@ -64,7 +64,7 @@ def key(plan: Plan, point: Point) -> str:
 
 
 class Folder:
-    """An open folder: no other sweep writes to it."""
+    """An open folder, to which no other sweep writes."""
 
     def __init__(self, path: Path) -> None:
         """Opens the folder of a sweep that `opened` has locked."""
@@ -72,11 +72,11 @@ class Folder:
 
     @property
     def scratch(self) -> Path:
-        """Folder for files of runs, without those of an earlier sweep."""
+        """An empty folder for files of runs."""
         return self.path / SCRATCH
 
     def outcome(self, key: str) -> Outcome | None:
-        """Stored outcome of a point. A damaged file counts as none."""
+        """Stored outcome of a point; None if there is none, or if the file is damaged."""
         try:
             found = json.loads((self.path / POINTS / f"{key}.json").read_text(encoding="utf-8"))
             figures = found["figures"]
@@ -85,11 +85,11 @@ class Folder:
         return found if isinstance(figures, dict) and set(figures) == set(FIGURES) else None
 
     def keep(self, key: str, outcome: Outcome) -> None:
-        """Writes the outcome of a point, whole or not at all."""
+        """Writes the outcome of a point atomically."""
         write_whole(self.path / POINTS / f"{key}.json", json.dumps(outcome) + "\n")
 
     def changed(self, text: str, plan: Plan) -> str | None:
-        """A sentence on the differences from the last sweep in this folder, or None. Also stores the current sweep."""
+        """A sentence about the differences from the last sweep in this folder, or None. Also stores the new sweep."""
         now = {"sweep": text, "simulator": _simulator(plan)}
         path = self.path / STATE
         before = _read(path)
@@ -111,7 +111,7 @@ def _read(path: Path) -> Mapping[str, Any] | None:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Folder]:
-    """Makes the folder, and keeps other sweeps away from it. Raises UsageError if it cannot be written to."""
+    """Makes and locks the folder. Raises UsageError if it cannot be written to."""
     try:
         (path / POINTS).mkdir(parents=True, exist_ok=True)
         lock = (path / LOCK).open("w")
@@ -130,5 +130,5 @@ def opened(path: Path) -> Iterator[Folder]:
 
 
 def missing(plan: Plan, folder: Folder, keys: Sequence[str]) -> list[Point]:
-    """The points that have no figures yet."""
+    """The points without figures."""
     return [point for point, key in zip(plan.points, keys, strict=True) if folder.outcome(key) is None]

@@ -1,11 +1,11 @@
-"""Plan of a sweep, from SWEEP.toml: a scenario, and lists of schemes, loads, seeds and other values. A point is one of
-their combinations.
+"""Plan of a sweep, from SWEEP.toml: a scenario, and lists of schemes, loads, seeds and other values. A point is a
+combination of these values.
 
 scenario = "scenario.json"      # in this folder; or a table [scenario] with the same fields
 schemes = ["fifo", {name = "packs 20", scheme = "packs", queues = 4, queue_size = 10, window = 20}]
 loads = [0.2, 0.6]              # flows.poisson.load
 seeds = [1, 2, 3]
-same_at_hosts = true            # the hosts' own ports are as those of the switches
+same_at_hosts = true            # the hosts' ports have the scheduler of the switches
 
 [parameters]                    # further fields of the scenario, by their path
 "topology.leaf_spine.spines" = [2, 4]
@@ -26,13 +26,13 @@ MOST_POINTS = 100_000
 KEYS = ("scenario", "schemes", "loads", "seeds", "parameters", "same_at_hosts", "programs", "check")
 LARGEST_SEED = 2**63 - 1
 AXES = ("scheme", "load", "seed")
-"""Columns that every sweep has. No parameter is called so: parameters have dots in their names, or are fields."""
+"""Columns of every sweep. No parameter has these names: parameters have dots in their names, or are fields."""
 Value = str | int | float | bool
 
 
 @dataclass(frozen=True)
 class Point:
-    """One run."""
+    """One run of a sweep."""
 
     scheme: str
     """Name in the sweep."""
@@ -52,18 +52,18 @@ class Point:
 
 @dataclass(frozen=True)
 class Plan:
-    """All points, and how they run."""
+    """All points of a sweep, and the settings of their runs."""
 
     points: Sequence[Point]
     parameters: Sequence[str]
     programs: bool
-    """The compiled P4 programs decide at the ports of switches."""
+    """True: the compiled P4 programs decide at the ports of switches."""
     check: bool
-    """True: each decision is compared with the model's."""
+    """True: each decision is compared with that of the model."""
 
 
 def read(path: Path) -> Plan:
-    """The plan of a SWEEP.toml. Raises UsageError for a wrong plan, P4schedError if it is not TOML; both name it."""
+    """Reads a SWEEP.toml. Raises UsageError for a wrong plan, P4schedError if it is not TOML; both name the file."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
         return _plan(content, path.parent)
@@ -159,7 +159,7 @@ def _different(key: str, values: Sequence[Any]) -> None:
 
 
 def _schemes(content: Mapping[str, Any], scenario: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """Name and ports of each. A table takes the place of the scenario's `ports`, a name that of their scheme."""
+    """Name and ports of each scheme. A table replaces the scenario's `ports`, a name replaces their scheme."""
     ports = scenario["ports"]
     listed = _list("schemes", content["schemes"]) if "schemes" in content else [str(ports.get("scheme"))]
     found = []
@@ -219,7 +219,7 @@ def _parameters(content: Mapping[str, Any], scenario: dict[str, Any]) -> dict[st
 
 
 def _changed(scenario: dict[str, Any], where: str, value: Value) -> dict[str, Any]:
-    """The scenario with another value at a path; what holds it must be there. The rest is shared: points are many."""
+    """The scenario with another value at a path, whose parent must exist. Shares all other values, to save memory."""
     *outer, last = where.split(".")
     changed = holder = dict(scenario)
     for place, name in enumerate(outer):

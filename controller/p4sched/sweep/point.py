@@ -16,9 +16,9 @@ from p4sched.simulate import Result
 
 Figure = int | float | None
 Outcome = Mapping[str, Any]
-"""`{"figures": {...}}`, or `{"error": "why there are none"}`."""
+"""`{"figures": {...}}`, or `{"error": "reason"}`."""
 ATTEMPTS = 3
-"""Attempts for a point whose simulator was ended by a signal: another process may have taken the memory."""
+"""Attempts for a point if a signal ends the simulator, for example because another process took the memory."""
 
 
 def _times_ms(result: Result, least: int = 0, below: float = float("inf")) -> list[float]:
@@ -78,7 +78,7 @@ FIGURES: Mapping[str, tuple[type, str, Callable[[Result], Figure]]] = {
     ),
     "events": (int, "events of the simulator", lambda r: int(r.summary["events"])),
 }
-"""Type, meaning and source of each figure that is kept of a point."""
+"""Type, meaning and source of each stored figure of a point."""
 
 
 def figures(result: Result) -> dict[str, Figure]:
@@ -87,7 +87,7 @@ def figures(result: Result) -> dict[str, Figure]:
 
 
 async def outcome(scenario: Mapping[str, Any], programs: bool, check: bool, folder: Path) -> Outcome:
-    """Runs a point in this folder. What the simulator refuses is an outcome too; OSError: the disk is full."""
+    """Runs a point in this folder. An error of the simulator is also an outcome. Raises OSError if the disk is full."""
     for attempt in range(1, ATTEMPTS + 1):
         try:
             return {"figures": figures(await simulate.run_async(scenario, folder, programs=programs, check=check))}
@@ -102,7 +102,7 @@ async def outcome(scenario: Mapping[str, Any], programs: bool, check: bool, fold
 
 
 def outcome_here(scenario: Mapping[str, Any], programs: bool, check: bool) -> Outcome:
-    """The same in a worker of Dask. EndedError passes: Dask itself repeats what was interrupted."""
+    """The same in a worker of Dask. Raises EndedError, because Dask itself repeats interrupted work."""
     try:
         return {"figures": figures(simulate.run(scenario, programs=programs, check=check))}
     except simulate.EndedError:

@@ -11,7 +11,7 @@ from p4sched.sweep.point import FIGURES, Outcome
 
 
 def write(folder: Path, name: str, plan: Plan, outcomes: Sequence[Outcome]) -> Path:
-    """Writes FOLDER/results.parquet, whole or not at all."""
+    """Writes FOLDER/results.parquet atomically."""
     import pyarrow as pa  # noqa: PLC0415 - takes a quarter of a second
     from pyarrow import parquet  # noqa: PLC0415
 

@@ -10,14 +10,14 @@ from p4sched.sweep.plan import Plan, Point
 from p4sched.sweep.point import ATTEMPTS, Outcome, outcome, outcome_here
 
 LOCAL = "local"
-"""Dask's scheduler and workers in processes of this machine."""
+"""Address that means: scheduler and workers of Dask in processes of this machine."""
 Done = tuple[Point, Outcome]
 PATIENCE_S = 30
 """Time limit for an answer of Dask's scheduler."""
 
 
 async def processes(plan: Plan, points: Sequence[Point], jobs: int, scratch: Path) -> AsyncIterator[Done]:
-    """Runs the points, `jobs` at a time, below the folder `scratch`; each comes when it is done."""
+    """Runs the points, `jobs` at the same time, below the folder `scratch`; yields each when it is done."""
     waiting = iter(enumerate(points))
 
     async def run(number: int, point: Point) -> Done:
@@ -42,7 +42,7 @@ async def processes(plan: Plan, points: Sequence[Point], jobs: int, scratch: Pat
 
 
 async def dask(plan: Plan, points: Sequence[Point], jobs: int, address: str) -> AsyncIterator[Done]:
-    """Runs the points on Dask: on `jobs` workers of this machine, or on those of the scheduler at an address."""
+    """Runs the points on Dask: on `jobs` workers of this machine, or on the workers of the scheduler at an address."""
     try:
         from distributed import Client, LocalCluster, as_completed  # noqa: PLC0415 - an optional package
     except ImportError as error:

@@ -1,8 +1,8 @@
 """Lets a Python that `p4sched as-bmv2` started find packages that it lacks.
 
-They are those that material for BMv2 imports: P4Runtime's messages, gRPC, scapy, psutil, Mininet and p4runtime-shell.
-What the Python has of its own stays first. Packages are there for the version of Python that `make setup` found.
-This file runs in every version from 3.6 on.
+Scripts for BMv2 import them: P4Runtime's messages, gRPC, scapy, psutil, Mininet and p4runtime-shell. Packages that the
+Python has itself come first. The packages fit the version of Python that `make setup` found. This file must run on
+every version from 3.6 on.
 """
 
 import os
@@ -25,7 +25,7 @@ _FOLDERS = (
 
 
 class _Missing:
-    """The finder that Python asks last: for packages, and for parts that a package lacks, as `p4` lacks `p4.tmp`."""
+    """The finder that Python asks last: for packages, and for missing subpackages, such as `p4.tmp` in `p4`."""
 
     @staticmethod
     def find_spec(
@@ -42,7 +42,7 @@ class _Missing:
 
 sys.meta_path.append(_Missing)
 
-# another sitecustomize, which Python would have found
+# the sitecustomize that this file hides, if there is one
 _other = PathFinder.find_spec("sitecustomize", [folder for folder in sys.path if os.path.abspath(folder) != _HERE])
 if _other is not None and _other.loader is not None:
     _other.loader.exec_module(sys.modules[__name__])

@@ -10,12 +10,12 @@ from p4sched.p4rt.traffic_manager import Calendar
 
 @dataclass(frozen=True)
 class Parameters(fifo.Parameters):
-    """The calendar is the port's; the program is that of FIFO."""
+    """The calendar belongs to the port; the program is that of FIFO."""
 
     queues: int = 32
     """n."""
     bytes_per_round: int = LARGEST_FRAME_BYTES
-    """BpR: what a user may send in a round."""
+    """BpR: bytes that a user may send in a round."""
 
     @property
     def label(self) -> str:

@@ -15,23 +15,23 @@ the ranks in full.
 
 **k** follows from the burstiness of arrivals. The admission rule reacts to the queue within the time in which
 C (1-k) packets arrive: near the headroom h = k C its relaxation time. In that time arrivals exceed or miss the drain
-rate by about sqrt(I C (1-k)) packets, where I is the index of dispersion. The queue must have room for so many, or the
-rule refuses packets that the link lacks a moment later. Precisely: near the critical load, where this is worst, the
+rate by about sqrt(I C (1-k)) packets, where I is the index of dispersion. The queue must have room for this number, or
+the rule refuses packets that the link lacks a moment later. Precisely: near the critical load, the worst case, the
 queue is a diffusion of variance I a packet. Below h it has no drift. Above h the share (c-h)/(C-h) of arrivals is
 refused. Its stationary density is flat up to h and falls off above like a Gaussian of variance I (C-h) / 2. The link
 idles the share
 
     loss = (I / 2) / (h + sqrt(pi I (C - h)) / 2)
 
-of the time. The law takes the smallest k with at most the loss allowed, 5 % by default, for a larger one only
-lengthens the queue (paper, Fig. 8). A constant bit rate gets k = 0, as PACKS 6.1 chose. Poisson arrivals get 0.34 at
+of the time. The law takes the smallest k whose loss is allowed, by default 5 %, because a larger k only lengthens the
+queue (paper, Fig. 8). A constant bit rate gets k = 0, as PACKS 6.1 chose. Poisson arrivals get 0.34 at
 C = 20 (the paper's 0.1 allows 8.7 %) and 0.03 at C = 80. The law sets at most `max_headroom`, 0.5. Burstier arrivals
 (at C = 20 from I = 1.33 on) lose more than allowed, for I = 6 18 %.
 
-**Limits.** Heavy overload needs less headroom than the critical load. The law grants it all the same, since flows may
-end at any time. Above h, AIFO refuses ranks that differ from all in the window until the window has seen them, which
-takes up to one span. No k below 1 prevents that. S is at least 1: with fewer than |W| arrivals in the span, the window
-spans longer. C counts packets, so a mix of sizes waits the delay target only on average.
+**Limits.** Heavy overload needs less headroom than the critical load. The law still grants it, since flows may end at
+any time. Above h, AIFO refuses ranks that differ from all ranks in the window. This lasts until the window has seen
+them, up to one span; no k below 1 prevents it. S is at least 1: with fewer than |W| arrivals in the span, the window
+covers a longer time. C counts packets, so packets of mixed sizes wait for the delay target only on average.
 """
 
 import math
@@ -96,13 +96,13 @@ class Parameters(ranked.Parameters):
 
     @classmethod
     def alike(cls, comparison: Comparison) -> Self:
-        """Every rank enters the window."""
+        """Takes every rank into the window."""
         buffer = comparison.buffer
         return cls(buffer, buffer, headroom_numerator(comparison.headroom), comparison.window, 1)
 
     def on(self, target: Target) -> Self:
-        """Adapts to the target: if departures report the length, the queue gets room for packets admitted between two
-        of them."""
+        """Adapts to the target: if departures report the queue length, the queue gets room for the packets that are
+        admitted between two departures."""
         programs = PROGRAMS[target]
         room = min(2 * self.target_packets, MAX_PACKETS) if programs.length_reports else 0
         return replace(
@@ -117,7 +117,7 @@ class Parameters(ranked.Parameters):
 
     @property
     def described(self) -> str:
-        """C 20 in 30: the queue can hold 30 packets."""
+        """For example "C 20 in 30": the queue can hold 30 packets."""
         room = f" in {self.capacity_packets}" if self.capacity_packets != self.target_packets else ""
         return f"C {self.target_packets}{room}, k {self.headroom_256 / HEADROOM_UNIT:.2g}, S {self.sampling}"
 
@@ -134,7 +134,7 @@ class Parameters(ranked.Parameters):
 
 @dataclass(frozen=True)
 class Config(ranked.Config):
-    """Description of the link and goals of the law."""
+    """Configuration of the law: the link and the goals."""
 
     fixable: ClassVar[Sequence[str]] = ("C", "S", "k")
 
@@ -170,9 +170,10 @@ class Config(ranked.Config):
 
 
 def quantile_headroom(dispersion: float, target: float, loss: float, most: float) -> float:
-    """k, as derived above: the smallest headroom with which a critically loaded link idles for at most the share `loss`
-    of the time for packets that were refused, for a target of `target` packets and arrivals of this index of
-    dispersion; at most `most`.
+    """k, as derived at the head of this file, for a target of `target` packets; at most `most`.
+
+    It is the smallest headroom with which a critically loaded link idles for at most the share `loss` of the time
+    because packets were refused.
     """
     needed = dispersion / (2 * loss)
     slope = math.sqrt(math.pi * dispersion) / 2
@@ -184,7 +185,7 @@ def quantile_headroom(dispersion: float, target: float, loss: float, most: float
 
 
 def sampling(config: ranked.Config, traffic: Traffic, window_ranks: int) -> int:
-    """S, with which the window spans the configured time of arrivals."""
+    """S for which the window spans the configured time of arrivals."""
     fixed = config.fixed_packets("S")
     if fixed is not None:
         return fixed

@@ -1,19 +1,19 @@
 """Arithmetic that gives the same bits on every machine, in every Python and in Java (controller/onos/laws).
 
-A decision that is made again from a log must be the same one. Additions, multiplications, divisions and square roots
-are rounded as IEEE 754 says, to the last bit. Powers and logarithms are not: mathematical libraries differ in it.
+A decision that is repeated from a log must be the same. IEEE 754 defines the last bit of additions, multiplications,
+divisions and square roots, but not of powers and logarithms, in which mathematical libraries differ.
 """
 
 from collections.abc import Iterable
 
 
 def square(value: float) -> float:
-    """`value**2` is a power, so not always the nearest number to the square."""
+    """The square, rounded to the nearest number. `value**2` is a power, which may be rounded differently."""
     return value * value
 
 
 def in_order(values: Iterable[float]) -> float:
-    """The sum, rounded after each addition from left to right. From Python 3.12 on `sum` makes up for the rounding."""
+    """The sum, rounded after each addition from left to right. `sum` compensates the rounding from Python 3.12 on."""
     total = 0.0
     for value in values:
         total += value

@@ -8,29 +8,29 @@ plane) that periodically adjusts band sizes by counting the number of active use
 
 The switch charges a user length / weight for a packet, so one set of edges serves users of every weight.
 
-**Active** is a user that sent at least `active_bytes` in the last `activity_window_ns`. Both come from three demands:
+**Active** is a user that sent at least `active_bytes` in the last `activity_window_ns`. Three demands set both values:
 
 - The edges must follow a user who leaves within 1 s. The controller sees the user's last packet up to one poll late,
   and the end of the window up to one poll late: window + 2 polls < 1 s.
 - A user whose TCP waits for its retransmission timeout has not left. Linux waits RTO >= 200 ms + RTT, sends one
   segment, and waits twice as long after each further loss: at 10 ms that is 210 ms, then 420 ms. A window of 600 ms
   spans both (and those at 100 ms: 300 and 600 ms), and with two polls of 100 ms it leaves 200 ms of the second.
-- In that state one segment per gap is all it sends, so the threshold may not exceed one full-sized segment. What a
-  closing connection sends should not count: a FIN and the last ACK, 66 bytes each. With 1000 bytes, seven connections
-  (924 bytes) may close within a window. Eight or more (1056 bytes) keep a user active for that long after they closed.
+- In that state the user sends one segment per gap, so the threshold may not exceed one full-sized segment. The last
+  packets of a connection, a FIN and an ACK of 66 bytes each, should not count. With 1000 bytes, seven connections
+  (924 bytes) may close within a window. Eight or more (1056 bytes) keep a user active for one more window.
 
-A third timeout in a row (840 ms) does forget the user, and its next segment brings it back at the next poll.
+After a third timeout in a row (840 ms) the law forgets the user. Its next segment brings it back at the next poll.
 
 **User 0** stands for traffic that no entry classifies. The switch puts it into band 1, and it has no share here.
 
 **Joining** takes effect at the first poll that sees `active_bytes`: at most one poll period.
 
 **N = 0**: an idle link keeps the last bands, which are right when its users come back. A controller that never saw a
-user sets the bands for a single one, who may take the whole capacity.
+user sets the bands for a single user, who may take the whole capacity.
 
-**Restarts.** A counter that went down was reset (the switch restarted, the entry was written again): what it shows was
-sent since. A controller that takes over a running switch has no history: until it has watched for a whole window, it
-may lower the edges but not raise them, so that a user in a timeout is not forgotten.
+**Restarts.** A counter that went down was reset (the switch restarted, the entry was written again): its value counts
+from the reset. A controller that takes over a running switch has no history. Until it has watched for a whole window,
+it may lower the edges but not raise them, so that a user in a timeout is not forgotten.
 
 **Pauses.** The switch's average rate is the bytes of an interval. After a pause the switch averages over the pause too,
 and rounds up by less than a factor of 2. So a user above its share does not look as if it were below when it pauses.
@@ -42,7 +42,7 @@ leave enough time to an aggressive user to congest the highest priority queue").
 
 **Limits.** A user that sends little but steadily counts as much as a greedy one. What it does not use goes to the
 further bands, where the others share it equally. 256 / weight is rounded to an integer, so weights up to 16 are exact
-within 3 %; weights beyond 256 do not exist. Edges mean something only if a fair share is several packets per interval:
+within 3 %; the largest weight is 256. Edges have a meaning only if a fair share is several packets per interval:
 capacity * interval / users >> 1500 bytes.
 """
 
@@ -65,7 +65,7 @@ UNUSED_EDGE = 0xFFFF_FFFF
 """The edge that no rate exceeds."""
 EDGES = 7
 MTU_BYTES = 1500
-"""The packet in which queues and bursts are sized (paper: "MTU-size packets")."""
+"""Unit of the sizes of queues and bursts (paper: "MTU-size packets")."""
 TOKEN_PERIOD_US = 65536
 """Token rates are bytes in this many microseconds."""
 SHORTEST_STEPS = 16
@@ -86,11 +86,11 @@ DEFAULT_BANDS = Bands(1, 4, 0.5)
 
 @dataclass(frozen=True)
 class Bandwise(Layout):
-    """The queues of a port, one for each band. The law writes the parameters when it sees who is active."""
+    """The queues of a port, one for each band. The law writes the parameters when it knows the active users."""
 
     bands: Bands = DEFAULT_BANDS
     sizes: tuple[int, ...] = (20,) * 5
-    """Packets; by default the fewest that the paper gives a queue."""
+    """Packets; the default is the smallest queue of the paper."""
 
     @property
     def queue_sizes(self) -> tuple[int, ...]:
@@ -124,11 +124,11 @@ class Config:
     rtt_ns: int
     """Round-trip time that queues and bursts are sized for."""
     token_bucket: bool = False
-    """Token buckets instead of the average rate (paper, section V)."""
+    """True for token buckets instead of the average rate (paper, section V)."""
     burst_bytes: int = 0
     """Size of a token bucket; 0: two RTTs of one fair share, at least 10 packets."""
     flowlet_gap_us: int = 0
-    """A flow keeps its band until it pauses this long (paper, section V); 0: it never keeps it."""
+    """A flow keeps its band until it pauses this long (paper, section V); 0: a flow does not keep its band."""
     activity_window_ns: int = 600_000_000
     active_bytes: int = 1000
 
@@ -153,14 +153,14 @@ class Config:
         flowlet_gap_ns: int | None,
         **_: Any,
     ) -> Self:
-        """The configuration that the options of `p4sched control` ask for. The paper's interval is 6 RTTs."""
+        """The configuration for these options of `p4sched control`. The default interval is the paper's, 6 RTTs."""
         interval_us = (interval_ns or 6 * rtt_ns) // 1000
         flowlet_gap_us = 0 if flowlet_gap_ns is None else max(1, flowlet_gap_ns // 1000)
         return cls(rate_bps, bands, interval_us, rtt_ns, token_bucket, flowlet_gap_us=flowlet_gap_us)
 
     def on(self, target: Target) -> Self:
-        """A Tofino measures time in steps of a power of two. So its interval is the nearest one, and the edges are
-        those of that interval. It has no token buckets, which multiply."""
+        """Adapts to the target. A Tofino measures time in steps of a power of two, so the interval becomes the nearest
+        multiple. It has no token buckets, because it cannot multiply."""
         if target is Target.V1MODEL:
             return self
         require(not self.token_bucket, f"token buckets multiply, which a Tofino cannot do: there are none for {target}")
@@ -246,17 +246,17 @@ class State:
     parameters: Parameters | None = None
     """Parameters in force on the switch, if known."""
     taken_over: bool = False
-    """`parameters` come from a predecessor whose history is not known."""
+    """True if `parameters` come from another controller, whose history is not known."""
     sample: Sample | None = None
     steps: tuple[_Step, ...] = field(default=())
-    """Oldest first; those that reach into the activity window."""
+    """Steps that reach into the activity window, oldest first."""
     weight: float | None = None
-    """Sum of the weights of the users that `parameters` are for; None: they come from a predecessor."""
+    """Sum of the weights of the users that `parameters` are for; None: they come from another controller."""
     is_turned: bool = False
-    """`parameters` were decided by another configuration of this controller."""
+    """True if another configuration of this controller decided `parameters`."""
 
     def turned(self) -> "State":
-        """The same history and users, before the first decision by another configuration."""
+        """This state, before the first decision with another configuration."""
         return replace(self, is_turned=True)
 
     @classmethod
@@ -328,8 +328,7 @@ def decide(config: Config, state: State, sample: Sample) -> Decision:
 def parameters_for(config: Config, weight: float, largest_scale: int = UNIT_SCALE) -> Parameters:
     """Bands for active users whose weights sum up to `weight`.
 
-    `largest_scale` belongs to the user charged most for a packet: a bucket that cannot hold ten of its packets would
-    never admit them.
+    `largest_scale` belongs to the user that is charged most for a packet. Its bucket must hold ten of its packets.
     """
     bytes_per_s = config.capacity_bps / 8 / weight
     unused = (UNUSED_EDGE,) * (EDGES - config.bands.further)
@@ -348,7 +347,7 @@ def parameters_for(config: Config, weight: float, largest_scale: int = UNIT_SCAL
 
 
 def _of_before(config: Config, state: State, found: Parameters, largest_scale: int) -> Parameters:
-    """Bands for the previous users while nobody is active: `found`, unless the configuration was changed."""
+    """Bands for the previous users while no user is active: `found`, unless the configuration was changed."""
     if not state.is_turned:
         return found
     if state.weight is None:
@@ -367,7 +366,7 @@ def _in_configuration(config: Config, found: Parameters, largest_scale: int) -> 
         and found.edges.count(UNUSED_EDGE) == held.edges.count(UNUSED_EDGE)
         and all(abs(old - new) <= max(2, new // 1000) for old, new in zip(found.edges, held.edges, strict=True))
     )
-    # rounding must not make a change of what is the same
+    # rounding must not look like a change
     return found if same else held
 
 

@@ -1,4 +1,4 @@
-"""FIFO with tail drop, and the ideals that follow the same program: there is no law, for nothing needs to be tuned."""
+"""FIFO with tail drop, and the ideals that run behind the same program. They have no law: there is nothing to tune."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Self
@@ -17,7 +17,7 @@ class Parameters(PortParameters):
     """Packets that the port's one queue can hold."""
 
     def action_data(self) -> dict[str, int]:
-        """The program admits everything: the port's queue drops what it cannot hold."""
+        """Empty: the program admits every packet, and the port's queue drops packets that do not fit."""
         return {"depth": 0}
 
     @property

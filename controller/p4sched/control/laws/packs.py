@@ -4,24 +4,21 @@ PACKS (Alcoz et al., NSDI 2025) drops exactly the packets that AIFO drops with C
 window and its headroom follow AIFO's law (`p4sched.control.laws.aifo`):
 
 **B = drain rate * delay target / packet size**, at least one packet a queue and at most what the port's queues can
-hold. It bounds how many packets wait, and so the mean wait in overload. It does not bound the wait of a single packet:
-later packets in a more urgent queue pass it (experiments/incast measured waits of a dozen delay targets).
+hold. It limits the number of waiting packets, and so the mean wait in overload. It does not limit the wait of a single
+packet: later packets in a more urgent queue pass it (experiments/incast measured waits of a dozen delay targets).
 
 **S = arrival rate * span / |W|**.
 
 **k** is the smallest headroom that keeps the idling of a critically loaded link below the loss allowed.
 
-**B_i = B / n**; the most urgent queues get the remainder. The rank histogram has no say in it, by design of the
-algorithm. A packet goes by its *quantile*, so that sizes are shares of the packets and not of the ranks. Equal sizes
-are equal shares under every distribution (section 4.2: the bounds that need no knowledge of it). Other sizes were
-tried: those that give each queue the same share of the *admitted* packets, and those that give each distinct rank a
-queue of its own. They made 0.8 to 12 times the inversions of equal sizes (80 packets, 8 queues, |W| = 32; uniform,
-exponential, Poisson and four distinct ranks; loads 1.1 to 4). At best they made a fifth fewer, at loads of 2 and more.
-They made several times as many where few distinct ranks had small queues of their own, which overflowed into the next
-ones.
+**B_i = B / n**; the most urgent queues get the remainder. The sizes do not depend on the rank histogram. PACKS maps a
+packet by its *quantile*, so sizes are shares of the packets and not of the ranks. Equal sizes are equal shares under
+every distribution (section 4.2: the bounds that need no knowledge of the distribution). Sizes that give each queue the
+same share of the *admitted* packets, or each distinct rank its own queue, make 0.8 to 12 times the inversions of equal
+sizes (80 packets, 8 queues, |W| = 32; uniform, exponential, Poisson and four distinct ranks; loads 1.1 to 4).
 
-**Limits.** Those of AIFO's law. When a queue shrinks below its length, it admits nothing until it fits, and loses
-nothing. BMv2's queues do not share a link: there the port drains up to n times the rate of one queue.
+**Limits.** Those of AIFO's law. A queue whose size shrinks below its length admits nothing until it fits, and drops
+nothing. The queues of BMv2 do not share a link: the port drains up to n times the rate of one queue.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,15 +36,15 @@ from p4sched.p4rt.traffic_manager import QUEUES
 
 
 def queue_sizes(buffer_packets: int, queues: int) -> tuple[int, ...]:
-    """B_1 .. B_n: equal shares of the buffer, the remainder to the most urgent queues."""
+    """B_1 .. B_n: equal shares of the buffer. The most urgent queues get the remainder."""
     in_range("number of queues n", queues, 1, QUEUES, "queues")
     return tuple(buffer_packets // queues + (place < buffer_packets % queues) for place in range(queues))
 
 
 @dataclass(frozen=True)
 class Parameters(ranked.Parameters):
-    """Action data of `set_packs`. The defaults are the program's: the queues and k of PACKS 6.1, where |W| = 1000, with
-    the window of the Tofino 2 build (section 5)."""
+    """Action data of `set_packs`. The defaults are those of the program: queues and k of PACKS 6.1, and the window of
+    the Tofino 2 build (section 5). PACKS 6.1 itself has |W| = 1000."""
 
     table: ClassVar[str] = "packs_params"
     action: ClassVar[str] = "set_packs"
@@ -103,7 +100,7 @@ class Parameters(ranked.Parameters):
 
     @classmethod
     def alike(cls, comparison: Comparison) -> Self:
-        """Every rank enters the window."""
+        """Takes every rank into the window."""
         sizes = (comparison.buffer // comparison.queues,) * comparison.queues
         return cls(sizes, headroom_numerator(comparison.headroom), comparison.window, 1)
 
@@ -116,7 +113,7 @@ class Parameters(ranked.Parameters):
 
     @property
     def described(self) -> str:
-        """B 40 in 4 queues: not in 8. B 20+10+10: not in equal ones."""
+        """For example "B 40 in 4 queues", if not in 8; "B 20+10+10", if sizes differ."""
         buffer = str(self.packets)
         if max(self.sizes) - min(self.sizes) > 1:
             buffer = "+".join(map(str, self.sizes))
@@ -138,7 +135,7 @@ class Parameters(ranked.Parameters):
 
 @dataclass(frozen=True)
 class Config(ranked.Config):
-    """Description of the link and goals of the law."""
+    """Configuration of the law: the link and the goals."""
 
     fixable: ClassVar[Sequence[str]] = ("B", "S", "k")
 
@@ -149,7 +146,7 @@ class Config(ranked.Config):
 
     @classmethod
     def for_port(cls, rate_bps: int, delay_ns: int, buffer_packets: int) -> Self:
-        """The queues have equal shares of the buffer."""
+        """Gives the queues equal shares of the buffer."""
         return cls(rate_bps, delay_ns, buffer_packets // QUEUES)
 
     def on(self, target: Target) -> Self:

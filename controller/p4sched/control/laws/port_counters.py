@@ -19,18 +19,18 @@ class Sample:
     """One egress port's counters, all priorities added up, since the program was loaded."""
 
     time_ns: int
-    """The middle of the Read, by any clock that never goes back."""
+    """Middle of the Read, on any clock that never goes back."""
     read_ns: int
     """Duration of the Read; the counters are from some instant within it."""
     admitted: Count
     refused: Count
     """Dropped by the admission rule."""
     full: Count
-    """Dropped for want of room."""
+    """Dropped because the queue was full."""
     ranks: tuple[int, ...]
     """Packets by bucket of their rank."""
     depths: tuple[int, ...]
-    """Packets by bucket of the queue length they found."""
+    """Packets by bucket of the queue length at their arrival."""
 
     def record(self) -> dict[str, Any]:
         return {
@@ -65,7 +65,7 @@ class Step:
     start_ns: int
     end_ns: int
     uncertain_ns2: float
-    """Square of the time that the Read at its end took."""
+    """Square of the duration of the Read at the end of the step."""
     arrived: Count
     admitted: Count
     dropped: int
@@ -85,8 +85,8 @@ class Step:
 
 
 def steps_with(steps: tuple[Step, ...], before: Sample | None, now: Sample, window_ns: int) -> tuple[Step, ...]:
-    """The steps that reach into the window, and the one between the samples. A counter that went down was reset: what
-    it shows was counted since."""
+    """The steps that reach into the window, and the step between the samples. A counter that went down was reset; its
+    value counts from the reset."""
     if before is None:
         return ()
     if now.time_ns < before.time_ns:

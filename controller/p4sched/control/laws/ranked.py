@@ -1,17 +1,17 @@
 """Shared parts of the control laws of ranked schemes: their configuration, and when they write.
 
-The counters of a port (`port_counters`) tell of its traffic (`traffic`). The law of a scheme says which parameters fit
-that traffic (`Config.parameters_for`). What is here decides whether they are written.
+The traffic (`traffic`) is estimated from the counters of a port (`port_counters`). The law of a scheme says which
+parameters fit this traffic (`Config.parameters_for`). This module decides whether they are written.
 
-**Hysteresis.** I is held until an estimate differs by more than a factor of 2. Of fewer than 32 polls the estimate must
-differ by more, for the standard error of log I falls with the root of their number: by a factor of 4 after 8 polls.
-Parameters are held while the law `keeps` them. When it does not, all are written together, but at most one write every
-`hold_ns`. So noise inside the dead bands writes nothing, and no input writes more often than that.
+**Hysteresis.** I is held until an estimate differs by more than a factor of 2. With fewer than 32 polls the estimate
+must differ by more, because the standard error of log I falls with the root of the number of polls: by a factor of 4
+after 8 polls. Parameters are held while the law `keeps` them. Then all are written together, at most once every
+`hold_ns`. So noise inside the dead bands causes no write, and no input causes more frequent writes.
 
-**Idle port**: fewer than `MIN_POLLS` polls with arrivals, or `MIN_PACKETS` of these, in the window say nothing; the
-parameters stay. **Restarts**: a counter that went down was reset; what it shows was counted since. A controller that
-takes over keeps what it finds until it has watched for a whole rate window. One that finds the program's own defaults
-writes what fits the configured rate and Poisson arrivals of that rate.
+**Idle port**: the parameters stay if the window has fewer than `MIN_POLLS` polls with arrivals, or fewer than
+`MIN_PACKETS` arrivals. **Restarts**: a counter that went down was reset; its value counts from the reset. A controller
+that takes over keeps the parameters until it has watched for a whole rate window. A controller that finds the
+program's own defaults writes parameters for Poisson arrivals at the configured rate.
 """
 
 import dataclasses
@@ -32,9 +32,9 @@ MAX_COUNT = 0xFFFF_FFFF
 HEADROOM_UNIT = 256
 """k = K / 256."""
 MTU_FRAME_BYTES = 1514
-"""The packet assumed before any is seen: a full-sized Ethernet frame."""
+"""Packet size assumed before the first packet: a full-sized Ethernet frame."""
 SPAN_DELAY_TARGETS = 15
-"""Time of arrivals that a window or tracking range spans unless told otherwise."""
+"""Default time of arrivals that a window or tracking range spans, in delay targets."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,12 @@ class Parameters(PortParameters):
     @property
     @abstractmethod
     def packets(self) -> int:
-        """The queue length that the parameters aim at: the paper's C or B."""
+        """Target queue length: C or B in the papers."""
 
     @property
     @abstractmethod
     def described(self) -> str:
-        """The parameters, in the paper's names."""
+        """The parameters, with the names of the paper."""
 
     @abstractmethod
     def near(self, wanted: Self) -> bool:
@@ -59,32 +59,31 @@ class Parameters(PortParameters):
 def headroom_numerator(share: float) -> int:
     """K of a headroom k = K / 256, below 1.
 
-    Rounded up: rounded down, a queue of exactly k C packets would no longer be within its headroom.
+    Rounded up, so that a queue of exactly k C packets is within its headroom.
     """
     return min(math.ceil(share * HEADROOM_UNIT - 1e-9), HEADROOM_UNIT - 1)
 
 
 @dataclass(frozen=True)
 class Config(ABC):
-    """Description of the link and goals of the laws."""
+    """Configuration of a law: the link and the goals."""
 
     law: ClassVar["RankedLaw"]
-    """Law of this configuration."""
     fixable: ClassVar[Sequence[str]]
-    """The paper's names of the parameters that the law sets and `fixed` can pin."""
+    """Names, as in the paper, of the parameters that the law sets and `fixed` can pin."""
 
     rate_bps: int
     """Rate of the link, bit/s of Ethernet frames: the drain rate until it is measured."""
     delay_ns: int
-    """Delay target: what a packet may wait behind a queue of the target length."""
+    """Delay target: waiting time of a packet behind a queue of the target length."""
     queue_packets: int
     """Packets that each queue of the port can hold."""
     span_ns: int = 0
     """Time of arrivals that the window, or the tracking range, spans; 0: the law's default."""
     fixed: Mapping[str, float] = field(default_factory=dict)
-    """Parameters, by the paper's name, that the law leaves as they are given."""
+    """Values of pinned parameters, which the law does not change, by the paper's name."""
     loss: float = 0.05
-    """Share of its time that the link may idle because packets were refused a moment before."""
+    """Share of the time that the link may idle because packets were refused a moment before."""
     max_headroom: float = 0.5
     """Largest k that the law sets. As k comes near 1, the rank decides less and less: one queue becomes a FIFO with
     tail drop (AIFO paper, Fig. 8), and of several queues the first one with room takes every packet."""
@@ -111,7 +110,7 @@ class Config(ABC):
             if symbol not in self.fixable:
                 raise unknown_name(f"parameter of {self.law.name.upper()}", symbol, self.fixable)
             require(symbol == "k" or float(value).is_integer(), f"{symbol} = {value:g} is not a whole number")
-        # whatever is wrong with the other values is said now, not when the first packet comes
+        # reports errors in the other values at once, not at the first packet
         self.parameters_for(self.at_first())
 
     def on(self, _target: Target) -> Self:
@@ -130,15 +129,15 @@ class Config(ABC):
         fixed: Mapping[str, float],
         **others: Any,
     ) -> Self:
-        """The configuration that the options of `p4sched control` ask for. Of `others` it takes those that are
-        fields of this law's configuration; None is the law's default."""
+        """The configuration for these options of `p4sched control`. Ignores those of `others` that are no field of this
+        configuration; None is the law's default."""
         names = {each.name for each in dataclasses.fields(cls)}
         besides = {name: value for name, value in others.items() if name in names and value is not None}
         return cls(rate_bps, delay_ns, queue_packets, span_ns or 0, fixed, loss, **besides)
 
     @classmethod
     def for_port(cls, rate_bps: int, delay_ns: int, buffer_packets: int) -> Self:
-        """The law of a port of this rate whose queues hold so many packets in all."""
+        """The configuration for a port of this rate whose queues hold `buffer_packets` together."""
         return cls(rate_bps, delay_ns, buffer_packets)
 
     @abstractmethod
@@ -150,7 +149,7 @@ class Config(ABC):
         return current.near(wanted)
 
     def pinned(self, current: Parameters) -> Parameters:
-        """`current` with the pinned values in their places."""
+        """`current` with the pinned values."""
         if not self.fixed:
             return current
         first = self.parameters_for(self.at_first())
@@ -158,15 +157,15 @@ class Config(ABC):
         return dataclasses.replace(current, **{field: getattr(first, field) for field in fields})
 
     def turned(self, current: Parameters) -> Parameters:
-        """`current` with all that this configuration says of parameters, besides what follows from traffic."""
+        """`current` with the parameters of this configuration that do not depend on the traffic."""
         return self.pinned(current)
 
     def at_first(self) -> Traffic:
-        """Assumption before the first measurement: Poisson arrivals of full-sized frames at the link's rate."""
+        """Traffic assumed before the first measurement: Poisson arrivals of full-sized frames at the link's rate."""
         return Traffic(self.rate_bps / 8 / MTU_FRAME_BYTES, MTU_FRAME_BYTES, self.rate_bps, 1.0, 1.0)
 
     def fixed_packets(self, symbol: str) -> int | None:
-        """A pinned whole number."""
+        """The pinned number of packets, if there is one."""
         return int(self.fixed[symbol]) if symbol in self.fixed else None
 
     def headroom_256(self, share: float) -> int:
@@ -191,23 +190,23 @@ class State:
     """Parameters in force on the switch, if known."""
     sample: Sample | None = None
     steps: tuple[Step, ...] = ()
-    """Oldest first; those that reach into the dispersion window."""
+    """Steps that reach into the dispersion window, oldest first."""
     drain_bps: float | None = None
     dispersion: float = 1.0
     since_ns: int | None = None
-    """Time of the last change of the traffic; earlier samples say nothing about it."""
+    """Time of the last change of the traffic; earlier samples do not count."""
     written_ns: int | None = None
     is_turned: bool = False
-    """`parameters` were decided by another configuration of this controller."""
+    """True if another configuration of this controller decided `parameters`."""
 
     def turned(self) -> Self:
-        """The same knowledge of the traffic, before the first decision by another configuration."""
+        """This state, before the first decision with another configuration."""
         return dataclasses.replace(self, is_turned=True)
 
     @classmethod
     def take_over(cls, parameters: Parameters | None) -> Self:
-        """State of a controller that finds `parameters` on the switch. None, or the defaults of the program of some
-        target: it is the first controller."""
+        """State of a controller that finds `parameters` on the switch. None, or the defaults of a program: it is the
+        first controller."""
         if parameters is None or parameters in [type(parameters)().on(target) for target in Target]:
             return cls()
         return cls(parameters=parameters)
@@ -252,7 +251,7 @@ ParametersT = TypeVar("ParametersT", bound=Parameters)
 
 
 def ranked_law(name: str, config: type[Config], parameters: type[ParametersT]) -> RankedLaw:
-    """The law of a ranked scheme, which its configuration and its parameters define."""
+    """The law of a ranked scheme with this configuration and these parameters."""
     return Law(name=name, parameters=parameters, config=config, sample=Sample, begin=State.take_over, decide=decide)
 
 
@@ -283,7 +282,7 @@ def decide(config: Config, state: State, sample: Sample) -> Decision:
     just_written = state.written_ns is not None and sample.time_ns - state.written_ns < config.hold_ns
     pinned = config.turned(state.parameters) if state.is_turned else config.pinned(state.parameters)
     if pinned != state.parameters:
-        # taken over, or turned by hand: what is pinned has no tolerance, and needs no traffic to be known
+        # taken over or changed by hand: pinned values have no tolerance and do not depend on the traffic
         return _written(now, pinned, sample, traffic)
     if traffic is not None and not just_written:
         wanted = config.parameters_for(traffic)

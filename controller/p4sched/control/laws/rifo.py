@@ -4,18 +4,18 @@ RIFO admits iff L <= k B, or Max = Min, or (Max - r) / (Max - Min) >= (B - L) / 
 
 **B and k** are chosen together. Let F(x) be the share of arriving packets whose rank lies in the most urgent share x of
 the range, and rho the load. With L packets waiting, RIFO admits everything up to L = k B, and beyond that the share
-F(L/B). Where this share exceeds 1/rho, the queue grows. So there are two places where it can stay: about k B, and full.
-At neither does RIFO admit just the packets that it should:
+F(L/B). Where this share exceeds 1/rho, the queue grows. So it can stay at two lengths: about k B, and full. At neither
+does RIFO admit exactly the right packets:
 
-- About k B, chance decides below and rank decides above: the share rho F(k) of the departures is chosen by rank.
+- Near k B, chance decides below and the rank decides above: the share rho F(k) of the departures is chosen by rank.
 - In a full queue, which one packet leaves at a time, the share F((B-1)/B) is admitted: tail drop is the last step only.
   So a *small* queue is precise: B = 1 / (1 - x*), with F(x*) = 1/rho, just admits the most urgent 1/rho.
 
 But a small queue idles. The law takes the B and k with the highest predicted *agreement*: the share of the packets of
-an ideal PIFO that RIFO sends as well. The model is a birth-death chain over L and one state more, the idle link, which
+an ideal PIFO that RIFO sends as well. The model is a birth-death chain over L with one more state, the idle link, which
 admits everything. Arrivals have an index of dispersion I, and the share a of them is admitted. If each packet is
-admitted for itself, the admitted ones have the index v = 1 + a (I - 1). For I > 1, v = I: packets that come together
-are taken to be of one rank. Service times are constant. Detailed balance with the exponent of a diffusion gives the
+admitted independently, the admitted packets have the index v = 1 + a (I - 1). For I > 1, v = I: packets of a burst are
+assumed to have one rank. Service times are constant. Detailed balance with the exponent of a diffusion gives the
 stationary probabilities
 
     p(L+1) / p(L) = (rho a) ^ (2 / v).
@@ -25,28 +25,28 @@ its lower end. So behind a long queue the link idles 1 - rho of the time at a lo
 everything admitted, it idles (I/2) / (I/2 + B + 1): states 0 to B, and the idle link.
 
 Agreement is the share of time that the link is busy, times the share of the admitted packets that belong to the most
-urgent 1/rho. That share is min(a, 1/rho) / a where rank decides, and 1/rho where chance does. Compiled programs ran in
-stepped time with B = 1 to 12, four values of k, and uniform ranks at a load of 2. The law's B = 2, k < 1/2 was the
-best, and three times as far above tail drop as B = 5. Bursts and loads near 1 want the longest queue, so
+urgent 1/rho. That share is min(a, 1/rho) / a where the rank decides, and 1/rho where chance decides. In stepped time,
+with B = 1 to 12, four values of k, and uniform ranks at a load of 2, the law's B = 2, k < 1/2 is the best. It is three
+times as far above tail drop as B = 5. Bursts and loads near 1 need the longest queue, so
 
 **B <= drain rate * delay target / packet size**: a full queue waits the delay target.
 
-F comes from the rank histogram. Within a bucket the density is taken to grow or fall exponentially, as it does from the
-bucket below. The two buckets below the highest one, continued likewise, say how far the ranks reach into it.
+F comes from the rank histogram. The law assumes that the density of ranks in a bucket grows or falls exponentially, as
+from the bucket below to this one. The same growth in the two buckets below the highest one gives the end of the ranks.
 
-**T = arrival rate * span**: the range restarts after a set time of arrivals, by default 15 delay targets, as AIFO's
-window. The paper's T = 50 for B = 20 spans 2.5 delay targets. Min and Max of so few packets come close to those of all
-(section III-C), but not just after a restart, when chance decides. After a change of the ranks the old range is gone
-within T arrivals. That takes one span if the rate is still that which T was set for. T is at least 2: with 1,
-Max = Min always, and everything is admitted.
+**T = arrival rate * span**: the range restarts after a set time of arrivals, by default 15 delay targets, like AIFO's
+window. The paper's T = 50 for B = 20 spans 2.5 delay targets. Min and Max of 50 packets come close to those of all
+packets (section III-C), but not right after a restart, when chance decides. After a change of the ranks, the old range
+is gone within T arrivals, which is one span if the rate did not change. T is at least 2: with T = 1, Max = Min, and
+everything is admitted.
 
-Where settings agree to the last bits, the shortest queue with the least headroom is taken.
+Among settings with equal predictions, the law takes the shortest queue with the smallest headroom.
 
 **Hysteresis.** B and k stay while their predicted agreement is within 3 % of the best.
 
 **Limits.** The chain does not model the restarts. One packet of a far larger rank (no rank header: 2^32 - 1) makes the
-range so wide that all others look alike; then no parameters let RIFO tell packets apart. Where 1/rho of the packets
-share the most urgent rank, chance decides among them, as with any scheme.
+range so wide that all other ranks look equal; then RIFO cannot tell packets apart with any parameters. If 1/rho of the
+packets have the most urgent rank, chance decides among them, as in any scheme.
 """
 
 import dataclasses
@@ -75,8 +75,8 @@ from p4sched.errors import in_range
 TOLERANCE = 0.03
 """B and k stay while their predicted agreement is within this share of the best."""
 ALIKE = 1e-12
-"""Predictions that differ by less than this share do not tell which is better: logarithms of another mathematical
-library make such a difference."""
+"""Predictions that differ by less than this share count as equal: mathematical libraries differ in logarithms by as
+much."""
 SIZE_STEP = 1.4
 """Ratio between two sizes that are tried for the queue."""
 MIN_BUCKET = 4
@@ -84,7 +84,7 @@ MIN_BUCKET = 4
 FEW_RANKS = 32
 """Limit below which ranks are counted one by one."""
 GRID = 240
-"""Points of F; a number that many sizes divide."""
+"""Points of F; the number is divisible by many sizes."""
 HEADROOM_STEPS = 4
 """Number of headrooms tried for each size."""
 
@@ -111,7 +111,7 @@ class Parameters(ranked.Parameters):
 
     @property
     def headroom_packets(self) -> int:
-        """The longest queue that everything is admitted to."""
+        """Longest queue at which every packet is admitted."""
         return self.headroom_256 * self.capacity_packets // HEADROOM_UNIT
 
     @property
@@ -136,7 +136,7 @@ class Parameters(ranked.Parameters):
         return f"B {self.capacity_packets}, k {self.headroom_256 / HEADROOM_UNIT:.2g}, T {self.tracking_packets}"
 
     def near(self, wanted: Self) -> bool:
-        """T within 25 %, and the same B and k; `Config.keeps` judges these by what they do."""
+        """T within 25 %, and the same B and k, which `Config.keeps` compares by their agreement."""
         return close_to(self.tracking_packets, wanted.tracking_packets, 0.25) and (
             (self.capacity_packets, self.headroom_packets) == (wanted.capacity_packets, wanted.headroom_packets)
         )
@@ -158,7 +158,7 @@ class Config(ranked.Config):
         return Parameters(buffer, self.headroom_256(headroom / buffer), tracking)
 
     def keeps(self, current: ranked.Parameters, wanted: ranked.Parameters, traffic: Traffic) -> bool:
-        """True if `current` waits no longer than the target and does about as well."""
+        """True if `current` meets the delay target and predicts about the same agreement."""
         assert isinstance(current, Parameters)
         assert isinstance(wanted, Parameters)
         if current.near(wanted):
@@ -207,8 +207,8 @@ def _best(traffic: Traffic, settings: Sequence[tuple[int, int]]) -> tuple[int, i
 
 
 def agreement(traffic: Traffic, buffer: int, headroom: int) -> float:
-    """Predicted share of PIFO's departures among RIFO's, for a queue of `buffer` packets, `headroom` of them free to
-    all."""
+    """Predicted share of PIFO's departures that RIFO also sends, for a queue of `buffer` packets that admits all
+    packets up to a length of `headroom`."""
     load = max(traffic.load, 1e-3)
     ideal = min(1.0, 1 / load)
     dispersion, shares = traffic.dispersion, _urgent_shares(traffic.ranks)
@@ -218,7 +218,7 @@ def agreement(traffic: Traffic, buffer: int, headroom: int) -> float:
         if share == 0:
             break
         log_weight += math.log(load * share) * 2 / (max(dispersion, 1 + share * (dispersion - 1)))
-        # beyond what a float holds nothing else matters
+        # avoids overflow; beyond this limit the other weights do not matter
         weights.append(math.exp(min(log_weight, 600.0)))
         by_chance = length <= headroom
         share = 0.0 if length == buffer else 1.0 if by_chance else shares[length * GRID // buffer]
@@ -232,7 +232,7 @@ def agreement(traffic: Traffic, buffer: int, headroom: int) -> float:
 
 @functools.lru_cache(maxsize=2)
 def _urgent_shares(ranks: tuple[int, ...]) -> list[float]:
-    """F at 0, 1/GRID, ... 1."""
+    """F at 0, 1/GRID, ..., 1."""
     return [urgent_share(ranks, place / GRID) for place in range(GRID + 1)]
 
 
@@ -242,7 +242,7 @@ def urgent_share(ranks: tuple[int, ...], x: float) -> float:
     if not filled:
         return x
     low, high = bucket_range(filled[0])[0], _highest(ranks, filled[-1])
-    # up to and with the last whole rank in this share of the range
+    # includes the last whole rank in this share of the range
     rank = math.floor(low + x * (high - 1 - low)) + 1 if high - low < FEW_RANKS else low + x * (high - low)
     below = 0.0
     for bucket in filled:
@@ -263,7 +263,7 @@ def _growth(ranks: tuple[int, ...], bucket: int) -> float:
     if bucket < MIN_BUCKET or not (ranks[bucket] and ranks[bucket - 1]):
         return 0.0
     width = 2.0 ** (bucket - 1)
-    # the one below is half as wide; their middles are 3/4 width apart
+    # the bucket below is half as wide; the middles are 3/4 of a width apart
     return math.log(ranks[bucket] / ranks[bucket - 1] / 2) / (0.75 * width)
 
 
@@ -274,14 +274,14 @@ def _highest(ranks: tuple[int, ...], bucket: int) -> float:
         return end
     width, growth = first / 2, _growth(ranks, bucket - 1)
     held = ranks[bucket] / (ranks[bucket - 1] / width * math.exp(growth * width / 2))
-    # the integral of exp(growth * y) from 0 to the reach is what the bucket holds
+    # the integral of exp(growth * y) from 0 to the end is the content of the bucket
     grown = growth * held
     reach = held if growth == 0 else math.log1p(grown) / growth if grown > -1 else end - first
     return min(end, first + max(1.0, reach))
 
 
 def bucket_range(bucket: int) -> tuple[int, int]:
-    """Smallest rank of a histogram's bucket, and the smallest one beyond it."""
+    """Smallest rank of a bucket, and smallest rank above the bucket."""
     return (0, 1) if bucket == 0 else (1 << (bucket - 1), 1 << bucket)
 
 

@@ -1,4 +1,4 @@
-"""SP-PIFO has no law: its bounds adapt in the data plane, and a controller sets the sizes of its queues only.
+"""SP-PIFO has no law: its bounds adapt in the data plane, and a controller sets only the sizes of its queues.
 
 `p4sched.control.laws.packs.queue_sizes` gives sizes that fit.
 """
@@ -20,7 +20,7 @@ class Parameters(PortParameters):
     symbols: ClassVar[Mapping[str, str]] = {"B": "sizes"}
 
     sizes: tuple[int, ...] = (10,) * QUEUES
-    """Packets that queue 1, the most urgent, and those that follow can hold."""
+    """Packets that each queue can hold; queue 1, the first, is the most urgent."""
 
     def action_data(self) -> dict[str, int]:
         return queue_split(self.sizes)

@@ -4,29 +4,28 @@ From the differences between polls follow
 
 - the **arrival rate** and the mean packet: arrivals = admitted + dropped, over the polls of `rate_window_ns` in which
   anything arrived, so that a pause does not look like a low rate;
-- the **drain rate**. What is admitted departs, but for the change of a queue that holds a few ms. It is the link's
-  rate only while the link never idles. A poll is *saturated* if packets were dropped and no arrival found the queue
-  empty. With at least three saturated polls in the window, the estimate is their third quartile: a burst that ends
-  within a poll makes that one low. Other polls show a lower bound, which can only raise the estimate. It starts as the
-  configured rate, and stays so until polls show another one;
+- the **drain rate**. Admitted packets depart, except for the change of a queue that holds a few ms. Their rate is the
+  link's rate only while the link does not idle. A poll is *saturated* if packets were dropped and no arrival found the
+  queue empty. With at least three saturated polls in the window, the estimate is their third quartile, because a burst
+  that ends within a poll makes its rate low. Other polls give a lower bound, which can only raise the estimate. The
+  estimate starts as the configured rate, and stays so until polls show another rate;
 - the **load**, arrivals over drain, in bytes;
 - the **index of dispersion** I of arrivals: variance over mean of the packets in a poll; 0 for a constant bit rate, 1
   for Poisson, b for batches of b. The variance is half the mean square of the differences between neighbouring polls
-  with arrivals, so that a drift does not count as burstiness. Neither do flows that come and go, nor a controller that
-  did not get the processor. So the largest quarter of the squares is left out, and the mean of the others is divided by
-  what it would be for normal numbers of variance 1. A Read that takes d ns leaves its instant uncertain by
+  with arrivals, so that a drift does not count as burstiness. Flows that come and go, and a controller that waits
+  for a CPU, should not count either. So the largest quarter of the squares is left out, and the mean of the others
+  is divided by its value for normal numbers of variance 1. A Read that takes d ns leaves its instant uncertain by
   d / sqrt(12). That shifts arrivals between neighbouring polls and looks like a variance of rate^2 d^2 / 4, which is
   subtracted.
 
-**Changes.** Two polls whose rate or mean packet differs from those of the rate window before them by more than a
-quarter, and by more than four standard deviations (of arrivals with index of dispersion I; of sizes that vary by
-their mean), are other traffic. The law then forgets what it saw before, and some 0.3 s later the parameters follow.
-The burstiness of the new traffic is unknown at first: I stays what it was, but is at least that of Poisson arrivals.
+**Changes.** The traffic has changed if two polls differ in rate or mean packet size from the rate window before them by
+more than a quarter, and by more than four standard deviations (of arrivals with index of dispersion I; of sizes that
+vary by their mean). The law then forgets earlier polls, and some 0.3 s later the parameters follow. The burstiness of
+the new traffic is unknown at first: I keeps its value, but is at least that of Poisson arrivals.
 
-**Limits.** Bursts in fewer than a quarter of the polls are left out of I. Polls see nothing shorter than themselves:
-bursts and pauses within one poll, the same in every poll, leave I at 0. They do not make the drain rate look lower,
-since each pause ends with an arrival at an empty queue. Counts of several cells are read within a few ms, not at one
-instant.
+**Limits.** I leaves out bursts in fewer than a quarter of the polls. Polls do not see shorter times: bursts and pauses
+within a poll, the same in every poll, leave I at 0. They do not lower the drain rate, since each pause ends with an
+arrival at an empty queue. The cells of a Read are counted within a few ms, not at one instant.
 """
 
 import itertools
@@ -43,14 +42,14 @@ MIN_PACKETS = 20
 MIN_POLLS = 3
 MIN_DISPERSION_POLLS = 4
 DISPERSION_POLLS = 32
-"""From this number of polls on, the index of dispersion must differ by at most `DISPERSION_FACTOR`."""
+"""From this number of polls on, a difference of the factor `DISPERSION_FACTOR` changes the held index of dispersion."""
 KEPT_SHARE = 0.75
 KEPT_MEAN = 0.368
 """Mean of the smaller three quarters of the squares of normal numbers of variance 1."""
 MIN_DISPERSION = 1 / 16
 DISPERSION_FACTOR = 2.0
 CHANGE = 0.25
-"""Traffic that differs by more than this share, and by more than chance explains, is other traffic."""
+"""Traffic has changed if it differs by more than this share, and by more than chance explains."""
 CHANCE = 4.0
 """Standard deviations that chance explains."""
 CHANGE_POLLS = 2
@@ -97,13 +96,13 @@ def last_change(steps: Sequence[Step], since_ns: int | None, dispersion: float, 
     chance = CHANCE * math.sqrt(max(1.0, dispersion) * expected * (1 + share))
     rate_differs = abs(after.packets - expected) > max(CHANGE * expected, chance)
     size = before.bytes / before.packets
-    # sizes of one packet differ by about their mean at most
+    # packet sizes vary by at most about their mean
     size_differs = abs(after.bytes / after.packets - size) > max(CHANGE, CHANCE / math.sqrt(after.packets)) * size
     return steps[-1].start_ns if rate_differs or size_differs else since_ns
 
 
 def drain_rate(recent: Sequence[Step], before_bps: float, rate_window_ns: int) -> float:
-    """The drain rate, bit/s of Ethernet frames; `before_bps` where the polls do not show another one."""
+    """The drain rate, bit/s of Ethernet frames; `before_bps` unless the polls show another rate."""
     saturated = sorted(
         step.admitted.bytes * 8e9 / step.duration_ns
         for step in recent
@@ -137,11 +136,11 @@ def traffic_of(recent: Sequence[Step], drain_bps: float, dispersion: float) -> T
 
 
 def held_dispersion(held: float, steps: Sequence[Step]) -> float:
-    """The index of dispersion that is held, or that of these polls if it differs by more than chance explains."""
+    """The held index of dispersion, or that of these polls if it differs by more than chance explains."""
     found = index_of_dispersion(steps)
     if found is None:
         return held
-    # the standard error falls with the root of the number of polls: the fewer, the more it takes to convince
+    # the standard error falls with the root of the number of polls, so fewer polls need a larger difference
     factor = DISPERSION_FACTOR ** max(1.0, math.sqrt(DISPERSION_POLLS / len(steps)))
     return held if held / factor <= found <= held * factor else found
 

@@ -43,7 +43,7 @@ class GeneratorRuns(GeneratedTraffic):
                 run.wait()
 
     async def receive_udp(self, ports: Sequence[int], seconds: float, log: Path | None = None) -> None:
-        """Starts to receive at the server, under the name "receive", and waits until it does."""
+        """Starts a receiver at the server, with the name "receive", and waits until it is ready."""
         listed = ",".join(map(str, ports))
         words = ["udp-receive", "--address", self._server.address, "--ports", listed]
         words += ["--duration", f"{seconds:.3f}", *_log(log)]
@@ -52,9 +52,9 @@ class GeneratorRuns(GeneratedTraffic):
         await self._until("receive", lambda: set(ports) <= bound_ports(self._table("udp")))
 
     async def serve_tcp(self, port: int, seconds: float, flows: int | None = None) -> None:
-        """Starts to accept flows at the server, under the name "serve", and waits until it does.
+        """Starts a TCP server, with the name "serve", and waits until it is ready.
 
-        It ends when `flows` of them have arrived, otherwise after `seconds`.
+        The run ends after `flows` flows, otherwise after `seconds`.
         """
         address = f"{self._server.address}:{port}"
         words = ["tcp-serve", "--address", address, "--duration", f"{seconds:.3f}"]
@@ -62,13 +62,13 @@ class GeneratorRuns(GeneratedTraffic):
         await self._until("serve", lambda: port in listening_ports(self._table("tcp")))
 
     async def observe(self, seconds: float, log: Path) -> None:
-        """Starts to record TCP segments at the server, under the name "observe", and waits until it does."""
+        """Starts a record of TCP segments at the server, with the name "observe", and waits until it is ready."""
         self.start("observe", self._server.host, ["observe", "--duration", f"{seconds:.3f}", *_log(log)])
-        # One line below the heading: a packet socket is open.
+        # A line below the heading means that a packet socket is open.
         await self._until("observe", lambda: len(self._table("packet").splitlines()) > 1)
 
     async def send_udp(self, host: str, flows: Sequence[Flow], seed: int, log: Path | None = None) -> str:
-        """Starts to send UDP flows from a host; returns the run's name."""
+        """Starts UDP flows from a host; returns the name of the run."""
         path = self._list(host, flows)
         name = self.start(f"send-{host}", host, ["udp-send", str(path), "--seed", str(seed), *_log(log)])
         self._precise(name)
@@ -83,9 +83,11 @@ class GeneratorRuns(GeneratedTraffic):
         epoch_ns: int | None = None,
         open_ahead: bool = False,
     ) -> str:
-        """Starts to send TCP flows from a host; returns the run's name. The times of the flows count from `epoch_ns`
-        on the monotonic clock, which is one for all hosts; or from now. With `open_ahead` all connections are opened
-        before the first flow starts, otherwise each at its flow's start."""
+        """Starts TCP flows from a host; returns the name of the run.
+
+        Start times count from `epoch_ns` on the monotonic clock, which all hosts share; None: from this call. With
+        `open_ahead`, all connections are opened before the first flow starts, otherwise each when its flow starts.
+        """
         words = ["tcp-send", str(self._list(host, flows)), "--congestion", congestion, "--deadline", f"{deadline:.3f}"]
         words += [] if epoch_ns is None else ["--epoch", str(epoch_ns)]
         words += ["--open-ahead"] if open_ahead else []
@@ -107,7 +109,7 @@ class GeneratorRuns(GeneratedTraffic):
         return name
 
     def _precise(self, name: str) -> None:
-        """Packets leave at their times also while the machine is busy, where the system allows that."""
+        """Gives a run real-time priority, if the system allows it, so that packets are on time on a busy machine."""
         with contextlib.suppress(OSError):
             os.sched_setscheduler(self._runs[name].pid, os.SCHED_RR, os.sched_param(1))
 
@@ -119,7 +121,7 @@ class GeneratorRuns(GeneratedTraffic):
                 raise LabError(f"traffic '{name}' failed: {said or f'it ended with {run.returncode}'}")
 
     async def report(self, name: str, patience: float) -> Any:
-        """Waits for a run to end; what it reported. Raises LabError if it fails or takes longer than `patience`."""
+        """Waits for a run to end; returns its report. Raises LabError if it fails or takes longer than `patience`."""
         deadline = time.monotonic() + patience
         while self._runs[name].poll() is None:
             if time.monotonic() > deadline:

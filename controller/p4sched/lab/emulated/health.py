@@ -1,4 +1,4 @@
-"""The machine as the emulation's weak point."""
+"""Checks whether the machine disturbed the emulation."""
 
 from collections.abc import Sequence
 

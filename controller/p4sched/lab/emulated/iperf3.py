@@ -39,7 +39,7 @@ class Iperf3Traffic(LongTraffic):
         folder.mkdir(parents=True, exist_ok=True)
 
     async def serve(self, planned: Sequence[Transfer]) -> None:
-        """Starts the servers and waits until all of them listen. Raises LabError if they do not."""
+        """Starts the servers and waits until all of them listen. Raises LabError if one does not."""
         for transfer in planned:
             words = [IPERF3, "--server", "--one-off", "--version4", "--port", str(transfer.tcp_port)]
             self._servers.append(self._spawn(self._destination(transfer).host, words, subprocess.DEVNULL))
@@ -55,7 +55,7 @@ class Iperf3Traffic(LongTraffic):
             await asyncio.sleep(0.05)
 
     async def send(self, planned: Sequence[Transfer], seconds: float, warm_up: float = 0.0) -> None:
-        """Starts the clients, each for `warm_up` + `seconds`; iperf3 leaves the warm-up out of its report."""
+        """Starts the clients for `warm_up` + `seconds` each; the reports leave out the warm-up."""
         for transfer in planned:
             words = [IPERF3, "--client", self._destination(transfer).address, "--version4"]
             words += ["--port", str(transfer.tcp_port), "--bind", transfer.seat.address]
@@ -68,7 +68,7 @@ class Iperf3Traffic(LongTraffic):
         self._ledger.add_processes(client.pid for client in self._clients.values())
 
     def failed(self) -> dict[int, str]:
-        """Users whose client has ended with an error, and the error; `stop_user` is none."""
+        """Users whose client ended with an error, and the error. `stop_user` is not an error."""
         return {
             user: _error(self._report_path(user), client.returncode)
             for user, client in self._clients.items()
@@ -76,13 +76,13 @@ class Iperf3Traffic(LongTraffic):
         }
 
     def ended(self) -> list[int]:
-        """Users whose client has ended, for whatever reason but `stop_user`."""
+        """Users whose client ended for any reason other than `stop_user`."""
         return [
             user for user, client in self._clients.items() if user not in self._stopped and client.poll() is not None
         ]
 
     def check_failures(self) -> None:
-        """Raises LabError if a client has ended with an error: what is measured then is not the scheme."""
+        """Raises LabError if a client ended with an error, because the measurement is then invalid."""
         if failed := self.failed():
             user, reason = next(iter(failed.items()))
             raise LabError(
@@ -90,7 +90,7 @@ class Iperf3Traffic(LongTraffic):
             )
 
     def check(self) -> None:
-        """Raises LabError if a user's traffic is gone, be it that the client has come to its end."""
+        """Raises LabError if a user's client has ended, also without an error."""
         self.check_failures()
         if early := self.ended():
             raise LabError(
@@ -99,7 +99,7 @@ class Iperf3Traffic(LongTraffic):
             )
 
     async def finish(self, patience: float = FINISH_SECONDS) -> dict[int, TransferReport]:
-        """Waits up to `patience` seconds for the clients to end; the reports of those that did."""
+        """Waits up to `patience` seconds for the clients to end; returns their reports."""
         deadline = time.monotonic() + patience
         while any(client.poll() is None for client in self._clients.values()) and time.monotonic() < deadline:
             await asyncio.sleep(0.05)

@@ -12,7 +12,7 @@ from p4sched.lab.network import USER_HOSTS, Dumbbell, Fabric, FabricShape, Lab
 
 
 class EmulatedLab(Lab):
-    """Makes networks under Mininet, whose switches are of one kind; the ledger notes what is started."""
+    """Makes networks under Mininet with switches of one kind. The ledger records everything that is started."""
 
     def __init__(self, ledger: Ledger, switch: str) -> None:
         self.ledger = ledger

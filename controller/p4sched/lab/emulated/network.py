@@ -1,4 +1,4 @@
-"""Networks, brought up under Mininet and taken down again: dumbbell, incast, several switches."""
+"""Networks under Mininet: dumbbell, incast, several switches."""
 
 import os
 import time
@@ -33,12 +33,13 @@ NETDEV_MAX_BACKLOG = "/proc/sys/net/core/netdev_max_backlog"
 HALT_POLL = "/sys/module/haltpoll/parameters/guest_halt_poll_ns"
 DYING_SECONDS = 0.5
 BACKLOG_FRAMES = 10_000
-"""Frames that may wait for a CPU between two virtual interfaces; hundreds of flows overrun the usual 1000."""
+"""Frames that may wait for a CPU between two virtual interfaces. The default of 1000 is too small for hundreds of
+flows."""
 
 
 HALT_POLL_NS = 200_000
-"""Linux' own default. In a virtual machine the hypervisor wakes a CPU that has halted, and that costs the one who asks
-more than a packet does. A CPU that looks for work so long before it halts is woken by a store to memory."""
+"""Time that an idle CPU polls before it halts; the default of Linux. In a virtual machine the hypervisor wakes a halted
+CPU, which costs more time than a packet. A store to memory wakes a CPU that polls."""
 
 
 class MininetNetwork(network.Network):
@@ -54,12 +55,12 @@ class MininetNetwork(network.Network):
         return self._switches
 
     def host(self, name: str) -> OffloadFreeHost:
-        """The Mininet host of this name."""
+        """The Mininet host with this name."""
         host: OffloadFreeHost = self._net[name]
         return host
 
     def pid(self, host: str) -> int:
-        """A process in this host's network namespace."""
+        """Id of a process in this host's network namespace."""
         pid: int = self._net[host].pid
         return pid
 
@@ -142,7 +143,7 @@ class Fabric(MininetNetwork, network.Fabric):
 
 
 def _check_switches(switches: Iterable[P4Switch], patience: float = 0.0, seen: P4schedError | None = None) -> None:
-    """Raises LabError if a switch has ended, or does within `patience` seconds. `seen`: what was seen of that."""
+    """Raises LabError if a switch has ended, or ends within `patience` seconds. `seen`: the error that it caused."""
     deadline = time.monotonic() + patience
     for switch in switches:
         death = switch.death(max(0.0, deadline - time.monotonic()))
@@ -151,7 +152,7 @@ def _check_switches(switches: Iterable[P4Switch], patience: float = 0.0, seen: P
 
 
 def operational_state(interface: str) -> str:
-    """State of an interface as the kernel names it: "up", "down", "lowerlayerdown", ...; "gone" if there is none."""
+    """State of an interface, with the kernel's word: "up", "down", "lowerlayerdown", ...; "gone" if there is none."""
     try:
         return Path(f"/sys/class/net/{interface}/operstate").read_text().strip()
     except FileNotFoundError:
@@ -159,24 +160,24 @@ def operational_state(interface: str) -> str:
 
 
 def _widen_backlog(ledger: Ledger) -> None:
-    """Frames that no longer fit into the backlog are counted, and make a run invalid."""
-    # the kernel shows it in the machine's own network namespace only, not in that of a container
+    """Makes room for more frames between interfaces. A frame that does not fit makes the run invalid."""
+    # the setting exists only in the network namespace of the machine, not in that of a container
     if Path(NETDEV_MAX_BACKLOG).exists():
         ledger.change_setting(NETDEV_MAX_BACKLOG, str(BACKLOG_FRAMES))
 
 
 def _poll_before_halting(ledger: Ledger) -> None:
-    """Lets idle CPUs look for work for a moment before they halt, where the kernel can and does not."""
+    """Makes idle CPUs poll before they halt, if the kernel supports it and it is off."""
     setting = Path(HALT_POLL)
     if os.access(setting, os.R_OK | os.W_OK) and int(setting.read_text()) < HALT_POLL_NS:
         ledger.change_setting(HALT_POLL, str(HALT_POLL_NS))
 
 
 def allow_congestion_control(ledger: Ledger) -> None:
-    """Lets hosts have it as their default.
+    """Lets hosts have CONGESTION_CONTROL as their default.
 
-    It is not enough that iperf3 asks for it: iperf3 does so when it is connected, and where the default is BBR, the
-    connection keeps the pacing that BBR has switched on.
+    The option of iperf3 is not enough: iperf3 sets it after the connection is open. If the default is BBR, the
+    connection keeps the pacing of BBR.
     """
     allowed = Path(ALLOWED_CONGESTION_CONTROL).read_text().split()
     if CONGESTION_CONTROL not in allowed:
@@ -187,9 +188,9 @@ def allow_congestion_control(ledger: Ledger) -> None:
 def dumbbell(
     ledger: Ledger, users: int, switch: str | type[P4Switch], log_folder: Path, hosts: int = USER_HOSTS
 ) -> Iterator[Dumbbell]:
-    """A dumbbell with `users` users whose switch runs and has no program yet.
+    """A running dumbbell with `users` users. The switch has no program yet.
 
-    Raises LabError when it cannot be brought up. Whatever happens inside, it is taken down at the end.
+    Raises LabError if it cannot start. The network is removed at the end of the block, also after an error.
     """
     with node_errors():
         sides = dumbbell_sides(hosts, users)
@@ -199,7 +200,7 @@ def dumbbell(
 
 @contextmanager
 def incast(ledger: Ledger, senders: int, switch: str, log_folder: Path) -> Iterator[Dumbbell]:
-    """Senders around one switch with one receiver; otherwise as `dumbbell`, with one user at each sender."""
+    """Like `dumbbell`, with senders around one switch, one receiver, and one user at each sender."""
     with node_errors():
         sides = incast_sides(senders)
     with _star(ledger, sides, switch, log_folder) as network:
@@ -225,8 +226,7 @@ def _star(
 def fabric(
     ledger: Ledger, shape: FabricShape, switch: str, log_folder: Path, interpreted: Container[str] = ()
 ) -> Iterator[Fabric]:
-    """Several switches that run and have no program yet; otherwise as `dumbbell`. `interpreted`: embedded switches that
-    do not compile their program."""
+    """Like `dumbbell`, with several switches. `interpreted`: embedded switches that do not compile their program."""
     with node_errors():
         topology = StructureTopo(
             structure=shape.structure,
@@ -247,8 +247,8 @@ def fabric(
 
 @contextmanager
 def _brought_up(ledger: Ledger, topology: Any, interfaces: Sequence[str], log_folder: Path) -> Iterator[Any]:
-    """The network under Mininet, its switches running; `interfaces` are those in the machine's own namespace."""
-    # Mininet would change a dozen of the machine's limits for good; the lab sets what it needs in its hosts.
+    """A network with running switches under Mininet. `interfaces` are those in the machine's own namespace."""
+    # Keeps Mininet from changing limits of the machine permanently; the lab sets the limits in its hosts.
     Mininet.inited = True
     net: Any = None
     try:
@@ -270,7 +270,7 @@ def _brought_up(ledger: Ledger, topology: Any, interfaces: Sequence[str], log_fo
         try:
             yield net
         except P4schedError as error:
-            # a connection breaks a moment before its process has ended
+            # a connection breaks a moment before its process ends
             _check_switches(net.switches, DYING_SECONDS, error)
             raise
     finally:

@@ -20,7 +20,7 @@ LATE_SECONDS = 60.0
 
 
 class HostProbe(ProbeStream):
-    """The probe module (lab/probe.py) as a process in either host."""
+    """Runs the probe module (lab/probe.py) as a process in both hosts."""
 
     def __init__(self, network: "Dumbbell", packets_per_s: float) -> None:
         self._network = network
@@ -35,7 +35,7 @@ class HostProbe(ProbeStream):
                 process.communicate()
 
     async def start(self) -> None:
-        """Starts both sides, the receiving one first. Raises LabError if it does not start."""
+        """Starts both sides, the receiver first. Raises LabError if one does not start."""
         self._receiver = self._spawn("server", "receive", str(UDP_PORT))
         deadline = time.monotonic() + LISTEN_SECONDS
         table = f"/proc/{self._network.pid(self._network.server_name)}/net/udp"
@@ -48,7 +48,7 @@ class HostProbe(ProbeStream):
         self._sender = self._spawn(source.name, *words)
 
     async def finish(self) -> ProbeRecord:
-        """Ends the stream, lets its last packets arrive, and gives what was seen."""
+        """Ends the stream, waits for its last packets, and returns the record."""
         assert self._sender is not None
         assert self._receiver is not None
         sent = await _end(self._sender)
@@ -67,7 +67,7 @@ class HostProbe(ProbeStream):
 
 
 async def _end(process: subprocess.Popen[str]) -> str:
-    """SIGTERM makes either side print what it has."""
+    """Sends SIGTERM, which makes a side print its record, and returns the output."""
     process.terminate()
     output, _ = await asyncio.to_thread(process.communicate, None, LATE_SECONDS)
     return output

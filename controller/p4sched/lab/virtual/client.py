@@ -18,11 +18,11 @@ from p4sched.proto.simulation_pb2_grpc import SimulationStub
 
 LOW_64 = 2**64 - 1
 LARGEST_ANSWER = 2**30
-"""Bytes. A report has a line for each of a million flows at most."""
+"""Largest answer in bytes. A report has a line for each of at most a million flows."""
 
 
 class Client:
-    """A connection to one simulation, also as a participant in its lock step."""
+    """A connection to a simulation. It can also take part in the lock step of the simulation."""
 
     def __init__(self, address: str) -> None:
         self._address = address
@@ -33,24 +33,24 @@ class Client:
         self._stub = SimulationStub(self._channel)
         self._steps: grpc.aio.StreamStreamCall[pb.ParticipateRequest, pb.ParticipateResponse] | None = None
         self.failed: asyncio.Future[LabError] = asyncio.get_running_loop().create_future()
-        """Set when it takes part no more, against its will."""
+        """Set when the lock step fails."""
 
     async def participate(self) -> int:
-        """Takes part from now on; returns the time in ns."""
+        """Joins the lock step; returns the time in ns."""
         self._steps = self._stub.Participate()
         async with _sentences("take part"):
             return int((await self._step(0, ())).now_ns)
 
     async def wait(self, until_ns: int, conversations: Sequence[Conversation]) -> tuple[int, Said]:
-        """Lets time pass until then, or until a switch sends a message. Returns the time, and the number of messages in
-        each conversation."""
+        """Lets time pass until `until_ns`, or until a switch sends a message. Returns the time, and the number of
+        messages in each conversation."""
         asked = list(conversations)
         try:
             answer = await self._step(until_ns, asked)
         except (grpc.aio.AioRpcError, LabError) as error:
             reason = error.details() if isinstance(error, grpc.aio.AioRpcError) else error
             self.failed.set_result(LabError(f"virtual time: {reason}"))
-            # the receiver of the failure ends this wait
+            # the task that awaits `failed` cancels this wait
             never: asyncio.Future[tuple[int, Said]] = asyncio.get_running_loop().create_future()
             return await never
         said = {told.device_id: int(told.from_switch) for told in answer.conversations}
@@ -72,7 +72,7 @@ class Client:
             await self._steps.write(pb.ParticipateRequest(until_ns=until_ns, conversations=told))
             answer = await self._steps.read()
         except asyncio.InvalidStateError as error:
-            # the stream has ended before
+            # the stream had already ended
             raise LabError(await self._steps.details() or "the simulation has ended") from error
         if isinstance(answer, pb.ParticipateResponse):
             return answer
@@ -95,7 +95,7 @@ class Client:
                 await self._stub.StopTraffic(pb.StopTrafficRequest(names=names))
 
     async def states(self, names: Sequence[str]) -> list[pb.RunState]:
-        """States of these runs, in this order."""
+        """States of these runs, in the same order."""
         if not names:
             return []
         async with _sentences("read traffic"):
@@ -119,7 +119,7 @@ class Client:
         return sum(map(_counters, answer.hosts), TcpCounters())
 
     async def close(self) -> None:
-        """Takes part no more, and closes the connection."""
+        """Leaves the lock step and closes the connection."""
         async with answer_awaited():
             if self._steps is not None:
                 self._steps.cancel()
@@ -128,7 +128,7 @@ class Client:
 
 @dataclass(frozen=True)
 class _Watch:
-    """Ends a block when its simulation ends."""
+    """Waits until the simulation ends, which ends its block."""
 
     client: Client
 
@@ -138,8 +138,11 @@ class _Watch:
 
 @asynccontextmanager
 async def in_lock_step(address: str) -> AsyncIterator[tuple[Client, int]]:
-    """The event loop, a `VirtualLoop`, has the time of the simulation at this address. Gives a client of it, and its
-    time 0 on the loop's clock. Raises LabError when it does not answer, or ends before the block."""
+    """Gives the event loop, a `VirtualLoop`, the time of the simulation at this address during the block.
+
+    Yields a client, and the simulation's time 0 on the clock of the loop. Raises LabError if the simulation does not
+    answer, or ends before the block.
+    """
     loop = asyncio.get_running_loop()
     assert isinstance(loop, VirtualLoop), "virtual time has an event loop of its own"
     client = Client(address)
@@ -159,7 +162,7 @@ def _counters(host: pb.HostCounters) -> TcpCounters:
 
 @asynccontextmanager
 async def _sentences(what: str) -> AsyncIterator[None]:
-    """An answer is awaited. Turns gRPC's errors into a LabError."""
+    """A block that waits for an answer. Turns errors of gRPC into LabError."""
     async with answer_awaited():
         try:
             yield

@@ -1,12 +1,13 @@
 """An asyncio event loop in virtual time.
 
-Its clock is that of the simulation it takes part in. When nothing is left to do at this instant and no answer from
-outside is awaited, the loop tells the simulation until when it has nothing to do, and goes on when it is told that
-virtual time is there. Without a simulation it goes from one timer to the next.
+The loop has the clock of its simulation. When there is nothing left to do at this instant, and no task waits for an
+answer from outside, the loop sends the time of its next timer to the simulation. It continues when the simulation
+reaches this time. Without a simulation the loop goes from one timer to the next.
 
-What a program does in this loop does not depend on how fast anybody is: time stands while it computes and while it
-awaits an answer (`p4sched.clock.answer_awaited`), and one answer is awaited at a time. What a switch says to a
-controller in this loop (`p4sched.clock.converse`) is heard at the instant at which it was said.
+The result of a program in this loop does not depend on the speed of the machine: time stands still while the program
+computes and while it waits for an answer (`p4sched.clock.answer_awaited`), and only one task at a time waits for an
+answer. A controller in this loop receives a message of a switch (`p4sched.clock.converse`) at the instant at which it
+was sent.
 """
 
 import asyncio
@@ -27,8 +28,8 @@ class Simulation(Protocol):
     """Source of virtual time."""
 
     async def wait(self, until_ns: int, conversations: Sequence[Conversation]) -> tuple[int, Said]:
-        """Waits until virtual time is there, or a switch has something to say; returns the time, and what was said.
-        Never fails: a failed simulation reports to its creator, and is left."""
+        """Waits until virtual time is `until_ns`, or a switch sends a message; returns the time, and the number of
+        messages. Raises no error: the client of a failed simulation reports the error and leaves it."""
 
 
 class _Selector(selectors.DefaultSelector):
@@ -43,7 +44,7 @@ class _Selector(selectors.DefaultSelector):
 
 
 class VirtualLoop(asyncio.SelectorEventLoop, VirtualTime):
-    """See the head of this file."""
+    """An asyncio event loop in virtual time."""
 
     def __init__(self) -> None:
         selector = _Selector()
@@ -66,8 +67,8 @@ class VirtualLoop(asyncio.SelectorEventLoop, VirtualTime):
         return self._now_ns
 
     def join(self, simulation: Simulation, now_ns: int = 0) -> int:
-        """Takes time from the simulation, whose clock is at `now_ns`. Returns its time 0 on this loop's clock, which
-        never goes back."""
+        """Takes the time from the simulation, whose clock is at `now_ns`. Returns the simulation's time 0 on the clock
+        of this loop, which never goes back."""
         assert self._simulation is None, "one simulation at a time"
         self._simulation = simulation
         self._origin_ns = max(0, self._now_ns - now_ns)
@@ -75,7 +76,7 @@ class VirtualLoop(asyncio.SelectorEventLoop, VirtualTime):
         return self._origin_ns
 
     def leave(self) -> None:
-        """The simulation has no say any more."""
+        """Stops taking the time from the simulation."""
         self._simulation = None
         if self._waiting is not None:
             self._waiting.cancel()
@@ -113,7 +114,7 @@ class VirtualLoop(asyncio.SelectorEventLoop, VirtualTime):
                 self._next_turn()
 
     async def _turn(self, task: asyncio.Task[Any]) -> None:
-        """Waits until no other task is within `standing`; tasks come in in the order in which they asked."""
+        """Waits until no other task is within `standing`. Tasks enter in the order of their requests."""
         if self._holder is None:
             self._holder = task
             return
@@ -137,7 +138,7 @@ class VirtualLoop(asyncio.SelectorEventLoop, VirtualTime):
                 turn.set_result(None)
 
     def _before_waiting(self, timeout: float | None) -> float | None:
-        """`timeout` is the time to the next timer, 0 if there is something to do, None without a timer."""
+        """`timeout` is the time to the next timer; 0: there is something to do; None: there is no timer."""
         if timeout is not None and timeout <= 0:
             return 0
         if self._holder is not None or self._waiting is not None:

@@ -1,4 +1,4 @@
-"""Networks in virtual time: dumbbell, incast, several switches, each a process of its own."""
+"""Networks in virtual time: dumbbell, incast, several switches. Each network has its own process."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -36,7 +36,7 @@ class VirtualSwitch:
     ports: Sequence[int]
 
     def port_interfaces(self) -> list[tuple[int, str]]:
-        """(port number, interface) of every data port, named as Mininet does."""
+        """(port number, interface) of every data port, with Mininet's names."""
         return [(port, f"{self.name}-eth{port}") for port in self.ports]
 
 
@@ -44,7 +44,7 @@ class NoMachine(Health):
     """Health in virtual time, where no machine can be too slow."""
 
     def end(self) -> None:
-        """Does nothing: there is nothing to read."""
+        """Does nothing."""
 
     def fidelity(self, switches: Sequence[SwitchFidelity]) -> Exact:
         return Exact(sum(switch.departures for switch in switches))
@@ -57,7 +57,7 @@ class Brought:
     process: VirtualProcess
     client: Client
     origin_ns: int
-    """Its time 0 on the event loop's clock."""
+    """Time 0 of the simulation on the event loop's clock."""
     switches: Mapping[str, VirtualSwitch]
     hosts: HostKind
 
@@ -84,7 +84,7 @@ class VirtualNetwork(network.Network):
         self._brought.process.check_alive()
 
     async def set_shortest_timeout(self, rto_min_ns: int) -> None:
-        # a route has whole milliseconds
+        # the kernel's routes hold rto_min in whole milliseconds
         await self._brought.client.set_hosts(rto_min_ns=-(-rto_min_ns // 10**6) * 10**6)
 
     async def set_initial_window(self, segments: int) -> None:
@@ -104,7 +104,7 @@ class VirtualNetwork(network.Network):
         return VirtualGeneratedTraffic(self.runs(folder.name), folder, self.destination)
 
     def runs(self, prefix: str) -> Runs:
-        """Runs of traffic programs whose names begin like this."""
+        """Runs of traffic programs whose names begin with `prefix`."""
         return Runs(self._brought.client, self._brought.origin_ns, f"{prefix}/")
 
 
@@ -169,7 +169,7 @@ class VirtualLab(Lab):
 
     @asynccontextmanager
     async def _brought(self, topology: Topology, folder: Path) -> AsyncIterator[Brought]:
-        """The simulation of a network, whose time is that of the event loop."""
+        """The simulation of a network, which gives the event loop its time."""
         folder.mkdir(parents=True, exist_ok=True)
         async with (
             virtual_process(topology, self._options) as process,

@@ -1,4 +1,4 @@
-"""The process p4sched-virtual: started for one network, ended with it."""
+"""The process p4sched-virtual, which runs for one network."""
 
 import asyncio
 import json
@@ -20,8 +20,8 @@ from p4sched.paths import rust_binary
 
 PROGRAM = "p4sched-virtual"
 READY_S = 600.0
-"""Limit of the wall clock. Hosts with kernels boot within it, also on a busy machine; one that fails ends the process
-earlier."""
+"""Limit of elapsed time until the process is ready. Hosts with kernels boot faster, also on a busy machine. A host that
+fails ends the process earlier."""
 STOP_S, DYING_S = 3.0, 1.0
 
 
@@ -32,10 +32,10 @@ class VirtualProcess:
         self._process = process
         self._log = log
         self.address = ""
-        """HOST:PORT of its service."""
+        """HOST:PORT of the service."""
 
     async def ready(self) -> None:
-        """Waits for its address. Raises LabError, with what it said last."""
+        """Waits for the address. Raises LabError with the last output of the process."""
         async with answer_awaited():
             line = await asyncio.to_thread(self._first_line)
         try:
@@ -50,8 +50,8 @@ class VirtualProcess:
         return output.readline() if select.select([output], [], [], READY_S)[0] else b""
 
     def check_alive(self, patience_s: float = 0.0, seen: P4schedError | None = None) -> None:
-        """Raises LabError if it has ended, or does within the time, in the words that it said last. `seen`: what was
-        seen of that."""
+        """Raises LabError, with the last output, if the process has ended or ends within `patience_s`. `seen`: the
+        error that this caused."""
         try:
             status = self._process.wait(patience_s)
         except subprocess.TimeoutExpired:
@@ -61,7 +61,8 @@ class VirtualProcess:
         raise LabError(said[-1] if said and status > 0 else f"{PROGRAM} {how}") from seen
 
     def end(self) -> None:
-        """SIGTERM, then SIGKILL. What it has left goes. If it failed, what its guests said stays until the next run."""
+        """Ends the process: SIGTERM, then SIGKILL. Removes its files; after a failure, the guests' output stays until
+        the next run."""
         if self._process.poll() is None:
             self._process.terminate()
             try:
@@ -77,7 +78,7 @@ class VirtualProcess:
 
 @asynccontextmanager
 async def virtual_process(topology: Topology, options: Sequence[str]) -> AsyncIterator[VirtualProcess]:
-    """The process for this network, ready. It ends with the block, and with this process."""
+    """Starts the process for this network and waits until it is ready. It ends with the block and with this process."""
     program = str(rust_binary(PROGRAM))
     with run_folder() as folder:
         path, log = folder / "topology.json", folder / "log"
@@ -88,7 +89,7 @@ async def virtual_process(topology: Topology, options: Sequence[str]) -> AsyncIt
             await found.ready()
             yield found
         except P4schedError as error:
-            # a connection breaks a moment before its process has ended
+            # a connection breaks a moment before its process ends
             found.check_alive(DYING_S, error)
             raise
         finally:

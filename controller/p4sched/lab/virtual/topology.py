@@ -1,8 +1,9 @@
-"""The topologies of mininet-topos/ as p4sched-virtual reads them (switch/virtual/README.md).
+"""The topologies of mininet-topos/ in the format of p4sched-virtual (switch/virtual/README.md).
 
     python -m p4sched.lab.virtual.topology leaf_spine 2 2 4 > TOPOLOGY.json
 
-writes one for a network that runs by itself, and for scenarios of p4sched-simulate. The numbers are those of `mn`.
+writes a topology for a network that runs by itself, and for scenarios of p4sched-simulate. The arguments are those of
+`mn`.
 """
 
 import json
@@ -24,7 +25,7 @@ Topology = Mapping[str, Any]
 
 
 def described(structure: Structure, *, cpu_port: bool = False) -> Topology:
-    """A network. A switch's device id is the number in its name, as under Mininet."""
+    """The topology of a network. A switch's device id is the number in its name, as under Mininet."""
     of_all = {"cpu_port": CPU_PORT} if cpu_port else {}
     return {
         "switches": [
@@ -60,7 +61,7 @@ BY_NAME: Mapping[str, Callable[..., Topology]] = {
 
 
 def main(words: Sequence[str]) -> None:
-    """Writes the topology that the words name. Ends with a sentence if there is none."""
+    """Prints the topology that the words name. Exits with an error if there is none."""
     name, sizes = (words[0], words[1:]) if words else ("", ())
     if name not in BY_NAME or not all(size.isdecimal() for size in sizes):
         sys.exit(f"topology: give one of {', '.join(BY_NAME)}, and its numbers, for example leaf_spine 2 2 4")

@@ -1,6 +1,6 @@
-"""Traffic in virtual time: runs of traffic programs, whose reports are those of the emulation's programs.
+"""Traffic in virtual time: runs of traffic programs. The reports have the format of the emulation's programs.
 
-A failed run is reported with its report, or when the traffic ends.
+The failure of a run is reported together with its report, or when the traffic ends.
 """
 
 import asyncio
@@ -26,16 +26,16 @@ from p4sched.proto import simulation_pb2 as pb
 NS = 10**9
 POLL_S = 0.05
 START_NS = 1_000_000
-"""Time between the starts of two clients: on a real machine, they do not start at the same instant."""
+"""Time between the starts of two clients, because on a real machine they do not start at the same instant."""
 LAST_PACKETS_S = 0.2
 PROBE_PORT = 7000
 GUEST_AHEAD_NS = 10 * NS
-"""A guest's clock is so far ahead of the network's: it boots before (switch/guest, BOOT_NS)."""
+"""Difference between a guest's clock and the network's clock: a guest boots earlier (switch/guest, BOOT_NS)."""
 ENDED = (pb.RunState.ENDED, pb.RunState.FAILED)
 
 
 def nanoseconds(seconds: float) -> int:
-    """The time in whole ns."""
+    """Converts seconds to whole ns."""
     return round(seconds * NS)
 
 
@@ -51,13 +51,13 @@ class Runs:
         self.names: list[str] = []
 
     def named(self, name: str, host: str, at_ns: int | None = None) -> pb.Run:
-        """A run to fill in, which starts at this time on the run's clock; None: now."""
+        """An empty run that starts at this time on the run's clock; None: now."""
         self.names.append(name)
         start_ns = 0 if at_ns is None else max(0, at_ns - self._origin_ns)
         return pb.Run(name=self._prefix + name, host=host, start_ns=start_ns)
 
     async def start(self, *runs: pb.Run) -> None:
-        """Plans these runs."""
+        """Starts these runs at their times."""
         await self._client.start(runs)
 
     async def states(self, names: Sequence[str]) -> dict[str, pb.RunState]:
@@ -71,12 +71,12 @@ class Runs:
         await self._client.stop([self._prefix + name for name in names])
 
     async def stop_all(self) -> None:
-        """Ends those that have not ended."""
+        """Ends all runs that have not ended."""
         states = await self.states(self.names)
         await self.stop(*(name for name, state in states.items() if state.phase not in ENDED))
 
     async def check(self) -> None:
-        """Raises LabError if one has failed by itself."""
+        """Raises LabError if a run has failed."""
         for name, state in (await self.states(self.names)).items():
             if state.phase == pb.RunState.FAILED and name not in self._stopped:
                 raise LabError(f"traffic '{name}' failed: {state.error.strip() or 'it does not say why'}")
@@ -87,7 +87,7 @@ class Runs:
 
 
 class VirtualLongTraffic(LongTraffic):
-    """Endless TCP connections of the hosts, with the reports of iperf3."""
+    """Endless TCP connections, with reports in the format of iperf3."""
 
     def __init__(self, runs: Runs, folder: Path, congestion_control: str, destination: Destination | None) -> None:
         self._runs = runs
@@ -173,7 +173,7 @@ def _client(user: int) -> str:
 
 
 class VirtualGeneratedTraffic(GeneratedTraffic):
-    """Runs of the traffic generator, whose records are those of the emulation."""
+    """Runs of the traffic generator, with records in the format of the emulation."""
 
     def __init__(self, runs: Runs, folder: Path, server: Destination) -> None:
         self._runs = runs
@@ -275,7 +275,7 @@ class VirtualProbe(ProbeStream):
     async def start(self) -> None:
         receiver = self._runs.named("receive", self._server.host)
         if self._hosts is HostKind.KERNEL:
-            # the receiver is there before the first packet
+            # the receiver starts before the first packet
             sender = self._runs.named("send", self._source.host, now_ns() + START_NS)
             command = [sys.executable, "-m", probe.__name__]
             receiver.command.words.extend([*command, "receive", str(PROBE_PORT)])

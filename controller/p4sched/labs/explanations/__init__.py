@@ -1,6 +1,6 @@
-"""The numbers that a rule sees of a packet: the lines that a check shows below the first difference.
+"""The numbers behind the decision on a packet, as lines that a check shows below the first difference.
 
-Nothing here decides or gives marks: that is what the models do, and the labs' solutions.
+Nothing here decides or gives marks; the models and the labs' solutions do.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ Line = tuple[str, str]
 
 @dataclass(frozen=True)
 class Arrival:
-    """A packet of a trial, with all packets before it."""
+    """A packet of a trial, and all packets before it."""
 
     trial: Trial
     packets: Sequence[Packet]
@@ -27,12 +27,12 @@ class Arrival:
 
     @property
     def packet(self) -> Packet:
-        """The packet itself."""
+        """The packet."""
         return self.packets[-1]
 
     @property
     def length(self) -> Sequence[int]:
-        """Lengths of the queues before it."""
+        """Lengths of the queues before the packet."""
         return self.lengths[-1]
 
 

@@ -1,8 +1,8 @@
 """Several ports, each with its own state.
 
-In the checks, a packet's user stands for its port: the copy of the program that is checked tells the student's part
-another port for each user. They share one link, so only the first port (user 0) has queues: those of the others are
-empty.
+In the checks, the user of a packet stands for its port: the checked copy of the program passes a different port to the
+student's part for each user. The ports share one link, so only the first port (user 0) has queues; the queues of the
+other ports are empty.
 """
 
 from functools import partial
@@ -19,8 +19,8 @@ def port(user: int) -> int:
 
 
 def ported(explain: Explain, *, own_queues: bool = True) -> Explain:
-    """The explanation from the packets of the same port. own_queues: False if the lengths are those of the one link
-    that there is, whatever the port."""
+    """Restricts an explanation to the packets of the same port. `own_queues`: False if all ports see the lengths of the
+    one link."""
     return partial(_of_port, explain, own_queues)
 
 

@@ -20,7 +20,7 @@ def explain(arrival: Arrival) -> list[Line]:
 
 
 def explain_on_chip(arrival: Arrival) -> list[Line]:
-    """The same on a Tofino: bounds fall in a second pass, and dropped packets raise them too."""
+    """The same on a Tofino: bounds fall in a second pass, and dropped packets also raise bounds."""
     lines, fitting, bounds = _seen(arrival, on_chip=True)
     rank = arrival.packet.rank
     if not fitting:
@@ -35,7 +35,7 @@ def explain_on_chip(arrival: Arrival) -> list[Line]:
 
 
 def _seen(arrival: Arrival, *, on_chip: bool) -> tuple[list[Line], list[tuple[Queue, int]], list[int]]:
-    """Lines, the queues whose bound lets the packet in, and all bounds."""
+    """Lines, the queues whose bound admits the packet, and all bounds."""
     queues = present(arrival.trial.parameters)
     bounds = _bounds(arrival, queues, on_chip=on_chip)
     shown = ", ".join(f"b_{queue.number} = {bound}" for queue, bound in zip(queues, bounds, strict=True))

@@ -3,7 +3,7 @@
 from p4sched.labs.explanations import MOST_URGENT, Arrival, Line
 
 BLOCK, QUOTA = 16, 8
-"""Packets of a block, and the number that is sent to queue 1, also if it is full."""
+"""Packets of a block, and the number of them that go to queue 1, even if it is full."""
 
 
 def priority_of(rank: int) -> int:

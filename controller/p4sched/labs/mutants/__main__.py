@@ -1,4 +1,4 @@
-"""The command: see the package."""
+"""The command line of the package."""
 
 import argparse
 import sys
@@ -9,7 +9,7 @@ from p4sched.labs.mutants.run import LABS, Outcome, Solution, outcomes, solution
 
 
 def main() -> int:
-    """Lines for each lab. 1: a mutant has full marks and is not proved to be equivalent."""
+    """Prints lines for each lab. Returns 1 if a mutant gets full marks and is not proved equivalent."""
     parser = argparse.ArgumentParser(prog="python -m p4sched.labs.mutants", description=__doc__)
     parser.add_argument("labs", nargs="*", metavar="LAB", help=f"labs to check; default: {', '.join(LABS)}")
     parser.add_argument("--most", type=int, metavar="COUNT", help="check only a sample of COUNT mutants of each lab")
@@ -23,7 +23,7 @@ def main() -> int:
 
 
 def _told(of: Solution, most: int | None, seed: int) -> int:
-    # only what follows needs Z3, which is no part of the project's environment
+    # imported here because it needs Z3, which is not part of the project's environment
     from p4sched.labs.mutants.equal import QUESTIONS, compare  # noqa: PLC0415
 
     every = of.mutants() if most is None else sample(of.mutants(), most, seed)

@@ -26,17 +26,17 @@ from p4sched.labs.mutants.syntax import (
 )
 
 SWAPPED = {"-", "|-|", "<<", ">>"}
-"""Operators whose operands are swapped; for a comparison that is another operator."""
+"""Operators whose operands are swapped. Swapping the operands of a comparison gives another operator."""
 ARITHMETIC = ("+", "-", "|-|", "|+|", "*", "&", "|")
 NARROW = (8, 16, 24, 32, 40, 48)
 """Widths that a value is cut to."""
 MOST_NAMES = 5
-"""Other names in place of one."""
+"""Largest number of other names that replace a name."""
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A change of a text."""
+    """A text with one change."""
 
     control: str
     line: int
@@ -55,7 +55,7 @@ def _one_line(text: str) -> str:
 
 
 def mutants(text: str, file: File) -> list[Mutant]:
-    """All mutants of a text, without those that are the same text. `file`: what is in it."""
+    """All mutants of a text, without equal texts. `file`: the parsed text."""
     found: dict[str, Mutant] = {}
     for control, (span, after) in _Changes(text, file).all():
         changed = text[: span[0]] + after + text[span[1] :]
@@ -86,7 +86,7 @@ class _Changes:
                     yield control.name, change
 
     def _here(self, control: Control) -> bool:
-        """True if it is not in an included file."""
+        """True if the control is in the text, not in an included file."""
         return f"control {control.name}(" in self._text
 
     def _of_control(self, control: Control) -> Iterator[Change]:
@@ -158,7 +158,7 @@ class _Changes:
     # expressions
 
     def _of_argument(self, argument: Expression, scope: Scope) -> Iterator[Change]:
-        """An argument that is a name alone may be one that is written."""
+        """Changes of an argument. An argument that is a name may be written."""
         if isinstance(argument, Name):
             for other in self._others(argument, scope):
                 yield argument.span, other
@@ -215,7 +215,7 @@ class _Changes:
             yield expression.span, f"({right})"
 
     def _width(self, expression: Expression, scope: Scope) -> Iterator[Change]:
-        """The value, cut to fewer bits."""
+        """Changes that cut the value to fewer bits."""
         kind = scope.type_of(expression)
         if kind is None or kind.struct or kind.width == 0 or isinstance(expression, Number):
             return
@@ -234,7 +234,7 @@ class _Changes:
             yield expression.span, f"({text} - 1)"
 
     def _others(self, name: Name, scope: Scope) -> Iterator[str]:
-        """Names of the same type: fields of the same struct nearest to it first."""
+        """Names of the same type, with the nearest fields of the same struct first."""
         kind = scope.type_of(name)
         if kind is None or kind.struct:
             return

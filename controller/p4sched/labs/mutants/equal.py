@@ -1,8 +1,7 @@
-"""Comparison of a mutant with its solution: on every packet, from every state, under all parameters.
+"""Compares a mutant with its solution on every packet, in every state, with all parameters.
 
-Both are executed symbolically, and Z3 looks for a packet that tells them apart. If there is none, decision and
-registers are the same, so what is decided later is the same too. States that a port cannot be in are left out:
-`assumed` of each lab.
+Both are executed symbolically, and Z3 looks for a packet with different results. If there is none, decision and
+registers are equal, so later decisions are also equal. `assumed` of each lab excludes states that a port cannot have.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,11 +21,11 @@ SECONDS = 40
 """Limit for each question to Z3."""
 A_LITTLE = 10
 UNSEEN = {"length"}
-"""Values that only the histogram of the lengths uses. The labs give the line that computes it."""
+"""Values that only the histogram of the lengths uses. The labs give the line that computes them."""
 TOTAL_BITS = 12
 """Bits of total_length that the check of lab 06 reads. In the lab, only the histogram uses it."""
 LENGTH_BITS = 16
-"""A queue's size has 16 bits, so its length has too."""
+"""A queue's size has 16 bits, so its length also has 16."""
 ADMITTED, REFUSED, FULL = 0, 1, 2
 
 Terms = Mapping[str, Any]
@@ -35,10 +34,10 @@ Terms = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Renaming:
-    """Another cell for each that the solution has: what a program keeps there is the same."""
+    """A mapping of the solution's cells to other cells with the same content in the mutant."""
 
     there: Callable[[Any], Any]
-    """Maps the number of a cell in the solution to that in the mutant."""
+    """Maps the number of a cell in the solution to its number in the mutant."""
     back: Callable[[Any], Any]
 
 
@@ -48,50 +47,50 @@ CELL = z3.BitVec("cell", INDEX)
 
 @dataclass(frozen=True)
 class Step:
-    """A packet that passes: what comes, what was held before, and what is afterwards."""
+    """A packet that passes: its inputs, and the state before and after it."""
 
     given: Terms
     before: Store
     after: Store
     outputs: Sequence[str]
-    """Parameters that are written."""
+    """Parameters that the control writes."""
     renaming: Renaming
 
     def cell(self, name: str) -> Any:
-        """Content of any one cell of a register afterwards, by its number in the solution."""
+        """Content of any cell of a register after the packet, by its number in the solution."""
         return z3.Select(self.after[name], self.renaming.there(CELL))
 
 
 @dataclass(frozen=True)
 class Question:
-    """Question on a lab's control."""
+    """A question about a control of a lab."""
 
     control: str
     assumed: Callable[[Step], Sequence[Any]]
-    """Assumptions on the solution's step, for each packet that a port can get and for each state that it can have."""
+    """Assumptions about the solution's step: the possible packets and states of a port."""
     decided: Callable[[Step], Sequence[Any]]
-    """Terms that say what is decided."""
+    """Terms of the decision."""
     held: Callable[[Step], Sequence[Any]]
-    """Terms that say what the registers hold afterwards, as far as it can matter."""
+    """Terms of the registers after the packet, as far as they matter."""
     parts: Mapping[str, Callable[[Step], Sequence[Any]]] = field(default_factory=dict)
-    """Assumptions on a control that it calls, for each call."""
+    """Assumptions about each call of another control, by its name."""
     renamings: Sequence[Renaming] = ()
     ports: Sequence[int | None] = (None,)
-    """Ports that are asked one by one: a port is a part of an index only. None: any port."""
+    """Ports to ask about one by one, if a port is only a part of an index. None: any port."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """equivalent: None if Z3 did not find out in time. example: a packet that tells them apart."""
+    """An answer. `equivalent`: None if Z3 ran out of time. `example`: a packet with different results."""
 
     equivalent: bool | None
     example: str = ""
 
 
 def compare(question: Question, solution: File, mutant: File, part: str) -> Answer:
-    """Asks Z3, first about the control that differs: if this part does the same, so does the whole.
+    """Asks Z3, first about the control that differs: if this part is equivalent, so is the whole.
 
-    part: the name of that control.
+    `part`: name of this control.
     """
     if part != question.control:
         alone = Question(part, question.parts.get(part, _nothing), _outputs, _registers)
@@ -140,7 +139,7 @@ def _compare(
         return Answer(True)
     different = [*question.assumed(one), z3.Or(*differs)]
     if port is not None:
-        # indices become numbers; where there are products, it would only join them in another way
+        # turns indices into numbers; of no use for products
         different = [z3.simplify(term) for term in different]
     products = Products()
     some = [products.without(term) for term in different]
@@ -205,7 +204,7 @@ def _told(model: Any, step: Step) -> str:
     return ", ".join(shown)[:600]
 
 
-# what the labs ask
+# questions of the labs
 
 
 def length_of(step: Step, priority: Any) -> Any:
@@ -216,13 +215,13 @@ def length_of(step: Step, priority: Any) -> Any:
 
 
 def _verdict(step: Step) -> Any:
-    """A verdict that is neither counts as full."""
+    """The verdict; an invalid one counts as full."""
     verdict = step.after["verdict"]
     return z3.If(z3.UGT(verdict, FULL), z3.BitVecVal(FULL, verdict.size()), verdict)
 
 
 def _queue(step: Step) -> Any:
-    """The priority matters only for a packet that is admitted."""
+    """The priority, which matters only for an admitted packet."""
     return z3.If(step.after["verdict"] == ADMITTED, step.after["priority"], z3.BitVecVal(0, 3))
 
 
@@ -231,7 +230,7 @@ def _sizes(step: Step) -> list[Any]:
 
 
 def _from_queue_1(step: Step) -> list[Any]:
-    """Queue 1 is there, and no queue is missing between two others: so the controllers set the sizes."""
+    """Assumes the sizes of the controllers: queue 1 exists, and no queue is missing between two others."""
     sizes = _sizes(step)
     return [sizes[0] != 0, *(z3.Implies(less != 0, more != 0) for more, less in pairwise(sizes))]
 
@@ -260,13 +259,13 @@ def _rifo(step: Step) -> list[Any]:
 
 
 def _packs(step: Step) -> list[Any]:
-    # the program's own variable, which is 0 when a packet comes
+    # a variable of the program, which is 0 at the start of a packet
     begun = step.given["total_length"] == 0
     return [*_window(step), *_from_queue_1(step), *_no_longer_than_its_size(step), begun]
 
 
 def _packs_queue(step: Step) -> list[Any]:
-    """Queue 1 is there. After it, a packet is refused so far if there is not enough room so far."""
+    """Assumes that queue 1 exists. After it, a packet is refused so far if there is not enough room so far."""
     given = step.given
     window, free = given["window_size"], given["free"]
     offered = (z3.ZeroExt(56, window) * z3.ZeroExt(32, free)) << 8
@@ -291,7 +290,7 @@ def _bound(store: Store, step: Step, priority: int) -> Any:
 
 
 def _in_order(bounds: Sequence[Any], sizes: Sequence[Any]) -> list[Any]:
-    """b_1 <= b_2 <= ... of the queues that are there."""
+    """b_1 <= b_2 <= ... for the queues that exist."""
     return [
         z3.Implies(z3.And(sizes[more] != 0, sizes[less] != 0), z3.ULE(bounds[more], bounds[less]))
         for less in range(8)
@@ -314,7 +313,7 @@ def _sp_pifo_held(step: Step) -> list[Any]:
 
 
 def _turned(by: int) -> Renaming:
-    """The cells of a port's queues, turned."""
+    """A renaming that rotates the cells of a port's queues."""
     low = z3.BitVecVal(7, INDEX)
     return Renaming(lambda at: (at & ~low) | ((at + by) & low), lambda at: (at & ~low) | ((at - by) & low))
 
@@ -329,7 +328,7 @@ CHIP = {
     7: "queues_8_7.bounds.more_urgent",
     8: "queues_8_7.bounds.less_urgent",
 }
-"""The register of the bound of each queue."""
+"""Register of the bound of each queue."""
 
 
 def _chip_bounds(store: Store, step: Step) -> list[Any]:
@@ -341,7 +340,7 @@ def _chip(step: Step) -> list[Any]:
     given, sizes = step.given, _sizes(step)
     bounds = _chip_bounds(step.before, step)
     second, cost = given["second_pass"] == 1, given["fell_by"]
-    # The second pass follows at once: queue 1 has the bound of the rank, and all others still have theirs.
+    # The second pass follows at once: queue 1 has the rank as its bound, and all other bounds are unchanged.
     falls = [
         z3.Implies(sizes[place] != 0, z3.And(z3.UGE(bounds[place], cost), z3.UGE(bounds[place] - cost, given["rank"])))
         for place in range(1, 8)
@@ -352,13 +351,13 @@ def _chip(step: Step) -> list[Any]:
         *_in_order(bounds, sizes),
         z3.Implies(second, z3.And(cost != 0, bounds[0] == given["rank"], *falls)),
         z3.Implies(z3.Not(second), cost == 0),
-        # the program's own variable, which is 0 when a packet comes
+        # a variable of the program, which is 0 at the start of a packet
         given["cost"] == 0,
     ]
 
 
 def _chip_decided(step: Step) -> list[Any]:
-    """A packet that comes back enters no queue before."""
+    """The decision. A packet of the second pass has entered no queue before."""
     cost = step.after["cost"]
     return [cost, z3.If(cost == 0, step.after["priority"], z3.BitVecVal(0, 3))]
 
@@ -419,7 +418,7 @@ def _quota(step: Step) -> list[Any]:
 
 
 def _quota_held(step: Step) -> list[Any]:
-    """After the last packet of a block, it does not matter how many were urgent."""
+    """After the last packet of a block, the number of urgent packets does not matter."""
     count = step.cell("arrivals")
     return [count, z3.If(count == 16, z3.BitVecVal(0, 32), step.cell("urgent_arrivals"))]
 

@@ -1,7 +1,7 @@
 """Effect of a control on one packet, as terms of Z3: symbolic execution.
 
-Variables are 0 when a packet comes, as in BMv2, and an `out` parameter begins with what its argument holds. A condition
-joins both ways into one term: there are no paths to count.
+Variables are 0 at the start of a packet, as in BMv2. An `out` parameter begins with the value of its argument. A
+condition joins both branches into one term, so there is only one path.
 """
 
 from collections.abc import Callable, Sequence
@@ -36,24 +36,24 @@ from p4sched.labs.mutants.syntax import (
 )
 
 Store = dict[str, Any]
-"""Terms of variables and registers, by the instance they belong to: `average.start`."""
+"""Terms of variables and registers by name, with the instance: `average.start`."""
 Outside = Callable[[Store, Sequence[Any]], Any]
-"""A control that is not in the file: from its arguments the value of its last one."""
+"""A control that is not in the file: computes the value of the last argument from all arguments."""
 INDEX = 32
 """Bits of the index of a register."""
 
 
 @dataclass
 class Meaning:
-    """A file, executed. `outside`: controls that it uses and does not hold."""
+    """The execution of a file. `outside`: controls that are not in the file."""
 
     file: File
     outside: dict[str, Outside] = field(default_factory=dict)
 
     def run(self, control: str, arguments: dict[str, Any], store: Store) -> Store:
-        """The store after the packet. Its arguments are the terms of the parameters, whose names are keys of the store.
+        """The store after the packet. `arguments` are the terms of the parameters by name.
 
-        store: what the registers hold (`bounds`, `average.last_rate`). What is not in it is 0.
+        `store`: the contents of registers (`bounds`, `average.last_rate`). Missing entries are 0.
         """
         after = dict(store)
         _Frame(self, self.file.controls[control], "").call(after, arguments)
@@ -70,19 +70,19 @@ class Meaning:
         return found
 
     def cells(self, name: str, cell: Type) -> dict[str, int]:
-        """Arrays that a register is made of, and the width of each: a struct has one for each field."""
+        """Arrays of a register, each with its width: a struct has one array for each field."""
         if not cell.struct:
             return {name: cell.width}
         return {f"{name}.{part}": kind.width for part, kind in self.file.structs[cell.struct].items()}
 
 
 def array(name: str, width: int) -> Any:
-    """Content of a register: any values."""
+    """Content of a register, with any values."""
     return z3.Array(name, z3.BitVecSort(INDEX), z3.BitVecSort(width))
 
 
 def resized(term: Any, width: int) -> Any:
-    """Cut, or with zeros in front."""
+    """The term with another width: cut, or with leading zeros."""
     if term.size() > width:
         return z3.Extract(width - 1, 0, term)
     return z3.ZeroExt(width - term.size(), term) if term.size() < width else term
@@ -99,13 +99,13 @@ class _Frame:
         scope: Scope | None = None,
         inner: dict[str, str] | None = None,
     ) -> None:
-        """inner: names of an action's parameters, and where their values are."""
+        """`inner`: names of an action's parameters, and the keys of their values in the store."""
         self._meaning, self._control, self._path = meaning, control, path
         self._scope = scope or Scope.of(meaning.file, control)
         self._inner = inner or {}
 
     def call(self, store: Store, arguments: dict[str, Any]) -> None:
-        """Executes the control with these values of its parameters; those that are not named are 0."""
+        """Executes the control with these values of its parameters; missing values are 0."""
         for parameter in self._control.parameters:
             for name, kind in self._fields(parameter):
                 given = arguments.get(name)
@@ -209,7 +209,7 @@ class _Frame:
                 store[self._key(argument.path)] = store[f"{frame._path}{parameter.name}"]
 
     def _access(self, store: Store, name: str, call: Call) -> Any:
-        """A RegisterAction; returns its word, if it has one."""
+        """Executes a RegisterAction; returns its result, if it has one."""
         access = self._control.accesses[name]
         register = self._register(access.register)
         index = self._index(store, call.arguments[0])
@@ -302,7 +302,7 @@ class _Frame:
         return self._value(store, expression, None)
 
     def _value(self, store: Store, expression: Expression, width: int | None) -> Any:  # noqa: PLR0911 one for each kind
-        """The term; width: of a number without one."""
+        """The term of an expression. `width`: the width of a number without one."""
         match expression:
             case Number():
                 bits = expression.width or width

@@ -1,7 +1,7 @@
-"""Products without their bits: a function of which only some laws are known.
+"""Products as an unknown function with some known laws.
 
-Z3 multiplies bit by bit, and cannot see in an hour that two long products are the same. What holds for every function
-with these laws holds for the product. What does not may still hold: then the bits must be asked.
+Z3 multiplies bit by bit, and cannot prove in an hour that two long products are equal. A statement that holds for every
+function with these laws also holds for the product. Otherwise the statement may still hold: then the bits must decide.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ FITTING = (
 )
 """Largest factors of the products in the rules: ranks and sizes, window and room, K and size, 256 - K and q B."""
 Factors = tuple[Any, Any, Any]
-"""Two, and the product."""
+"""Two factors and their product."""
 
 
 class Products:
@@ -35,7 +35,7 @@ class Products:
     def without(self, term: Any) -> Any:
         """The term with a function in place of each product of two variables."""
         if not z3.is_app(term):
-            # the body of a renaming has no products
+            # a renaming has no products
             return term
         number = term.get_id()
         if number in self._done:
@@ -50,7 +50,7 @@ class Products:
         else:
             made = term
         self._done[number] = made
-        # a term that nobody holds may give its number to another one
+        # keeps the term alive: the id of a freed term may be used again
         self._kept += [term, made]
         return made
 
@@ -67,7 +67,7 @@ class Products:
         return laws
 
     def _order(self, one: Factors, other: Factors) -> Iterator[Any]:
-        """A smaller factor gives no larger product, if none wraps around."""
+        """A smaller factor does not give a larger product, unless a product wraps around."""
         for first, second in ((0, 1), (1, 0)):
             for most, rest in FITTING:
                 if most * rest < 1 << other[2].size():

@@ -1,4 +1,4 @@
-"""Mutants of a lab's solution, through the lab's check."""
+"""Runs mutants of a lab's solution through the lab's check."""
 
 import re
 import shutil
@@ -36,7 +36,7 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class Solution:
-    """The solution of a lab that is one file."""
+    """The solution of a lab, in one file."""
 
     entry: Entry
     file: str
@@ -50,7 +50,7 @@ class Solution:
         return self.parsed(self.text)
 
     def parsed(self, text: str) -> File:
-        """A mutant of it."""
+        """The content of a mutant."""
         return parse(text, self.known)
 
     def mutants(self) -> list[Mutant]:
@@ -70,7 +70,7 @@ def solution(number: str) -> Solution:
 
 
 class Bench:
-    """A lab's trials, one after the other, until a mutant decides differently from the solution."""
+    """Runs a lab's trials one after the other, until a mutant decides differently from the solution."""
 
     def __init__(self, of: Solution, lab: SteppedLab, variants: Variants) -> None:
         self._of, self._lab, self._variants = of, lab, variants
@@ -87,7 +87,7 @@ class Bench:
         return Outcome.SURVIVED if not isinstance(self._lab, ChipLab) or self._fits(mutant) else Outcome.KILLED
 
     def _fits(self, mutant: Mutant) -> bool:
-        """True if the whole check gives full marks, so the chip takes it too."""
+        """True if the whole check gives full marks, so the program also fits the chip."""
         with tempfile.TemporaryDirectory(prefix="p4sched-mutant-") as made:
             work, scratch = Path(made) / "work", Path(made) / "scratch"
             shutil.copytree(self._of.entry.solution, work)
@@ -97,7 +97,7 @@ class Bench:
 
 
 def outcomes(of: Solution, every: Sequence[Mutant]) -> Iterator[tuple[Mutant, Outcome]]:
-    """Checks them, in their order."""
+    """Checks the mutants, in order."""
     lab = of.entry.load()
     assert isinstance(lab, SteppedLab)
     with Variants(lab, lab.trials) as variants:

@@ -33,12 +33,12 @@ UNKNOWN: Mapping[str, int] = {
     "standard_metadata.packet_length": 32,
     "standard_metadata.ingress_global_timestamp": 48,
 }
-"""Widths of what the project's headers and metadata hold, as far as the solutions read it."""
+"""Widths of the header and metadata fields that the solutions read."""
 
 
 @dataclass(frozen=True)
 class Scope:
-    """The names that a body sees."""
+    """The names in the scope of a body."""
 
     file: File
     names: Mapping[str, Type]
@@ -58,7 +58,7 @@ class Scope:
         return Scope(file, names, control)
 
     def type_of(self, expression: Expression) -> Type | None:  # noqa: PLR0911 one for each kind
-        """Type of an expression; None: a number that takes the type of its surroundings, or an unknown type."""
+        """Type of an expression; None: a number that takes its type from the context, or an unknown type."""
         match expression:
             case Number():
                 return Type(expression.width) if expression.width else None
@@ -102,7 +102,7 @@ def _fields(file: File, name: str, of: Type) -> dict[str, Type]:
 
 
 def inside(statement: Statement) -> Iterator[Statement]:
-    """The statement and all in it."""
+    """The statement and all statements inside it."""
     yield statement
     match statement:
         case Block():

@@ -1,6 +1,6 @@
-"""Reads the part of P4 that the labs' solutions are written in: controls, registers, tables of constants.
+"""Parses the part of P4 that the labs' solutions use: controls, registers, tables of constants.
 
-Each expression and statement knows its place in the text, so that it can be changed there.
+Each expression and statement holds its place in the text, so that the text can be changed there.
 """
 
 import re
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from p4sched.errors import P4schedError
 
 Span = tuple[int, int]
-"""First character, and the one behind the last."""
+"""Index of the first character, and index after the last."""
 
 TOKEN = re.compile(
     r"(?P<skip>\s+|//[^\n]*|/\*.*?\*/|\#[^\n]*)"
@@ -31,7 +31,7 @@ LEVELS = (
     ("+", "-", "|-|", "|+|", "++"),
     ("*",),
 )
-"""Levels of binary operators, the loosest first."""
+"""Precedence levels of binary operators, the lowest first."""
 WHOLE = (0, 0)
 
 
@@ -48,14 +48,14 @@ BOOL = Type()
 
 @dataclass(frozen=True)
 class Expression:
-    """A part of an expression."""
+    """An expression, or a part of one."""
 
     span: Span
 
 
 @dataclass(frozen=True)
 class Number(Expression):
-    """A constant; width 0: that of its surroundings."""
+    """A constant; width 0: the width of the context."""
 
     value: int
     width: int = 0
@@ -120,14 +120,12 @@ class Call(Expression):
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement."""
-
     span: Span
 
 
 @dataclass(frozen=True)
 class Declare(Statement):
-    """A variable, perhaps with a first value."""
+    """A declaration of a variable, with or without a value."""
 
     type: Type
     name: str
@@ -178,7 +176,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Register:
-    """The type of its cells."""
+    """A register."""
 
     cell: Type
 
@@ -201,7 +199,7 @@ class Action:
 
 @dataclass(frozen=True)
 class Row:
-    """A constant entry. A key that is None holds for all values."""
+    """A constant entry. A key that is None matches all values."""
 
     span: Span
     keys: tuple[Number | None, ...]
@@ -210,7 +208,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of constant entries, the first that fits counts."""
+    """A table of constant entries; the first match counts."""
 
     keys: tuple[Expression, ...]
     rows: tuple[Row, ...]
@@ -224,7 +222,7 @@ class Control:
     name: str
     parameters: tuple[Parameter, ...]
     instances: dict[str, str] = field(default_factory=dict)
-    """Name to the control that it is one of."""
+    """Control of each instance, by name."""
     variables: dict[str, Type] = field(default_factory=dict)
     registers: dict[str, Register] = field(default_factory=dict)
     accesses: dict[str, Access] = field(default_factory=dict)
@@ -267,7 +265,7 @@ def parse(text: str, known: File | None = None) -> File:
     """Declarations of a file. `known`: declarations of the files that it includes.
 
     Raises:
-        P4schedError: it has something that the labs' solutions do not have.
+        P4schedError: the text has a construct that this parser does not support.
     """
     return _Parser(text, known or File()).file()
 
@@ -358,7 +356,7 @@ class _Parser:
         return Type(width)
 
     def _close(self) -> None:
-        """A `>`; there is no `>>` in the words."""
+        """Reads a `>`. The words do not contain `>>`."""
         self._expect(">")
 
     def _register(self) -> tuple[str, Register]:
@@ -546,7 +544,7 @@ class _Parser:
         return Choice(self._span(begin), condition, then, self._expression())
 
     def _sign(self, level: int) -> Token | None:
-        """The operator of this level that comes next. Two `>` that touch are `>>`."""
+        """The next operator, if it has this level. Two adjacent `>` are `>>`."""
         token = self._tokens[self._at] if self._at < len(self._tokens) else Token("", WHOLE)
         shifts = token.text == ">" and self._peek(1) == ">" and self._tokens[self._at + 1].span[0] == token.span[1]
         text = ">>" if shifts else token.text
@@ -596,5 +594,5 @@ class _Parser:
 
 
 def _spanned(expression: Expression, span: Span) -> Expression:
-    """The expression with its brackets."""
+    """The expression with the span of its parentheses."""
     return type(expression)(**{**vars(expression), "span": span})

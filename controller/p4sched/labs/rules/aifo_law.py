@@ -1,4 +1,4 @@
-"""AIFO's control law as lab 09 describes it: that of `control/laws/aifo.py`, with a hysteresis of its own."""
+"""AIFO's control law of lab 09: that of `control/laws/aifo.py` with another hysteresis."""
 
 import math
 from collections.abc import Callable
@@ -14,19 +14,19 @@ Values = tuple[Number, Number, Number]
 """C, K and S."""
 Round = Callable[[float], int]
 ROUNDINGS: tuple[Round, ...] = (round, math.floor, math.ceil)
-"""The lab does not say how C and S are rounded."""
+"""Allowed roundings: the lab does not say how C and S are rounded."""
 Near = Callable[[Values, Values], bool]
-"""Whether the values in force may stay, of them and of those that are wanted."""
+"""Says from the values in force and the wanted values whether the former may stay."""
 
 
 def packets_in_delay(sample: Sample, bits: float = 8, size: float = 0, second: float = 1000) -> float:
-    """Packets that the link sends within the delay. With other numbers, a mistake."""
+    """Packets that the link sends within the delay. Other numbers make a mistake."""
     sent: float = sample["drain_bps"] * sample["delay_ms"] / second / (bits * (size or sample["packet_bytes"]))
     return sent
 
 
 def bounded(sample: Sample, packets: int) -> int:
-    """The rule for C."""
+    """Applies the limits of C."""
     room: int = sample["queue_packets"]
     return max(1, min(room, packets))
 
@@ -37,7 +37,7 @@ def target(sample: Sample, rounded: Round) -> Number:
 
 
 def sampling(sample: Sample, rounded: Round) -> Number:
-    """S: the window spans the time that is asked for."""
+    """S: the window spans the required time."""
     arrivals: float = sample["arrival_pps"] * sample["span_ms"] / 1000 / sample["window"]
     return max(1, rounded(arrivals))
 
@@ -49,34 +49,34 @@ def headroom(sample: Sample, length: Number) -> Number:
 
 @cache
 def smallest_headroom(dispersion: float, length: Number, loss: float, most: float = MAX_HEADROOM) -> int:
-    """K of the smallest headroom that is enough. The law has no `loss` of 0: the link may never idle."""
+    """K of the smallest sufficient headroom. The law has no `loss` of 0, with which the link may never idle."""
     if loss == 0:
         return headroom_numerator(most if dispersion else 0)
     return headroom_numerator(quantile_headroom(dispersion, length, loss, most))
 
 
 def near(held: Values, wanted: Values) -> bool:
-    """Whether the values may stay."""
+    """True if the values may stay."""
     return near_c(held, wanted) and near_k(held, wanted) and near_s(held, wanted)
 
 
 def near_c(held: Values, wanted: Values, share: float = 0.1) -> bool:
-    """Whether C may stay."""
+    """True if C may stay."""
     return close_to(held[0], wanted[0], share)  # type: ignore[arg-type]
 
 
 def near_k(held: Values, wanted: Values, most: int = 16) -> bool:
-    """Whether K may stay."""
+    """True if K may stay."""
     return abs(held[1] - wanted[1]) <= most
 
 
 def near_s(held: Values, wanted: Values, share: float = 0.25) -> bool:
-    """Whether S may stay."""
+    """True if S may stay."""
     return close_to(held[2], wanted[2], share)  # type: ignore[arg-type]
 
 
 class AifoLaw(Controller):
-    """The rule, or with other parts a mistake."""
+    """The law; other parts make a mistake."""
 
     def __init__(
         self,
@@ -89,9 +89,9 @@ class AifoLaw(Controller):
         follows_wish: bool = False,
         each_alone: bool = False,
     ) -> None:
-        """follows_wish: the next values are compared with what was wanted, not with what is in force.
+        """`follows_wish`: new values are compared with the last wanted values, not with those in force.
 
-        each_alone: only values that are not near change.
+        `each_alone`: only values that are not near change.
         """
         self._target, self._sampling, self._headroom, self._near = target, sampling, headroom, near
         self._round_target, self._round_sampling = round_target, round_sampling

@@ -1,4 +1,4 @@
-"""FDPA's controller as lab 08 describes it: `control/laws/fdpa.py` without restarts of the controller."""
+"""FDPA's controller of lab 08: `control/laws/fdpa.py` without restarts of the controller."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
@@ -10,26 +10,26 @@ ACTIVE_BYTES = 1000
 WINDOW_MS = 600
 
 Increment = Callable[[int, int], int]
-"""Bytes since the poll before: of the bytes then and now."""
+"""Computes the bytes since the previous poll from the counter then and now."""
 Poll = tuple[int, dict[int, int]]
-"""Its time in ms, and the bytes of each user since the poll before."""
+"""Time in ms, and the bytes of each user since the previous poll."""
 InWindow = Callable[[Sequence[Poll], int], Sequence[Poll]]
-"""The polls that count, of all polls so far and of the time now."""
+"""Selects the polls that count, from all polls so far and the time now."""
 Weights = Mapping[int, float]
 
 
 def increment(before: int, now: int) -> int:
-    """The rule: a counter that went down was reset."""
+    """The right rule: a counter that went down was reset."""
     return now if now < before else now - before
 
 
 def edges_of(bands: Sequence[float], capacity: float, weight: float) -> list[float]:
-    """The rule."""
+    """The right rule for the edges."""
     return [edge * capacity / weight for edge in bands]
 
 
 def within(window_ms: int) -> InWindow:
-    """The rule for a window of this length."""
+    """The right rule for a window of this length."""
     return lambda polls, now: [poll for poll in polls if poll[0] >= now - window_ms]
 
 
@@ -37,17 +37,17 @@ IN_WINDOW = within(WINDOW_MS)
 
 
 def last(count: int) -> InWindow:
-    """A mistake: a number of polls in the place of a time."""
+    """A mistake: a number of polls instead of a time."""
     return lambda polls, _: polls[-count:]
 
 
 def of_active(weights: Weights, active: Sequence[int]) -> float:
-    """The rule: the sum of the weights of the active users."""
+    """The right rule: the sum of the weights of the active users."""
     return sum(weights[user] for user in active)
 
 
 class FdpaController(Controller):
-    """The rule, or with other parts a mistake."""
+    """The controller; other parts make a mistake."""
 
     def __init__(
         self,
@@ -65,12 +65,12 @@ class FdpaController(Controller):
         gone: bool = False,
         history: bool = True,
     ) -> None:
-        """totals: the counters themselves are added up, not what came since the poll before.
+        """`totals`: adds up the counters, not the bytes since the previous poll.
 
-        idle: what happens to the edges when nobody is active: "keep", "one" user of weight 1, "zero", "none" but at
-        first, "never" any, or "divide": there is no such case. first_poll: the bytes of the first poll count.
-        new_users: those of a user's first poll count. forgets: a user that comes back is new. gone: users that are not
-        there any more can be active. history: what a user sent before it left counts.
+        `idle`: edges when no user is active: "keep", "one" user of weight 1, "zero", "none" except at first, "never"
+        any, or "divide", without this case. `first_poll`: bytes of the first poll count. `new_users`: bytes of a user's
+        first poll count. `forgets`: a user that comes back is new. `gone`: users that have left can be active.
+        `history`: bytes that a user sent before it left count.
         """
         self._in_window, self._active, self._increment, self._totals = in_window, active, increment, totals
         self._weight, self._bytes_of, self._edges_of, self._idle = weight, bytes_of, edges, idle
@@ -104,7 +104,7 @@ class FdpaController(Controller):
         return {"active": active, "edges": self._set_edges(sample["bands"], capacity, weight, bool(active))}
 
     def _count(self, now: int, totals: dict[int, int]) -> None:
-        """What each user sent since the poll before."""
+        """Adds the bytes of each user since the previous poll."""
         if self._before is not None or self._first_poll:
             before = self._before or {}
             sent = {
@@ -139,7 +139,8 @@ class FdpaController(Controller):
 def samples(
     times_ms: Sequence[int], users: Sequence[Sequence[tuple[int, int, float]]], **link: Any
 ) -> tuple[Sample, ...]:
-    """A trial. users: number, bytes since the start, and weight of each, at each time. link: the rest of a sample."""
+    """A trial. `users`: number, bytes since the start, and weight of each user at each time. `link`: the rest of a
+    sample."""
     assert all(after > before for before, after in pairwise(times_ms))
     fixed = {"capacity_bps": 100_000_000, "interval_ms": 60, "bands": [1, 1.5, 2, 2.5], **link}
     return tuple(

@@ -1,6 +1,6 @@
 """The message of `p4.tmp.p4config` in which programs for BMv2 wrap the switch's JSON; PyPI's p4runtime lacks it.
 
-Built when it is imported, so that it fits every version of protobuf from 3.20 on, as p4runtime's own messages do.
+It is built on import, so it works with every version of protobuf from 3.20 on, like p4runtime's own messages.
 """
 
 from google.protobuf import descriptor_pb2, descriptor_pool
@@ -10,7 +10,7 @@ _Field = descriptor_pb2.FieldDescriptorProto
 
 
 def _message(name: str, *fields: tuple[str, int, str]) -> descriptor_pb2.DescriptorProto:
-    """A message with fields (name, type, name of a message), numbered from 1."""
+    """A message with fields (name, type, name of the field's message), numbered from 1."""
     message = descriptor_pb2.DescriptorProto(name=name)
     for number, (field, kind, type_name) in enumerate(fields, 1):
         message.field.add(
