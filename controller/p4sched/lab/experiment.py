@@ -16,9 +16,9 @@ An experiment is a folder, `experiments/NAME/`, with at least three files: `expe
         name="NAME",
         summary="One line: what it shows, and which figure of which paper",
         setting=setting,              # options -> common setting of all schemes of a run
-                configuration=configuration,  # setting -> its part of summary.json
-                measure=measure,              # (setting, stage) -> outcome of one scheme, on a fresh network
-                table=table,                  # results -> tables printed at the end
+        configuration=configuration,  # setting -> its part of summary.json
+        measure=measure,              # (setting, stage) -> outcome of one scheme, on a fresh network
+        table=table,                  # results -> tables printed at the end
         figure=figure.draw,           # (results, path) -> figure.png
         csv={"samples.csv": sample_rows},
         files=("decisions.jsonl",),   # files of `measure` in the scheme's folder
