@@ -1,4 +1,4 @@
-"""What an experiment is, and how to add one.
+"""The form of an experiment, and how to add one.
 
 An experiment is a folder, `experiments/NAME/`, with at least three files: `experiment.py`, `figure.py` and `README.md`.
 `experiment.py` declares it:
