@@ -56,7 +56,7 @@ class EndedError(P4schedError):
     """An error if a signal ended the simulator: from the kernel, because memory ran out, or from a person."""
 
 
-def _told(value: Any) -> dict[str, Any]:
+def _set_fields(value: Any) -> dict[str, Any]:
     """The JSON form of a dataclass, without fields that are not set."""
     found = {each.name: getattr(value, each.name) for each in fields(value)}
     return {name: inner for name, inner in found.items() if inner is not None}
@@ -241,28 +241,28 @@ class Scenario:
 
     def told(self) -> dict[str, Any]:
         """The JSON form of the scenario. An array of flows becomes a list, which is slower than a separate file."""
-        told = _told(self)
+        told = _set_fields(self)
         if isinstance(self.topology, Topology):
             told["topology"] = self.topology.told()
         for of in ("ports", "hosts"):
             if of in told:
-                told[of] = _told(told[of])
+                told[of] = _set_fields(told[of])
         told["transports"] = {name: dict(settings) for name, settings in self.transports.items()}
-        told["flows"] = _told_flows(self.flows)
+        told["flows"] = _flows_json(self.flows)
         return told
 
 
-def _told_flows(flows: Flows) -> dict[str, Any]:
+def _flows_json(flows: Flows) -> dict[str, Any]:
     match flows:
         case Poisson():
-            return {"poisson": _told(flows)}
+            return {"poisson": _set_fields(flows)}
         case Path():
             return {"file": str(flows)}
         case np.ndarray():
             rows = zip(*(flows[name].tolist() for name in LISTED), strict=True)
             return {"list": [dict(zip(LISTED, row, strict=True)) for row in rows]}
         case _:
-            return {"list": [_told(flow) for flow in flows]}
+            return {"list": [_set_fields(flow) for flow in flows]}
 
 
 @dataclass(frozen=True)

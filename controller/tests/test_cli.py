@@ -16,7 +16,7 @@ from p4sched.cli.main import run_command
 from p4sched.control.controller import SwitchAddress
 from p4sched.errors import P4schedError
 from p4sched.lab import experiment
-from p4sched.lab.experiment import Asked, SchemeOutcome, Stage
+from p4sched.lab.experiment import RunOptions, SchemeOutcome, Stage
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.processes import identify
 from p4sched.lab.running import find_switch
@@ -73,7 +73,7 @@ def test_the_installed_command_works_from_any_folder(tmp_path: Path) -> None:
 def test_a_disk_that_fills_during_a_run_is_told_with_the_folder_of_the_results(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def setting(asked: Asked) -> None: ...
+    def setting(asked: RunOptions) -> None: ...
 
     async def fill(_: None, stage: Stage) -> SchemeOutcome[None]:
         with Path("/dev/full").open("w") as file:

@@ -32,7 +32,7 @@ from experiments.completion_at_scale.workloads import (
 )
 from p4sched.cli import main
 from p4sched.errors import UsageError
-from p4sched.lab.experiment import Asked, Stage, SwitchKind
+from p4sched.lab.experiment import RunOptions, Stage, SwitchKind
 from p4sched.results.completion import Flow
 from p4sched.units import Duration
 
@@ -199,7 +199,7 @@ def test_a_figure_has_a_panel_for_each_thing_the_paper_shows(name: str, tmp_path
 def chosen(name: str, loads: str = "0.2", lines: str = "", quick: bool = False) -> Setting:
     """The setting for these options."""
     given = dict.fromkeys(("--switch", "--duration"), False)
-    asked = Asked(SwitchKind.EMBEDDED, Path("results"), quick=quick, given=given)
+    asked = RunOptions(SwitchKind.EMBEDDED, Path("results"), quick=quick, given=given)
     return setting(asked, name, lines, loads, 2, Duration.parse("20ms"))
 
 

@@ -11,7 +11,16 @@ import pytest
 from p4sched.errors import P4schedError, UsageError
 from p4sched.lab import experiment, frame, onos
 from p4sched.lab.calibrate import Capacity
-from p4sched.lab.experiment import Asked, Choice, ControllerKind, Experiment, Results, SchemeOutcome, Stage, SwitchKind
+from p4sched.lab.experiment import (
+    Choice,
+    ControllerKind,
+    Experiment,
+    Results,
+    RunOptions,
+    SchemeOutcome,
+    Stage,
+    SwitchKind,
+)
 from p4sched.lab.fidelity import Fidelity
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.observation import Observation
@@ -29,7 +38,7 @@ def plain(_scale: float) -> dict[str, Any]:
     return {}
 
 
-def setting(asked: Asked) -> None:
+def setting(asked: RunOptions) -> None:
     """Says what it would say."""
 
 
@@ -65,7 +74,7 @@ def test_every_scheme_is_measured_and_what_the_experiment_declares_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "300")
-    frame.run(stepped(), Asked(SwitchKind.EMBEDDED, tmp_path, schemes=["aifo", "fifo"]), plain)
+    frame.run(stepped(), RunOptions(SwitchKind.EMBEDDED, tmp_path, schemes=["aifo", "fifo"]), plain)
     found = summaries.read(tmp_path).content
     assert found["schemes"] == {"aifo": {"packets": 3}, "fifo": {"packets": 3}}
     assert found["configuration"] == {"rate_bps": 5, "switch": "embedded", "target": "v1model"}
@@ -88,7 +97,7 @@ def test_a_run_for_another_target_leaves_out_what_has_no_program_and_says_which_
 
     names = ["aifo", "packs", "pifo"]
     mine = Experiment(**{**vars(stepped(Choice(names))), "measure": note})
-    frame.run(mine, Asked(SwitchKind.EMBEDDED, tmp_path, schemes=names, target=Target.TNA), plain)
+    frame.run(mine, RunOptions(SwitchKind.EMBEDDED, tmp_path, schemes=names, target=Target.TNA), plain)
     found = summaries.read(tmp_path).content
     assert list(found["schemes"]) == ["aifo"]
     assert found["configuration"]["target"] == "tna"
@@ -114,7 +123,7 @@ def test_each_controller_measures_each_scheme_and_a_lone_onos_is_named(
     mine = Experiment(
         **{**vars(stepped()), "measure": note, "controllers": both, "table": lambda results: results.kept}
     )
-    asked = Asked(SwitchKind.EMBEDDED, tmp_path, schemes=["aifo", "fifo"], controllers=both)
+    asked = RunOptions(SwitchKind.EMBEDDED, tmp_path, schemes=["aifo", "fifo"], controllers=both)
     frame.run(mine, asked, plain)
     assert measured_by == [
         ("aifo", "python", "aifo"),
@@ -126,27 +135,29 @@ def test_each_controller_measures_each_scheme_and_a_lone_onos_is_named(
     assert list(found["schemes"]) == ["aifo", "aifo@onos", "fifo", "fifo@onos"]
     assert found["configuration"]["controller"] == "python,onos"
     assert "controlled by" not in capsys.readouterr().out
-    frame.run(mine, Asked(SwitchKind.EMBEDDED, tmp_path, schemes=["aifo"], controllers=[ControllerKind.ONOS]), plain)
+    frame.run(
+        mine, RunOptions(SwitchKind.EMBEDDED, tmp_path, schemes=["aifo"], controllers=[ControllerKind.ONOS]), plain
+    )
     assert list(summaries.read(tmp_path).content["schemes"]) == ["aifo"]
     assert "controlled by ONOS" in capsys.readouterr().out
 
 
 def test_a_target_that_can_show_nothing_is_one_line(tmp_path: Path) -> None:
-    asked = Asked(SwitchKind.EMBEDDED, tmp_path, schemes=["fifo"], target=Target.T2NA)
+    asked = RunOptions(SwitchKind.EMBEDDED, tmp_path, schemes=["fifo"], target=Target.T2NA)
     with pytest.raises(UsageError, match="nothing to measure: t2na has a program for none of these schemes"):
         frame.run(stepped(), asked, plain)
     with pytest.raises(UsageError, match="--target tna: BMv2 runs only v1model programs"):
-        frame.run(stepped(), Asked(SwitchKind.BMV2, tmp_path, schemes=["fifo"], target=Target.TNA), plain)
+        frame.run(stepped(), RunOptions(SwitchKind.BMV2, tmp_path, schemes=["fifo"], target=Target.TNA), plain)
 
 
 def test_what_compares_the_schemes_is_part_of_the_summary(tmp_path: Path) -> None:
     mine = stepped(comparison=lambda results: {"schemes_measured": len(results.kept)})
-    frame.run(mine, Asked(SwitchKind.EMBEDDED, tmp_path, schemes=["aifo"]), plain)
+    frame.run(mine, RunOptions(SwitchKind.EMBEDDED, tmp_path, schemes=["aifo"]), plain)
     assert summaries.read(tmp_path).content["schemes_measured"] == 1
 
 
 def test_a_run_that_fails_leaves_no_results_of_the_one_before(tmp_path: Path) -> None:
-    asked = Asked(SwitchKind.EMBEDDED, tmp_path, schemes=["fifo", "aifo"])
+    asked = RunOptions(SwitchKind.EMBEDDED, tmp_path, schemes=["fifo", "aifo"])
     frame.run(stepped(), asked, plain)
     (tmp_path / "aifo" / "notes.csv").write_text("not of a run")
 
@@ -175,7 +186,7 @@ def test_a_run_that_ends_early_keeps_what_is_done_and_marks_it(
         return SchemeOutcome({"packets": 3}, None, kept=stage.name)
 
     mine = Experiment(**{**vars(stepped(Choice(("fifo", "aifo", "rifo")))), "measure": second_fails})
-    asked = Asked(SwitchKind.EMBEDDED, tmp_path, schemes=["fifo", "aifo", "rifo"])
+    asked = RunOptions(SwitchKind.EMBEDDED, tmp_path, schemes=["fifo", "aifo", "rifo"])
     with pytest.raises(type(error)):
         frame.run(mine, asked, plain)
     found = summaries.read(tmp_path).content
@@ -211,13 +222,13 @@ def test_a_run_in_the_lab_goes_at_the_scale_that_the_machine_and_its_options_all
     monkeypatch.setattr(frame, "clean_run", lambda *_, **__: nullcontext(Ledger(tmp_path / "ledger.json")))
     settings: list[float] = []
 
-    def setting(asked: Asked, rate: Rate) -> None:
+    def setting(asked: RunOptions, rate: Rate) -> None:
         settings.append(asked.scale)
         if shortest_s * asked.scale > 0.08:
             raise UsageError("too short")
 
     mine = Experiment(**{**vars(stepped(base=BASE)), "setting": setting, "in_lab": lambda _: True})
-    asked = Asked(SwitchKind.EMBEDDED, tmp_path, schemes=["fifo"], time_scale=asked_scale)
+    asked = RunOptions(SwitchKind.EMBEDDED, tmp_path, schemes=["fifo"], time_scale=asked_scale)
     frame.run(mine, asked, lambda scale: {"rate": Rate(round(BASE.rate / scale))})
     found = summaries.read(tmp_path).content["time_scale"]
     assert (settings[-1], found["factor"], found["goes"]) == (scale, scale, str(BASE.at(scale)))
@@ -266,7 +277,7 @@ def test_a_scheme_is_measured_again_while_the_emulator_was_the_bottleneck(
 def test_the_results_of_another_experiment_in_the_folder_go_too(tmp_path: Path) -> None:
     write(tmp_path, "rounds.csv", "fdpa/decisions.jsonl", "notes.csv", "samples.csv")
     summaries.write(tmp_path, {"experiment": "incast"})
-    frame.run(stepped(), Asked(SwitchKind.EMBEDDED, tmp_path, schemes=["fifo"]), plain)
+    frame.run(stepped(), RunOptions(SwitchKind.EMBEDDED, tmp_path, schemes=["fifo"]), plain)
     assert left_in(tmp_path) - {"notes.csv", "samples.csv"} == {
         "summary.json",
         "figure.png",

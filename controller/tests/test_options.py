@@ -10,7 +10,7 @@ import typer
 from p4sched.cli import experiments, options
 from p4sched.cli.options import OnBmv2, Quick
 from p4sched.lab import experiment
-from p4sched.lab.experiment import Asked, Experiment, SchemeOutcome, Stage
+from p4sched.lab.experiment import Experiment, RunOptions, SchemeOutcome, Stage
 from p4sched.units import Duration, Rate
 
 NO_LIVE = "with --stepped: stepped time has the paper's rates, and no switch"
@@ -94,7 +94,7 @@ def test_what_is_given_wins_over_quick_and_over_the_default_of_a_switch(
     seen: list[tuple[float, float]] = []
 
     def setting(
-        asked: Asked,
+        asked: RunOptions,
         duration: Annotated[Duration, options.time_option("Time."), Quick(Duration.parse("3s"))] = Duration.parse(
             "12s"
         ),

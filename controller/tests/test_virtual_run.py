@@ -17,7 +17,7 @@ from p4sched.cli import run
 from p4sched.cli.main import run_command
 from p4sched.cli.run_all import Invoke, Options
 from p4sched.lab import experiment, frame
-from p4sched.lab.experiment import Asked, Experiment, HostKind, Results, SchemeOutcome, Stage, SwitchKind
+from p4sched.lab.experiment import Experiment, HostKind, Results, RunOptions, SchemeOutcome, Stage, SwitchKind
 from p4sched.lab.fidelity import Exact
 from p4sched.lab.observation import Observation
 from p4sched.lab.tcp import TcpCounters
@@ -105,8 +105,8 @@ def measured(frames: int, unmeasured: Sequence[str] = ()) -> Experiment[None, No
     )
 
 
-def asked(out: Path, hosts: HostKind | None = HostKind.MODEL) -> Asked:
-    return Asked(SwitchKind.EMBEDDED, out, schemes=["fifo"], hosts=hosts)
+def asked(out: Path, hosts: HostKind | None = HostKind.MODEL) -> RunOptions:
+    return RunOptions(SwitchKind.EMBEDDED, out, schemes=["fifo"], hosts=hosts)
 
 
 def test_a_run_in_virtual_time_says_so_and_nothing_of_the_machine(
@@ -222,7 +222,7 @@ def test_leaves_and_spines_have_the_ports_and_device_ids_of_the_emulation() -> N
 def test_what_is_simulated_anyway_takes_the_option_with_a_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked_for: list[Asked] = []
+    asked_for: list[RunOptions] = []
     monkeypatch.setattr(frame, "run", lambda _experiment, asked, _options, **_: asked_for.append(asked))
     assert run_command(["run", "completion_at_scale", "--virtual"]) == 0
     assert "completion_at_scale always runs in virtual time, with models" in " ".join(capsys.readouterr().out.split())

@@ -20,7 +20,7 @@ from experiments.completion_at_scale.workloads import GBIT, LOADS
 from p4sched.cli import options
 from p4sched.cli.options import Quick
 from p4sched.errors import UsageError
-from p4sched.lab.experiment import Asked, Experiment, Results, SchemeOutcome, Seed, Stage, choose, once
+from p4sched.lab.experiment import Experiment, Results, RunOptions, SchemeOutcome, Seed, Stage, choose, once
 from p4sched.p4rt.target import Target
 from p4sched.results.tables import cell, record_rows
 from p4sched.units import Duration
@@ -60,7 +60,7 @@ def listed(name: str) -> str:
 
 
 def setting(
-    asked: Asked,
+    asked: RunOptions,
     figure: Annotated[
         str,
         typer.Option(

@@ -27,11 +27,11 @@ from p4sched.cli import options
 from p4sched.cli.options import Quick
 from p4sched.errors import UsageError
 from p4sched.lab.experiment import (
-    Asked,
     Choice,
     Experiment,
     Results,
     Rows,
+    RunOptions,
     SchemeOutcome,
     Seed,
     Stage,
@@ -80,7 +80,7 @@ class Setting:
 
 
 def setting(
-    asked: Asked,
+    asked: RunOptions,
     show_live: Annotated[
         bool | None,
         typer.Option(
@@ -133,7 +133,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
 
 
 @contextmanager
-def prepared(setting: Setting, asked: Asked, tell: Tell) -> Iterator[Setting]:
+def prepared(setting: Setting, asked: RunOptions, tell: Tell) -> Iterator[Setting]:
     """Compares every scheme in stepped time."""
     rate, out = setting.link.rate_bps, asked.out
     port = Port(int(rate), out / "schedule.csv", round(setting.phase_s * len(PHASES) * 1e9))

@@ -13,7 +13,7 @@ from p4sched.control.parameters import Comparison, equal_buffers
 from p4sched.errors import UsageError
 from p4sched.lab import ranked_schemes, sized_flows
 from p4sched.lab.bench import bench
-from p4sched.lab.experiment import Asked, Choice, Experiment, Results, Rows, SchemeOutcome, Seed, Stage
+from p4sched.lab.experiment import Choice, Experiment, Results, Rows, RunOptions, SchemeOutcome, Seed, Stage
 from p4sched.lab.measurement import unmeasured
 from p4sched.lab.network import MAX_USERS
 from p4sched.lab.schemes import Link
@@ -51,7 +51,7 @@ class Setting:
 
 
 def setting(
-    asked: Asked,
+    asked: RunOptions,
     flows: Annotated[
         int, typer.Option(help="Number of long flows. Their round-trip times are 1, 2, 4 and 8 times --rtt.")
     ] = 8,

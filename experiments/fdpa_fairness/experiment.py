@@ -14,7 +14,7 @@ from p4sched.cli.options import AtLeastRtts, OnBmv2, Quick, Scaled
 from p4sched.control.bands import Bands
 from p4sched.errors import UsageError, unknown_name
 from p4sched.lab import scenario, schemes
-from p4sched.lab.experiment import Asked, Choice, ControllerKind, Experiment, Seed
+from p4sched.lab.experiment import Choice, ControllerKind, Experiment, RunOptions, Seed
 from p4sched.lab.schemes import Link
 from p4sched.lab.time_scale import Base
 from p4sched.lab.traffic import FILES, IPERF3
@@ -29,7 +29,7 @@ RTTS_PER_INTERVAL = 6
 
 
 def setting(
-    asked: Asked,
+    asked: RunOptions,
     users: Annotated[int, typer.Option(help="Number of users that share the link.")] = DEFAULT["users"],
     traffic: Annotated[
         str,

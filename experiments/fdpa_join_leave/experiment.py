@@ -14,7 +14,7 @@ from experiments.fdpa_join_leave.recorded import USERS, Result, Setting
 from p4sched.cli import options
 from p4sched.cli.options import AtLeastRtts, OnBmv2, Quick, Scaled
 from p4sched.control.bands import Bands
-from p4sched.lab.experiment import Asked, ControllerKind, Experiment, Results, Rows
+from p4sched.lab.experiment import ControllerKind, Experiment, Results, Rows, RunOptions
 from p4sched.lab.schemes import Link
 from p4sched.lab.time_scale import Base
 from p4sched.lab.traffic import FILES, IPERF3
@@ -30,7 +30,7 @@ SHORTEST_PHASE_S = 4
 
 
 def setting(
-    asked: Asked,
+    asked: RunOptions,
     rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse(DEFAULT["bmv2_rate"])), Scaled()] = DEFAULT["rate"],
     rtt: options.RoundTripTime = DEFAULT["rtt"],
     bands: Annotated[

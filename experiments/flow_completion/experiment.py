@@ -14,7 +14,7 @@ from p4sched.control.parameters import equal_buffers
 from p4sched.errors import UsageError
 from p4sched.lab import ranked_schemes
 from p4sched.lab.bench import bench
-from p4sched.lab.experiment import Asked, Choice, Experiment, Results, Rows, SchemeOutcome, Seed, Stage
+from p4sched.lab.experiment import Choice, Experiment, Results, Rows, RunOptions, SchemeOutcome, Seed, Stage
 from p4sched.lab.schemes import Link
 from p4sched.lab.sized_flows import CONGESTION_CONTROL, DISTRIBUTIONS, FILES, LEAD_S, RankScale, Sized, parse_loads
 from p4sched.lab.time_scale import Base
@@ -66,7 +66,7 @@ class Setting:
 
 
 def setting(
-    asked: Asked,
+    asked: RunOptions,
     sizes: Annotated[
         str, typer.Option(metavar="|".join(DISTRIBUTIONS), help="Distribution of the flows' sizes.")
     ] = DISTRIBUTIONS[0],

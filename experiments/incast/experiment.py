@@ -22,7 +22,7 @@ from p4sched.control.parameters import equal_buffers
 from p4sched.errors import UsageError
 from p4sched.lab import ranked_schemes, schemes
 from p4sched.lab.bench import bench
-from p4sched.lab.experiment import Asked, Choice, Experiment, Results, SchemeOutcome, Seed, Stage
+from p4sched.lab.experiment import Choice, Experiment, Results, RunOptions, SchemeOutcome, Seed, Stage
 from p4sched.lab.ranked_traffic import FILES
 from p4sched.lab.schemes import Link
 from p4sched.lab.time_scale import Base
@@ -66,7 +66,7 @@ def block_bytes(text: str) -> int:
 
 
 def setting(
-    asked: Asked,
+    asked: RunOptions,
     senders: Annotated[int, typer.Option(help="Number of senders, each a host and a user.")] = 16,
     block: Annotated[
         str, typer.Option(metavar="BYTES", help="Bytes that each sender sends in a round, for example 64k.")

@@ -19,7 +19,7 @@ from p4sched.errors import UsageError, unknown_name
 from p4sched.lab import ranked_schemes
 from p4sched.lab.bench import bench
 from p4sched.lab.depth import Depth, Worker, depth_for, with_depth, worker_for
-from p4sched.lab.experiment import Asked, Choice, Experiment, Results, Rows, SchemeOutcome, Seed, Stage, Tell
+from p4sched.lab.experiment import Choice, Experiment, Results, Rows, RunOptions, SchemeOutcome, Seed, Stage, Tell
 from p4sched.lab.ranked_traffic import FILES, FRAME_BYTES, refuse_faster
 from p4sched.lab.schemes import Link
 from p4sched.lab.time_scale import Base
@@ -74,7 +74,7 @@ class Setting:
 
 
 def setting(
-    asked: Asked,
+    asked: RunOptions,
     ranks: Annotated[
         str, typer.Option(metavar="|".join(DISTRIBUTIONS), help=f"Distribution of the ranks below {RANK_COUNT}.")
     ] = "uniform",
@@ -158,7 +158,7 @@ def setting(
     return Setting(replace(stream, packets=round(live.arrival_bps * seconds / (8 * FRAME_BYTES))), live)
 
 
-def refuse_mismatch(asked: Asked, in_steps: bool, depth: Depth | None) -> None:
+def refuse_mismatch(asked: RunOptions, in_steps: bool, depth: Depth | None) -> None:
     """Raises UsageError for options that do not fit together."""
     if in_steps:
         live = ("--rate", "--duration", "--switch", "--depth", "--worker-round")
@@ -196,7 +196,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
 
 
 @contextmanager
-def prepared(setting: Setting, asked: Asked, tell: Tell) -> Iterator[Setting]:
+def prepared(setting: Setting, asked: RunOptions, tell: Tell) -> Iterator[Setting]:
     """Computes all schemes together if the run is in stepped time."""
     if setting.live is not None:
         yield setting

@@ -28,7 +28,17 @@ from p4sched.control.parameters import equal_buffers
 from p4sched.errors import UsageError
 from p4sched.lab import ranked_schemes, topology_file
 from p4sched.lab.controllers import Laws
-from p4sched.lab.experiment import Asked, Choice, ControllerKind, Experiment, Results, SchemeOutcome, Seed, Stage, Tell
+from p4sched.lab.experiment import (
+    Choice,
+    ControllerKind,
+    Experiment,
+    Results,
+    RunOptions,
+    SchemeOutcome,
+    Seed,
+    Stage,
+    Tell,
+)
 from p4sched.lab.fabric import FabricObserver, FabricTestbed, fabric_ports, host_ports, programmed_fabric
 from p4sched.lab.network import Fabric
 from p4sched.lab.onos import controllers_of
@@ -66,7 +76,7 @@ class Setting:
 
 
 def setting(
-    asked: Asked,
+    asked: RunOptions,
     leaves: Annotated[int, typer.Option(help="Number of leaf switches, each with a rack of hosts.")] = 2,
     spines: Annotated[int, typer.Option(help="Number of spine switches.")] = 2,
     hosts: Annotated[int, typer.Option(help="Hosts at each leaf.")] = 2,
@@ -114,7 +124,7 @@ def setting(
 def configuration(setting: Setting) -> dict[str, Any]:
     """Configuration for summary.json."""
     shape, classes = setting.shape, setting.classes
-    return _told(shape) | {
+    return _network(shape) | {
         "urgent_connections": classes.urgent,
         "other_connections": classes.other,
         "connections": connections(_racks(shape), classes),
@@ -133,7 +143,7 @@ def _racks(shape: Shape | DescribedFabric) -> list[int]:
     return [len(rack) for rack in shape.structure.racks.values()]
 
 
-def _told(shape: Shape | DescribedFabric) -> dict[str, Any]:
+def _network(shape: Shape | DescribedFabric) -> dict[str, Any]:
     if isinstance(shape, Shape):
         return {"leaves": shape.leaves, "spines": shape.spines, "hosts": shape.hosts}
     structure = shape.structure

@@ -10,7 +10,7 @@ from p4sched.lab import ranked_join_leave as join_leave
 from p4sched.lab import ranked_schemes
 from p4sched.lab.bench import bench
 from p4sched.lab.errors import LabError
-from p4sched.lab.experiment import Asked, Choice, Experiment, SchemeOutcome, Seed, Stage
+from p4sched.lab.experiment import Choice, Experiment, RunOptions, SchemeOutcome, Seed, Stage
 from p4sched.lab.schemes import Link
 from p4sched.lab.time_scale import Base
 from p4sched.lab.traffic import FILES, FIRST_TCP_PORT, IPERF3, LongTraffic, Transfer
@@ -33,7 +33,7 @@ class Setting:
 
 
 def setting(
-    asked: Asked,
+    asked: RunOptions,
     rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse("20mbit")), Scaled()] = BASE.rate,
     rtt: options.RoundTripTime = BASE.rtt,
     duration: Annotated[

@@ -13,7 +13,7 @@ from p4sched.errors import UsageError
 from p4sched.lab import ranked_join_leave as join_leave
 from p4sched.lab import ranked_schemes
 from p4sched.lab.bench import bench
-from p4sched.lab.experiment import Asked, Choice, ControllerKind, Experiment, SchemeOutcome, Seed, Stage
+from p4sched.lab.experiment import Choice, ControllerKind, Experiment, RunOptions, SchemeOutcome, Seed, Stage
 from p4sched.lab.network import UserSeat
 from p4sched.lab.ranked_traffic import FILES, FRAME_BYTES, refuse_faster
 from p4sched.lab.schemes import Link
@@ -43,7 +43,7 @@ class Setting:
 
 
 def setting(
-    asked: Asked,
+    asked: RunOptions,
     rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse("10mbit")), Scaled()] = BASE.rate,
     load: Annotated[float, typer.Option(help="Rate of each flow, as a multiple of the bottleneck's.")] = 2.0,
     duration: Annotated[

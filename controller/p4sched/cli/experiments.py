@@ -16,7 +16,7 @@ from p4sched.cli.given import given_options
 from p4sched.cli.options import AtLeastRtts, OnBmv2, Quick, Scaled
 from p4sched.errors import UsageError
 from p4sched.lab import frame, time_scale
-from p4sched.lab.experiment import Asked, Choice, ControllerKind, Experiment, HostKind, Seed, SwitchKind, choose
+from p4sched.lab.experiment import Choice, ControllerKind, Experiment, HostKind, RunOptions, Seed, SwitchKind, choose
 from p4sched.lab.time_scale import Base
 from p4sched.p4rt.target import Target
 from p4sched.units import Duration, Rate
@@ -77,10 +77,10 @@ def command(experiment: Experiment[Any, Any]) -> Callable[..., None]:
     return run
 
 
-def _asked(experiment: Experiment[Any, Any], shared: Mapping[str, Any], given: Mapping[str, bool]) -> Asked:
+def _asked(experiment: Experiment[Any, Any], shared: Mapping[str, Any], given: Mapping[str, bool]) -> RunOptions:
     compared = experiment.schemes
     controllers = shared.get("controller", ControllerKind.PYTHON)
-    return Asked(
+    return RunOptions(
         switch=shared["switch"],
         out=shared["out"],
         quick=shared["quick"],
@@ -132,7 +132,7 @@ def _hosts(experiment: Experiment[Any, Any], shared: Mapping[str, Any], given: M
     return None
 
 
-def _default(parameter: inspect.Parameter, asked: Asked, value: Any) -> Any:
+def _default(parameter: inspect.Parameter, asked: RunOptions, value: Any) -> Any:
     """The default of an option in this run."""
     if asked.quick and (quick := _mark(parameter, Quick)):
         return quick.value

@@ -66,7 +66,7 @@ def replay(path: Path, laws: Mapping[str, AnyLaw]) -> Iterator[Logged]:
         raise MissingError(f"{path}: cannot read the decision log: {error.strerror}") from error
     with file:
         for number, text in enumerate(file, 1):
-            with _told(path, number):
+            with _one_sentence(path, number):
                 line = _line(text)
                 if line["kind"] == "start":
                     check("law", line["law"], str)
@@ -86,7 +86,7 @@ def replay(path: Path, laws: Mapping[str, AnyLaw]) -> Iterator[Logged]:
 
 
 @contextmanager
-def _told(path: Path, number: int) -> Iterator[None]:
+def _one_sentence(path: Path, number: int) -> Iterator[None]:
     """Turns any error into one sentence with the number of the line. The types are already checked, so if the
     arithmetic of a law fails, no switch or controller wrote these numbers."""
     try:

@@ -1,10 +1,10 @@
-"""What an experiment is, and how to add one.
+"""The form of an experiment, and how to add one.
 
 An experiment is a folder, `experiments/NAME/`, with at least three files: `experiment.py`, `figure.py` and `README.md`.
 `experiment.py` declares it:
 
     def setting(
-        asked: Asked,
+        asked: RunOptions,
         rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse("20mbit")), Scaled()] = BASE.rate,
         duration: Annotated[Duration, options.time_option("Time for samples."), Quick(Duration.parse("2s"))]
         = Duration.parse("20s"),
@@ -16,9 +16,9 @@ An experiment is a folder, `experiments/NAME/`, with at least three files: `expe
         name="NAME",
         summary="One line: what it shows, and which figure of which paper",
         setting=setting,              # options -> common setting of all schemes of a run
-                configuration=configuration,  # setting -> its part of summary.json
-                measure=measure,              # (setting, stage) -> outcome of one scheme, on a fresh network
-                table=table,                  # results -> tables printed at the end
+        configuration=configuration,  # setting -> its part of summary.json
+        measure=measure,              # (setting, stage) -> outcome of one scheme, on a fresh network
+        table=table,                  # results -> tables printed at the end
         figure=figure.draw,           # (results, path) -> figure.png
         csv={"samples.csv": sample_rows},
         files=("decisions.jsonl",),   # files of `measure` in the scheme's folder
@@ -119,7 +119,7 @@ class Seed:
 
 
 @dataclass(frozen=True)
-class Asked:
+class RunOptions:
     """The common options of all experiments, and which options the command line has."""
 
     switch: SwitchKind
@@ -212,7 +212,7 @@ class Results(Generic[SettingT, KeptT]):
         return found
 
 
-def _as_it_is(setting: Any, _asked: Asked, _tell: Tell) -> AbstractContextManager[Any]:
+def _as_it_is(setting: Any, _asked: RunOptions, _tell: Tell) -> AbstractContextManager[Any]:
     return nullcontext(setting)
 
 
@@ -224,7 +224,7 @@ class Experiment(Generic[SettingT, KeptT]):
     summary: str
     """One line: what the experiment shows, and the figure and paper that it repeats."""
     setting: Callable[..., SettingT]
-    """Setting from `asked: Asked` and the experiment's own options. Its docstring begins the help text."""
+    """Setting from `asked: RunOptions` and the experiment's own options. Its docstring begins the help text."""
     configuration: Callable[[SettingT], Mapping[str, Any]]
     """Configuration in summary.json, without seed and switch, which the frame adds."""
     measure: Callable[[SettingT, Stage], Awaitable[SchemeOutcome[KeptT]]]
@@ -259,7 +259,7 @@ class Experiment(Generic[SettingT, KeptT]):
     """True if a run with this setting uses the lab. Stepped time needs neither root nor a switch."""
     simulated: bool = False
     """True if it always runs in virtual time, among models without a switch: there is no `--virtual`."""
-    prepared: Callable[[SettingT, Asked, Tell], AbstractContextManager[SettingT]] = _as_it_is
+    prepared: Callable[[SettingT, RunOptions, Tell], AbstractContextManager[SettingT]] = _as_it_is
     """Computes, before the first scheme, what all schemes need."""
 
 

@@ -26,12 +26,12 @@ from p4sched.lab.calibrate import capacity
 from p4sched.lab.desk import CHANGES, changes_by_hand
 from p4sched.lab.emulated.lab import EmulatedLab
 from p4sched.lab.experiment import (
-    Asked,
     ControllerKind,
     Experiment,
     KeptT,
     Results,
     Rows,
+    RunOptions,
     SchemeOutcome,
     SettingT,
     Stage,
@@ -78,7 +78,7 @@ Beside = Callable[[Tell], AbstractContextManager[RenderableType | None]]
 
 def run(
     experiment: Experiment[SettingT, KeptT],
-    asked: Asked,
+    asked: RunOptions,
     options: Options,
     *,
     page: Beside | None = None,
@@ -120,7 +120,7 @@ def run(
         _print(experiment, results, pace, console)
 
 
-def _refuse_beside_virtual(asked: Asked) -> None:
+def _refuse_beside_virtual(asked: RunOptions) -> None:
     """Raises UsageError for options that virtual time does not support."""
     if asked.switch == SwitchKind.BMV2:
         raise UsageError("--virtual: BMv2 runs only by the wall clock; leave out --switch bmv2")
@@ -130,7 +130,7 @@ def _refuse_beside_virtual(asked: Asked) -> None:
         raise UsageError("--virtual: every run goes at time scale 1 there; leave out --time-scale")
 
 
-def _pace(experiment: Experiment[Any, Any], base: Base, asked: Asked, options: Options, console: Console) -> Pace:
+def _pace(experiment: Experiment[Any, Any], base: Base, asked: RunOptions, options: Options, console: Console) -> Pace:
     """Pace of the run on this machine. Prints a warning if the run is beyond its capacity."""
 
     def possible(scale: float) -> bool:
@@ -235,7 +235,7 @@ def _naming_a_full_folder(folder: Path) -> Iterator[None]:
 def _measure_all(
     experiment: Experiment[SettingT, KeptT],
     setting: SettingT,
-    asked: Asked,
+    asked: RunOptions,
     pace: Pace | None,
     console: Console,
     below: RenderableType | None,
@@ -305,7 +305,7 @@ def _rows(schemes: Sequence[str], controllers: Sequence[ControllerKind]) -> Iter
 
 
 @contextmanager
-def _begun(experiment: Experiment[Any, Any], asked: Asked, in_lab: bool) -> Iterator[Lab | None]:
+def _begun(experiment: Experiment[Any, Any], asked: RunOptions, in_lab: bool) -> Iterator[Lab | None]:
     """The block of a run. Deletes the results of an earlier run in this folder at the start."""
     folder = asked.out
 
@@ -335,7 +335,7 @@ def _earlier(folder: Path) -> list[str]:
 
 
 def _summary(
-    experiment: Experiment[SettingT, KeptT], setting: SettingT, asked: Asked, pace: Pace | None
+    experiment: Experiment[SettingT, KeptT], setting: SettingT, asked: RunOptions, pace: Pace | None
 ) -> dict[str, Any]:
     """Part of summary.json on the run itself."""
     configuration = dict(experiment.configuration(setting))
@@ -362,7 +362,7 @@ def _summary(
     }
 
 
-def _shown(asked: Asked, console: Console, *, in_lab: bool) -> Sequence[str]:
+def _shown(asked: RunOptions, console: Console, *, in_lab: bool) -> Sequence[str]:
     """The requested schemes that have a program for the target and that the switch can run."""
     on_bmv2 = in_lab and asked.switch == SwitchKind.BMV2
     shown = []

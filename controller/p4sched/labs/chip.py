@@ -74,7 +74,7 @@ class ChipLab(SteppedLab):
         if not refused:
             given = self.fits.of if right else 0
             return (*decisions, replace(self.fits, given=given, says=tuple(report) if right else (NOT_YET,)))
-        says = [line for message in refused for line in self._told(message, work)]
+        says = [line for message in refused for line in self._message_lines(message, work)]
         if not right:
             return (*decisions, replace(self.fits, says=(NOT_YET, "", *says)))
         limit = next((limit for limit in self.limits if re.search(limit.pattern, refused[0])), None)
@@ -105,7 +105,7 @@ class ChipLab(SteppedLab):
             raise SubmissionError(f"the stages could not be counted: {result.stderr.strip() or 'it was ended'}")
         return ["\n".join(lines[first : first + LINES_OF_MESSAGE]) for first in firsts], []
 
-    def _told(self, message: str, work: Path) -> Iterator[str]:
+    def _message_lines(self, message: str, work: Path) -> Iterator[str]:
         """The message of the compiler, with a line for each link of a chain of dependencies."""
         first, *shown = message.splitlines()
         found = MESSAGE.match(first)

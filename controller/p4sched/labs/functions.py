@@ -182,7 +182,7 @@ class FunctionLab(Lab):
                 given.append(Marks(task.title, task.marks, task.marks))
             else:
                 mistake = _of_task(task, mistakes)
-                says = self._told(task, difference, answers[done + difference.trial])
+                says = self._lines(task, difference, answers[done + difference.trial])
                 if mistake is not None:
                     says += ["", f"Likely mistake: {mistake.says}"]
                 given.append(Marks(task.title, 0, task.marks, tuple(says), mistake.name if mistake else None))
@@ -283,7 +283,7 @@ class FunctionLab(Lab):
         wrong = _merged([mistake.parts for mistake in mistakes])
         return any(self.agrees({**way, **wrong}, answers) for way in self.references())
 
-    def _told(self, task: FunctionTask, difference: _Difference, answers: Answered) -> list[str]:
+    def _lines(self, task: FunctionTask, difference: _Difference, answers: Answered) -> list[str]:
         number, trial = difference.sample, answers.trial
         given = answers.in_turn if difference.in_turn else answers.alone
         answer = given[number] if number < len(given) else None

@@ -55,11 +55,11 @@ def mutants(source: str, most: int | None = None) -> list[Mutant]:
         mutated = ast.unparse(ast.fix_missing_locations(tree))
         if mutated not in seen:
             seen.add(mutated)
-            found.append(Mutant(_told(before, mutated.splitlines()), mutated))
+            found.append(Mutant(_change_text(before, mutated.splitlines()), mutated))
     return found
 
 
-def _told(before: Sequence[str], after: Sequence[str]) -> str:
+def _change_text(before: Sequence[str], after: Sequence[str]) -> str:
     """The first line that differs. Its number is not that of the file, because docstrings and comments are removed."""
     number = next((n for n, pair in enumerate(zip(before, after, strict=False)) if pair[0] != pair[1]), len(after) - 1)
     return f"{before[number].strip()}  ->  {after[number].strip()}"

@@ -24,7 +24,7 @@ class Variants:
 
     def __init__(self, lab: "SteppedLab", trials: Sequence[Trial]) -> None:
         self._lab, self._trials = lab, trials
-        self._asked: _Asked | None = None
+        self._asked: _DecisionsProcess | None = None
 
     def __enter__(self) -> "Variants":
         return self
@@ -38,12 +38,12 @@ class Variants:
     def decided(self, text: str, trial: int) -> list[Decision] | str:
         """The decisions in a trial, or an error message."""
         if self._asked is None:
-            self._asked = _Asked(self._lab)
+            self._asked = _DecisionsProcess(self._lab)
         answer = self._asked.answer(text, self._trials[trial])
         return str(answer["error"]) if "error" in answer else list(answer["program"])
 
 
-class _Asked:
+class _DecisionsProcess:
     """`p4sched-decisions`, and a copy of the lab's program."""
 
     def __init__(self, lab: "SteppedLab") -> None:

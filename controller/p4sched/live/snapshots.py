@@ -60,7 +60,7 @@ class Snapshots:
     async def next(self) -> pb.Snapshot:
         """A new snapshot. Raises SessionError."""
         if self._receiving is None:
-            return await self._asked()
+            return await self._fetch()
         try:
             async with asyncio.timeout(TIMEOUT_S):
                 await self._arrived.wait()
@@ -82,7 +82,7 @@ class Snapshots:
         finally:
             self._arrived.set()
 
-    async def _asked(self) -> pb.Snapshot:
+    async def _fetch(self) -> pb.Snapshot:
         with clear_errors(self._address, "read a snapshot"):
             async for found in self._stub.Watch(self._request, timeout=TIMEOUT_S):
                 return found

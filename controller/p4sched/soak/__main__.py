@@ -52,7 +52,7 @@ MORE_MEMORY = 16 << 20
 
 
 @dataclass
-class Found:
+class Findings:
     """Result of the soak."""
 
     problems: list[str] = field(default_factory=list)
@@ -67,7 +67,7 @@ class Found:
 class Soak:
     """A running fabric, its traffic and its failures."""
 
-    def __init__(self, network: Fabric, ledger: Ledger, found: Found) -> None:
+    def __init__(self, network: Fabric, ledger: Ledger, found: Findings) -> None:
         self._network, self._ledger, self._found = network, ledger, found
         self._managers: dict[str, EmbeddedTrafficManager] = {}
         self.links = Links.of(network)
@@ -208,7 +208,7 @@ class Soak:
             await asyncio.sleep(0.2)
 
 
-def report(soak: Soak, found: Found, delivery: Delivery, stats: Mapping[str, pb.GetStatsResponse]) -> Table:
+def report(soak: Soak, found: Findings, delivery: Delivery, stats: Mapping[str, pb.GetStatsResponse]) -> Table:
     """The table of the run. Adds contradictions between the counts of different parts to the problems."""
     table = Table(title="Every frame, by switch", title_justify="left")
     kinds = [kind for kind in totals(stats["s1"]).drops if any(totals(s).drops[kind] for s in stats.values())]
@@ -255,7 +255,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     OUT.mkdir(parents=True, exist_ok=True)
-    found, console = Found(), Console(highlight=False, width=160)
+    found, console = Findings(), Console(highlight=False, width=160)
     interpreted = [name for place, name in enumerate(SHAPE.switch_names()) if place % 2]
     try:
         with (

@@ -19,10 +19,10 @@ def main() -> int:
     unknown = [number for number in numbers if number not in LABS]
     if unknown:
         parser.error(f"lab {unknown[0]} has no rule in P4 here; choose from {', '.join(LABS)}")
-    return max(_told(solution(number), asked.most, asked.seed) for number in numbers)
+    return max(_report(solution(number), asked.most, asked.seed) for number in numbers)
 
 
-def _told(of: Solution, most: int | None, seed: int) -> int:
+def _report(of: Solution, most: int | None, seed: int) -> int:
     # imported here because it needs Z3, which is not part of the project's environment
     from p4sched.labs.mutants.equal import QUESTIONS, compare  # noqa: PLC0415
 

@@ -150,7 +150,7 @@ def _compare(
         return Answer(None)
     found, model = _solved(SECONDS, *different)
     if found == z3.sat:
-        return Answer(False, _told(model, one))
+        return Answer(False, _example(model, one))
     return Answer(True if found == z3.unsat else None)
 
 
@@ -193,7 +193,7 @@ def _step(question: Question, file: File, port: int | None, renaming: Renaming) 
     return Step(given, held, meaning.run(question.control, given, held), outputs, renaming)
 
 
-def _told(model: Any, step: Step) -> str:
+def _example(model: Any, step: Step) -> str:
     shown = []
     for name, term in step.given.items():
         value = model.eval(term)
