@@ -204,6 +204,23 @@ def head(size: int, kind: bytes) -> bytes:
     return info.tobuf(tarfile.GNU_FORMAT)
 
 
+def tarred(content: str) -> bytearray:
+    """A .tar.gz that holds this, not compressed: a changed byte stays readable."""
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w:gz", compresslevel=0) as archive:
+        info = tarfile.TarInfo(FILE)
+        info.size = len(content.encode())
+        archive.addfile(info, io.BytesIO(content.encode()))
+    return bytearray(made.getvalue())
+
+
+def linked() -> bytes:
+    """A .tar in which the file is a link."""
+    info = tarfile.TarInfo(FILE)
+    info.type, info.linkname = tarfile.SYMTYPE, "/etc/passwd"
+    return info.tobuf(tarfile.GNU_FORMAT)
+
+
 @SHUT_IN
 def test_no_archive_link_or_folder_stops_or_fools_the_grading(teacher: Teacher) -> None:
     where = teacher.folder / "submissions"
@@ -213,6 +230,8 @@ def test_no_archive_link_or_folder_stops_or_fools_the_grading(teacher: Teacher) 
     torn[60] ^= 0xFF
     headless = zipped(RIGHT)
     headless[0] = 0
+    flipped = tarred(RIGHT)
+    flipped[flipped.index(RIGHT[:20].encode()) + 5] ^= 1
     far = zipped(RIGHT)[:-22] + b"PK\x06\x06" + bytes(52) + struct.pack("<4sLQL", b"PK\x06\x07", 5, 0, 9)
     archives: dict[str, tuple[bytes | bytearray, str]] = {
         "right.zip": (zipped(RIGHT, zipfile.ZIP_LZMA), ""),
@@ -225,12 +244,17 @@ def test_no_archive_link_or_folder_stops_or_fools_the_grading(teacher: Teacher) 
         "empty.tar": (b"", "not a .zip or .tar archive"),
         "heavy.tar": (head(1 << 40, tarfile.REGTYPE), "more than 256 MB"),
         "names.tar": (head(1 << 32, tarfile.XHDTYPE), "the check used more than 1024 MB of memory"),
+        "link.tar": (linked(), "is a link or not a plain file"),
+        "whole.tar.gz": (tarred(RIGHT), ""),
+        "flipped.tar.gz": (flipped, "the archive is damaged"),
+        "zeros.tar": (b"", "there is no file"),
         "other.7z": (b"7z", "not a .zip or .tar archive"),
     }
     for name, (content, _) in archives.items():
         (where / name).write_bytes(content)
-    # 4 GB that take no room on the disk
+    # 4 GB and 1 TB that take no room on the disk
     os.truncate(where / "names.tar", 1 << 32)
+    os.truncate(where / "zeros.tar", 1 << 40)
     links = {
         "file": "is a link or not a plain file",
         "folder": "there is no file",
@@ -247,7 +271,7 @@ def test_no_archive_link_or_folder_stops_or_fools_the_grading(teacher: Teacher) 
     teacher.grade(where)
     rows = rows_of(teacher.folder / "grades.csv")
     assert {name: row["marks"] for name, row in rows.items() if row["marks"] != "0"} == {
-        "right": "100", "right.zip": "100", "hard": "100",
+        "right": "100", "right.zip": "100", "hard": "100", "whole": "100",
     }  # fmt: skip
     for name, (_, says) in archives.items():
         assert says in rows[name if name in rows else name.partition(".")[0]]["remark"]

@@ -4,15 +4,16 @@ The student controls everything: names, depth and sizes, and the format of the a
 they could point to files of the teacher or of others.
 """
 
+import io
 import os
 import stat
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Literal
 
 from p4sched.labs.sandbox import MEGABYTE, SubmissionError
 from p4sched.labs.submissions import is_named_as_archive
@@ -25,6 +26,12 @@ MOST_FILES = 100_000
 """Largest number of files in a folder."""
 PACKED = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA}
 """Compression methods of .zip archives that Python can unpack."""
+COMPRESSIONS: Mapping[bytes, Literal["r:gz", "r:bz2", "r:xz"]] = {
+    b"\x1f\x8b": "r:gz",
+    b"BZh": "r:bz2",
+    b"\xfd7zXZ\x00": "r:xz",
+}
+"""Compressions of .tar archives: first bytes, and mode to read them."""
 ENCRYPTED = 0x1
 """Flag of an encrypted file in a .zip archive."""
 FOLDER = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY
@@ -59,8 +66,9 @@ def read(submission: Path, name: str) -> HandedIn:
         with _unpacking():
             if zipfile.is_zipfile(file):
                 return HandedIn(*_from_zip(file, name), where)
-            if tarfile.is_tarfile(_rewound(file)):
-                return HandedIn(*_from_tar(_rewound(file), name), where)
+            if (archive := _tar(file)) is not None:
+                with archive:
+                    return HandedIn(*_from_tar(archive, name), where)
         if is_named_as_archive(submission):
             raise SubmissionError("it is not a .zip or .tar archive, or it is damaged")
         alone = submission.suffix == PurePosixPath(name).suffix
@@ -96,12 +104,38 @@ def _from_zip(file: IO[bytes], name: str) -> tuple[bytes | None, str]:
             return _bounded(packed.read, name), remark
 
 
-def _from_tar(file: IO[bytes], name: str) -> tuple[bytes | None, str]:
-    with tarfile.open(fileobj=file) as archive:
-        files = {one.name: one for one in _members(archive) if one.isfile() and PurePosixPath(one.name).name == name}
-        path, remark = _least_deep(list(files))
-        packed = None if path is None else archive.extractfile(files[path])
-        return (None, "") if packed is None else (_bounded(packed.read, name), remark)
+def _tar(file: IO[bytes]) -> tarfile.TarFile | None:
+    """A .tar archive, of the compression that its first bytes tell; None: the file is something else."""
+    beginning = _rewound(file).read(max(map(len, COMPRESSIONS)))
+    modes = (mode for magic, mode in COMPRESSIONS.items() if beginning.startswith(magic))
+    try:
+        return tarfile.open(fileobj=_rewound(file), mode=next(modes, "r:"))
+    except tarfile.ReadError:
+        return None
+
+
+def _from_tar(archive: tarfile.TarFile, name: str) -> tuple[bytes | None, str]:
+    named = [one for one in _members(archive) if PurePosixPath(one.name).name == name and not one.isdir()]
+    files = {one.name: one for one in named if one.isfile()}
+    if named and not files:
+        raise SubmissionError(f"{name} is a link or not a plain file; hand in the file itself")
+    path, remark = _least_deep(list(files))
+    packed = None if path is None else archive.extractfile(files[path])
+    text = None if packed is None else _bounded(packed.read, name)
+    _check_the_rest(archive)
+    return text, remark
+
+
+def _check_the_rest(archive: tarfile.TarFile) -> None:
+    """Reads a compressed archive to its end, where its checksum is: a changed byte may leave a readable file."""
+    file = archive.fileobj
+    if file is None or isinstance(file, io.BufferedReader):
+        return
+    file.seek(archive.offset)
+    for _ in range(LARGEST_ARCHIVE // MEGABYTE):
+        if not file.read(MEGABYTE):
+            return
+    raise SubmissionError(f"it holds more than {LARGEST_ARCHIVE // MEGABYTE} MB")
 
 
 def _members(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
