@@ -75,6 +75,7 @@ LAB = SteppedLab(
                 Trial(SHORT, few_urgent(600, 2)),
                 Trial(SHORT, at_one_instant(few_urgent(200, 10, range(8, 64)))),
                 Trial(LONG, at_one_instant(few_urgent(3000, 6, range(8, 64)))),
+                Trial((32768,) * 8, few_urgent(20, 13, range(8, 64))),
             ),
             "Task 2",
         ),

@@ -56,6 +56,8 @@ LARGE = [
     Trial((3, 0, 7), bursts(150, 8, range(4))),
     Trial((7, 0, 30), bursts(150, 9, range(6))),
     Trial((50, 0, NEVER), [Packet(0, rank) for _ in range(14) for rank in (0, 9)]),
+    # Min and Max differ in one bit
+    *[Trial((16, 0, NEVER), [Packet(0, rank) for rank in (0, 0, 1 << bit)]) for bit in (7, 8, 15, 16, 23, 24, 30, 31)],
 ]
 
 
