@@ -238,8 +238,8 @@ def test_an_archive_gives_its_file_and_nothing_else(tmp_path: Path) -> None:
     assert set(rows) - full == {"bomb", "hard", "soft", "torn"}
     assert rows["bomb"]["remark"] == f"{name} is larger than 1 MB"
     assert rows["torn"]["remark"] == "it is not a .zip or .tar archive, or it is damaged"
-    link = f"{name} is a link or not a plain file; hand in the file itself"
-    assert rows["hard"]["remark"] == rows["soft"]["remark"] == link
+    for_links = f"{name} is a link or not a plain file; hand in the file itself"
+    assert rows["hard"]["remark"] == rows["soft"]["remark"] == for_links
     written = sorted(path.name for path in tmp_path.iterdir())
     assert written == ["grades", "grades.csv", "grades.xml", "secret.p4", "submissions"]
 
