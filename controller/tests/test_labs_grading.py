@@ -15,7 +15,7 @@ import pytest
 
 from p4sched.cli.main import run_command
 from p4sched.errors import UsageError
-from p4sched.labs import catalogue, checking, grading, handed_in, told, workspace
+from p4sched.labs import catalogue, checking, grading, handed_in, submissions, told, workspace
 from p4sched.labs.sandbox import Closed, Limits, Sandbox, SubmissionError, readable_tree
 from p4sched.paths import ROOT
 
@@ -253,6 +253,28 @@ def test_an_archive_that_grows_when_it_is_unpacked_is_left(tmp_path: Path, monke
             packed.addfile(info, io.BytesIO(bytes(BOMB_BYTES)))
     with pytest.raises(SubmissionError, match="it holds more than 32 MB"):
         handed_in.read(tmp_path / "heavy.tar.gz", "law.py")
+
+
+@pytest.mark.parametrize("form", ["zip", "folder"])
+def test_files_that_windows_and_macos_add_or_rename(form: str, tmp_path: Path) -> None:
+    """Windows may separate folders by backslashes; macOS adds properties under the same name, less deep."""
+    with zipfile.ZipFile(tmp_path / "windows.zip", "w") as packed:
+        packed.writestr("__MACOSX/law.py", "properties")
+        packed.writestr("homework/first/law.py" if form == "folder" else "homework\\first\\law.py", "the law")
+    submission = tmp_path / "windows.zip"
+    if form == "folder":
+        submission = tmp_path / "unpacked"
+        shutil.unpack_archive(tmp_path / "windows.zip", submission)
+    assert handed_in.read(submission, "law.py").content == b"the law"
+
+
+def test_names_that_look_the_same_are_told_apart(tmp_path: Path) -> None:
+    both = [tmp_path / "Zo\N{LATIN SMALL LETTER E WITH DIAERESIS}", tmp_path / "Zoe\N{COMBINING DIAERESIS}"]
+    for path in both:
+        path.mkdir()
+    first, second = submissions.names(both, ["law.py"])
+    assert first == both[0].name
+    assert second.startswith(f"{first}~")
 
 
 RIGHT_LAW = catalogue.find("09").solution / "law.py"

@@ -285,21 +285,29 @@ def test_no_archive_link_or_folder_stops_or_fools_the_grading(teacher: Teacher) 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
 def test_an_interrupt_ends_whatever_runs(number: signal.Signals, tmp_path: Path) -> None:
-    """Each of two submissions opens a pipe, and would wait for ever. When it has ended, so has the pipe."""
+    """Each of two submissions opens a pipe, and would wait for ever. When it has ended, so has the pipe.
+
+    Those that were graded before keep their marks.
+    """
     pipes = [tmp_path / "one", tmp_path / "two"]
     for pipe in pipes:
         os.mkfifo(pipe)
         (tmp_path / "submissions" / pipe.name).mkdir(parents=True)
         code = f"import signal\npipe = open({str(pipe)!r}, 'w')\npipe.write('here')\npipe.flush()\nsignal.pause()\n"
         (tmp_path / "submissions" / pipe.name / FILE).write_text(code)
+    for quick in ("before", "waiting"):
+        (tmp_path / "submissions" / quick).mkdir()
+        (tmp_path / "submissions" / quick / FILE).write_text(RIGHT)
     command = [P4SCHED, "lab", "grade", "08", tmp_path / "submissions", "--trusted", "--seconds", "1000", "--jobs", "2"]
-    with subprocess.Popen([*map(str, command), "--out", str(tmp_path / "grades.csv")]) as grading:
+    with subprocess.Popen([*map(str, command), "--out", str(tmp_path / "grades.csv")]) as command_line:
         with pipes[0].open() as first, pipes[1].open() as second:
             assert (first.read(4), second.read(4)) == ("here", "here")
-            grading.send_signal(number)
+            command_line.send_signal(number)
             assert (first.read(), second.read()) == ("", "")
-        assert grading.wait() == 130
-    assert not (tmp_path / "grades.csv").exists()
+        assert command_line.wait() == 130
+    rows = rows_of(tmp_path / "grades.csv")
+    assert rows["before"]["marks"] == "100"
+    assert {rows[name]["remark"] for name in ("one", "two", "waiting")} == {grading.NOT_GRADED}
 
 
 def test_pages_do_not_go_among_the_submissions(tmp_path: Path) -> None:
@@ -402,7 +410,7 @@ def test_others_get_their_marks_whatever_is_handed_in(handed_in: dict[bytes, byt
                 ending, archive = content
                 (where / os.fsdecode(name + ending)).write_bytes(archive)
         found = submissions.submissions(where, [FILE])
-        graded = grading.grade(LAB, found, names(found, [FILE]), 2, LIMITS, closed=True)
+        graded = grading.grade(LAB, found, names(found, [FILE]), 2, LIMITS, closed=True).submissions
         write(LAB, graded, Path(made) / "grades.csv")
         rows = rows_of(Path(made) / "grades.csv")
     assert rows["a right one"]["marks"] == "100"

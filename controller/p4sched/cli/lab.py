@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 
 from p4sched.cli import writable
 from p4sched.cli.given import folder
-from p4sched.errors import P4schedError, UsageError
+from p4sched.errors import P4schedError, StoppedError, UsageError
 from p4sched.interrupts import interruptible
 from p4sched.labs import catalogue, checking, export, grades, grading, submissions, told, workspace
 from p4sched.labs.export import Service
@@ -222,7 +222,11 @@ def grade(
     limits = Limits(seconds, seconds * WAITING, memory * MEGABYTE)
     called = submissions.names(found, files)
     with interruptible():
-        graded = grading.grade(entry, found, called, jobs or len(os.sched_getaffinity(0)), limits, closed=not trusted)
+        cpus = len(os.sched_getaffinity(0))
+        grades_of_all = grading.grade(entry, found, called, jobs or cpus, limits, closed=not trusted)
+    graded = grades_of_all.submissions
+    if grades_of_all.interrupted and results is not None:
+        raise StoppedError
     if results is not None:
         results.write_text(grades.gradescope(graded[0]), encoding="utf-8")
         return
@@ -241,6 +245,8 @@ def grade(
         left = displayable(", ".join(others))
         typer.echo(f"ignored (not a folder, an archive or a file of the lab): {left}")
     typer.echo(f"marks: {out}   JUnit: {out.with_suffix('.xml')}   pages: {pages}")
+    if grades_of_all.interrupted:
+        raise StoppedError
 
 
 @app.command("export")

@@ -119,7 +119,8 @@ def problem(error: Exception, file: str) -> str:
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else lines[-1] if lines else None
     said = error.msg if isinstance(error, SyntaxError) else error
-    place = file if line is None else f"{file}, line {line}"
+    # an error in the encoding of a file has line 0
+    place = f"{file}, line {line}" if line else file
     return f"{place}: {type(error).__name__}: {said}"[:LONGEST_PROBLEM]
 
 

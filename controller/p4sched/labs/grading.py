@@ -12,13 +12,15 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from queue import SimpleQueue
+from threading import Event
 from typing import Any
 
 from p4sched.errors import P4schedError
+from p4sched.interrupts import undisturbed
 from p4sched.labs import grading_process
 from p4sched.labs.catalogue import Entry
 from p4sched.labs.graded import Graded, from_message, ungraded
@@ -32,6 +34,8 @@ OWN_WALL_S = 300
 RUNS = 3
 """Largest number of runs in the sandbox; each may use its whole time limit."""
 WHAT = "the check"
+NOT_GRADED = "not graded: the grading was interrupted"
+"""Remark of a submission after an interrupt."""
 
 
 @dataclass(frozen=True)
@@ -39,22 +43,36 @@ class _Own(Sandbox):
     """Runs the processes of submissions."""
 
     begun: list["subprocess.Popen[bytes]"] = field(default_factory=list)
+    over: Event = field(default_factory=Event)
 
     def _started(self, *arguments: Any) -> "subprocess.Popen[bytes]":
         process = super()._started(*arguments)
         self.begun.append(process)
+        if self.over.is_set():
+            process.terminate()
         return process
 
     def end(self) -> None:
-        """Ends all processes, and the processes below them."""
+        """Ends all processes, those that start later, and the processes below them."""
+        self.over.set()
         for process in self.begun:
             process.terminate()
 
 
+@dataclass(frozen=True)
+class Grading:
+    """Graded submissions."""
+
+    submissions: list[Graded]
+    """In the order in which they were named."""
+    interrupted: bool
+    """True if SIGINT or SIGTERM ended the grading; then some submissions were not graded."""
+
+
 def grade(
     entry: Entry, found: Sequence[Path], called: Sequence[str], jobs: int, limits: Limits, *, closed: bool
-) -> list[Graded]:
-    """Grades the submissions; returns them in the same order.
+) -> Grading:
+    """Grades the submissions. After an interrupt, those that are not yet graded get a remark in place of marks.
 
     `called`: their names. `closed`: True for sandboxes, False for limits only.
 
@@ -78,11 +96,22 @@ def grade(
             slots.put(slot)
 
     with ThreadPoolExecutor(jobs) as pool:
+        futures = [pool.submit(one, path, name) for path, name in zip(found, called, strict=True)]
         try:
-            return _with_twins(list(pool.map(one, found, called)))
+            graded, interrupted = [future.result() for future in futures], False
         except KeyboardInterrupt:
-            own.end()
-            raise
+            with undisturbed():
+                graded, interrupted = _so_far(entry, futures, called), True
+                own.end()
+                pool.shutdown(cancel_futures=True)
+    return Grading(_with_twins(graded), interrupted)
+
+
+def _so_far(entry: Entry, futures: Sequence[Future[Graded]], names: Sequence[str]) -> list[Graded]:
+    return [
+        future.result() if future.done() else ungraded(entry, name, NOT_GRADED)
+        for future, name in zip(futures, names, strict=True)
+    ]
 
 
 def _try_sandbox(limits: Limits) -> None:

@@ -34,6 +34,8 @@ COMPRESSIONS: Mapping[bytes, Literal["r:gz", "r:bz2", "r:xz"]] = {
 """Compressions of .tar archives: first bytes, and mode to read them."""
 ENCRYPTED = 0x1
 """Flag of an encrypted file in a .zip archive."""
+MACINTOSH = "__MACOSX"
+"""Folder that macOS adds to its archives. It holds properties of the files, under the names of the files."""
 FOLDER = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY
 PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 
@@ -91,11 +93,12 @@ def _unpacking() -> Iterator[None]:
 
 def _from_zip(file: IO[bytes], name: str) -> tuple[bytes | None, str]:
     with zipfile.ZipFile(file) as archive:
-        paths = [one for one in archive.namelist() if PurePosixPath(one).name == name]
-        path, remark = _least_deep(paths)
+        # some programs on Windows separate folders by backslashes
+        members = {one.filename.replace("\\", "/"): one for one in archive.infolist()}
+        path, remark = _least_deep([one for one in members if PurePosixPath(one).name == name])
         if path is None:
             return None, ""
-        member = archive.getinfo(path)
+        member = members[path]
         if member.flag_bits & ENCRYPTED:
             raise SubmissionError(f"{name} is encrypted; make an archive without a password")
         if member.compress_type not in PACKED:
@@ -172,7 +175,7 @@ def _levels(folder: Path) -> Iterator[list[os.DirEntry[str]]]:
                 raise SubmissionError(f"it holds more than {MOST_FILES} files")
         count += len(level)
         yield level
-        folders = [entry.path for entry in level if entry.is_dir(follow_symlinks=False)]
+        folders = [one.path for one in level if one.is_dir(follow_symlinks=False) and one.name != MACINTOSH]
 
 
 @contextmanager
@@ -201,7 +204,8 @@ def _rewound(file: IO[bytes]) -> IO[bytes]:
 
 
 def _least_deep(paths: Sequence[str]) -> tuple[str | None, str]:
-    """The least deep path, and a remark if there are others at this depth."""
+    """The least deep path, and a remark if there are others at this depth. Paths of MACINTOSH do not count."""
+    paths = [path for path in paths if MACINTOSH not in PurePosixPath(path).parts]
     depth = min((path.count("/") for path in paths), default=0)
     least = sorted({path for path in paths if path.count("/") == depth})
     if len(least) < 2:

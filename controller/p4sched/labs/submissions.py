@@ -6,6 +6,7 @@ Students choose the names. This module opens only files of unknown type, and rea
 import hashlib
 import os
 import stat
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
@@ -112,7 +113,9 @@ def names(found: Sequence[Path], files: Sequence[str]) -> list[str]:
     own = [name if taken[name] == 1 else path.name for path, name in zip(found, short, strict=True)]
     labels: dict[str, None] = {}
     for name in own:
-        shown = printable(name).encode()[:LONGEST_NAME].decode(errors="ignore")
+        # two names of different bytes may look the same
+        composed = unicodedata.normalize("NFC", printable(name))
+        shown = composed.encode()[:LONGEST_NAME].decode(errors="ignore")
         label = name if name == shown else f"{shown}~{_mark(name)}"
         while label in labels:
             label += "~"
