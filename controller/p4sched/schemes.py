@@ -7,6 +7,8 @@ new scheduler gets such a module, a P4 program, and a record here.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from p4sched.control.fdpa_loop import FdpaLoop
 from p4sched.control.law import AnyLaw
@@ -18,6 +20,9 @@ from p4sched.errors import unknown_name
 from p4sched.p4rt.target import Target
 from p4sched.p4rt.traffic_manager import BEYOND_BMV2, QUEUES
 from p4sched.proto.enums import Discipline
+
+if TYPE_CHECKING:
+    from p4sched.folders.description import Description
 
 QUEUES_DO_NOT_COMPETE = "set_queue_rate of BMv2 limits every queue on its own, so they do not compete for one link"
 NO_SORTED_QUEUE = "BMv2 has no queue sorted by rank"
@@ -70,7 +75,7 @@ class Scheme:
     layout: type[Layout]
     """Queues of the port and their sizes; for a scheme without a law, also the parameters of the program."""
     colour: str
-    """Colour in figures: a name of `p4sched.results.figures.PALETTE`."""
+    """Colour in figures: a name of `p4sched.results.palette.PALETTE`."""
     compared: tuple[Compared, ...] = (Compared.RANKS,)
     not_on_bmv2: str | None = None
     """Reason why BMv2 cannot run the scheme; None if it can."""
@@ -90,23 +95,41 @@ class Scheme:
     ranks: Ranks | None = None
     queue_word: str = "queue"
     """Word for a queue in the paper."""
+    full_title: str = ""
+    """Title, where it does not follow from the name."""
+    description: "Description | None" = None
+    """The description of a scheduler in a folder of its own; None: a scheme of the laboratory."""
     worker_packets: bool = False
     """True if a recirculating packet can carry the queue lengths to the program (p4/include/worker.p4)."""
 
     @property
     def title(self) -> str:
         """Title as in papers."""
-        return title(self.name)
+        return self.full_title or self.name.upper().replace("_", "-")
 
     @property
     def program(self) -> str:
         """Name of PROGRAM.p4: the scheme's own, or FIFO's in front of an ideal discipline."""
+        if self.description is not None:
+            return self.description.program_name
         return "fifo" if self.discipline in BEYOND_BMV2 else self.name
+
+    @property
+    def has_model(self) -> bool:
+        """True if there is a model. A scheduler in a folder of its own may have only a program."""
+        return self.description is None or self.description.model is not None
+
+    def source(self, target: Target) -> str | Path:
+        """The program for a target: its file, or its name among the laboratory's programs."""
+        programs = self.description and self.description.programs
+        return programs.files[target] if programs else self.program
 
     def not_on(self, target: Target) -> str | None:
         """Reason why there is no program for this target; None if there is one."""
         if target in self.targets:
             return None
+        if self.description is not None:
+            return f"{self.description.file} names no program for {target}"
         if self.discipline in BEYOND_BMV2:
             return f"an ideal of the project's own traffic manager, which no Tofino has: there is none for {target}"
         return f"there is no {self.program}.p4 for {target}, only for {' and '.join(self.targets)}"
@@ -242,8 +265,8 @@ PIFO = Scheme("pifo", Discipline.PIFO, fifo.Ideal, "black", not_on_bmv2=NO_SORTE
 STFQ = Scheme("stfq", Discipline.STFQ, fifo.Ideal, "black", (Compared.FLOWS,), NO_SORTED_QUEUE, fair=True)
 DRR = Scheme("drr", Discipline.DRR, fifo.Ideal, "sky", (Compared.USERS, Compared.FLOWS), NO_DRR, fair=True)
 AFQ = Scheme("afq", Discipline.AFQ, afq.Parameters, "yellow", (Compared.FLOWS,), NO_CALENDAR, fair=True)
-SCHEMES: Mapping[str, Scheme] = {record.name: record for record in [*vars().values()] if isinstance(record, Scheme)}
-"""All records above, in the order of tables and figures."""
+SCHEMES: dict[str, Scheme] = {record.name: record for record in [*vars().values()] if isinstance(record, Scheme)}
+"""All records above, in the order of tables and figures, and then the schemes of folders that a command has named."""
 LAWS: Mapping[str, AnyLaw] = {name: scheme.law for name, scheme in SCHEMES.items() if scheme.law is not None}
 
 
@@ -261,4 +284,4 @@ def compared(comparison: Compared) -> tuple[str, ...]:
 
 def title(name: str) -> str:
     """Title of a scheme as in papers: SP-PIFO for sp_pifo."""
-    return name.upper().replace("_", "-")
+    return SCHEMES[name].title if name in SCHEMES else name.upper().replace("_", "-")

@@ -41,7 +41,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p4sched.errors import P4schedError
-from p4sched.paths import ROOT, rust_binary
+from p4sched.folders.native import command
+from p4sched.paths import ROOT
 from p4sched.recorded import MALFORMED
 from p4sched.units import Duration, Rate
 
@@ -326,20 +327,24 @@ async def run_async(
     """Same as `run`, without blocking, so that several runs can go on at the same time. Cancelling it ends the run."""
     output.mkdir(parents=True, exist_ok=True)
     words = _words(scenario, programs, check, output)
-    process = await asyncio.create_subprocess_exec(*words, cwd=ROOT, stderr=asyncio.subprocess.PIPE)
-    try:
-        _, told = await process.communicate()
-    except asyncio.CancelledError:
-        process.kill()
-        await process.wait()
-        raise
+    with command(BINARY, _schemes(scenario), models=check or not programs) as tool:
+        process = await asyncio.create_subprocess_exec(
+            *tool.words, *words, cwd=ROOT, env=tool.variables, stderr=asyncio.subprocess.PIPE
+        )
+        try:
+            _, told = await process.communicate()
+        except asyncio.CancelledError:
+            process.kill()
+            await process.wait()
+            raise
     assert process.returncode is not None
     return _outcome(process.returncode, told, output)
 
 
 def _run(scenario: Scenario | Mapping[str, Any] | str | Path, programs: bool, check: bool, folder: Path) -> Result:
     words = _words(scenario, programs, check, folder)
-    ended = subprocess.run(words, cwd=ROOT, stderr=subprocess.PIPE, check=False)
+    with command(BINARY, _schemes(scenario), models=check or not programs) as tool:
+        ended = subprocess.run([*tool.words, *words], cwd=ROOT, env=tool.variables, stderr=subprocess.PIPE, check=False)
     return _outcome(ended.returncode, ended.stderr, folder)
 
 
@@ -360,15 +365,28 @@ def _json(told: object) -> str:
 
 
 def _words(scenario: Scenario | Mapping[str, Any] | str | Path, programs: bool, check: bool, folder: Path) -> list[str]:
-    """The command. It must start in the project's folder, where it finds the programs."""
+    """Arguments of the command. It must start in the project's folder, where it finds the programs."""
     if not isinstance(scenario, Scenario | Mapping | str | Path):
         raise P4schedError(f"a scenario is a Scenario, a mapping or a file, not {scenario!r}")
     path = Path(scenario) if isinstance(scenario, str | Path) else folder / SCENARIO
     if not isinstance(scenario, str | Path):
         path.write_text(_json(_to_write(scenario, folder)) + "\n")
-    words = [str(rust_binary(BINARY)), str(path.absolute()), "--output", str(folder.absolute())]
+    words = [str(path.absolute()), "--output", str(folder.absolute())]
     words += ["--parent", str(os.getpid())]
     return words + (["--with", "p4"] if programs else []) + (["--check"] if check else [])
+
+
+def _schemes(scenario: Scenario | Mapping[str, Any] | str | Path) -> list[str]:
+    """Names of the schemes at the ports, for a scenario that is not a file."""
+    match scenario:
+        case Scenario():
+            return [ports.scheme for ports in (scenario.ports, scenario.hosts) if ports is not None]
+        case Mapping():
+            return [
+                str(ports.get("scheme")) for key in ("ports", "hosts") if isinstance(ports := scenario.get(key), dict)
+            ]
+        case _:
+            return []
 
 
 def _outcome(code: int, told: bytes, folder: Path) -> Result:

@@ -10,11 +10,11 @@ from experiments.completion_at_scale import reference
 from experiments.completion_at_scale.over_seeds import SIZE_CLASSES, size_key
 from experiments.completion_at_scale.papers import FIGURES, Panel
 from p4sched.results import figures
-from p4sched.results.ranked_figures import SCHEME_COLOURS
+from p4sched.results.palette import scheme_colour
 
 BREAKDOWN_LOAD = 0.7
 """Load of PACKS Fig. 13b. The AIFO paper does not give the load of its Fig. 14c."""
-COLOURS = {**SCHEME_COLOURS, "tcp": figures.GREY, "dctcp": figures.YELLOW, "afq": figures.SKY}
+COLOURS = {"tcp": figures.GREY, "dctcp": figures.YELLOW, "afq": figures.SKY}
 LINEAR = ("completed_share", "large_mbps")
 Loads = Sequence[Mapping[str, Any]]
 
@@ -36,7 +36,7 @@ def draw(found: Mapping[str, Any], path: Path) -> None:
             workload = panel.workload or paper.workloads[0]
             for place, (name, scheme) in enumerate(found["schemes"].items()):
                 loads = [load for load in scheme["loads"] if load["workload"] == workload.name]
-                colour = COLOURS.get(name, figures.CYCLE[place % len(figures.CYCLE)])
+                colour = COLOURS.get(name) or scheme_colour(name, figures.CYCLE[place % len(figures.CYCLE)])
                 if panel.by_size:
                     _by_size(axes, panel, _breakdown(loads), colour, labels[name])
                 else:
@@ -104,6 +104,11 @@ def _paper(panels: Sequence[Axes], shown: Sequence[Panel], schemes: Mapping[str,
         for name in schemes:
             values = published.get((name, panel.key), {})
             axes.plot(
-                list(values), list(values.values()), color=COLOURS[name], linestyle="--", linewidth=1.0, alpha=0.7
+                list(values),
+                list(values.values()),
+                color=COLOURS.get(name) or scheme_colour(name),
+                linestyle="--",
+                linewidth=1.0,
+                alpha=0.7,
             )
     panels[0].plot([], [], color=figures.GREY, linestyle="--", linewidth=1.0, label="published")

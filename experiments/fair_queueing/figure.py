@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import NullFormatter, ScalarFormatter
 
 from p4sched.results import figures
-from p4sched.results.ranked_figures import SCHEME_COLOURS
+from p4sched.results.palette import scheme_colour
 
 RTT_COLOURS = (figures.SKY, figures.BLUE, figures.YELLOW, figures.ORANGE)
 
@@ -33,7 +33,7 @@ def _jain(axes: Axes, schemes: Mapping[str, Any]) -> None:
             median,
             yerr=[[max(median - low, 0)], [max(high - median, 0)]],
             fmt="o",
-            color=SCHEME_COLOURS[name],
+            color=scheme_colour(name),
             capsize=3,
             markersize=5,
         )

@@ -7,7 +7,7 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from p4sched.results import figures
-from p4sched.results.ranked_figures import SCHEME_COLOURS
+from p4sched.results.palette import scheme_colour
 from p4sched.schemes import title
 
 PANELS = (
@@ -27,14 +27,14 @@ def draw(found: Mapping[str, Any], path: Path) -> None:
                 axes.plot(
                     [load for load, _ in points],
                     [time for _, time in points],
-                    color=SCHEME_COLOURS[name],
+                    color=scheme_colour(name),
                     marker="o",
                     markersize=4,
                     linewidth=1.2,
                     label=title(name) if scheme["fidelity"]["valid"] else f"{title(name)} INVALID",
                 )
                 if key == "small_mean_ms":
-                    _intervals(axes, scheme["loads"], SCHEME_COLOURS[name])
+                    _intervals(axes, scheme["loads"], scheme_colour(name))
             axes.set_title(heading)
             axes.set_xlabel("load")
             axes.set_xticks(found["configuration"]["loads"])

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from p4sched.p4rt.target import Target
 from p4sched.results import figures
-from p4sched.results.ranked_figures import SCHEME_COLOURS
+from p4sched.results.palette import scheme_colour
 from p4sched.schemes import title
 
 
@@ -38,7 +38,7 @@ def draw(found: Mapping[str, Any], path: Path) -> None:
 
 
 def _line(axes: Axes, values: Sequence[int], scheme: str, label: str, dashes: Any) -> None:
-    axes.plot(range(len(values)), values, color=SCHEME_COLOURS[scheme], linewidth=1.2, linestyle=dashes, label=label)
+    axes.plot(range(len(values)), values, color=scheme_colour(scheme), linewidth=1.2, linestyle=dashes, label=label)
 
 
 def _name(name: str, scheme: Mapping[str, Any]) -> str:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from p4sched.errors import P4schedError
+from p4sched.folders.native import command
 from p4sched.p4rt.target import PROGRAMS, Target
-from p4sched.paths import rust_binary
+from p4sched.schemes import named
 
 FILES = ("model.json", "model_small_window.json", "p4.json")
 COMPARED = ("inversions_by_rank", "drops_by_rank", "departures_by_rank")
@@ -40,19 +41,23 @@ def measure(stream: Stream, wanted: Sequence[str], out: Path) -> dict[str, Any]:
     smaller window. For a Tofino they have the rules of the hardware. Programs cannot shift their windows.
     """
     window = min(stream.window, PROGRAMS[stream.target].largest_window)
-    models = _run(["model"], stream, stream.window, wanted, out / "model.json", stream.window_shift)
+    with_model = [name for name in wanted if named(name).has_model]
+    with_program = [name for name in wanted if stream.target in named(name).targets]
+    models = _run(["model"], stream, stream.window, with_model, out / "model.json", stream.window_shift)
     of_target = [] if stream.target is Target.V1MODEL else ["--target", stream.target.value]
     unchanged = window == stream.window and stream.window_shift == 0 and not of_target
-    same = models if unchanged else _run(["model", *of_target], stream, window, wanted, out / "model_small_window.json")
-    programs = _run(["p4", *of_target], stream, window, wanted, out / "p4.json")
+    small = out / "model_small_window.json"
+    same = models if unchanged else _run(["model", *of_target], stream, window, with_model, small)
+    programs = _run(["p4", *of_target], stream, window, with_program, out / "p4.json")
     return {
-        "schemes": models,
+        # a scheme without a model is shown by its program
+        "schemes": {name: models.get(name) or programs[name] for name in wanted},
         "programs": {
             "target": stream.target.value,
             "window": window,
             "schemes": programs,
             "models": same,
-            "equal_to_models": {name: equal(programs[name], same[name]) for name in wanted},
+            "equal_to_models": {name: equal(programs[name], same[name]) for name in with_program if name in same},
         },
     }
 
@@ -65,17 +70,20 @@ def equal(program: Mapping[str, Any], model: Mapping[str, Any]) -> bool:
 def _run(
     what: Sequence[str], stream: Stream, window: int, wanted: Sequence[str], output: Path, window_shift: int = 0
 ) -> dict[str, Any]:
-    words = [str(rust_binary("p4sched-stepped")), "--with", *what, "--ranks", stream.ranks, "--window", str(window)]
+    if not wanted:
+        return {}
+    words = ["--with", *what, "--ranks", stream.ranks, "--window", str(window)]
     words += ["--schemes", ",".join(wanted), "--seed", str(stream.seed), "--packets", str(stream.packets)]
     words += ["--queues", str(stream.queues), "--queue-size", str(stream.queue_size), "--output", str(output)]
     folder = PROGRAMS[stream.target].folder
     words += ["--p4-dir", str(folder)] if what[0] == "p4" else [f"--window-shift={window_shift}"]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    with command("p4sched-stepped", wanted, models=what[0] == "model") as tool:
+        done = subprocess.run([*tool.words, *words], capture_output=True, text=True, env=tool.variables, check=False)
     if done.returncode != 0:
         reason = done.stderr.strip().splitlines()
         raise P4schedError(reason[-1] if reason else f"p4sched-stepped ended with status {done.returncode}")
     try:
         found: dict[str, Any] = json.loads(output.read_text())["schemes"]
     except (OSError, ValueError, KeyError) as error:
-        raise P4schedError(f"{words[0]} wrote no result to {output}: {error}") from error
+        raise P4schedError(f"p4sched-stepped wrote no result to {output}: {error}") from error
     return found

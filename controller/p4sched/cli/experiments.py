@@ -15,6 +15,7 @@ from p4sched.cli import options
 from p4sched.cli.given import given_options
 from p4sched.cli.options import AtLeastRtts, OnBmv2, Quick, Scaled
 from p4sched.errors import UsageError
+from p4sched.folders.schemes import find
 from p4sched.lab import frame, time_scale
 from p4sched.lab.experiment import Choice, ControllerKind, Experiment, HostKind, RunOptions, Seed, SwitchKind, choose
 from p4sched.lab.time_scale import Base
@@ -84,7 +85,7 @@ def _asked(experiment: Experiment[Any, Any], shared: Mapping[str, Any], given: M
         switch=shared["switch"],
         out=shared["out"],
         quick=shared["quick"],
-        schemes=[] if compared is None else choose("scheme", shared["schemes"], compared.names),
+        schemes=[] if compared is None else choose("scheme", shared["schemes"], compared.names, find),
         seed=shared.get("seed", 1),
         given=given,
         time_scale=time_scale.parse(shared.get("time_scale", "auto")),
@@ -187,7 +188,8 @@ def _schemes(compared: Choice | None) -> list[inspect.Parameter]:
     if compared is None:
         return []
     every = ",".join(compared.names)
-    found = typer.Option("--schemes", metavar=every, help=compared.help)
+    help_text = f"{compared.help} The folder of a scheduler is one, too."
+    found = typer.Option("--schemes", "--scheme", metavar=every, help=help_text)
     return [_parameter("schemes", Annotated[str, found], compared.default or every)]
 
 

@@ -41,6 +41,8 @@ COMMANDS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "replay": ("replay", "replay", {}),
     "watch": ("watch", "watch", {}),
     "report": ("report", "report", {}),
+    "new-scheduler": ("schedulers", "new_scheduler", {}),
+    "check": ("schedulers", "check", {}),
     "sweep": ("sweep", "sweep", {}),
     "attack": ("attack", "attack", {}),
     "stf": ("stf", "stf", {}),

@@ -122,7 +122,7 @@ async def python_controllers(
         turned: dict[str, Controlled] = {}
         for name, plan in plans.items():
             setup = plan.setup
-            program = compiled(setup.scheme.program, macros=setup.macros, target=setup.target)
+            program = compiled(setup.scheme.source(setup.target), macros=setup.macros, target=setup.target)
             connection = connect(plan.at.address, program, device_id=plan.at.device_id, force=True)
             session = await stack.enter_async_context(connection)
             users = [user.entry(session) for user in plan.users]

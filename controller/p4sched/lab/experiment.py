@@ -263,17 +263,21 @@ class Experiment(Generic[SettingT, KeptT]):
     """Computes, before the first scheme, what all schemes need."""
 
 
-def choose(kind: str, text: str, valid: Iterable[str]) -> list[str]:
-    """The comma-separated names in `text`, each one of `valid`, none twice, at least one."""
+def choose(
+    kind: str, text: str, valid: Iterable[str], find: Callable[[str, Sequence[str], str], str] | None = None
+) -> list[str]:
+    """The comma-separated names in `text`, each one of `valid`, none twice, at least one. `find` finds others."""
     names = [name.strip() for name in text.split(",")]
     valid = list(valid)
     if not any(names):
         raise UsageError(f"no {kind} given; there is: {', '.join(valid)}")
     if not all(names):
         raise UsageError(f"'{text}' has a comma without a {kind}")
-    for name in names:
+    for place, name in enumerate(names):
         if name not in valid:
-            raise unknown_name(kind, name, valid)
+            if find is None:
+                raise unknown_name(kind, name, valid)
+            names[place] = find(name, valid, kind)
     once(kind, names, text)
     return names
 

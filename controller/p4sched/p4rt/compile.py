@@ -1,6 +1,7 @@
 """Compiles P4 programs with p4sched's own compiler, or with p4c if it is installed."""
 
 import difflib
+import hashlib
 import os
 import re
 import subprocess
@@ -78,21 +79,27 @@ def compile_program(
 
 
 def compiled(
-    name: str,
+    program: str | Path,
     compiler: Compiler = Compiler.P4SCHED,
     macros: Sequence[str] = (),
     target: Target = Target.V1MODEL,
 ) -> Program:
-    """The laboratory's program NAME.p4 for a target. Compiles it only if a source or the compiler is newer."""
+    """A program for a target: NAME of the laboratory's NAME.p4, or a file. Compiles it only if a source or the compiler
+    is newer."""
     of_target = PROGRAMS[target]
-    program = Program.in_folder(of_target.build, built_name(name, macros))
-    outputs = (program.json, program.p4info)
-    sources = [*(path for folder in of_target.includes for path in folder.rglob("*.p4")), _binary(compiler)]
+    source = of_target.folder / f"{program}.p4" if isinstance(program, str) else program
+    own = source.parent != of_target.folder
+    # programs of one name in different folders have different places
+    place = hashlib.sha256(os.fsencode(source.parent)).hexdigest()[:12] if own else ""
+    built = Program.in_folder(of_target.build / place, built_name(source.stem, macros))
+    outputs = (built.json, built.p4info)
+    folders = (*of_target.includes, source.parent) if own else of_target.includes
+    sources = [*(path for folder in folders for path in folder.rglob("*.p4")), _binary(compiler)]
     if all(path.is_file() for path in outputs):
         newest = max(path.stat().st_mtime_ns for path in sources)
         if min(path.stat().st_mtime_ns for path in outputs) > newest:
-            return program
-    return compile_program(of_target.folder / f"{name}.p4", of_target.build, compiler, macros, target)
+            return built
+    return compile_program(source, of_target.build / place, compiler, macros, target)
 
 
 def print_stages(source: Path, target: Target, macros: Sequence[str] = ()) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from p4sched.results import figures
-from p4sched.results.ranked_figures import SCHEME_COLOURS
+from p4sched.results.palette import scheme_colour
 from p4sched.schemes import title
 
 Packet = tuple[int, int]
@@ -39,7 +39,7 @@ def _departures(axes: Axes, name: str, scheme: Mapping[str, Any], packets: Seque
     both = list(zip(packets, scheme["waited_ns"], strict=True))
     sent = [((at + waited) / 1e3, rank) for (at, rank), waited in both if waited is not None]
     lost = [(at / 1e3, rank) for (at, rank), waited in both if waited is None]
-    colour = SCHEME_COLOURS[name]
+    colour = scheme_colour(name)
     for points, marker, label in ((sent, "o", "sent"), (lost, "x", "lost")):
         axes.scatter(
             [at for at, _ in points], [rank for _, rank in points], s=12, color=colour, marker=marker, label=label

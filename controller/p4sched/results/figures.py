@@ -11,26 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
+from p4sched.results import palette
 from p4sched.schemes import title
 
-# Okabe and Ito's palette, which colour-blind readers can also distinguish.
-BLUE = "#0072b2"
-ORANGE = "#d55e00"
-GREEN = "#009e73"
-GREY = "#7f7f7f"
-SKY = "#56b4e9"
-YELLOW = "#e69f00"
-PINK = "#cc79a7"
-BLACK = "#222222"
-CYCLE = (BLUE, ORANGE, GREEN, PINK, YELLOW, SKY, GREY, BLACK)
-PALETTE = {
-    **dict(zip(("blue", "orange", "green", "pink", "yellow", "sky", "grey", "black"), CYCLE, strict=True)),
-    # Paul Tol's palette, for further schemes
-    "wine": "#882255",
-    "indigo": "#332288",
-    "olive": "#999933",
-    "teal": "#44aa99",
-}
+BLUE, ORANGE, GREEN, PINK, YELLOW, SKY, GREY, BLACK = CYCLE = palette.CYCLE
 _SIGNATURE: ContextVar[str] = ContextVar("signature", default="")
 _DOUBTFUL = "#fbe9e7"
 """Background of invalid results."""

@@ -7,9 +7,8 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from p4sched.results import figures
-from p4sched.schemes import SCHEMES, title
+from p4sched.schemes import title
 
-SCHEME_COLOURS = {name: figures.PALETTE[scheme.colour] for name, scheme in SCHEMES.items()}
 FLOW_COLOURS = (figures.BLUE, figures.ORANGE, figures.GREEN, figures.PINK)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from matplotlib.axes import Axes
 
 from p4sched.results import figures
-from p4sched.results.ranked_figures import SCHEME_COLOURS
+from p4sched.results.palette import scheme_colour
 from p4sched.results.sweeps import SHOWN, Group, load
 
 MOST_PANELS = 4
@@ -72,7 +72,7 @@ def _panel(axes: Axes, groups: Sequence[Group], across: str, name: str) -> None:
                 [max(group[name][0] - group[name][1], 0) for group in points],
                 [max(group[name][2] - group[name][0], 0) for group in points],
             ],
-            color=SCHEME_COLOURS.get(label, figures.CYCLE[number % len(figures.CYCLE)]),
+            color=scheme_colour(label, figures.CYCLE[number % len(figures.CYCLE)]),
             marker="o",
             markersize=4,
             linewidth=1.2,

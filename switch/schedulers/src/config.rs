@@ -59,6 +59,9 @@ pub enum ConfigError {
         /// What the scheme needs besides sizes.
         reason: &'static str,
     },
+    /// A scheme that a file describes refuses it.
+    #[error("{0}")]
+    Folder(String),
     /// Two related lists differ in length.
     #[error("{parameter}: {found} values given, {expected} needed ({reason})")]
     Count {

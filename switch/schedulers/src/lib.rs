@@ -12,6 +12,7 @@
 //! [`ideal`], any discipline of the traffic manager.
 
 pub mod config;
+pub mod described;
 pub mod ideal;
 mod log2;
 pub mod priority_queues;
@@ -24,6 +25,7 @@ pub mod window;
 pub mod worker;
 
 pub use config::{ConfigError, Headroom, Sizes};
+pub use described::Described;
 use rand::RngCore;
 pub use scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
 pub use scheme::{Compared, P4, Reference};
@@ -46,6 +48,7 @@ macro_rules! each_scheme {
     };
 }
 
+use described::{FolderConfig, FolderModel};
 use registry::schemes;
 use scheme::TailDrop;
 use worker::Worker;

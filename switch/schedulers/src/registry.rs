@@ -1,6 +1,7 @@
 //! The code that the list of schemes in `lib.rs` generates: a module for each scheme, and types for any scheme.
 
 use crate::config::{ConfigError, Sizes};
+use crate::described;
 use crate::scheduler::Rank;
 use crate::{Model, Scheme};
 
@@ -12,17 +13,23 @@ macro_rules! schemes {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Scheme {
             $(#[doc = $what] $Type,)*
+            /// A scheme that a file describes.
+            Folder(&'static Described),
         }
 
         /// The configuration of a scheme.
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub enum Config {
             $(#[doc = $what] $Type(<$module::$Type as Reference>::Config),)*
+            /// That of a scheme that a file describes.
+            Folder(FolderConfig),
         }
 
         #[derive(Clone, Debug)]
         pub enum Model {
             $(#[doc = $what] $Type(Box<$module::$Type>),)*
+            /// That of a scheme that a file describes.
+            Folder(FolderModel),
         }
 
         impl Scheme {
@@ -32,6 +39,7 @@ macro_rules! schemes {
             pub fn name(self) -> &'static str {
                 match self {
                     $(Scheme::$Type => stringify!($module),)*
+                    Scheme::Folder(described) => described.name,
                 }
             }
 
@@ -39,6 +47,7 @@ macro_rules! schemes {
             pub fn p4(self) -> P4 {
                 match self {
                     $(Scheme::$Type => <$module::$Type as Reference>::P4,)*
+                    Scheme::Folder(described) => described.p4,
                 }
             }
 
@@ -46,6 +55,7 @@ macro_rules! schemes {
             pub fn tail_drop(self, target: Target) -> TailDrop {
                 match self {
                     $(Scheme::$Type => <$module::$Type as Reference>::tail_drop(target),)*
+                    Scheme::Folder(described) => described::tail_drop(described),
                 }
             }
 
@@ -53,6 +63,7 @@ macro_rules! schemes {
             pub fn targets(self) -> &'static [Target] {
                 match self {
                     $(Scheme::$Type => <$module::$Type as Reference>::TARGETS,)*
+                    Scheme::Folder(described) => described.targets,
                 }
             }
 
@@ -69,6 +80,7 @@ macro_rules! schemes {
                 }
                 Ok(match self {
                     $(Scheme::$Type => Config::$Type(<$module::$Type as Reference>::from_arguments(arguments)?),)*
+                    Scheme::Folder(described) => Config::Folder(described.from_arguments(arguments)?),
                 })
             }
 
@@ -79,6 +91,7 @@ macro_rules! schemes {
             pub fn config(self, sizes: &Sizes) -> Result<Config, ConfigError> {
                 Ok(match self {
                     $(Scheme::$Type => Config::$Type(<$module::$Type as Reference>::config(sizes)?),)*
+                    Scheme::Folder(described) => Config::Folder(described.config(sizes)?),
                 })
             }
 
@@ -93,6 +106,7 @@ macro_rules! schemes {
                         };
                         Config::$Type(<$module::$Type as Reference>::draw(random, before))
                     })*
+                    Scheme::Folder(described) => Config::Folder(described.draw(random)),
                 }
             }
         }
@@ -107,6 +121,7 @@ macro_rules! schemes {
                     $(Config::$Type(config) => {
                         Model::$Type(Box::new(<$module::$Type as Reference>::model(config)?))
                     })*
+                    Config::Folder(config) => Model::Folder(config.model()?),
                 })
             }
 
@@ -114,6 +129,7 @@ macro_rules! schemes {
             pub fn on(self, target: Target) -> Config {
                 match self {
                     $(Config::$Type(config) => Config::$Type(<$module::$Type as Reference>::on(config, target)),)*
+                    Config::Folder(config) => Config::Folder(config),
                 }
             }
 
@@ -121,6 +137,7 @@ macro_rules! schemes {
             pub fn scheme(&self) -> Scheme {
                 match self {
                     $(Config::$Type(_) => Scheme::$Type,)*
+                    Config::Folder(config) => Scheme::Folder(config.scheme),
                 }
             }
 
@@ -128,6 +145,7 @@ macro_rules! schemes {
             pub fn queue_sizes(&self) -> &[usize] {
                 match self {
                     $(Config::$Type(config) => <$module::$Type as Reference>::queue_sizes(config),)*
+                    Config::Folder(config) => &config.queue_sizes,
                 }
             }
 
@@ -136,6 +154,7 @@ macro_rules! schemes {
             pub fn arguments(&self, sizes: &[usize]) -> Vec<u64> {
                 match self {
                     $(Config::$Type(config) => <$module::$Type as Reference>::arguments(config, sizes),)*
+                    Config::Folder(config) => config.arguments(),
                 }
             }
         }
@@ -151,6 +170,7 @@ macro_rules! schemes {
             pub fn reconfigure(&mut self, config: &Config) -> Result<(), ConfigError> {
                 match (self, config) {
                     $((Model::$Type(model), Config::$Type(config)) => model.reconfigure(config),)*
+                    (Model::Folder(model), Config::Folder(config)) => model.reconfigure(config),
                     (_, config) => panic!("{config:?} is for another scheme"),
                 }
             }
@@ -160,6 +180,7 @@ macro_rules! schemes {
             pub fn set_user_scale(&mut self, user: u32, scale: u32) {
                 match self {
                     $(Model::$Type(model) => model.set_user_scale(user, scale),)*
+                    Model::Folder(_) => {}
                 }
             }
 
@@ -170,6 +191,7 @@ macro_rules! schemes {
             pub fn remember(&mut self, past: &[Rank]) -> Result<(), ConfigError> {
                 match self {
                     $(Model::$Type(model) => model.remember(past),)*
+                    Model::Folder(_) => Ok(()),
                 }
             }
 
@@ -178,6 +200,7 @@ macro_rules! schemes {
             pub fn start_worker(&mut self, worker: Worker) {
                 match self {
                     $(Model::$Type(model) => model.start_worker(worker),)*
+                    Model::Folder(_) => {}
                 }
             }
 
@@ -185,6 +208,7 @@ macro_rules! schemes {
             pub fn length_from_worker(&self, now: Nanos) -> Option<u64> {
                 match self {
                     $(Model::$Type(model) => model.length_from_worker(now),)*
+                    Model::Folder(_) => None,
                 }
             }
 
@@ -193,6 +217,7 @@ macro_rules! schemes {
             pub fn compare(&self, register: &dyn Fn(&str) -> u64) -> Option<Compared> {
                 match self {
                     $(Model::$Type(model) => model.compare(register),)*
+                    Model::Folder(_) => None,
                 }
             }
         }
@@ -202,6 +227,7 @@ macro_rules! schemes {
             fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
                 match self {
                     $(Model::$Type(model) => model.enqueue(now, packet),)*
+                    Model::Folder(model) => model.enqueue(now, packet),
                 }
             }
 
@@ -209,12 +235,14 @@ macro_rules! schemes {
             fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
                 match self {
                     $(Model::$Type(model) => model.dequeue(now),)*
+                    Model::Folder(model) => model.dequeue(now),
                 }
             }
 
             fn len(&self) -> usize {
                 match self {
                     $(Model::$Type(model) => model.len(),)*
+                    Model::Folder(model) => model.len(),
                 }
             }
         }
@@ -225,7 +253,18 @@ pub(crate) use schemes;
 
 impl Scheme {
     pub fn named(name: &str) -> Option<Scheme> {
-        Scheme::ALL.iter().copied().find(|scheme| scheme.name() == name)
+        Scheme::all().into_iter().find(|scheme| scheme.name() == name)
+    }
+
+    /// True if models can decide: not for a scheme of a file that describes only a program.
+    pub fn has_model(self) -> bool {
+        !matches!(self, Scheme::Folder(described) if described.maker.is_none())
+    }
+
+    /// All schemes: those of the list in `lib.rs`, and those of [`described::register`].
+    pub fn all() -> Vec<Scheme> {
+        let described = described::known().into_iter().map(Scheme::Folder);
+        Scheme::ALL.iter().copied().chain(described).collect()
     }
 }
 

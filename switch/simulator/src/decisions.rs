@@ -79,7 +79,7 @@ pub struct Decisions {
 impl Decisions {
     /// Returns the compiled program. It is interpreted, because a trace is shorter than the translation to machine
     /// code.
-    fn program(&mut self, request: &Request) -> Result<&Program, String> {
+    fn program(&mut self, request: &Request, scheme: Scheme) -> Result<&Program, String> {
         let key = (request.program.clone(), request.target);
         let program = match self.compiled.take() {
             Some((of, program)) if of == key => program,
@@ -87,7 +87,10 @@ impl Decisions {
                 let directory = request.program.parent().unwrap_or(Path::new("."));
                 let name = request.program.file_stem().and_then(|name| name.to_str());
                 let name = name.ok_or("the program has no name")?;
-                let compiled = Program::compile(directory, name, request.target);
+                let compiled = match scheme {
+                    Scheme::Folder(_) => Program::of_scheme(scheme, directory, request.target),
+                    _ => Program::compile(directory, name, request.target),
+                };
                 let mut program = compiled.map_err(|error| error.to_string())?;
                 program.interpret();
                 program
@@ -103,8 +106,8 @@ impl Decisions {
     /// # Errors
     /// A sentence, if the request is not valid, the program does not compile or load, or a table or counter is missing.
     pub fn answer(&mut self, request: &Request) -> Result<Value, String> {
-        let scheme = Scheme::ALL.iter().find(|scheme| scheme.name() == request.scheme);
-        let &scheme = scheme.ok_or_else(|| format!("no scheme {}", request.scheme))?;
+        let scheme = Scheme::named(&request.scheme);
+        let scheme = scheme.ok_or_else(|| format!("no scheme {}", request.scheme))?;
         let config = scheme.from_arguments(&request.parameters);
         let parameters = Parameters::new(config.map_err(|error| error.to_string())?, request.target);
         let mut before = 0;
@@ -116,14 +119,14 @@ impl Decisions {
             }
             before = at;
         }
-        let program = self.program(request)?;
+        let program = self.program(request, scheme)?;
         // `switch.rs` panics with a sentence if a table or counter is missing.
         let run = AssertUnwindSafe(|| by_program(program, scheme, &parameters, request));
         let (decided, lengths) = catch_unwind(run).map_err(|panic| {
             let text = panic.downcast_ref::<String>().cloned();
             text.unwrap_or_else(|| "the program cannot run here".to_owned())
         })??;
-        let model = match request.model {
+        let model = match request.model && scheme.has_model() {
             true => Some(by_model(scheme, &parameters, request)?),
             false => None,
         };

@@ -18,6 +18,7 @@
 //! | [`parameters`] | the parameters of a port, for the model and for the program |
 //! | [`stepped`] | the experiment of PACKS 6.1 on a compiled program |
 //! | [`controlled`] | one port of a compiled program whose parameters a controller changes between steps |
+//! | [`folders`] | schemes that a file describes |
 //! | [`frames`], [`traffic`] | packets as bytes, and random packets |
 //! | [`options`] | schemes as options of a command |
 //! | [`trace`] | arrivals and decisions for a switch whose time cannot be stepped |
@@ -28,6 +29,7 @@ pub mod attack;
 pub mod controlled;
 pub mod decisions;
 pub mod flow_sizes;
+pub mod folders;
 pub mod frames;
 pub mod ideals;
 pub mod inversions;

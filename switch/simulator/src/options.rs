@@ -75,6 +75,9 @@ pub enum PortError {
     /// No program has this scheme for this target.
     #[error("there is no program of {0} for {1}")]
     NoProgram(&'static str, &'static str),
+    /// The scheme has no model.
+    #[error("{0} has no model, only a program: use --with p4")]
+    NoModel(&'static str),
     /// The program does not compile.
     #[error(transparent)]
     Program(#[from] ProgramError),
@@ -119,11 +122,12 @@ impl PortOptions {
             return Err(PortError::NoProgram(scheme.name(), self.target.name()));
         }
         Ok(match self.with {
+            With::Model if !scheme.has_model() => return Err(PortError::NoModel(scheme.name())),
             With::Model => None,
             With::P4 => {
                 let default = Path::new(self.target.directory());
                 let directory = self.p4_dir.as_deref().unwrap_or(default);
-                let mut program = Program::compile(directory, scheme.p4().program, self.target)?;
+                let mut program = Program::of_scheme(scheme, directory, self.target)?;
                 if self.no_jit {
                     program.interpret();
                 }
@@ -146,8 +150,10 @@ pub fn count<const LEAST: usize, const MOST: usize>(text: &str) -> Result<usize,
 
 /// Names of the schemes that a command knows.
 pub fn names(known: fn(Scheme) -> bool) -> impl Iterator<Item = &'static str> {
-    let schemes = Scheme::ALL.iter().filter(move |scheme| known(**scheme));
-    schemes.map(|scheme| scheme.name())
+    Scheme::all()
+        .into_iter()
+        .filter(move |&scheme| known(scheme))
+        .map(Scheme::name)
 }
 
 /// Parser of the name of a scheme that a command knows.

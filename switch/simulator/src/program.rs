@@ -6,7 +6,7 @@ use p4sched_compiler::{Arch, Define, IncludeResolver, Input, Options, compile, e
 use p4sched_dataplane::Pipeline;
 use p4sched_proto::p4::config::v1::{P4Info, Preamble};
 use p4sched_proto::p4::v1::ForwardingPipelineConfig;
-use p4sched_schedulers::Target;
+use p4sched_schedulers::{Scheme, Target};
 
 /// Reason why a program cannot run.
 #[derive(Debug, thiserror::Error)]
@@ -17,6 +17,17 @@ pub enum ProgramError {
         file: PathBuf,
         /// Error of the operating system.
         error: std::io::Error,
+    },
+    /// The scheme has no program for this target.
+    #[error("there is no program of {scheme} for {target}")]
+    Missing { scheme: &'static str, target: &'static str },
+    /// The action of the program has other parameters than the description of the scheme.
+    #[error("{file}: the parameters of the action {action} are {found}; the description has {described}")]
+    Parameters {
+        file: String,
+        action: &'static str,
+        found: String,
+        described: String,
     },
     /// The compiler found errors.
     #[error("{0}")]
@@ -47,13 +58,14 @@ pub struct Program {
     interpreted: bool,
 }
 
-/// Finds included files in the folder of the including file, and among those of the compiler.
-struct FileIncludes;
+/// Finds included files in the folder of the including file, in other folders, and among those of the compiler.
+struct FileIncludes<'a>(&'a [PathBuf]);
 
-impl IncludeResolver for FileIncludes {
+impl IncludeResolver for FileIncludes<'_> {
     fn include(&self, path: &str, from: &str, angled: bool) -> Option<(String, String)> {
-        if !angled {
-            let file = Path::new(from).parent()?.join(path);
+        let own = Path::new(from).parent().filter(|_| !angled);
+        for folder in own.into_iter().chain(self.0.iter().map(PathBuf::as_path)) {
+            let file = folder.join(path);
             if let Ok(text) = std::fs::read_to_string(&file) {
                 return Some((file.display().to_string(), text));
             }
@@ -81,9 +93,35 @@ impl Program {
         target: Target,
         macros: &[&str],
     ) -> Result<Program, ProgramError> {
-        let file = directory.join(name).with_extension("p4");
-        let text = std::fs::read_to_string(&file).map_err(|error| ProgramError::Read {
-            file: file.clone(),
+        Program::compile_file(&directory.join(name).with_extension("p4"), target, macros, &[])
+    }
+
+    /// The program of a scheme. `directory`: folder of the laboratory's programs.
+    ///
+    /// # Errors
+    /// As [`Program::compile`].
+    pub fn of_scheme(scheme: Scheme, directory: &Path, target: Target) -> Result<Program, ProgramError> {
+        match scheme {
+            Scheme::Folder(described) => match described.program(target) {
+                Some(file) => Program::compile_file(file, target, &[], &described.includes),
+                None => Err(ProgramError::Missing {
+                    scheme: described.name,
+                    target: target.name(),
+                }),
+            },
+            _ => Program::compile(directory, scheme.p4().program, target),
+        }
+    }
+
+    fn compile_file(
+        file: &Path,
+        target: Target,
+        macros: &[&str],
+        includes: &[PathBuf],
+    ) -> Result<Program, ProgramError> {
+        let name = file.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+        let text = std::fs::read_to_string(file).map_err(|error| ProgramError::Read {
+            file: file.to_owned(),
             error,
         })?;
         let input = Input {
@@ -103,8 +141,8 @@ impl Program {
             defines: macros.iter().map(define).collect(),
             ..Options::default()
         };
-        let compiled =
-            compile(&input, &FileIncludes, &options).map_err(|errors| ProgramError::Compile(errors.to_string()))?;
+        let compiled = compile(&input, &FileIncludes(includes), &options)
+            .map_err(|errors| ProgramError::Compile(errors.to_string()))?;
         let annotated = |preamble: &Preamble| preamble.annotations.iter().any(|text| text.contains("@queue_depth"));
         let preambles = compiled
             .p4info

@@ -133,6 +133,41 @@ fn known<T>(what: Option<T>, name: &str) -> T {
     what.unwrap_or_else(|| panic!("the program has no {name}"))
 }
 
+/// # Errors
+/// If the table of the parameters does not have the action, or the action has other parameters.
+fn require_action(program: &Program, p4: &P4, target: Target, pipeline: &Pipeline) -> Result<(), ProgramError> {
+    let file = format!("{}.p4", program.name());
+    let table = pipeline.table(&format!("{}{}.{}", target.prefix(), p4.ingress(), p4.table));
+    // The full name of an action begins with its control, but not with a pipe.
+    let holder = p4.table.rsplit_once('.').map_or("", |(holder, _)| holder);
+    let name = format!("{}.{holder}.{}", p4.ingress(), p4.action).replace("..", ".");
+    let action = table.and_then(|table| pipeline.table_action(table, &name));
+    let Some(action) = action else {
+        return Err(ProgramError::Lacks { file, name });
+    };
+    let found: Vec<&str> = pipeline
+        .action_params(action)
+        .iter()
+        .map(|(name, _)| name.as_str())
+        .collect();
+    if found == p4.parameters {
+        return Ok(());
+    }
+    let listed = |names: &[&str]| {
+        if names.is_empty() {
+            "none".to_owned()
+        } else {
+            names.join(", ")
+        }
+    };
+    Err(ProgramError::Parameters {
+        file,
+        action: p4.action,
+        found: listed(&found),
+        described: listed(p4.parameters),
+    })
+}
+
 fn bytes(value: u64) -> Vec<u8> {
     value.to_be_bytes().to_vec()
 }
@@ -166,12 +201,15 @@ impl Switch {
             name,
         };
         let whole = |name: &str| format!("{}{}.{name}", target.prefix(), p4.ingress());
-        let tables = [ROUTES, p4.table].into_iter().map(whole);
+        let ranks = p4.ranks.then_some("ranking.rank_sources");
+        let tables = [ROUTES, p4.table].into_iter().chain(ranks).map(whole);
         if let Some(missing) = tables.into_iter().find(|name| pipeline.table(name).is_none()) {
             return Err(lacks(missing));
         }
         let counter = |name: &str| pipeline.counter(&whole(name)).ok_or_else(|| lacks(whole(name)));
-        let counters = if p4.verdicts {
+        require_action(program, &p4, target, &pipeline)?;
+        let verdicts = pipeline.counter(&whole("carry_out.admitted")).is_some();
+        let counters = if verdicts || p4.verdicts {
             DecisionCounters {
                 admitted: counter("carry_out.admitted")?,
                 refused: Some(counter("carry_out.dropped_by_admission")?),

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
+use p4sched_schedulers::Config;
 use p4sched_simulator::network::device::DeviceError;
 use p4sched_simulator::network::setup::{Installation, Setup};
 use p4sched_simulator::network::world::World;
@@ -56,6 +57,14 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         setup.program = Some(installation(args, &setup)?);
     } else if args.check {
         return Err("--check compares the P4 programs with the models: use it --with p4".into());
+    } else if let Some(scheme) = setup
+        .switch_ports
+        .scheduler
+        .scheme()
+        .map(Config::scheme)
+        .filter(|s| !s.has_model())
+    {
+        return Err(format!("{} has no model, only a program: use --with p4", scheme.name()).into());
     }
     let seconds = setup.end_ns as f64 / 1e9;
     let mut world = World::new(setup)?;
@@ -102,7 +111,10 @@ fn installation(args: &Args, setup: &Setup) -> Result<Installation, Box<dyn Erro
     }
     let directory = args.p4_dir.clone();
     let directory = directory.unwrap_or_else(|| PathBuf::from(target.directory()));
-    let mut program = Program::compile(&directory, scheme.p4().program, target)?;
+    if args.check && !scheme.has_model() {
+        return Err(format!("{} has no model: do without --check", scheme.name()).into());
+    }
+    let mut program = Program::of_scheme(scheme, &directory, target)?;
     if args.no_jit {
         program.interpret();
     }

@@ -86,9 +86,13 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
 fn asked(args: &Args, sizes: &Sizes) -> Result<Vec<Scheme>, Box<dyn Error>> {
     let mut asked = args.schemes.clone();
     if asked.is_empty() {
-        let ranked = Scheme::ALL.iter().filter(|&&scheme| options::is_ranked(scheme));
         let has_program = |scheme: &Scheme| scheme.targets().contains(&args.port.target);
-        asked = ranked.copied().filter(has_program).collect();
+        asked = Scheme::ALL
+            .iter()
+            .copied()
+            .filter(|&scheme| options::is_ranked(scheme))
+            .filter(has_program)
+            .collect();
     }
     for &scheme in &asked {
         sizes.model(scheme, &[])?;

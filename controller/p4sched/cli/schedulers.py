@@ -1,0 +1,77 @@
+"""`p4sched new-scheduler` and `p4sched check`: a scheduler in a folder of its own."""
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from p4sched.errors import P4schedError
+from p4sched.folders import checking
+from p4sched.folders.new import new
+from p4sched.folders.schemes import forget
+
+EVERY_S = 0.3
+"""Time between two looks at the files, with --watch."""
+
+
+class FailedError(P4schedError):
+    """A check found a fault; it is printed already."""
+
+
+def new_scheduler(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder to make; its name is the scheduler's.")],
+) -> None:
+    """Write the folder of a new scheduler: a FIFO that runs and passes its check, with TODOs for your rule."""
+    for file in new(folder):
+        typer.echo(str(file))
+    typer.echo(f"next: p4sched check {folder}")
+
+
+def check(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of the scheduler.")] = Path(),
+    seed: Annotated[int, typer.Option(min=0, max=2**31, help="Seed of the packets and parameters.")] = 1,
+    watch: Annotated[bool, typer.Option("--watch", help="Check again each time a file of the folder changes.")] = False,
+) -> None:
+    """Check the folder of a scheduler: compile it, compare program and model packet by packet, place it in the chip."""
+    console = Console(highlight=False)
+    if not watch:
+        if not _checked(console, folder, seed):
+            raise FailedError
+        return
+    while True:
+        before = _state(folder)
+        try:
+            _checked(console, folder, seed)
+        except P4schedError as error:
+            console.print(f"[bold red]✗[/] {escape(str(error))}")
+        console.print("[dim]waiting for a change; Ctrl-C ends[/]")
+        while _state(folder) == before:
+            time.sleep(EVERY_S)
+        forget(folder.resolve())
+
+
+def _state(folder: Path) -> dict[str, int]:
+    found = {}
+    for path in folder.rglob("*"):
+        try:
+            if path.is_file() and "__pycache__" not in path.parts:
+                found[str(path)] = path.stat().st_mtime_ns
+        except OSError:
+            continue
+    return found
+
+
+def _checked(console: Console, folder: Path, seed: int) -> bool:
+    opened = checking.opened(folder)
+    passed = True
+    for step in checking.steps(opened, seed):
+        passed &= step.passed
+        console.print(f"{'[green]✓[/]' if step.passed else '[bold red]✗[/]'} {escape(step.title)}")
+        for line in step.lines:
+            console.print(f"  {escape(line)}", soft_wrap=True)
+    if lacks := checking.missing(opened.description):
+        console.print(f"[dim]missing: {', '.join(lacks)}[/]")
+    return passed

@@ -1,0 +1,260 @@
+"""Checks the folder of a scheduler: compiles it, compares program and model packet by packet, places it in the chip."""
+
+import json
+import random
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from p4sched.errors import P4schedError
+from p4sched.folders import models
+from p4sched.folders.description import Description
+from p4sched.folders.models import Decision, Played
+from p4sched.folders.native import command
+from p4sched.folders.schemes import of_folder
+from p4sched.labs.decisions import PROGRAM, Trial, request
+from p4sched.labs.trace import Packet, at_once, bursts
+from p4sched.model import Model
+from p4sched.p4rt.compile import compiled, print_stages
+from p4sched.p4rt.target import Target
+from p4sched.schemes import Scheme
+
+TRIALS = 24
+PACKETS = 400
+SLOWEST_S = 20.0
+"""Time limit of the model over all trials."""
+SHOWN_LINES = 24
+
+
+@dataclass
+class Step:
+    """A step of the check, and what it found."""
+
+    title: str
+    passed: bool = True
+    lines: list[str] = field(default_factory=list)
+    """Details, for a person."""
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A scheduler under check."""
+
+    scheme: Scheme
+    description: Description
+
+
+def opened(folder: Path) -> Folder:
+    """Reads a folder. Raises UsageError if it holds no scheduler."""
+    scheme = of_folder(folder.resolve())
+    assert scheme.description is not None
+    return Folder(scheme, scheme.description)
+
+
+def steps(folder: Folder, seed: int = 1) -> Iterator[Step]:
+    """The steps of the check. After a failure, those that depend on it are left out."""
+    description = folder.description
+    yield Step(f"{description.file.name}: {description.title}, {_count(description.parameters, 'parameter')}")
+    compiles = True
+    for target, file in (description.programs.files if description.programs else {}).items():
+        step = _compiled(target, file)
+        compiles &= step.passed
+        yield step
+    kind: type[Model] | None = None
+    if description.model is not None:
+        try:
+            kind = models.load(description.model)
+        except P4schedError as error:
+            yield Step("model", False, [str(error)])
+            return
+    if not compiles:
+        return
+    if kind is not None:
+        yield _compared(folder, kind, seed)
+    if description.programs is not None:
+        for target in description.programs.files:
+            if target is not Target.V1MODEL:
+                yield _placed(target, description.programs.files[target])
+
+
+def missing(description: Description) -> list[str]:
+    """What the folder does not have."""
+    programs = description.programs.files if description.programs else {}
+    chips = [target for target in programs if target is not Target.V1MODEL]
+    lacks = {
+        "a program for v1model": not programs,
+        "a model": description.model is None,
+        "a program for a Tofino": not chips,
+        "a control law": description.law is None,
+        "the paper": not description.paper,
+        "a README.md": not (description.folder / "README.md").is_file(),
+    }
+    return [what for what, absent in lacks.items() if absent]
+
+
+def _count(things: Sequence[object], word: str) -> str:
+    return f"{len(things)} {word}{'' if len(things) == 1 else 's'}"
+
+
+def _compiled(target: Target, file: Path) -> Step:
+    step = Step(f"{file.name} compiles for {target}")
+    try:
+        compiled(file, target=target)
+    except P4schedError as error:
+        step.passed, step.lines = False, str(error).splitlines()
+    return step
+
+
+def _placed(target: Target, file: Path) -> Step:
+    step = Step(f"{file.name} fits {target}")
+    step.passed = print_stages(file, target) == 0
+    return step
+
+
+def trials(description: Description, seed: int) -> list[Trial]:
+    """Random parameters, and random packets for each: bursts and pauses, ranks of several ranges."""
+    source = random.Random(seed)
+    made = []
+    for number in range(TRIALS):
+        drawn = [
+            each.default if number == 0 else source.randint(max(each.minimum, each.tried[0]), each.tried[1])
+            for each in description.parameters
+        ]
+        ranks = range((4, 20, 100, 1000, 2**20, 2**32)[number % 6])
+        own = seed * TRIALS + number
+        packets = at_once(PACKETS // 4, own, ranks) if number % 8 == 7 else bursts(PACKETS, own, ranks)
+        made.append(Trial(tuple(drawn), _varied(packets, source), scales=()))
+    return made
+
+
+def _varied(packets: Sequence[Packet], source: random.Random) -> list[Packet]:
+    return [each._replace(frame_bytes=source.choice((64, 500, 1000, 1514))) for each in packets]
+
+
+def _compared(folder: Folder, kind: type[Model], seed: int) -> Step:
+    description = folder.description
+    made = trials(description, seed)
+    packets = sum(len(trial.packets) for trial in made)
+    has_program = description.programs is not None
+    step = Step(f"program and model decide alike on {packets} packets" if has_program else f"model: {packets} packets")
+    names = [each.name for each in description.parameters]
+    try:
+        answers = _by_program(folder, made) if has_program else []
+        started = time.monotonic()
+        with time_limit(SLOWEST_S, f"the model took longer than {SLOWEST_S:g} s for {packets} packets"):
+            played = [
+                models.play(kind, description, dict(zip(names, trial.parameters, strict=True)), trial.packets)
+                for trial in made
+            ]
+        took = time.monotonic() - started
+        for trial, model, program in zip(made, played, answers, strict=False):
+            difference = _difference(description, trial, model, program)
+            if difference:
+                step.passed, step.lines = False, difference
+                return step
+    except P4schedError as error:
+        step.passed, step.lines = False, str(error).splitlines()
+        return step
+    decisions = packets + sum(len(each.departures) for each in played)
+    step.lines = [f"the model makes {decisions / max(took, 1e-9):,.0f} decisions a second"]
+    return step
+
+
+def _by_program(folder: Folder, made: Sequence[Trial]) -> list[dict[str, Any]]:
+    """Answers of `p4sched-decisions`: the decisions of the program."""
+    programs = folder.description.programs
+    assert programs is not None
+    lines = "".join(
+        json.dumps(request(programs.files[Target.V1MODEL], folder.scheme.name, trial, model=False)) + "\n"
+        for trial in made
+    )
+    with command(PROGRAM, [folder.scheme.name], models=False) as tool:
+        result = subprocess.run(
+            tool.words, input=lines, capture_output=True, text=True, env=tool.variables, check=False
+        )
+    if result.returncode != 0:
+        raise P4schedError(f"the program cannot run: {(result.stderr.strip().splitlines() or ['no reason'])[-1]}")
+    answers: list[dict[str, Any]] = [json.loads(line) for line in result.stdout.splitlines()]
+    wrong = next((answer["error"] for answer in answers if "error" in answer), None)
+    if wrong is not None:
+        raise P4schedError(str(wrong))
+    return answers
+
+
+def _difference(description: Description, trial: Trial, model: Played, program: Mapping[str, Any]) -> list[str]:
+    """The first packet with two decisions, in words; empty if there is none."""
+    pairs = enumerate(zip(model.decisions, program["program"], strict=True))
+    number = next((number for number, (ours, theirs) in pairs if ours != theirs), None)
+    if number is None:
+        return []
+    packet = trial.packets[number]
+    named = ", ".join(
+        f"{each.name} = {value}" for each, value in zip(description.parameters, trial.parameters, strict=True)
+    )
+    before = [str(each.rank) for each in trial.packets[max(0, number - 8) : number]]
+    lengths = model.lengths[number]
+    return [
+        f"Packet {number + 1} of {len(trial.packets)} is the first one with two decisions.",
+        f"  packet      rank {packet.rank}, {packet.frame_bytes} bytes, at {packet.at_ns} ns; the link: 1 byte a ns",
+        *([f"  parameters  {named}"] if named else []),
+        f"  before it   ranks {', '.join(before) or 'none'}",
+        f"  queues      {' '.join(map(str, lengths))} packets wait in queues 1 to 8 of the model",
+        f"  model       {_in_words(model.decisions[number])}",
+        f"  program     {_in_words(program['program'][number])}",
+        "",
+        *_rule(description),
+    ]
+
+
+def _in_words(decision: Decision | None) -> str:
+    match decision:
+        case int(priority):
+            return f"the packet enters queue {8 - priority} (priority {priority})"
+        case "refused":
+            return "the packet is refused: verdict REFUSED"
+        case "full":
+            return "the packet is dropped because its queue is full: verdict FULL"
+        case "pushed out":
+            return "the packet enters the queue, and another one is pushed out"
+        case _:
+            return "the counters of the program do not show exactly one decision"
+
+
+def _rule(description: Description) -> list[str]:
+    """The lines of the program's rule: its last `apply` block, shortened."""
+    assert description.programs is not None
+    file = description.programs.files[Target.V1MODEL]
+    lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+    first = max((number for number, line in enumerate(lines) if re.match(r"\s*apply\b", line)), default=0)
+    shown = [
+        (number, line) for number, line in enumerate(lines[first : first + SHOWN_LINES], first + 1) if line.strip()
+    ]
+    return [f"{file.name}:", *(f"{number:4} | {line}" for number, line in shown)]
+
+
+@contextmanager
+def time_limit(seconds: float, message: str) -> Iterator[None]:
+    """Raises P4schedError if the block takes longer. In another thread than the main one there is no limit."""
+
+    def over(_number: int, _frame: FrameType | None) -> None:
+        raise P4schedError(message)
+
+    handler: Callable[[int, FrameType | None], Any] | int | None
+    try:
+        handler = signal.signal(signal.SIGALRM, over)
+    except ValueError:
+        yield
+        return
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)

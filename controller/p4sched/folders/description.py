@@ -1,0 +1,406 @@
+"""The file `scheduler.toml` of a scheduler's folder, as a value. docs/SCHEDULERS.md says what each key means."""
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any, NoReturn
+
+from p4sched.errors import P4schedError, UsageError, unknown_name
+from p4sched.folders.formula import Formula, FormulaError
+from p4sched.p4rt.target import Target
+from p4sched.p4rt.traffic_manager import QUEUES
+from p4sched.proto.enums import Discipline
+
+FILE = "scheduler.toml"
+LARGEST_FILE = 64 * 1024
+"""Largest size of the file in bytes."""
+NAME = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
+IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}", re.ASCII)
+COMPARISONS = ("ranks", "users", "flows")
+SIZES = ("buffer", "queues", "queue_size", "window", "tracking", "headroom_256")
+"""Names in the formula of a parameter: the common sizes of a comparison. `buffer`: packets in all queues;
+`headroom_256`: k in 1/256."""
+LARGEST = 2**32 - 1
+MOST_PARAMETERS = 64
+RANKS = ("window", "range", "bounds")
+
+
+class DescriptionError(UsageError):
+    """A fault in a description; the message begins with the file and the line."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of the program's action."""
+
+    name: str
+    title: str
+    """What it is, in a few words."""
+    symbol: str | None
+    """Letter in the paper."""
+    unit: str
+    minimum: int
+    maximum: int
+    default: int
+    alike: Formula | None
+    """Value in a comparison, from `SIZES`; None: the default."""
+    tried: tuple[int, int]
+    """Range of the random values in a check."""
+
+
+@dataclass(frozen=True)
+class Port:
+    """What the egress port does with the packets."""
+
+    discipline: Discipline
+    queue_sizes: tuple[Formula, ...]
+    """Packets that queues 7, 6, ... can hold, from the parameters and `SIZES`."""
+    rank: str | None
+    """Field of the program with the rank, for a sorted queue."""
+    share_among: str | None
+    """Field of the program with the user or flow, for a fair discipline."""
+    drops: str
+    """`program` if the program drops at a full queue, `port` if the traffic manager does."""
+
+
+@dataclass(frozen=True)
+class Programs:
+    """P4 programs."""
+
+    files: Mapping[Target, Path]
+    table: str
+    action: str
+    worker_packets: bool
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model in Python."""
+
+    file: Path
+    name: str
+    """Name of the class."""
+    compared: Mapping[str, str]
+    """Attribute of the model by register of the program."""
+
+
+@dataclass(frozen=True)
+class Description:
+    """A scheduler, as its file describes it."""
+
+    file: Path
+    name: str
+    title: str
+    summary: str
+    paper: str
+    colour: str
+    compared: tuple[str, ...]
+    port: Port
+    programs: Programs | None
+    model: Model | None
+    law: Path | None
+    parameters: tuple[Parameter, ...]
+    ranks: str | None
+    """Ranks that the scheme stores: see `RANKS`."""
+    queue_word: str
+
+    @property
+    def program_name(self) -> str:
+        """Name of the program without its ending; FIFO's if the folder has none."""
+        return self.programs.files[Target.V1MODEL].stem if self.programs else "fifo"
+
+    @property
+    def folder(self) -> Path:
+        """Folder of the scheduler."""
+        return self.file.parent
+
+
+def read(folder: Path) -> Description:
+    """Reads the description of the scheduler in a folder.
+
+    Raises:
+        DescriptionError: with the file, the line where there is one, and what is wrong.
+    """
+    file = folder / FILE
+    if not folder.is_dir():
+        raise UsageError(f"'{folder}' is not the folder of a scheduler")
+    if not file.is_file():
+        raise UsageError(f"'{folder}' has no {FILE}; 'p4sched new-scheduler NAME' writes a folder with one")
+    try:
+        with file.open("rb") as opened:
+            content = opened.read(LARGEST_FILE + 1)
+        if len(content) > LARGEST_FILE:
+            raise DescriptionError(f"{file}: larger than {LARGEST_FILE} bytes")
+        text = content.decode()
+        table = tomllib.loads(text)
+    except OSError as error:
+        raise UsageError(f"cannot read '{file}': {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise DescriptionError(f"{file}:{line}: this is not UTF-8") from error
+    except tomllib.TOMLDecodeError as error:
+        raise DescriptionError(_at_line(file, str(error))) from error
+    except (ValueError, RecursionError) as error:
+        raise DescriptionError(f"{file}: no TOML that can be read") from error
+    return _Reader(file, text.splitlines()).description(table)
+
+
+def _at_line(file: Path, message: str) -> str:
+    found = re.search(r" \(at line (\d+), column \d+\)$", message)
+    return f"{file}:{found[1]}: {message[: found.start()]}" if found else f"{file}: {message}"
+
+
+@dataclass(frozen=True)
+class _Reader:
+    file: Path
+    lines: list[str]
+
+    def description(self, content: Mapping[str, Any]) -> Description:
+        top = _Table(self, "", content)
+        name = top.text("name", self.file.resolve().parent.name)
+        if NAME.fullmatch(name) is None:
+            top.fail("name", f"'{name}' is no name: a small letter, then small letters, digits and '_', 32 at most")
+        parameters = tuple(self._parameters(top.table("parameters")))
+        known = tuple(parameter.name for parameter in parameters)
+        compared = top.choices("compared", COMPARISONS, ("ranks",))
+        programs, model = self._programs(top), self._model(top)
+        if programs is None and parameters and model is None:
+            top.fail("parameters", "there is neither a [program] nor a [model] that takes them")
+        found = Description(
+            file=self.file,
+            name=name,
+            title=top.text("title", name.upper().replace("_", "-")),
+            summary=top.text("summary", ""),
+            paper=top.text("paper", ""),
+            colour=top.text("colour", "wine"),
+            compared=compared,
+            port=self._port(top.table("port"), (*known, *SIZES)),
+            programs=programs,
+            model=model,
+            law=top.file("law"),
+            parameters=parameters,
+            ranks=top.choice("ranks", RANKS),
+            queue_word=top.text("queue_word", "queue"),
+        )
+        top.finished()
+        if programs is None and model is None:
+            top.fail("name", "there is neither a [program] nor a [model]: nothing can run")
+        return found
+
+    def _parameters(self, table: "_Table") -> Iterator[Parameter]:
+        if len(table.content) > MOST_PARAMETERS:
+            table.fail(None, f"{len(table.content)} parameters: there may be {MOST_PARAMETERS}")
+        for name in table.content:
+            if IDENTIFIER.fullmatch(name) is None or name in SIZES:
+                table.fail(name, f"'{name}' cannot be the name of a parameter")
+            each = table.table(name)
+            low, high = each.range("range", (0, LARGEST), (0, LARGEST))
+            default = each.number("default", low, high)
+            tried = each.range("tried", (low, min(high, max(low, 4 * default, low + 16))), (low, high))
+            yield Parameter(
+                name=name,
+                title=each.text("title", name.replace("_", " ")),
+                symbol=each.text("symbol", "") or None,
+                unit=each.text("unit", ""),
+                minimum=low,
+                maximum=high,
+                default=default,
+                alike=each.formula("alike", SIZES),
+                tried=tried,
+            )
+            each.finished()
+
+    def _port(self, table: "_Table", names: tuple[str, ...]) -> Port:
+        disciplines = [each.value for each in Discipline]
+        discipline = Discipline(table.choice("discipline", disciplines, "fifo"))
+        sizes = table.formulas("queue_sizes", names)
+        if discipline is Discipline.STRICT and not 1 <= len(sizes) <= QUEUES:
+            table.fail("queue_sizes", f"{len(sizes)} queues: a port has 1 to {QUEUES}")
+        if discipline is not Discipline.STRICT and len(sizes) != 1:
+            table.fail("queue_sizes", f"{len(sizes)} queues: the discipline {discipline} has one buffer")
+        found = Port(
+            discipline=discipline,
+            queue_sizes=sizes,
+            rank=table.text("rank", "") or None,
+            share_among=table.text("share_among", "") or None,
+            drops=table.choice("drops", ("program", "port"), "program"),
+        )
+        table.finished()
+        return found
+
+    def _programs(self, top: "_Table") -> Programs | None:
+        if "program" not in top.content:
+            return None
+        table = top.table("program")
+        files = {target: file for target in Target if (file := table.file(target.value)) is not None}
+        if Target.V1MODEL not in files:
+            table.fail(None, "there is no program for v1model")
+        found = Programs(files, table.identifier("table"), table.identifier("action"), table.flag("worker_packets"))
+        table.finished()
+        return found
+
+    def _model(self, top: "_Table") -> Model | None:
+        if "model" not in top.content:
+            return None
+        table = top.table("model")
+        file = table.file("file")
+        if file is None:
+            table.fail(None, "there is no file")
+        compared = table.table("compared")
+        found = Model(file, table.identifier("class"), {key: compared.identifier(key) for key in compared.content})
+        compared.finished()
+        table.finished()
+        return found
+
+    def line(self, table: str, key: str | None) -> int | None:
+        """Number of the line of a key, or of the head of its table, as far as the text shows it."""
+        current = ""
+        head = None
+        for number, line in zip(count(1), self.lines, strict=False):
+            words = line.strip()
+            if found := re.fullmatch(r"\[\s*([^\[\]]+?)\s*\](\s*#.*)?", words):
+                current = found[1].replace('"', "").replace(" ", "")
+                head = number if current == table else head
+                if key is not None and current == f"{table}.{key}".strip("."):
+                    return number
+            elif current == table and key is not None and re.match(rf'"?{re.escape(key)}"?\s*[=.]', words):
+                return number
+        return head
+
+
+@dataclass(frozen=True)
+class _Table:
+    """A table of the file. Each key is read once; `finished` finds the others."""
+
+    reader: _Reader
+    name: str
+    content: Mapping[str, Any]
+    read: "set[str]"
+
+    def __init__(self, reader: _Reader, name: str, content: Mapping[str, Any]) -> None:
+        object.__setattr__(self, "reader", reader)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "content", content)
+        object.__setattr__(self, "read", set())
+
+    def fail(self, key: str | None, reason: str) -> NoReturn:
+        """Raises the error for a key."""
+        line = self.reader.line(self.name, key)
+        place = f"{self.reader.file}:{line}" if line else f"{self.reader.file}"
+        which = ".".join(filter(None, (self.name, key)))
+        raise DescriptionError(f"{place}: {which}: {reason}" if which else f"{place}: {reason}")
+
+    def finished(self) -> None:
+        """Raises an error if a key is unknown."""
+        for key in self.content:
+            if key not in self.read:
+                self.fail(key, str(unknown_name("key", key, sorted(self.read))))
+
+    def _value(self, key: str, right: Callable[[Any], bool], what: str) -> Any:
+        self.read.add(key)
+        value = self.content.get(key)
+        if value is not None and not right(value):
+            self.fail(key, f"{str(value)[:60]!r} is not {what}")
+        return value
+
+    def text(self, key: str, default: str) -> str:
+        """A text in one line."""
+        found = self._value(key, lambda value: isinstance(value, str) and value.isprintable(), "a text in one line")
+        return default if found is None else str(found)
+
+    def identifier(self, key: str) -> str:
+        """A name of a program."""
+        found = self._value(
+            key, lambda value: isinstance(value, str) and all(map(IDENTIFIER.fullmatch, value.split("."))), "a name"
+        )
+        if found is None:
+            self.fail(None, f"{key} is missing")
+        return str(found)
+
+    def flag(self, key: str) -> bool:
+        """True or false; false by default."""
+        return bool(self._value(key, lambda value: isinstance(value, bool), "true or false"))
+
+    def number(self, key: str, low: int, high: int) -> int:
+        """A whole number in a range."""
+        found = self._value(
+            key, lambda value: type(value) is int and low <= value <= high, f"a whole number from {low} to {high}"
+        )
+        if found is None:
+            self.fail(None, f"{key} is missing")
+        return int(found)
+
+    def range(self, key: str, default: tuple[int, int], within: tuple[int, int]) -> tuple[int, int]:
+        """Smallest and largest value."""
+
+        def right(value: Any) -> bool:
+            return (
+                isinstance(value, list)
+                and [type(each) for each in value] == [int, int]
+                and within[0] <= value[0] <= value[1] <= within[1]
+            )
+
+        found = self._value(
+            key, right, f"a list of the smallest and the largest value, within {within[0]} to {within[1]}"
+        )
+        return default if found is None else (found[0], found[1])
+
+    def choice(self, key: str, valid: Any, default: Any = None) -> Any:
+        """One of several words."""
+        found = self.text(key, "") or default
+        if found is not None and found not in valid:
+            self.fail(key, str(unknown_name("value", found, valid)))
+        return found
+
+    def choices(self, key: str, valid: tuple[str, ...], default: tuple[str, ...]) -> tuple[str, ...]:
+        """Several words."""
+        found = self._value(key, lambda value: isinstance(value, list), f"a list of {', '.join(valid)}")
+        for word in found or ():
+            if word not in valid:
+                self.fail(key, str(unknown_name("value", str(word)[:60], valid)))
+        return default if found is None else tuple(dict.fromkeys(found))
+
+    def table(self, key: str) -> "_Table":
+        """A table inside this one; empty if it is missing."""
+        found = self._value(key, lambda value: isinstance(value, dict), "a table")
+        return _Table(self.reader, f"{self.name}.{key}".strip("."), found or {})
+
+    def file(self, key: str) -> Path | None:
+        """A file, relative to the folder."""
+        found = self.text(key, "")
+        if not found:
+            return None
+        path = self.reader.file.parent / found
+        try:
+            exists = path.is_file()
+        except (OSError, ValueError):
+            exists = False
+        if not exists:
+            self.fail(key, f"there is no file {found}")
+        return path.resolve()
+
+    def formula(self, key: str, names: tuple[str, ...]) -> Formula | None:
+        """A formula."""
+        found = self._value(key, lambda value: type(value) in (int, str), "a whole number or a formula")
+        return None if found is None else self._parsed(key, found, names)
+
+    def formulas(self, key: str, names: tuple[str, ...]) -> tuple[Formula, ...]:
+        """A list of formulas, or a single one."""
+        found = self._value(key, lambda value: type(value) in (int, str, list), "a formula, or a list of formulas")
+        if found is None:
+            self.fail(None, f"{key} is missing")
+        return tuple(self._parsed(key, each, names) for each in (found if isinstance(found, list) else [found]))
+
+    def _parsed(self, key: str, text: Any, names: tuple[str, ...]) -> Formula:
+        try:
+            return Formula.parse(text, names)
+        except FormulaError as error:
+            self.fail(key, str(error))
+
+
+def problems(error: P4schedError) -> str:
+    """The message of an error, as one line."""
+    return " ".join(str(error).split())

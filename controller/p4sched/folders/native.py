@@ -1,0 +1,81 @@
+"""Describes schedulers of folders to the Rust programs, which find the file by an environment variable."""
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from p4sched.folders.description import Description
+from p4sched.p4rt.target import PROGRAMS, Target
+from p4sched.paths import rust_binary
+from p4sched.schemes import SCHEMES
+
+VARIABLE = "P4SCHED_SCHEDULERS"
+"""Environment variable with the path of the file."""
+HOST = "p4sched.folders.host"
+
+
+def entry(description: Description) -> dict[str, Any]:
+    """The form of a description that the Rust programs read."""
+    programs = description.programs
+    return {
+        "name": description.name,
+        "programs": {target.value: str(file) for target, file in (programs.files if programs else {}).items()},
+        "includes": [str(folder) for target in (programs.files if programs else ()) for folder in _includes(target)],
+        "table": programs.table if programs else "",
+        "action": programs.action if programs else "",
+        "discipline": description.port.discipline.value,
+        "rank_field": description.port.rank,
+        "drops": description.port.drops == "program",
+        "parameters": [
+            {
+                "name": each.name,
+                "min": each.minimum,
+                "max": each.maximum,
+                "default": each.default,
+                "alike": each.alike and each.alike.tree,
+                "tried": each.tried,
+            }
+            for each in description.parameters
+        ],
+        "model": description.model and [str(description.model.file), description.model.name],
+        "queue_sizes": [formula.tree for formula in description.port.queue_sizes],
+    }
+
+
+def _includes(target: Target) -> Iterable[Path]:
+    return PROGRAMS[target].includes
+
+
+@dataclass(frozen=True)
+class Command:
+    """A program of p4sched-tools that knows the schedulers of folders."""
+
+    words: tuple[str, ...]
+    """The command without its arguments."""
+    variables: Mapping[str, str]
+    """Its environment."""
+
+
+@contextmanager
+def command(program: str, names: Iterable[str], *, models: bool) -> Iterator[Command]:
+    """A program of p4sched-tools, such as `p4sched-simulate`, for these schemes.
+
+    `models`: True if models may decide. Models in Python then run in its process.
+    """
+    described = [SCHEMES[name].description for name in dict.fromkeys(names) if name in SCHEMES]
+    folders = [description for description in described if description is not None]
+    if not folders:
+        yield Command((str(rust_binary(program)),), os.environ)
+        return
+    in_python = models and any(description.model for description in folders)
+    with tempfile.TemporaryDirectory(prefix="p4sched-schedulers-") as folder:
+        file = Path(folder) / "schedulers.json"
+        file.write_text(json.dumps({"schedulers": list(map(entry, folders))}))
+        words = (sys.executable, "-m", HOST, program) if in_python else (str(rust_binary(program)),)
+        yield Command(words, {**os.environ, VARIABLE: str(file)})

@@ -1,0 +1,271 @@
+"""A scheduler in a folder of its own: the description, the check, and the experiments."""
+
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lab import P4SCHED
+
+from p4sched import simulate
+from p4sched.cli.main import run_command
+from p4sched.control.parameters import Comparison
+from p4sched.errors import P4schedError, UsageError
+from p4sched.folders import checking, models
+from p4sched.folders.description import FILE, read
+from p4sched.folders.formula import Formula, FormulaError
+from p4sched.folders.new import new
+from p4sched.folders.schemes import find, forget, of_folder
+from p4sched.schemes import SCHEMES
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """The folder of a new scheduler."""
+    place = tmp_path / "gearbox"
+    new(place)
+    yield place
+    forget(place)
+
+
+def replaced(file: Path, before: str, after: str) -> None:
+    text = file.read_text()
+    assert before in text
+    file.write_text(text.replace(before, after))
+
+
+def checked(folder: Path) -> tuple[bool, str]:
+    """Whether the check passes, and all that it prints."""
+    steps = list(checking.steps(checking.opened(folder)))
+    return all(step.passed for step in steps), "\n".join(line for step in steps for line in (step.title, *step.lines))
+
+
+def test_a_new_scheduler_passes_its_check(folder: Path) -> None:
+    passed, said = checked(folder)
+    assert passed, said
+    assert "program and model decide alike on 8700 packets" in said
+
+
+def test_the_check_shows_the_first_packet_with_two_decisions(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    replaced(folder / "model.py", ">= self.size", "> self.size")
+    assert run_command(["check", str(folder)]) == 1
+    said = capsys.readouterr().out
+    assert re.search(r"Packet \d+ of \d+ is the first one with two decisions", said)
+    assert "parameters  size = 10" in said
+    assert "model       the packet enters queue 1 (priority 7)" in said
+    assert "program     the packet is dropped because its queue is full: verdict FULL" in said
+    assert re.search(r"\| +tail_drop.apply\(length, queue_size, verdict\);", said)
+
+
+FAULTS = {
+    "raises": ("        if len(", "        1 // 0\n        if len(", r"model.py:14: ZeroDivisionError"),
+    "returns a number": ("return FULL", "return 3", r"enqueue returned 3; it returns Queued\(queue\), REFUSED or FULL"),
+    "chooses no queue": ("return self.put(packet, 0)", "return Queued(8)", "enqueue chose queue 8; there are queues 0"),
+    "forgets packets": ("return self.put(packet, 0)", "return Queued(0)", r"len\(\) is 0, but 1 packets wait"),
+    "a typo": ("def enqueue", "def enqeue", "Gearbox lacks the method enqueue"),
+    "no Python": ("class Gearbox", "class class", "model.py:6: SyntaxError"),
+    "another class": ("class Gearbox", "class Gear", r"model.py: there is no class Gearbox\(Model\)"),
+    "never dequeues": (
+        "    def enqueue",
+        "    def dequeue(self, now):\n        return None\n\n    def enqueue",
+        "dequeue returned None, while 1 packets wait",
+    ),
+    "invents packets": (
+        "    def enqueue",
+        "    def dequeue(self, now):\n        return Packet(99, 0, 0, 0, 64)\n\n    def enqueue",
+        r"dequeue returned Packet\(id=99, .*\), which does not wait",
+    ),
+    "reorders a queue": (
+        "    def enqueue",
+        "    def dequeue(self, now):\n        return self.queues[0].pop()\n\n    def enqueue",
+        r"packet \d+ left queue 0 before packet \d+, which came earlier; queues are FIFO",
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "after", "says"), FAULTS.values(), ids=FAULTS)
+def test_a_fault_of_a_model_is_one_sentence(before: str, after: str, says: str, folder: Path) -> None:
+    replaced(folder / "model.py", before, after)
+    replaced(folder / "model.py", "FULL, Packet, Queues", "FULL, Packet, Queued, Queues")
+    passed, said = checked(folder)
+    assert not passed
+    assert re.search(says, said), said
+
+
+def test_a_model_that_hangs_is_ended(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checking, "SLOWEST_S", 0.2)
+    replaced(folder / "model.py", "        if len(", "        while True:\n            pass\n        if len(")
+    passed, said = checked(folder)
+    assert not passed
+    assert "the model took longer than 0.2 s for 8700 packets" in said
+
+
+DESCRIPTIONS = {
+    "an unknown key": ('colour = "wine"', 'color = "wine"', r":6: color: no key 'color'; did you mean 'colour'\?"),
+    "a bad name": ('name = "gearbox"', 'name = "Gear Box"', r":2: name: 'Gear Box' is no name"),
+    "no such file": ('"gearbox.p4"', '"gear.p4"', r":16: program.v1model: there is no file gear.p4"),
+    "no such discipline": ('"strict"', '"strikt"', r":12: port.discipline: .*did you mean 'strict'\?"),
+    "nine queues": (
+        'queue_sizes = ["size",',
+        'queue_sizes = ["size", "size",',
+        r":13: port.queue_sizes: 9 queues: a port has 1 to 8",
+    ),
+    "an unknown number": (
+        'alike = "queue_size"',
+        'alike = "room"',
+        r":\d+: parameters.size.alike: 'room' has the name",
+    ),
+    "a default out of range": (
+        "default = 10",
+        "default = 0",
+        r":30: parameters.size.default: '0' is not a whole number",
+    ),
+    "no TOML": ("[port]", "[port", r":11: Expected ']'"),
+}
+
+
+@pytest.mark.parametrize(("before", "after", "says"), DESCRIPTIONS.values(), ids=DESCRIPTIONS)
+def test_a_fault_of_a_description_has_file_and_line(before: str, after: str, says: str, folder: Path) -> None:
+    replaced(folder / FILE, before, after)
+    with pytest.raises(UsageError, match=rf"{re.escape(str(folder / FILE))}{says}"):
+        read(folder)
+
+
+def test_a_program_with_other_parameters_than_the_description(folder: Path) -> None:
+    replaced(folder / FILE, "[parameters.size]", "[parameters.room]")
+    replaced(folder / FILE, '"size"', '"room"')
+    passed, said = checked(folder)
+    assert not passed
+    assert "gearbox.p4: the parameters of the action set_gearbox are size; the description has room" in said
+
+
+def test_two_schedulers_of_one_name(folder: Path, tmp_path: Path) -> None:
+    of_folder(folder)
+    (tmp_path / "copy").mkdir()
+    for file in folder.iterdir():
+        (tmp_path / "copy" / file.name).write_bytes(file.read_bytes())
+    with pytest.raises(UsageError, match=rf"there is another scheme 'gearbox', in {folder}"):
+        of_folder(tmp_path / "copy")
+    replaced(tmp_path / "copy" / FILE, 'name = "gearbox"', 'name = "aifo"')
+    with pytest.raises(UsageError, match="there is another scheme 'aifo', of the laboratory"):
+        of_folder(tmp_path / "copy")
+
+
+def test_a_folder_is_a_scheme_of_the_laboratory(folder: Path) -> None:
+    assert find(str(folder)) == "gearbox"
+    scheme = SCHEMES["gearbox"]
+    setup = scheme.alike(Comparison(48, queues=6))
+    assert setup.queue_sizes == (8,) * 8
+    assert setup.parameters is not None
+    assert setup.parameters.action_data() == {"size": 8}
+    with pytest.raises(UsageError, match=r"size = 0 is out of range: 1 to 65535 packets"):
+        scheme.parameters.from_action_data({"size": 0})
+
+
+def test_no_folder_and_no_name(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"is not the folder of a scheduler"):
+        find("./nowhere/")
+    with pytest.raises(UsageError, match=r"has no scheduler.toml; 'p4sched new-scheduler NAME'"):
+        find(str(tmp_path))
+    with pytest.raises(UsageError, match="no scheme 'pack'; did you mean 'packs'"):
+        find("pack", ["packs"])
+
+
+@pytest.mark.parametrize("name", ["1st", "aifo", "a b"])
+def test_names_that_no_new_scheduler_may_have(name: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError):
+        new(tmp_path / name)
+
+
+def scenario(scheme: str) -> simulate.Scenario:
+    """Three flows over one link."""
+    return simulate.Scenario(
+        topology=simulate.Dumbbell(3, simulate.Link.of("100mbit", "10us"), simulate.Link.of("10mbit", "1ms")),
+        ports=simulate.Ports(scheme, queue_size=10),
+        flows=[simulate.Flow(f"u{number}", "server", 300_000, rank=number) for number in (1, 2, 3)],
+        end_ns=2_000_000_000,
+    )
+
+
+def test_a_network_of_models_in_python_is_that_of_programs(folder: Path) -> None:
+    scheme = find(str(folder))
+    by_model = simulate.run(scenario(scheme))
+    by_program = simulate.run(scenario(scheme), programs=True)
+    assert (by_model.flows == by_program.flows).all()
+    assert simulate.run(scenario(scheme), programs=True, check=True).summary["flows"]["completed"] == 3
+    fifo = simulate.run(scenario("fifo").with_(ports=simulate.Ports("fifo", queues=1, queue_size=10)))
+    assert (by_model.flows["completion_s"] == fifo.flows["completion_s"]).all()
+
+
+def test_a_model_that_fails_in_a_network_ends_the_run_with_its_place(folder: Path) -> None:
+    replaced(
+        folder / "model.py",
+        "        if len(",
+        "        if packet.id == 5:\n            raise KeyError(5)\n        if len(",
+    )
+    with pytest.raises(P4schedError, match=r"model.py:15: KeyError: 5"):
+        simulate.run(scenario(find(str(folder))))
+
+
+def test_stepped_inversions_of_a_folder(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["run", "inversions", "--stepped", "--packets", "2000", "--scheme", f"{folder},fifo,pifo"]
+    assert run_command([*command, "--out", str(tmp_path / "out")]) == 0
+    said = capsys.readouterr().out
+    assert "compiled gearbox" in said
+    rows = [line.split(",")[0] for line in (tmp_path / "out" / "ranks.csv").read_text().splitlines()[1:]]
+    assert list(dict.fromkeys(rows)) == ["gearbox", "fifo", "pifo"]
+
+
+def test_a_model_is_found_without_its_program(folder: Path) -> None:
+    text = (folder / FILE).read_text()
+    (folder / FILE).write_text(re.sub(r"\[program\]\n(.+\n)+", "", text))
+    scheme = find(str(folder))
+    assert simulate.run(scenario(scheme)).summary["flows"]["completed"] == 3
+    passed, said = checked(folder)
+    assert passed
+    assert "model: 8700 packets" in said
+
+
+NUMBERS = {"buffer": 80, "queues": 8}
+
+
+@given(st.text(max_size=30))
+def test_any_text_is_a_formula_or_an_error(text: str) -> None:
+    with suppress(FormulaError):
+        Formula.parse(text, NUMBERS).value(NUMBERS)
+
+
+@pytest.mark.parametrize(("text", "value"), [("buffer // queues - 1", 9), ("max(2, min(buffer, 7)) * 2", 14), (5, 5)])
+def test_formulas(text: str | int, value: int) -> None:
+    assert Formula.parse(text, NUMBERS).value(NUMBERS) == value
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_a_description_or_an_error(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    place = tmp_path_factory.mktemp("scheduler")
+    (place / FILE).write_bytes(content)
+    with pytest.raises(UsageError):
+        read(place)
+
+
+def test_the_watch_of_a_check_ends_with_an_interrupt(folder: Path) -> None:
+    command = [str(P4SCHED), "check", str(folder), "--watch"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        lines = iter(process.stdout.readline, "")
+        assert any("waiting for a change" in line for line in lines)
+        replaced(folder / "model.py", ">= self.size", "> self.size")
+        assert any("is the first one with two decisions" in line for line in lines)
+        process.terminate()
+        assert process.wait() == 130
+
+
+def test_the_class_of_a_model_is_loaded_anew(folder: Path) -> None:
+    described = read(folder).model
+    assert described is not None
+    first = models.load(described)
+    assert models.load(described) is not first

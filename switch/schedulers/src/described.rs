@@ -1,0 +1,389 @@
+//! A scheme that a file describes while the program runs: a program, an action with parameters, a port, and perhaps a
+//! model in another language.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use rand::{Rng, RngCore};
+
+use crate::config::{ConfigError, MAX_PACKETS, Sizes};
+use crate::scheduler::{Nanos, Packet, Scheduler, Verdict};
+use crate::scheme::{Discipline, P4, TailDrop};
+use crate::target::Target;
+
+/// A formula over the parameters of a scheme and the common sizes of a comparison.
+#[derive(Clone, Debug)]
+pub enum Formula {
+    Number(i64),
+    Name(String),
+    Operation(Operator, Box<Formula>, Box<Formula>),
+}
+
+/// An operation of a [`Formula`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operator {
+    Add,
+    Subtract,
+    Multiply,
+    /// Rounds down.
+    Divide,
+    Least,
+    Most,
+}
+
+impl Formula {
+    /// Value of the formula; `None` if a name is unknown, a divisor is 0 or a number leaves 64 bits.
+    fn value(&self, number: &dyn Fn(&str) -> Option<i64>) -> Option<i64> {
+        match self {
+            Formula::Number(value) => Some(*value),
+            Formula::Name(name) => number(name),
+            Formula::Operation(operator, left, right) => {
+                let (left, right) = (left.value(number)?, right.value(number)?);
+                match operator {
+                    Operator::Add => left.checked_add(right),
+                    Operator::Subtract => left.checked_sub(right),
+                    Operator::Multiply => left.checked_mul(right),
+                    Operator::Divide if right == 0 => None,
+                    Operator::Divide => {
+                        let rounded = left.checked_div(right)?;
+                        let below = left % right != 0 && (left < 0) != (right < 0);
+                        Some(rounded - i64::from(below))
+                    }
+                    Operator::Least => Some(left.min(right)),
+                    Operator::Most => Some(left.max(right)),
+                }
+            }
+        }
+    }
+}
+
+/// A parameter of the action of a described program.
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    pub name: String,
+    pub min: u64,
+    pub max: u64,
+    pub default: u64,
+    /// Value in a comparison; `None`: the default.
+    pub alike: Option<Formula>,
+    /// Range of the values of a random configuration.
+    pub tried: (u64, u64),
+}
+
+/// A scheduler in another language, for example Python.
+pub trait Foreign: Scheduler + fmt::Debug + Send {
+    /// Changes the arguments while packets wait.
+    ///
+    /// # Errors
+    /// If it refuses them.
+    fn reconfigure(&mut self, config: &FolderConfig) -> Result<(), ConfigError>;
+
+    /// A copy, with the same state.
+    fn copy(&self) -> Box<dyn Foreign>;
+}
+
+/// Makes a model for a configuration.
+pub type Maker = Box<dyn Fn(&FolderConfig) -> Result<Box<dyn Foreign>, ConfigError> + Send + Sync>;
+
+/// A described scheme. It lives as long as the process.
+pub struct Described {
+    pub name: &'static str,
+    pub p4: P4,
+    /// The program of each target.
+    pub programs: Vec<(Target, PathBuf)>,
+    /// The targets of `programs`.
+    pub targets: &'static [Target],
+    /// Folders for included files, besides those of the program.
+    pub includes: Vec<PathBuf>,
+    pub parameters: Vec<Parameter>,
+    /// Sizes of the queues in packets, the most urgent first.
+    pub queue_sizes: Vec<Formula>,
+    /// Makes its models; `None`: it has only a program.
+    pub maker: Option<Maker>,
+}
+
+/// The configuration of a described scheme.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderConfig {
+    pub scheme: &'static Described,
+    /// The arguments of the action.
+    pub arguments: Vec<u64>,
+    /// Sizes of the queues in packets, the most urgent first.
+    pub queue_sizes: Vec<usize>,
+}
+
+/// The schemes of [`register`].
+static KNOWN: Mutex<Vec<&'static Described>> = Mutex::new(Vec::new());
+
+/// Makes a scheme known by its name. It stays in memory.
+pub fn register(scheme: Described) -> &'static Described {
+    let scheme: &'static Described = Box::leak(Box::new(scheme));
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner).push(scheme);
+    scheme
+}
+
+/// All schemes of [`register`].
+pub fn known() -> Vec<&'static Described> {
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+impl Described {
+    fn named(&self, sizes: &Sizes, arguments: &[u64]) -> impl Fn(&str) -> Option<i64> + use<> {
+        let headroom = sizes.headroom.numerator() * 256 / sizes.headroom.unit();
+        let common = [
+            ("buffer", sizes.buffer() as i64),
+            ("queues", sizes.queues as i64),
+            ("queue_size", sizes.queue_size as i64),
+            ("window", sizes.window as i64),
+            ("tracking", sizes.window as i64),
+            ("headroom_256", headroom as i64),
+        ];
+        let names = self.parameters.iter().map(|parameter| parameter.name.clone());
+        let own: Vec<(String, u64)> = names.zip(arguments.iter().copied()).collect();
+        move |name| {
+            let own = own.iter().find(|(each, _)| each == name);
+            match own {
+                Some(&(_, value)) => i64::try_from(value).ok(),
+                None => common.iter().find(|(each, _)| *each == name).map(|&(_, value)| value),
+            }
+        }
+    }
+
+    fn sized(&'static self, sizes: &Sizes, arguments: Vec<u64>) -> Result<FolderConfig, ConfigError> {
+        for (parameter, &value) in self.parameters.iter().zip(&arguments) {
+            if !(parameter.min..=parameter.max).contains(&value) {
+                return Err(ConfigError::Folder(format!(
+                    "{}: {} = {value} is out of range: {} to {}",
+                    self.name, parameter.name, parameter.min, parameter.max
+                )));
+            }
+        }
+        let number = self.named(sizes, &arguments);
+        let mut queue_sizes = Vec::new();
+        for formula in &self.queue_sizes {
+            let size = formula.value(&number).and_then(|size| usize::try_from(size).ok());
+            match size.filter(|&size| size <= MAX_PACKETS) {
+                Some(0) => break,
+                Some(size) => queue_sizes.push(size),
+                None => {
+                    return Err(ConfigError::Folder(format!(
+                        "{}: the size of a queue is not from 0 to {MAX_PACKETS} packets",
+                        self.name
+                    )));
+                }
+            }
+        }
+        if queue_sizes.is_empty() {
+            return Err(ConfigError::Folder(format!(
+                "{}: the first queue has size 0",
+                self.name
+            )));
+        }
+        Ok(FolderConfig {
+            scheme: self,
+            arguments,
+            queue_sizes,
+        })
+    }
+
+    /// The configuration for these sizes.
+    ///
+    /// # Errors
+    /// If a value is out of range.
+    pub fn config(&'static self, sizes: &Sizes) -> Result<FolderConfig, ConfigError> {
+        let number = self.named(sizes, &[]);
+        let argument = |parameter: &Parameter| match &parameter.alike {
+            None => Ok(parameter.default),
+            Some(formula) => formula
+                .value(&number)
+                .and_then(|value| u64::try_from(value).ok())
+                .ok_or_else(|| {
+                    ConfigError::Folder(format!(
+                        "{}: {} has no value for these sizes",
+                        self.name, parameter.name
+                    ))
+                }),
+        };
+        let arguments = self
+            .parameters
+            .iter()
+            .map(argument)
+            .collect::<Result<Vec<u64>, ConfigError>>()?;
+        self.sized(sizes, arguments)
+    }
+
+    /// The configuration for these arguments.
+    ///
+    /// # Errors
+    /// If a value is out of range.
+    pub fn from_arguments(&'static self, arguments: &[u64]) -> Result<FolderConfig, ConfigError> {
+        self.sized(&Sizes::PAPER, arguments.to_vec())
+    }
+
+    /// A random configuration; the default one if the drawn values do not fit each other.
+    pub fn draw(&'static self, random: &mut dyn RngCore) -> FolderConfig {
+        let drawn = self
+            .parameters
+            .iter()
+            .map(|parameter| random.random_range(parameter.tried.0..=parameter.tried.1));
+        let drawn: Vec<u64> = drawn.collect();
+        let default = || {
+            self.parameters
+                .iter()
+                .map(|parameter| parameter.default)
+                .collect::<Vec<u64>>()
+        };
+        let config = self.from_arguments(&drawn).or_else(|_| self.from_arguments(&default()));
+        config.unwrap_or_else(|_| FolderConfig {
+            scheme: self,
+            arguments: default(),
+            queue_sizes: vec![1],
+        })
+    }
+
+    /// The program of a target.
+    pub fn program(&self, target: Target) -> Option<&PathBuf> {
+        self.programs.iter().find(|(of, _)| *of == target).map(|(_, file)| file)
+    }
+}
+
+impl FolderConfig {
+    /// A model with empty queues. A scheme without a model ([`crate::Scheme::has_model`]) gets one that takes no packet,
+    /// for a port where a program decides.
+    ///
+    /// # Errors
+    /// If the model refuses the configuration.
+    pub fn model(&self) -> Result<FolderModel, ConfigError> {
+        match &self.scheme.maker {
+            Some(maker) => Ok(FolderModel(maker(self)?)),
+            None => Ok(FolderModel(Box::new(Absent))),
+        }
+    }
+
+    /// The arguments of the action. `sizes`: see `Reference::arguments`; such an action has its sizes in any case.
+    pub fn arguments(&self) -> Vec<u64> {
+        self.arguments.clone()
+    }
+}
+
+/// Who drops at a full queue, for the program of a described scheme.
+pub(crate) fn tail_drop(scheme: &Described) -> TailDrop {
+    match scheme.p4.discipline {
+        Discipline::Strict | Discipline::Fifo => scheme.p4.tail_drop,
+        _ => TailDrop::Queue,
+    }
+}
+
+/// The model of a scheme that has none.
+#[derive(Debug)]
+struct Absent;
+
+impl Scheduler for Absent {
+    fn enqueue(&mut self, _now: Nanos, _packet: Packet) -> Verdict {
+        Verdict::DroppedByAdmission
+    }
+
+    fn dequeue(&mut self, _now: Nanos) -> Option<Packet> {
+        None
+    }
+
+    fn len(&self) -> usize {
+        0
+    }
+}
+
+impl Foreign for Absent {
+    fn reconfigure(&mut self, _config: &FolderConfig) -> Result<(), ConfigError> {
+        Ok(())
+    }
+
+    fn copy(&self) -> Box<dyn Foreign> {
+        Box::new(Absent)
+    }
+}
+
+/// A model in another language.
+#[derive(Debug)]
+pub struct FolderModel(Box<dyn Foreign>);
+
+impl FolderModel {
+    /// See [`Foreign::reconfigure`].
+    ///
+    /// # Errors
+    /// If the model refuses the configuration.
+    pub fn reconfigure(&mut self, config: &FolderConfig) -> Result<(), ConfigError> {
+        self.0.reconfigure(config)
+    }
+}
+
+impl Clone for FolderModel {
+    fn clone(&self) -> FolderModel {
+        FolderModel(self.0.copy())
+    }
+}
+
+impl Scheduler for FolderModel {
+    fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
+        self.0.enqueue(now, packet)
+    }
+
+    fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
+        self.0.dequeue(now)
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl fmt::Debug for Described {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl PartialEq for Described {
+    fn eq(&self, other: &Described) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Described {}
+
+impl Hash for Described {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
+}
+
+impl PartialOrd for Described {
+    fn partial_cmp(&self, other: &Described) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Described {
+    fn cmp(&self, other: &Described) -> std::cmp::Ordering {
+        self.name.cmp(other.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn formula(operator: Operator, left: i64, right: i64) -> Option<i64> {
+        let [left, right] = [left, right].map(|number| Box::new(Formula::Number(number)));
+        Formula::Operation(operator, left, right).value(&|_| None)
+    }
+
+    #[test]
+    fn division_rounds_down_as_in_python() {
+        assert_eq!(formula(Operator::Divide, 7, 2), Some(3));
+        assert_eq!(formula(Operator::Divide, -7, 2), Some(-4));
+        assert_eq!(formula(Operator::Divide, 7, 0), None);
+        assert_eq!(formula(Operator::Multiply, i64::MAX, 2), None);
+    }
+}
