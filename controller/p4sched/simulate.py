@@ -42,8 +42,10 @@ from numpy.typing import NDArray
 
 from p4sched.errors import P4schedError
 from p4sched.folders.native import command
+from p4sched.folders.schemes import named
 from p4sched.paths import ROOT
 from p4sched.recorded import MALFORMED
+from p4sched.schemes import SCHEMES
 from p4sched.units import Duration, Rate
 
 BINARY = "p4sched-simulate"
@@ -154,6 +156,7 @@ class Ports:
     """The scheduler of all ports. A field of None has the default of `p4sched-stepped`."""
 
     scheme: str
+    """Name of a scheme, or the path of a scheduler's folder (`./gearbox`)."""
     queues: int | None = None
     queue_size: int | None = None
     """Packets in each queue; a scheme with one queue holds `queues` times as many."""
@@ -266,6 +269,9 @@ def _flows_json(flows: Flows) -> dict[str, Any]:
             return {"list": [_set_fields(flow) for flow in flows]}
 
 
+AnyScenario = Scenario | Mapping[str, Any] | str | Path
+
+
 @dataclass(frozen=True)
 class Result:
     """Result of a run."""
@@ -296,7 +302,7 @@ class Result:
 
 
 def run(
-    scenario: Scenario | Mapping[str, Any] | str | Path,
+    scenario: AnyScenario,
     *,
     programs: bool = False,
     check: bool = False,
@@ -304,7 +310,8 @@ def run(
 ) -> Result:
     """Runs a scenario to its end.
 
-    `programs`: the compiled P4 programs, not the models, decide at the ports of switches. `check` compares each of
+    `programs`: the compiled P4 programs, not the models, decide at the ports of switches, as they always do for a
+    scheduler that has only a program. `check` compares each of
     their decisions with that of the model. `output`: folder that keeps `scenario.json`, `flows.csv` and `summary.json`.
 
     Raises P4schedError, with the message of the simulator, for a wrong scenario and for a difference between program
@@ -318,7 +325,7 @@ def run(
 
 
 async def run_async(
-    scenario: Scenario | Mapping[str, Any] | str | Path,
+    scenario: AnyScenario,
     output: Path,
     *,
     programs: bool = False,
@@ -326,8 +333,10 @@ async def run_async(
 ) -> Result:
     """Same as `run`, without blocking, so that several runs can go on at the same time. Cancelling it ends the run."""
     output.mkdir(parents=True, exist_ok=True)
+    scenario, names = _with_names(scenario)
+    programs = programs or _only_program(names)
     words = _words(scenario, programs, check, output)
-    with command(BINARY, _schemes(scenario), models=check or not programs) as tool:
+    with command(BINARY, names, models=True) as tool:
         process = await asyncio.create_subprocess_exec(
             *tool.words, *words, cwd=ROOT, env=tool.variables, stderr=asyncio.subprocess.PIPE
         )
@@ -341,9 +350,11 @@ async def run_async(
     return _outcome(process.returncode, told, output)
 
 
-def _run(scenario: Scenario | Mapping[str, Any] | str | Path, programs: bool, check: bool, folder: Path) -> Result:
+def _run(scenario: AnyScenario, programs: bool, check: bool, folder: Path) -> Result:
+    scenario, names = _with_names(scenario)
+    programs = programs or _only_program(names)
     words = _words(scenario, programs, check, folder)
-    with command(BINARY, _schemes(scenario), models=check or not programs) as tool:
+    with command(BINARY, names, models=True) as tool:
         ended = subprocess.run([*tool.words, *words], cwd=ROOT, env=tool.variables, stderr=subprocess.PIPE, check=False)
     return _outcome(ended.returncode, ended.stderr, folder)
 
@@ -364,7 +375,7 @@ def _json(told: object) -> str:
         raise P4schedError("the scenario is too deeply nested") from error
 
 
-def _words(scenario: Scenario | Mapping[str, Any] | str | Path, programs: bool, check: bool, folder: Path) -> list[str]:
+def _words(scenario: AnyScenario, programs: bool, check: bool, folder: Path) -> list[str]:
     """Arguments of the command. It must start in the project's folder, where it finds the programs."""
     if not isinstance(scenario, Scenario | Mapping | str | Path):
         raise P4schedError(f"a scenario is a Scenario, a mapping or a file, not {scenario!r}")
@@ -376,17 +387,27 @@ def _words(scenario: Scenario | Mapping[str, Any] | str | Path, programs: bool, 
     return words + (["--with", "p4"] if programs else []) + (["--check"] if check else [])
 
 
-def _schemes(scenario: Scenario | Mapping[str, Any] | str | Path) -> list[str]:
-    """Names of the schemes at the ports, for a scenario that is not a file."""
+def _with_names(scenario: AnyScenario) -> tuple[AnyScenario, list[str]]:
+    """The scenario with names of schemes in place of the folders of schedulers, and these names: first that of the
+    switches. A scenario in a file stays as it is."""
     match scenario:
-        case Scenario():
-            return [ports.scheme for ports in (scenario.ports, scenario.hosts) if ports is not None]
+        case Scenario(ports=ports, hosts=hosts):
+            ports = replace(ports, scheme=named(ports.scheme))
+            hosts = hosts and replace(hosts, scheme=named(hosts.scheme))
+            return scenario.with_(ports=ports, hosts=hosts), [each.scheme for each in (ports, hosts) if each]
         case Mapping():
-            return [
-                str(ports.get("scheme")) for key in ("ports", "hosts") if isinstance(ports := scenario.get(key), dict)
-            ]
+            listed = {key: told for key in ("ports", "hosts") if isinstance(told := scenario.get(key), Mapping)}
+            changed = {
+                key: {**told, "scheme": named(str(told["scheme"]))} for key, told in listed.items() if "scheme" in told
+            }
+            return {**scenario, **changed}, [told["scheme"] for told in changed.values()]
         case _:
-            return []
+            return scenario, []
+
+
+def _only_program(names: Sequence[str]) -> bool:
+    """True if the scheme of the switches has only a program."""
+    return bool(names) and names[0] in SCHEMES and not SCHEMES[names[0]].has_model
 
 
 def _outcome(code: int, told: bytes, folder: Path) -> Result:

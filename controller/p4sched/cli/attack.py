@@ -3,6 +3,7 @@
 import csv
 import json
 import subprocess
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,11 +15,13 @@ from rich.table import Table
 from p4sched.cli import writable
 from p4sched.cli.given import folder
 from p4sched.errors import P4schedError
+from p4sched.folders.native import command
+from p4sched.folders.schemes import find
 from p4sched.p4rt.target import Target
-from p4sched.paths import ROOT, rust_binary
+from p4sched.paths import ROOT
 from p4sched.results import summaries
 from p4sched.results.tables import print_table
-from p4sched.schemes import named, title
+from p4sched.schemes import SCHEMES, title
 from p4sched.units import Duration
 
 BINARY = "p4sched-attack"
@@ -84,8 +87,7 @@ def attack(
     Writes DIR/trace.csv (replay it with 'p4sched-stepped --arrivals'), DIR/summary.json and DIR/figure.png. The same
     seed and number of steps give the same result.
     """
-    for name in (scheme, against):
-        named(name)
+    scheme, against = (find(name, SCHEMES) for name in (scheme, against))
     where = out or Path("results") / "attack"
     writable.folder("--out", where)
     where.mkdir(parents=True, exist_ok=True)
@@ -102,7 +104,8 @@ def attack(
     words += [word for option, value in numbers.items() for word in (option, str(value))]
     words += [] if steps is None else ["--steps", str(steps)]
     words += [] if time is None else ["--seconds", str(time.seconds)]
-    result = _search([*words, "--trace", str((where / TRACE).absolute())])
+    models = decides is With.MODEL
+    result = _search([*words, "--trace", str((where / TRACE).absolute())], (scheme, against), models=models)
     found = _summary(result, objective)
     summaries.write(where, found)
     _draw(found, where)
@@ -113,11 +116,11 @@ def attack(
     typer.echo(str(where / TRACE))
 
 
-def _search(words: list[str]) -> dict[str, Any]:
-    with Console(stderr=True).status("searching"):
+def _search(words: list[str], schemes: Sequence[str], *, models: bool) -> dict[str, Any]:
+    with Console(stderr=True).status("searching"), command(BINARY, schemes, models=models) as tool:
         # the program finds P4 programs relative to the project's folder
         ended = subprocess.run(
-            [str(rust_binary(BINARY)), *words], cwd=ROOT, capture_output=True, text=True, check=False
+            [*tool.words, *words], cwd=ROOT, env=tool.variables, capture_output=True, text=True, check=False
         )
     if ended.returncode != 0:
         lines = ended.stderr.strip().splitlines() or [f"{BINARY} ended with {ended.returncode}"]

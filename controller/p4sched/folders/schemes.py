@@ -1,5 +1,6 @@
 """The scheme that a description describes, and the schemes that a command line names: by name, folder or package."""
 
+import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, make_dataclass
@@ -159,7 +160,7 @@ def find(word: str, known: Iterable[str] = (), kind: str = "scheme") -> str:
     names = list(known)
     if word in names:
         return word
-    if "/" in word or word in {".", ".."} or (Path(word) / FILE).is_file():
+    if is_path(word) or (Path(word) / FILE).is_file():
         return of_folder(Path(word).resolve()).name
     found = {each.name: each for each in entry_points(group=ENTRY_POINTS)}
     if word in found:
@@ -167,6 +168,27 @@ def find(word: str, known: Iterable[str] = (), kind: str = "scheme") -> str:
     if word in SCHEMES and SCHEMES[word].description is not None:
         return word
     raise unknown_name(kind, word, [*names, *found])
+
+
+def is_path(word: str) -> bool:
+    """True if a word of a command line or a scenario is the path of a folder, not a name."""
+    return "/" in word or word in {".", ".."}
+
+
+def named(word: str) -> str:
+    """The name of a scheme: the word itself, or the name of the scheduler in the folder that it is the path of."""
+    return of_folder(Path(word).resolve()).name if is_path(word) else word
+
+
+def digest(name: str) -> str:
+    """Hash of the files of a scheduler in a folder of its own; empty for other schemes."""
+    description = SCHEMES[name].description if name in SCHEMES else None
+    if description is None:
+        return ""
+    found = hashlib.sha256()
+    for file in sorted(path for path in description.folder.rglob("*") if path.suffix in {".py", ".p4", ".toml"}):
+        found.update(file.read_bytes())
+    return found.hexdigest()
 
 
 def _folder_of(entry: EntryPoint) -> Path:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from p4sched.errors import P4schedError, UsageError
+from p4sched.folders.schemes import digest, named
 from p4sched.paths import P4_DIR, TOFINO_DIR, rust_binary
 from p4sched.recorded import MALFORMED
 from p4sched.results.whole_file import write_whole
@@ -54,6 +55,9 @@ def key(plan: Plan, point: Point) -> str:
         "simulator": _simulator(plan),
         "figures": list(FIGURES),
     }
+    described = [digest(named(str(ports.get("scheme")))) for ports in _ports(point.scenario)]
+    if any(described):
+        record["schedulers"] = described
     match point.scenario["flows"]:
         case {"file": str(file)}:
             try:
@@ -61,6 +65,10 @@ def key(plan: Plan, point: Point) -> str:
             except OSError as error:
                 raise UsageError(f"flows {file}: cannot be read: {error.strerror}") from error
     return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _ports(scenario: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [ports for key in ("ports", "hosts") if isinstance(ports := scenario.get(key), Mapping)]
 
 
 class Folder:

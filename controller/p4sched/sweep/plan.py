@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from p4sched.errors import P4schedError, UsageError, unknown_name
+from p4sched.folders.schemes import is_path, named
 
 MOST_POINTS = 100_000
 KEYS = ("scenario", "schemes", "loads", "seeds", "parameters", "same_at_hosts", "programs", "check")
@@ -85,7 +86,7 @@ def _plan(content: Mapping[str, Any], folder: Path) -> Plan:
     flags = {key: _flag(content, key) for key in ("same_at_hosts", "programs", "check")}
     if flags["check"] and not flags["programs"]:
         raise UsageError("check compares the programs with the models: it needs programs = true")
-    schemes = _schemes(content, scenario)
+    schemes = _schemes(content, scenario, folder)
     loads = _loads(content, scenario)
     seeds = _seeds(content, scenario)
     parameters = _parameters(content, scenario)
@@ -158,17 +159,24 @@ def _different(key: str, values: Sequence[Any]) -> None:
             raise UsageError(f"{key} has {value!r} twice")
 
 
-def _schemes(content: Mapping[str, Any], scenario: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+def _resolved(word: str, folder: Path) -> str:
+    """A name of a scheme, or the absolute path of a scheduler's folder, which is relative to that of the sweep."""
+    return str((folder / word).resolve()) if is_path(word) else word
+
+
+def _schemes(content: Mapping[str, Any], scenario: Mapping[str, Any], folder: Path) -> list[tuple[str, dict[str, Any]]]:
     """Name and ports of each scheme. A table replaces the scenario's `ports`, a name replaces their scheme."""
     ports = scenario["ports"]
     listed = _list("schemes", content["schemes"]) if "schemes" in content else [str(ports.get("scheme"))]
     found = []
     for each in listed:
         match each:
-            case str(name):
-                found.append((name, ports | {"scheme": name}))
-            case {"scheme": str(scheme), **rest}:
-                name = str(rest.pop("name", scheme))
+            case str(word):
+                scheme = _resolved(word, folder)
+                found.append((named(scheme), ports | {"scheme": scheme}))
+            case {"scheme": str(word), **rest}:
+                scheme = _resolved(word, folder)
+                name = str(rest.pop("name", named(scheme)))
                 found.append((name, {"scheme": scheme} | rest))
             case _:
                 raise UsageError(f"schemes has {each!r}: it is a name, or a table with a scheme")
