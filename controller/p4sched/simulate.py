@@ -41,8 +41,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p4sched.errors import P4schedError
+from p4sched.json_records import MALFORMED
 from p4sched.paths import ROOT, rust_binary
-from p4sched.recorded import MALFORMED
 from p4sched.units import Duration, Rate
 
 BINARY = "p4sched-simulate"
@@ -83,7 +83,7 @@ class Topology:
 
     shape: ClassVar[str]
 
-    def told(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The JSON form of the topology in a scenario."""
         return {self.shape: asdict(self)}
 
@@ -143,9 +143,9 @@ class LabFile(Topology):
     fabric: Link | None = None
     """Links between switches."""
 
-    def told(self) -> dict[str, Any]:
-        told = asdict(self) | {"path": str(self.path.absolute())}
-        return {self.shape: {name: value for name, value in told.items() if value is not None}}
+    def to_json(self) -> dict[str, Any]:
+        content = asdict(self) | {"path": str(self.path.absolute())}
+        return {self.shape: {name: value for name, value in content.items() if value is not None}}
 
 
 @dataclass(frozen=True)
@@ -239,17 +239,17 @@ class Scenario:
         """The same scenario with other values of these fields."""
         return replace(self, **changed)
 
-    def told(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The JSON form of the scenario. An array of flows becomes a list, which is slower than a separate file."""
-        told = _set_fields(self)
+        content = _set_fields(self)
         if isinstance(self.topology, Topology):
-            told["topology"] = self.topology.told()
+            content["topology"] = self.topology.to_json()
         for of in ("ports", "hosts"):
-            if of in told:
-                told[of] = _set_fields(told[of])
-        told["transports"] = {name: dict(settings) for name, settings in self.transports.items()}
-        told["flows"] = _flows_json(self.flows)
-        return told
+            if of in content:
+                content[of] = _set_fields(content[of])
+        content["transports"] = {name: dict(settings) for name, settings in self.transports.items()}
+        content["flows"] = _flows_json(self.flows)
+        return content
 
 
 def _flows_json(flows: Flows) -> dict[str, Any]:
@@ -328,22 +328,22 @@ async def run_async(
     words = _words(scenario, programs, check, output)
     process = await asyncio.create_subprocess_exec(*words, cwd=ROOT, stderr=asyncio.subprocess.PIPE)
     try:
-        _, told = await process.communicate()
+        _, error_output = await process.communicate()
     except asyncio.CancelledError:
         process.kill()
         await process.wait()
         raise
     assert process.returncode is not None
-    return _outcome(process.returncode, told, output)
+    return _outcome(process.returncode, error_output, output)
 
 
 def _run(scenario: Scenario | Mapping[str, Any] | str | Path, programs: bool, check: bool, folder: Path) -> Result:
     words = _words(scenario, programs, check, folder)
-    ended = subprocess.run(words, cwd=ROOT, stderr=subprocess.PIPE, check=False)
-    return _outcome(ended.returncode, ended.stderr, folder)
+    process = subprocess.run(words, cwd=ROOT, stderr=subprocess.PIPE, check=False)
+    return _outcome(process.returncode, process.stderr, folder)
 
 
-def _json(told: object) -> str:
+def _json(scenario: object) -> str:
     """The JSON text of a scenario, which may contain numpy's numbers. Raises P4schedError."""
 
     def plain(value: object) -> object:
@@ -352,7 +352,7 @@ def _json(told: object) -> str:
         raise TypeError(f"{value!r} is no part of a scenario")
 
     try:
-        return json.dumps(told, indent=1, default=plain)
+        return json.dumps(scenario, indent=1, default=plain)
     except (TypeError, ValueError) as error:
         raise P4schedError(f"the scenario cannot be written: {error}") from error
     except RecursionError as error:
@@ -371,20 +371,20 @@ def _words(scenario: Scenario | Mapping[str, Any] | str | Path, programs: bool, 
     return words + (["--with", "p4"] if programs else []) + (["--check"] if check else [])
 
 
-def _outcome(code: int, told: bytes, folder: Path) -> Result:
+def _outcome(code: int, error_output: bytes, folder: Path) -> Result:
     if code < 0:
         raise EndedError(f"{BINARY} was ended by {signal.Signals(-code).name}")
     if code > 0:
-        lines = told.decode(errors="replace").strip().splitlines() or [f"{BINARY} ended with {code}"]
+        lines = error_output.decode(errors="replace").strip().splitlines() or [f"{BINARY} ended with {code}"]
         raise P4schedError(_sentence(lines[-1], folder))
     return read(folder)
 
 
 def _sentence(line: str, folder: Path) -> str:
     """The message of the simulator, without its name and without places in a generated file."""
-    said = line.removeprefix(f"{BINARY}: ")
+    message = line.removeprefix(f"{BINARY}: ")
     ours = f"{folder.absolute() / SCENARIO}: "
-    return re.sub(r" at line \d+ column \d+$", "", said.removeprefix(ours)) if said.startswith(ours) else said
+    return re.sub(r" at line \d+ column \d+$", "", message.removeprefix(ours)) if message.startswith(ours) else message
 
 
 def _to_write(scenario: Scenario | Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
@@ -394,12 +394,12 @@ def _to_write(scenario: Scenario | Mapping[str, Any], folder: Path) -> Mapping[s
         columns = [flows[name] for name in LISTED]
         head = ",".join(LISTED)
         np.savetxt(folder / FLOW_LIST, np.column_stack(columns), "%d", ",", header=head, comments="")
-        return scenario.with_(flows=Path(FLOW_LIST)).told()
-    told = dict(scenario.told() if isinstance(scenario, Scenario) else scenario)
-    match told.get("flows"):
+        return scenario.with_(flows=Path(FLOW_LIST)).to_json()
+    content = dict(scenario.to_json() if isinstance(scenario, Scenario) else scenario)
+    match content.get("flows"):
         case {"file": str(file)}:
-            told["flows"] = {"file": str(Path(file).absolute())}
-    return told
+            content["flows"] = {"file": str(Path(file).absolute())}
+    return content
 
 
 def read(folder: Path) -> Result:
@@ -435,16 +435,16 @@ def _flows(path: Path) -> Array:
 _QUEUE = ("mean", "median", "p99", "longest")
 
 
-def _ports(told: Sequence[Mapping[str, Any]]) -> Array:
+def _ports(ports: Sequence[Mapping[str, Any]]) -> Array:
     columns: dict[str, Array] = {
-        "node": np.array([port["node"] for port in told], np.str_),
-        "port": np.array([port["port"] or 0 for port in told], np.int64),
-        "to": np.array([port["to"] for port in told], np.str_),
+        "node": np.array([port["node"] for port in ports], np.str_),
+        "port": np.array([port["port"] or 0 for port in ports], np.int64),
+        "to": np.array([port["to"] for port in ports], np.str_),
     }
     for name in ("sent_packets", "sent_bytes", "dropped_full", "dropped_refused", "pushed_out", "marked"):
-        columns[name] = np.array([port[name] for port in told], np.int64)
+        columns[name] = np.array([port[name] for port in ports], np.int64)
     for name in _QUEUE:
-        lengths = [np.nan if port["queue_packets"] is None else port["queue_packets"][name] for port in told]
+        lengths = [np.nan if port["queue_packets"] is None else port["queue_packets"][name] for port in ports]
         columns[f"queue_{name}"] = np.array(lengths, np.float64)
     return _rows(columns)
 

@@ -24,13 +24,13 @@ from experiments.control_laws.settings import (
     config,
     static_settings,
 )
-from experiments.control_laws.stepped import Port
+from experiments.control_laws.stepped_port import Port
 from p4sched.cli.main import run_command
 from p4sched.control.laws import aifo, packs, ranked, rifo
 from p4sched.control.replay import replay
 from p4sched.errors import P4schedError
 from p4sched.paths import rust_binary
-from p4sched.schemes import LAWS, named
+from p4sched.schemes import LAWS, find_scheme
 
 MS = 1_000_000
 RATE = 10_000_000
@@ -84,7 +84,7 @@ def test_packets_belong_to_the_phase_they_arrive_in() -> None:
 
 @pytest.mark.parametrize("scheme", STATIC)
 def test_the_programs_setting_comes_first_and_none_twice(scheme: str) -> None:
-    default = named(scheme).layout()
+    default = find_scheme(scheme).layout()
     assert isinstance(default, ranked.Parameters)
     found = static_settings(scheme, FULL, [default])
     assert found[0].parameters == default

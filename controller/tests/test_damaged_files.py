@@ -21,7 +21,7 @@ from p4sched.bmv2.program import Program as Names
 from p4sched.cli.main import run_command
 from p4sched.control.decision_log import refuse_other_file
 from p4sched.errors import P4schedError
-from p4sched.lab import announcement, running, topology_file
+from p4sched.lab import announcement, switch_lookup, topology_file
 from p4sched.lab.announcement import wired
 from p4sched.lab.ledger import read_ledger
 from p4sched.lab.virtual.topology import described
@@ -254,7 +254,7 @@ def test_what_a_run_says_of_itself(tmp_path: Path) -> None:
 
     def find() -> None:
         with pytest.raises(P4schedError, match=r"\S"):
-            running.find_switch("s1", path)
+            switch_lookup.find_switch("s1", path)
 
     each_is_read_or_refused(path, find)
     told = {"processes": [{"pid": 1, "start_ticks": 0}], "links": [], "settings": {"a": "b"}}
@@ -281,7 +281,7 @@ def test_the_folder_of_a_lab(tmp_path: Path) -> None:
 
 def test_what_a_page_asks_for() -> None:
     pace = source.Pace()
-    hub, shown = Hub(), source.Shown("x", {}, source.WallClock(Budget(source.EVERY_S)), pace=pace)
+    hub, shown = Hub(), source.Source("x", {}, source.WallClock(Budget(source.EVERY_S)), pace=pace)
     commands = source.Commands(hub, shown, source.Rounds(hub, shown, {}))
     told = json.dumps({"do": "pace", "value": 5})
     asyncio.run(commands.do(told))

@@ -73,7 +73,7 @@ async def test_a_law_leaves_what_is_held_on_the_switch_until_it_is_released(
             found = await found_parameters(session, config.law.parameters)
             return {name: read_back(name, found) for name in values}
 
-        async with desk.open_desk({"s1": desk.Controlled(session, loop, None)}, changes):
+        async with desk.open_desk({"s1": desk.ControlledSwitch(session, loop, None)}, changes):
             await rounds(413)
             for name, value in values.items():
                 assert (await turn(changes, name, value))["held"]
@@ -96,7 +96,7 @@ async def test_parameters_without_a_law_change_at_once_and_come_back(
     own = sp_pifo.Parameters()
     async with connect(embedded_switch.address, compiled("sp_pifo")) as session:
         await session.set_default_action(own.table, own.action, own.action_data())
-        async with desk.open_desk({"s1": desk.Controlled(session, None, own)}, changes):
+        async with desk.open_desk({"s1": desk.ControlledSwitch(session, None, own)}, changes):
             assert (await turn(changes, "B", 18))["value"] == 18
             found = await found_parameters(session, sp_pifo.Parameters)
             assert found is not None

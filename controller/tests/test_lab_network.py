@@ -34,7 +34,7 @@ from p4sched.lab.traffic import Transfer, transfers
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.p4rt.target import PROGRAMS, Target
 from p4sched.p4rt.traffic_manager import PortSettings
-from p4sched.schemes import named
+from p4sched.schemes import find_scheme
 
 LINK = Link(20_000_000, 10_000_000)
 SWITCH_WORD = "1@s1-eth1"
@@ -119,7 +119,7 @@ def test_what_the_program_drops_ahead_of_a_full_queue_is_told_from_what_the_queu
 @pytest.mark.parametrize("target", [Target.V1MODEL, Target.TNA])
 def test_a_worker_brings_what_egress_knows_to_ingress(target: Target, tmp_path: Path) -> None:
     async def brought(network: Dumbbell) -> int:
-        aifo = named("aifo").usual().on(target)
+        aifo = find_scheme("aifo").default_setup().on(target)
         worked = with_depth(aifo, Depth.WORKER, target)
         async with ranked_testbed(network, worked, LINK, RankSource.HEADER, [1]) as testbed:
             await Worker(PROGRAMS[target].recirculation_port, 1_000_000).start(network, testbed)

@@ -16,13 +16,13 @@ import yaml
 from p4sched.cli.main import run_command
 from p4sched.control.bands import Bands
 from p4sched.control.laws import aifo, fdpa
-from p4sched.control.laws.traffic import Traffic
+from p4sched.control.laws.traffic_estimate import Traffic
 from p4sched.errors import UsageError
-from p4sched.labs import catalogue, checking, told, workspace
+from p4sched.labs import catalogue, checking, result_text, workspace
 from p4sched.labs.answers import AnswersLab
 from p4sched.labs.catalogue import Entry
 from p4sched.labs.functions import FunctionLab
-from p4sched.labs.lab import Checked
+from p4sched.labs.lab import CheckResult
 from p4sched.labs.rules.aifo_law import AifoLaw
 from p4sched.labs.rules.fdpa_controller import FdpaController
 from p4sched.labs.sandbox import Sandbox
@@ -37,13 +37,13 @@ BUILT = pytest.mark.skipif(
 )
 
 
-def check(entry: Entry, work: Path) -> Checked:
+def check(entry: Entry, work: Path) -> CheckResult:
     checked, problem = checking.check(entry, work, Sandbox())
     assert problem is None
     return checked
 
 
-def named(checked: Checked) -> set[str]:
+def named(checked: CheckResult) -> set[str]:
     return {marks.mistake for marks in checked.marks if marks.mistake is not None}
 
 
@@ -59,9 +59,9 @@ def wrong() -> Iterator[Any]:
 @pytest.mark.parametrize("entry", LABS, ids=lambda entry: entry.folder.name)
 def test_a_start_gets_no_marks_and_a_solution_gets_all(entry: Entry) -> None:
     begun = check(entry, entry.start)
-    assert (begun.given, named(begun)) == (0, {"nothing yet"}), told.text(begun)
+    assert (begun.given, named(begun)) == (0, {"nothing yet"}), result_text.text(begun)
     solved = check(entry, entry.solution)
-    assert (solved.given, solved.of) == (100, 100), told.text(solved)
+    assert (solved.given, solved.of) == (100, 100), result_text.text(solved)
 
 
 @BUILT
@@ -75,7 +75,7 @@ def test_a_wrong_solution_is_told_apart_by_the_name_of_its_mistake(
         assert before in file.read_text()
         file.write_text(file.read_text().replace(before, after))
     checked = check(entry, tmp_path)
-    assert (named(checked), checked.given) == ({one["mistake"]}, one["marks"]), told.text(checked)
+    assert (named(checked), checked.given) == ({one["mistake"]}, one["marks"]), result_text.text(checked)
 
 
 @BUILT
@@ -298,7 +298,7 @@ def listed(name: str, kind: str) -> list[Any]:
     return [pytest.param(entry, every, id=entry.number) for entry, every in found]
 
 
-def edited(entry: Entry, one: dict[str, Any], work: Path) -> Checked:
+def edited(entry: Entry, one: dict[str, Any], work: Path) -> CheckResult:
     """The check of the solution with some edits."""
     (name,) = entry.load().files
     text = (entry.solution / name).read_text()
@@ -331,7 +331,7 @@ def test_a_right_solution_that_looks_different_keeps_all_marks(
     assert every
     for number, one in enumerate(every):
         checked = edited(entry, one, tmp_path / str(number))
-        assert checked.given == 100, f"{one['what']}\n{told.text(checked)}"
+        assert checked.given == 100, f"{one['what']}\n{result_text.text(checked)}"
 
 
 @BUILT

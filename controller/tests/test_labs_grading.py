@@ -15,8 +15,8 @@ import pytest
 
 from p4sched.cli.main import run_command
 from p4sched.errors import UsageError
-from p4sched.labs import catalogue, checking, grading, handed_in, submissions, told, workspace
-from p4sched.labs.sandbox import Closed, Limits, Sandbox, SubmissionError, readable_tree
+from p4sched.labs import catalogue, checking, grading, handed_in, result_text, submissions, workspace
+from p4sched.labs.sandbox import ClosedSandbox, Limits, Sandbox, SubmissionError, readable_tree
 from p4sched.paths import ROOT
 
 BUILT = pytest.mark.skipif(
@@ -123,7 +123,7 @@ def test_what_waits_for_ever_is_ended(tmp_path: Path) -> None:
 def run_python(program: str, folder: Path, wall_seconds: float = 60) -> str:
     python = Path(sys.base_prefix)
     readable_tree(folder)
-    result = Closed(Limits(1, wall_seconds, memory_bytes=512 << 20)).run(
+    result = ClosedSandbox(Limits(1, wall_seconds, memory_bytes=512 << 20)).run(
         [str(python / "bin" / "python3"), "-I", "-c", program],
         "",
         folder,
@@ -382,7 +382,7 @@ def test_how_an_answer_is_written_is_told(before: str, after: str, given: int, s
     (tmp_path / "answers.toml").write_text(text.replace(before, after), encoding="utf-8")
     checked, _ = checking.check(entry, tmp_path, Sandbox())
     assert checked.given == given
-    assert says in told.text(checked)
+    assert says in result_text.text(checked)
 
 
 @pytest.mark.parametrize(
@@ -399,7 +399,7 @@ def test_answers_that_nobody_can_read_are_told(text: bytes, says: str, tmp_path:
     (tmp_path / "answers.toml").write_bytes(text)
     checked, _ = checking.check(catalogue.find("10"), tmp_path, Sandbox())
     assert checked.given == 0
-    assert says in told.text(checked)
+    assert says in result_text.text(checked)
 
 
 def test_a_folder_without_the_file_that_names_its_lab_is_told_what_to_do(tmp_path: Path) -> None:
@@ -444,7 +444,7 @@ def test_a_p4_file_includes_only_what_its_start_and_its_program_do(lab: str, fil
     entry = catalogue.find(lab)
     (name,) = entry.load().files
     (tmp_path / name).write_text(f'#include "{file}"\n{(entry.solution / name).read_text()}')
-    checked, _ = checking.check(entry, tmp_path, Closed())
+    checked, _ = checking.check(entry, tmp_path, ClosedSandbox())
     assert checked.given == 0
     assert "no file '" in checked.remark
     assert Path(file).name in checked.remark

@@ -9,7 +9,7 @@ from p4sched.errors import P4schedError
 from p4sched.labs import catalogue
 from p4sched.labs.catalogue import Entry
 from p4sched.labs.mistakes import mistakes
-from p4sched.labs.stepped import SteppedLab
+from p4sched.labs.stepped_lab import SteppedLab
 from p4sched.labs.variants import Variants
 from p4sched.paths import ROOT
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from p4sched.control.laws import aifo
-from p4sched.control.laws.traffic import Traffic
-from p4sched.labs import catalogue, checking, students_law, told
-from p4sched.labs.functions import Answered, FunctionLab
-from p4sched.labs.lab import Checked, Marks
+from p4sched.control.laws.traffic_estimate import Traffic
+from p4sched.labs import catalogue, checking, result_text, students_law
+from p4sched.labs.functions import FunctionLab, TrialAnswers
+from p4sched.labs.lab import CheckResult, Marks
 from p4sched.labs.python_changes import mutants
 from p4sched.labs.python_mutants import answered, counted
 from p4sched.labs.sandbox import Sandbox
@@ -120,7 +120,7 @@ def judged(number: str, source: str) -> tuple[Marks, ...]:
     return lab.judged(answered(source, lab.trials, lab.files[0]))
 
 
-def checked(number: str, source: str, folder: Path) -> Checked:
+def checked(number: str, source: str, folder: Path) -> CheckResult:
     """With one."""
     (folder / LABS[number].load().files[0]).write_text(source)
     found, problem = checking.check(LABS[number], folder, Sandbox())
@@ -138,7 +138,7 @@ def checked(number: str, source: str, folder: Path) -> Checked:
 )
 def test_a_right_function_has_full_marks_however_it_is_written(number: str, source: str, tmp_path: Path) -> None:
     found = checked(number, source, tmp_path)
-    assert found.full, told.text(found)
+    assert found.full, result_text.text(found)
 
 
 @pytest.mark.parametrize("c", ["round", "math.floor", "math.ceil"])
@@ -201,7 +201,7 @@ def test_a_function_of_more_than_memory_and_sample_is_told_so(
 ) -> None:
     found = checked(number, "STATE = {}\n" + changed(number, edits), tmp_path)
     assert not found.full
-    assert {marks.mistake for marks in found.marks if not marks.full} == {"more than memory"}, told.text(found)
+    assert {marks.mistake for marks in found.marks if not marks.full} == {"more than memory"}, result_text.text(found)
 
 
 UNLISTED = [
@@ -286,7 +286,7 @@ def test_each_listed_mistake_explains_itself_and_no_other_does(number: str) -> N
                 given = [
                     {"problem": "it divides by 0"} if one is None else one for one in lab.expected(mistake.parts, trial)
                 ]
-                answers.append(Answered(trial, given, given))
+                answers.append(TrialAnswers(trial, given, given))
             marks = lab.judged(answers)
             assert {one.mistake for one in marks} - {None} in ({mistake.name}, {"nothing yet"}), mistake.name
 

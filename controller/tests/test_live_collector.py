@@ -48,7 +48,7 @@ def test_a_user_who_joins_and_parameters_that_change_are_seen(embedded_switch: R
         assert await collector.look()
         assert list(collector.view.users) == [1, 2, 7]
         assert (await collector.parameters())[None]["target_packets"] == 20
-        data = SCHEMES["aifo"].usual().parameters
+        data = SCHEMES["aifo"].default_setup().parameters
         assert data is not None
         await session.set_default_action(data.table, data.action, data.action_data() | {"target_packets": 9})
         assert (await collector.parameters())[None]["target_packets"] == 9

@@ -17,7 +17,7 @@ from p4sched.control.laws import fdpa
 from p4sched.control.laws.port_counters import Sample
 from p4sched.control.parameters import Comparison
 from p4sched.control.ranked_loop import HISTOGRAMS, VERDICTS, port_cells, port_sample
-from p4sched.lab.tuned import TUNED
+from p4sched.lab.law_configs import LAW_SCHEMES
 from p4sched.p4rt.compile import compile_program, compiled
 from p4sched.p4rt.rank_source import RankSource, set_rank_source
 from p4sched.p4rt.reader import SessionError
@@ -37,7 +37,7 @@ TOFINO = [
 ]
 WITH_LAW = [
     pytest.param(name, target, id=f"{name}-{target}")
-    for name in TUNED
+    for name in LAW_SCHEMES
     for target in SCHEMES[name].targets
     if target is not Target.V1MODEL
 ]
@@ -80,7 +80,7 @@ async def decided(session: Session, packets: int) -> Sample:
 async def test_routes_users_and_parameters_are_those_of_the_other_programs(
     embedded_switch: RunningSwitch, scheme: Scheme, target: Target
 ) -> None:
-    setup = scheme.alike(COMPARISON).on(target)
+    setup = scheme.for_comparison(COMPARISON).on(target)
     parameters = setup.parameters or fdpa.parameters_for(fdpa.Config(10**8, fdpa.DEFAULT_BANDS, 67_109, 10**7), 3)
     async with connect(embedded_switch.address, compiled(scheme.program, target=target)) as session:
         assert session.loaded

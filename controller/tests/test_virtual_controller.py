@@ -14,8 +14,8 @@ from lab import IN_VIRTUAL_TIME, MACHINE, busy_machine
 
 from mininet_topos.dumbbell import dumbbell_sides
 from mininet_topos.stations import Station
-from p4sched.clock import answer_awaited, now_ns
-from p4sched.control.loop import controlled
+from p4sched.clock import await_answer, now_ns
+from p4sched.control.loop import run_loops
 from p4sched.lab.virtual.client import in_lock_step
 from p4sched.lab.virtual.loop import VirtualLoop
 from p4sched.lab.virtual.process import virtual_process
@@ -89,7 +89,7 @@ async def one_second(program: Program, pauses: list[float]) -> tuple[Heard, str]
     ):
         (switch,) = (await client.describe()).switches
         async with connect(switch.address, program, force=True) as session:
-            async with answer_awaited():
+            async with await_answer():
                 await session.finsy.insert([fy.P4DigestEntry("sender_t", max_list_size=1, ack_timeout_ns=100 * MS)])
             manager = EmbeddedTrafficManager(switch.address)
             await manager.set_ports([PortSettings(port, delay_ns=DELAY_NS) for port in switch.ports])
@@ -113,7 +113,7 @@ async def one_second(program: Program, pauses: list[float]) -> tuple[Heard, str]
                 send = pb.UdpSend(flows=json.dumps([flow]), seed=1)
                 runs.append(pb.Run(name=f"send {number}", host=station.name, udp_send=send))
             await client.start(runs)
-            async with controlled(Listening(answering.routes), Listening(answering.senders)):
+            async with run_loops(Listening(answering.routes), Listening(answering.senders)):
                 await asyncio.sleep(1)
             return answering.heard, (await client.log("receive")).decode()
 

@@ -20,7 +20,7 @@ from p4sched.lab import experiment, frame
 from p4sched.lab.experiment import Experiment, HostKind, Results, RunOptions, SchemeOutcome, Stage, SwitchKind
 from p4sched.lab.fidelity import Exact
 from p4sched.lab.observation import Observation
-from p4sched.lab.tcp import TcpCounters
+from p4sched.lab.tcp_counters import TcpCounters
 from p4sched.lab.virtual.topology import described
 from p4sched.results import summaries
 from p4sched.results.tables import verdict

@@ -18,7 +18,7 @@ from experiments.completion_at_scale.papers import Line, PaperFigure
 from experiments.completion_at_scale.points import Points
 from experiments.completion_at_scale.workloads import GBIT, LOADS
 from p4sched.cli import options
-from p4sched.cli.options import Quick
+from p4sched.cli.options import QuickDefault
 from p4sched.errors import UsageError
 from p4sched.lab.experiment import Experiment, Results, RunOptions, SchemeOutcome, Seed, Stage, choose, once
 from p4sched.p4rt.target import Target
@@ -60,7 +60,7 @@ def listed(name: str) -> str:
 
 
 def setting(
-    asked: RunOptions,
+    run_options: RunOptions,
     figure: Annotated[
         str,
         typer.Option(
@@ -74,26 +74,30 @@ def setting(
     loads: Annotated[
         str,
         typer.Option(metavar="L1,L2,...", help=f"Loads, from {', '.join(f'{load:g}' for load in LOADS)}."),
-        Quick("0.2,0.6"),
+        QuickDefault("0.2,0.6"),
     ] = "0.2,0.4,0.6,0.8",
     seeds: Annotated[
-        int, typer.Option(help="Number of lists of flows, with seeds from --seed on.", min=1, max=MOST_SEEDS), Quick(2)
+        int,
+        typer.Option(help="Number of lists of flows, with seeds from --seed on.", min=1, max=MOST_SEEDS),
+        QuickDefault(2),
     ] = 5,
     duration: Annotated[
         Duration,
         options.time_option("Virtual time in which flows start; then the run ends. At 10 Gbit/s --quick uses a tenth."),
-        Quick(Duration.parse("20ms")),
+        QuickDefault(Duration.parse("20ms")),
     ] = Duration.parse("1s"),
 ) -> Setting:
     """Repeats a figure of a paper in virtual time: flows between 144 servers of a leaf-spine network, for each line at
     each load. Prints a table and writes DIR/summary.json, DIR/loads.csv and DIR/figure.png."""
-    asked.refuse(["--switch"], "in virtual time: the models of the schemes are at the ports")
+    run_options.refuse(["--switch"], "in virtual time: the models of the schemes are at the ports")
     options.at_least("--duration", duration, SHORTEST_S, "a flow takes longer than that")
     shown = parse_figure(figure)
-    if asked.quick and not asked.given["--duration"]:
+    if run_options.quick and not run_options.explicit["--duration"]:
         duration = Duration(duration * GBIT // shown.access_bps)
     names = choose(f"line of {shown.name}", lines, [line.name for line in shown.lines]) if lines else []
-    return Setting(shown, shown.chosen(names), parse_loads(loads), range(asked.seed, asked.seed + seeds), duration)
+    return Setting(
+        shown, shown.chosen(names), parse_loads(loads), range(run_options.seed, run_options.seed + seeds), duration
+    )
 
 
 def parse_figure(name: str) -> PaperFigure:

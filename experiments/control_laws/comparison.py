@@ -12,7 +12,7 @@ from experiments.control_laws.phases import PHASES
 from experiments.control_laws.score import Deadlines, Ideal, PhaseScore
 from experiments.control_laws.search import Scores, search
 from experiments.control_laws.settings import URGENT_SHARE, Grid, Setting, config, static_settings
-from experiments.control_laws.stepped import POLL_NS, Port
+from experiments.control_laws.stepped_port import POLL_NS, Port
 from p4sched.control.laws.ranked import Parameters
 
 CLOSE = 0.9

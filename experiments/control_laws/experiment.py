@@ -22,9 +22,9 @@ from experiments.control_laws.phases import (
 from experiments.control_laws.score import Ideal, PhaseScore
 from experiments.control_laws.settings import FULL, LAW_DELAY_SHARE, SHORT, STATIC, URGENT_SHARE, Grid
 from experiments.control_laws.settings import Setting as Static
-from experiments.control_laws.stepped import Port
+from experiments.control_laws.stepped_port import Port
 from p4sched.cli import options
-from p4sched.cli.options import Quick
+from p4sched.cli.options import QuickDefault
 from p4sched.errors import UsageError
 from p4sched.lab.experiment import (
     Choice,
@@ -80,7 +80,7 @@ class Setting:
 
 
 def setting(
-    asked: RunOptions,
+    run_options: RunOptions,
     show_live: Annotated[
         bool | None,
         typer.Option(
@@ -93,29 +93,35 @@ def setting(
         Duration, options.time_option("A packet that arrives later than this counts as lost.")
     ] = Duration.parse("30ms"),
     duration: Annotated[
-        Duration, options.time_option(f"Total time of the {len(PHASES)} phases."), Quick(Duration.parse("20s"))
+        Duration, options.time_option(f"Total time of the {len(PHASES)} phases."), QuickDefault(Duration.parse("20s"))
     ] = Duration.parse("60s"),
 ) -> Setting:
     """Sends phases of traffic that differ in rate, frame size, burstiness and ranks; compares each scheme, tuned by its
     control law, with static settings. Prints tables and writes DIR/summary.json, DIR/scores.csv and DIR/figure.png."""
     if show_live is False:
-        asked.refuse(["--switch"], "with --no-live: stepped time has no switch")
+        run_options.refuse(["--switch"], "with --no-live: stepped time has no switch")
     phase_s = duration.seconds / len(PHASES)
     link = Link(rate, RTT)
     _check(rate, deadline, phase_s)
-    in_the_lab = [] if show_live is False else asked.schemes[:1] if asked.quick and show_live is None else asked.schemes
-    if in_the_lab and asked.switch == SwitchKind.BMV2:
+    in_the_lab = (
+        []
+        if show_live is False
+        else run_options.schemes[:1]
+        if run_options.quick and show_live is None
+        else run_options.schemes
+    )
+    if in_the_lab and run_options.switch == SwitchKind.BMV2:
         Console().print(f"[yellow]live runs are left out: {NOT_ON_BMV2}[/]")
         in_the_lab = []
     return Setting(
         link=link,
         deadline=deadline,
         phase_s=phase_s,
-        seed=asked.seed,
-        grid=SHORT if asked.quick else FULL,
-        schemes=asked.schemes,
+        seed=run_options.seed,
+        grid=SHORT if run_options.quick else FULL,
+        schemes=run_options.schemes,
         live=in_the_lab,
-        most_static=1 if asked.quick else None,
+        most_static=1 if run_options.quick else None,
     )
 
 
@@ -133,9 +139,9 @@ def configuration(setting: Setting) -> dict[str, Any]:
 
 
 @contextmanager
-def prepared(setting: Setting, asked: RunOptions, tell: Tell) -> Iterator[Setting]:
+def prepared(setting: Setting, run_options: RunOptions, tell: Tell) -> Iterator[Setting]:
     """Compares every scheme in stepped time."""
-    rate, out = setting.link.rate_bps, asked.out
+    rate, out = setting.link.rate_bps, run_options.out
     port = Port(int(rate), out / "schedule.csv", round(setting.phase_s * len(PHASES) * 1e9))
     write_schedule(flows(int(rate), setting.phase_s, "10.0.0.1", "10.0.0.2"), setting.seed, port.schedule)
     room = round(rate * setting.deadline / 8e9 / SMALL_FRAME_BYTES)

@@ -17,7 +17,7 @@ from p4sched.lab.experiment import SchemeOutcome, Stage
 from p4sched.lab.observation import Observation
 from p4sched.lab.schemes import Link
 from p4sched.p4rt.rank_source import RankSource
-from p4sched.schemes import Setup, named
+from p4sched.schemes import Setup, find_scheme
 
 LEAD_S = 0.5
 DRAIN_S = 1.5
@@ -98,5 +98,5 @@ def read_delays(path: Path, propagation_ns: int) -> dict[tuple[int, int], int]:
 
 def _scheme(name: str, setting: Setting | None) -> Setup:
     """A setup with room in the queues for every setting. The tuned scheme starts from the program's own parameters."""
-    scheme = named(name)
+    scheme = find_scheme(name)
     return Setup(scheme, scheme.layout() if setting is None else setting.parameters, room=QUEUE_PACKETS)

@@ -65,16 +65,16 @@ def _shares(axes: Axes, found: Mapping[str, Any]) -> None:
 def _times(axes: Axes, schemes: Mapping[str, Any], key: str, heading: str) -> None:
     """Draws a mark for each scheme and load, on a logarithmic axis, because a timeout makes a time much longer."""
     loads = sorted({load["load"] for scheme in schemes.values() for load in scheme["loads"]})
-    for number, asked in enumerate(loads):
+    for number, nominal_load in enumerate(loads):
         points = [
             (place + 0.36 * (number - (len(loads) - 1) / 2), load[key])
             for place, scheme in enumerate(schemes.values())
             for load in scheme["loads"]
-            if load["load"] == asked and load[key] is not None
+            if load["load"] == nominal_load and load[key] is not None
         ]
         colour = figures.CYCLE[number % len(figures.CYCLE)]
         places, times = [place for place, _ in points], [time for _, time in points]
-        axes.plot(places, times, "o", color=colour, markersize=5, label=f"load {asked:g}")
+        axes.plot(places, times, "o", color=colour, markersize=5, label=f"load {nominal_load:g}")
         # every second label is below its mark, so that labels do not overlap
         rise, side = (-5, "top") if number % 2 == 0 and len(loads) > 1 else (5, "bottom")
         for point in points:

@@ -6,7 +6,7 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from experiments.fdpa_join_leave.recorded import STAYING, USERS, Result, Setting
+from experiments.fdpa_join_leave.result import STAYING, USERS, Result, Setting
 from experiments.fdpa_join_leave.summary import following, left_at
 from p4sched.results import figures
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from experiments.fdpa_join_leave.recorded import PROBE_PACKETS_PER_S, STAYING, USERS, Change, Result
+from experiments.fdpa_join_leave.result import PROBE_PACKETS_PER_S, STAYING, USERS, Change, Result
 from p4sched.lab.measurement import Sample
 from p4sched.lab.probe import ProbeRecord
 from p4sched.results.metrics import jain_index

@@ -7,8 +7,8 @@ from p4sched.labs.explanations.ports import by_rank_and_port, port, ported
 from p4sched.labs.explanations.queues import present
 from p4sched.labs.explanations.sp_pifo import explain
 from p4sched.labs.lab import TcpRun
-from p4sched.labs.probe import SCALES, Probe, edit
-from p4sched.labs.stepped import SteppedLab, Task
+from p4sched.labs.register_probe import SCALES, Probe, edit
+from p4sched.labs.stepped_lab import SteppedLab, Task
 from p4sched.labs.trace import Packet, bursts, by_hand
 
 FILE = "sp_pifo_mapping.p4"

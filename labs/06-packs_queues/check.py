@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from p4sched.labs.decisions import Trial
 from p4sched.labs.explanations import Arrival, Line, packs
 from p4sched.labs.lab import TcpRun
-from p4sched.labs.stepped import SteppedLab, Task
+from p4sched.labs.stepped_lab import SteppedLab, Task
 from p4sched.labs.trace import Packet, at_once, bursts, by_hand
 
 FILE = "packs_mapping.p4"

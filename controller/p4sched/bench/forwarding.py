@@ -75,9 +75,9 @@ class Way:
 
 
 NO_OP = Way("no-op forwarder", Forwarder, None)
-OWN_FIFO = Way("fifo.p4", EmbeddedSwitch, replace(FIFO.usual(), room=ROOM))
-OWN_PACKS = Way("packs.p4", EmbeddedSwitch, replace(PACKS.usual(), room=ROOM))
-BMV2_FIFO = Way("BMv2, fifo.p4", Bmv2Switch, replace(FIFO.usual(), room=ROOM))
+OWN_FIFO = Way("fifo.p4", EmbeddedSwitch, replace(FIFO.default_setup(), room=ROOM))
+OWN_PACKS = Way("packs.p4", EmbeddedSwitch, replace(PACKS.default_setup(), room=ROOM))
+BMV2_FIFO = Way("BMv2, fifo.p4", Bmv2Switch, replace(FIFO.default_setup(), room=ROOM))
 
 
 def measure() -> Outcome:

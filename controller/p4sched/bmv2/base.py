@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from thriftpy2.thrift import TApplicationException, TDecodeException, TException
 
 from p4sched.bmv2.connection import Services, refusal
-from p4sched.bmv2.program import InputError, Named, Profile, Program, Table
+from p4sched.bmv2.program import InputError, NamedObjects, Profile, Program, Table
 from p4sched.bmv2.values import MatchKeyError, ParameterError, integer
 
 CONTEXT = 0
@@ -120,7 +120,9 @@ class BaseCommands(cmd.Cmd):
         """Commands that begin with `text`."""
         return [name for name in super().completenames(text, *ignored) if name != "EOF"]
 
-    def _complete_with_action(self, things: Named[Table] | Named[Profile], text: str, line: str) -> list[str]:
+    def _complete_with_action(
+        self, things: NamedObjects[Table] | NamedObjects[Profile], text: str, line: str
+    ) -> list[str]:
         """Completes `COMMAND NAME ACTION`."""
         found = line.split()
         complete = len(found) - (1 if text else 0)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from p4sched.recorded import malformed
+from p4sched.json_records import malformed
 
 
 class InputError(Exception):
@@ -93,7 +93,7 @@ class ValueSet:
 T = TypeVar("T")
 
 
-class Named(Generic[T]):
+class NamedObjects(Generic[T]):
     """Objects of one kind, by name."""
 
     def __init__(self, kind: str, objects: Iterable[tuple[str, T]] = ()) -> None:
@@ -133,19 +133,19 @@ class Program:
             Action(given["name"], tuple((param["name"], param["bitwidth"]) for param in given["runtime_data"]))
             for given in content.get("actions", [])
         ]
-        self.actions = Named("action", ((action.name, action) for action in actions))
+        self.actions = NamedObjects("action", ((action.name, action) for action in actions))
         profiles = [
             Profile(given["name"], "selector" in given) for part in parts for given in part.get("action_profiles", [])
         ]
-        self.profiles = Named("action profile", ((profile.name, profile) for profile in profiles))
+        self.profiles = NamedObjects("action profile", ((profile.name, profile) for profile in profiles))
         widths = _field_widths(content)
         tables = [_table(given, self.profiles.all, widths) for part in parts for given in part.get("tables", [])]
-        self.tables = Named("table", ((table.name, table) for table in tables))
-        self.meters = Named("meter", _arrays(content.get("meter_arrays", [])))
-        self.counters = Named("counter", _arrays(content.get("counter_arrays", [])))
-        self.registers = Named("register", _arrays(content.get("register_arrays", [])))
+        self.tables = NamedObjects("table", ((table.name, table) for table in tables))
+        self.meters = NamedObjects("meter", _arrays(content.get("meter_arrays", [])))
+        self.counters = NamedObjects("counter", _arrays(content.get("counter_arrays", [])))
+        self.registers = NamedObjects("register", _arrays(content.get("register_arrays", [])))
         sets = [ValueSet(given["name"], given["compressed_bitwidth"]) for given in content.get("parse_vsets", [])]
-        self.value_sets = Named("parser value set", ((value_set.name, value_set) for value_set in sets))
+        self.value_sets = NamedObjects("parser value set", ((value_set.name, value_set) for value_set in sets))
         self.crcs = {
             given["name"]: given["algo"]
             for given in content.get("calculations", [])

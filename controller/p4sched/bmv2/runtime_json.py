@@ -10,7 +10,7 @@ from typing import Any
 
 from p4sched.bmv2.program import Action, InputError, KeyField, Program, Table
 from p4sched.bmv2.values import integer
-from p4sched.recorded import malformed
+from p4sched.json_records import malformed
 
 LARGEST_PRIORITY = 2**31 - 1
 """Largest priority. The largest wins in P4Runtime, the smallest in a command."""

@@ -12,13 +12,13 @@ from rich.console import Console
 from rich.table import Table
 
 from p4sched.cli import writable
-from p4sched.cli.given import folder
+from p4sched.cli.command_line import folder
 from p4sched.errors import P4schedError
 from p4sched.p4rt.target import Target
 from p4sched.paths import ROOT, rust_binary
 from p4sched.results import summaries
 from p4sched.results.tables import print_table
-from p4sched.schemes import named, title
+from p4sched.schemes import find_scheme, title
 from p4sched.units import Duration
 
 BINARY = "p4sched-attack"
@@ -85,7 +85,7 @@ def attack(
     seed and number of steps give the same result.
     """
     for name in (scheme, against):
-        named(name)
+        find_scheme(name)
     where = out or Path("results") / "attack"
     writable.folder("--out", where)
     where.mkdir(parents=True, exist_ok=True)

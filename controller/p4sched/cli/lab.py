@@ -14,15 +14,15 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 from p4sched.cli import writable
-from p4sched.cli.given import folder
+from p4sched.cli.command_line import folder
 from p4sched.errors import P4schedError, StoppedError, UsageError
 from p4sched.interrupts import interruptible
-from p4sched.labs import catalogue, checking, export, grades, grading, submissions, told, workspace
+from p4sched.labs import catalogue, checking, export, grades, grading, result_text, submissions, workspace
+from p4sched.labs.displayable import displayable
 from p4sched.labs.export import Service
 from p4sched.labs.page import page
 from p4sched.labs.sandbox import MEGABYTE, Limits, Sandbox, has_bubblewrap
-from p4sched.labs.shown import displayable
-from p4sched.labs.tcp import FIGURE
+from p4sched.labs.tcp_run import FIGURE
 
 HERE = Path()
 RESULTS = "check"
@@ -107,7 +107,7 @@ def check(
     (results / FIGURE).unlink(missing_ok=True)
     with interruptible():
         checked, problem = checking.check(work.entry, where, Sandbox(), figures=None if no_tcp else results, live=live)
-    typer.echo(told.text(checked))
+    typer.echo(result_text.text(checked))
     results.mkdir(exist_ok=True)
     heading = checking.title(work.entry, lab)
     report.write_text(page(heading, lab, checked, work.entry.folder / catalogue.EXPECTED, problem), encoding="utf-8")
@@ -126,7 +126,7 @@ def _check_task(work: workspace.Workspace, number: int) -> int:
         raise UsageError(f"--task {number}: {work.entry.folder.name} has {tasks} tasks")
     checked, _ = checking.check(work.entry, work.folder, Sandbox())
     one = replace(checked, marks=(checked.marks[number - 1],))
-    typer.echo(told.text(one))
+    typer.echo(result_text.text(one))
     return 0 if one.full else 1
 
 

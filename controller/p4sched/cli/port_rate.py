@@ -10,7 +10,7 @@ import typer
 from p4sched.cli import tls
 from p4sched.control.controller import SwitchAddress
 from p4sched.errors import UsageError
-from p4sched.lab.running import find_switch
+from p4sched.lab.switch_lookup import find_switch
 from p4sched.p4rt.traffic_manager import EmbeddedTrafficManager, PortSettings
 from p4sched.units import Rate
 
@@ -34,7 +34,7 @@ def port_rate(
 
     BMv2 has no such rate. A port with a rate bypasses the tc settings of its interface.
     """
-    found = replace(find_switch(name), tls=tls.asked(ssl, cacert, cert, private_key))
+    found = replace(find_switch(name), tls=tls.from_options(ssl, cacert, cert, private_key))
     wanted = None if rate is None else _rate(rate)
     for line in asyncio.run(_lines(found, port, wanted)):
         typer.echo(line)

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from p4sched import simulate
 from p4sched.cli import writable
-from p4sched.cli.given import folder
+from p4sched.cli.command_line import folder
 from p4sched.errors import P4schedError, UsageError
 from p4sched.results import sweeps
 from p4sched.results.tables import print_table

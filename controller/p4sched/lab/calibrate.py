@@ -155,7 +155,7 @@ async def _through_the_switch(network: Dumbbell, ledger: Ledger, folder: Path) -
 
 
 def _fifo(link: Link) -> Setup:
-    return replace(FIFO.usual(), room=link.bdp_packets)
+    return replace(FIFO.default_setup(), room=link.bdp_packets)
 
 
 async def _observed(manager: TrafficManager, port: int, seconds: float, ledger: Ledger) -> Window:

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from p4sched.control.controller import SwitchAddress
-from p4sched.control.loop import Loop, controlled
+from p4sched.control.loop import Loop, run_loops
 from p4sched.control.parameters import Parameters
 from p4sched.control.ranked_loop import RankedPortsLoop
-from p4sched.lab.desk import Controlled, open_desk
+from p4sched.lab.desk import ControlledSwitch, open_desk
 from p4sched.p4rt.compile import compiled
 from p4sched.p4rt.rank_source import RankSource, set_rank_source
 from p4sched.p4rt.reader import Reader
@@ -119,7 +119,7 @@ async def python_controllers(
     async with AsyncExitStack() as stack:
         found: dict[str, SwitchController] = {}
         loops: list[tuple[PythonController, Loop]] = []
-        turned: dict[str, Controlled] = {}
+        turned: dict[str, ControlledSwitch] = {}
         for name, plan in plans.items():
             setup = plan.setup
             program = compiled(setup.scheme.program, macros=setup.macros, target=setup.target)
@@ -136,8 +136,8 @@ async def python_controllers(
             loop = None if plan.laws is None else _loop(session, setup, plan.laws)
             if loop is not None:
                 loops.append((controller, loop))
-            turned[name] = Controlled(session, loop, parameters)
-        tasks = await stack.enter_async_context(controlled(*(loop for _, loop in loops)))
+            turned[name] = ControlledSwitch(session, loop, parameters)
+        tasks = await stack.enter_async_context(run_loops(*(loop for _, loop in loops)))
         for (controller, _), task in zip(loops, tasks, strict=True):
             controller.loop = task
         if changes is not None:

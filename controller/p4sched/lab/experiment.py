@@ -4,13 +4,13 @@ An experiment is a folder, `experiments/NAME/`, with at least three files: `expe
 `experiment.py` declares it:
 
     def setting(
-        asked: RunOptions,
-        rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse("20mbit")), Scaled()] = BASE.rate,
-        duration: Annotated[Duration, options.time_option("Time for samples."), Quick(Duration.parse("2s"))]
+        run_options: RunOptions,
+        rate: Annotated[Rate, options.rate_option(), Bmv2Default(Rate.parse("20mbit")), ScaledDefault()] = BASE.rate,
+        duration: Annotated[Duration, options.time_option("Time for samples."), QuickDefault(Duration.parse("2s"))]
         = Duration.parse("20s"),
     ) -> Setting:
         '''Sends TCP through each scheme. Prints a table and writes DIR/summary.json, ...'''
-        return Setting(Link(rate, BASE.rtt * asked.scale), options.whole_seconds("--duration", duration))
+        return Setting(Link(rate, BASE.rtt * run_options.scale), options.whole_seconds("--duration", duration))
 
     EXPERIMENT = Experiment(
         name="NAME",
@@ -27,10 +27,11 @@ An experiment is a folder, `experiments/NAME/`, with at least three files: `expe
         base=BASE,                    # Base(Rate.parse("100mbit"), Duration.parse("10ms"))
     )
 
-1. The parameters of `setting` after `asked` are the experiment's own options, annotated for typer. The docstring of
-   `setting` is the text below the summary in `--help`. `Quick(VALUE)` is the default with `--quick`, `OnBmv2(VALUE)`
-   the default on BMv2. `Scaled()` makes a default follow the time scale. `AtLeastRtts(N)` makes a time at least N round
-   trips long on every scale. `setting` raises UsageError for wrong options. It runs before anything else begins.
+1. The parameters of `setting` after `run_options` are the experiment's own options, annotated for typer. The
+   docstring of `setting` is the text below the summary in `--help`. `QuickDefault(VALUE)` is the default with
+   `--quick`, `Bmv2Default(VALUE)` the default on BMv2. `ScaledDefault()` makes a default follow the time scale.
+   `MinimumRtts(N)` makes a time at least N round trips long on every scale. `setting` raises UsageError for wrong
+   options. It runs before anything else begins.
 2. The frame (`lab/frame.py`) adds `--schemes`, `--seed`, `--quick`, `--time-scale`, `--virtual`, `--hosts`,
    `--live`, `--switch`, `--target`, `--controller` and `--out`. It measures the capacity of the machine, chooses the
    time scale, and leaves out schemes that BMv2 cannot run or that have no program for the target. It deletes the
@@ -127,7 +128,7 @@ class RunOptions:
     quick: bool = False
     schemes: Sequence[str] = ()
     seed: int = 1
-    given: Mapping[str, bool] = field(default_factory=dict)
+    explicit: Mapping[str, bool] = field(default_factory=dict)
     """For each option, such as "--rate": True if the command line has it."""
     time_scale: float | None = None
     """Time scale; None: the fastest that the machine can carry, or not yet known."""
@@ -151,7 +152,7 @@ class RunOptions:
     def refuse(self, options: Iterable[str], why: str) -> None:
         """Raises UsageError if the command line has one of the options: "--rate means nothing WHY"."""
         for option in options:
-            if self.given[option]:
+            if self.explicit[option]:
                 raise UsageError(f"{option} means nothing {why}")
 
 
@@ -212,7 +213,7 @@ class Results(Generic[SettingT, KeptT]):
         return found
 
 
-def _as_it_is(setting: Any, _asked: RunOptions, _tell: Tell) -> AbstractContextManager[Any]:
+def _as_it_is(setting: Any, _run_options: RunOptions, _tell: Tell) -> AbstractContextManager[Any]:
     return nullcontext(setting)
 
 
@@ -224,7 +225,7 @@ class Experiment(Generic[SettingT, KeptT]):
     summary: str
     """One line: what the experiment shows, and the figure and paper that it repeats."""
     setting: Callable[..., SettingT]
-    """Setting from `asked: RunOptions` and the experiment's own options. Its docstring begins the help text."""
+    """Setting from `run_options: RunOptions` and the experiment's own options. Its docstring begins the help text."""
     configuration: Callable[[SettingT], Mapping[str, Any]]
     """Configuration in summary.json, without seed and switch, which the frame adds."""
     measure: Callable[[SettingT, Stage], Awaitable[SchemeOutcome[KeptT]]]

@@ -78,7 +78,7 @@ Beside = Callable[[Tell], AbstractContextManager[RenderableType | None]]
 
 def run(
     experiment: Experiment[SettingT, KeptT],
-    asked: RunOptions,
+    run_options: RunOptions,
     options: Options,
     *,
     page: Beside | None = None,
@@ -89,15 +89,15 @@ def run(
     During the measurement of a network, `page` or `text` runs as well. Raises P4schedError for an impossible run before
     anything is changed.
     """
-    if asked.switch == SwitchKind.BMV2 and asked.target is not Target.V1MODEL:
-        raise UsageError(f"--target {asked.target}: BMv2 runs only v1model programs; leave out --switch bmv2")
-    if asked.virtual:
-        _refuse_beside_virtual(asked)
-    if len(asked.controllers) > 1 and experiment.schemes is None:
-        both = ",".join(asked.controllers)
+    if run_options.switch == SwitchKind.BMV2 and run_options.target is not Target.V1MODEL:
+        raise UsageError(f"--target {run_options.target}: BMv2 runs only v1model programs; leave out --switch bmv2")
+    if run_options.virtual:
+        _refuse_beside_virtual(run_options)
+    if len(run_options.controllers) > 1 and experiment.schemes is None:
+        both = ",".join(run_options.controllers)
         raise UsageError(f"--controller {both}: {experiment.name} has one result, so one controller")
-    setting = experiment.setting(asked, **options(asked.scale))
-    if asked.virtual and not experiment.in_lab(setting):
+    setting = experiment.setting(run_options, **options(run_options.scale))
+    if run_options.virtual and not experiment.in_lab(setting):
         raise UsageError("--virtual means nothing in stepped time, which has no network")
     beside = page
     if not experiment.in_lab(setting):
@@ -105,38 +105,40 @@ def run(
             raise UsageError("a live page means nothing in stepped time, which has no network")
     elif beside is None:
         beside = text
-    if ControllerKind.ONOS in asked.controllers:
+    if ControllerKind.ONOS in run_options.controllers:
         onos.require_onos()
-    with _naming_a_full_folder(asked.out), result_folder(asked.out):
+    with _naming_a_full_folder(run_options.out), result_folder(run_options.out):
         console = Console()
         pace = None
-        if experiment.base is not None and experiment.in_lab(setting) and not asked.virtual:
-            pace = _pace(experiment, experiment.base, asked, options, console)
-            asked = replace(asked, time_scale=pace.scale)
-            setting = experiment.setting(asked, **options(pace.scale))
+        if experiment.base is not None and experiment.in_lab(setting) and not run_options.virtual:
+            pace = _pace(experiment, experiment.base, run_options, options, console)
+            run_options = replace(run_options, time_scale=pace.scale)
+            setting = experiment.setting(run_options, **options(pace.scale))
         with nullcontext() if beside is None else beside(console.print) as below:
-            results = _measure_all(experiment, setting, asked, pace, console, below)
+            results = _measure_all(experiment, setting, run_options, pace, console, below)
         _write(experiment, results, pace)
         _print(experiment, results, pace, console)
 
 
-def _refuse_beside_virtual(asked: RunOptions) -> None:
+def _refuse_beside_virtual(run_options: RunOptions) -> None:
     """Raises UsageError for options that virtual time does not support."""
-    if asked.switch == SwitchKind.BMV2:
+    if run_options.switch == SwitchKind.BMV2:
         raise UsageError("--virtual: BMv2 runs only by the wall clock; leave out --switch bmv2")
-    if ControllerKind.ONOS in asked.controllers:
+    if ControllerKind.ONOS in run_options.controllers:
         raise UsageError("--virtual: ONOS runs only by the wall clock; leave out --controller onos")
-    if asked.time_scale is not None:
+    if run_options.time_scale is not None:
         raise UsageError("--virtual: every run goes at time scale 1 there; leave out --time-scale")
 
 
-def _pace(experiment: Experiment[Any, Any], base: Base, asked: RunOptions, options: Options, console: Console) -> Pace:
+def _pace(
+    experiment: Experiment[Any, Any], base: Base, run_options: RunOptions, options: Options, console: Console
+) -> Pace:
     """Pace of the run on this machine. Prints a warning if the run is beyond its capacity."""
 
     def possible(scale: float) -> bool:
         """True if the given options make sense at this scale."""
         try:
-            experiment.setting(replace(asked, time_scale=scale), **options(scale))
+            experiment.setting(replace(run_options, time_scale=scale), **options(scale))
         except UsageError:
             return False
         return True
@@ -144,7 +146,7 @@ def _pace(experiment: Experiment[Any, Any], base: Base, asked: RunOptions, optio
     slowest = max(scale for scale in time_scale.scales(base) if scale == 1 or possible(scale))
     base = replace(base, slowest=slowest)
     carried = None
-    if asked.switch == SwitchKind.EMBEDDED:
+    if run_options.switch == SwitchKind.EMBEDDED:
         with console.status("measuring what this machine carries"):
             carried = capacity()
 
@@ -152,8 +154,8 @@ def _pace(experiment: Experiment[Any, Any], base: Base, asked: RunOptions, optio
         values, slowed = options(scale), base.at(scale)
         return replace(slowed, rate=values.get("rate", slowed.rate), rtt=values.get("rtt", slowed.rtt))
 
-    given = [option for option in ("--rate", "--rtt") if asked.given.get(option)]
-    pace = time_scale.pace(base, asked.time_scale, given, goes, carried)
+    explicit = [option for option in ("--rate", "--rtt") if run_options.explicit.get(option)]
+    pace = time_scale.pace(base, run_options.time_scale, explicit, goes, carried)
     warning = pace.warning()
     if warning is not None:
         console.print(f"[yellow]{warning}[/]")
@@ -235,44 +237,48 @@ def _naming_a_full_folder(folder: Path) -> Iterator[None]:
 def _measure_all(
     experiment: Experiment[SettingT, KeptT],
     setting: SettingT,
-    asked: RunOptions,
+    run_options: RunOptions,
     pace: Pace | None,
     console: Console,
     below: RenderableType | None,
 ) -> Results[SettingT, KeptT]:
     in_lab = experiment.in_lab(setting)
-    shown = _shown(asked, console, in_lab=in_lab)
-    asked = replace(asked, schemes=shown)
+    shown = _shown(run_options, console, in_lab=in_lab)
+    run_options = replace(run_options, schemes=shown)
     found: dict[str, dict[str, Any]] = {}
     kept = {}
     progress = _progress(console, below)
     preparing = _line(progress, "")
-    begun = _begun(experiment, asked, in_lab)
+    begun = _begun(experiment, run_options, in_lab)
     virtual_s, wall_began = 0.0, time.monotonic()
-    rows = list(_rows(shown or [""], asked.controllers))
+    rows = list(_rows(shown or [""], run_options.controllers))
     with (
-        _keeping_what_is_done(asked.out, rows, found, lambda: _summary(experiment, ready, asked, pace), console),
+        _keeping_what_is_done(
+            run_options.out, rows, found, lambda: _summary(experiment, ready, run_options, pace), console
+        ),
         begun as lab,
         progress,
-        experiment.prepared(setting, asked, preparing) as ready,
+        experiment.prepared(setting, run_options, preparing) as ready,
     ):
         preparing(DONE)
         for key, scheme, controller in rows:
             tell = _line(progress, key)
-            stage = Stage(scheme, asked.switch.value, asked.out / key, lab, tell, asked.target, controller)
+            stage = Stage(
+                scheme, run_options.switch.value, run_options.out / key, lab, tell, run_options.target, controller
+            )
             tell("starting")
             if lab is not None:
                 lab.heading = f"{experiment.name}: {title(key)}" if key else experiment.name
-            with asyncio.Runner(loop_factory=VirtualLoop if asked.virtual else None) as runner:
+            with asyncio.Runner(loop_factory=VirtualLoop if run_options.virtual else None) as runner:
                 outcome, found[key] = runner.run(measured(experiment, ready, stage))
                 virtual_s += runner.get_loop().time()
             kept[key] = outcome.kept
             tell(DONE)
-    if asked.virtual:
+    if run_options.virtual:
         console.print(f"{virtual_s:.1f} s of virtual time took {time.monotonic() - wall_began:.1f} s")
-    content = _summary(experiment, ready, asked, pace)
+    content = _summary(experiment, ready, run_options, pace)
     content |= {"schemes": found} if shown else found[""]
-    results = Results(content, ready, kept, asked.out)
+    results = Results(content, ready, kept, run_options.out)
     content |= experiment.comparison(results)
     return results
 
@@ -300,26 +306,26 @@ def _rows(schemes: Sequence[str], controllers: Sequence[ControllerKind]) -> Iter
     """Each scheme with each controller, and their common name in the results."""
     for scheme in schemes:
         for controller in controllers:
-            told = len(controllers) > 1 and controller is not ControllerKind.PYTHON
-            yield (f"{scheme}@{controller}" if told else scheme), scheme, controller
+            labelled = len(controllers) > 1 and controller is not ControllerKind.PYTHON
+            yield (f"{scheme}@{controller}" if labelled else scheme), scheme, controller
 
 
 @contextmanager
-def _begun(experiment: Experiment[Any, Any], asked: RunOptions, in_lab: bool) -> Iterator[Lab | None]:
+def _begun(experiment: Experiment[Any, Any], run_options: RunOptions, in_lab: bool) -> Iterator[Lab | None]:
     """The block of a run. Deletes the results of an earlier run in this folder at the start."""
-    folder = asked.out
+    folder = run_options.out
 
     def discard() -> None:
         for each in dict.fromkeys((experiment.name, *_earlier(folder))):
             discard_results(experiment if each == experiment.name else load(each), folder)
 
-    if asked.hosts is not None:
+    if run_options.hosts is not None:
         with interruptible():
             discard()
-            yield VirtualLab(asked.hosts)
+            yield VirtualLab(run_options.hosts)
     elif in_lab:
         with clean_run(f"p4sched run {experiment.name}", begin=discard, programs=experiment.programs) as ledger:
-            yield EmulatedLab(ledger, asked.switch.value)
+            yield EmulatedLab(ledger, run_options.switch.value)
     else:
         discard()
         yield None
@@ -335,22 +341,22 @@ def _earlier(folder: Path) -> list[str]:
 
 
 def _summary(
-    experiment: Experiment[SettingT, KeptT], setting: SettingT, asked: RunOptions, pace: Pace | None
+    experiment: Experiment[SettingT, KeptT], setting: SettingT, run_options: RunOptions, pace: Pace | None
 ) -> dict[str, Any]:
     """Part of summary.json on the run itself."""
     configuration = dict(experiment.configuration(setting))
     if experiment.seed is not None:
-        configuration.setdefault("seed", asked.seed)
-    configuration.setdefault("switch", asked.switch.value)
-    configuration.setdefault("target", asked.target.value)
+        configuration.setdefault("seed", run_options.seed)
+    configuration.setdefault("switch", run_options.switch.value)
+    configuration.setdefault("target", run_options.target.value)
     if len(experiment.controllers) > 1:
-        configuration["controller"] = ",".join(asked.controllers)
-    if asked.hosts is not None or experiment.simulated:
+        configuration["controller"] = ",".join(run_options.controllers)
+    if run_options.hosts is not None or experiment.simulated:
         # not the time of day, so that a second run writes the same bytes
         configuration["time"] = summaries.VIRTUAL
-        if asked.hosts is not None:
+        if run_options.hosts is not None:
             own = HOSTS in configuration
-            configuration[VIRTUAL_HOSTS if own else HOSTS] = asked.hosts.value
+            configuration[VIRTUAL_HOSTS if own else HOSTS] = run_options.hosts.value
         return {"experiment": experiment.name, "configuration": configuration, "versions": versions_in_virtual_time()}
     return {
         "experiment": experiment.name,
@@ -362,19 +368,19 @@ def _summary(
     }
 
 
-def _shown(asked: RunOptions, console: Console, *, in_lab: bool) -> Sequence[str]:
+def _shown(run_options: RunOptions, console: Console, *, in_lab: bool) -> Sequence[str]:
     """The requested schemes that have a program for the target and that the switch can run."""
-    on_bmv2 = in_lab and asked.switch == SwitchKind.BMV2
+    on_bmv2 = in_lab and run_options.switch == SwitchKind.BMV2
     shown = []
-    for name in asked.schemes:
+    for name in run_options.schemes:
         scheme = SCHEMES[name]
-        reason = scheme.not_on_bmv2 if on_bmv2 else scheme.not_on(asked.target)
+        reason = scheme.not_on_bmv2 if on_bmv2 else scheme.not_on(run_options.target)
         if reason is None:
             shown.append(name)
         else:
             console.print(f"[yellow]{title(name)}[/]: left out: {reason}")
-    if asked.schemes and not shown:
-        who = "BMv2 can show none" if on_bmv2 else f"{asked.target} has a program for none"
+    if run_options.schemes and not shown:
+        who = "BMv2 can show none" if on_bmv2 else f"{run_options.target} has a program for none"
         raise UsageError(f"nothing to measure: {who} of these schemes")
     return shown
 

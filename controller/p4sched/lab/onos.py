@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from mininet_topos.nodes import answers, dying_with_us, free_port, on_host_cpus
-from p4sched.control.loop import controlled
+from p4sched.control.loop import run_loops
 from p4sched.control.parameters import Parameters
 from p4sched.errors import P4schedError
 from p4sched.lab.controllers import Controllers, SwitchController, SwitchPlan, python_controllers
@@ -194,5 +194,5 @@ async def onos_controllers(
     stage.tell("starting ONOS")
     assert isinstance(stage.lab, EmulatedLab), "an ONOS knows no virtual time"
     onos = Onos(stage.lab.ledger, stage.folder)
-    async with onos.at_work(plans) as found, controlled(onos):
+    async with onos.at_work(plans) as found, run_loops(onos):
         yield found

@@ -10,10 +10,10 @@ from p4sched.lab.schemes import Link
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.p4rt.reader import Reader
 from p4sched.p4rt.traffic_manager import QUEUES
-from p4sched.schemes import Compared, Setup, compared
+from p4sched.schemes import ComparisonKind, Setup, schemes_of
 
-NAMES = compared(Compared.RANKS)
-FAIR_IDEALS = compared(Compared.FLOWS)
+NAMES = schemes_of(ComparisonKind.RANKS)
+FAIR_IDEALS = schemes_of(ComparisonKind.FLOWS)
 """Schemes that are fair without ranks: they know the flow of each packet, from `RankSource.STFQ`."""
 
 

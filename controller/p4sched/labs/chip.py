@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from p4sched.labs.decisions import Decided, Trial, decided
+from p4sched.labs.decisions import Trial, TrialDecisions, decided
 from p4sched.labs.lab import Marks
 from p4sched.labs.sandbox import Sandbox, SubmissionError
-from p4sched.labs.stepped import SteppedLab
+from p4sched.labs.stepped_lab import SteppedLab
 from p4sched.p4rt.target import Target
 from p4sched.paths import P4_DIR, TOFINO_DIR, rust_binary
 
@@ -50,7 +50,7 @@ class ChipLab(SteppedLab):
     def no_marks(self) -> tuple[Marks, ...]:
         return (*super().no_marks(), self.fits)
 
-    def decided(self, work: Path, scratch: Path, trials: Sequence[Trial], sandbox: Sandbox) -> list[Decided]:
+    def decided(self, work: Path, scratch: Path, trials: Sequence[Trial], sandbox: Sandbox) -> list[TrialDecisions]:
         program = self.prepared(work, scratch)
         shared = scratch / P4_DIR.name
         return decided(program, self.scheme, trials, sandbox, target=self.target, includes=[shared])
@@ -64,7 +64,7 @@ class ChipLab(SteppedLab):
     def variables(self, work: Path, scratch: Path) -> dict[str, str]:
         return {"P4SCHED_TOFINO": str(self._tree(work, scratch))}
 
-    def marks(self, runs: Sequence[Decided], work: Path, scratch: Path, sandbox: Sandbox) -> tuple[Marks, ...]:
+    def marks(self, runs: Sequence[TrialDecisions], work: Path, scratch: Path, sandbox: Sandbox) -> tuple[Marks, ...]:
         decisions = super().marks(runs, work, scratch, sandbox)
         try:
             refused, report = self._placed(scratch / TOFINO_DIR.name / f"{self.program}.p4", sandbox)

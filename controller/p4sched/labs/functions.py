@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from p4sched.labs import calling
-from p4sched.labs.answered import trials_answered
 from p4sched.labs.lab import Lab, Marks
+from p4sched.labs.python_output import trials_answered
 from p4sched.labs.sandbox import Sandbox, SubmissionError, readable_tree
 
 Sample = Mapping[str, Any]
@@ -94,7 +94,7 @@ class FunctionTask:
 
 
 @dataclass(frozen=True)
-class Answered:
+class TrialAnswers:
     """Answer of a function in a trial."""
 
     trial: Trial
@@ -165,7 +165,7 @@ class FunctionLab(Lab):
         """Trials of all tasks."""
         return [trial for task in self.tasks for trial in task.trials]
 
-    def judged(self, answers: Sequence[Answered]) -> tuple[Marks, ...]:
+    def judged(self, answers: Sequence[TrialAnswers]) -> tuple[Marks, ...]:
         """The marks for the answers in all trials."""
         differences, done = [], 0
         for task in self.tasks:
@@ -189,7 +189,7 @@ class FunctionLab(Lab):
             done += len(task.trials)
         return tuple(given)
 
-    def difference(self, task: FunctionTask, answers: Sequence[Answered]) -> _Difference | None:
+    def difference(self, task: FunctionTask, answers: Sequence[TrialAnswers]) -> _Difference | None:
         """First wrong answer in the trials of a task, compared with the reference that agrees longest; None if all are
         right."""
         found = []
@@ -201,7 +201,7 @@ class FunctionLab(Lab):
         return max(found, key=lambda difference: difference.reached)
 
     def _difference(
-        self, task: FunctionTask, answers: Sequence[Answered], reference: Mapping[str, Any]
+        self, task: FunctionTask, answers: Sequence[TrialAnswers], reference: Mapping[str, Any]
     ) -> _Difference | None:
         for in_turn in (False, True):
             for number, one in enumerate(answers):
@@ -251,7 +251,7 @@ class FunctionLab(Lab):
         """The arguments of the reference for all right ways."""
         return [_merged(ways) for ways in product(*(task.right for task in self.tasks))]
 
-    def agrees(self, reference: Mapping[str, Any], answers: Sequence[Answered]) -> bool:
+    def agrees(self, reference: Mapping[str, Any], answers: Sequence[TrialAnswers]) -> bool:
         """True if the reference gives all of these answers, alone and in turn."""
         keys = tuple(self.alike)
         return all(
@@ -260,7 +260,7 @@ class FunctionLab(Lab):
             for given in (one.alone, *([] if one.twice_the_same else [one.in_turn]))
         )
 
-    def _explanation(self, answers: Sequence[Answered]) -> Sequence[FunctionMistake]:
+    def _explanation(self, answers: Sequence[TrialAnswers]) -> Sequence[FunctionMistake]:
         """The smallest set of mistakes, at most one in each task, with which the reference gives all answers of the
         function. Empty if there is no such set, or if another set explains as much."""
         if not all(one.twice_the_same for one in answers):
@@ -279,11 +279,11 @@ class FunctionLab(Lab):
                 return next(iter(found.values())) if len(found) == 1 else ()
         return ()
 
-    def _explain(self, mistakes: Sequence[FunctionMistake], answers: Sequence[Answered]) -> bool:
+    def _explain(self, mistakes: Sequence[FunctionMistake], answers: Sequence[TrialAnswers]) -> bool:
         wrong = _merged([mistake.parts for mistake in mistakes])
         return any(self.agrees({**way, **wrong}, answers) for way in self.references())
 
-    def _lines(self, task: FunctionTask, difference: _Difference, answers: Answered) -> list[str]:
+    def _lines(self, task: FunctionTask, difference: _Difference, answers: TrialAnswers) -> list[str]:
         number, trial = difference.sample, answers.trial
         given = answers.in_turn if difference.in_turn else answers.alone
         answer = given[number] if number < len(given) else None
@@ -300,7 +300,7 @@ class FunctionLab(Lab):
         own = {key: answer.get(key) for key in task.keys} if isinstance(answer, Mapping) else answer
         return [*lines, f"  {'expected':<10} {shown}", f"  {'yours':<10} {own}"]
 
-    def _answers(self, file: Path, folder: Path, sandbox: Sandbox) -> list[Answered]:
+    def _answers(self, file: Path, folder: Path, sandbox: Sandbox) -> list[TrialAnswers]:
         """Answers of the student's function in all trials."""
         folder.mkdir()
         shutil.copyfile(file, folder / file.name)
@@ -314,7 +314,7 @@ class FunctionLab(Lab):
             command, lines, folder, readable=[python / "bin", python / "lib"], processes=1, what="your function"
         )
         answers = trials_answered(result.stdout, [len(trial) for trial in (*trials, *trials)], file.name)
-        return [Answered(*one) for one in zip(trials, answers[: len(trials)], answers[len(trials) :], strict=True)]
+        return [TrialAnswers(*one) for one in zip(trials, answers[: len(trials)], answers[len(trials) :], strict=True)]
 
 
 def _merged(parts: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:

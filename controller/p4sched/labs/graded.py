@@ -4,12 +4,12 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, astuple, dataclass, replace
 
+from p4sched.json_records import RecordError, check_fields, parse_json
 from p4sched.labs import checking
 from p4sched.labs.catalogue import Entry
-from p4sched.labs.lab import Checked
+from p4sched.labs.displayable import displayable
+from p4sched.labs.lab import CheckResult
 from p4sched.labs.page import page
-from p4sched.labs.shown import displayable
-from p4sched.recorded import RecordError, check_fields, parsed
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Graded:
     """A submission and its marks."""
 
     name: str
-    checked: Checked
+    checked: CheckResult
     page: str
     """HTML."""
     remark: str = ""
@@ -45,7 +45,7 @@ class Graded:
 
 
 def graded(
-    entry: Entry, name: str, checked: Checked, remarks: Sequence[str] = (), files: Iterable[tuple[int, int]] = ()
+    entry: Entry, name: str, checked: CheckResult, remarks: Sequence[str] = (), files: Iterable[tuple[int, int]] = ()
 ) -> Graded:
     """A graded submission with its page. `remarks`: additional remarks."""
     remark = "; ".join(filter(None, (*remarks, checked.remark)))
@@ -81,7 +81,7 @@ def from_message(entry: Entry, name: str, text: str) -> Graded:
     Raises:
         ValueError: the text is no such message, or the marks do not fit the lab.
     """
-    message = parsed(text)
+    message = parse_json(text)
     if not isinstance(message, dict):
         raise RecordError("no object")
     check_fields(_Message, message, others=False)
@@ -95,6 +95,6 @@ def from_message(entry: Entry, name: str, text: str) -> Graded:
         for task, (given, says, mistake) in zip(tasks, message["marks"], strict=True)
     ]
     message["page"].encode()
-    checked = Checked(entry.folder.name, tuple(marks), remark=message["unchecked"])
+    checked = CheckResult(entry.folder.name, tuple(marks), remark=message["unchecked"])
     files = frozenset(map(tuple, message["files"]))
     return Graded(name, checked, message["page"], message["remark"], files)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from p4sched.labs import told
+from p4sched.labs import result_text
 from p4sched.labs.catalogue import Entry
 from p4sched.labs.graded import Graded
 from p4sched.labs.submissions import JUNIT, PAGE
@@ -67,6 +67,6 @@ def gradescope(graded: Graded) -> str:
         {"name": marks.task, "score": marks.given, "max_score": marks.of, "output": "\n".join(marks.says)}
         for marks in graded.checked.marks
     ]
-    total = told.text(graded.checked).splitlines()[-1]
+    total = result_text.text(graded.checked).splitlines()[-1]
     output = f"{graded.remark}\n{total}" if graded.remark else total
     return f"{json.dumps({'output': output, 'tests': tests}, indent=2)}\n"

@@ -24,7 +24,7 @@ from p4sched.interrupts import undisturbed
 from p4sched.labs import grading_process
 from p4sched.labs.catalogue import Entry
 from p4sched.labs.graded import Graded, from_message, ungraded
-from p4sched.labs.sandbox import MEGABYTE, Closed, Limits, Sandbox, SubmissionError
+from p4sched.labs.sandbox import MEGABYTE, ClosedSandbox, Limits, Sandbox, SubmissionError
 from p4sched.paths import rust_binary
 
 OWN_SECONDS = 60
@@ -116,7 +116,7 @@ def _so_far(entry: Entry, futures: Sequence[Future[Graded]], names: Sequence[str
 
 def _try_sandbox(limits: Limits) -> None:
     with tempfile.TemporaryDirectory() as made:
-        result = Closed(limits).run(["true"], "", Path(made), what="the sandbox")
+        result = ClosedSandbox(limits).run(["true"], "", Path(made), what="the sandbox")
     if result.returncode != 0:
         raise P4schedError(
             f"the sandbox does not work on this machine: {_last_line(result.stderr)}. docs/INSTRUCTORS.md says what "

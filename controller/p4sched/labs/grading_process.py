@@ -15,7 +15,7 @@ from p4sched.labs import catalogue, checking
 from p4sched.labs.catalogue import Entry
 from p4sched.labs.graded import Graded, graded
 from p4sched.labs.handed_in import read
-from p4sched.labs.sandbox import Closed, Limits, Sandbox
+from p4sched.labs.sandbox import ClosedSandbox, Limits, Sandbox
 
 
 def main() -> None:
@@ -27,7 +27,7 @@ def main() -> None:
     asked = json.load(sys.stdin)
     limits = Limits(**asked["limits"])
     slot = asked["slot"]
-    sandbox = Sandbox(limits) if slot is None else Closed(limits, slot=slot)
+    sandbox = Sandbox(limits) if slot is None else ClosedSandbox(limits, slot=slot)
     one = grade_one(catalogue.find(asked["lab"]), Path(asked["submission"]), asked["name"], sandbox)
     answers.write(one.message())
 

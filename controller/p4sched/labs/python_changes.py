@@ -38,15 +38,15 @@ class Mutant:
 
 def mutants(source: str, most: int | None = None) -> list[Mutant]:
     """The different mutants of a program. `most`: approximate size of a sample."""
-    parsed = _parsed(source)
+    parse_json = _parsed(source)
     changes = [
         (number, change)
-        for number, node in enumerate(ast.walk(parsed))
-        for change in (*_expressions(node, parsed), *_statements(node))
+        for number, node in enumerate(ast.walk(parse_json))
+        for change in (*_expressions(node, parse_json), *_statements(node))
     ]
     if most is not None:
         changes = random.Random(1).sample(changes, min(most, len(changes)))
-    seen, found = {ast.unparse(parsed)}, []
+    seen, found = {ast.unparse(parse_json)}, []
     for number, change in changes:
         tree = _parsed(source)
         node = list(ast.walk(tree))[number]

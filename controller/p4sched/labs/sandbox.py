@@ -170,7 +170,7 @@ class Sandbox:
 
 
 @dataclass(frozen=True)
-class Closed(Sandbox):
+class ClosedSandbox(Sandbox):
     """The sandbox for grading: no network, no other files, no other processes, and no writable folder. Uses bubblewrap.
 
     There is no /proc, and bubblewrap has no environment, so the sandbox cannot see the teacher's environment.
@@ -258,5 +258,5 @@ def readable_tree(folder: Path) -> None:
 
 
 def has_bubblewrap() -> bool:
-    """True if `Closed` can work here."""
+    """True if `ClosedSandbox` can work here."""
     return shutil.which("bwrap") is not None

@@ -13,7 +13,7 @@ from p4sched.labs.decisions import PROGRAM, Decision, Trial, request
 from p4sched.paths import rust_binary
 
 if TYPE_CHECKING:
-    from p4sched.labs.stepped import SteppedLab
+    from p4sched.labs.stepped_lab import SteppedLab
 
 
 class Variants:
@@ -70,8 +70,8 @@ class _DecisionsProcess:
             shutil.copyfile(self._program, program)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        asked = request(program, self._lab.scheme, trial, target=self._lab.target, model=False)
-        self._process.stdin.write(f"{json.dumps(asked)}\n")
+        question = request(program, self._lab.scheme, trial, target=self._lab.target, model=False)
+        self._process.stdin.write(f"{json.dumps(question)}\n")
         self._process.stdin.flush()
         answer: dict[str, Any] = json.loads(self._process.stdout.readline())
         return answer

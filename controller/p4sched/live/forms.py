@@ -7,7 +7,7 @@ of its messages is checked against its type here before a page gets it.
 from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict
 
-from p4sched.recorded import RecordError, check, shown
+from p4sched.json_records import RecordError, check, shown
 
 
 class Port(TypedDict):

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from p4sched.control.controller import SwitchAddress
 from p4sched.errors import P4schedError
+from p4sched.json_records import MALFORMED, check, parse_json
 from p4sched.lab import desk
 from p4sched.lab.announcement import Announcement, of_run
 from p4sched.lab.machine import read_machine
@@ -19,11 +20,10 @@ from p4sched.lab.virtual.client import Client
 from p4sched.live import messages
 from p4sched.live.budget import Budget
 from p4sched.live.collector import Collector, collecting, read_all
-from p4sched.live.decisions import Logs
+from p4sched.live.decision_tail import Logs
 from p4sched.live.hub import Hub
 from p4sched.live.recording import recording
 from p4sched.p4rt.reader import NoProgramError
-from p4sched.recorded import MALFORMED, check, parsed
 
 EVERY_S = 0.05
 LOOK_S = 2.0
@@ -94,7 +94,7 @@ class Pace:
     """Virtual seconds in a second; 0: time stands still."""
 
 
-class LockStep(Clock):
+class LockStepClock(Clock):
     """Clock of a simulation, which takes part in its lock step: time stands still during a round."""
 
     pushed_s = 0.0
@@ -118,7 +118,7 @@ class LockStep(Clock):
         self._now_ns, _ = waiting.result()
 
 
-class Paced(LockStep):
+class PacedClock(LockStepClock):
     """Clock of a simulation that runs at the speed that a viewer has set."""
 
     def __init__(self, client: Client, now_ns: int, pace: Pace, budget: Budget) -> None:
@@ -136,7 +136,7 @@ class Paced(LockStep):
         await self._step(round(self.every_s * 1e9))
 
 
-class Unhurried(LockStep):
+class FullSpeedClock(LockStepClock):
     """Clock of a simulation that runs at full speed: a round is due from time to time, in real time."""
 
     def __init__(self, client: Client, now_ns: int, budget: Budget) -> None:
@@ -151,7 +151,7 @@ class Unhurried(LockStep):
 
 
 @dataclass(frozen=True)
-class Manner:
+class SourceOptions:
     """Options for reading a run."""
 
     pace: Pace = field(default_factory=Pace)
@@ -165,7 +165,7 @@ class Manner:
 
 
 @dataclass
-class Shown:
+class Source:
     """Switches to show, and their data."""
 
     heading: str
@@ -183,13 +183,13 @@ class Shown:
     @property
     def virtual(self) -> bool:
         """True in virtual time."""
-        return isinstance(self.clock, LockStep)
+        return isinstance(self.clock, LockStepClock)
 
 
 class Rounds:
     """Reads running switches, and sends messages with the readings."""
 
-    def __init__(self, hub: Hub, shown: Shown, collectors: Mapping[str, Collector]) -> None:
+    def __init__(self, hub: Hub, shown: Source, collectors: Mapping[str, Collector]) -> None:
         self._hub = hub
         self._shown = shown
         self._collectors = collectors
@@ -293,25 +293,25 @@ class Commands:
     """Executes the requests of pages."""
 
     hub: Hub
-    shown: Shown
+    shown: Source
     rounds: Rounds
 
     async def do(self, text: str) -> None:
         """Executes a command; ignores an invalid one."""
         try:
-            asked = parsed(text)
-            what = asked["do"]
+            request = parse_json(text)
+            what = request["do"]
             if what == "pace" and self.shown.pace is not None:
-                check("value", asked["value"], float)
-                self.shown.pace.factor = min(max(float(asked["value"]), 0.0), FASTEST)
+                check("value", request["value"], float)
+                self.shown.pace.factor = min(max(float(request["value"]), 0.0), FASTEST)
                 self.hub.say(messages.pace(self.shown.pace.factor))
             elif what in ("hold", "release") and self.shown.desk is not None:
-                await self.rounds.ask(asked)
+                await self.rounds.ask(request)
         except MALFORMED:
             return
 
 
-async def switch(hub: Hub, shown: Shown, say: Say) -> None:
+async def switch(hub: Hub, shown: Source, say: Say) -> None:
     """Reads switches until it is cancelled. Reports a missing or lost switch and retries."""
     gone_s: float | None = None
     seen = hinted = False
@@ -338,7 +338,7 @@ async def switch(hub: Hub, shown: Shown, say: Say) -> None:
             await asyncio.sleep(RETRY_S)
 
 
-async def run(hub: Hub, process: ProcessIdentity, manner: Manner) -> None:
+async def run(hub: Hub, process: ProcessIdentity, manner: SourceOptions) -> None:
     """Reads the networks of a run, one after the other, until the run has ended."""
     said = 0
     while process.alive():
@@ -352,9 +352,9 @@ async def run(hub: Hub, process: ProcessIdentity, manner: Manner) -> None:
         await asyncio.sleep(NEXT_S)
 
 
-async def _network(hub: Hub, announced: Announcement, manner: Manner, *, same: bool) -> None:
+async def _network(hub: Hub, announced: Announcement, manner: SourceOptions, *, same: bool) -> None:
     async with _clock(announced, manner) as clock:
-        shown = Shown(announced.heading, announced.switches, clock, announced.topology, origin_ns=announced.origin_ns)
+        shown = Source(announced.heading, announced.switches, clock, announced.topology, origin_ns=announced.origin_ns)
         if manner.decisions:
             only = next(iter(announced.switches), "")
             shown.logs = Logs(Path(announced.folder), only, announced.origin_ns)
@@ -372,7 +372,7 @@ async def _network(hub: Hub, announced: Announcement, manner: Manner, *, same: b
 
 
 @asynccontextmanager
-async def _clock(announced: Announcement, manner: Manner) -> AsyncIterator[Clock]:
+async def _clock(announced: Announcement, manner: SourceOptions) -> AsyncIterator[Clock]:
     if announced.simulation is None:
         yield WallClock(manner.budget, announced.origin_ns)
         return
@@ -380,8 +380,8 @@ async def _clock(announced: Announcement, manner: Manner) -> AsyncIterator[Clock
     try:
         now_ns = await client.participate()
         if manner.commands:
-            yield Paced(client, now_ns, manner.pace, manner.budget)
+            yield PacedClock(client, now_ns, manner.pace, manner.budget)
         else:
-            yield Unhurried(client, now_ns, manner.budget)
+            yield FullSpeedClock(client, now_ns, manner.budget)
     finally:
         await client.close()

@@ -16,7 +16,7 @@ from finsy.p4client import P4ClientError, P4RpcStatus
 from finsy.p4entity import P4Entity, decode_entity, encode_entities
 from finsy.proto import p4r, p4r_grpc
 
-from p4sched.clock import answer_awaited, now_ns
+from p4sched.clock import await_answer, now_ns
 from p4sched.errors import P4schedError
 from p4sched.p4rt.tls import Tls, channel
 
@@ -97,7 +97,7 @@ class Reader:
 
     async def close(self) -> None:
         """Closes the connection."""
-        async with answer_awaited():
+        async with await_answer():
             await self._channel.close()
 
     async def pipeline_cookie(self) -> int | None:
@@ -117,7 +117,7 @@ class Reader:
     ) -> p4r.ForwardingPipelineConfig | None:
         request = p4r.GetForwardingPipelineConfigRequest(device_id=self.device_id, response_type=response_type)
         try:
-            async with answer_awaited():
+            async with await_answer():
                 reply = await self._stub.GetForwardingPipelineConfig(request, timeout=READ_TIMEOUT_S)
         except grpc.aio.AioRpcError as error:
             # in the specification, `config` is unset before the first program; BMv2 answers with this error
@@ -271,7 +271,7 @@ async def one_sentence(address: str, what: str) -> AsyncIterator[None]:
     When a switch stops, finsy closes the connection, and gRPC cancels the open requests. This cancellation becomes an
     error, because otherwise it would end a task silently.
     """
-    async with answer_awaited():
+    async with await_answer():
         try:
             with clear_errors(address, what):
                 yield

@@ -15,8 +15,8 @@ from urllib.parse import quote
 import typer
 
 from p4sched.errors import MissingError, P4schedError
+from p4sched.json_records import malformed
 from p4sched.printable import printable
-from p4sched.recorded import malformed
 from p4sched.results import summaries, sweeps
 from p4sched.results.summaries import Summary
 from p4sched.schemes import title

@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import Any
 
 from p4sched.errors import P4schedError
-from p4sched.recorded import MALFORMED, check, malformed, parsed
+from p4sched.json_records import MALFORMED, check, malformed, parse_json
 from p4sched.results.summaries import VIRTUAL, Summary
 
 FILE = "results.parquet"
@@ -60,7 +60,7 @@ def load(folder: Path) -> tuple[Mapping[str, Any], list[Row], list[Group]]:
     path = folder / FILE
     try:
         table = parquet.read_table(path)
-        description = parsed((table.schema.metadata or {})[META.encode()].decode())
+        description = parse_json((table.schema.metadata or {})[META.encode()].decode())
         check("sweep", description["sweep"], str)
         check("parameters", description["parameters"], tuple[str, ...])
         rows = table.to_pylist()

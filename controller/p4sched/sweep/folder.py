@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from p4sched.errors import P4schedError, UsageError
+from p4sched.json_records import MALFORMED
 from p4sched.paths import P4_DIR, TOFINO_DIR, rust_binary
-from p4sched.recorded import MALFORMED
 from p4sched.results.whole_file import write_whole
 from p4sched.simulate import BINARY
 from p4sched.sweep.plan import Plan, Point

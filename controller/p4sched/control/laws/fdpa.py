@@ -102,7 +102,7 @@ class Bandwise(Layout):
         return f"F({self.bands})"
 
     @classmethod
-    def alike(cls, comparison: Comparison) -> Self:
+    def for_comparison(cls, comparison: Comparison) -> Self:
         """The paper's sizes for the link of the comparison."""
         bands = comparison.bands
         if bands is None:
@@ -142,7 +142,7 @@ class Config:
         require(self.active_bytes > 0, f"activity threshold {self.active_bytes} bytes is not positive")
 
     @classmethod
-    def asked(
+    def from_options(
         cls,
         *,
         rate_bps: int,
@@ -252,12 +252,12 @@ class State:
     """Steps that reach into the activity window, oldest first."""
     weight: float | None = None
     """Sum of the weights of the users that `parameters` are for; None: they come from another controller."""
-    is_turned: bool = False
+    is_reconfigured: bool = False
     """True if another configuration of this controller decided `parameters`."""
 
-    def turned(self) -> "State":
+    def reconfigured(self) -> "State":
         """This state, before the first decision with another configuration."""
-        return replace(self, is_turned=True)
+        return replace(self, is_reconfigured=True)
 
     @classmethod
     def take_over(cls, parameters: Parameters | None) -> "State":
@@ -348,7 +348,7 @@ def parameters_for(config: Config, weight: float, largest_scale: int = UNIT_SCAL
 
 def _of_before(config: Config, state: State, found: Parameters, largest_scale: int) -> Parameters:
     """Bands for the previous users while no user is active: `found`, unless the configuration was changed."""
-    if not state.is_turned:
+    if not state.is_reconfigured:
         return found
     if state.weight is None:
         return _in_configuration(config, found, largest_scale)

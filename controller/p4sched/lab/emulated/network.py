@@ -25,7 +25,7 @@ from p4sched.lab.emulated.probe_stream import HostProbe
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import USER_HOSTS, FabricShape, node_errors
-from p4sched.lab.tcp import TcpCounters, read_counters
+from p4sched.lab.tcp_counters import TcpCounters, read_counters
 
 CONGESTION_CONTROL = "cubic"
 ALLOWED_CONGESTION_CONTROL = "/proc/sys/net/ipv4/tcp_allowed_congestion_control"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from mininet_topos.nodes import dying_with_us
-from p4sched.clock import answer_awaited
+from p4sched.clock import await_answer
 from p4sched.errors import P4schedError
 from p4sched.lab.errors import LabError
 from p4sched.lab.temporary import remove_left, run_folder
@@ -36,7 +36,7 @@ class VirtualProcess:
 
     async def ready(self) -> None:
         """Waits for the address. Raises LabError with the last output of the process."""
-        async with answer_awaited():
+        async with await_answer():
             line = await asyncio.to_thread(self._first_line)
         try:
             self.address = str(json.loads(line)["simulation"])

@@ -25,6 +25,6 @@ def present(sizes: Sequence[int]) -> list[Queue]:
     return [Queue(number, size) for number, size in enumerate(sizes, 1) if size != 0]
 
 
-def told(queues: Sequence[Queue], lengths: Sequence[int]) -> str:
+def queue_lengths(queues: Sequence[Queue], lengths: Sequence[int]) -> str:
     """Text for a line of an explanation."""
     return ", ".join(f"{queue.number}: {lengths[queue.priority]} of {queue.size}" for queue in queues)

@@ -15,7 +15,7 @@ from p4sched.labs.chip import ChipLab
 from p4sched.labs.mutants.change import Mutant, mutants
 from p4sched.labs.mutants.syntax import WHOLE, File, Number, parse
 from p4sched.labs.sandbox import Sandbox
-from p4sched.labs.stepped import SteppedLab
+from p4sched.labs.stepped_lab import SteppedLab
 from p4sched.labs.variants import Variants
 from p4sched.paths import P4_DIR
 
@@ -47,9 +47,9 @@ class Solution:
     @property
     def read(self) -> File:
         """Content of the file."""
-        return self.parsed(self.text)
+        return self.parse(self.text)
 
-    def parsed(self, text: str) -> File:
+    def parse(self, text: str) -> File:
         """The content of a mutant."""
         return parse(text, self.known)
 

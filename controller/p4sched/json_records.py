@@ -28,7 +28,7 @@ class RecordError(ValueError):
     """A value of the wrong form; the message names it and the expected form."""
 
 
-def parsed(text: str) -> Any:
+def parse_json(text: str) -> Any:
     """The value of a JSON text. Raises RecordError for any other text."""
     try:
         value = json.loads(text)
@@ -56,12 +56,12 @@ def _inside(value: Any) -> list[Any]:
     return list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
 
 
-def parsed_lines(text: str) -> list[dict[str, Any]]:
+def parse_json_lines(text: str) -> list[dict[str, Any]]:
     """The objects of JSON lines. Raises RecordError, with the number of the line, for any other text."""
     found = []
     for number, line in enumerate(text.removesuffix("\n").split("\n") if text else (), 1):
         try:
-            value = parsed(line)
+            value = parse_json(line)
         except RecordError as error:
             raise RecordError(f"line {number}: {error}") from error
         if not isinstance(value, dict):

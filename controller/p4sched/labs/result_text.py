@@ -1,9 +1,9 @@
 """A check as text."""
 
-from p4sched.labs.lab import Checked
+from p4sched.labs.lab import CheckResult
 
 
-def text(checked: Checked) -> str:
+def text(checked: CheckResult) -> str:
     """Text for a terminal and for a page of grades."""
     lines = []
     for marks in checked.marks:

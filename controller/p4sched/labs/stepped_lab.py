@@ -16,12 +16,12 @@ from functools import cache
 from pathlib import Path
 
 from p4sched.errors import P4schedError
-from p4sched.labs.decisions import PROGRAM, Decided, Decision, Trial, decided
+from p4sched.labs.decisions import PROGRAM, Decision, Trial, TrialDecisions, decided
 from p4sched.labs.explanations import MOST_URGENT, Arrival, Explain, Who, by_rank
 from p4sched.labs.includes import keep_included
 from p4sched.labs.lab import Lab, Marks
 from p4sched.labs.mistakes import Mistake, mistakes
-from p4sched.labs.probe import Probe
+from p4sched.labs.register_probe import Probe
 from p4sched.labs.sandbox import Sandbox, SubmissionError
 from p4sched.labs.trace import LINK_BPS
 from p4sched.labs.variants import Variants
@@ -97,7 +97,7 @@ class SteppedLab(Lab):
             raise SubmissionError(self._as_submitted(str(error))) from error
         return self.marks(runs, work, scratch, sandbox)
 
-    def marks(self, runs: Sequence[Decided], work: Path, scratch: Path, sandbox: Sandbox) -> tuple[Marks, ...]:
+    def marks(self, runs: Sequence[TrialDecisions], work: Path, scratch: Path, sandbox: Sandbox) -> tuple[Marks, ...]:
         """Marks of each task. `runs`: the decisions in all trials."""
         place, numbers, given = Place(work, scratch, sandbox), iter(range(len(runs))), []
         with Variants(self, self.trials) as variants:
@@ -110,7 +110,7 @@ class SteppedLab(Lab):
     def no_marks(self) -> tuple[Marks, ...]:
         return tuple(Marks(task.title, 0, task.marks) for task in self.tasks)
 
-    def decided(self, work: Path, scratch: Path, trials: Sequence[Trial], sandbox: Sandbox) -> list[Decided]:
+    def decided(self, work: Path, scratch: Path, trials: Sequence[Trial], sandbox: Sandbox) -> list[TrialDecisions]:
         """Decisions of the student's program.
 
         Raises:
@@ -221,7 +221,9 @@ class SteppedLab(Lab):
             line for what, value in told for line in [(what, value), *([("", held)] if what == self.probe.what else [])]
         ]
 
-    def _differs(self, number: int, trial: Trial, runs: Sequence[Decided], variants: Variants) -> "_Difference | None":
+    def _differs(
+        self, number: int, trial: Trial, runs: Sequence[TrialDecisions], variants: Variants
+    ) -> "_Difference | None":
         """First packet of a trial with another decision than expected."""
         run = runs[number]
         expected = self._decided(variants, self._solution, number) if run.model is None else run.model
@@ -242,7 +244,7 @@ class SteppedLab(Lab):
     def _solution(self) -> str:
         return (self.folder / "solution" / self.file).read_text(encoding="utf-8")
 
-    def _mistake(self, runs: Sequence[Decided], variants: Variants) -> Mistake | None:
+    def _mistake(self, runs: Sequence[TrialDecisions], variants: Variants) -> Mistake | None:
         """The mistake that decides like the program on every packet, if there is exactly one."""
         short_first = sorted(range(len(runs)), key=lambda number: len(runs[number].program))
         found = [
@@ -284,7 +286,7 @@ class _Difference:
     """The first packet of a trial with another decision than expected."""
 
     trial: Trial
-    run: Decided
+    run: TrialDecisions
     number: int
     """Number of the packet."""
     expected: Decision

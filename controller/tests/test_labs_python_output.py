@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from p4sched.labs.answered import DEEPEST, trials_answered, values
+from p4sched.labs.python_output import DEEPEST, trials_answered, values
 from p4sched.labs.sandbox import SubmissionError
 
 JSON = st.recursive(
