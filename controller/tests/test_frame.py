@@ -45,7 +45,7 @@ def setting(run_options: RunOptions) -> None:
 async def measure(_: None, stage: Stage) -> SchemeOutcome[str]:
     stage.folder.mkdir(exist_ok=True)
     (stage.folder / "log.txt").write_text(stage.name)
-    return SchemeOutcome({"packets": 3}, None, kept=stage.name)
+    return SchemeOutcome({"packets": 3}, None, records=stage.name)
 
 
 def draw(results: Results[None, str], path: Path) -> None:
@@ -60,9 +60,9 @@ def stepped(schemes: Choice | None = None, **fields: Any) -> Experiment[None, st
         setting=setting,
         configuration=lambda _: {"rate_bps": 5},
         measure=measure,
-        table=lambda results: [f"measured: {', '.join(results.kept)}"],
+        table=lambda results: [f"measured: {', '.join(results.records)}"],
         figure=draw,
-        csv={"names.csv": lambda results: [["scheme"], *([name] for name in results.kept)]},
+        csv={"names.csv": lambda results: [["scheme"], *([name] for name in results.records)]},
         files=("log.txt",),
         schemes=schemes or Choice(("fifo", "aifo")),
         in_lab=lambda _: False,
@@ -121,7 +121,7 @@ def test_each_controller_measures_each_scheme_and_a_lone_onos_is_named(
 
     both = tuple(ControllerKind)
     mine = Experiment(
-        **{**vars(stepped()), "measure": note, "controllers": both, "table": lambda results: results.kept}
+        **{**vars(stepped()), "measure": note, "controllers": both, "table": lambda results: results.records}
     )
     run_options = RunOptions(SwitchKind.EMBEDDED, tmp_path, schemes=["aifo", "fifo"], controllers=both)
     frame.run(mine, run_options, plain)
@@ -151,7 +151,7 @@ def test_a_target_that_can_show_nothing_is_one_line(tmp_path: Path) -> None:
 
 
 def test_what_compares_the_schemes_is_part_of_the_summary(tmp_path: Path) -> None:
-    mine = stepped(comparison=lambda results: {"schemes_measured": len(results.kept)})
+    mine = stepped(comparison=lambda results: {"schemes_measured": len(results.records)})
     frame.run(mine, RunOptions(SwitchKind.EMBEDDED, tmp_path, schemes=["aifo"]), plain)
     assert summaries.read(tmp_path).content["schemes_measured"] == 1
 
@@ -183,7 +183,7 @@ def test_a_run_that_ends_early_keeps_what_is_done_and_marks_it(
     async def second_fails(_: None, stage: Stage) -> SchemeOutcome[str]:
         if stage.name == "aifo":
             raise error
-        return SchemeOutcome({"packets": 3}, None, kept=stage.name)
+        return SchemeOutcome({"packets": 3}, None, records=stage.name)
 
     mine = Experiment(**{**vars(stepped(Choice(("fifo", "aifo", "rifo")))), "measure": second_fails})
     run_options = RunOptions(SwitchKind.EMBEDDED, tmp_path, schemes=["fifo", "aifo", "rifo"])
@@ -265,7 +265,7 @@ def test_a_scheme_is_measured_again_while_the_emulator_was_the_bottleneck(
 
     mine = Experiment(**{**vars(stepped()), "measure": measure})
     stage = Stage("fifo", "embedded", tmp_path / "fifo", None, lambda _: None)
-    _, summary = asyncio.run(frame.measured(mine, None, stage))
+    _, summary = asyncio.run(frame.measure_scheme(mine, None, stage))
     assert summary["attempts"] == attempts
     fidelity = observations[-1].fidelity
     assert isinstance(fidelity, Fidelity)

@@ -136,7 +136,7 @@ def test_flows_not_done_are_counted_and_left_out_of_the_times() -> None:
         for number, size in enumerate((5_000, 6_000, 50_000, 200_000, 1_000))
     ]
     completed = [{"flow": number, "fct_ns": number * 10_000_000 + 10_000_000} for number in (0, 1, 2, 3)]
-    found = completion.summarise(completion.joined(planned, completed), 0.1)
+    found = completion.summarise(completion.combine_reports(planned, completed), 0.1)
     assert (found["flows"], found["not_completed"], found["small_flows"], found["large_flows"]) == (5, 1, 2, 1)
     assert found["small_mean_ms"] == pytest.approx(15.0)
     assert found["small_median_ms"] == pytest.approx(10.0)

@@ -96,7 +96,11 @@ def setting(
         duration = Duration(duration * GBIT // shown.access_bps)
     names = choose(f"line of {shown.name}", lines, [line.name for line in shown.lines]) if lines else []
     return Setting(
-        shown, shown.chosen(names), parse_loads(loads), range(run_options.seed, run_options.seed + seeds), duration
+        shown,
+        shown.select_lines(names),
+        parse_loads(loads),
+        range(run_options.seed, run_options.seed + seeds),
+        duration,
     )
 
 
@@ -152,7 +156,7 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
         nonlocal left
         async with free:
             key = points.key(run)
-            figures = points.found(key)
+            figures = points.load(key)
             if figures is None:
                 folder = (
                     stage.folder
@@ -211,7 +215,7 @@ def table(results: Results[Setting, None]) -> list[Table]:
                 _span(load, "mean_ms", ".2f"),
                 cell(load["completed_share"], ".3f"),
             )
-    published = _published(results.found["published"]) if setting.figure.reference else []
+    published = _published(results.summary["published"]) if setting.figure.reference else []
     return [shown, *published]
 
 
@@ -241,7 +245,7 @@ EXPERIMENT = Experiment(
     configuration=configuration,
     measure=measure,
     table=table,
-    figure=lambda results, path: figure.draw(results.found, path),
+    figure=lambda results, path: figure.draw(results.summary, path),
     csv={"loads.csv": lambda results: record_rows(results.schemes, "loads")},
     files=RUNS,
     seed=Seed("Seed of the first list of flows, and of their paths.", bounded=True),

@@ -139,7 +139,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
 
 
 @contextmanager
-def prepared(setting: Setting, run_options: RunOptions, tell: Tell) -> Iterator[Setting]:
+def prepare(setting: Setting, run_options: RunOptions, tell: Tell) -> Iterator[Setting]:
     """Compares every scheme in stepped time."""
     rate, out = setting.link.rate_bps, run_options.out
     port = Port(int(rate), out / "schedule.csv", round(setting.phase_s * len(PHASES) * 1e9))
@@ -169,7 +169,7 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
     assert setting.ideal is not None, "prepared() comes first"
     plan = live.Plan(setting.link, setting.phase_s, setting.seed, setting.deadline, setting.ideal)
     outcome = await live.measure(plan, live_settings(comparison)[: setting.most_static], stage)
-    return replace(outcome, found={**outcome.found, **stepped})
+    return replace(outcome, summary={**outcome.summary, **stepped})
 
 
 def _check(rate: Rate, deadline: Duration, phase_s: float) -> None:
@@ -268,7 +268,7 @@ EXPERIMENT = Experiment(
     configuration=configuration,
     measure=measure,
     table=table,
-    figure=lambda results, path: figure.draw(results.found, results.setting.comparisons, path),
+    figure=lambda results, path: figure.draw(results.summary, results.setting.comparisons, path),
     csv={"scores.csv": score_rows},
     files=tuple(f"{run}/{file}" for run in ("tuned", "static_*") for file in LIVE_FILES),
     scratch=(
@@ -282,5 +282,5 @@ EXPERIMENT = Experiment(
     quick="--duration 20s, fewer static settings, and live only the program's own",
     in_lab=lambda setting: bool(setting.live),
     targets=SOFTWARE,
-    prepared=prepared,
+    prepare=prepare,
 )

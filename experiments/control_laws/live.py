@@ -49,12 +49,12 @@ async def measure(plan: Plan, settings: Sequence[Setting], stage: Stage) -> Sche
         place = stage.folder / ("tuned" if setting is None else f"static_{number}")
         outcome = await _run(plan, setting, replace(stage, folder=place, tell=tell_of))
         assert outcome.observation is not None
-        found[label] = {**outcome.found, "fidelity": outcome.observation.fidelity.summary()}
+        found[label] = {**outcome.summary, "fidelity": outcome.observation.fidelity.summary()}
         outcomes.append(outcome)
         observations.append(outcome.observation)
     # one invalid run makes the comparison invalid
     worst = max(observations, key=lambda observation: len(observation.fidelity.doubts()))
-    return replace(outcomes[0], found={"live": found}, observation=worst, label="tuned and static")
+    return replace(outcomes[0], summary={"live": found}, observation=worst, label="tuned and static")
 
 
 async def _run(plan: Plan, setting: Setting | None, stage: Stage) -> SchemeOutcome[None]:

@@ -146,7 +146,7 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[long_flows.Lo
 def sample_rows(results: Results[Any, long_flows.LongFlows]) -> Rows:
     """One row for each scheme, sample and long flow."""
     yield ["scheme", "second", "flow", "rtt_ms", "rate_bps", "jain_index"]
-    for name, flows in results.kept.items():
+    for name, flows in results.records.items():
         yield from long_flows.sample_rows(name, flows)
 
 
@@ -176,7 +176,7 @@ EXPERIMENT = Experiment(
     configuration=configuration,
     measure=measure,
     table=table,
-    figure=lambda results, path: figure.draw(results.found, path),
+    figure=lambda results, path: figure.draw(results.summary, path),
     csv={"samples.csv": sample_rows, "loads.csv": lambda results: record_rows(results.schemes, "loads")},
     files=(*FILES, *sized_flows.FILES),
     schemes=Choice(SCHEMES),

@@ -14,14 +14,14 @@ from p4sched.results.ranked_figures import SCHEME_COLOURS
 RTT_COLOURS = (figures.SKY, figures.BLUE, figures.YELLOW, figures.ORANGE)
 
 
-def draw(found: Mapping[str, Any], path: Path) -> None:
-    """Draws `found` (the content of summary.json) into `path`."""
-    with figures.sheet(path, (10.0, 6.2), _heading(found["configuration"])) as figure:
+def draw(summary: Mapping[str, Any], path: Path) -> None:
+    """Draws `summary` (the content of summary.json) into `path`."""
+    with figures.sheet(path, (10.0, 6.2), _heading(summary["configuration"])) as figure:
         (jain, shares), (mean, tail) = figure.subplots(2, 2)
-        _jain(jain, found["schemes"])
-        _shares(shares, found)
-        _times(mean, found["schemes"], "small_mean_ms", "Small flows: mean completion time")
-        _times(tail, found["schemes"], "small_p99_ms", "Small flows: 99th percentile")
+        _jain(jain, summary["schemes"])
+        _shares(shares, summary)
+        _times(mean, summary["schemes"], "small_mean_ms", "Small flows: mean completion time")
+        _times(tail, summary["schemes"], "small_p99_ms", "Small flows: 99th percentile")
 
 
 def _jain(axes: Axes, schemes: Mapping[str, Any]) -> None:
@@ -44,9 +44,9 @@ def _jain(axes: Axes, schemes: Mapping[str, Any]) -> None:
     axes.set_title("Long flows: Jain's fairness index (median, 80 % interval)")
 
 
-def _shares(axes: Axes, found: Mapping[str, Any]) -> None:
+def _shares(axes: Axes, summary: Mapping[str, Any]) -> None:
     """Mean rate of the flows of each round-trip time, in fair shares."""
-    schemes = found["schemes"]
+    schemes = summary["schemes"]
     rtts = sorted({flow["rtt_ms"] for scheme in schemes.values() for flow in scheme["flows"]})
     width = 0.8 / len(rtts)
     for number, rtt in enumerate(rtts):

@@ -77,7 +77,7 @@ def _goodput(result: Measurement, rate_bps: int) -> dict[str, Any]:
 def sample_rows(results: Results[Any, Measurement]) -> Rows:
     """One row for each scheme, sample and user, with Jain's index of the sample."""
     yield ["scheme", "second", "user", "connections", "rate_bps", "jain_index"]
-    for name, result in results.kept.items():
+    for name, result in results.records.items():
         for sample in result.samples:
             jain = jain_index(sample.rates, result.weights)
             second = sample.end - result.samples[0].start

@@ -76,14 +76,14 @@ def configuration(setting: Setting) -> dict[str, Any]:
 def sample_rows(results: Results[Any, Result]) -> Rows:
     """One row for each sample: its end and every user's rate."""
     yield ["second", *(f"user_{user}_bps" for user in range(1, USERS + 1))]
-    samples = results.kept[""].samples
+    samples = results.records[""].samples
     for sample in samples:
         yield [f"{sample.end - samples[0].start:.3f}", *map(round, sample.rates)]
 
 
 def table(results: Results[Any, Any]) -> list[Table]:
     """Table of the delay of the edges and the losses of the probe."""
-    found = results.found
+    found = results.summary
     follow, probe = found["edges_follow_s"], found["probe"]
     shown = Table("what", "measured", show_header=False)
     for what, seconds in (("four users join", follow["join"]), ("four users leave", follow["leave"])):
@@ -112,7 +112,7 @@ EXPERIMENT = Experiment(
     measure=measure,
     table=table,
     figure=lambda results, path: figure.draw(
-        results.kept[""], results.setting, results.found["fidelity"]["doubts"], path
+        results.records[""], results.setting, results.summary["fidelity"]["doubts"], path
     ),
     csv={"samples.csv": sample_rows},
     files=("decisions.jsonl", *FILES),

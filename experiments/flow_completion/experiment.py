@@ -198,7 +198,7 @@ def ratios(results: Results[Setting, Sent]) -> dict[str, Any]:
     flows = results.setting.flows
     return {
         "small_mean_ratios": {
-            f"{load:g}": completion.compare({name: sent[load] for name, sent in results.kept.items()}, flows.scale)
+            f"{load:g}": completion.compare({name: sent[load] for name, sent in results.records.items()}, flows.scale)
             for load in flows.loads
         }
     }
@@ -207,7 +207,7 @@ def ratios(results: Results[Setting, Sent]) -> dict[str, Any]:
 def flow_rows(results: Results[Any, Sent]) -> Rows:
     """One row for each flow, without a time if it did not end."""
     yield ["scheme", "load", "start_s", "size_bytes", "completion_ms", "segments_retransmitted"]
-    for name, loads in results.kept.items():
+    for name, loads in results.records.items():
         for load, sent in loads.items():
             for flow in sent:
                 time_ms = "" if flow.completion_s is None else 1e3 * flow.completion_s
@@ -216,7 +216,7 @@ def flow_rows(results: Results[Any, Sent]) -> Rows:
 
 def table(results: Results[Any, Any]) -> list[Table]:
     """Tables of completion times at each load, and of the ratios between schemes."""
-    return [_times(results.schemes), _ratios(results.found)]
+    return [_times(results.schemes), _ratios(results.summary)]
 
 
 def _times(schemes: Mapping[str, Any]) -> Table:
@@ -246,22 +246,22 @@ def _times(schemes: Mapping[str, Any]) -> Table:
     return shown
 
 
-def _ratios(found: Mapping[str, Any]) -> Table:
+def _ratios(summary: Mapping[str, Any]) -> Table:
     """Ratio of each scheme to the last one of the run: PIFO, if all run."""
-    *names, last = found["schemes"]
+    *names, last = summary["schemes"]
     shown = Table(title=f"Mean of small flows, in times that with {title(last)}, and the 95 % interval of the ratio")
     shown.add_column("scheme")
-    for load in found["small_mean_ratios"]:
+    for load in summary["small_mean_ratios"]:
         shown.add_column(f"load {load}", justify="right")
     for name in names:
-        ratios = [ratios.get(name, {}).get(last) for ratios in found["small_mean_ratios"].values()]
+        ratios = [ratios.get(name, {}).get(last) for ratios in summary["small_mean_ratios"].values()]
         shown.add_row(title(name), *("-" if ratio is None else _ratio(ratio) for ratio in ratios))
     return shown
 
 
-def _ratio(found: Mapping[str, float | None]) -> str:
-    bounds = "" if found["low"] is None else f" ({found['low']:.2f}-{found['high']:.2f})"
-    return f"{found['ratio']:.2f}{bounds}"
+def _ratio(ratio: Mapping[str, float | None]) -> str:
+    bounds = "" if ratio["low"] is None else f" ({ratio['low']:.2f}-{ratio['high']:.2f})"
+    return f"{ratio['ratio']:.2f}{bounds}"
 
 
 EXPERIMENT = Experiment(
@@ -271,7 +271,7 @@ EXPERIMENT = Experiment(
     configuration=configuration,
     measure=measure,
     table=table,
-    figure=lambda results, path: figure.draw(results.found, path),
+    figure=lambda results, path: figure.draw(results.summary, path),
     csv={"loads.csv": lambda results: record_rows(results.schemes, "loads"), "flows.csv": flow_rows},
     files=FILES,
     schemes=Choice(ranked_schemes.NAMES),

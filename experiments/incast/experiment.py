@@ -176,7 +176,7 @@ def _decision_summary(name: str, log: Path) -> dict[str, Any]:
 
 def table(results: Results[Any, Any]) -> list[Table]:
     """Table of the rounds of each scheme."""
-    ideal = results.found["configuration"]["ideal_ms"]
+    ideal = results.summary["configuration"]["ideal_ms"]
     above = f"Rounds of synchronised blocks, in ms; the link needs {ideal:.0f} for one"
     heads = ["goodput", "slowest", "worst", "resent", "timeouts", "not done"]
     return [scheme_table(above, heads, results.schemes, _cells)]
@@ -200,7 +200,7 @@ EXPERIMENT = Experiment(
     configuration=configuration,
     measure=measure,
     table=table,
-    figure=lambda results, path: figure.draw(results.found, path),
+    figure=lambda results, path: figure.draw(results.summary, path),
     csv={"rounds.csv": lambda results: record_rows(results.schemes, "rounds")},
     files=("decisions.jsonl", "port-*.jsonl", *FILES),
     schemes=Choice(NAMES, "fifo,fdpa,aifo,rifo,packs,pifo"),

@@ -203,7 +203,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
 
 
 @contextmanager
-def prepared(setting: Setting, run_options: RunOptions, tell: Tell) -> Iterator[Setting]:
+def prepare(setting: Setting, run_options: RunOptions, tell: Tell) -> Iterator[Setting]:
     """Computes all schemes together if the run is in stepped time."""
     if setting.live is not None:
         yield setting
@@ -278,7 +278,7 @@ def rank_rows(results: Results[Any, Any]) -> Rows:
 def table(results: Results[Any, Any]) -> list[Table | str]:
     """Tables of inversions and drops; in stepped time also whether the programs agree with the models."""
     schemes = results.schemes
-    above = f"Inversions and drops, {results.found['configuration']['ranks']} ranks"
+    above = f"Inversions and drops, {results.summary['configuration']['ranks']} ranks"
     shown = Table(title=above, title_justify="left")
     for column in ("scheme", "inversions", "times PACKS'", "drops", "lowest rank dropped", "run"):
         shown.add_column(column, justify="left" if column in ("scheme", "run") else "right")
@@ -293,7 +293,7 @@ def table(results: Results[Any, Any]) -> list[Table | str]:
             "none" if lowest is None else str(lowest),
             verdict(scheme),
         )
-    programs = results.found.get("programs")
+    programs = results.summary.get("programs")
     return [shown, *_programs(programs), *_costs(schemes, programs)]
 
 
@@ -332,7 +332,7 @@ EXPERIMENT = Experiment(
     configuration=configuration,
     measure=measure,
     table=table,
-    figure=lambda results, path: figure.draw(results.found, path),
+    figure=lambda results, path: figure.draw(results.summary, path),
     csv={"ranks.csv": rank_rows},
     files=("sent.csv", "received.csv", *FILES),
     scratch=stepped_stream.FILES,
@@ -341,6 +341,6 @@ EXPERIMENT = Experiment(
     quick=f"--duration 3s; with --stepped --packets {QUICK_PACKETS}",
     comparison=lambda results: {key: part for key, part in results.setting.computed.items() if key != "schemes"},
     in_lab=lambda setting: setting.live is not None,
-    prepared=prepared,
+    prepare=prepare,
     base=BASE,
 )

@@ -75,18 +75,18 @@ def counted_at_leaves(planned: Sequence[Demand]) -> dict[str, list[FlowUser]]:
 
 async def delivered(testbed: FabricTestbed, planned: Sequence[Demand]) -> dict[int, int]:
     """Bytes of Ethernet frames that the leaf has sent to the destination of each transfer so far."""
-    found: dict[int, int] = {}
+    byte_counts: dict[int, int] = {}
     for leaf, here in _by_leaf(planned).items():
         counts = await departures(testbed.switches[leaf].reader, [demand.number for demand in here])
-        found |= {number: count.bytes for number, count in counts.items()}
-    return found
+        byte_counts |= {number: count.bytes for number, count in counts.items()}
+    return byte_counts
 
 
 def _by_leaf(planned: Sequence[Demand]) -> dict[str, list[Demand]]:
-    found: dict[str, list[Demand]] = {}
+    demands: dict[str, list[Demand]] = {}
     for demand in planned:
-        found.setdefault(demand.leaf, []).append(demand)
-    return found
+        demands.setdefault(demand.leaf, []).append(demand)
+    return demands
 
 
 def connections(racks: Sequence[int], classes: Classes) -> int:

@@ -60,12 +60,12 @@ def configuration(setting: Setting) -> dict[str, Any]:
     }
 
 
-def heading(found: dict[str, Any]) -> str:
+def heading(configuration: dict[str, Any]) -> str:
     """Heading of the figure."""
     return (
-        f"Four TCP {found['congestion_control'].capitalize()} flows join and leave a link of"
-        f" {found['rate_bps'] / 1e6:g} Mbit/s with an RTT of {found['rtt_ms']:g} ms; later = more urgent;"
-        f" {found['switch']} switch"
+        f"Four TCP {configuration['congestion_control'].capitalize()} flows join and leave a link of"
+        f" {configuration['rate_bps'] / 1e6:g} Mbit/s with an RTT of {configuration['rtt_ms']:g} ms;"
+        f" later = more urgent; {configuration['switch']} switch"
     )
 
 
@@ -78,26 +78,26 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[join_leave.Se
         traffic = await running.long_traffic(CONGESTION_CONTROL)
         await traffic.serve(planned)
         await running.observe()
-        begun = asyncio.get_running_loop().time()
-        directing = asyncio.create_task(_start_and_stop(traffic, planned, setting.schedule, begun))
+        start_s = asyncio.get_running_loop().time()
+        directing = asyncio.create_task(_start_and_stop(traffic, planned, setting.schedule, start_s))
         try:
-            samples = await join_leave.sampled(running, traffic, setting.schedule, begun)
+            samples = await join_leave.sample_schedule(running, traffic, setting.schedule, start_s)
             await directing
         finally:
             directing.cancel()
         await running.observed()
         if not any(sample.rates[0] for sample in samples):
             raise LabError("the iperf3 clients sent nothing, and none of them has failed")
-    return join_leave.outcome(running, samples, setting.schedule, begun)
+    return join_leave.outcome(running, samples, setting.schedule, start_s)
 
 
 async def _start_and_stop(
-    traffic: LongTraffic, planned: list[Transfer], schedule: join_leave.Schedule, begun: float
+    traffic: LongTraffic, planned: list[Transfer], schedule: join_leave.Schedule, start_s: float
 ) -> None:
     """Starts and stops the flows at their times."""
     clock = asyncio.get_running_loop().time
     for phase in range(join_leave.PHASES):
-        await asyncio.sleep(max(0.0, begun + phase * schedule.phase_s - clock()))
+        await asyncio.sleep(max(0.0, start_s + phase * schedule.phase_s - clock()))
         if phase < join_leave.FLOWS:
             # iperf3 takes whole seconds: it gets more time than it needs, and is stopped
             await traffic.send([planned[phase]], schedule.seconds + 5)

@@ -72,11 +72,11 @@ def configuration(setting: Setting) -> dict[str, Any]:
     }
 
 
-def heading(found: dict[str, Any]) -> str:
+def heading(configuration: dict[str, Any]) -> str:
     """Heading of the figure."""
     return (
-        f"Four UDP flows of {found['flow_rate_bps'] / 1e6:g} Mbit/s each join and leave a link of"
-        f" {found['rate_bps'] / 1e6:g} Mbit/s; later = more urgent; {found['switch']} switch"
+        f"Four UDP flows of {configuration['flow_rate_bps'] / 1e6:g} Mbit/s each join and leave a link of"
+        f" {configuration['rate_bps'] / 1e6:g} Mbit/s; later = more urgent; {configuration['switch']} switch"
     )
 
 
@@ -96,14 +96,14 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[join_leave.Se
         sending = await traffic.send_udp(running.network.seats[0].host, flows, setting.seed)
         await asyncio.sleep(LEAD_S)
         await running.observe()
-        begun = asyncio.get_running_loop().time()
-        samples = await join_leave.sampled(running, traffic, schedule, begun)
+        start_s = asyncio.get_running_loop().time()
+        samples = await join_leave.sample_schedule(running, traffic, schedule, start_s)
         await running.observed()
         stage.tell("collecting")
         sent = await traffic.report(sending, 5)
         received = {flow["flow"]: flow for flow in await traffic.report("receive", 10)}
     ends = [_ends(report, received.get(report["flow"], {})) for report in sent]
-    return join_leave.outcome(running, samples, schedule, begun, {"flows": ends})
+    return join_leave.outcome(running, samples, schedule, start_s, {"flows": ends})
 
 
 def _flow(seat: UserSeat, server: str, port: int, rank: int, setting: Setting) -> dict[str, Any]:

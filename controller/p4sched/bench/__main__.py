@@ -52,7 +52,7 @@ def _measure(parts: Sequence[str], console: Console) -> None:
         console.print(outcome.table)
         for target in outcome.targets:
             sign, met = "<=" if target.at_most else ">=", "met" if target.met else "[bold red]not met[/]"
-            console.print(f"  {target.name}: {target.found:.3g} ({sign} {target.wanted:g}): {met}")
+            console.print(f"  {target.name}: {target.value:.3g} ({sign} {target.goal:g}): {met}")
         targets = [{**vars(target), "met": target.met} for target in outcome.targets]
         found = {"at": datetime.now(UTC).isoformat(), "figures": outcome.figures, "targets": targets}
         folder.mkdir(parents=True, exist_ok=True)

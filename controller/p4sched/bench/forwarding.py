@@ -242,8 +242,8 @@ def _table(figures: dict[str, dict[str, float]]) -> Table:
 
 
 def _targets(figures: dict[str, dict[str, float]]) -> Sequence[Target]:
-    def ratio(name: str, one: Way, other: Way) -> float:
-        return figures[one.label][name] / figures[other.label][name]
+    def ratio(name: str, numerator: Way, denominator: Way) -> float:
+        return figures[numerator.label][name] / figures[denominator.label][name]
 
     targets = [
         Target("Cubic, fifo.p4 against the forwarder", ratio("tcp_bps", OWN_FIFO, NO_OP), 0.9),

@@ -45,19 +45,19 @@ def _rate(text: str) -> int:
     return 0 if text == NONE else Rate.parse(text)
 
 
-async def _lines(switch: SwitchAddress, port: int | None, wanted: int | None) -> Sequence[str]:
-    """Sets the rate of the port, unless `wanted` is None; returns a line for this port, or for each port."""
+async def _lines(switch: SwitchAddress, port: int | None, rate_bps: int | None) -> Sequence[str]:
+    """Sets the rate of the port, unless `rate_bps` is None; returns a line for this port, or for each port."""
     manager = EmbeddedTrafficManager(switch.address, switch.tls)
     try:
         interfaces = {number: stats.interface for number, stats in (await manager.stats()).items()}
         if port is not None and port not in interfaces:
             raise UsageError(f"no port {port}; this switch has {', '.join(map(str, sorted(interfaces))) or 'none'}")
-        if port is not None and wanted is not None:
-            await manager.set_ports([PortSettings(port, rate_bps=wanted)])
-        ports = [each for each in await manager.ports() if port in (None, each.port)]
+        if port is not None and rate_bps is not None:
+            await manager.set_ports([PortSettings(port, rate_bps=rate_bps)])
+        ports = [settings for settings in await manager.ports() if port in (None, settings.port)]
     finally:
         await manager.close()
     return [
-        f"port {each.port} ({interfaces[each.port]}): {Rate(each.rate_bps) if each.rate_bps else NONE}"
-        for each in ports
+        f"port {settings.port} ({interfaces[settings.port]}): {Rate(settings.rate_bps) if settings.rate_bps else NONE}"
+        for settings in ports
     ]

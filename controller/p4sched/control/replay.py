@@ -10,7 +10,7 @@ from typing import Any
 from p4sched.control.decision_log import DecisionLogError
 from p4sched.control.law import AnyLaw, Decision
 from p4sched.errors import MissingError, P4schedError, unknown_name
-from p4sched.json_records import RecordError, check, check_fields, parse_json, shown
+from p4sched.json_records import RecordError, check, check_fields, excerpt, parse_json
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def _one_sentence(path: Path, number: int) -> Iterator[None]:
 def _line(text: str) -> dict[str, Any]:
     line = parse_json(text)
     if not isinstance(line, dict) or line.get("kind") not in ("start", "decision"):
-        raise RecordError(f"{shown(line)} is no object of the kind start or decision")
+        raise RecordError(f"{excerpt(line)} is no object of the kind start or decision")
     return line
 
 
@@ -111,11 +111,11 @@ def _difference(name: str, logged: Any, repeated: Any) -> str | None:
     if isinstance(logged, Mapping) and isinstance(repeated, Mapping):
         for key, value in repeated.items():
             if key not in logged:
-                return f"{name}{key} is not in the log, now {shown(value)}"
+                return f"{name}{key} is not in the log, now {excerpt(value)}"
             found = _difference(f"{name}{key}.", logged[key], value)
             if found is not None:
                 return found
         return None
     if logged == repeated:
         return None
-    return f"{name.removesuffix('.')} was {shown(logged)}, now {shown(repeated)}"
+    return f"{name.removesuffix('.')} was {excerpt(logged)}, now {excerpt(repeated)}"

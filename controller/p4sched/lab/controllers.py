@@ -117,7 +117,7 @@ async def python_controllers(
     """Runs the sessions and control loops of all switches in this process. `changes`: file that records parameters
     changed by hand."""
     async with AsyncExitStack() as stack:
-        found: dict[str, SwitchController] = {}
+        controllers: dict[str, SwitchController] = {}
         loops: list[tuple[PythonController, Loop]] = []
         turned: dict[str, ControlledSwitch] = {}
         for name, plan in plans.items():
@@ -132,7 +132,7 @@ async def python_controllers(
             parameters = plan.parameters
             if parameters is not None:
                 await session.set_default_action(parameters.table, parameters.action, parameters.action_data())
-            found[name] = controller = PythonController(session, plan.laws)
+            controllers[name] = controller = PythonController(session, plan.laws)
             loop = None if plan.laws is None else _loop(session, setup, plan.laws)
             if loop is not None:
                 loops.append((controller, loop))
@@ -142,7 +142,7 @@ async def python_controllers(
             controller.loop = task
         if changes is not None:
             await stack.enter_async_context(open_desk(turned, changes))
-        yield found
+        yield controllers
 
 
 def _loop(session: Session, setup: Setup, laws: Laws) -> Loop:

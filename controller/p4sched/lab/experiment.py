@@ -68,7 +68,7 @@ from p4sched.paths import EXPERIMENTS_DIR
 
 SettingT = TypeVar("SettingT")
 """Setting that all schemes of a run share."""
-KeptT = TypeVar("KeptT")
+RecordsT = TypeVar("RecordsT")
 """Measurements of one scheme for CSV files and figure, not for summary.json."""
 Tell = Callable[[str], None]
 """Shows progress."""
@@ -179,10 +179,10 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class SchemeOutcome(Generic[KeptT]):
+class SchemeOutcome(Generic[RecordsT]):
     """Outcome of one scheme."""
 
-    found: Mapping[str, Any]
+    summary: Mapping[str, Any]
     """The experiment's own part of `schemes.NAME` in summary.json."""
     observation: Observation | None
     """Observation; None in stepped time, which gives no reason for doubt."""
@@ -191,26 +191,26 @@ class SchemeOutcome(Generic[KeptT]):
     """Packets that the program admitted and dropped."""
     notes: Sequence[str] = ()
     """Properties of the link that were not emulated."""
-    kept: KeptT = None  # type: ignore[assignment]
+    records: RecordsT = None  # type: ignore[assignment]
     """Data for CSV files and figure; None: there is none."""
 
 
 @dataclass(frozen=True)
-class Results(Generic[SettingT, KeptT]):
+class Results(Generic[SettingT, RecordsT]):
     """Results of a whole run."""
 
-    found: Mapping[str, Any]
+    summary: Mapping[str, Any]
     """The content of summary.json."""
     setting: SettingT
-    kept: Mapping[str, KeptT]
+    records: Mapping[str, RecordsT]
     """Kept data by scheme."""
     out: Path
 
     @property
     def schemes(self) -> Mapping[str, Mapping[str, Any]]:
         """Part of summary.json for each scheme."""
-        found: Mapping[str, Mapping[str, Any]] = self.found["schemes"]
-        return found
+        schemes: Mapping[str, Mapping[str, Any]] = self.summary["schemes"]
+        return schemes
 
 
 def _as_it_is(setting: Any, _run_options: RunOptions, _tell: Tell) -> AbstractContextManager[Any]:
@@ -218,7 +218,7 @@ def _as_it_is(setting: Any, _run_options: RunOptions, _tell: Tell) -> AbstractCo
 
 
 @dataclass(frozen=True)
-class Experiment(Generic[SettingT, KeptT]):
+class Experiment(Generic[SettingT, RecordsT]):
     """Declaration of an experiment, for `p4sched run` and `p4sched list`."""
 
     name: str
@@ -228,13 +228,13 @@ class Experiment(Generic[SettingT, KeptT]):
     """Setting from `run_options: RunOptions` and the experiment's own options. Its docstring begins the help text."""
     configuration: Callable[[SettingT], Mapping[str, Any]]
     """Configuration in summary.json, without seed and switch, which the frame adds."""
-    measure: Callable[[SettingT, Stage], Awaitable[SchemeOutcome[KeptT]]]
+    measure: Callable[[SettingT, Stage], Awaitable[SchemeOutcome[RecordsT]]]
     """Measures one scheme, from an empty machine to its result."""
-    table: Callable[[Results[SettingT, KeptT]], Iterable[Table | str]]
+    table: Callable[[Results[SettingT, RecordsT]], Iterable[Table | str]]
     """Tables and lines printed at the end."""
-    figure: Callable[[Results[SettingT, KeptT], Path], None]
+    figure: Callable[[Results[SettingT, RecordsT], Path], None]
     """Draws into figure.png."""
-    csv: Mapping[str, Callable[[Results[SettingT, KeptT]], Rows]] = field(default_factory=dict)
+    csv: Mapping[str, Callable[[Results[SettingT, RecordsT]], Rows]] = field(default_factory=dict)
     """Tables of numbers in DIR, by their names."""
     files: Sequence[str] = ()
     """Files of `measure`, as patterns below DIR/SCHEME, or below DIR without schemes."""
@@ -254,13 +254,13 @@ class Experiment(Generic[SettingT, KeptT]):
     """Description of `--quick`; empty: the defaults of the options describe it."""
     programs: Sequence[str] = ()
     """Programs that must be on the PATH, in addition to those of every run."""
-    comparison: Callable[[Results[SettingT, KeptT]], Mapping[str, Any]] = field(default=lambda _: {})
+    comparison: Callable[[Results[SettingT, RecordsT]], Mapping[str, Any]] = field(default=lambda _: {})
     """Part of summary.json that compares the schemes."""
     in_lab: Callable[[SettingT], bool] = field(default=lambda _: True)
     """True if a run with this setting uses the lab. Stepped time needs neither root nor a switch."""
     simulated: bool = False
     """True if it always runs in virtual time, among models without a switch: there is no `--virtual`."""
-    prepared: Callable[[SettingT, RunOptions, Tell], AbstractContextManager[SettingT]] = _as_it_is
+    prepare: Callable[[SettingT, RunOptions, Tell], AbstractContextManager[SettingT]] = _as_it_is
     """Computes, before the first scheme, what all schemes need."""
 
 
@@ -279,10 +279,10 @@ def choose(kind: str, text: str, valid: Iterable[str]) -> list[str]:
     return names
 
 
-def once(kind: str, found: Sequence[object], text: str) -> None:
+def once(kind: str, names: Sequence[object], text: str) -> None:
     """Raises UsageError if `text` names something twice."""
-    for place, value in enumerate(found):
-        if value in found[:place]:
+    for place, value in enumerate(names):
+        if value in names[:place]:
             raise UsageError(f"{kind} {value} is in '{text}' twice")
 
 

@@ -2,7 +2,7 @@
 
 - `run` does all steps. It turns the options into a setting, at a time scale that this machine can carry.
 - `_pace` checks before the first scheme whether the machine can carry the run.
-- `measured` measures one scheme, and repeats it while the emulator is the bottleneck.
+- `measure_scheme` measures one scheme, and repeats it while the emulator is the bottleneck.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from p4sched.lab.emulated.lab import EmulatedLab
 from p4sched.lab.experiment import (
     ControllerKind,
     Experiment,
-    KeptT,
+    RecordsT,
     Results,
     Rows,
     RunOptions,
@@ -77,7 +77,7 @@ Beside = Callable[[Tell], AbstractContextManager[RenderableType | None]]
 
 
 def run(
-    experiment: Experiment[SettingT, KeptT],
+    experiment: Experiment[SettingT, RecordsT],
     run_options: RunOptions,
     options: Options,
     *,
@@ -107,7 +107,7 @@ def run(
         beside = text
     if ControllerKind.ONOS in run_options.controllers:
         onos.require_onos()
-    with _naming_a_full_folder(run_options.out), result_folder(run_options.out):
+    with _name_full_folder(run_options.out), result_folder(run_options.out):
         console = Console()
         pace = None
         if experiment.base is not None and experiment.in_lab(setting) and not run_options.virtual:
@@ -163,9 +163,9 @@ def _pace(
     return pace
 
 
-async def measured(
-    experiment: Experiment[SettingT, KeptT], setting: SettingT, stage: Stage
-) -> tuple[SchemeOutcome[KeptT], dict[str, Any]]:
+async def measure_scheme(
+    experiment: Experiment[SettingT, RecordsT], setting: SettingT, stage: Stage
+) -> tuple[SchemeOutcome[RecordsT], dict[str, Any]]:
     """Measures one scheme; returns the outcome and its part of summary.json. Repeats the measurement only if the
     emulator was the bottleneck; the result does not matter."""
     attempts = 1
@@ -175,25 +175,25 @@ async def measured(
         stage.tell(f"attempt {attempts} of {ATTEMPTS}")
         _discard(stage.folder, (*experiment.files, *NETWORK_FILES))
         outcome = await experiment.measure(setting, stage)
-    found = scheme_summary(outcome) | changes_by_hand(stage.folder)
-    return outcome, found if outcome.observation is None else found | {"attempts": attempts}
+    summary = scheme_summary(outcome) | changes_by_hand(stage.folder)
+    return outcome, summary if outcome.observation is None else summary | {"attempts": attempts}
 
 
 def scheme_summary(outcome: SchemeOutcome[Any]) -> dict[str, Any]:
     """`schemes.NAME` of summary.json."""
-    found: dict[str, Any] = {} if outcome.label is None else {"label": outcome.label}
-    found |= outcome.found
+    summary: dict[str, Any] = {} if outcome.label is None else {"label": outcome.label}
+    summary |= outcome.summary
     if outcome.decisions is not None:
-        found["decisions"] = dict(outcome.decisions)
+        summary["decisions"] = dict(outcome.decisions)
     observed = outcome.observation
     if observed is not None:
-        found |= {
+        summary |= {
             "bottleneck": observed.bottleneck,
             "tcp": asdict(observed.tcp) | {"reorderings": observed.tcp.reorderings},
             "fidelity": observed.fidelity.summary(),
             "notes": list(outcome.notes),
         }
-    return found
+    return summary
 
 
 def discard_results(experiment: Experiment[Any, Any], folder: Path) -> None:
@@ -224,7 +224,7 @@ def _remove_if_empty(folder: Path) -> None:
 
 
 @contextmanager
-def _naming_a_full_folder(folder: Path) -> Iterator[None]:
+def _name_full_folder(folder: Path) -> Iterator[None]:
     """Adds the name of the folder to the error of a full disk, which names no file."""
     try:
         yield
@@ -235,30 +235,30 @@ def _naming_a_full_folder(folder: Path) -> Iterator[None]:
 
 
 def _measure_all(
-    experiment: Experiment[SettingT, KeptT],
+    experiment: Experiment[SettingT, RecordsT],
     setting: SettingT,
     run_options: RunOptions,
     pace: Pace | None,
     console: Console,
     below: RenderableType | None,
-) -> Results[SettingT, KeptT]:
+) -> Results[SettingT, RecordsT]:
     in_lab = experiment.in_lab(setting)
-    shown = _shown(run_options, console, in_lab=in_lab)
-    run_options = replace(run_options, schemes=shown)
-    found: dict[str, dict[str, Any]] = {}
-    kept = {}
+    schemes = _runnable_schemes(run_options, console, in_lab=in_lab)
+    run_options = replace(run_options, schemes=schemes)
+    measured_summaries: dict[str, dict[str, Any]] = {}
+    records = {}
     progress = _progress(console, below)
     preparing = _line(progress, "")
-    begun = _begun(experiment, run_options, in_lab)
+    lab_block = _open_lab(experiment, run_options, in_lab)
     virtual_s, wall_began = 0.0, time.monotonic()
-    rows = list(_rows(shown or [""], run_options.controllers))
+    rows = list(_rows(schemes or [""], run_options.controllers))
     with (
-        _keeping_what_is_done(
-            run_options.out, rows, found, lambda: _summary(experiment, ready, run_options, pace), console
+        _keep_partial_results(
+            run_options.out, rows, measured_summaries, lambda: _summary(experiment, ready, run_options, pace), console
         ),
-        begun as lab,
+        lab_block as lab,
         progress,
-        experiment.prepared(setting, run_options, preparing) as ready,
+        experiment.prepare(setting, run_options, preparing) as ready,
     ):
         preparing(DONE)
         for key, scheme, controller in rows:
@@ -270,35 +270,41 @@ def _measure_all(
             if lab is not None:
                 lab.heading = f"{experiment.name}: {title(key)}" if key else experiment.name
             with asyncio.Runner(loop_factory=VirtualLoop if run_options.virtual else None) as runner:
-                outcome, found[key] = runner.run(measured(experiment, ready, stage))
+                outcome, measured_summaries[key] = runner.run(measure_scheme(experiment, ready, stage))
                 virtual_s += runner.get_loop().time()
-            kept[key] = outcome.kept
+            records[key] = outcome.records
             tell(DONE)
     if run_options.virtual:
         console.print(f"{virtual_s:.1f} s of virtual time took {time.monotonic() - wall_began:.1f} s")
     content = _summary(experiment, ready, run_options, pace)
-    content |= {"schemes": found} if shown else found[""]
-    results = Results(content, ready, kept, run_options.out)
+    content |= {"schemes": measured_summaries} if schemes else measured_summaries[""]
+    results = Results(content, ready, records, run_options.out)
     content |= experiment.comparison(results)
     return results
 
 
 @contextmanager
-def _keeping_what_is_done(
-    out: Path, rows: Sequence[Row], found: Mapping[str, Any], of_the_run: Callable[[], dict[str, Any]], console: Console
+def _keep_partial_results(
+    out: Path,
+    rows: Sequence[Row],
+    measured_summaries: Mapping[str, Any],
+    of_the_run: Callable[[], dict[str, Any]],
+    console: Console,
 ) -> Iterator[None]:
     """Writes the summary of the measured schemes if a run with several schemes ends early. `of_the_run` gives the rest
     of summary.json."""
     try:
         yield
     except BaseException as error:
-        if found and "" not in found:
+        if measured_summaries and "" not in measured_summaries:
             reason = (
                 "it was interrupted" if isinstance(error, KeyboardInterrupt) else str(error) or type(error).__name__
             )
-            partial = summaries.partial(reason, [key for key, _, _ in rows if key not in found])
-            summaries.write(out, of_the_run() | partial | {"schemes": found})
-            console.print(f"[yellow]kept, and marked as partial:[/] {', '.join(found)} in {out / summaries.FILE}")
+            partial = summaries.partial(reason, [key for key, _, _ in rows if key not in measured_summaries])
+            summaries.write(out, of_the_run() | partial | {"schemes": measured_summaries})
+            console.print(
+                f"[yellow]kept, and marked as partial:[/] {', '.join(measured_summaries)} in {out / summaries.FILE}"
+            )
         raise
 
 
@@ -311,7 +317,7 @@ def _rows(schemes: Sequence[str], controllers: Sequence[ControllerKind]) -> Iter
 
 
 @contextmanager
-def _begun(experiment: Experiment[Any, Any], run_options: RunOptions, in_lab: bool) -> Iterator[Lab | None]:
+def _open_lab(experiment: Experiment[Any, Any], run_options: RunOptions, in_lab: bool) -> Iterator[Lab | None]:
     """The block of a run. Deletes the results of an earlier run in this folder at the start."""
     folder = run_options.out
 
@@ -341,7 +347,7 @@ def _earlier(folder: Path) -> list[str]:
 
 
 def _summary(
-    experiment: Experiment[SettingT, KeptT], setting: SettingT, run_options: RunOptions, pace: Pace | None
+    experiment: Experiment[SettingT, RecordsT], setting: SettingT, run_options: RunOptions, pace: Pace | None
 ) -> dict[str, Any]:
     """Part of summary.json on the run itself."""
     configuration = dict(experiment.configuration(setting))
@@ -368,21 +374,21 @@ def _summary(
     }
 
 
-def _shown(run_options: RunOptions, console: Console, *, in_lab: bool) -> Sequence[str]:
+def _runnable_schemes(run_options: RunOptions, console: Console, *, in_lab: bool) -> Sequence[str]:
     """The requested schemes that have a program for the target and that the switch can run."""
     on_bmv2 = in_lab and run_options.switch == SwitchKind.BMV2
-    shown = []
+    runnable = []
     for name in run_options.schemes:
         scheme = SCHEMES[name]
         reason = scheme.not_on_bmv2 if on_bmv2 else scheme.not_on(run_options.target)
         if reason is None:
-            shown.append(name)
+            runnable.append(name)
         else:
             console.print(f"[yellow]{title(name)}[/]: left out: {reason}")
-    if run_options.schemes and not shown:
+    if run_options.schemes and not runnable:
         who = "BMv2 can show none" if on_bmv2 else f"{run_options.target} has a program for none"
         raise UsageError(f"nothing to measure: {who} of these schemes")
-    return shown
+    return runnable
 
 
 class _Progress(Progress):
@@ -425,10 +431,10 @@ def _line(progress: Progress, scheme: str) -> Tell:
     return tell
 
 
-def _write(experiment: Experiment[SettingT, KeptT], results: Results[SettingT, KeptT], pace: Pace | None) -> None:
+def _write(experiment: Experiment[SettingT, RecordsT], results: Results[SettingT, RecordsT], pace: Pace | None) -> None:
     from p4sched.results import figures  # noqa: PLC0415 - Matplotlib takes a second
 
-    summaries.write(results.out, results.found)
+    summaries.write(results.out, results.summary)
     for name, rows in experiment.csv.items():
         write_csv(results.out / name, rows(results))
     speed = [] if pace is None else [f"time scale {pace.scale:g}: {pace.goes}"]
@@ -438,14 +444,14 @@ def _write(experiment: Experiment[SettingT, KeptT], results: Results[SettingT, K
 
 def _unusual(results: Results[Any, Any]) -> list[str]:
     """A line for each program, controller or kind of time that is not the default."""
-    configuration = results.found["configuration"]
+    configuration = results.summary["configuration"]
     of_target = PROGRAMS[Target(configuration["target"])]
     lines = []
     if of_target is not PROGRAMS[Target.V1MODEL]:
         lines.append(f"programs for {of_target.title}, from {of_target.folder.relative_to(TOFINO_DIR.parent)}/")
     if configuration.get("controller") == ControllerKind.ONOS:
         lines.append("controlled by ONOS")
-    if any("changes_by_hand" in scheme for scheme in results.found.get("schemes", {}).values()):
+    if any("changes_by_hand" in scheme for scheme in results.summary.get("schemes", {}).values()):
         lines.append("parameters were turned by hand")
     if configuration.get("time") == summaries.VIRTUAL:
         hosts = configuration.get(VIRTUAL_HOSTS, configuration.get(HOSTS))
@@ -459,7 +465,10 @@ def write_csv(path: Path, rows: Rows) -> None:
 
 
 def _print(
-    experiment: Experiment[SettingT, KeptT], results: Results[SettingT, KeptT], pace: Pace | None, console: Console
+    experiment: Experiment[SettingT, RecordsT],
+    results: Results[SettingT, RecordsT],
+    pace: Pace | None,
+    console: Console,
 ) -> None:
     """Prints the table, reasons to doubt schemes, properties that the switch lacks, and the path of the results."""
     for part in experiment.table(results):
@@ -471,7 +480,7 @@ def _print(
         console.print(line)
     if pace is not None:
         console.print(str(pace))
-    found = results.found
+    found = results.summary
     schemes = found.get("schemes", {})
     for name, scheme in schemes.items():
         for doubt in scheme.get("fidelity", {}).get("doubts", ()):

@@ -109,7 +109,7 @@ class LoadPlan:
                 runs.append(await traffic.send_tcp(host, own, CONGESTION_CONTROL, deadline, open_ahead=ahead))
             completed = await traffic.report("serve", deadline + 5)
             reported = [outcome for run in runs for outcome in await traffic.report(run, SENDERS_END_S)]
-        sent = completion.joined(flows, completed, reported)
+        sent = completion.combine_reports(flows, completed, reported)
         return sent, _summary(self.load, sent, await network.tcp(network.senders) - before, scale)
 
 

@@ -15,7 +15,7 @@ from mininet_topos.leaf_spine import Shape
 from mininet_topos.nodes import NodeError
 from p4sched.control.laws.port_counters import BUCKETS
 from p4sched.errors import P4schedError
-from p4sched.json_records import RecordError, malformed, parse_json_lines, shown
+from p4sched.json_records import RecordError, excerpt, malformed, parse_json_lines
 from p4sched.lab.announcement import wired
 from p4sched.lab.desk import CHANGES
 from p4sched.lab.experiment import SwitchKind
@@ -110,7 +110,7 @@ def _recordings(place: Path) -> Iterator[list[Message]]:
 
 def _require_scene(part: Sequence[Message]) -> None:
     if part[0]["kind"] != "scene":
-        raise RecordError(f"begins with a message of kind {shown(part[0]['kind'])}, not with a scene")
+        raise RecordError(f"begins with a message of kind {excerpt(part[0]['kind'])}, not with a scene")
 
 
 def _with_scheme(switch: Mapping[str, Any]) -> dict[str, Any]:

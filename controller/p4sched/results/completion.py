@@ -98,7 +98,7 @@ def percentile(values: Sequence[float], share: float) -> float | None:
     return sorted(values)[max(ceil(share * len(values)), 1) - 1] if values else None
 
 
-def joined(
+def combine_reports(
     planned: Sequence[Mapping[str, Any]],
     completed: Sequence[Mapping[str, Any]],
     sent: Sequence[Mapping[str, Any]] = (),
