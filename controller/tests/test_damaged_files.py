@@ -274,7 +274,7 @@ def test_the_folder_of_a_lab(tmp_path: Path) -> None:
     path.write_text(json.dumps({"lab": "04", "hints_shown": 1}))
 
     def hint() -> None:
-        workspace.next_hint(workspace.opened(tmp_path))
+        workspace.next_hint(workspace.open_workspace(tmp_path))
 
     each_is_read_or_refused(path, hint)
 

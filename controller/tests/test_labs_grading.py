@@ -363,7 +363,7 @@ def test_gradescope_says_why_a_submission_could_not_be_checked(tmp_path: Path) -
 def test_a_controller_that_cannot_be_checked_gets_a_sentence(text: bytes, remark: str, tmp_path: Path) -> None:
     (tmp_path / "controller.py").write_bytes(text)
     checked, _ = checking.check(catalogue.find("08"), tmp_path, Sandbox())
-    assert (checked.remark, checked.given) == (remark, 0 if remark else 100)
+    assert (checked.remark, checked.score) == (remark, 0 if remark else 100)
 
 
 @pytest.mark.parametrize(
@@ -381,7 +381,7 @@ def test_how_an_answer_is_written_is_told(before: str, after: str, given: int, s
     assert before in text
     (tmp_path / "answers.toml").write_text(text.replace(before, after), encoding="utf-8")
     checked, _ = checking.check(entry, tmp_path, Sandbox())
-    assert checked.given == given
+    assert checked.score == given
     assert says in result_text.text(checked)
 
 
@@ -398,13 +398,13 @@ def test_how_an_answer_is_written_is_told(before: str, after: str, given: int, s
 def test_answers_that_nobody_can_read_are_told(text: bytes, says: str, tmp_path: Path) -> None:
     (tmp_path / "answers.toml").write_bytes(text)
     checked, _ = checking.check(catalogue.find("10"), tmp_path, Sandbox())
-    assert checked.given == 0
+    assert checked.score == 0
     assert says in result_text.text(checked)
 
 
 def test_a_folder_without_the_file_that_names_its_lab_is_told_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"no file \.p4sched-lab\.json in it.*Copy it from"):
-        workspace.opened(tmp_path)
+        workspace.open_workspace(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -445,6 +445,6 @@ def test_a_p4_file_includes_only_what_its_start_and_its_program_do(lab: str, fil
     (name,) = entry.load().files
     (tmp_path / name).write_text(f'#include "{file}"\n{(entry.solution / name).read_text()}')
     checked, _ = checking.check(entry, tmp_path, ClosedSandbox())
-    assert checked.given == 0
+    assert checked.score == 0
     assert "no file '" in checked.remark
     assert Path(file).name in checked.remark

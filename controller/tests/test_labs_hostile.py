@@ -350,7 +350,7 @@ def test_a_message_is_of_the_known_form_or_refused(data: st.DataObject) -> None:
     except ValueError:
         return
     assert len(message.checked.marks) == 4
-    assert message.checked.given <= message.checked.of
+    assert message.checked.score <= message.checked.maximum
     assert message.remark.isprintable()
 
 

@@ -60,7 +60,7 @@ LAB = SteppedLab(
     explain=ported(explain),
     who=by_rank_and_port,
     # a port for each user
-    changed=((CALL, "mapping.apply(standard_metadata.egress_spec ^ ((bit<9>) meta.user << 1),"),),
+    edits=((CALL, "mapping.apply(standard_metadata.egress_spec ^ ((bit<9>) meta.user << 1),"),),
     tasks=(
         Task(
             "Task 1: from a rank to a priority",

@@ -43,7 +43,7 @@ def of_ports(packets: Sequence[Packet]) -> list[Packet]:
     return [packet._replace(user=PORTS[number % len(PORTS)]) for number, packet in enumerate(packets)]
 
 
-def shown(trial: Trial, held: Sequence[int]) -> str:
+def bounds_text(trial: Trial, held: Sequence[int]) -> str:
     bounds = [f"b_{queue.number} = {held[queue.number - 1]}" for queue in present(trial.parameters)]
     return f"in your program: {', '.join(bounds)}"
 
@@ -57,8 +57,8 @@ LAB = SteppedLab(
     scheme="sp_pifo",
     explain=ported(explain),
     who=by_rank_and_port,
-    changed=(edit(CALL, CALL.replace("egress_spec,", "egress_spec ^ ((bit<9>) meta.user << 1),"), "bounds"),),
-    probe=Probe("bounds", [FIRST << 3 | 8 - number for number in range(1, 9)], shown),
+    edits=(edit(CALL, CALL.replace("egress_spec,", "egress_spec ^ ((bit<9>) meta.user << 1),"), "bounds"),),
+    probe=Probe("bounds", [FIRST << 3 | 8 - number for number in range(1, 9)], bounds_text),
     tasks=(
         # Equal ranks: after the first packet, no bound changes.
         Task("Task 1: the scan finds a queue", 20, (Trial(FOUR, by_hand(*[(700, 5)] * 30)),), "Task 1"),

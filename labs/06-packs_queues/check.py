@@ -84,7 +84,7 @@ LAB = SteppedLab(
     program="packs",
     scheme="packs",
     explain=explain,
-    changed=((CALL, READ),),
+    edits=((CALL, READ),),
     tasks=(
         Task("Task 1: the condition of each queue", 40, (*WIDE, TOTALS), "Task 1"),
         Task("Task 2: full queues", 30, (*NARROW, LONG), "Task 2"),

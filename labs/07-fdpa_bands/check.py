@@ -170,7 +170,7 @@ LAB = SteppedLab(
     scheme="fdpa",
     explain=explain,
     who=who,
-    changed=(CHANGED,),
+    edits=(CHANGED,),
     tasks=(
         Task(
             "Task 1: from a rate to a band",

@@ -73,7 +73,7 @@ LAB = ChipLab(
     scheme="sp_pifo",
     explain=ported(explain_on_chip, own_queues=False),
     who=by_rank_and_port,
-    changed=CHANGED,
+    edits=CHANGED,
     tasks=(
         Task(
             "Task 1: one bound, one access",

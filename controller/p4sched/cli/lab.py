@@ -97,7 +97,7 @@ def check(
 
     Writes DIR/check/report.html. Exit code 0 means full marks.
     """
-    work = workspace.opened(where)
+    work = workspace.open_workspace(where)
     lab = work.entry.load()
     if task is not None:
         return _check_task(work, task)
@@ -136,11 +136,11 @@ def hint(
 ) -> None:
     """Show the next hint."""
     if seen:
-        work = workspace.opened(where)
+        work = workspace.open_workspace(where)
         for number, text in enumerate(work.entry.hints()[: work.hints_shown], 1):
             Console().print(Markdown(f"## Hint {number}. {text}"))
         return
-    text, number, count = workspace.next_hint(workspace.opened(where))
+    text, number, count = workspace.next_hint(workspace.open_workspace(where))
     Console().print(Markdown(f"## Hint {number} of {count}. {text}"))
 
 
@@ -150,7 +150,7 @@ def solution(
     write: Annotated[bool, typer.Option("--write", help="Also copy it into the folder; your files are kept.")] = False,
 ) -> None:
     """Show the solution."""
-    work = workspace.opened(where)
+    work = workspace.open_workspace(where)
     for name in work.entry.load().files:
         text = (work.entry.solution / name).read_text(encoding="utf-8")
         typer.echo(f"{name}:\n\n{text}")
@@ -235,7 +235,7 @@ def grade(
     for one in graded:
         table.add_row(
             escape(one.name),
-            f"{one.checked.given} of {one.checked.of}",
+            f"{one.checked.score} of {one.checked.maximum}",
             escape("; ".join(filter(None, (one.remark, one.mistakes)))),
         )
     Console().print(table)
@@ -265,7 +265,7 @@ def export_(
 @app.command("reset")
 def reset(where: Work = HERE) -> None:
     """Restore the first files of the lab. Your own files are kept in a folder next to them."""
-    work = workspace.opened(where)
+    work = workspace.open_workspace(where)
     kept = workspace.reset(work, work.entry.start)
     typer.echo(f"{where} has its first files again{_kept(kept)}")
 

@@ -21,18 +21,18 @@ def check(
     with tempfile.TemporaryDirectory(prefix="p4sched-lab-") as made:
         scratch = Path(made)
         try:
-            checked = CheckResult(entry.folder.name, lab.check(work, scratch, sandbox))
+            result = CheckResult(entry.folder.name, lab.check(work, scratch, sandbox))
         except SubmissionError as error:
             return lab.unchecked(entry.folder.name, str(error)), None
         if lab.tcp is None or figures is None:
-            return checked, None
+            return result, None
         try:
             figure = tcp_run.run(
                 lab.tcp, lab.variables(work, scratch), lab.prelude(work.resolve()), scratch, sandbox, live=live
             )
         except SubmissionError as error:
-            return checked, str(error)
-        return replace(checked, figure=tcp_run.kept(figure, figures)), None
+            return result, str(error)
+        return replace(result, figure=tcp_run.keep_figure(figure, figures)), None
 
 
 def title(entry: Entry, lab: Lab) -> str:

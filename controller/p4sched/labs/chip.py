@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from p4sched.labs.decisions import Trial, TrialDecisions, decided
+from p4sched.labs.decisions import Trial, TrialDecisions, program_decisions
 from p4sched.labs.lab import Marks
 from p4sched.labs.sandbox import Sandbox, SubmissionError
 from p4sched.labs.stepped_lab import SteppedLab
@@ -50,13 +50,13 @@ class ChipLab(SteppedLab):
     def no_marks(self) -> tuple[Marks, ...]:
         return (*super().no_marks(), self.fits)
 
-    def decided(self, work: Path, scratch: Path, trials: Sequence[Trial], sandbox: Sandbox) -> list[TrialDecisions]:
-        program = self.prepared(work, scratch)
+    def decisions(self, work: Path, scratch: Path, trials: Sequence[Trial], sandbox: Sandbox) -> list[TrialDecisions]:
+        program = self.prepare(work, scratch)
         shared = scratch / P4_DIR.name
-        return decided(program, self.scheme, trials, sandbox, target=self.target, includes=[shared])
+        return program_decisions(program, self.scheme, trials, sandbox, target=self.target, includes=[shared])
 
-    def prepared(self, work: Path, scratch: Path) -> Path:
-        return self.checked(self.alone(self._tree(work, scratch), scratch))
+    def prepare(self, work: Path, scratch: Path) -> Path:
+        return self.apply_edits(self.isolate(self._tree(work, scratch), scratch))
 
     def needs(self) -> tuple[str, ...]:
         return (*super().needs(), COMPILER)
@@ -72,8 +72,8 @@ class ChipLab(SteppedLab):
             return (*decisions, replace(self.fits, says=(str(error),)))
         right = all(marks.full for marks in decisions)
         if not refused:
-            given = self.fits.of if right else 0
-            return (*decisions, replace(self.fits, given=given, says=tuple(report) if right else (NOT_YET,)))
+            score = self.fits.maximum if right else 0
+            return (*decisions, replace(self.fits, score=score, says=tuple(report) if right else (NOT_YET,)))
         says = [line for message in refused for line in self._message_lines(message, work)]
         if not right:
             return (*decisions, replace(self.fits, says=(NOT_YET, "", *says)))

@@ -55,7 +55,7 @@ def request(
     }
 
 
-def decided(
+def program_decisions(
     program: Path,
     scheme: str,
     trials: Sequence[Trial],

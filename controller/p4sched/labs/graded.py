@@ -39,7 +39,7 @@ class Graded:
 
     def message(self) -> str:
         """Encodes the submission as JSON."""
-        marks = [astuple(_TaskMarks(one.given, one.says, one.mistake or "")) for one in self.checked.marks]
+        marks = [astuple(_TaskMarks(one.score, one.says, one.mistake or "")) for one in self.checked.marks]
         message = _Message((), self.checked.remark, self.remark, tuple(sorted(self.files)), self.page)
         return json.dumps({**asdict(message), "marks": marks})
 
@@ -61,7 +61,7 @@ def ungraded(entry: Entry, name: str, why: str) -> Graded:
 
 @dataclass(frozen=True)
 class _TaskMarks:
-    given: int
+    score: int
     says: tuple[str, ...]
     mistake: str
 
@@ -87,12 +87,12 @@ def from_message(entry: Entry, name: str, text: str) -> Graded:
     check_fields(_Message, message, others=False)
     tasks = entry.load().no_marks()
     if len(message["marks"]) != len(tasks) or any(
-        given > task.of for task, (given, *_) in zip(tasks, message["marks"], strict=True)
+        score > task.maximum for task, (score, *_) in zip(tasks, message["marks"], strict=True)
     ):
         raise RecordError(f"{len(message['marks'])} tasks, or more marks than there are")
     marks = [
-        replace(task, given=given, says=tuple(says), mistake=mistake or None)
-        for task, (given, says, mistake) in zip(tasks, message["marks"], strict=True)
+        replace(task, score=score, says=tuple(says), mistake=mistake or None)
+        for task, (score, says, mistake) in zip(tasks, message["marks"], strict=True)
     ]
     message["page"].encode()
     checked = CheckResult(entry.folder.name, tuple(marks), remark=message["unchecked"])

@@ -31,9 +31,9 @@ def write(entry: Entry, graded: Sequence[Graded], out: Path) -> Path:
         tasks = (marks.task for marks in entry.load().no_marks())
         rows.writerow(["submission", *tasks, "marks", "of", "mistakes", "remark"])
         for one in graded:
-            given = [marks.given for marks in one.checked.marks]
-            total = [one.checked.given, one.checked.of]
-            rows.writerow([_plain(one.name), *given, *total, _plain(one.mistakes), _plain(one.remark)])
+            score = [marks.score for marks in one.checked.marks]
+            total = [one.checked.score, one.checked.maximum]
+            rows.writerow([_plain(one.name), *score, *total, _plain(one.mistakes), _plain(one.remark)])
     _junit(graded).write(junit_of(out), encoding="utf-8", xml_declaration=True)
     for one in graded:
         (pages / f"{one.name}{PAGE}").write_text(one.page, encoding="utf-8")
@@ -64,7 +64,7 @@ def _junit(graded: Sequence[Graded]) -> "ET.ElementTree[ET.Element]":
 def gradescope(graded: Graded) -> str:
     """results.json in the format of Gradescope (gradescope-autograders.readthedocs.io)."""
     tests = [
-        {"name": marks.task, "score": marks.given, "max_score": marks.of, "output": "\n".join(marks.says)}
+        {"name": marks.task, "score": marks.score, "max_score": marks.maximum, "output": "\n".join(marks.says)}
         for marks in graded.checked.marks
     ]
     total = result_text.text(graded.checked).splitlines()[-1]

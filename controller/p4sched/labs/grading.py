@@ -45,8 +45,8 @@ class _Own(Sandbox):
     begun: list["subprocess.Popen[bytes]"] = field(default_factory=list)
     over: Event = field(default_factory=Event)
 
-    def _started(self, *arguments: Any) -> "subprocess.Popen[bytes]":
-        process = super()._started(*arguments)
+    def _start(self, *arguments: Any) -> "subprocess.Popen[bytes]":
+        process = super()._start(*arguments)
         self.begun.append(process)
         if self.over.is_set():
             process.terminate()

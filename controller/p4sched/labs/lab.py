@@ -16,8 +16,8 @@ class Marks:
     """Marks for one task, and the reasons."""
 
     task: str
-    given: int
-    of: int
+    score: int
+    maximum: int
     says: tuple[str, ...] = ()
     """Lines for the student: why marks are missing, and other remarks."""
     mistake: str | None = None
@@ -31,7 +31,7 @@ class Marks:
     @property
     def full(self) -> bool:
         """True if the task is done."""
-        return self.given == self.of
+        return self.score == self.maximum
 
 
 @dataclass(frozen=True)
@@ -49,14 +49,14 @@ class CheckResult:
         object.__setattr__(self, "remark", displayable(self.remark))
 
     @property
-    def given(self) -> int:
+    def score(self) -> int:
         """Sum of the marks."""
-        return sum(marks.given for marks in self.marks)
+        return sum(marks.score for marks in self.marks)
 
     @property
-    def of(self) -> int:
+    def maximum(self) -> int:
         """Sum of all possible marks."""
-        return sum(marks.of for marks in self.marks)
+        return sum(marks.maximum for marks in self.marks)
 
     @property
     def full(self) -> bool:

@@ -34,7 +34,7 @@ class MutantCounts:
     """Mutants with full marks but other answers."""
 
     @property
-    def made(self) -> int:
+    def total(self) -> int:
         """Number of all mutants."""
         return self.killed + len(self.equivalent) + len(self.survived)
 
@@ -76,7 +76,7 @@ def _answer(decide: calling.Decide, memory: dict[str, Any], sample: Sample) -> o
         return None
 
 
-def answered(source: str, trials: Sequence[Trial], file: str = "mutant.py") -> list[TrialAnswers]:
+def run_function(source: str, trials: Sequence[Trial], file: str = "mutant.py") -> list[TrialAnswers]:
     """Answers of the function of a program, without a sandbox."""
     code = compile(source, file, "exec")
     lines = [json.dumps(trial) for trial in trials]
@@ -84,27 +84,27 @@ def answered(source: str, trials: Sequence[Trial], file: str = "mutant.py") -> l
     return [TrialAnswers(*one) for one in zip(trials, alone, in_turn, strict=True)]
 
 
-def counted(entry: Entry, most: int | None = None, parts: int = PARTS) -> MutantCounts:
+def count_mutants(entry: Entry, most: int | None = None, parts: int = PARTS) -> MutantCounts:
     """Outcomes of the mutants of a lab's solution. `most`: approximate size of a sample."""
     lab = entry.load()
     assert isinstance(lab, FunctionLab)
     (file,) = lab.files
     tasks = [Trials(lab, task.trials, task.keys, task.first) for task in lab.tasks]
     space = Trials(lab, [trial for part in range(parts) for trial in lab.space(part)], tuple(lab.alike))
-    found = MutantCounts()
+    counts = MutantCounts()
     for mutant in mutants((entry.solution / file).read_text(encoding="utf-8"), most):
         code = compile(mutant.source, file, "exec")
         # runs the whole check only if no single trial has failed
         full = all(task.hold(code) for task in tasks) and all(
-            marks.full for marks in lab.judged(answered(mutant.source, lab.trials))
+            marks.full for marks in lab.judge(run_function(mutant.source, lab.trials))
         )
         if not full:
-            found.killed += 1
+            counts.killed += 1
         elif space.hold(code):
-            found.equivalent.append(mutant)
+            counts.equivalent.append(mutant)
         else:
-            found.survived.append(mutant)
-    return found
+            counts.survived.append(mutant)
+    return counts
 
 
 def main(names: Sequence[str]) -> int:
@@ -115,15 +115,15 @@ def main(names: Sequence[str]) -> int:
         raise UsageError("none of these labs has a function in Python")
     survived = 0
     for entry in labs:
-        found = counted(entry)
+        counts = count_mutants(entry)
         print(
-            f"lab {entry.number}: {found.made} mutants, {found.killed} killed, {len(found.equivalent)} equivalent, "
-            f"{len(found.survived)} survived"
+            f"lab {entry.number}: {counts.total} mutants, {counts.killed} killed, {len(counts.equivalent)} equivalent, "
+            f"{len(counts.survived)} survived"
         )
-        for kind, survivors in (("equivalent", found.equivalent), ("SURVIVED", found.survived)):
-            for mutant in survivors:
+        for kind, listed_mutants in (("equivalent", counts.equivalent), ("SURVIVED", counts.survived)):
+            for mutant in listed_mutants:
                 print(f"  {kind}: {mutant.what}")
-        survived += len(found.survived)
+        survived += len(counts.survived)
     return 1 if survived else 0
 
 

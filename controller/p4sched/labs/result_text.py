@@ -3,12 +3,12 @@
 from p4sched.labs.lab import CheckResult
 
 
-def text(checked: CheckResult) -> str:
+def text(result: CheckResult) -> str:
     """Text for a terminal and for a page of grades."""
     lines = []
-    for marks in checked.marks:
-        lines.append(f"{marks.task}: {marks.given} of {marks.of}")
+    for marks in result.marks:
+        lines.append(f"{marks.task}: {marks.score} of {marks.maximum}")
         lines += [f"    {line}".rstrip() for line in marks.says]
         if marks.says:
             lines.append("")
-    return "\n".join([*lines, f"{checked.given} of {checked.of} marks"])
+    return "\n".join([*lines, f"{result.score} of {result.maximum} marks"])

@@ -51,7 +51,7 @@ def run(
     return out / FIGURE
 
 
-def kept(figure: Path, folder: Path) -> Path:
+def keep_figure(figure: Path, folder: Path) -> Path:
     """Copies the figure to a permanent folder."""
     folder.mkdir(parents=True, exist_ok=True)
     return Path(shutil.copyfile(figure, folder / FIGURE))

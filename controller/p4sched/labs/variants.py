@@ -35,7 +35,7 @@ class Variants:
         if self._asked is not None:
             self._asked.close()
 
-    def decided(self, text: str, trial: int) -> list[Decision] | str:
+    def decisions(self, text: str, trial: int) -> list[Decision] | str:
         """The decisions in a trial, or an error message."""
         if self._asked is None:
             self._asked = _DecisionsProcess(self._lab)
@@ -52,7 +52,7 @@ class _DecisionsProcess:
         work, scratch = Path(self._folder.name) / "work", Path(self._folder.name) / "scratch"
         scratch.mkdir()
         shutil.copytree(lab.folder / "solution", work)
-        self._program = lab.prepared(work, scratch)
+        self._program = lab.prepare(work, scratch)
         self._place = next(scratch.rglob(lab.places[lab.file]))
         self._text, self._number = self._place.read_text(encoding="utf-8"), 0
         self._process = subprocess.Popen(

@@ -42,12 +42,12 @@ def start(entry: Entry, folder: Path) -> Workspace:
     # makes links to the project and to its Python work in the student's folder
     text = text.replace("](../../", f"]({ROOT}/").replace("PROJECT/", f"{ROOT}/")
     (folder / "README.md").write_text(text, encoding="utf-8")
-    made = Workspace(folder, entry)
-    made.save()
-    return made
+    workspace = Workspace(folder, entry)
+    workspace.save()
+    return workspace
 
 
-def opened(folder: Path) -> Workspace:
+def open_workspace(folder: Path) -> Workspace:
     """Opens the folder of a lab.
 
     Raises:

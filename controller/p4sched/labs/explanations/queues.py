@@ -20,7 +20,7 @@ class Queue:
         return MOST_URGENT + 1 - self.number
 
 
-def present(sizes: Sequence[int]) -> list[Queue]:
+def present_queues(sizes: Sequence[int]) -> list[Queue]:
     """The queues of a size above 0, the most urgent first."""
     return [Queue(number, size) for number, size in enumerate(sizes, 1) if size != 0]
 

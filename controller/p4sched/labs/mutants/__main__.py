@@ -31,7 +31,7 @@ def _report(of: Solution, most: int | None, seed: int) -> int:
     for mutant, outcome in outcomes(of, every):
         found[outcome].append(mutant)
     survivors = found[Outcome.SURVIVED]
-    original, question = of.read, QUESTIONS[of.entry.number]
+    original, question = of.tree, QUESTIONS[of.entry.number]
     answers = [(mutant, compare(question, original, of.parse(mutant.text), mutant.control)) for mutant in survivors]
     left = [(mutant, answer) for mutant, answer in answers if not answer.equivalent]
     print(
