@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from p4sched.labs.decisions import Trial
 from p4sched.labs.explanations.ports import by_rank_and_port, port, ported
-from p4sched.labs.explanations.queues import present
+from p4sched.labs.explanations.queues import present_queues
 from p4sched.labs.explanations.sp_pifo import explain
 from p4sched.labs.lab import TcpRun
 from p4sched.labs.register_probe import SCALES, Probe, edit
@@ -44,7 +44,7 @@ def of_ports(packets: Sequence[Packet]) -> list[Packet]:
 
 
 def bounds_text(trial: Trial, held: Sequence[int]) -> str:
-    bounds = [f"b_{queue.number} = {held[queue.number - 1]}" for queue in present(trial.parameters)]
+    bounds = [f"b_{queue.number} = {held[queue.number - 1]}" for queue in present_queues(trial.parameters)]
     return f"in your program: {', '.join(bounds)}"
 
 
