@@ -148,8 +148,8 @@ def program_loader(
             }
         )
         command = [str(python), "-m", "p4sched.lab.load_program"]
-        done = subprocess.run(command, input=request, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise NodeError(f"switch {switch.name}: could not load {program}.p4: {done.stderr.strip()}")
+        process = subprocess.run(command, input=request, capture_output=True, text=True, check=False)
+        if process.returncode != 0:
+            raise NodeError(f"switch {switch.name}: could not load {program}.p4: {process.stderr.strip()}")
 
     return load

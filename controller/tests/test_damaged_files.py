@@ -24,7 +24,7 @@ from p4sched.errors import P4schedError
 from p4sched.lab import announcement, switch_lookup, topology_file
 from p4sched.lab.announcement import wired
 from p4sched.lab.ledger import read_ledger
-from p4sched.lab.virtual.topology import described
+from p4sched.lab.virtual.topology import describe
 from p4sched.labs import workspace
 from p4sched.live import messages, source
 from p4sched.live.budget import Budget
@@ -186,7 +186,7 @@ def test_the_results_of_a_sweep(tmp_path: Path) -> None:
 
 def test_a_network(tmp_path: Path) -> None:
     path = tmp_path / "net.json"
-    path.write_text(json.dumps(described(Shape(2, 2, 2).structure)))
+    path.write_text(json.dumps(describe(Shape(2, 2, 2).structure)))
 
     def read() -> None:
         fabric = topology_file.read(path)

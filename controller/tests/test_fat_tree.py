@@ -13,7 +13,7 @@ from p4sched.constants import ECMP_BUCKETS
 from p4sched.lab.virtual.client import in_lock_step
 from p4sched.lab.virtual.loop import VirtualLoop
 from p4sched.lab.virtual.process import virtual_process
-from p4sched.lab.virtual.topology import described
+from p4sched.lab.virtual.topology import describe
 from p4sched.p4rt.compile import compiled
 from p4sched.p4rt.routes import entries
 from p4sched.p4rt.session import connect
@@ -26,7 +26,7 @@ MS = 1_000_000
 @pytest.mark.parametrize("k", [2, 4, 6, 16])
 def test_each_port_of_each_switch_is_used_once(k: int) -> None:
     shape = FatTree(k)
-    topology = described(shape.structure)
+    topology = describe(shape.structure)
     assert len(topology["hosts"]) == k**3 // 4
     ends = [end for link in topology["links"] for end in link["ends"]]
     used = Counter((end["switch"], end["port"]) for end in [*topology["hosts"], *ends])
@@ -59,7 +59,7 @@ def test_every_host_sends_to_every_other_over_all_core_switches() -> None:
 
     async def exchange() -> tuple[dict[str, int], dict[str, int]]:
         async with (
-            virtual_process(described(shape.structure), []) as process,
+            virtual_process(describe(shape.structure), []) as process,
             in_lock_step(process.address) as (client, _),
             AsyncExitStack() as stack,
         ):

@@ -207,7 +207,7 @@ def test_a_flow_that_is_killed_fails_the_run_and_one_that_is_stopped_does_not(tm
             (client,) = client_of(planned[2])
             os.kill(client, signal.SIGKILL)
             # Its command line is gone a moment before its status can be read.
-            until(lambda: flows.ended() == [3])
+            until(lambda: flows.ended_users() == [3])
             flows.check()
 
     with (

@@ -19,7 +19,7 @@ from p4sched.control.loop import run_loops
 from p4sched.lab.virtual.client import in_lock_step
 from p4sched.lab.virtual.loop import VirtualLoop
 from p4sched.lab.virtual.process import virtual_process
-from p4sched.lab.virtual.topology import described
+from p4sched.lab.virtual.topology import describe
 from p4sched.p4rt.compile import compile_program
 from p4sched.p4rt.program import Program
 from p4sched.p4rt.session import Session, connect
@@ -84,7 +84,7 @@ async def one_second(program: Program, pauses: list[float]) -> tuple[Heard, str]
     """What the controller heard, and what the server received, while each host sends to the server."""
     sides = dumbbell_sides(SENDERS, SENDERS)
     async with (
-        virtual_process(described(sides.structure(), cpu_port=True), []) as process,
+        virtual_process(describe(sides.structure(), cpu_port=True), []) as process,
         in_lock_step(process.address) as (client, _),
     ):
         (switch,) = (await client.describe()).switches

@@ -51,7 +51,7 @@ def listing() -> str:
     )
 
 
-def listed(name: str) -> str:
+def print_list(name: str) -> str:
     """Prints the list, if it is requested."""
     if name == LIST:
         typer.echo(listing())
@@ -67,7 +67,7 @@ def setting(
             "--figure",
             metavar="NAME",
             help=f"{', '.join(PAPER_FIGURES)}; list: describe them.",
-            callback=listed,
+            callback=print_list,
         ),
     ] = "packs-12",
     lines: Annotated[str, typer.Option(metavar="L1,L2,...", help="Lines of the figure to run; default: all.")] = "",
@@ -215,8 +215,8 @@ def table(results: Results[Setting, None]) -> list[Table]:
                 _span(load, "mean_ms", ".2f"),
                 cell(load["completed_share"], ".3f"),
             )
-    published = _published(results.summary["published"]) if setting.figure.reference else []
-    return [shown, *published]
+    ratio_tables = _ratio_tables(results.summary["published"]) if setting.figure.reference else []
+    return [shown, *ratio_tables]
 
 
 def _span(load: dict[str, Any], key: str, form: str) -> str:
@@ -224,18 +224,18 @@ def _span(load: dict[str, Any], key: str, form: str) -> str:
     return f"{mean} ({low}-{high})"
 
 
-def _published(compared: Sequence[dict[str, Any]]) -> list[Table]:
+def _ratio_tables(comparisons: Sequence[dict[str, Any]]) -> list[Table]:
     """Ratio of each value to the published one, a row for each line and load."""
-    shown = Table(title="So many times the published value", title_justify="left")
+    ratio_table = Table(title="So many times the published value", title_justify="left")
     keys = list(reference.METRICS.values())
     for column in ("line", "load", "small, mean", "small, 99 %", "large, mean"):
-        shown.add_column(column, justify="left" if column == "line" else "right")
+        ratio_table.add_column(column, justify="left" if column == "line" else "right")
     ratios: dict[tuple[str, float], dict[str, float]] = {}
-    for each in compared:
-        ratios.setdefault((each["line"], each["load"]), {})[each["figure"]] = each["ratio"]
+    for comparison in comparisons:
+        ratios.setdefault((comparison["line"], comparison["load"]), {})[comparison["figure"]] = comparison["ratio"]
     for (line, load), found in ratios.items():
-        shown.add_row(line, f"{load:g}", *(cell(found.get(key), ".2f") for key in keys))
-    return [shown]
+        ratio_table.add_row(line, f"{load:g}", *(cell(found.get(key), ".2f") for key in keys))
+    return [ratio_table]
 
 
 EXPERIMENT = Experiment(

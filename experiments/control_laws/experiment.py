@@ -215,7 +215,7 @@ def score_rows(results: Results[Setting, Any]) -> Rows:
             yield [name, where, setting, phase.name, *(f"{value:.4f}" for value in values)]
 
     for name, comparison in results.setting.comparisons.items():
-        yield from rows(name, "stepped", "tuned", [asdict(score) for score in comparison.tuned])
+        yield from rows(name, "stepped", "tuned", [asdict(score) for score in comparison.law_scores])
         for setting, scores in zip(comparison.settings, comparison.scores, strict=True):
             yield from rows(name, "stepped", setting.label, [asdict(score) for score in scores])
         for label, found in results.schemes[name].get("live", {}).items():
@@ -249,12 +249,12 @@ def _table(name: str, scheme: Mapping[str, Any], comparison: Comparison) -> Tabl
         row(text, [score.score for score in scores], "stepped")
 
     row(f"best of {len(comparison.settings)} static settings", comparison.best, "stepped")
-    stepped_row("[bold]tuned by the law[/]", comparison.tuned)
+    stepped_row("[bold]tuned by the law[/]", comparison.law_scores)
     for setting, text in named_settings(comparison).items():
         stepped_row(f"{text}: {setting.label}", comparison.scores[comparison.settings.index(setting)])
     for label, run_found in scheme.get("live", {}).items():
         row(label, [each["score"] for each in run_found["phases"]], f"live, {verdict(run_found)}")
-    worst = min(comparison.ratios(comparison.tuned))
+    worst = min(comparison.ratios(comparison.law_scores))
     shown.caption = f"tuned: at worst {worst:.2f} of the best static setting" + (
         "" if worst >= CLOSE else f", below the {CLOSE:g} that it should reach"
     )

@@ -44,7 +44,7 @@ def _scores(axes: Axes, comparison: Comparison, scheme: Mapping[str, Any]) -> No
     shown = [
         ("the program's default", comparison.scores[0], figures.ORANGE),
         ("static with the best worst phase", comparison.scores[steadiest], figures.GREEN),
-        ("tuned by the law", comparison.tuned, figures.BLUE),
+        ("tuned by the law", comparison.law_scores, figures.BLUE),
     ]
     for text, scores, colour in shown:
         axes.plot(places, comparison.ratios(scores), color=colour, marker="o", markersize=4, label=text)

@@ -98,7 +98,7 @@ def config(scheme: str, rate_bps: int, deadline_ns: int) -> ranked.Config:
 def static_settings(scheme: str, grid: Grid, decisions: Iterable[ranked.Parameters]) -> list[Setting]:
     """Different settings: first those of `Static.given`, then the grid, then `decisions`."""
     static = STATIC[scheme]
-    found = list(static.given)
+    found = list(static.first_settings)
     found += [Setting("grid", each) for each in static.combinations(grid)]
     found += [Setting("law", each) for each in decisions]
     unique: dict[ranked.Parameters, Setting] = {}
@@ -128,7 +128,7 @@ def _of_packs(grid: Grid) -> Iterable[ranked.Parameters]:
 class Static:
     """The static settings of a scheme."""
 
-    given: tuple[Setting, ...]
+    first_settings: tuple[Setting, ...]
     """Settings that are tried first; the program's default is the first of them."""
     combinations: Callable[[Grid], Iterable[ranked.Parameters]]
 

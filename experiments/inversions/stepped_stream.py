@@ -32,7 +32,7 @@ class Stream:
     """Target of the programs."""
 
 
-def measure(stream: Stream, wanted: Sequence[str], out: Path) -> dict[str, Any]:
+def measure(stream: Stream, schemes: Sequence[str], out: Path) -> dict[str, Any]:
     """The parts of summary.json that stepped time adds.
 
     `schemes` are the models with the requested window. The programs hold fewer ranks, so they run with their largest
@@ -40,11 +40,13 @@ def measure(stream: Stream, wanted: Sequence[str], out: Path) -> dict[str, Any]:
     smaller window. For a Tofino they have the rules of the hardware. Programs cannot shift their windows.
     """
     window = min(stream.window, PROGRAMS[stream.target].largest_window)
-    models = _run(["model"], stream, stream.window, wanted, out / "model.json", stream.window_shift)
+    models = _run(["model"], stream, stream.window, schemes, out / "model.json", stream.window_shift)
     of_target = [] if stream.target is Target.V1MODEL else ["--target", stream.target.value]
     unchanged = window == stream.window and stream.window_shift == 0 and not of_target
-    same = models if unchanged else _run(["model", *of_target], stream, window, wanted, out / "model_small_window.json")
-    programs = _run(["p4", *of_target], stream, window, wanted, out / "p4.json")
+    same = (
+        models if unchanged else _run(["model", *of_target], stream, window, schemes, out / "model_small_window.json")
+    )
+    programs = _run(["p4", *of_target], stream, window, schemes, out / "p4.json")
     return {
         "schemes": models,
         "programs": {
@@ -52,7 +54,7 @@ def measure(stream: Stream, wanted: Sequence[str], out: Path) -> dict[str, Any]:
             "window": window,
             "schemes": programs,
             "models": same,
-            "equal_to_models": {name: equal(programs[name], same[name]) for name in wanted},
+            "equal_to_models": {name: equal(programs[name], same[name]) for name in schemes},
         },
     }
 
@@ -63,10 +65,10 @@ def equal(program: Mapping[str, Any], model: Mapping[str, Any]) -> bool:
 
 
 def _run(
-    what: Sequence[str], stream: Stream, window: int, wanted: Sequence[str], output: Path, window_shift: int = 0
+    what: Sequence[str], stream: Stream, window: int, schemes: Sequence[str], output: Path, window_shift: int = 0
 ) -> dict[str, Any]:
     words = [str(rust_binary("p4sched-stepped")), "--with", *what, "--ranks", stream.ranks, "--window", str(window)]
-    words += ["--schemes", ",".join(wanted), "--seed", str(stream.seed), "--packets", str(stream.packets)]
+    words += ["--schemes", ",".join(schemes), "--seed", str(stream.seed), "--packets", str(stream.packets)]
     words += ["--queues", str(stream.queues), "--queue-size", str(stream.queue_size), "--output", str(output)]
     folder = PROGRAMS[stream.target].folder
     words += ["--p4-dir", str(folder)] if what[0] == "p4" else [f"--window-shift={window_shift}"]

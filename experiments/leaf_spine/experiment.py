@@ -15,8 +15,8 @@ from experiments.leaf_spine.traffic import (
     Classes,
     all_to_all,
     connections,
-    counted_at_leaves,
-    delivered,
+    delivered_bytes,
+    leaf_counters,
     spread,
     summarise,
 )
@@ -174,7 +174,7 @@ async def _measure(network: Fabric, setting: Setting, stage: Stage) -> SchemeOut
         setting.hosts,
         setting.fabric_bps,
         RankSource.TOS,
-        users=counted_at_leaves(planned),
+        users=leaf_counters(planned),
         laws=laws,
         controllers=controllers_of(stage),
     )
@@ -186,9 +186,9 @@ async def _measure(network: Fabric, setting: Setting, stage: Stage) -> SchemeOut
         await _watch(network, traffic, "warm-up", WARM_UP_S, tell)
         clock = asyncio.get_running_loop().time
         observer = await FabricObserver.start(network, testbed, setting.hosts.rtt_ns)
-        begun, before = clock(), await delivered(testbed, planned)
+        begun, before = clock(), await delivered_bytes(testbed, planned)
         await _watch(network, traffic, "measuring", setting.duration_s, tell)
-        ended, after = clock(), await delivered(testbed, planned)
+        ended, after = clock(), await delivered_bytes(testbed, planned)
         observed = await observer.finish()
         counted = await _verdicts(testbed)
     rates = {number: (count - before[number]) * 8 / (ended - begun) for number, count in after.items()}

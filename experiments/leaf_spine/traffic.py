@@ -65,7 +65,7 @@ def all_to_all(network: Fabric, classes: Classes) -> list[Demand]:
     return planned
 
 
-def counted_at_leaves(planned: Sequence[Demand]) -> dict[str, list[FlowUser]]:
+def leaf_counters(planned: Sequence[Demand]) -> dict[str, list[FlowUser]]:
     """Users with which each leaf counts the transfers to its hosts."""
     return {
         leaf: [FlowUser(demand.number, demand.to.address, demand.transfer.tcp_port) for demand in here]
@@ -73,7 +73,7 @@ def counted_at_leaves(planned: Sequence[Demand]) -> dict[str, list[FlowUser]]:
     }
 
 
-async def delivered(testbed: FabricTestbed, planned: Sequence[Demand]) -> dict[int, int]:
+async def delivered_bytes(testbed: FabricTestbed, planned: Sequence[Demand]) -> dict[int, int]:
     """Bytes of Ethernet frames that the leaf has sent to the destination of each transfer so far."""
     byte_counts: dict[int, int] = {}
     for leaf, here in _by_leaf(planned).items():

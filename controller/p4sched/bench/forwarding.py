@@ -179,9 +179,9 @@ async def _flood(network: Dumbbell, ledger: Ledger, folder: Path) -> float:
             path.write_text(json.dumps([flow]))
             traffic.start("flood", network.seats[0].host, ["udp-send", str(path), "--seed", "1"])
             await asyncio.sleep(SETTLE_S)
-            began, before = time.monotonic(), _received(network)
+            began, before = time.monotonic(), _received_packets(network)
             await asyncio.sleep(COUNTED_S)
-            return (_received(network) - before) / (time.monotonic() - began)
+            return (_received_packets(network) - before) / (time.monotonic() - began)
         finally:
             sink.kill()
             sink.wait()
@@ -216,7 +216,7 @@ def _flow(network: Dumbbell, pps: float, frame_bytes: int, seconds: float) -> di
     }
 
 
-def _received(network: Dumbbell) -> int:
+def _received_packets(network: Dumbbell) -> int:
     """Frames that the far host's interface has received."""
     lines = Path(f"/proc/{network.pid(network.server_name)}/net/dev").read_text().splitlines()
     name = f"{_interface(network.server_name)}:"

@@ -107,15 +107,15 @@ def _line(text: str) -> dict[str, Any]:
     return line
 
 
-def _difference(name: str, logged: Any, repeated: Any) -> str | None:
-    if isinstance(logged, Mapping) and isinstance(repeated, Mapping):
-        for key, value in repeated.items():
-            if key not in logged:
+def _difference(name: str, logged_value: Any, repeated_value: Any) -> str | None:
+    if isinstance(logged_value, Mapping) and isinstance(repeated_value, Mapping):
+        for key, value in repeated_value.items():
+            if key not in logged_value:
                 return f"{name}{key} is not in the log, now {excerpt(value)}"
-            found = _difference(f"{name}{key}.", logged[key], value)
+            found = _difference(f"{name}{key}.", logged_value[key], value)
             if found is not None:
                 return found
         return None
-    if logged == repeated:
+    if logged_value == repeated_value:
         return None
-    return f"{name.removesuffix('.')} was {excerpt(logged)}, now {excerpt(repeated)}"
+    return f"{name.removesuffix('.')} was {excerpt(logged_value)}, now {excerpt(repeated_value)}"

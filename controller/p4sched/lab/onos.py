@@ -103,7 +103,7 @@ class Onos:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._process.wait(), STOP_S)
             await self.stop()
-            raise LabError(f"ONOS {self._ended()} at start:\n{self._tail()}")
+            raise LabError(f"ONOS {self._end_reason()} at start:\n{self._tail()}")
 
     @asynccontextmanager
     async def at_work(self, plans: Mapping[str, SwitchPlan]) -> AsyncIterator[Mapping[str, SwitchController]]:
@@ -121,7 +121,7 @@ class Onos:
     async def run(self) -> None:
         """Waits until ONOS ends, then raises LabError."""
         await self.process.wait()
-        raise LabError(f"ONOS {self._ended()} during the run:\n{self._tail()}")
+        raise LabError(f"ONOS {self._end_reason()} during the run:\n{self._tail()}")
 
     async def stop(self) -> None:
         """Ends ONOS: SIGTERM, then SIGKILL after STOP_S. The switches keep running."""
@@ -152,7 +152,7 @@ class Onos:
         if reply.status >= http.client.BAD_REQUEST:
             raise LabError(f"ONOS refuses {method} {path}: {text.strip() or reply.reason}")
 
-    def _ended(self) -> str:
+    def _end_reason(self) -> str:
         status = self.process.returncode
         assert status is not None
         return f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"

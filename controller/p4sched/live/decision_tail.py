@@ -127,7 +127,7 @@ def _text(line: Mapping[str, Any], before: Mapping[str, int] | None) -> str:
     after = line["parameters"]
     letters = _letters(after)
     changed = [
-        _named(letters.get(name, name), value)
+        _value_text(letters.get(name, name), value)
         for name, value in after.items()
         if before is None or before.get(name) != value
     ]
@@ -151,6 +151,6 @@ def _letters(parameters: Iterable[str]) -> Mapping[str, str]:
     return max((letters for letters in of_schemes if letters.keys() <= set(parameters)), key=len, default={})
 
 
-def _named(name: str, value: int) -> str:
+def _value_text(name: str, value: int) -> str:
     """A parameter with its name in the papers."""
     return f"k {value / HEADROOM_UNIT:.3g}" if name == "k" else f"{name} {value}"

@@ -49,7 +49,7 @@ def macros_of(source: Path, folders: Sequence[Path]) -> Macros:
             asked.update(name for condition in CONDITION.findall(text) for name in NAME.findall(condition))
         guards.update(GUARD.findall(text))
         mentioned.update(NAME.findall(text))
-        for found in _included(text, path.parent, folders):
+        for found in _included_files(text, path.parent, folders):
             if found is None:
                 complete = False
             else:
@@ -69,7 +69,7 @@ def _defined_by_the_lab() -> frozenset[str]:
     return frozenset(name for path in sources for name in DEFINITION.findall(_text(path)))
 
 
-def _included(text: str, beside: Path, folders: Sequence[Path]) -> Iterator[Path | None]:
+def _included_files(text: str, beside: Path, folders: Sequence[Path]) -> Iterator[Path | None]:
     """Each file that a text includes, also under a false condition; None for a missing file."""
     for quoted, bracketed in INCLUDE.findall(text):
         places = [*([beside] if quoted else []), *folders, ARCHITECTURES_DIR]

@@ -278,22 +278,22 @@ def decide(config: Config, state: State, sample: Sample) -> Decision:
     )
 
     if state.parameters is None:
-        return _written(now, config.parameters_for(config.at_first()), sample, traffic)
+        return _with_write(now, config.parameters_for(config.at_first()), sample, traffic)
     just_written = state.written_ns is not None and sample.time_ns - state.written_ns < config.hold_ns
     pinned = config.reconfigured(state.parameters) if state.is_reconfigured else config.pinned(state.parameters)
     if pinned != state.parameters:
         # taken over or changed by hand: pinned values have no tolerance and do not depend on the traffic
-        return _written(now, pinned, sample, traffic)
+        return _with_write(now, pinned, sample, traffic)
     if traffic is not None and not just_written:
         wanted = config.parameters_for(traffic)
         if not config.keeps(state.parameters, wanted, traffic):
-            return _written(now, wanted, sample, traffic)
+            return _with_write(now, wanted, sample, traffic)
     return Decision(now, state.parameters, False, traffic)
 
 
-def _written(state: State, parameters: Parameters, sample: Sample, traffic: Traffic | None) -> Decision:
-    written = dataclasses.replace(state, parameters=parameters, written_ns=sample.time_ns)
-    return Decision(written, parameters, True, traffic)
+def _with_write(state: State, parameters: Parameters, sample: Sample, traffic: Traffic | None) -> Decision:
+    new_state = dataclasses.replace(state, parameters=parameters, written_ns=sample.time_ns)
+    return Decision(new_state, parameters, True, traffic)
 
 
 def close_to(current: int, wanted: int, share: float) -> bool:

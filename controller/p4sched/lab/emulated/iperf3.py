@@ -67,7 +67,7 @@ class Iperf3Traffic(LongTraffic):
                 self._clients[transfer.seat.user] = self._spawn(transfer.seat.host, words, report)
         self._ledger.add_processes(client.pid for client in self._clients.values())
 
-    def failed(self) -> dict[int, str]:
+    def failed_users(self) -> dict[int, str]:
         """Users whose client ended with an error, and the error. `stop_user` is not an error."""
         return {
             user: _error(self._report_path(user), client.returncode)
@@ -75,7 +75,7 @@ class Iperf3Traffic(LongTraffic):
             if user not in self._stopped and client.poll() not in (None, 0)
         }
 
-    def ended(self) -> list[int]:
+    def ended_users(self) -> list[int]:
         """Users whose client ended for any reason other than `stop_user`."""
         return [
             user for user, client in self._clients.items() if user not in self._stopped and client.poll() is not None
@@ -83,7 +83,7 @@ class Iperf3Traffic(LongTraffic):
 
     def check_failures(self) -> None:
         """Raises LabError if a client ended with an error, because the measurement is then invalid."""
-        if failed := self.failed():
+        if failed := self.failed_users():
             user, reason = next(iter(failed.items()))
             raise LabError(
                 f"the iperf3 clients of {len(failed)} of {len(self._clients)} users failed, user {user}'s: {reason}"
@@ -92,7 +92,7 @@ class Iperf3Traffic(LongTraffic):
     def check(self) -> None:
         """Raises LabError if a user's client has ended, also without an error."""
         self.check_failures()
-        if early := self.ended():
+        if early := self.ended_users():
             raise LabError(
                 f"the traffic of {len(early)} of {len(self._clients)} users ended before the last sample:"
                 " this machine is too busy to start so many clients in time"

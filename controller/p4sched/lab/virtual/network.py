@@ -18,7 +18,7 @@ from p4sched.lab.tcp_counters import TcpCounters
 from p4sched.lab.topology_file import DescribedFabric
 from p4sched.lab.virtual.client import Client, in_lock_step
 from p4sched.lab.virtual.process import VirtualProcess, virtual_process
-from p4sched.lab.virtual.topology import Topology, described
+from p4sched.lab.virtual.topology import Topology, describe
 from p4sched.lab.virtual.traffic import Runs, VirtualGeneratedTraffic, VirtualLongTraffic, VirtualProbe
 from p4sched.p4rt.traffic_manager import Fidelity as SwitchFidelity
 from p4sched.proto import simulation_pb2 as pb
@@ -148,7 +148,7 @@ class VirtualLab(Lab):
     async def dumbbell(self, users: int, folder: Path, hosts: int = USER_HOSTS) -> AsyncIterator[network.Dumbbell]:
         with node_errors():
             sides = dumbbell_sides(hosts, users)
-        async with self._simulation(described(sides.structure(), cpu_port=True), folder) as simulation:
+        async with self._simulation(describe(sides.structure(), cpu_port=True), folder) as simulation:
             with self._announced_network(Dumbbell(simulation, sides), simulation, folder) as up:
                 yield up
 
@@ -156,13 +156,13 @@ class VirtualLab(Lab):
     async def incast(self, senders: int, folder: Path) -> AsyncIterator[network.Dumbbell]:
         with node_errors():
             sides = incast_sides(senders)
-        async with self._simulation(described(sides.structure()), folder) as simulation:
+        async with self._simulation(describe(sides.structure()), folder) as simulation:
             with self._announced_network(Dumbbell(simulation, sides), simulation, folder) as up:
                 yield up
 
     @asynccontextmanager
     async def fabric(self, shape: FabricShape, folder: Path) -> AsyncIterator[network.Fabric]:
-        topology = shape.description if isinstance(shape, DescribedFabric) else described(shape.structure)
+        topology = shape.description if isinstance(shape, DescribedFabric) else describe(shape.structure)
         async with self._simulation(topology, folder) as simulation:
             with self._announced_network(Fabric(simulation, shape), simulation, folder) as up:
                 yield up

@@ -84,7 +84,7 @@ async def virtual_process(topology: Topology, options: Sequence[str]) -> AsyncIt
         path, log = folder / "topology.json", folder / "log"
         path.write_text(json.dumps(topology))
         with log.open("wb") as errors:
-            found = VirtualProcess(_started([program, str(path), *options], errors), log)
+            found = VirtualProcess(_start([program, str(path), *options], errors), log)
         try:
             await found.ready()
             yield found
@@ -96,7 +96,7 @@ async def virtual_process(topology: Topology, options: Sequence[str]) -> AsyncIt
             found.end()
 
 
-def _started(words: Sequence[str], errors: IO[bytes]) -> subprocess.Popen[bytes]:
+def _start(words: Sequence[str], errors: IO[bytes]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         dying_with_us(words),
         stdin=subprocess.DEVNULL,

@@ -313,7 +313,7 @@ def _sp_pifo_held(step: Step) -> list[Any]:
     return [z3.If(z3.Or(*absent), z3.BitVecVal(0, 32), step.cell("bounds"))]
 
 
-def _turned(by: int) -> Renaming:
+def _rotation(by: int) -> Renaming:
     """A renaming that rotates the cells of a port's queues."""
     low = z3.BitVecVal(7, INDEX)
     return Renaming(lambda at: (at & ~low) | ((at + by) & low), lambda at: (at & ~low) | ((at - by) & low))
@@ -440,7 +440,7 @@ PORTS = (0, 1, 0x155, 0x1FF)
 QUESTIONS = {
     "02": Question("SpPifoMapping", _quota, _mapping, _quota_held),
     "03": Question(
-        "SpPifoMapping", _sp_pifo, _mapping, _sp_pifo_held, renamings=[_turned(1), _turned(-1)], ports=PORTS
+        "SpPifoMapping", _sp_pifo, _mapping, _sp_pifo_held, renamings=[_rotation(1), _rotation(-1)], ports=PORTS
     ),
     "04": Question("AifoAdmission", _aifo, _admission, _nothing),
     "05": Question("RifoAdmission", _rifo, _admission, _nothing),
