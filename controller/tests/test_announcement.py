@@ -11,7 +11,7 @@ from mininet_topos.leaf_spine import Shape
 from p4sched.control.controller import SwitchAddress
 from p4sched.errors import P4schedError
 from p4sched.lab import announcement
-from p4sched.lab.announcement import announce, announcements, of_run, topology, wired
+from p4sched.lab.announcement import announce, announcements, of_run, topology, wiring
 from p4sched.lab.experiment import HostKind
 from p4sched.lab.virtual.network import Dumbbell, JoinedSimulation, VirtualSwitch
 
@@ -80,7 +80,7 @@ def test_a_dumbbell_has_its_server_above_and_its_users_below(network: Dumbbell) 
 
 
 def test_every_leaf_has_a_link_to_every_spine() -> None:
-    found = wired(Shape(2, 3, 1).structure)
+    found = wiring(Shape(2, 3, 1).structure)
     assert {node["name"]: node["layer"] for node in found["nodes"]} == {
         **dict.fromkeys(("s1", "s2"), 1),
         **dict.fromkeys(("s3", "s4", "s5"), 2),

@@ -135,13 +135,13 @@ def test_a_link_without_room_for_packets_is_refused() -> None:
 
 
 def test_weights_are_repeated_over_the_users() -> None:
-    assert experiment.repeated("1,2", 5) == (1.0, 2.0, 1.0, 2.0, 1.0)
+    assert experiment.repeat_weights("1,2", 5) == (1.0, 2.0, 1.0, 2.0, 1.0)
 
 
 @pytest.mark.parametrize("weights", ["", "1,x", "0", "-1", "300", "nan"])
 def test_weights_that_make_no_sense_are_refused(weights: str) -> None:
     with pytest.raises(UsageError, match="weight"):
-        experiment.repeated(weights, 2)
+        experiment.repeat_weights(weights, 2)
 
 
 def test_the_configuration_says_what_was_asked_for() -> None:

@@ -14,7 +14,7 @@ from p4sched.lab.virtual.client import in_lock_step
 from p4sched.lab.virtual.loop import VirtualLoop
 from p4sched.lab.virtual.process import virtual_process
 from p4sched.lab.virtual.topology import describe
-from p4sched.p4rt.compile import compiled
+from p4sched.p4rt.compile import compiled_program
 from p4sched.p4rt.routes import entries
 from p4sched.p4rt.session import connect
 from p4sched.p4rt.traffic_manager import EmbeddedTrafficManager
@@ -55,7 +55,7 @@ def test_the_buckets_of_one_edge_reach_every_core_switch(k: int) -> None:
 def test_every_host_sends_to_every_other_over_all_core_switches() -> None:
     shape = FatTree(4)
     hosts = [station for edge in shape.edges() for station in shape.rack(edge)]
-    program = compiled("fifo")
+    program = compiled_program("fifo")
 
     async def exchange() -> tuple[dict[str, int], dict[str, int]]:
         async with (

@@ -38,7 +38,7 @@ from p4sched.lab.experiment import ControllerKind, Stage
 from p4sched.lab.law_configs import law_config
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.onos import Onos, require_onos
-from p4sched.lab.programming import programmed
+from p4sched.lab.programming import program_network
 from p4sched.lab.schemes import Link
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.p4rt.reader import Reader
@@ -201,7 +201,7 @@ def test_a_killed_onos_is_started_again_while_traffic_goes_on(tmp_path: Path) ->
             plans.update(planned)
             return ours.at_work(planned)
 
-        programming = programmed(network, SCHEME, LINK, {seat.user: 1.0}, laws=laws, controllers=noting)
+        programming = program_network(network, SCHEME, LINK, {seat.user: 1.0}, laws=laws, controllers=noting)
         async with asyncio.timeout(200), programming as testbed:
             reader, (log,) = testbed.reader, testbed.controller.logs.values()
             async with GeneratorRuns(network, ledger, tmp_path / "traffic") as traffic:

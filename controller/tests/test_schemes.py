@@ -7,7 +7,7 @@ import pytest
 from p4sched.control.laws import afq, fdpa
 from p4sched.control.parameters import Comparison, Parameters
 from p4sched.errors import UsageError
-from p4sched.p4rt.compile import compiled
+from p4sched.p4rt.compile import compiled_program
 from p4sched.p4rt.target import PROGRAMS, Target
 from p4sched.p4rt.traffic_manager import BEYOND_BMV2, QUEUES
 from p4sched.proto.enums import Discipline
@@ -25,7 +25,7 @@ def written(scheme: Scheme) -> Parameters:
 
 @pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
 def test_the_program_has_just_the_parameters_that_the_scheme_writes(scheme: Scheme) -> None:
-    schema = compiled(scheme.program).schema()
+    schema = compiled_program(scheme.program).schema()
     table = schema.tables[scheme.parameters.table]
     assert [action.alias for action in table.actions] == [scheme.parameters.action]
     assert isinstance(written(scheme), scheme.parameters)

@@ -81,7 +81,7 @@ def setting(
         link=Link(rate, rtt),
         scenario=traffic,
         connections=tuple(scenario.connections(traffic, users, run_options.seed)),
-        weights=repeated(weights, users),
+        weights=repeat_weights(weights, users),
         bands=bands,
         interval_us=(interval or RTTS_PER_INTERVAL * rtt) // 1000,
         token_bucket=estimator == "token-bucket",
@@ -93,7 +93,7 @@ def setting(
     return replace(found, interval_us=found.law_config().on(run_options.target).interval_us)
 
 
-def repeated(weights: str, users: int) -> tuple[float, ...]:
+def repeat_weights(weights: str, users: int) -> tuple[float, ...]:
     """Repeats weights: "1,2" for five users is 1, 2, 1, 2, 1."""
     try:
         given = [float(weight) for weight in weights.split(",")]

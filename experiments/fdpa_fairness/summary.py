@@ -10,7 +10,7 @@ from p4sched.lab.experiment import Results, Rows
 from p4sched.lab.measurement import Sample
 from p4sched.lab.traffic import Transfer, TransferReport
 from p4sched.results.metrics import Interval, jain_index, median_interval, normalised_throughput
-from p4sched.results.tables import resent, scheme_table, with_interval
+from p4sched.results.tables import resent_share, scheme_table, with_interval
 
 
 @dataclass(frozen=True)
@@ -93,4 +93,4 @@ def table(results: Results[Any, Measurement]) -> list[Table]:
 
 def _cells(scheme: Mapping[str, Any]) -> list[str]:
     medians = [with_interval(scheme, key) for key in ("jain_index", "throughput")]
-    return [*medians, resent(scheme), str(scheme["tcp"]["reorderings"])]
+    return [*medians, resent_share(scheme), str(scheme["tcp"]["reorderings"])]

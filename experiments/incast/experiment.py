@@ -29,7 +29,7 @@ from p4sched.lab.schemes import Link
 from p4sched.lab.time_scale import Base
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.p4rt.target import Target
-from p4sched.results.tables import cell, record_rows, resent, scheme_table, with_interval
+from p4sched.results.tables import cell, record_rows, resent_share, scheme_table, with_interval
 from p4sched.schemes import find_scheme
 from p4sched.units import Duration, Rate
 
@@ -187,7 +187,7 @@ def _cells(scheme: Mapping[str, Any]) -> list[str]:
         with_interval(scheme, "goodput"),
         cell(scheme["slowest_median_ms"], ".0f"),
         cell(scheme["slowest_worst_ms"], ".0f"),
-        resent(scheme),
+        resent_share(scheme),
         str(scheme["tcp"]["timeouts"]),
         str(scheme["not_completed"]),
     ]

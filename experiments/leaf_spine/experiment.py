@@ -39,7 +39,7 @@ from p4sched.lab.experiment import (
     Stage,
     Tell,
 )
-from p4sched.lab.fabric import FabricObserver, FabricTestbed, fabric_ports, host_ports, programmed_fabric
+from p4sched.lab.fabric import FabricObserver, FabricTestbed, fabric_ports, host_ports, program_fabric
 from p4sched.lab.law_configs import LAW_SCHEMES, decision_summary, law_config
 from p4sched.lab.network import Fabric
 from p4sched.lab.onos import controllers_of
@@ -49,7 +49,7 @@ from p4sched.lab.time_scale import Base
 from p4sched.lab.topology_file import DescribedFabric
 from p4sched.lab.traffic import FILES, IPERF3, LongTraffic, spare_seconds
 from p4sched.p4rt.rank_source import RankSource
-from p4sched.results.tables import cell, record_rows, resent, scheme_table
+from p4sched.results.tables import cell, record_rows, resent_share, scheme_table
 from p4sched.schemes import find_scheme
 from p4sched.units import Duration, Rate
 
@@ -168,7 +168,7 @@ async def _measure(network: Fabric, setting: Setting, stage: Stage) -> SchemeOut
     laws = (
         {switch: _laws(network, switch, stage, setting) for switch in network.switches} if name in LAW_SCHEMES else {}
     )
-    programming = programmed_fabric(
+    programming = program_fabric(
         network,
         ranked,
         setting.hosts,
@@ -259,7 +259,7 @@ def _cells(scheme: Mapping[str, Any]) -> list[str]:
         f"{scheme['throughput']:.3f}",
         f"{scheme['urgent_throughput']:.3f}",
         f"[bold]{cell(scheme['urgent_share'], '.3f')}[/]",
-        resent(scheme),
+        resent_share(scheme),
         "\n".join(
             f"{leaf}: " + " ".join(f"{spine} {share:.2f}" for spine, share in over.items())
             for leaf, over in scheme["spread"].items()

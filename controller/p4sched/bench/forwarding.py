@@ -23,7 +23,7 @@ from p4sched.lab.emulated.generator import GeneratorRuns
 from p4sched.lab.emulated.iperf3 import Iperf3Traffic
 from p4sched.lab.emulated.network import Dumbbell, dumbbell
 from p4sched.lab.ledger import Ledger
-from p4sched.lab.programming import port_settings, programmed
+from p4sched.lab.programming import port_settings, program_network
 from p4sched.lab.run import clean_run
 from p4sched.lab.schemes import Link
 from p4sched.lab.traffic import IPERF3, transfers
@@ -141,7 +141,7 @@ def _join(network: Dumbbell) -> None:
 async def _ready(network: Dumbbell, way: Way) -> AsyncIterator[None]:
     if way.setup is not None:
         weights = {seat.user: 1.0 for seat in network.seats}
-        async with programmed(network, way.setup, LINK, weights, parameters=way.setup.parameters) as testbed:
+        async with program_network(network, way.setup, LINK, weights, parameters=way.setup.parameters) as testbed:
             # The other ways add no delay on purpose.
             ports = [replace(port, delay_ns=0) for port in port_settings(network, way.setup, LINK) if port.delay_ns]
             await testbed.traffic_manager.set_ports(ports)

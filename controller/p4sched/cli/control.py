@@ -23,7 +23,7 @@ from p4sched.lab.virtual.loop import VirtualLoop
 from p4sched.p4rt.program import Loadable, Program
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.p4rt.reader import SessionError
-from p4sched.p4rt.target import PROGRAMS, Target, written_for
+from p4sched.p4rt.target import PROGRAMS, Target, target_of
 from p4sched.p4rt.tofino import TofinoProgram
 from p4sched.p4rt.traffic_manager import QUEUES
 from p4sched.schemes import FDPA, LAWS, SCHEMES, find_scheme
@@ -173,7 +173,7 @@ def control(
         refuse_other_file(log)
     found = replace(find_switch(switch), tls=tls.from_options(ssl, cacert, cert, private_key))
     loadable = TofinoProgram(program) if target is Loads.TOFINO else Program.in_folder(program, scheme)
-    architecture = _written_for(loadable, program, scheme)
+    architecture = _program_target(loadable, program, scheme)
     if window is not None:
         in_range("--window", window, 1, PROGRAMS[architecture].largest_window, f"ranks for {architecture}")
     require(
@@ -202,14 +202,14 @@ async def _in_lock_step(controller: Controller, address: str) -> None:
         await controller.run()
 
 
-def _written_for(program: Loadable, folder: Path, scheme: str) -> Target:
+def _program_target(program: Loadable, folder: Path, scheme: str) -> Target:
     """The target of a program. Reports a wrong program before it is loaded: a chip takes seconds to load a program,
     and all traffic stops meanwhile."""
     schema = program.pipeline().schema
     table = SCHEMES[scheme].parameters.table
     if schema.tables.get(table) is None:
         raise SessionError(f"{folder}: no table {table} in its program, so this is not a program of {scheme}")
-    return written_for(schema.arch)
+    return target_of(schema.arch)
 
 
 def _refuse_others(ctx: typer.Context, scheme: str) -> None:

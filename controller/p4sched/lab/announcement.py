@@ -120,7 +120,7 @@ def announce(
 def topology(network: Network) -> Topology:
     """Nodes and links of a network."""
     if isinstance(network, Fabric):
-        return wired(network.shape.structure)
+        return wiring(network.shape.structure)
     assert isinstance(network, Dumbbell)
     name = network.switch.name
     hosts = [
@@ -131,7 +131,7 @@ def topology(network: Network) -> Topology:
     return {"nodes": [{"name": name, "kind": "switch", "layer": 1}, *hosts], "links": links}
 
 
-def wired(structure: Structure) -> Topology:
+def wiring(structure: Structure) -> Topology:
     """Switches with hosts in the first layer, those above them in the next ones."""
     layers = dict.fromkeys(structure.racks, 1)
     below = list(layers)

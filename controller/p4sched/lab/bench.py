@@ -12,7 +12,7 @@ from p4sched.lab.measurement import ReadBytes, departures_of
 from p4sched.lab.network import Dumbbell
 from p4sched.lab.observation import Observation, Observer
 from p4sched.lab.onos import controllers_of
-from p4sched.lab.programming import Testbed, programmed
+from p4sched.lab.programming import Testbed, program_network
 from p4sched.lab.ranked_schemes import decisions
 from p4sched.lab.ranked_traffic import GeneratedTraffic
 from p4sched.lab.schemes import Link
@@ -109,7 +109,7 @@ async def bench(
     scheme = scheme.on(stage.target)
     async with network as up:
         users = [seat.user for seat in up.seats]
-        running = programmed(
+        running = program_network(
             up,
             scheme,
             link,

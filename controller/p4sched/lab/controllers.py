@@ -17,7 +17,7 @@ from p4sched.control.loop import Loop, run_loops
 from p4sched.control.parameters import Parameters
 from p4sched.control.ranked_loop import RankedPortsLoop
 from p4sched.lab.desk import ControlledSwitch, open_desk
-from p4sched.p4rt.compile import compiled
+from p4sched.p4rt.compile import compiled_program
 from p4sched.p4rt.rank_source import RankSource, set_rank_source
 from p4sched.p4rt.reader import Reader
 from p4sched.p4rt.routes import entries
@@ -122,7 +122,7 @@ async def python_controllers(
         turned: dict[str, ControlledSwitch] = {}
         for name, plan in plans.items():
             setup = plan.setup
-            program = compiled(setup.scheme.program, macros=setup.macros, target=setup.target)
+            program = compiled_program(setup.scheme.program, macros=setup.macros, target=setup.target)
             connection = connect(plan.at.address, program, device_id=plan.at.device_id, force=True)
             session = await stack.enter_async_context(connection)
             users = [user.entry(session) for user in plan.users]

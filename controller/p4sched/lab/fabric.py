@@ -61,7 +61,7 @@ class FabricTestbed:
 
 
 @asynccontextmanager
-async def programmed_fabric(
+async def program_fabric(
     network: Fabric,
     ranked: Setup,
     hosts: Link,

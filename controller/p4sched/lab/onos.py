@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mininet_topos.nodes import answers, dying_with_us, free_port, on_host_cpus
+from mininet_topos.nodes import answers, free_port, on_host_cpus, with_death_signal
 from p4sched.control.loop import run_loops
 from p4sched.control.parameters import Parameters
 from p4sched.errors import P4schedError
@@ -86,7 +86,7 @@ class Onos:
         words += ["--rest", f"127.0.0.1:{self._rest_port}"]
         with (self._folder / LOG).open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
-                *dying_with_us(on_host_cpus(words)),
+                *with_death_signal(on_host_cpus(words)),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=log,

@@ -23,7 +23,7 @@ def check(
         try:
             result = CheckResult(entry.folder.name, lab.check(work, scratch, sandbox))
         except SubmissionError as error:
-            return lab.unchecked(entry.folder.name, str(error)), None
+            return lab.unchecked_result(entry.folder.name, str(error)), None
         if lab.tcp is None or figures is None:
             return result, None
         try:

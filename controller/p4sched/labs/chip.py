@@ -67,7 +67,7 @@ class ChipLab(SteppedLab):
     def marks(self, runs: Sequence[TrialDecisions], work: Path, scratch: Path, sandbox: Sandbox) -> tuple[Marks, ...]:
         decisions = super().marks(runs, work, scratch, sandbox)
         try:
-            refused, report = self._placed(scratch / TOFINO_DIR.name / f"{self.program}.p4", sandbox)
+            refused, report = self._placement(scratch / TOFINO_DIR.name / f"{self.program}.p4", sandbox)
         except SubmissionError as error:
             return (*decisions, replace(self.fits, says=(str(error),)))
         right = all(marks.full for marks in decisions)
@@ -86,7 +86,7 @@ class ChipLab(SteppedLab):
         shutil.copytree(P4_DIR, scratch / P4_DIR.name, dirs_exist_ok=True)
         return self.programs(TOFINO_DIR, work, scratch)
 
-    def _placed(self, program: Path, sandbox: Sandbox) -> tuple[list[str], list[str]]:
+    def _placement(self, program: Path, sandbox: Sandbox) -> tuple[list[str], list[str]]:
         """Errors of the placement, as messages of three lines, and the report if there are no errors."""
         binary = rust_binary(COMPILER).resolve()
         result = sandbox.run(
@@ -96,9 +96,9 @@ class ChipLab(SteppedLab):
             readable=[binary, program.parent.parent / P4_DIR.name],
             processes=8,
         )
-        printed = result.stdout.splitlines()
+        report_lines = result.stdout.splitlines()
         if result.returncode == 0:
-            return [], [printed[0].replace(f"{program.parent}/", ""), *dict.fromkeys(_registers(printed))]
+            return [], [report_lines[0].replace(f"{program.parent}/", ""), *dict.fromkeys(_registers(report_lines))]
         lines = result.stderr.splitlines()
         firsts = [number for number, line in enumerate(lines) if MESSAGE.match(line)]
         if not firsts:
@@ -127,10 +127,10 @@ class ChipLab(SteppedLab):
         return f"{link:<40} | {(work / place['file']).read_text().splitlines()[int(place['line']) - 1].strip()}"
 
 
-def _registers(printed: Sequence[str]) -> Iterator[str]:
+def _registers(report_lines: Sequence[str]) -> Iterator[str]:
     """Lines about registers in the report of the stages."""
     stage = ""
-    for line in printed:
+    for line in report_lines:
         if re.match(r"stage \d+$", line):
             stage = line
         found = re.search(r"register (?:pipe\.\w+\.)?(\S+)", line)

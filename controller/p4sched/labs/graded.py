@@ -56,7 +56,7 @@ def graded(
 
 def ungraded(entry: Entry, name: str, why: str) -> Graded:
     """A submission that could not be checked."""
-    return graded(entry, name, entry.load().unchecked(entry.folder.name, why))
+    return graded(entry, name, entry.load().unchecked_result(entry.folder.name, why))
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class _TaskMarks:
 @dataclass(frozen=True)
 class _Message:
     marks: tuple[_TaskMarks, ...]
-    unchecked: str
+    unchecked_result: str
     remark: str
     files: tuple[tuple[int, ...], ...]
     page: str

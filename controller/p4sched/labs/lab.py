@@ -109,7 +109,7 @@ class Lab(ABC):
         """The programs of the workspace in switch/ that a check runs."""
         return ()
 
-    def unchecked(self, lab: str, why: str) -> CheckResult:
+    def unchecked_result(self, lab: str, why: str) -> CheckResult:
         """Result of a submission that cannot be checked. Each task has the reason, because some services show only one
         task."""
         first, *others = self.no_marks()

@@ -16,7 +16,7 @@ from mininet_topos.nodes import NodeError
 from p4sched.control.laws.port_counters import BUCKETS
 from p4sched.errors import P4schedError
 from p4sched.json_records import RecordError, excerpt, malformed, parse_json_lines
-from p4sched.lab.announcement import wired
+from p4sched.lab.announcement import wiring
 from p4sched.lab.desk import CHANGES
 from p4sched.lab.experiment import SwitchKind
 from p4sched.live import messages
@@ -87,7 +87,7 @@ def _topology(configuration: Mapping[str, Any]) -> Mapping[str, Any]:
     if not all(isinstance(number, int) for number in numbers):
         return {}
     try:
-        return wired(Shape(*numbers).structure)
+        return wiring(Shape(*numbers).structure)
     except NodeError:
         return {}
 

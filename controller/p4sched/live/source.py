@@ -199,7 +199,7 @@ class Rounds:
         self._ahead_s = float("inf")
         self._looked_s = LONG_AGO
 
-    async def go_on(self, *, same: bool = False) -> None:
+    async def run(self, *, same: bool = False) -> None:
         """Runs until a switch does not answer. `same`: earlier messages stay valid."""
         clock = self._source.clock
         self._set_scene(same=same)
@@ -225,7 +225,7 @@ class Rounds:
         """Reads less often if it takes too much CPU time."""
         if self._source.clock.budget.adapt():
             for collector in self._collectors.values():
-                await collector.snapshots.go_at(self._source.clock.pushed_s)
+                await collector.snapshots.set_interval(self._source.clock.pushed_s)
 
     def _tell_marks(self) -> None:
         """Sends new decisions and changes by hand. The parameters of a decision need not be read from the switch."""
@@ -327,7 +327,7 @@ async def switch(hub: Hub, source: Source, say: Say) -> None:
                     tell("the switch is back" if seen else "the switch is there")
                 rounds = Rounds(hub, source, collectors)
                 same, seen, gone_s = seen, True, None
-                await rounds.go_on(same=same)
+                await rounds.run(same=same)
         except P4schedError as error:
             if gone_s is None:
                 gone_s = source.clock.now_s()
@@ -368,7 +368,7 @@ async def _network(hub: Hub, announcement: Announcement, manner: SourceOptions, 
                 async with collecting(source.switches, clock.pushed_s) as collectors:
                     rounds = Rounds(hub, source, collectors)
                     hub.command = Commands(hub, source, rounds).do
-                    await rounds.go_on(same=same)
+                    await rounds.run(same=same)
             await asyncio.sleep(0 if source.virtual else NEXT_S)
             await clock.next()
 

@@ -77,7 +77,7 @@ def compile_program(
     return program
 
 
-def compiled(
+def compiled_program(
     name: str,
     compiler: Compiler = Compiler.P4SCHED,
     macros: Sequence[str] = (),

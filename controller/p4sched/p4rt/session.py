@@ -14,7 +14,7 @@ from p4sched.clock import await_answer, converse, fall_silent
 from p4sched.p4rt.conversation import ConversingSwitch
 from p4sched.p4rt.program import Loadable, Pipeline
 from p4sched.p4rt.reader import EGRESS_PORT, Reader, SessionError, one_sentence
-from p4sched.p4rt.target import PROGRAMS, written_for
+from p4sched.p4rt.target import PROGRAMS, target_of
 from p4sched.p4rt.tls import Tls
 
 LENGTH_REPORTS = 1
@@ -101,7 +101,7 @@ class Session(Reader):
 
     async def _let_departures_report(self) -> None:
         """Sets up the mirror session for the reports of queue lengths at departures, if the target needs it."""
-        of_target = PROGRAMS[written_for(self.schema.arch)]
+        of_target = PROGRAMS[target_of(self.schema.arch)]
         if of_target.length_reports:
             replicas = ((of_target.recirculation_port, 1),)
             entry = fy.P4CloneSessionEntry(LENGTH_REPORTS, packet_length_bytes=REPORT_BYTES, replicas=replicas)

@@ -64,12 +64,12 @@ def load(folder: Path) -> tuple[Mapping[str, Any], list[Row], list[Group]]:
         check("sweep", description["sweep"], str)
         check("parameters", description["parameters"], tuple[str, ...])
         rows = table.to_pylist()
-        return description, rows, grouped(rows, description["parameters"])
+        return description, rows, group_rows(rows, description["parameters"])
     except (OSError, ArrowException, *MALFORMED) as error:
         raise P4schedError(f"{path} is not the result of a sweep: {' '.join(str(error).split())}") from error
 
 
-def grouped(rows: Sequence[Row], parameters: Sequence[str]) -> list[Group]:
+def group_rows(rows: Sequence[Row], parameters: Sequence[str]) -> list[Group]:
     """A group for each scheme, load and set of parameters, in order of appearance.
 
     A group has its place (`where`), its number of `seeds`, and for each shown figure the mean, lowest and highest value

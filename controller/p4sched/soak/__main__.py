@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from mininet_topos.leaf_spine import Shape
-from mininet_topos.nodes import dying_with_us
+from mininet_topos.nodes import with_death_signal
 from p4sched.errors import P4schedError
 from p4sched.lab.emulated.network import Fabric, fabric
 from p4sched.lab.errors import LabError
@@ -144,7 +144,7 @@ class Soak:
         command = [sys.executable, "-m", "p4sched.soak.controller", str(plan), str(number)]
         with log.open("wb") as out:
             process = subprocess.Popen(
-                dying_with_us(command), stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
+                with_death_signal(command), stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
             )
         self._ledger.add_processes([process.pid])
         deadline = time.monotonic() + PROGRAMMING_S

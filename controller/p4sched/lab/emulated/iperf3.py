@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mininet_topos.nodes import dying_with_us
+from mininet_topos.nodes import with_death_signal
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Destination
@@ -137,7 +137,7 @@ class Iperf3Traffic(LongTraffic):
 
     def _spawn(self, host: str, words: Sequence[str], output: Any) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            dying_with_us(self._network.host(host).on_own_cpu(*words)),
+            with_death_signal(self._network.host(host).on_own_cpu(*words)),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.DEVNULL,

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import IO
 
-from mininet_topos.nodes import dying_with_us
+from mininet_topos.nodes import with_death_signal
 from p4sched.clock import await_answer
 from p4sched.errors import P4schedError
 from p4sched.lab.errors import LabError
@@ -98,7 +98,7 @@ async def virtual_process(topology: Topology, options: Sequence[str]) -> AsyncIt
 
 def _start(words: Sequence[str], errors: IO[bytes]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        dying_with_us(words),
+        with_death_signal(words),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=errors,

@@ -13,7 +13,7 @@ from typing import Any
 import z3
 
 from p4sched.constants import MAX_USERS
-from p4sched.labs.mutants.meaning import INDEX, Meaning, Outside, Store, array, resized
+from p4sched.labs.mutants.meaning import INDEX, Meaning, Outside, Store, array, resize
 from p4sched.labs.mutants.products import Products
 from p4sched.labs.mutants.scope import Scope
 from p4sched.labs.mutants.syntax import File
@@ -169,7 +169,7 @@ def _step(question: Question, file: File, port: int | None, renaming: Renaming) 
 
     def read_length(_store: Store, arguments: Sequence[Any]) -> Any:
         port, priority = arguments
-        return resized(z3.Select(lengths, resized(z3.Concat(port, priority), INDEX)), 32)
+        return resize(z3.Select(lengths, resize(z3.Concat(port, priority), INDEX)), 32)
 
     outside: dict[str, Outside] = {"ReadLength": read_length}
     meaning = Meaning(file, outside)
@@ -212,7 +212,7 @@ def length_of(step: Step, priority: Any) -> Any:
     """Length of a queue of the packet's port; 16 bits."""
     number = z3.BitVecVal(priority, 3) if isinstance(priority, int) else priority
     at = z3.Concat(step.inputs["port"], number)
-    return z3.Select(step.inputs["*lengths"], resized(at, INDEX))
+    return z3.Select(step.inputs["*lengths"], resize(at, INDEX))
 
 
 def _verdict(step: Step) -> Any:
@@ -287,7 +287,7 @@ def _packs_queue(step: Step) -> list[Any]:
 
 def _bound(store: Store, step: Step, priority: int) -> Any:
     at = z3.Concat(step.inputs["port"], z3.BitVecVal(priority, 3))
-    return z3.Select(store["bounds"], resized(at, INDEX))
+    return z3.Select(store["bounds"], resize(at, INDEX))
 
 
 def _in_order(bounds: Sequence[Any], sizes: Sequence[Any]) -> list[Any]:
@@ -307,7 +307,7 @@ def _sp_pifo(step: Step) -> list[Any]:
 def _sp_pifo_held(step: Step) -> list[Any]:
     """Excludes bounds of queues that do not exist."""
     absent = [
-        z3.And(size == 0, resized(z3.Concat(step.inputs["port"], z3.BitVecVal(8 - number, 3)), INDEX) == CELL)
+        z3.And(size == 0, resize(z3.Concat(step.inputs["port"], z3.BitVecVal(8 - number, 3)), INDEX) == CELL)
         for number, size in enumerate(_sizes(step), 1)
     ]
     return [z3.If(z3.Or(*absent), z3.BitVecVal(0, 32), step.cell("bounds"))]
@@ -333,7 +333,7 @@ CHIP = {
 
 
 def _chip_bounds(store: Store, step: Step) -> list[Any]:
-    port = resized(step.inputs["port"], INDEX)
+    port = resize(step.inputs["port"], INDEX)
     return [z3.Select(store[name], port) for name in CHIP.values()]
 
 
@@ -364,7 +364,7 @@ def _chip_decided(step: Step) -> list[Any]:
 
 
 def _chip_held(step: Step) -> list[Any]:
-    port = resized(step.inputs["port"], INDEX)
+    port = resize(step.inputs["port"], INDEX)
     zero = z3.BitVecVal(0, 32)
     sizes = _sizes(step)
     own = [z3.If(sizes[place] != 0, bound, zero) for place, bound in enumerate(_chip_bounds(step.after, step))]
@@ -378,8 +378,8 @@ LONGEST_FRAME = 9216
 def _fdpa(step: Step) -> list[Any]:
     inputs = step.inputs
     edges = [inputs[f"params.edges.edge_{number}"] for number in range(1, 8)]
-    user = resized(inputs["meta.user"], INDEX)
-    charge = z3.LShR(inputs["standard_metadata.packet_length"] * resized(inputs["meta.scale"], 32), 8)
+    user = resize(inputs["meta.user"], INDEX)
+    charge = z3.LShR(inputs["standard_metadata.packet_length"] * resize(inputs["meta.scale"], 32), 8)
     charged = z3.Select(step.before["average.interval_bytes"], user)
     return [
         inputs["params.interval"] != 0,
@@ -413,7 +413,7 @@ def _nothing(_step: Step) -> list[Any]:
 
 def _quota(step: Step) -> list[Any]:
     """Limits of the counters of a block."""
-    port = resized(step.inputs["port"], INDEX)
+    port = resize(step.inputs["port"], INDEX)
     count, urgent = z3.Select(step.before["arrivals"], port), z3.Select(step.before["urgent_arrivals"], port)
     return [z3.ULE(count, 16), z3.ULE(urgent, 8), z3.ULE(urgent, count)]
 
