@@ -15,7 +15,7 @@ import pytest
 
 from p4sched.cli.main import run_command
 from p4sched.errors import UsageError
-from p4sched.labs import catalogue, checking, grading, handed_in, result_text, submissions, workspace
+from p4sched.labs import catalogue, checking, grading, result_text, submissions, submitted_file, workspace
 from p4sched.labs.sandbox import ClosedSandbox, Limits, Sandbox, SubmissionError, readable_tree
 from p4sched.paths import ROOT
 
@@ -245,14 +245,14 @@ def test_an_archive_gives_its_file_and_nothing_else(tmp_path: Path) -> None:
 
 
 def test_an_archive_that_grows_when_it_is_unpacked_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(handed_in, "LARGEST_ARCHIVE", BOMB_BYTES // 2)
+    monkeypatch.setattr(submitted_file, "LARGEST_ARCHIVE", BOMB_BYTES // 2)
     with tarfile.open(tmp_path / "heavy.tar.gz", "w:gz", compresslevel=1) as packed:
         for member in "other", "law.py":
             info = tarfile.TarInfo(member)
             info.size = BOMB_BYTES
             packed.addfile(info, io.BytesIO(bytes(BOMB_BYTES)))
     with pytest.raises(SubmissionError, match="it holds more than 32 MB"):
-        handed_in.read(tmp_path / "heavy.tar.gz", "law.py")
+        submitted_file.read(tmp_path / "heavy.tar.gz", "law.py")
 
 
 @pytest.mark.parametrize("form", ["zip", "folder"])
@@ -265,7 +265,7 @@ def test_files_that_windows_and_macos_add_or_rename(form: str, tmp_path: Path) -
     if form == "folder":
         submission = tmp_path / "unpacked"
         shutil.unpack_archive(tmp_path / "windows.zip", submission)
-    assert handed_in.read(submission, "law.py").content == b"the law"
+    assert submitted_file.read(submission, "law.py").content == b"the law"
 
 
 def test_names_that_look_the_same_are_told_apart(tmp_path: Path) -> None:

@@ -211,7 +211,7 @@ def grade(
         raise UsageError(f"--out {out}: the name of the file must end in .csv")
     files = entry.load().files
     # the folder that the teacher names may be a link; its content may not
-    found = [where.resolve()] if results else submissions.submissions(where, files, out.with_suffix(""))
+    paths = [where.resolve()] if results else submissions.submissions(where, files, out.with_suffix(""))
     # reports an unwritable place before grading begins
     if results is not None:
         writable.file("--gradescope", results)
@@ -220,32 +220,32 @@ def grade(
         writable.file("--out", grades.junit_of(out), in_new_folder=True)
         writable.folder("--out", grades.pages_of(out))
     limits = Limits(seconds, seconds * WAITING, memory * MEGABYTE)
-    called = submissions.names(found, files)
+    names = submissions.names(paths, files)
     with interruptible():
         cpus = len(os.sched_getaffinity(0))
-        grades_of_all = grading.grade(entry, found, called, jobs or cpus, limits, closed=not trusted)
-    graded = grades_of_all.submissions
-    if grades_of_all.interrupted and results is not None:
+        grading_result = grading.grade(entry, paths, names, jobs or cpus, limits, isolated=not trusted)
+    graded_submissions = grading_result.submissions
+    if grading_result.interrupted and results is not None:
         raise StoppedError
     if results is not None:
-        results.write_text(grades.gradescope(graded[0]), encoding="utf-8")
+        results.write_text(grades.gradescope(graded_submissions[0]), encoding="utf-8")
         return
-    pages = grades.write(entry, graded, out)
+    pages = grades.write(entry, graded_submissions, out)
     table = Table("submission", "marks", "", box=None, header_style="bold")
-    for one in graded:
+    for submission in graded_submissions:
         table.add_row(
-            escape(one.name),
-            f"{one.checked.score} of {one.checked.maximum}",
-            escape("; ".join(filter(None, (one.remark, one.mistakes)))),
+            escape(submission.name),
+            f"{submission.result.score} of {submission.result.maximum}",
+            escape("; ".join(filter(None, (submission.remark, submission.mistakes)))),
         )
     Console().print(table)
-    known = {*found, *submissions.earlier_marks(where)}
+    known = {*paths, *submissions.earlier_marks(where)}
     others = [path.name for path in sorted(where.iterdir()) if path not in known and not path.name.startswith(".")]
     if others:
         left = displayable(", ".join(others))
         typer.echo(f"ignored (not a folder, an archive or a file of the lab): {left}")
     typer.echo(f"marks: {out}   JUnit: {out.with_suffix('.xml')}   pages: {pages}")
-    if grades_of_all.interrupted:
+    if grading_result.interrupted:
         raise StoppedError
 
 

@@ -28,8 +28,8 @@ The Mininet environment is `p4sched.lab`.
 | `sandbox`, `syscalls` | limits for the processes that read or run a student's files |
 | `grading` | grades many submissions, each in its own process |
 | `submissions` | finds the submissions and their names |
-| `grading_process`, `handed_in` | the process of one submission; how it reads the student's file |
-| `graded`, `grades` | a submission with its marks; reports as CSV, JUnit and pages |
+| `grading_process`, `submitted_file` | the process of one submission; how it reads the student's file |
+| `graded_submission`, `grades` | a submission with its marks; reports as CSV, JUnit and pages |
 | `checking` | a whole check |
 | `export` | files for GitHub Classroom and Gradescope |
 | `expected_figures` | draws the expected figures again |

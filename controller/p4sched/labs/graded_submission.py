@@ -13,11 +13,11 @@ from p4sched.labs.page import page
 
 
 @dataclass(frozen=True)
-class Graded:
+class GradedSubmission:
     """A submission and its marks."""
 
     name: str
-    checked: CheckResult
+    result: CheckResult
     page: str
     """HTML."""
     remark: str = ""
@@ -32,31 +32,34 @@ class Graded:
     def mistakes(self) -> str:
         """Names of the mistakes; the first remark for a mistake without a name. Empty if the submission could not be
         checked."""
-        if self.checked.remark:
+        if self.result.remark:
             return ""
-        wrong = [marks for marks in self.checked.marks if marks.says and not marks.full]
+        wrong = [marks for marks in self.result.marks if marks.says and not marks.full]
         return "; ".join(dict.fromkeys(marks.mistake or marks.says[0] for marks in wrong))
 
     def message(self) -> str:
         """Encodes the submission as JSON."""
-        marks = [astuple(_TaskMarks(one.score, one.says, one.mistake or "")) for one in self.checked.marks]
-        message = _Message((), self.checked.remark, self.remark, tuple(sorted(self.files)), self.page)
+        marks = [
+            astuple(_TaskMarks(task_marks.score, task_marks.says, task_marks.mistake or ""))
+            for task_marks in self.result.marks
+        ]
+        message = _Message((), self.result.remark, self.remark, tuple(sorted(self.files)), self.page)
         return json.dumps({**asdict(message), "marks": marks})
 
 
-def graded(
-    entry: Entry, name: str, checked: CheckResult, remarks: Sequence[str] = (), files: Iterable[tuple[int, int]] = ()
-) -> Graded:
+def graded_submission(
+    entry: Entry, name: str, result: CheckResult, remarks: Sequence[str] = (), files: Iterable[tuple[int, int]] = ()
+) -> GradedSubmission:
     """A graded submission with its page. `remarks`: additional remarks."""
-    remark = "; ".join(filter(None, (*remarks, checked.remark)))
+    remark = "; ".join(filter(None, (*remarks, result.remark)))
     lab = entry.load()
-    text = page(f"{checking.title(entry, lab)}: {name}", lab, checked, None, displayable(remark) or None)
-    return Graded(name, checked, text, remark, frozenset(files))
+    text = page(f"{checking.title(entry, lab)}: {name}", lab, result, None, displayable(remark) or None)
+    return GradedSubmission(name, result, text, remark, frozenset(files))
 
 
-def ungraded(entry: Entry, name: str, why: str) -> Graded:
+def unchecked_submission(entry: Entry, name: str, why: str) -> GradedSubmission:
     """A submission that could not be checked."""
-    return graded(entry, name, entry.load().unchecked_result(entry.folder.name, why))
+    return graded_submission(entry, name, entry.load().unchecked_result(entry.folder.name, why))
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ class _Message:
     page: str
 
 
-def from_message(entry: Entry, name: str, text: str) -> Graded:
+def from_message(entry: Entry, name: str, text: str) -> GradedSubmission:
     """Reads the result of `Graded.message`.
 
     Raises:
@@ -95,6 +98,6 @@ def from_message(entry: Entry, name: str, text: str) -> Graded:
         for task, (score, says, mistake) in zip(tasks, message["marks"], strict=True)
     ]
     message["page"].encode()
-    checked = CheckResult(entry.folder.name, tuple(marks), remark=message["unchecked"])
+    result = CheckResult(entry.folder.name, tuple(marks), remark=message["unchecked"])
     files = frozenset(map(tuple, message["files"]))
-    return Graded(name, checked, message["page"], message["remark"], files)
+    return GradedSubmission(name, result, message["page"], message["remark"], files)
