@@ -1,6 +1,6 @@
 """A lab with a program for a chip, which must make the decisions of the model and fit into the stages.
 
-The decisions are checked as in `stepped`. The last task uses `p4sched-p4c --stages`.
+The decisions are checked as in `stepped_lab`. The last task uses `p4sched-p4c --stages`.
 """
 
 import re

@@ -244,8 +244,8 @@ def _text(file: IO[bytes], most: int) -> str:
     """A file as text. Of a file longer than `most`, half of `most` from the beginning and half from the end."""
     file.seek(0)
     text = file.read(most // 2)
-    left = os.fstat(file.fileno()).st_size - most
-    if left > 0:
+    surplus = os.fstat(file.fileno()).st_size - most
+    if surplus > 0:
         text += b"\n...\n"
         file.seek(-(most // 2), os.SEEK_END)
     return (text + file.read(most // 2)).decode(errors="replace")

@@ -99,7 +99,7 @@ def percentile(values: Sequence[float], share: float) -> float | None:
 
 
 def combine_reports(
-    planned: Sequence[Mapping[str, Any]],
+    flows: Sequence[Mapping[str, Any]],
     completed: Sequence[Mapping[str, Any]],
     sent: Sequence[Mapping[str, Any]] = (),
 ) -> list[Flow]:
@@ -108,5 +108,5 @@ def combine_reports(
     retransmitted = {flow["flow"]: flow.get("retransmitted", 0) for flow in sent}
     return [
         Flow(flow["size_bytes"], times.get(flow["flow"]), flow["start_s"], retransmitted.get(flow["flow"], 0))
-        for flow in planned
+        for flow in flows
     ]

@@ -38,13 +38,13 @@ class Iperf3Traffic(LongTraffic):
         tool(IPERF3, "'make setup' installs it")
         folder.mkdir(parents=True, exist_ok=True)
 
-    async def serve(self, planned: Sequence[Transfer]) -> None:
+    async def serve(self, transfers: Sequence[Transfer]) -> None:
         """Starts the servers and waits until all of them listen. Raises LabError if one does not."""
-        for transfer in planned:
+        for transfer in transfers:
             words = [IPERF3, "--server", "--one-off", "--version4", "--port", str(transfer.tcp_port)]
             self._servers.append(self._spawn(self._destination(transfer).host, words, subprocess.DEVNULL))
         self._ledger.add_processes(server.pid for server in self._servers)
-        wanted = {(self._destination(transfer).host, transfer.tcp_port) for transfer in planned}
+        wanted = {(self._destination(transfer).host, transfer.tcp_port) for transfer in transfers}
         hosts = {host for host, _ in wanted}
         deadline = time.monotonic() + LISTEN_SECONDS
         while missing := wanted - {(host, port) for host in hosts for port in self._listening(host)}:
@@ -54,9 +54,9 @@ class Iperf3Traffic(LongTraffic):
                 )
             await asyncio.sleep(0.05)
 
-    async def send(self, planned: Sequence[Transfer], seconds: float, warm_up: float = 0.0) -> None:
+    async def send(self, transfers: Sequence[Transfer], seconds: float, warm_up: float = 0.0) -> None:
         """Starts the clients for `warm_up` + `seconds` each; the reports leave out the warm-up."""
-        for transfer in planned:
+        for transfer in transfers:
             words = [IPERF3, "--client", self._destination(transfer).address, "--version4"]
             words += ["--port", str(transfer.tcp_port), "--bind", transfer.seat.address]
             words += ["--congestion", self._congestion_control, "--parallel", str(transfer.connections)]

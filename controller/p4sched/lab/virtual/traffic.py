@@ -103,17 +103,17 @@ class VirtualLongTraffic(LongTraffic):
             await self._runs.check()
             await self.stop()
 
-    async def serve(self, planned: Sequence[Transfer]) -> None:
+    async def serve(self, transfers: Sequence[Transfer]) -> None:
         servers = []
-        for transfer in planned:
+        for transfer in transfers:
             run = self._runs.make_run(f"server-{transfer.seat.user}", self._to(transfer).host)
             run.bulk_receive.port = transfer.tcp_port
             servers.append(run)
         await self._runs.start(*servers)
 
-    async def send(self, planned: Sequence[Transfer], seconds: float, warm_up: float = 0.0) -> None:
+    async def send(self, transfers: Sequence[Transfer], seconds: float, warm_up: float = 0.0) -> None:
         clients, begun_ns = [], now_ns()
-        for place, transfer in enumerate(planned):
+        for place, transfer in enumerate(transfers):
             seat = transfer.seat
             run = self._runs.make_run(_client(seat.user), seat.host, begun_ns + place * START_NS)
             run.bulk_send.CopyFrom(
