@@ -72,14 +72,14 @@ class _TaskMarks:
 @dataclass(frozen=True)
 class _Message:
     marks: tuple[_TaskMarks, ...]
-    unchecked_result: str
+    unchecked: str
     remark: str
     files: tuple[tuple[int, ...], ...]
     page: str
 
 
 def from_message(entry: Entry, name: str, text: str) -> GradedSubmission:
-    """Reads the result of `Graded.message`.
+    """Reads the result of `GradedSubmission.message`.
 
     Raises:
         ValueError: the text is no such message, or the marks do not fit the lab.
