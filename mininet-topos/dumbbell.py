@@ -27,7 +27,7 @@ if __name__ != "mininet_topos.dumbbell":
 from mininet_topos.nodes import NodeError
 from mininet_topos.shapes import structure
 from mininet_topos.star import Sides, for_mn, sides
-from mininet_topos.stations import refusing, whole
+from mininet_topos.stations import exit_on_node_error, whole
 
 # Names at this level become globals of `mn`, which has its own SWITCHES, HOSTS, TOPOS, ...
 USERS_PER_HOST = 240
@@ -48,6 +48,6 @@ def standalone(hosts: int = 4, users: int = 0, switch: str = "embedded", program
     return for_mn(dumbbell_sides(hosts, users), switch, program)
 
 
-topos = {"dumbbell": refusing(standalone)}
+topos = {"dumbbell": exit_on_node_error(standalone)}
 
 __all__ = ["USERS_PER_HOST", "dumbbell_sides", "topos"]

@@ -35,7 +35,7 @@ if __name__ != "mininet_topos.fat_tree":
 
 from mininet_topos.nodes import NodeError
 from mininet_topos.shapes import End, Structure, structure
-from mininet_topos.stations import Station, refusing, router_mac, routes, whole
+from mininet_topos.stations import Station, exit_on_node_error, router_mac, routes, whole
 from mininet_topos.topo import for_mn
 
 # Names at this level become globals of `mn`, which has its own SWITCHES, HOSTS, TOPOS, ...
@@ -129,6 +129,6 @@ def standalone(k: int = 4, switch: str = "embedded", program: str = "fifo") -> T
     return for_mn(shape.structure, shape.routes, shape.groups, switch, program)
 
 
-topos = {"fat_tree": refusing(standalone)}
+topos = {"fat_tree": exit_on_node_error(standalone)}
 
 __all__ = ["FatTree", "topos"]

@@ -26,7 +26,7 @@ if __name__ != "mininet_topos.incast":
 
 from mininet_topos.shapes import structure
 from mininet_topos.star import Sides, for_mn, sides
-from mininet_topos.stations import refusing, whole
+from mininet_topos.stations import exit_on_node_error, whole
 
 # Names at this level become globals of `mn`, which has its own SWITCHES, HOSTS, TOPOS, ...
 MOST_SENDERS = 200
@@ -43,6 +43,6 @@ def standalone(senders: int = 8, switch: str = "embedded", program: str = "fifo"
     return for_mn(incast_sides(senders), switch, program)
 
 
-topos = {"incast": refusing(standalone)}
+topos = {"incast": exit_on_node_error(standalone)}
 
 __all__ = ["incast_sides", "topos"]

@@ -33,7 +33,7 @@ if __name__ != "mininet_topos.leaf_spine":
     sys.path.append(str(Path(sys._getframe().f_code.co_filename).resolve().parent.parent / "controller"))
 
 from mininet_topos.shapes import Structure, structure
-from mininet_topos.stations import Station, refusing, router_mac, routes, whole
+from mininet_topos.stations import Station, exit_on_node_error, router_mac, routes, whole
 from mininet_topos.topo import for_mn
 
 # Names at this level become globals of `mn`, which has its own SWITCHES, HOSTS, TOPOS, ...
@@ -119,6 +119,6 @@ def standalone(
     return for_mn(shape.structure, shape.routes, shape.groups, switch, program)
 
 
-topos = {"leaf_spine": refusing(standalone)}
+topos = {"leaf_spine": exit_on_node_error(standalone)}
 
 __all__ = ["Shape", "topos"]

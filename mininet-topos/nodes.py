@@ -106,7 +106,7 @@ def answers(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def dying_with_us(command: Sequence[str]) -> list[str]:
+def with_death_signal(command: Sequence[str]) -> list[str]:
     """The command, which the kernel kills if the calling thread dies first."""
     return ["setpriv", "--pdeathsig", "KILL", "--", *command]
 
@@ -290,7 +290,7 @@ class P4Switch(Switch):
         """Starts the switch and waits until it is ready."""
         with (log_folder / f"{self.name}.log").open("wb") as log:
             self.process = subprocess.Popen(
-                dying_with_us(command),
+                with_death_signal(command),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

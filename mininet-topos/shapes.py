@@ -77,14 +77,14 @@ Known = Mapping[str, int]
 """Numbers and variables."""
 
 
-def _passes(each: Mapping[str, str], known: Known, made: Callable[[Known], None]) -> None:
-    """Calls `made` for each value of the variables."""
-    if not each:
-        made(known)
+def _passes(variables: Mapping[str, str], known: Known, build: Callable[[Known], None]) -> None:
+    """Calls `build` for each value of the variables."""
+    if not variables:
+        build(known)
         return
-    (name, most), *others = each.items()
+    (name, most), *others = variables.items()
     for value in range(1, _value(most, known) + 1):
-        _passes(dict(others), {**known, name: value}, made)
+        _passes(dict(others), {**known, name: value}, build)
 
 
 def _value(word: str, known: Known) -> int:
@@ -110,8 +110,8 @@ class _Building:
     def part(self, content: Mapping[str, Any], known: Known) -> None:
         before = self.hosts
         for piece in content["then"]:
-            made = self._host if "host" in piece else self._link
-            _passes(piece["each"], known, partial(made, piece, before))
+            build = self._host if "host" in piece else self._link
+            _passes(piece["each"], known, partial(build, piece, before))
 
     def _host(self, content: Mapping[str, Any], before: int, known: Known) -> None:
         self.hosts += 1

@@ -97,7 +97,7 @@ def refuse_taken_names(interfaces: Iterable[str]) -> None:
             )
 
 
-def refusing(standalone: Callable[..., Topo]) -> Callable[..., Topo]:
+def exit_on_node_error(standalone: Callable[..., Topo]) -> Callable[..., Topo]:
     """Wraps a function that makes a topology for `mn`, so that a NodeError ends `mn` with only its message.
 
     After any other exception, `mn` removes all networks of the machine, also that of a running experiment.
@@ -113,7 +113,7 @@ def refusing(standalone: Callable[..., Topo]) -> Callable[..., Topo]:
     return made
 
 
-def alone(topo: Topo) -> Topo:
+def with_free_names(topo: Topo) -> Topo:
     """The topology for `mn`. Raises NodeError if it would replace interfaces of a running network."""
     ends = [(link[f"node{end}"], link[f"port{end}"]) for _, _, link in topo.links(withInfo=True) for end in (1, 2)]
     refuse_taken_names(f"{node}-eth{port}" for node, port in ends if topo.isSwitch(node))
@@ -148,8 +148,8 @@ def program_loader(
             }
         )
         command = [str(python), "-m", "p4sched.lab.load_program"]
-        done = subprocess.run(command, input=request, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise NodeError(f"switch {switch.name}: could not load {program}.p4: {done.stderr.strip()}")
+        process = subprocess.run(command, input=request, capture_output=True, text=True, check=False)
+        if process.returncode != 0:
+            raise NodeError(f"switch {switch.name}: could not load {program}.p4: {process.stderr.strip()}")
 
     return load

@@ -12,7 +12,7 @@ from mininet.topo import Topo
 
 from mininet_topos.nodes import P4Switch
 from mininet_topos.shapes import Structure
-from mininet_topos.stations import FIRST_GRPC_PORT, alone, attach, program_loader, switch_node
+from mininet_topos.stations import FIRST_GRPC_PORT, attach, program_loader, switch_node, with_free_names
 
 Entries = Sequence[dict[str, Any]]
 
@@ -58,4 +58,4 @@ def for_mn(
         }
         for place, name in enumerate(structure.switch_names())
     }
-    return alone(StructureTopo(structure=structure, switch=switch, switch_params=params))
+    return with_free_names(StructureTopo(structure=structure, switch=switch, switch_params=params))

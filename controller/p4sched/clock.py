@@ -32,7 +32,7 @@ class Conversation(Protocol):
     def sent(self) -> int:
         """Number of packet-outs and digest acknowledgements."""
 
-    async def heard(self, messages: int) -> None:
+    async def wait_for_messages(self, messages: int) -> None:
         """Waits until `messages` were received or the stream has ended."""
 
 
@@ -44,7 +44,7 @@ class VirtualTime(ABC):
         """Current time in ns."""
 
     @abstractmethod
-    def standing(self) -> AbstractAsyncContextManager[None]:
+    def stand_still(self) -> AbstractAsyncContextManager[None]:
         """A block in which time stands still. Only one task at a time is in such a block."""
 
     @abstractmethod
@@ -56,7 +56,7 @@ class VirtualTime(ABC):
         """Ends the effect of `converse`: time does not wait for this conversation."""
 
     @abstractmethod
-    async def told(self) -> None:
+    async def wait_for_time(self) -> None:
         """Waits for the simulation's answer to a pending question for the time, if there is one."""
 
 
@@ -82,11 +82,11 @@ def fall_silent(conversation: Conversation) -> None:
         loop.fall_silent(conversation)
 
 
-async def time_told() -> None:
+async def wait_for_time() -> None:
     """Waits until the time of a message from outside is known, so that it can be handled."""
     loop = _virtual()
     if loop is not None:
-        await loop.told()
+        await loop.wait_for_time()
 
 
 def now_ns() -> int:
@@ -102,7 +102,7 @@ def time_of_day() -> datetime:
 
 
 @asynccontextmanager
-async def answer_awaited() -> AsyncIterator[None]:
+async def await_answer() -> AsyncIterator[None]:
     """A block that waits for an answer from outside while virtual time stands still.
 
     Only one such block runs at a time in virtual time. So the order of the questions, not the speed of the answers,
@@ -112,5 +112,5 @@ async def answer_awaited() -> AsyncIterator[None]:
     if loop is None:
         yield
     else:
-        async with loop.standing():
+        async with loop.stand_still():
             yield

@@ -55,7 +55,7 @@ class Limit:
     """Parameter that multiplies the value, in 1/256."""
 
 
-class Compared(Enum):
+class ComparisonKind(Enum):
     """Comparisons in which a scheme takes part."""
 
     USERS = auto()
@@ -76,7 +76,7 @@ class Scheme:
     """Queues of the port and their sizes; for a scheme without a law, also the parameters of the program."""
     colour: str
     """Colour in figures: a name of `p4sched.results.palette.PALETTE`."""
-    compared: tuple[Compared, ...] = (Compared.RANKS,)
+    comparisons: tuple[ComparisonKind, ...] = (ComparisonKind.RANKS,)
     not_on_bmv2: str | None = None
     """Reason why BMv2 cannot run the scheme; None if it can."""
     targets: tuple[Target, ...] = SOFTWARE
@@ -142,13 +142,13 @@ class Scheme:
         assert issubclass(self.layout, Parameters)
         return self.layout
 
-    def usual(self) -> "Setup":
+    def default_setup(self) -> "Setup":
         """Setup with the sizes and parameters of the paper or the program."""
         return Setup(self, self.layout())
 
-    def alike(self, comparison: Comparison) -> "Setup":
+    def for_comparison(self, comparison: Comparison) -> "Setup":
         """Setup for a comparison."""
-        return Setup(self, self.layout.alike(comparison))
+        return Setup(self, self.layout.for_comparison(comparison))
 
 
 @dataclass(frozen=True)
@@ -200,13 +200,15 @@ class Setup:
 
 # the sizes of the queues of a port differ by at most one packet
 SIZE_OF_A_QUEUE = Limit("size of a queue", "size_1")
-FIFO = Scheme("fifo", Discipline.FIFO, fifo.Parameters, "grey", (Compared.USERS, Compared.RANKS), targets=TOFINO_1)
+FIFO = Scheme(
+    "fifo", Discipline.FIFO, fifo.Parameters, "grey", (ComparisonKind.USERS, ComparisonKind.RANKS), targets=TOFINO_1
+)
 FDPA = Scheme(
     "fdpa",
     Discipline.STRICT,
     fdpa.Bandwise,
     "yellow",
-    (Compared.USERS,),
+    (ComparisonKind.USERS,),
     targets=TOFINO_1,
     law=fdpa.LAW,
     loop=FdpaLoop,
@@ -262,24 +264,24 @@ PACKS = Scheme(
     ranks=Ranks.WINDOW,
 )
 PIFO = Scheme("pifo", Discipline.PIFO, fifo.Ideal, "black", not_on_bmv2=NO_SORTED_QUEUE, rank_field="meta.rank")
-STFQ = Scheme("stfq", Discipline.STFQ, fifo.Ideal, "black", (Compared.FLOWS,), NO_SORTED_QUEUE, fair=True)
-DRR = Scheme("drr", Discipline.DRR, fifo.Ideal, "sky", (Compared.USERS, Compared.FLOWS), NO_DRR, fair=True)
-AFQ = Scheme("afq", Discipline.AFQ, afq.Parameters, "yellow", (Compared.FLOWS,), NO_CALENDAR, fair=True)
+STFQ = Scheme("stfq", Discipline.STFQ, fifo.Ideal, "black", (ComparisonKind.FLOWS,), NO_SORTED_QUEUE, fair=True)
+DRR = Scheme("drr", Discipline.DRR, fifo.Ideal, "sky", (ComparisonKind.USERS, ComparisonKind.FLOWS), NO_DRR, fair=True)
+AFQ = Scheme("afq", Discipline.AFQ, afq.Parameters, "yellow", (ComparisonKind.FLOWS,), NO_CALENDAR, fair=True)
 SCHEMES: dict[str, Scheme] = {record.name: record for record in [*vars().values()] if isinstance(record, Scheme)}
 """All records above, in the order of tables and figures, and then the schemes of folders that a command has named."""
 LAWS: Mapping[str, AnyLaw] = {name: scheme.law for name, scheme in SCHEMES.items() if scheme.law is not None}
 
 
-def named(name: str) -> Scheme:
+def find_scheme(name: str) -> Scheme:
     """The scheme with this name. Raises UsageError for an unknown name."""
     if name not in SCHEMES:
         raise unknown_name("scheme", name, SCHEMES)
     return SCHEMES[name]
 
 
-def compared(comparison: Compared) -> tuple[str, ...]:
+def schemes_of(comparison: ComparisonKind) -> tuple[str, ...]:
     """Names of the schemes that take part in a comparison."""
-    return tuple(name for name, each in SCHEMES.items() if comparison in each.compared)
+    return tuple(name for name, each in SCHEMES.items() if comparison in each.comparisons)
 
 
 def title(name: str) -> str:

@@ -43,8 +43,8 @@ from numpy.typing import NDArray
 from p4sched.errors import P4schedError
 from p4sched.folders.native import command
 from p4sched.folders.schemes import named
+from p4sched.json_records import MALFORMED
 from p4sched.paths import ROOT
-from p4sched.recorded import MALFORMED
 from p4sched.schemes import SCHEMES
 from p4sched.units import Duration, Rate
 
@@ -86,7 +86,7 @@ class Topology:
 
     shape: ClassVar[str]
 
-    def told(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The JSON form of the topology in a scenario."""
         return {self.shape: asdict(self)}
 
@@ -146,9 +146,9 @@ class LabFile(Topology):
     fabric: Link | None = None
     """Links between switches."""
 
-    def told(self) -> dict[str, Any]:
-        told = asdict(self) | {"path": str(self.path.absolute())}
-        return {self.shape: {name: value for name, value in told.items() if value is not None}}
+    def to_json(self) -> dict[str, Any]:
+        content = asdict(self) | {"path": str(self.path.absolute())}
+        return {self.shape: {name: value for name, value in content.items() if value is not None}}
 
 
 @dataclass(frozen=True)
@@ -243,17 +243,17 @@ class Scenario:
         """The same scenario with other values of these fields."""
         return replace(self, **changed)
 
-    def told(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The JSON form of the scenario. An array of flows becomes a list, which is slower than a separate file."""
-        told = _set_fields(self)
+        content = _set_fields(self)
         if isinstance(self.topology, Topology):
-            told["topology"] = self.topology.told()
+            content["topology"] = self.topology.to_json()
         for of in ("ports", "hosts"):
-            if of in told:
-                told[of] = _set_fields(told[of])
-        told["transports"] = {name: dict(settings) for name, settings in self.transports.items()}
-        told["flows"] = _flows_json(self.flows)
-        return told
+            if of in content:
+                content[of] = _set_fields(content[of])
+        content["transports"] = {name: dict(settings) for name, settings in self.transports.items()}
+        content["flows"] = _flows_json(self.flows)
+        return content
 
 
 def _flows_json(flows: Flows) -> dict[str, Any]:
@@ -341,13 +341,13 @@ async def run_async(
             *tool.words, *words, cwd=ROOT, env=tool.variables, stderr=asyncio.subprocess.PIPE
         )
         try:
-            _, told = await process.communicate()
+            _, error_output = await process.communicate()
         except asyncio.CancelledError:
             process.kill()
             await process.wait()
             raise
     assert process.returncode is not None
-    return _outcome(process.returncode, told, output)
+    return _outcome(process.returncode, error_output, output)
 
 
 def _run(scenario: AnyScenario, programs: bool, check: bool, folder: Path) -> Result:
@@ -355,11 +355,12 @@ def _run(scenario: AnyScenario, programs: bool, check: bool, folder: Path) -> Re
     programs = programs or _only_program(names)
     words = _words(scenario, programs, check, folder)
     with command(BINARY, names, models=True) as tool:
-        ended = subprocess.run([*tool.words, *words], cwd=ROOT, env=tool.variables, stderr=subprocess.PIPE, check=False)
-    return _outcome(ended.returncode, ended.stderr, folder)
+        words = [*tool.words, *words]
+        process = subprocess.run(words, cwd=ROOT, env=tool.variables, stderr=subprocess.PIPE, check=False)
+    return _outcome(process.returncode, process.stderr, folder)
 
 
-def _json(told: object) -> str:
+def _json(scenario: object) -> str:
     """The JSON text of a scenario, which may contain numpy's numbers. Raises P4schedError."""
 
     def plain(value: object) -> object:
@@ -368,7 +369,7 @@ def _json(told: object) -> str:
         raise TypeError(f"{value!r} is no part of a scenario")
 
     try:
-        return json.dumps(told, indent=1, default=plain)
+        return json.dumps(scenario, indent=1, default=plain)
     except (TypeError, ValueError) as error:
         raise P4schedError(f"the scenario cannot be written: {error}") from error
     except RecursionError as error:
@@ -391,12 +392,12 @@ def _with_names(scenario: AnyScenario) -> tuple[AnyScenario, list[str]]:
     """The scenario with names of schemes in place of the folders of schedulers, and these names: first that of the
     switches. A scenario in a file stays as it is."""
     match scenario:
-        case Scenario(ports=ports, hosts=hosts):
-            ports = replace(ports, scheme=named(ports.scheme))
+        case Scenario(ports=switches, hosts=hosts):
+            switches = replace(switches, scheme=named(switches.scheme))
             hosts = hosts and replace(hosts, scheme=named(hosts.scheme))
-            return scenario.with_(ports=ports, hosts=hosts), [each.scheme for each in (ports, hosts) if each]
+            return scenario.with_(ports=switches, hosts=hosts), [each.scheme for each in (switches, hosts) if each]
         case Mapping():
-            listed = {key: told for key in ("ports", "hosts") if isinstance(told := scenario.get(key), Mapping)}
+            listed = {key: ports for key in ("ports", "hosts") if isinstance(ports := scenario.get(key), Mapping)}
             changed = {
                 key: {**told, "scheme": named(str(told["scheme"]))} for key, told in listed.items() if "scheme" in told
             }
@@ -410,20 +411,20 @@ def _only_program(names: Sequence[str]) -> bool:
     return bool(names) and names[0] in SCHEMES and not SCHEMES[names[0]].has_model
 
 
-def _outcome(code: int, told: bytes, folder: Path) -> Result:
+def _outcome(code: int, error_output: bytes, folder: Path) -> Result:
     if code < 0:
         raise EndedError(f"{BINARY} was ended by {signal.Signals(-code).name}")
     if code > 0:
-        lines = told.decode(errors="replace").strip().splitlines() or [f"{BINARY} ended with {code}"]
+        lines = error_output.decode(errors="replace").strip().splitlines() or [f"{BINARY} ended with {code}"]
         raise P4schedError(_sentence(lines[-1], folder))
     return read(folder)
 
 
 def _sentence(line: str, folder: Path) -> str:
     """The message of the simulator, without its name and without places in a generated file."""
-    said = line.removeprefix(f"{BINARY}: ")
+    message = line.removeprefix(f"{BINARY}: ")
     ours = f"{folder.absolute() / SCENARIO}: "
-    return re.sub(r" at line \d+ column \d+$", "", said.removeprefix(ours)) if said.startswith(ours) else said
+    return re.sub(r" at line \d+ column \d+$", "", message.removeprefix(ours)) if message.startswith(ours) else message
 
 
 def _to_write(scenario: Scenario | Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
@@ -433,12 +434,12 @@ def _to_write(scenario: Scenario | Mapping[str, Any], folder: Path) -> Mapping[s
         columns = [flows[name] for name in LISTED]
         head = ",".join(LISTED)
         np.savetxt(folder / FLOW_LIST, np.column_stack(columns), "%d", ",", header=head, comments="")
-        return scenario.with_(flows=Path(FLOW_LIST)).told()
-    told = dict(scenario.told() if isinstance(scenario, Scenario) else scenario)
-    match told.get("flows"):
+        return scenario.with_(flows=Path(FLOW_LIST)).to_json()
+    content = dict(scenario.to_json() if isinstance(scenario, Scenario) else scenario)
+    match content.get("flows"):
         case {"file": str(file)}:
-            told["flows"] = {"file": str(Path(file).absolute())}
-    return told
+            content["flows"] = {"file": str(Path(file).absolute())}
+    return content
 
 
 def read(folder: Path) -> Result:
@@ -474,16 +475,16 @@ def _flows(path: Path) -> Array:
 _QUEUE = ("mean", "median", "p99", "longest")
 
 
-def _ports(told: Sequence[Mapping[str, Any]]) -> Array:
+def _ports(ports: Sequence[Mapping[str, Any]]) -> Array:
     columns: dict[str, Array] = {
-        "node": np.array([port["node"] for port in told], np.str_),
-        "port": np.array([port["port"] or 0 for port in told], np.int64),
-        "to": np.array([port["to"] for port in told], np.str_),
+        "node": np.array([port["node"] for port in ports], np.str_),
+        "port": np.array([port["port"] or 0 for port in ports], np.int64),
+        "to": np.array([port["to"] for port in ports], np.str_),
     }
     for name in ("sent_packets", "sent_bytes", "dropped_full", "dropped_refused", "pushed_out", "marked"):
-        columns[name] = np.array([port[name] for port in told], np.int64)
+        columns[name] = np.array([port[name] for port in ports], np.int64)
     for name in _QUEUE:
-        lengths = [np.nan if port["queue_packets"] is None else port["queue_packets"][name] for port in told]
+        lengths = [np.nan if port["queue_packets"] is None else port["queue_packets"][name] for port in ports]
         columns[f"queue_{name}"] = np.array(lengths, np.float64)
     return _rows(columns)
 

@@ -11,7 +11,7 @@ from switches import RunningSwitch, start_switch
 
 from p4sched.cli.main import run_command
 from p4sched.errors import P4schedError
-from p4sched.p4rt.compile import Compiler, compile_program, compiled
+from p4sched.p4rt.compile import Compiler, compile_program, compiled_program
 from p4sched.p4rt.program import Program
 from p4sched.p4rt.target import Target
 from p4sched.paths import P4_DIR, rust_binary
@@ -63,7 +63,7 @@ def program_of(scheme: str, target: Target, switch: RunningSwitch) -> Program:
     """A scheme's program for a target; skips what the switch cannot run."""
     if switch.kind == "bmv2" and target is not Target.V1MODEL:
         pytest.skip(f"BMv2 runs no programs for {target}")
-    return compiled(SCHEMES[scheme].program, target=target)
+    return compiled_program(SCHEMES[scheme].program, target=target)
 
 
 def compiled_programs(out: Path, *names: str, sources: Path = P4_DIR) -> dict[str, Program]:

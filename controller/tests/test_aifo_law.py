@@ -12,7 +12,7 @@ from ranked_port import MS, POLL_MS, Port, Queue, gaps, poisson
 from p4sched.control.laws.aifo import Config, Parameters, quantile_headroom
 from p4sched.control.laws.port_counters import Sample
 from p4sched.control.laws.ranked import State, decide
-from p4sched.control.laws.traffic import MIN_DISPERSION, Traffic, index_of_dispersion
+from p4sched.control.laws.traffic_estimate import MIN_DISPERSION, Traffic, index_of_dispersion
 from p4sched.errors import UsageError
 from p4sched.p4rt.reader import Count
 

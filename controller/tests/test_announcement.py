@@ -11,9 +11,9 @@ from mininet_topos.leaf_spine import Shape
 from p4sched.control.controller import SwitchAddress
 from p4sched.errors import P4schedError
 from p4sched.lab import announcement
-from p4sched.lab.announcement import announced, announcements, of_run, topology, wired
+from p4sched.lab.announcement import announce, announcements, of_run, topology, wiring
 from p4sched.lab.experiment import HostKind
-from p4sched.lab.virtual.network import Brought, Dumbbell, VirtualSwitch
+from p4sched.lab.virtual.network import Dumbbell, JoinedSimulation, VirtualSwitch
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def network() -> Dumbbell:
     """A dumbbell whose switch answers somewhere."""
     switch = VirtualSwitch("s1", "127.0.0.1:9559", 1, [1, 2, 3])
-    brought = Brought(
+    brought = JoinedSimulation(
         process=None,  # type: ignore[arg-type]
         client=None,  # type: ignore[arg-type]
         origin_ns=5,
@@ -39,7 +39,7 @@ def network() -> Dumbbell:
 
 
 def test_a_network_can_be_found_while_it_is_there(folder: Path, network: Dumbbell, tmp_path: Path) -> None:
-    with announced("incast: AIFO", network, tmp_path, 5, "127.0.0.1:1"):
+    with announce("incast: AIFO", network, tmp_path, 5, "127.0.0.1:1"):
         (found,) = announcements()
         assert (found.heading, found.folder, found.simulation) == ("incast: AIFO", str(tmp_path), "127.0.0.1:1")
         assert found.switches == {"s1": SwitchAddress("127.0.0.1:9559", 1)}
@@ -52,13 +52,13 @@ def test_a_network_can_be_found_while_it_is_there(folder: Path, network: Dumbbel
 def test_each_network_of_a_run_has_another_number(folder: Path, network: Dumbbell, tmp_path: Path) -> None:
     numbers = []
     for _ in range(2):
-        with announced("x", network, tmp_path, 0):
+        with announce("x", network, tmp_path, 0):
             numbers += [found.number for found in announcements()]
     assert numbers[0] != numbers[1]
 
 
 def test_what_a_crashed_run_left_is_no_network(folder: Path, network: Dumbbell, tmp_path: Path) -> None:
-    with announced("x", network, tmp_path, 0):
+    with announce("x", network, tmp_path, 0):
         (path,) = folder.glob("*.json")
         text = path.read_text()
     path.write_text(text.replace('"start_ticks": ', '"start_ticks": 1'))
@@ -69,7 +69,7 @@ def test_what_a_crashed_run_left_is_no_network(folder: Path, network: Dumbbell, 
 def test_a_folder_in_which_others_can_write_is_refused(folder: Path, network: Dumbbell, tmp_path: Path) -> None:
     folder.mkdir()
     folder.chmod(0o777)
-    with pytest.raises(P4schedError, match="others can write there"), announced("x", network, tmp_path, 0):
+    with pytest.raises(P4schedError, match="others can write there"), announce("x", network, tmp_path, 0):
         pass
 
 
@@ -80,7 +80,7 @@ def test_a_dumbbell_has_its_server_above_and_its_users_below(network: Dumbbell) 
 
 
 def test_every_leaf_has_a_link_to_every_spine() -> None:
-    found = wired(Shape(2, 3, 1).structure)
+    found = wiring(Shape(2, 3, 1).structure)
     assert {node["name"]: node["layer"] for node in found["nodes"]} == {
         **dict.fromkeys(("s1", "s2"), 1),
         **dict.fromkeys(("s3", "s4", "s5"), 2),

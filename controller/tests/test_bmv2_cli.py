@@ -13,7 +13,7 @@ from switches import RunningSwitch
 from mininet_topos.nodes import free_port
 from p4sched.bmv2.multicast import number_map
 from p4sched.bmv2.program import InputError, KeyField, Program
-from p4sched.bmv2.values import match_key, shown, value_bytes
+from p4sched.bmv2.values import match_key, param_text, value_bytes
 from p4sched.paths import BMV2_NAMES_DIR, ROOT, rust_binary
 
 EVERYTHING = ROOT / "switch" / "device" / "tests" / "programs" / "everything.json"
@@ -266,7 +266,12 @@ def test_a_key_has_the_form_of_its_match() -> None:
     """Exact, lpm, ternary and range."""
     fields = [KeyField("a", kind, 16) for kind in ("exact", "lpm", "ternary", "range")]
     key = match_key(fields, ["1", "0x100/8", "5&&&0xff", "1->2"])
-    assert [shown(param, colons=True) for param in key] == ["00:01", "01:00/8", "00:05 &&& 00:ff", "00:01 -> 00:02"]
+    assert [param_text(param, colons=True) for param in key] == [
+        "00:01",
+        "01:00/8",
+        "00:05 &&& 00:ff",
+        "00:01 -> 00:02",
+    ]
     with pytest.raises(InputError, match="start is less than end"):
         match_key(fields[3:], ["2->1"])
 

@@ -19,7 +19,7 @@ from p4sched.lab import experiment
 from p4sched.lab.experiment import RunOptions, SchemeOutcome, Stage
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.processes import identify
-from p4sched.lab.running import find_switch
+from p4sched.lab.switch_lookup import find_switch
 
 P4SCHED = Path(sys.prefix) / "bin" / "p4sched"
 
@@ -73,7 +73,7 @@ def test_the_installed_command_works_from_any_folder(tmp_path: Path) -> None:
 def test_a_disk_that_fills_during_a_run_is_told_with_the_folder_of_the_results(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def setting(asked: RunOptions) -> None: ...
+    def setting(run_options: RunOptions) -> None: ...
 
     async def fill(_: None, stage: Stage) -> SchemeOutcome[None]:
         with Path("/dev/full").open("w") as file:

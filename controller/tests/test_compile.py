@@ -11,7 +11,7 @@ import pytest
 from p4sched.cli.main import run_command
 from p4sched.errors import P4schedError, UsageError
 from p4sched.p4rt.build_options import macros_of
-from p4sched.p4rt.compile import CompileError, Compiler, compile_program, compiled
+from p4sched.p4rt.compile import CompileError, Compiler, compile_program, compiled_program
 from p4sched.p4rt.target import PROGRAMS, Target
 from p4sched.paths import P4_DIR, TOFINO_DIR, rust_binary
 
@@ -142,8 +142,8 @@ def test_a_program_that_is_up_to_date_is_not_compiled_again(
 ) -> None:
     here = replace(PROGRAMS[Target.V1MODEL], build=tmp_path)
     monkeypatch.setitem(PROGRAMS, Target.V1MODEL, here)
-    first = compiled("fifo", compiler).json.stat().st_mtime_ns
-    assert compiled("fifo", compiler).json.stat().st_mtime_ns == first
+    first = compiled_program("fifo", compiler).json.stat().st_mtime_ns
+    assert compiled_program("fifo", compiler).json.stat().st_mtime_ns == first
 
 
 def test_an_output_folder_that_cannot_be_is_one_sentence(tmp_path: Path) -> None:

@@ -183,24 +183,24 @@ def test_the_published_numbers_stand_beside_those_of_a_run() -> None:
 
 @pytest.mark.parametrize("name", ["rifo-7", "rifo-11", "packs-13"])
 def test_a_figure_has_a_panel_for_each_thing_the_paper_shows(name: str, tmp_path: Path) -> None:
-    asked = chosen(name, loads="0.2,0.7")
+    request = chosen(name, loads="0.2,0.7")
     flows = [Flow(size, (1 + size) * 1e-9) for size in WEB_SEARCH.shares or ()]
     record = summarise([of_seed(flows)] * 2)
     loads = [
         {"workload": workload.name, "load": load} | record
-        for workload in asked.figure.workloads
-        for load in asked.loads
+        for workload in request.figure.workloads
+        for load in request.loads
     ]
-    schemes = {line.name: {"label": line.label, "loads": loads} for line in asked.lines}
-    figure.draw({"configuration": dict(configuration(asked)), "schemes": schemes}, tmp_path / "figure.png")
+    schemes = {line.name: {"label": line.label, "loads": loads} for line in request.lines}
+    figure.draw({"configuration": dict(configuration(request)), "schemes": schemes}, tmp_path / "figure.png")
     assert (tmp_path / "figure.png").stat().st_size > 10_000
 
 
 def chosen(name: str, loads: str = "0.2", lines: str = "", quick: bool = False) -> Setting:
     """The setting for these options."""
     given = dict.fromkeys(("--switch", "--duration"), False)
-    asked = RunOptions(SwitchKind.EMBEDDED, Path("results"), quick=quick, given=given)
-    return setting(asked, name, lines, loads, 2, Duration.parse("20ms"))
+    request = RunOptions(SwitchKind.EMBEDDED, Path("results"), quick=quick, explicit=given)
+    return setting(request, name, lines, loads, 2, Duration.parse("20ms"))
 
 
 def test_lines_can_be_left_out() -> None:
@@ -241,9 +241,9 @@ def test_loads_without_an_arrival_rate_are_refused(text: str, wrong: str) -> Non
 
 
 async def test_a_run_that_was_ended_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = replace(chosen("packs-12", lines="fifo,pifo"), duration=Duration(SHORT))
+    request = replace(chosen("packs-12", lines="fifo,pifo"), duration=Duration(SHORT))
     stage = Stage("", "none", tmp_path, None, lambda _: None)
-    first = await measure(asked, stage)
+    first = await measure(request, stage)
     assert [path.name for path in tmp_path.iterdir()] == ["points"]
     points = sorted((tmp_path / "points").iterdir())
     assert len(points) == 4
@@ -257,9 +257,9 @@ async def test_a_run_that_was_ended_goes_on_where_it_was(tmp_path: Path, monkeyp
         return await outcome(run, folder)
 
     monkeypatch.setattr(Run, "outcome", counted)
-    assert await measure(asked, stage) == first
+    assert await measure(request, stage) == first
     assert len(again) == 2
-    await measure(replace(asked, seeds=range(1, 4)), stage)
+    await measure(replace(request, seeds=range(1, 4)), stage)
     assert again[2:] == [3, 3]
-    await measure(replace(asked, duration=Duration(2 * SHORT)), stage)
+    await measure(replace(request, duration=Duration(2 * SHORT)), stage)
     assert len(again) == 8

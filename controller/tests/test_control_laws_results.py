@@ -24,13 +24,13 @@ from experiments.control_laws.settings import (
     config,
     static_settings,
 )
-from experiments.control_laws.stepped import Port
+from experiments.control_laws.stepped_port import Port
 from p4sched.cli.main import run_command
 from p4sched.control.laws import aifo, packs, ranked, rifo
 from p4sched.control.replay import replay
 from p4sched.errors import P4schedError
 from p4sched.paths import rust_binary
-from p4sched.schemes import LAWS, named
+from p4sched.schemes import LAWS, find_scheme
 
 MS = 1_000_000
 RATE = 10_000_000
@@ -84,7 +84,7 @@ def test_packets_belong_to_the_phase_they_arrive_in() -> None:
 
 @pytest.mark.parametrize("scheme", STATIC)
 def test_the_programs_setting_comes_first_and_none_twice(scheme: str) -> None:
-    default = named(scheme).layout()
+    default = find_scheme(scheme).layout()
     assert isinstance(default, ranked.Parameters)
     found = static_settings(scheme, FULL, [default])
     assert found[0].parameters == default
@@ -184,7 +184,7 @@ def test_the_law_in_the_loop_follows_the_frames_and_its_log_can_be_replayed(
     port: Port, scheme: str, tmp_path: Path
 ) -> None:
     wanted, log = config(scheme, RATE, 30 * MS), tmp_path / "decisions.jsonl"
-    departures, decisions = port.tuned(wanted, tmp_path / "out.txt", log)
+    departures, decisions = port.with_law(wanted, tmp_path / "out.txt", log)
     assert len(decisions) == 81
     traffic = [decisions[polls].traffic for polls in (19, 39, 59, 79)]
     assert [None if each is None else round(each.packet_bytes) for each in traffic] == [1514, 66, 1514, 1514]
@@ -199,7 +199,7 @@ def test_the_law_in_the_loop_follows_the_frames_and_its_log_can_be_replayed(
 def test_writing_the_same_parameters_again_and_again_changes_nothing(port: Port, tmp_path: Path) -> None:
     fixed = {"C": 20, "S": 15, "k": 0.1}
     pinned = aifo.Config(rate_bps=RATE, delay_ns=24 * MS, queue_packets=20, fixed=fixed)
-    departures, _ = port.tuned(pinned, tmp_path / "tuned.txt", tmp_path / "decisions.jsonl")
+    departures, _ = port.with_law(pinned, tmp_path / "tuned.txt", tmp_path / "decisions.jsonl")
     assert departures == port.static("aifo", [20, 20, 26, 20, 15], tmp_path / "static.txt")
 
 

@@ -21,16 +21,16 @@ from p4sched.bmv2.program import Program as Names
 from p4sched.cli.main import run_command
 from p4sched.control.decision_log import refuse_other_file
 from p4sched.errors import P4schedError
-from p4sched.lab import announcement, running, topology_file
-from p4sched.lab.announcement import wired
+from p4sched.lab import announcement, switch_lookup, topology_file
+from p4sched.lab.announcement import wiring
 from p4sched.lab.ledger import read_ledger
-from p4sched.lab.virtual.topology import described
+from p4sched.lab.virtual.topology import describe
 from p4sched.labs import workspace
 from p4sched.live import messages, source
 from p4sched.live.budget import Budget
 from p4sched.live.hub import Hub
 from p4sched.live.view import PortView, SwitchView
-from p4sched.p4rt.compile import compiled
+from p4sched.p4rt.compile import compiled_program
 from p4sched.p4rt.program import Program
 from p4sched.proto.enums import Discipline
 from p4sched.results import sweeps
@@ -111,7 +111,7 @@ def test_the_recording_of_a_page(tmp_path: Path) -> None:
     recording = tmp_path / "fifo" / "live.jsonl"
     view = SwitchView("s1", None, "tna", (PortView(1, 10**6, 0, Discipline.FIFO, {0: 3}),), {1: 1.0})
     told = [
-        messages.scene("x", [view], wired(Shape(2, 2, 2).structure)),
+        messages.scene("x", [view], wiring(Shape(2, 2, 2).structure)),
         {"kind": "frame", "t": 1.0, "s": {"s1": {"q": {"1": [2]}, "tx": {}, "r": {"1": {"bounds": {"1": 2}}}}}},
         messages.parameters(1.0, "s1", 1, {"size_0": 1}),
         messages.note(1.0, "x"),
@@ -186,7 +186,7 @@ def test_the_results_of_a_sweep(tmp_path: Path) -> None:
 
 def test_a_network(tmp_path: Path) -> None:
     path = tmp_path / "net.json"
-    path.write_text(json.dumps(described(Shape(2, 2, 2).structure)))
+    path.write_text(json.dumps(describe(Shape(2, 2, 2).structure)))
 
     def read() -> None:
         fabric = topology_file.read(path)
@@ -197,7 +197,7 @@ def test_a_network(tmp_path: Path) -> None:
 
 @COMPILER
 def test_a_compiled_program_and_its_entries(tmp_path: Path) -> None:
-    built = compiled("fifo")
+    built = compiled_program("fifo")
     program = Program(tmp_path / "fifo.json", tmp_path / "fifo.p4info.txtpb")
     program.json.write_bytes(built.json.read_bytes())
     program.p4info.write_bytes(built.p4info.read_bytes())
@@ -254,7 +254,7 @@ def test_what_a_run_says_of_itself(tmp_path: Path) -> None:
 
     def find() -> None:
         with pytest.raises(P4schedError, match=r"\S"):
-            running.find_switch("s1", path)
+            switch_lookup.find_switch("s1", path)
 
     each_is_read_or_refused(path, find)
     told = {"processes": [{"pid": 1, "start_ticks": 0}], "links": [], "settings": {"a": "b"}}
@@ -274,14 +274,14 @@ def test_the_folder_of_a_lab(tmp_path: Path) -> None:
     path.write_text(json.dumps({"lab": "04", "hints_shown": 1}))
 
     def hint() -> None:
-        workspace.next_hint(workspace.opened(tmp_path))
+        workspace.next_hint(workspace.open_workspace(tmp_path))
 
     each_is_read_or_refused(path, hint)
 
 
 def test_what_a_page_asks_for() -> None:
     pace = source.Pace()
-    hub, shown = Hub(), source.Shown("x", {}, source.WallClock(Budget(source.EVERY_S)), pace=pace)
+    hub, shown = Hub(), source.Source("x", {}, source.WallClock(Budget(source.EVERY_S)), pace=pace)
     commands = source.Commands(hub, shown, source.Rounds(hub, shown, {}))
     told = json.dumps({"do": "pace", "value": 5})
     asyncio.run(commands.do(told))

@@ -38,7 +38,7 @@ def test_a_replay_makes_the_same_decisions(tmp_path: Path) -> None:
     again = list(replay(path, LAWS))
     assert len(again) == 10
     assert all(entry.agrees for entry in again)
-    last = again[-1].again
+    last = again[-1].decision
     assert isinstance(last, fdpa.Decision)
     assert last.active == (1, 2, 3, 4)
     # one of four weighs two

@@ -14,7 +14,7 @@ from p4sched.control.ranked_loop import RankedLoop
 from p4sched.control.replay import replay
 from p4sched.errors import P4schedError
 from p4sched.lab import desk
-from p4sched.p4rt.compile import compiled
+from p4sched.p4rt.compile import compiled_program
 from p4sched.p4rt.session import connect
 from p4sched.schemes import LAWS
 
@@ -61,7 +61,7 @@ async def test_a_law_leaves_what_is_held_on_the_switch_until_it_is_released(
     embedded_switch: RunningSwitch, changes: Path, program: str, config: ranked.Config, values: Mapping[str, float]
 ) -> None:
     log = changes.with_name("decisions.jsonl")
-    async with connect(embedded_switch.address, compiled(program)) as session:
+    async with connect(embedded_switch.address, compiled_program(program)) as session:
         counters = Counters(session)
         loop = RankedLoop(session, config, PORT, log=log, clock=Clock())
 
@@ -73,7 +73,7 @@ async def test_a_law_leaves_what_is_held_on_the_switch_until_it_is_released(
             found = await found_parameters(session, config.law.parameters)
             return {name: read_back(name, found) for name in values}
 
-        async with desk.open_desk({"s1": desk.Controlled(session, loop, None)}, changes):
+        async with desk.open_desk({"s1": desk.ControlledSwitch(session, loop, None)}, changes):
             await rounds(413)
             for name, value in values.items():
                 assert (await turn(changes, name, value))["held"]
@@ -94,9 +94,9 @@ async def test_parameters_without_a_law_change_at_once_and_come_back(
 ) -> None:
     embedded_switch.wait_until_it_answers()
     own = sp_pifo.Parameters()
-    async with connect(embedded_switch.address, compiled("sp_pifo")) as session:
+    async with connect(embedded_switch.address, compiled_program("sp_pifo")) as session:
         await session.set_default_action(own.table, own.action, own.action_data())
-        async with desk.open_desk({"s1": desk.Controlled(session, None, own)}, changes):
+        async with desk.open_desk({"s1": desk.ControlledSwitch(session, None, own)}, changes):
             assert (await turn(changes, "B", 18))["value"] == 18
             found = await found_parameters(session, sp_pifo.Parameters)
             assert found is not None

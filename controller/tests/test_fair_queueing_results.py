@@ -12,7 +12,7 @@ from p4sched.errors import UsageError
 from p4sched.lab.measurement import Sample
 from p4sched.lab.ranked_schemes import FAIR_IDEALS
 from p4sched.results import tables
-from p4sched.schemes import named
+from p4sched.schemes import find_scheme
 
 RATE = 100_000_000
 
@@ -35,7 +35,7 @@ def test_shares_are_in_fair_shares_and_jains_index_is_that_of_the_samples() -> N
 
 def test_the_ideals_of_fairness_know_the_flow_that_the_ranks_are_computed_for() -> None:
     sizes = equal_buffers(160, 10, 0.2)
-    stfq, drr, afq = (named(name).alike(sizes) for name in FAIR_IDEALS)
+    stfq, drr, afq = (find_scheme(name).for_comparison(sizes) for name in FAIR_IDEALS)
     assert {scheme.user_field for scheme in (stfq, drr, afq)} == {"meta.flow"}
     assert {scheme.queue_sizes for scheme in (stfq, drr, afq)} == {(160,)}
     assert afq.layout.calendar is not None

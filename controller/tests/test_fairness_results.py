@@ -10,7 +10,7 @@ from rich.console import Console
 
 from experiments.fdpa_fairness import experiment, figure, summary
 from experiments.fdpa_fairness.measure import Setting
-from experiments.fdpa_fairness.summary import Measured
+from experiments.fdpa_fairness.summary import Measurement
 from p4sched.control.bands import Bands
 from p4sched.errors import UsageError
 from p4sched.lab import schemes
@@ -21,7 +21,7 @@ from p4sched.lab.measurement import Sample
 from p4sched.lab.network import UserSeat
 from p4sched.lab.observation import Observation
 from p4sched.lab.schemes import Link
-from p4sched.lab.tcp import TcpCounters
+from p4sched.lab.tcp_counters import TcpCounters
 from p4sched.lab.traffic import TransferReport, transfers
 from p4sched.units import Duration, Rate
 
@@ -31,10 +31,10 @@ SEATS = [UserSeat(user, "u1", f"10.1.1.{user}") for user in range(1, 5)]
 BELIEVABLE = Fidelity(rtt_ns=LINK.rtt_ns, cpu_idle_share=0.4, backlog_dropped=0, frames=100_000, lateness_p99_ns=1000)
 
 
-def result() -> Measured:
+def result() -> Measurement:
     # 70 % of the link to one user of four, and all of it: Jain's index (0.7 + 3 * 0.1)^2 / (4 * (0.49 + 0.03)) = 0.481
     rates = (70e6, 10e6, 10e6, 10e6)
-    return Measured(
+    return Measurement(
         transfers=transfers(SEATS, [10, 1, 1, 1]),
         weights=[1.0] * 4,
         samples=[Sample(float(second), second + 1.0, rates) for second in range(5)],
@@ -61,7 +61,7 @@ def summarised(**fidelities: Fidelity) -> dict[str, Any]:
     }
 
 
-def results_of(found: dict[str, Any]) -> Results[Any, Measured]:
+def results_of(found: dict[str, Any]) -> Results[Any, Measurement]:
     return Results(found, None, {"fifo": result()}, Path())
 
 
@@ -135,13 +135,13 @@ def test_a_link_without_room_for_packets_is_refused() -> None:
 
 
 def test_weights_are_repeated_over_the_users() -> None:
-    assert experiment.repeated("1,2", 5) == (1.0, 2.0, 1.0, 2.0, 1.0)
+    assert experiment.repeat_weights("1,2", 5) == (1.0, 2.0, 1.0, 2.0, 1.0)
 
 
 @pytest.mark.parametrize("weights", ["", "1,x", "0", "-1", "300", "nan"])
 def test_weights_that_make_no_sense_are_refused(weights: str) -> None:
     with pytest.raises(UsageError, match="weight"):
-        experiment.repeated(weights, 2)
+        experiment.repeat_weights(weights, 2)
 
 
 def test_the_configuration_says_what_was_asked_for() -> None:

@@ -13,8 +13,8 @@ from p4sched.constants import ECMP_BUCKETS
 from p4sched.lab.virtual.client import in_lock_step
 from p4sched.lab.virtual.loop import VirtualLoop
 from p4sched.lab.virtual.process import virtual_process
-from p4sched.lab.virtual.topology import described
-from p4sched.p4rt.compile import compiled
+from p4sched.lab.virtual.topology import describe
+from p4sched.p4rt.compile import compiled_program
 from p4sched.p4rt.routes import entries
 from p4sched.p4rt.session import connect
 from p4sched.p4rt.traffic_manager import EmbeddedTrafficManager
@@ -26,7 +26,7 @@ MS = 1_000_000
 @pytest.mark.parametrize("k", [2, 4, 6, 16])
 def test_each_port_of_each_switch_is_used_once(k: int) -> None:
     shape = FatTree(k)
-    topology = described(shape.structure)
+    topology = describe(shape.structure)
     assert len(topology["hosts"]) == k**3 // 4
     ends = [end for link in topology["links"] for end in link["ends"]]
     used = Counter((end["switch"], end["port"]) for end in [*topology["hosts"], *ends])
@@ -55,11 +55,11 @@ def test_the_buckets_of_one_edge_reach_every_core_switch(k: int) -> None:
 def test_every_host_sends_to_every_other_over_all_core_switches() -> None:
     shape = FatTree(4)
     hosts = [station for edge in shape.edges() for station in shape.rack(edge)]
-    program = compiled("fifo")
+    program = compiled_program("fifo")
 
     async def exchange() -> tuple[dict[str, int], dict[str, int]]:
         async with (
-            virtual_process(described(shape.structure), []) as process,
+            virtual_process(describe(shape.structure), []) as process,
             in_lock_step(process.address) as (client, _),
             AsyncExitStack() as stack,
         ):

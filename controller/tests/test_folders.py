@@ -158,7 +158,7 @@ def test_two_schedulers_of_one_name(folder: Path, tmp_path: Path) -> None:
 def test_a_folder_is_a_scheme_of_the_laboratory(folder: Path) -> None:
     assert find(str(folder)) == "gearbox"
     scheme = SCHEMES["gearbox"]
-    setup = scheme.alike(Comparison(48, queues=6))
+    setup = scheme.for_comparison(Comparison(48, queues=6))
     assert setup.queue_sizes == (8,) * 8
     assert setup.parameters is not None
     assert setup.parameters.action_data() == {"size": 8}

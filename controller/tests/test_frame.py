@@ -24,7 +24,7 @@ from p4sched.lab.experiment import (
 from p4sched.lab.fidelity import Fidelity
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.observation import Observation
-from p4sched.lab.tcp import TcpCounters
+from p4sched.lab.tcp_counters import TcpCounters
 from p4sched.lab.time_scale import Base
 from p4sched.p4rt.target import Target
 from p4sched.paths import EXPERIMENTS_DIR
@@ -38,14 +38,14 @@ def plain(_scale: float) -> dict[str, Any]:
     return {}
 
 
-def setting(asked: RunOptions) -> None:
+def setting(run_options: RunOptions) -> None:
     """Says what it would say."""
 
 
 async def measure(_: None, stage: Stage) -> SchemeOutcome[str]:
     stage.folder.mkdir(exist_ok=True)
     (stage.folder / "log.txt").write_text(stage.name)
-    return SchemeOutcome({"packets": 3}, None, kept=stage.name)
+    return SchemeOutcome({"packets": 3}, None, records=stage.name)
 
 
 def draw(results: Results[None, str], path: Path) -> None:
@@ -60,9 +60,9 @@ def stepped(schemes: Choice | None = None, **fields: Any) -> Experiment[None, st
         setting=setting,
         configuration=lambda _: {"rate_bps": 5},
         measure=measure,
-        table=lambda results: [f"measured: {', '.join(results.kept)}"],
+        table=lambda results: [f"measured: {', '.join(results.records)}"],
         figure=draw,
-        csv={"names.csv": lambda results: [["scheme"], *([name] for name in results.kept)]},
+        csv={"names.csv": lambda results: [["scheme"], *([name] for name in results.records)]},
         files=("log.txt",),
         schemes=schemes or Choice(("fifo", "aifo")),
         in_lab=lambda _: False,
@@ -121,10 +121,10 @@ def test_each_controller_measures_each_scheme_and_a_lone_onos_is_named(
 
     both = tuple(ControllerKind)
     mine = Experiment(
-        **{**vars(stepped()), "measure": note, "controllers": both, "table": lambda results: results.kept}
+        **{**vars(stepped()), "measure": note, "controllers": both, "table": lambda results: results.records}
     )
-    asked = RunOptions(SwitchKind.EMBEDDED, tmp_path, schemes=["aifo", "fifo"], controllers=both)
-    frame.run(mine, asked, plain)
+    run_options = RunOptions(SwitchKind.EMBEDDED, tmp_path, schemes=["aifo", "fifo"], controllers=both)
+    frame.run(mine, run_options, plain)
     assert measured_by == [
         ("aifo", "python", "aifo"),
         ("aifo", "onos", "aifo@onos"),
@@ -143,29 +143,29 @@ def test_each_controller_measures_each_scheme_and_a_lone_onos_is_named(
 
 
 def test_a_target_that_can_show_nothing_is_one_line(tmp_path: Path) -> None:
-    asked = RunOptions(SwitchKind.EMBEDDED, tmp_path, schemes=["fifo"], target=Target.T2NA)
+    run_options = RunOptions(SwitchKind.EMBEDDED, tmp_path, schemes=["fifo"], target=Target.T2NA)
     with pytest.raises(UsageError, match="nothing to measure: t2na has a program for none of these schemes"):
-        frame.run(stepped(), asked, plain)
+        frame.run(stepped(), run_options, plain)
     with pytest.raises(UsageError, match="--target tna: BMv2 runs only v1model programs"):
         frame.run(stepped(), RunOptions(SwitchKind.BMV2, tmp_path, schemes=["fifo"], target=Target.TNA), plain)
 
 
 def test_what_compares_the_schemes_is_part_of_the_summary(tmp_path: Path) -> None:
-    mine = stepped(comparison=lambda results: {"schemes_measured": len(results.kept)})
+    mine = stepped(comparison=lambda results: {"schemes_measured": len(results.records)})
     frame.run(mine, RunOptions(SwitchKind.EMBEDDED, tmp_path, schemes=["aifo"]), plain)
     assert summaries.read(tmp_path).content["schemes_measured"] == 1
 
 
 def test_a_run_that_fails_leaves_no_results_of_the_one_before(tmp_path: Path) -> None:
-    asked = RunOptions(SwitchKind.EMBEDDED, tmp_path, schemes=["fifo", "aifo"])
-    frame.run(stepped(), asked, plain)
+    run_options = RunOptions(SwitchKind.EMBEDDED, tmp_path, schemes=["fifo", "aifo"])
+    frame.run(stepped(), run_options, plain)
     (tmp_path / "aifo" / "notes.csv").write_text("not of a run")
 
     async def fail(_: None, stage: Stage) -> SchemeOutcome[str]:
         raise ValueError("the run fails")
 
     with pytest.raises(ValueError, match="the run fails"):
-        frame.run(Experiment(**{**vars(stepped()), "measure": fail}), asked, plain)
+        frame.run(Experiment(**{**vars(stepped()), "measure": fail}), run_options, plain)
     assert left_in(tmp_path) == {"aifo", "aifo/notes.csv"}
 
 
@@ -183,12 +183,12 @@ def test_a_run_that_ends_early_keeps_what_is_done_and_marks_it(
     async def second_fails(_: None, stage: Stage) -> SchemeOutcome[str]:
         if stage.name == "aifo":
             raise error
-        return SchemeOutcome({"packets": 3}, None, kept=stage.name)
+        return SchemeOutcome({"packets": 3}, None, records=stage.name)
 
     mine = Experiment(**{**vars(stepped(Choice(("fifo", "aifo", "rifo")))), "measure": second_fails})
-    asked = RunOptions(SwitchKind.EMBEDDED, tmp_path, schemes=["fifo", "aifo", "rifo"])
+    run_options = RunOptions(SwitchKind.EMBEDDED, tmp_path, schemes=["fifo", "aifo", "rifo"])
     with pytest.raises(type(error)):
-        frame.run(mine, asked, plain)
+        frame.run(mine, run_options, plain)
     found = summaries.read(tmp_path).content
     assert found["schemes"] == {"fifo": {"packets": 3}}
     assert found["configuration"]["rate_bps"] == 5
@@ -197,7 +197,7 @@ def test_a_run_that_ends_early_keeps_what_is_done_and_marks_it(
     (doubt,) = summaries.doubts(found)
     assert str(doubt) == f"the run ended before its end: {reason}; not measured: aifo, rifo"
     assert "kept, and marked as partial: fifo in" in " ".join(capsys.readouterr().out.split())
-    frame.run(stepped(), asked, plain)
+    frame.run(stepped(), run_options, plain)
     assert "partial" not in summaries.read(tmp_path).content
 
 
@@ -222,14 +222,14 @@ def test_a_run_in_the_lab_goes_at_the_scale_that_the_machine_and_its_options_all
     monkeypatch.setattr(frame, "clean_run", lambda *_, **__: nullcontext(Ledger(tmp_path / "ledger.json")))
     settings: list[float] = []
 
-    def setting(asked: RunOptions, rate: Rate) -> None:
-        settings.append(asked.scale)
-        if shortest_s * asked.scale > 0.08:
+    def setting(run_options: RunOptions, rate: Rate) -> None:
+        settings.append(run_options.scale)
+        if shortest_s * run_options.scale > 0.08:
             raise UsageError("too short")
 
     mine = Experiment(**{**vars(stepped(base=BASE)), "setting": setting, "in_lab": lambda _: True})
-    asked = RunOptions(SwitchKind.EMBEDDED, tmp_path, schemes=["fifo"], time_scale=asked_scale)
-    frame.run(mine, asked, lambda scale: {"rate": Rate(round(BASE.rate / scale))})
+    run_options = RunOptions(SwitchKind.EMBEDDED, tmp_path, schemes=["fifo"], time_scale=asked_scale)
+    frame.run(mine, run_options, lambda scale: {"rate": Rate(round(BASE.rate / scale))})
     found = summaries.read(tmp_path).content["time_scale"]
     assert (settings[-1], found["factor"], found["goes"]) == (scale, scale, str(BASE.at(scale)))
     text = capsys.readouterr().out
@@ -265,7 +265,7 @@ def test_a_scheme_is_measured_again_while_the_emulator_was_the_bottleneck(
 
     mine = Experiment(**{**vars(stepped()), "measure": measure})
     stage = Stage("fifo", "embedded", tmp_path / "fifo", None, lambda _: None)
-    _, summary = asyncio.run(frame.measured(mine, None, stage))
+    _, summary = asyncio.run(frame.measure_scheme(mine, None, stage))
     assert summary["attempts"] == attempts
     fidelity = observations[-1].fidelity
     assert isinstance(fidelity, Fidelity)

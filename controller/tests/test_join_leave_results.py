@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from experiments.fdpa_join_leave import figure, summary
-from experiments.fdpa_join_leave.recorded import Change, Result, Setting
+from experiments.fdpa_join_leave.result import Change, Result, Setting
 from p4sched.control.bands import Bands
 from p4sched.lab.measurement import Sample
 from p4sched.lab.probe import ProbeRecord

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from p4sched.control.decision_log import DecisionLog
-from p4sched.control.knobs import by_hand, held, knobs
+from p4sched.control.knobs import by_hand, knobs, with_held_values
 from p4sched.control.laws import aifo, fdpa, packs, rifo, sp_pifo
 from p4sched.control.laws.port_counters import BUCKETS, Sample
 from p4sched.control.loop import Tuning
@@ -41,14 +41,14 @@ def test_each_scheme_has_the_parameters_of_its_paper(parameters: Any, config: An
 
 
 def test_a_law_leaves_what_is_held_and_sets_the_rest() -> None:
-    found = held(AIFO, {"k": 0.25, "|W|": 8})
+    found = with_held_values(AIFO, {"k": 0.25, "|W|": 8})
     assert found.fixed == {"k": 0.25}
     wanted = found.parameters_for(found.at_first())
     assert (wanted.headroom_256, wanted.window_ranks) == (64, 8)
     assert wanted.target_packets == AIFO.parameters_for(AIFO.at_first()).target_packets
-    assert str(held(FDPA, {"first band": 2, "further bands": 3}).bands) == "2+3*0.5"
+    assert str(with_held_values(FDPA, {"first band": 2, "further bands": 3}).bands) == "2+3*0.5"
     # 500 Mbit/s in 20 ms are 833 packets of 1500 bytes; L_2 is a fourth of that
-    assert fdpa.parameters_for(held(FDPA, {"RTT": 20}), 4).sizes[:2] == (833, 208)
+    assert fdpa.parameters_for(with_held_values(FDPA, {"RTT": 20}), 4).sizes[:2] == (833, 208)
 
 
 def test_parameters_without_a_law_are_set_by_hand() -> None:
@@ -59,7 +59,7 @@ def test_parameters_without_a_law_are_set_by_hand() -> None:
 @pytest.mark.parametrize("values", [{"C": 101}, {"C": 0}, {"C": 1.5}])
 def test_what_the_law_cannot_do_is_refused(values: Mapping[str, float]) -> None:
     with pytest.raises(UsageError):
-        held(AIFO, values)
+        with_held_values(AIFO, values)
 
 
 def sample(number: int) -> Sample:
@@ -76,9 +76,9 @@ def test_a_log_in_which_parameters_were_held_makes_every_decision_again(tmp_path
     found = []
     for number in range(1, 60):
         if number == 20:
-            tuning.go_by(held(AIFO, {"C": 7}))
+            tuning.use_config(with_held_values(AIFO, {"C": 7}))
         if number == 40:
-            tuning.go_by(AIFO)
+            tuning.use_config(AIFO)
         counters = sample(number)
         found.append(tuning.accept(counters, tuning.decide(counters)).decision.parameters.target_packets)
     tuning.close()
@@ -98,7 +98,7 @@ def test_what_is_held_changes_alone(name: str, value: float, field: str) -> None
     tuning.take_over(None)
     for number in range(1, 30):
         before = tuning.accept(sample(number), tuning.decide(sample(number))).decision
-    tuning.go_by(held(AIFO, {name: value}))
+    tuning.use_config(with_held_values(AIFO, {name: value}))
     decision = tuning.decide(sample(30))
     (changed,) = decision.parameters.action_data().items() - before.parameters.action_data().items()
     assert changed == (field, 64 if name == "k" else value)
@@ -121,9 +121,9 @@ def test_fdpa_goes_on_with_the_users_that_it_knows_when_bands_are_held(tmp_path:
     edges, active = [], []
     for number in range(1, 31):
         if number == 10:
-            tuning.go_by(held(FDPA, {"first band": 2}))
+            tuning.use_config(with_held_values(FDPA, {"first band": 2}))
         if number == 28:
-            tuning.go_by(FDPA)
+            tuning.use_config(FDPA)
         # nobody sends any more after 2 s
         counters = users(number, 50_000 * min(number, 20))
         decision = tuning.accept(counters, tuning.decide(counters)).decision
@@ -139,7 +139,7 @@ def test_fdpa_goes_on_with_the_users_that_it_knows_when_bands_are_held(tmp_path:
 
 def test_a_configuration_that_is_turned_without_a_controller_is_no_log(tmp_path: Path) -> None:
     log = DecisionLog(tmp_path / "decisions.jsonl")
-    log.start(AIFO, AIFO.law.take_over(None), turned=True)
+    log.start(AIFO, AIFO.law.take_over(None), reconfigured=True)
     log.close()
     with pytest.raises(P4schedError, match=r"decisions\.jsonl:1: .* turned before any start line"):
         list(replay(tmp_path / "decisions.jsonl", LAWS))

@@ -27,14 +27,14 @@ from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import FOLDER, STATE_FILE, Ledger, interface_index
 from p4sched.lab.measurement import departures_of
 from p4sched.lab.observation import Observer
-from p4sched.lab.programming import programmed
+from p4sched.lab.programming import program_network
 from p4sched.lab.ranked_schemes import ranked_testbed
 from p4sched.lab.schemes import Link
 from p4sched.lab.traffic import Transfer, transfers
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.p4rt.target import PROGRAMS, Target
 from p4sched.p4rt.traffic_manager import PortSettings
-from p4sched.schemes import named
+from p4sched.schemes import find_scheme
 
 LINK = Link(20_000_000, 10_000_000)
 SWITCH_WORD = "1@s1-eth1"
@@ -58,7 +58,7 @@ def test_every_user_reaches_the_server_and_is_counted(switch: str, name: str, ta
     async def count(network: Dumbbell) -> dict[int, int]:
         scheme = schemes.scheme(name, LINK, Bands.parse("1+4*0.5")).on(target)
         weights = {seat.user: 1.0 for seat in network.seats}
-        async with programmed(network, scheme, LINK, weights) as testbed:
+        async with program_network(network, scheme, LINK, weights) as testbed:
             answered = [pings(network, seat.host, seat.address) for seat in network.seats]
             assert all(answered)
             return dict(await departures_of(testbed.session, [seat.user for seat in network.seats])())
@@ -76,7 +76,7 @@ def test_no_segment_of_a_flow_overtakes_another(tmp_path: Path) -> None:
     async def reorderings(network: Dumbbell) -> tuple[int, int]:
         scheme = replace(schemes.scheme("fifo", link, Bands.parse("1+4*0.5")), room=10_000)
         async with (
-            programmed(network, scheme, link, {seat.user: 1.0 for seat in network.seats}),
+            program_network(network, scheme, link, {seat.user: 1.0 for seat in network.seats}),
             Iperf3Traffic(network, ledger, tmp_path / "iperf3") as traffic,
         ):
             planned = transfers(network.seats, [1])
@@ -98,7 +98,7 @@ def test_what_the_program_drops_ahead_of_a_full_queue_is_told_from_what_the_queu
         scheme = schemes.scheme("fifo", LINK, Bands.parse("1+4*0.5"))
         weights = {seat.user: 1.0 for seat in network.seats}
         port = network.bottleneck_port
-        async with programmed(network, scheme, LINK, weights) as testbed:
+        async with program_network(network, scheme, LINK, weights) as testbed:
             await testbed.session.set_default_action("fifo_params", "set_depth", {"depth": 3})
             # 11 s for every frame: no room comes free while the 20 come
             await testbed.traffic_manager.set_ports([PortSettings(port, rate_bps=1000)])
@@ -119,7 +119,7 @@ def test_what_the_program_drops_ahead_of_a_full_queue_is_told_from_what_the_queu
 @pytest.mark.parametrize("target", [Target.V1MODEL, Target.TNA])
 def test_a_worker_brings_what_egress_knows_to_ingress(target: Target, tmp_path: Path) -> None:
     async def brought(network: Dumbbell) -> int:
-        aifo = named("aifo").usual().on(target)
+        aifo = find_scheme("aifo").default_setup().on(target)
         worked = with_depth(aifo, Depth.WORKER, target)
         async with ranked_testbed(network, worked, LINK, RankSource.HEADER, [1]) as testbed:
             await Worker(PROGRAMS[target].recirculation_port, 1_000_000).start(network, testbed)
@@ -142,7 +142,7 @@ def test_frames_that_bmv2_does_not_see_are_told_from_those_that_it_counts(switch
     async def lost(network: Dumbbell) -> list[tuple[int, int]]:
         scheme = schemes.scheme("fifo", LINK, Bands.parse("1+4*0.5"))
         weights = {seat.user: 1.0 for seat in network.seats}
-        async with programmed(network, scheme, LINK, weights) as testbed:
+        async with program_network(network, scheme, LINK, weights) as testbed:
             found = []
             for destination in (network.server_address, "10.77.0.1"):
                 await testbed.traffic_manager.fidelity(reset=True)
@@ -195,7 +195,7 @@ def test_a_flow_that_is_killed_fails_the_run_and_one_that_is_stopped_does_not(tm
         scheme = schemes.scheme("fifo", LINK, Bands.parse("1+4*0.5"))
         planned = transfers(network.seats, [1, 1, 1])
         async with (
-            programmed(network, scheme, LINK, {seat.user: 1.0 for seat in network.seats}),
+            program_network(network, scheme, LINK, {seat.user: 1.0 for seat in network.seats}),
             Iperf3Traffic(network, ledger, tmp_path / "iperf3") as flows,
         ):
             await flows.serve(planned)
@@ -207,7 +207,7 @@ def test_a_flow_that_is_killed_fails_the_run_and_one_that_is_stopped_does_not(tm
             (client,) = client_of(planned[2])
             os.kill(client, signal.SIGKILL)
             # Its command line is gone a moment before its status can be read.
-            until(lambda: flows.ended() == [3])
+            until(lambda: flows.ended_users() == [3])
             flows.check()
 
     with (

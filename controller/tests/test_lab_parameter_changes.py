@@ -16,7 +16,7 @@ from p4sched.lab.observation import Observation, Observer
 from p4sched.lab.ranked_schemes import decisions, ranked_testbed
 from p4sched.lab.schemes import Link
 from p4sched.p4rt.rank_source import RankSource
-from p4sched.schemes import Setup, named
+from p4sched.schemes import Setup, find_scheme
 
 LINK = Link(50_000_000, 10_000_000)
 SECONDS = 1.5
@@ -34,7 +34,7 @@ so ranks count only above a quarter of the room."""
 @pytest.mark.parametrize("name", ROOMY)
 def test_a_parameter_change_during_traffic_loses_no_packet(name: str, tmp_path: Path) -> None:
     first, second = ROOMY[name]
-    started = Setup(named(name), first, room=10_000)
+    started = Setup(find_scheme(name), first, room=10_000)
 
     async def send(network: Dumbbell) -> tuple[int, dict[str, int], Observation]:
         seat = network.seats[0]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from p4sched.lab import machine, tcp, traffic
+from p4sched.lab import machine, tcp_counters, traffic
 from p4sched.lab.emulated import iperf3
 from p4sched.lab.fidelity import Fidelity
 from p4sched.lab.measurement import Reading, rates_between, sample_rates
@@ -20,7 +20,7 @@ NETSTAT = (
 
 
 def test_tcp_counters_come_from_both_tables() -> None:
-    counters = tcp.parse(SNMP, NETSTAT)
+    counters = tcp_counters.parse(SNMP, NETSTAT)
     assert (counters.segments_sent, counters.segments_retransmitted, counters.timeouts) == (1000, 7, 1)
     assert counters.syn_retransmissions == 4
     assert counters.reorderings == 5
@@ -28,12 +28,12 @@ def test_tcp_counters_come_from_both_tables() -> None:
 
 
 def test_tcp_counters_add_over_hosts_and_subtract_over_time() -> None:
-    counters = tcp.parse(SNMP, NETSTAT)
+    counters = tcp_counters.parse(SNMP, NETSTAT)
     assert counters + counters - counters == counters
 
 
 def test_this_machines_own_tables_are_understood() -> None:
-    assert tcp.read_counters([1]).segments_sent >= 0
+    assert tcp_counters.read_counters([1]).segments_sent >= 0
     reading = machine.read_machine()
     assert reading.idle_ticks + reading.busy_ticks > 0
 

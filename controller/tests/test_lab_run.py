@@ -20,7 +20,7 @@ from p4sched.lab.emulated import network
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import Ledger, read_ledger
 from p4sched.lab.processes import ProcessIdentity, end, identify
-from p4sched.live.recorded import recorded
+from p4sched.live.run_replay import read_replays
 
 HOLDER = """
 import sys
@@ -303,6 +303,6 @@ def test_a_run_needs_no_network_but_one_of_its_own_and_records_its_queues(tmp_pa
     assert done.returncode == 0, done.stderr
     summary = json.loads((tmp_path / "results" / "summary.json").read_text())
     assert summary["schemes"]["fifo"]["fidelity"]["frames"] > 0
-    (again,) = recorded(tmp_path / "results")
+    (again,) = read_replays(tmp_path / "results")
     lengths = [message["s"]["s1"]["q"] for message in again.messages if message["kind"] == "frame"]
     assert any(lengths)

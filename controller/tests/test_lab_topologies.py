@@ -21,12 +21,12 @@ from p4sched.lab import run
 from p4sched.lab.controllers import Laws
 from p4sched.lab.emulated.network import Fabric, fabric, incast
 from p4sched.lab.errors import LabError
-from p4sched.lab.fabric import fabric_ports, host_ports, programmed_fabric
+from p4sched.lab.fabric import fabric_ports, host_ports, program_fabric
+from p4sched.lab.law_configs import decision_summary, law_config
 from p4sched.lab.ledger import FOLDER, STATE_FILE, Ledger, interface_index
 from p4sched.lab.schemes import Link
-from p4sched.lab.tuned import decided, law_config
 from p4sched.p4rt.rank_source import RankSource
-from p4sched.schemes import LAWS, named
+from p4sched.schemes import LAWS, find_scheme
 
 LINK = Link(20_000_000, 10_000_000)
 SHAPE = Shape(leaves=2, spines=2, hosts=2)
@@ -52,8 +52,8 @@ for port in range(20000, 20000 + int(sys.argv[2])):
 @pytest.mark.parametrize("switch", [EMBEDDED, BMV2])
 def test_every_host_reaches_every_other_over_leaves_and_spines(switch: str, tmp_path: Path) -> None:
     async def check(network: Fabric) -> None:
-        ranked = named("fifo").alike(equal_buffers(64, 16))
-        async with programmed_fabric(network, ranked, LINK, LINK.rate_bps, RankSource.TOS):
+        ranked = find_scheme("fifo").for_comparison(equal_buffers(64, 16))
+        async with program_fabric(network, ranked, LINK, LINK.rate_bps, RankSource.TOS):
             for source in network.stations():
                 for to in network.stations():
                     assert pings(network, source.name, to.address), f"{source.name} to {to.name}"
@@ -65,8 +65,8 @@ def test_every_host_reaches_every_other_over_leaves_and_spines(switch: str, tmp_
 @on_embedded
 def test_flows_spread_over_the_spines_and_keep_their_path(tmp_path: Path) -> None:
     async def uplinks(network: Fabric) -> list[int]:
-        ranked = named("fifo").alike(equal_buffers(64, 16))
-        async with programmed_fabric(network, ranked, Link(10**9, 10_000_000), 10**9, RankSource.TOS) as testbed:
+        ranked = find_scheme("fifo").for_comparison(equal_buffers(64, 16))
+        async with program_fabric(network, ranked, Link(10**9, 10_000_000), 10**9, RankSource.TOS) as testbed:
             seat = testbed.switches["s1"]
             words = ["python3", "-c", SEND, network.racks["s2"][0].address, str(DATAGRAMS)]
             subprocess.run(network.host("h1").command(*words), check=True)
@@ -96,12 +96,12 @@ def laws_of(network: Fabric, switch: str, folder: Path) -> Laws:
 @on_embedded
 def test_one_controller_tunes_every_port_of_every_switch(tmp_path: Path) -> None:
     async def tune(network: Fabric) -> None:
-        ranked = named("aifo").alike(equal_buffers(64, 16))
+        ranked = find_scheme("aifo").for_comparison(equal_buffers(64, 16))
         laws = {name: laws_of(network, name, tmp_path) for name in network.switches}
-        programming = programmed_fabric(network, ranked, LINK, 2 * LINK.rate_bps, RankSource.TOS, laws=laws)
+        programming = program_fabric(network, ranked, LINK, 2 * LINK.rate_bps, RankSource.TOS, laws=laws)
         async with asyncio.timeout(PATIENCE_S), programming as testbed:
             logs = [log for seat in testbed.switches.values() for log in seat.controller.logs.values()]
-            while not all(log.exists() and decided(log)["rounds"] >= 3 for log in logs):
+            while not all(log.exists() and decision_summary(log)["rounds"] >= 3 for log in logs):
                 await asyncio.sleep(0.05)
             for name, seat in testbed.switches.items():
                 entries = await seat.reader.port_actions("aifo_params")

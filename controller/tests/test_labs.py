@@ -16,13 +16,13 @@ import yaml
 from p4sched.cli.main import run_command
 from p4sched.control.bands import Bands
 from p4sched.control.laws import aifo, fdpa
-from p4sched.control.laws.traffic import Traffic
+from p4sched.control.laws.traffic_estimate import Traffic
 from p4sched.errors import UsageError
-from p4sched.labs import catalogue, checking, told, workspace
+from p4sched.labs import catalogue, checking, result_text, workspace
 from p4sched.labs.answers import AnswersLab
 from p4sched.labs.catalogue import Entry
 from p4sched.labs.functions import FunctionLab
-from p4sched.labs.lab import Checked
+from p4sched.labs.lab import CheckResult
 from p4sched.labs.rules.aifo_law import AifoLaw
 from p4sched.labs.rules.fdpa_controller import FdpaController
 from p4sched.labs.sandbox import Sandbox
@@ -37,13 +37,13 @@ BUILT = pytest.mark.skipif(
 )
 
 
-def check(entry: Entry, work: Path) -> Checked:
+def check(entry: Entry, work: Path) -> CheckResult:
     checked, problem = checking.check(entry, work, Sandbox())
     assert problem is None
     return checked
 
 
-def named(checked: Checked) -> set[str]:
+def named(checked: CheckResult) -> set[str]:
     return {marks.mistake for marks in checked.marks if marks.mistake is not None}
 
 
@@ -59,9 +59,9 @@ def wrong() -> Iterator[Any]:
 @pytest.mark.parametrize("entry", LABS, ids=lambda entry: entry.folder.name)
 def test_a_start_gets_no_marks_and_a_solution_gets_all(entry: Entry) -> None:
     begun = check(entry, entry.start)
-    assert (begun.given, named(begun)) == (0, {"nothing yet"}), told.text(begun)
+    assert (begun.score, named(begun)) == (0, {"nothing yet"}), result_text.text(begun)
     solved = check(entry, entry.solution)
-    assert (solved.given, solved.of) == (100, 100), told.text(solved)
+    assert (solved.score, solved.maximum) == (100, 100), result_text.text(solved)
 
 
 @BUILT
@@ -75,7 +75,7 @@ def test_a_wrong_solution_is_told_apart_by_the_name_of_its_mistake(
         assert before in file.read_text()
         file.write_text(file.read_text().replace(before, after))
     checked = check(entry, tmp_path)
-    assert (named(checked), checked.given) == ({one["mistake"]}, one["marks"]), told.text(checked)
+    assert (named(checked), checked.score) == ({one["mistake"]}, one["marks"]), result_text.text(checked)
 
 
 @BUILT
@@ -135,7 +135,7 @@ def test_a_student_starts_checks_asks_for_hints_and_begins_anew(
     assert "not empty" in capsys.readouterr().err
     assert run_command(["lab", "check", str(work), "--no-tcp"]) == 1
     assert "Begin with task 1" in capsys.readouterr().out
-    shown = [workspace.next_hint(workspace.opened(work))[0] for _ in range(8)]
+    shown = [workspace.next_hint(workspace.open_workspace(work))[0] for _ in range(8)]
     hints = catalogue.find("aifo_admission").hints()
     assert shown == [*hints, hints[-1], hints[-1]]
     (work / "aifo_admission.p4").write_text("mine;")
@@ -150,7 +150,7 @@ def test_a_student_starts_checks_asks_for_hints_and_begins_anew(
 
 def test_a_folder_that_is_no_lab_and_a_lab_that_is_not_there_are_sentences(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is no lab"):
-        workspace.opened(tmp_path)
+        workspace.open_workspace(tmp_path)
     with pytest.raises(UsageError, match="did you mean '04-aifo_admission'"):
         catalogue.find("04-aifo_admision")
 
@@ -298,7 +298,7 @@ def listed(name: str, kind: str) -> list[Any]:
     return [pytest.param(entry, every, id=entry.number) for entry, every in found]
 
 
-def edited(entry: Entry, one: dict[str, Any], work: Path) -> Checked:
+def edited(entry: Entry, one: dict[str, Any], work: Path) -> CheckResult:
     """The check of the solution with some edits."""
     (name,) = entry.load().files
     text = (entry.solution / name).read_text()
@@ -319,7 +319,7 @@ def test_a_mistake_that_is_not_listed_gets_its_own_name_or_none(
     for number, one in enumerate(every):
         checked = edited(entry, one, tmp_path / str(number))
         assert checked.remark == "", one["what"]
-        assert checked.given < 100, one["what"]
+        assert checked.score < 100, one["what"]
         assert named(checked) <= set(one.get("right", [])), one["what"]
 
 
@@ -331,7 +331,7 @@ def test_a_right_solution_that_looks_different_keeps_all_marks(
     assert every
     for number, one in enumerate(every):
         checked = edited(entry, one, tmp_path / str(number))
-        assert checked.given == 100, f"{one['what']}\n{told.text(checked)}"
+        assert checked.score == 100, f"{one['what']}\n{result_text.text(checked)}"
 
 
 @BUILT

@@ -15,8 +15,8 @@ import pytest
 
 from p4sched.cli.main import run_command
 from p4sched.errors import UsageError
-from p4sched.labs import catalogue, checking, grading, handed_in, submissions, told, workspace
-from p4sched.labs.sandbox import Closed, Limits, Sandbox, SubmissionError, readable_tree
+from p4sched.labs import catalogue, checking, grading, result_text, submissions, submitted_file, workspace
+from p4sched.labs.sandbox import ClosedSandbox, Limits, Sandbox, SubmissionError, readable_tree
 from p4sched.paths import ROOT
 
 BUILT = pytest.mark.skipif(
@@ -123,7 +123,7 @@ def test_what_waits_for_ever_is_ended(tmp_path: Path) -> None:
 def run_python(program: str, folder: Path, wall_seconds: float = 60) -> str:
     python = Path(sys.base_prefix)
     readable_tree(folder)
-    result = Closed(Limits(1, wall_seconds, memory_bytes=512 << 20)).run(
+    result = ClosedSandbox(Limits(1, wall_seconds, memory_bytes=512 << 20)).run(
         [str(python / "bin" / "python3"), "-I", "-c", program],
         "",
         folder,
@@ -245,14 +245,14 @@ def test_an_archive_gives_its_file_and_nothing_else(tmp_path: Path) -> None:
 
 
 def test_an_archive_that_grows_when_it_is_unpacked_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(handed_in, "LARGEST_ARCHIVE", BOMB_BYTES // 2)
+    monkeypatch.setattr(submitted_file, "LARGEST_ARCHIVE", BOMB_BYTES // 2)
     with tarfile.open(tmp_path / "heavy.tar.gz", "w:gz", compresslevel=1) as packed:
         for member in "other", "law.py":
             info = tarfile.TarInfo(member)
             info.size = BOMB_BYTES
             packed.addfile(info, io.BytesIO(bytes(BOMB_BYTES)))
     with pytest.raises(SubmissionError, match="it holds more than 32 MB"):
-        handed_in.read(tmp_path / "heavy.tar.gz", "law.py")
+        submitted_file.read(tmp_path / "heavy.tar.gz", "law.py")
 
 
 @pytest.mark.parametrize("form", ["zip", "folder"])
@@ -265,7 +265,7 @@ def test_files_that_windows_and_macos_add_or_rename(form: str, tmp_path: Path) -
     if form == "folder":
         submission = tmp_path / "unpacked"
         shutil.unpack_archive(tmp_path / "windows.zip", submission)
-    assert handed_in.read(submission, "law.py").content == b"the law"
+    assert submitted_file.read(submission, "law.py").content == b"the law"
 
 
 def test_names_that_look_the_same_are_told_apart(tmp_path: Path) -> None:
@@ -363,7 +363,7 @@ def test_gradescope_says_why_a_submission_could_not_be_checked(tmp_path: Path) -
 def test_a_controller_that_cannot_be_checked_gets_a_sentence(text: bytes, remark: str, tmp_path: Path) -> None:
     (tmp_path / "controller.py").write_bytes(text)
     checked, _ = checking.check(catalogue.find("08"), tmp_path, Sandbox())
-    assert (checked.remark, checked.given) == (remark, 0 if remark else 100)
+    assert (checked.remark, checked.score) == (remark, 0 if remark else 100)
 
 
 @pytest.mark.parametrize(
@@ -381,8 +381,8 @@ def test_how_an_answer_is_written_is_told(before: str, after: str, given: int, s
     assert before in text
     (tmp_path / "answers.toml").write_text(text.replace(before, after), encoding="utf-8")
     checked, _ = checking.check(entry, tmp_path, Sandbox())
-    assert checked.given == given
-    assert says in told.text(checked)
+    assert checked.score == given
+    assert says in result_text.text(checked)
 
 
 @pytest.mark.parametrize(
@@ -398,13 +398,13 @@ def test_how_an_answer_is_written_is_told(before: str, after: str, given: int, s
 def test_answers_that_nobody_can_read_are_told(text: bytes, says: str, tmp_path: Path) -> None:
     (tmp_path / "answers.toml").write_bytes(text)
     checked, _ = checking.check(catalogue.find("10"), tmp_path, Sandbox())
-    assert checked.given == 0
-    assert says in told.text(checked)
+    assert checked.score == 0
+    assert says in result_text.text(checked)
 
 
 def test_a_folder_without_the_file_that_names_its_lab_is_told_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"no file \.p4sched-lab\.json in it.*Copy it from"):
-        workspace.opened(tmp_path)
+        workspace.open_workspace(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -444,7 +444,7 @@ def test_a_p4_file_includes_only_what_its_start_and_its_program_do(lab: str, fil
     entry = catalogue.find(lab)
     (name,) = entry.load().files
     (tmp_path / name).write_text(f'#include "{file}"\n{(entry.solution / name).read_text()}')
-    checked, _ = checking.check(entry, tmp_path, Closed())
-    assert checked.given == 0
+    checked, _ = checking.check(entry, tmp_path, ClosedSandbox())
+    assert checked.score == 0
     assert "no file '" in checked.remark
     assert Path(file).name in checked.remark

@@ -25,7 +25,7 @@ from lab import P4SCHED
 
 from p4sched.errors import UsageError
 from p4sched.labs import catalogue, grading, submissions
-from p4sched.labs.graded import from_message, ungraded
+from p4sched.labs.graded_submission import from_message, unchecked_submission
 from p4sched.labs.grades import write
 from p4sched.labs.sandbox import Limits
 from p4sched.labs.submissions import names
@@ -341,16 +341,16 @@ def test_each_submission_has_a_name_of_its_own_that_can_be_shown(found: list[byt
 @settings(max_examples=50)
 @given(st.data())
 def test_a_message_is_of_the_known_form_or_refused(data: st.DataObject) -> None:
-    text = ungraded(LAB, "anna", "why\x1b\ud800").message()
-    assert from_message(LAB, "anna", text) == ungraded(LAB, "anna", "why\x1b\ud800")
+    text = unchecked_submission(LAB, "anna", "why\x1b\ud800").message()
+    assert from_message(LAB, "anna", text) == unchecked_submission(LAB, "anna", "why\x1b\ud800")
     place = data.draw(st.integers(0, len(text)))
     other = text[:place] + data.draw(st.text(max_size=3)) + text[place + data.draw(st.integers(0, 3)) :]
     try:
         message = from_message(LAB, "anna", other)
     except ValueError:
         return
-    assert len(message.checked.marks) == 4
-    assert message.checked.given <= message.checked.of
+    assert len(message.result.marks) == 4
+    assert message.result.score <= message.result.maximum
     assert message.remark.isprintable()
 
 
@@ -410,7 +410,7 @@ def test_others_get_their_marks_whatever_is_handed_in(handed_in: dict[bytes, byt
                 ending, archive = content
                 (where / os.fsdecode(name + ending)).write_bytes(archive)
         found = submissions.submissions(where, [FILE])
-        graded = grading.grade(LAB, found, names(found, [FILE]), 2, LIMITS, closed=True).submissions
+        graded = grading.grade(LAB, found, names(found, [FILE]), 2, LIMITS, isolated=True).submissions
         write(LAB, graded, Path(made) / "grades.csv")
         rows = rows_of(Path(made) / "grades.csv")
     assert rows["a right one"]["marks"] == "100"

@@ -9,7 +9,7 @@ from p4sched.errors import P4schedError
 from p4sched.labs import catalogue
 from p4sched.labs.catalogue import Entry
 from p4sched.labs.mistakes import mistakes
-from p4sched.labs.stepped import SteppedLab
+from p4sched.labs.stepped_lab import SteppedLab
 from p4sched.labs.variants import Variants
 from p4sched.paths import ROOT
 
@@ -83,6 +83,6 @@ def test_no_two_known_mistakes_decide_alike_and_none_decides_as_the_solution(ent
             split = defaultdict(list)
             for place, group in enumerate(alike):
                 for name, text in group:
-                    split[place, str(variants.decided(text, number))].append((name, text))
+                    split[place, str(variants.decisions(text, number))].append((name, text))
             alike = [group for group in split.values() if len({name for name, _ in group}) > 1]
     assert [sorted({name for name, _ in group}) for group in alike] == []

@@ -28,7 +28,7 @@ BUILT = pytest.mark.skipif(
 def test_a_mutant_gets_full_marks_only_if_it_is_equivalent(number: str) -> None:
     of = solution(number)
     tried = sample(sample(of.mutants(), PROVED, 1), TRIED, 2)
-    survived = [mutant.told() for mutant, outcome in outcomes(of, tried) if outcome is Outcome.SURVIVED]
+    survived = [mutant.description() for mutant, outcome in outcomes(of, tried) if outcome is Outcome.SURVIVED]
     assert set(survived) <= set(EQUIVALENT[number])
 
 
@@ -40,7 +40,7 @@ def test_a_mutant_that_is_wrong_is_killed_and_one_that_is_no_program_is_refused(
         "verdict = REFUSED;  ->  {}": Outcome.KILLED,
         "smaller  ->  (smaller + 1)": Outcome.KILLED,
     }
-    chosen = [mutant for mutant in of.mutants() if mutant.told().split(": ", 1)[1] in wrong]
+    chosen = [mutant for mutant in of.mutants() if mutant.description().split(": ", 1)[1] in wrong]
     assert len(chosen) >= len(wrong)
     assert {outcome for _, outcome in outcomes(of, chosen)} == {Outcome.KILLED}
 
@@ -56,7 +56,7 @@ def test_each_part_of_a_program_has_mutants() -> None:
         }
     }
     """
-    made = {mutant.told().split(": ", 1)[1] for mutant in mutants(text, parse(text))}
+    made = {mutant.description().split(": ", 1)[1] for mutant in mutants(text, parse(text))}
     assert made >= {
         "+  ->  -",
         "<  ->  <=",

@@ -58,7 +58,7 @@ def test_a_number_in_quotes_counts_as_the_number_and_one_with_a_unit_does_not(
     for answer in RIGHT[number, key]:
         assert marks_of(number, key, str(answer), tmp_path).full, answer
         marks = marks_of(number, key, f"{answer} ms", tmp_path)
-        assert (marks.given, marks.mistake) == (0, None)
+        assert (marks.score, marks.mistake) == (0, None)
         assert "is not a number" in marks.says[0]
     assert not marks_of(number, key, f"{RIGHT[number, key][0]}!", tmp_path).full
 
@@ -79,7 +79,7 @@ UNLISTED = {
 def test_an_answer_that_no_list_has_is_wrong_and_not_explained(number: str, key: str, tmp_path: Path) -> None:
     for answer in UNLISTED[number, key]:
         marks = marks_of(number, key, answer, tmp_path)
-        assert (marks.given, marks.mistake) == (0, None), answer
+        assert (marks.score, marks.mistake) == (0, None), answer
 
 
 @pytest.mark.parametrize(("number", "key"), [place for place in RIGHT if place != ("10", "link")])

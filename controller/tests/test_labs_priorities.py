@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from p4sched.labs import catalogue, checking, told
+from p4sched.labs import catalogue, checking, result_text
 from p4sched.labs.sandbox import Sandbox
 from p4sched.paths import ROOT
 
@@ -46,4 +46,4 @@ def test_a_mistake_that_no_list_has_is_not_named(edits: list[tuple[str, str]], t
     found, _ = checking.check(ENTRY, tmp_path, Sandbox())
     assert not found.remark, found.remark
     assert not found.full
-    assert {marks.mistake for marks in found.marks} == {None}, told.text(found)
+    assert {marks.mistake for marks in found.marks} == {None}, result_text.text(found)

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from p4sched.control.laws import aifo
-from p4sched.control.laws.traffic import Traffic
-from p4sched.labs import catalogue, checking, students_law, told
-from p4sched.labs.functions import Answered, FunctionLab
-from p4sched.labs.lab import Checked, Marks
+from p4sched.control.laws.traffic_estimate import Traffic
+from p4sched.labs import catalogue, checking, result_text, students_law
+from p4sched.labs.functions import FunctionLab, TrialAnswers
+from p4sched.labs.lab import CheckResult, Marks
 from p4sched.labs.python_changes import mutants
-from p4sched.labs.python_mutants import answered, counted
+from p4sched.labs.python_mutants import count_mutants, run_function
 from p4sched.labs.sandbox import Sandbox
 
 LABS = {number: catalogue.find(number) for number in ("08", "09")}
@@ -114,13 +114,13 @@ def trial_keys(number: str) -> set[str]:
     return set(lab_of(number).trials[0][0])
 
 
-def judged(number: str, source: str) -> tuple[Marks, ...]:
+def judge(number: str, source: str) -> tuple[Marks, ...]:
     """Without a sandbox."""
     lab = lab_of(number)
-    return lab.judged(answered(source, lab.trials, lab.files[0]))
+    return lab.judge(run_function(source, lab.trials, lab.files[0]))
 
 
-def checked(number: str, source: str, folder: Path) -> Checked:
+def checked(number: str, source: str, folder: Path) -> CheckResult:
     """With one."""
     (folder / LABS[number].load().files[0]).write_text(source)
     found, problem = checking.check(LABS[number], folder, Sandbox())
@@ -138,20 +138,20 @@ def checked(number: str, source: str, folder: Path) -> Checked:
 )
 def test_a_right_function_has_full_marks_however_it_is_written(number: str, source: str, tmp_path: Path) -> None:
     found = checked(number, source, tmp_path)
-    assert found.full, told.text(found)
+    assert found.full, result_text.text(found)
 
 
 @pytest.mark.parametrize("c", ["round", "math.floor", "math.ceil"])
 @pytest.mark.parametrize("s", ["round", "math.floor", "math.ceil"])
 def test_c_and_s_are_rounded_in_any_way(c: str, s: str) -> None:
     edits = [("round(packets)", f"{c}(packets)"), ("round(arrivals", f"{s}(arrivals")]
-    assert all(marks.full for marks in judged("09", changed("09", edits)))
+    assert all(marks.full for marks in judge("09", changed("09", edits)))
 
 
 def test_an_exception_costs_the_samples_that_it_hits(tmp_path: Path) -> None:
     block = solution("08").partition("    # Task 4")[2].partition("    share =")[0]
     found = checked("08", changed("08", [("    # Task 4" + block, "")]), tmp_path)
-    assert [marks.given for marks in found.marks] == [30, 40, 15, 0]
+    assert [marks.score for marks in found.marks] == [30, 40, 15, 0]
     assert found.marks[3].mistake == "idle link divides by 0"
     assert found.marks[3].says[0].startswith("Sample 1: controller.py, line ")
     assert "ZeroDivisionError" in found.marks[3].says[0]
@@ -166,7 +166,7 @@ def test_a_whole_number_may_be_written_as_a_float_in_the_check_and_in_the_run_wi
             ('["window"]))', '["window"])))'),
         ],
     )
-    assert all(marks.full for marks in judged("09", source))
+    assert all(marks.full for marks in judge("09", source))
     (tmp_path / "law.py").write_text(source)
     config = aifo.Config(rate_bps=10**8, delay_ns=4_000_000, queue_packets=64)
     with pytest.MonkeyPatch.context() as patch:
@@ -201,7 +201,7 @@ def test_a_function_of_more_than_memory_and_sample_is_told_so(
 ) -> None:
     found = checked(number, "STATE = {}\n" + changed(number, edits), tmp_path)
     assert not found.full
-    assert {marks.mistake for marks in found.marks if not marks.full} == {"more than memory"}, told.text(found)
+    assert {marks.mistake for marks in found.marks if not marks.full} == {"more than memory"}, result_text.text(found)
 
 
 UNLISTED = [
@@ -254,26 +254,26 @@ def decide(memory, sample):
     return solved(own, sample | {{{key!r}: old[{key!r}]}})
 """
     source = solution(number).replace("def decide", "def solved") + changed
-    assert not all(marks.full for marks in judged(number, source))
+    assert not all(marks.full for marks in judge(number, source))
 
 
 @pytest.mark.parametrize(("number", "edits"), UNLISTED)
 def test_a_mistake_that_no_list_has_is_not_named(number: str, edits: list[tuple[str, str]]) -> None:
-    found = judged(number, changed(number, edits))
+    found = judge(number, changed(number, edits))
     assert not all(marks.full for marks in found)
     assert {marks.mistake for marks in found} == {None}
     assert all(marks.full or "expected" in marks.says[-2] for marks in found)
 
 
 def test_two_mistakes_are_named_in_their_tasks() -> None:
-    found = judged("08", changed("08", [(">= ACTIVE_BYTES", "> 0"), ("        return now\n", "        return 0\n")]))
+    found = judge("08", changed("08", [(">= ACTIVE_BYTES", "> 0"), ("        return now\n", "        return 0\n")]))
     assert [marks.mistake for marks in found] == [None, "any byte", "reset is nothing", "any byte"]
-    found = judged("09", changed("09", [("round(packets))", "5 * 4)"), ("    if held and", "    if False and")]))
+    found = judge("09", changed("09", [("round(packets))", "5 * 4)"), ("    if held and", "    if False and")]))
     assert {marks.mistake for marks in found} == {None}
     begun = changed(
         "09", [('min(traffic["queue_packets"], round(packets))', "20"), ("    if held and", "    if False and")]
     )
-    assert [marks.mistake for marks in judged("09", begun)] == ["C is fixed", None, "C is fixed", "no hysteresis"]
+    assert [marks.mistake for marks in judge("09", begun)] == ["C is fixed", None, "C is fixed", "no hysteresis"]
 
 
 @pytest.mark.parametrize("number", LABS)
@@ -286,8 +286,8 @@ def test_each_listed_mistake_explains_itself_and_no_other_does(number: str) -> N
                 given = [
                     {"problem": "it divides by 0"} if one is None else one for one in lab.expected(mistake.parts, trial)
                 ]
-                answers.append(Answered(trial, given, given))
-            marks = lab.judged(answers)
+                answers.append(TrialAnswers(trial, given, given))
+            marks = lab.judge(answers)
             assert {one.mistake for one in marks} - {None} in ({mistake.name}, {"nothing yet"}), mistake.name
 
 
@@ -302,7 +302,7 @@ def test_only_the_last_task_of_lab_08_has_samples_in_which_nobody_is_active() ->
 
 @pytest.mark.parametrize("number", LABS)
 def test_no_mutant_with_another_answer_has_full_marks(number: str) -> None:
-    found = counted(LABS[number], most=40, parts=3)
+    found = count_mutants(LABS[number], most=40, parts=3)
     assert found.killed >= 30
     assert found.survived == []
 

@@ -11,7 +11,7 @@ from p4sched.control.controller import SwitchAddress
 from p4sched.live import messages
 from p4sched.live.collector import Collector, collecting, quantiles
 from p4sched.live.view import Cells, PortView, SwitchView
-from p4sched.p4rt.compile import compiled
+from p4sched.p4rt.compile import compiled_program
 from p4sched.p4rt.session import Session, connect
 from p4sched.p4rt.users import prefix_user
 from p4sched.proto.enums import Discipline
@@ -23,7 +23,7 @@ PORT = 3
 
 async def with_program(switch: RunningSwitch, name: str, then: Callable[[Session, Collector], Awaitable[T]]) -> T:
     """A switch with a scheme's program, and a collector that asks for each snapshot."""
-    async with connect(switch.address, compiled(name), force=True) as session:
+    async with connect(switch.address, compiled_program(name), force=True) as session:
         await session.insert([prefix_user(1, "10.0.0.1/32"), prefix_user(2, "10.0.0.2/32", 2.0)])
         async with collecting({"s1": SwitchAddress(switch.address)}, 0.0) as collectors:
             collector = collectors["s1"]
@@ -48,7 +48,7 @@ def test_a_user_who_joins_and_parameters_that_change_are_seen(embedded_switch: R
         assert await collector.look()
         assert list(collector.view.users) == [1, 2, 7]
         assert (await collector.parameters())[None]["target_packets"] == 20
-        data = SCHEMES["aifo"].usual().parameters
+        data = SCHEMES["aifo"].default_setup().parameters
         assert data is not None
         await session.set_default_action(data.table, data.action, data.action_data() | {"target_packets": 9})
         assert (await collector.parameters())[None]["target_packets"] == 9

@@ -126,7 +126,7 @@ async def test_a_page_without_its_switch_says_what_it_waits_for_and_how_to_start
     embedded_switch.stop()
     address = embedded_switch.address
     said: asyncio.Queue[str] = asyncio.Queue()
-    shown = source.Shown(address, {address: SwitchAddress(address)}, source.WallClock(Budget(source.EVERY_S)))
+    shown = source.Source(address, {address: SwitchAddress(address)}, source.WallClock(Budget(source.EVERY_S)))
     reading = asyncio.create_task(source.switch(Hub(), shown, said.put_nowait))
     assert (await said.get()).startswith(f"waiting for the switch: switch {address}: does not answer")
     assert f"--grpc-server-addr {address}' starts one" in await said.get()

@@ -13,7 +13,7 @@ from p4sched.control.laws.port_counters import BUCKETS, Sample
 from p4sched.control.loop import Tuning
 from p4sched.errors import P4schedError
 from p4sched.live import messages
-from p4sched.live.recorded import recorded
+from p4sched.live.run_replay import read_replays
 from p4sched.p4rt.reader import Count
 from p4sched.p4rt.users import UserCounter
 
@@ -50,7 +50,7 @@ def test_fdpas_log_tells_every_users_rate_the_fair_share_and_the_decisions(tmp_p
         for number in range(4)
     ]
     decisions(tmp_path / "fdpa" / "decisions.jsonl", config, samples)
-    (found,) = recorded(summary(tmp_path, "fdpa_fairness", "fdpa"))
+    (found,) = read_replays(summary(tmp_path, "fdpa_fairness", "fdpa"))
     assert found.title == "fdpa_fairness: FDPA"
     assert [(frame["t"], frame["s"]["s1"]["u"], frame["s"]["s1"]["fair"]) for frame in of(found, "frame")] == [
         (0.1, [4000, 2000], 4000),
@@ -82,7 +82,7 @@ def test_a_ranked_log_tells_drops_ranks_and_how_long_arrivals_found_the_queue(tm
     decisions(
         tmp_path / "aifo" / "s2" / "port-3.jsonl", aifo.Config(10_000_000, 10_000_000, 20), [*map(sample, range(3))]
     )
-    (found,) = recorded(summary(tmp_path, "leaf_spine", "aifo", leaves=2, spines=2, hosts=2))
+    (found,) = read_replays(summary(tmp_path, "leaf_spine", "aifo", leaves=2, spines=2, hosts=2))
     scene = found.messages[0]
     assert scene["switches"]["s2"]["ports"][0]["port"] == 3
     assert {node["name"] for node in scene["topology"]["nodes"]} >= {"s1", "s2", "s3", "s4", "h1", "h4"}
@@ -106,7 +106,7 @@ def test_a_recording_is_played_as_it_was(tmp_path: Path) -> None:
         {"kind": "frame", "t": 0.5, "s": {}},
     ]
     (folder / "live.jsonl").write_text("".join(f"{json.dumps(message)}\n" for message in told))
-    found = recorded(summary(tmp_path, "incast", "fifo"))
+    found = read_replays(summary(tmp_path, "incast", "fifo"))
     assert [part.title for part in found] == ["incast: FIFO (1)", "incast: FIFO (2)"]
     assert [frame["t"] for part in found for frame in of(part, "frame")] == [1.0, 2.0, 0.5]
 
@@ -170,22 +170,22 @@ def test_a_message_of_another_form_reaches_no_page(message: dict[str, Any], says
     for told, right in (([SCENE, FRAME, DECISION], True), ([SCENE, message], False)):
         (tmp_path / "fifo" / "live.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in told))
         if right:
-            assert len(recorded(folder)[0].messages) == 4
+            assert len(read_replays(folder)[0].messages) == 4
             continue
         with pytest.raises(P4schedError, match="its logs are of another form than a run leaves: " + re.escape(says)):
-            recorded(folder)
+            read_replays(folder)
 
 
 def test_a_recording_begins_with_a_scene(tmp_path: Path) -> None:
     (tmp_path / "fifo").mkdir()
     (tmp_path / "fifo" / "live.jsonl").write_text(f"{json.dumps(FRAME)}\n")
     with pytest.raises(P4schedError, match='begins with a message of kind "frame", not with a scene'):
-        recorded(summary(tmp_path, "incast", "fifo"))
+        read_replays(summary(tmp_path, "incast", "fifo"))
 
 
 def test_a_folder_without_logs_says_so(tmp_path: Path) -> None:
     with pytest.raises(P4schedError, match="holds neither a decision log nor a recording; an emulated run leaves one"):
-        recorded(summary(tmp_path, "incast", "fifo"))
+        read_replays(summary(tmp_path, "incast", "fifo"))
 
 
 @pytest.mark.parametrize(

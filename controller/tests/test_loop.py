@@ -12,7 +12,7 @@ from switches import RunningSwitch, found_parameters
 from p4sched.control.bands import Bands
 from p4sched.control.fdpa_loop import FdpaLoop, Update
 from p4sched.control.laws import fdpa as law
-from p4sched.control.loop import controlled
+from p4sched.control.loop import run_loops
 from p4sched.control.replay import replay
 from p4sched.p4rt.program import Program
 from p4sched.p4rt.reader import SessionError
@@ -97,7 +97,7 @@ async def test_the_running_loop_reports_its_decisions(switch: RunningSwitch, fdp
     async with connect(switch.address, fdpa) as session:
         await session.insert([prefix_user(1, PREFIXES[1]), prefix_user(2, PREFIXES[2])])
         updates: asyncio.Queue[Update] = asyncio.Queue()
-        async with controlled(FdpaLoop(session, CONFIG, poll_s=0.02, on_update=updates.put_nowait)):
+        async with run_loops(FdpaLoop(session, CONFIG, poll_s=0.02, on_update=updates.put_nowait)):
             first = await asyncio.wait_for(updates.get(), PATIENCE_S)
             assert first.written
             await send(session, {}, 1, 2)
@@ -108,6 +108,6 @@ async def test_the_running_loop_reports_its_decisions(switch: RunningSwitch, fdp
 async def test_a_switch_that_goes_away_ends_the_block_with_one_error(switch: RunningSwitch, fdpa: Program) -> None:
     async with connect(switch.address, fdpa) as session:
         with pytest.raises(SessionError, match="does not answer"):  # noqa: PT012 - the block is what fails
-            async with controlled(FdpaLoop(session, CONFIG, poll_s=0.02)):
+            async with run_loops(FdpaLoop(session, CONFIG, poll_s=0.02)):
                 await asyncio.to_thread(switch.stop)
                 await asyncio.sleep(PATIENCE_S)

@@ -15,7 +15,7 @@ from p4sched.p4rt.rank_source import RankSource
 from p4sched.p4rt.target import Target
 from p4sched.p4rt.users import FlowUser, PrefixUser
 from p4sched.paths import ROOT
-from p4sched.schemes import Setup, named
+from p4sched.schemes import Setup, find_scheme
 from p4sched.units import Duration, Rate
 
 FDPA = fdpa.Config(500_000_000, Bands.parse("1+4*0.5"), 60_000, 10_000_000)
@@ -24,7 +24,11 @@ ROUTE = {"prefix": "10.0.9.0/24", "port": 3, "mac": "02:00:00:00:00:09"}
 
 
 def plan(name: str, **more: Any) -> SwitchPlan:
-    setup = named(name).usual() if name != "fdpa" else named(name).alike(Comparison(9, bands=FDPA.bands))
+    setup = (
+        find_scheme(name).default_setup()
+        if name != "fdpa"
+        else find_scheme(name).for_comparison(Comparison(9, bands=FDPA.bands))
+    )
     return SwitchPlan(SwitchAddress("127.0.0.1:9559", 7), setup, {3: "s1-eth3"}, [ROUTE], **more)
 
 
@@ -83,10 +87,10 @@ def test_an_ideal_is_the_lab_s_traffic_manager_behind_the_program_of_fifo() -> N
 @pytest.mark.parametrize(
     ("setup", "name"),
     [
-        (named("aifo").usual(), "aifo"),
-        (Setup(named("aifo"), aifo.Parameters(), macros=("WORKER_PACKETS",)), "aifo-worker_packets"),
-        (named("aifo").usual().on(Target.TNA), "tna.aifo"),
-        (named("packs").usual().on(Target.T2NA), "t2na.packs"),
+        (find_scheme("aifo").default_setup(), "aifo"),
+        (Setup(find_scheme("aifo"), aifo.Parameters(), macros=("WORKER_PACKETS",)), "aifo-worker_packets"),
+        (find_scheme("aifo").default_setup().on(Target.TNA), "tna.aifo"),
+        (find_scheme("packs").default_setup().on(Target.T2NA), "t2na.packs"),
     ],
 )
 def test_every_build_of_a_program_has_a_pipeconf(setup: Setup, name: str) -> None:

@@ -35,16 +35,16 @@ from p4sched.lab.emulated.lab import EmulatedLab
 from p4sched.lab.emulated.network import Dumbbell, dumbbell
 from p4sched.lab.errors import LabError
 from p4sched.lab.experiment import ControllerKind, Stage
+from p4sched.lab.law_configs import law_config
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.onos import Onos, require_onos
-from p4sched.lab.programming import programmed
+from p4sched.lab.programming import program_network
 from p4sched.lab.schemes import Link
-from p4sched.lab.tuned import law_config
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.p4rt.reader import Reader
 from p4sched.p4rt.users import FlowUser, PrefixUser, user_counters
 from p4sched.results import summaries
-from p4sched.schemes import LAWS, named
+from p4sched.schemes import LAWS, find_scheme
 
 
 def not_here() -> str | None:
@@ -85,14 +85,14 @@ def plan(name: str, address: str, logs: Path) -> SwitchPlan:
     if name == "fdpa":
         return SwitchPlan(at, SCHEME, PORTS, ROUTES, (), USERS, laws=Laws({3: FDPA}, logs))
     if name in LAWS or name in ("fifo", "sp_pifo"):
-        setup = named(name).usual()
+        setup = find_scheme(name).default_setup()
         return SwitchPlan(at, setup, PORTS, ROUTES, (), USERS, RankSource.HEADER, setup.parameters)
     shape = Shape()
     ports = shape.structure.ports("s1")
     laws = Laws({port: law_config("packs", LINK.rate_bps, 10_000_000, 64) for port in ports}, logs, True)
     return SwitchPlan(
         at,
-        named("packs").alike(equal_buffers(64, 16)),
+        find_scheme("packs").for_comparison(equal_buffers(64, 16)),
         {port: f"s1-eth{port}" for port in ports},
         shape.routes("s1"),
         shape.groups("s1"),
@@ -201,7 +201,7 @@ def test_a_killed_onos_is_started_again_while_traffic_goes_on(tmp_path: Path) ->
             plans.update(planned)
             return ours.at_work(planned)
 
-        programming = programmed(network, SCHEME, LINK, {seat.user: 1.0}, laws=laws, controllers=noting)
+        programming = program_network(network, SCHEME, LINK, {seat.user: 1.0}, laws=laws, controllers=noting)
         async with asyncio.timeout(200), programming as testbed:
             reader, (log,) = testbed.reader, testbed.controller.logs.values()
             async with GeneratorRuns(network, ledger, tmp_path / "traffic") as traffic:

@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from p4sched.cli import experiments, options
-from p4sched.cli.options import OnBmv2, Quick
+from p4sched.cli.options import Bmv2Default, QuickDefault
 from p4sched.lab import experiment
 from p4sched.lab.experiment import Experiment, RunOptions, SchemeOutcome, Stage
 from p4sched.units import Duration, Rate
@@ -94,11 +94,11 @@ def test_what_is_given_wins_over_quick_and_over_the_default_of_a_switch(
     seen: list[tuple[float, float]] = []
 
     def setting(
-        asked: RunOptions,
-        duration: Annotated[Duration, options.time_option("Time."), Quick(Duration.parse("3s"))] = Duration.parse(
-            "12s"
-        ),
-        rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse("20mbit"))] = Rate.parse("100mbit"),
+        run_options: RunOptions,
+        duration: Annotated[
+            Duration, options.time_option("Time."), QuickDefault(Duration.parse("3s"))
+        ] = Duration.parse("12s"),
+        rate: Annotated[Rate, options.rate_option(), Bmv2Default(Rate.parse("20mbit"))] = Rate.parse("100mbit"),
     ) -> None:
         seen.append((duration.seconds, rate / 1e6))
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from experiments.inversions import departures
-from experiments.inversions.departures import Received
+from experiments.inversions.departures import ReceivedPacket
 from p4sched.control.laws.ranked import headroom_numerator
 from p4sched.control.parameters import MAX_WINDOW, Comparison, equal_buffers
 from p4sched.errors import UsageError
@@ -15,7 +15,7 @@ from p4sched.lab.measurement import Sample
 from p4sched.lab.ranked_schemes import NAMES
 from p4sched.lab.sized_flows import parse_loads
 from p4sched.results import completion
-from p4sched.schemes import named
+from p4sched.schemes import find_scheme
 from p4sched.units import Duration
 
 RATE = 100_000_000
@@ -58,10 +58,10 @@ def test_the_share_of_the_most_urgent_flow_leaves_out_the_start_of_each_phase() 
     assert slow["most_urgent_share"] == 0.0
 
 
-def stream(ranks_in_order_of_departure: list[tuple[int, int]], packet_ns: int, gap_ns: int) -> list[Received]:
+def stream(ranks_in_order_of_departure: list[tuple[int, int]], packet_ns: int, gap_ns: int) -> list[ReceivedPacket]:
     """(sequence, rank) as they leave, back to back; packet n was sent at n * gap. 5 us of latency, no jitter."""
     return [
-        Received(sequence, rank, sequence * gap_ns, place * packet_ns + packet_ns + 5_000)
+        ReceivedPacket(sequence, rank, sequence * gap_ns, place * packet_ns + packet_ns + 5_000)
         for place, (sequence, rank) in enumerate(ranks_in_order_of_departure)
     ]
 
@@ -77,7 +77,7 @@ def test_inversions_are_those_of_the_worked_example() -> None:
 def test_a_receiver_that_wakes_late_changes_nothing() -> None:
     exact = stream([(0, 5), (1, 9), (2, 1), (3, 2), (4, 7), (5, 3), (6, 4)], 30_000, 20_000)
     late = [
-        Received(p.sequence, p.rank, p.sent_ns, p.received_ns + (25_000 if place in (2, 3) else 0))
+        ReceivedPacket(p.sequence, p.rank, p.sent_ns, p.received_ns + (25_000 if place in (2, 3) else 0))
         for place, p in enumerate(exact)
     ]
     assert departures.starts(late, 30_000) == departures.starts(exact, 30_000)
@@ -97,7 +97,7 @@ def test_drops_are_what_was_sent_and_never_arrived() -> None:
 @pytest.mark.parametrize("queues", [8, 4])
 @pytest.mark.parametrize("name", NAMES)
 def test_every_scheme_holds_the_same_packets_in_the_comparison_of_equal_buffers(name: str, queues: int) -> None:
-    ranked = named(name).alike(equal_buffers(80, 32, queues=queues))
+    ranked = find_scheme(name).for_comparison(equal_buffers(80, 32, queues=queues))
     assert sum(ranked.queue_sizes) == 80
     assert ranked.parameters is not None
     data = ranked.parameters.action_data()
@@ -120,7 +120,7 @@ def test_impossible_parameters_are_refused_by_name() -> None:
     with pytest.raises(UsageError, match="split"):
         equal_buffers(81, 16)
     with pytest.raises(UsageError, match="sp_pifo"):
-        named("sp_pfo")
+        find_scheme("sp_pfo")
 
 
 def test_headroom_never_reaches_one() -> None:
@@ -136,7 +136,7 @@ def test_flows_not_done_are_counted_and_left_out_of_the_times() -> None:
         for number, size in enumerate((5_000, 6_000, 50_000, 200_000, 1_000))
     ]
     completed = [{"flow": number, "fct_ns": number * 10_000_000 + 10_000_000} for number in (0, 1, 2, 3)]
-    found = completion.summarise(completion.joined(planned, completed), 0.1)
+    found = completion.summarise(completion.combine_reports(planned, completed), 0.1)
     assert (found["flows"], found["not_completed"], found["small_flows"], found["large_flows"]) == (5, 1, 2, 1)
     assert found["small_mean_ms"] == pytest.approx(15.0)
     assert found["small_median_ms"] == pytest.approx(10.0)

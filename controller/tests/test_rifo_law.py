@@ -12,7 +12,7 @@ from ranked_port import MS, Port, Queue, gaps, histogram, poisson
 from p4sched.control.laws.port_counters import BUCKETS
 from p4sched.control.laws.ranked import State
 from p4sched.control.laws.rifo import Config, Parameters, agreement, bucket_range, urgent_share
-from p4sched.control.laws.traffic import Traffic
+from p4sched.control.laws.traffic_estimate import Traffic
 from p4sched.errors import UsageError
 
 CONFIG = Config(rate_bps=100_000_000, delay_ns=5 * MS, queue_packets=512)

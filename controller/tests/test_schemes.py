@@ -7,7 +7,7 @@ import pytest
 from p4sched.control.laws import afq, fdpa
 from p4sched.control.parameters import Comparison, Parameters
 from p4sched.errors import UsageError
-from p4sched.p4rt.compile import compiled
+from p4sched.p4rt.compile import compiled_program
 from p4sched.p4rt.target import PROGRAMS, Target
 from p4sched.p4rt.traffic_manager import BEYOND_BMV2, QUEUES
 from p4sched.proto.enums import Discipline
@@ -19,13 +19,13 @@ COMPARISON = Comparison(48, 20, 0.1, queues=6, capacity_bps=10**8, rtt_ns=10**7,
 
 def written(scheme: Scheme) -> Parameters:
     """What a controller would write; for a scheme whose law alone writes, its first decision."""
-    parameters = scheme.alike(COMPARISON).parameters
+    parameters = scheme.for_comparison(COMPARISON).parameters
     return parameters or fdpa.parameters_for(fdpa.Config(10**8, fdpa.DEFAULT_BANDS, 60_000, 10**7), 3)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
 def test_the_program_has_just_the_parameters_that_the_scheme_writes(scheme: Scheme) -> None:
-    schema = compiled(scheme.program).schema()
+    schema = compiled_program(scheme.program).schema()
     table = schema.tables[scheme.parameters.table]
     assert [action.alias for action in table.actions] == [scheme.parameters.action]
     assert isinstance(written(scheme), scheme.parameters)
@@ -44,7 +44,7 @@ def test_parameters_are_read_as_they_were_written(scheme: Scheme) -> None:
 
 @pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
 def test_every_scheme_can_be_laid_out_at_a_port(scheme: Scheme) -> None:
-    for setup in (scheme.usual(), scheme.alike(COMPARISON), Setup(scheme, scheme.layout(), room=500)):
+    for setup in (scheme.default_setup(), scheme.for_comparison(COMPARISON), Setup(scheme, scheme.layout(), room=500)):
         assert setup.label
         assert all(setup.queue_sizes)
         many = len(setup.queue_sizes)
@@ -66,7 +66,7 @@ def test_a_scheme_without_a_program_for_a_target_says_which_targets_have_one() -
 
 def test_a_window_is_no_larger_than_the_program_of_a_target_holds() -> None:
     for name in ("aifo", "packs"):
-        wide = SCHEMES[name].alike(replace(COMPARISON, window=32))
+        wide = SCHEMES[name].for_comparison(replace(COMPARISON, window=32))
         assert wide.on(Target.V1MODEL).layout == wide.layout
         narrow = wide.on(Target.T2NA)
         assert narrow.target == Target.T2NA
@@ -74,7 +74,7 @@ def test_a_window_is_no_larger_than_the_program_of_a_target_holds() -> None:
 
 
 def test_where_departures_report_its_length_aifos_queue_has_room_for_twice_its_target() -> None:
-    aifo = SCHEMES["aifo"].usual()
+    aifo = SCHEMES["aifo"].default_setup()
     assert aifo.queue_sizes == aifo.on(Target.T2NA).queue_sizes == (20,)
     assert aifo.on(Target.TNA).queue_sizes == (40,)
 

@@ -85,10 +85,10 @@ def test_an_array_of_flows_has_a_whole_number_for_each(source: list[int], size: 
 
 def test_a_scenario_may_be_a_mapping_or_a_file_and_its_results_may_be_kept(tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
-    path.write_text(json.dumps(PAIR.told()))
+    path.write_text(json.dumps(PAIR.to_json()))
     kept = tmp_path / "kept"
     result = simulate.run(path, output=kept)
-    assert simulate.run(PAIR.told()).summary == result.summary == json.loads((kept / "summary.json").read_text())
+    assert simulate.run(PAIR.to_json()).summary == result.summary == json.loads((kept / "summary.json").read_text())
     assert np.array_equal(simulate.read(kept).flows, result.flows)
 
 

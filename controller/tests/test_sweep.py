@@ -386,5 +386,5 @@ def test_a_mean_over_seeds_has_its_lowest_and_highest_and_needs_all_of_them() ->
         {**same, **figures, "seed": 2, "mean_ms": 4.0},
         {**same, **figures, "seed": 3, "mean_ms": None, "error": "it failed"},
     ]
-    (group,) = sweeps.grouped(told, [])
+    (group,) = sweeps.group_rows(told, [])
     assert (group["seeds"], group["mean_ms"], group["p99_ms"]) == (2, (2.5, 1.0, 4.0), None)

@@ -17,8 +17,8 @@ from p4sched.control.laws import fdpa
 from p4sched.control.laws.port_counters import Sample
 from p4sched.control.parameters import Comparison
 from p4sched.control.ranked_loop import HISTOGRAMS, VERDICTS, port_cells, port_sample
-from p4sched.lab.tuned import TUNED
-from p4sched.p4rt.compile import compile_program, compiled
+from p4sched.lab.law_configs import LAW_SCHEMES
+from p4sched.p4rt.compile import compile_program, compiled_program
 from p4sched.p4rt.rank_source import RankSource, set_rank_source
 from p4sched.p4rt.reader import SessionError
 from p4sched.p4rt.routes import group_paths, group_route, route
@@ -37,7 +37,7 @@ TOFINO = [
 ]
 WITH_LAW = [
     pytest.param(name, target, id=f"{name}-{target}")
-    for name in TUNED
+    for name in LAW_SCHEMES
     for target in SCHEMES[name].targets
     if target is not Target.V1MODEL
 ]
@@ -80,9 +80,9 @@ async def decided(session: Session, packets: int) -> Sample:
 async def test_routes_users_and_parameters_are_those_of_the_other_programs(
     embedded_switch: RunningSwitch, scheme: Scheme, target: Target
 ) -> None:
-    setup = scheme.alike(COMPARISON).on(target)
+    setup = scheme.for_comparison(COMPARISON).on(target)
     parameters = setup.parameters or fdpa.parameters_for(fdpa.Config(10**8, fdpa.DEFAULT_BANDS, 67_109, 10**7), 3)
-    async with connect(embedded_switch.address, compiled(scheme.program, target=target)) as session:
+    async with connect(embedded_switch.address, compiled_program(scheme.program, target=target)) as session:
         assert session.loaded
         assert session.schema.arch == target
         await session.insert([route("10.0.0.9/32", PORT, MAC), group_route("10.1.0.0/16", 1)])
@@ -103,7 +103,7 @@ async def test_routes_users_and_parameters_are_those_of_the_other_programs(
 async def test_packets_of_every_rank_source_are_counted_where_the_loops_look(
     reached_by_packets: RunningSwitch, name: str, target: Target
 ) -> None:
-    async with connect(reached_by_packets.address, compiled(name, target=target)) as session:
+    async with connect(reached_by_packets.address, compiled_program(name, target=target)) as session:
         await session.insert([route("10.0.0.9/32", PORT, MAC), prefix_user(7, "10.0.0.1/32")])
         ranks = {}
         for number, source in enumerate((RankSource.HEADER, RankSource.TOS, RankSource.STATIC), start=1):
@@ -126,17 +126,17 @@ async def test_packets_of_every_rank_source_are_counted_where_the_loops_look(
 async def test_departures_of_a_tofino_1_report_to_its_recirculation_port(
     embedded_switch: RunningSwitch, name: str
 ) -> None:
-    async with connect(embedded_switch.address, compiled(name, target=Target.TNA)) as session:
+    async with connect(embedded_switch.address, compiled_program(name, target=Target.TNA)) as session:
         (found,) = await session.read([fy.P4CloneSessionEntry(1)])
         assert isinstance(found, fy.P4CloneSessionEntry)
         assert found.replicas_str().startswith(f"{PROGRAMS[Target.TNA].recirculation_port}")
-    async with connect(embedded_switch.address, compiled(name, target=Target.TNA)) as session:
+    async with connect(embedded_switch.address, compiled_program(name, target=Target.TNA)) as session:
         # a controller that takes over finds the session as it is
         assert not session.loaded
 
 
 async def test_the_recirculation_port_has_a_rate_as_any_other(embedded_switch: RunningSwitch) -> None:
-    async with connect(embedded_switch.address, compiled("aifo", macros=["WORKER_PACKETS"], target=Target.TNA)):
+    async with connect(embedded_switch.address, compiled_program("aifo", macros=["WORKER_PACKETS"], target=Target.TNA)):
         manager = EmbeddedTrafficManager(embedded_switch.address)
         port = PROGRAMS[Target.TNA].recirculation_port
         try:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from p4sched.cli.main import run_command
-from p4sched.p4rt.compile import compiled
+from p4sched.p4rt.compile import compiled_program
 from p4sched.p4rt.program import Program
 from p4sched.p4rt.reader import SessionError
 from p4sched.p4rt.target import Target
@@ -21,7 +21,7 @@ Change = Callable[[Path], object]
 @pytest.fixture(scope="module")
 def aifo() -> Program:
     """AIFO's program for Tofino 1."""
-    return compiled("aifo", target=Target.TNA)
+    return compiled_program("aifo", target=Target.TNA)
 
 
 @pytest.fixture

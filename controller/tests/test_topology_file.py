@@ -13,7 +13,7 @@ from p4sched.cli.main import run_command
 from p4sched.errors import P4schedError, UsageError
 from p4sched.lab import topology_file
 from p4sched.lab.topology_file import DescribedFabric
-from p4sched.lab.virtual.topology import described
+from p4sched.lab.virtual.topology import describe
 from p4sched.paths import rust_binary
 
 
@@ -63,7 +63,7 @@ def read(told: Any, folder: Path) -> DescribedFabric:
 
 @pytest.mark.parametrize("shape", [Shape(3, 2, 2), FatTree(4)])
 def test_the_ways_of_a_described_shape_are_those_of_the_shape(shape: Shape | FatTree, tmp_path: Path) -> None:
-    found = read(described(shape.structure), tmp_path)
+    found = read(describe(shape.structure), tmp_path)
     assert found.structure.racks == shape.structure.racks
     assert found.structure.links == shape.structure.links
     for switch in shape.switch_names():

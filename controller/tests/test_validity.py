@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from experiments.fdpa_join_leave import figure
-from experiments.fdpa_join_leave.recorded import Result, Setting
+from experiments.fdpa_join_leave.result import Result, Setting
 from p4sched.control.bands import Bands
 from p4sched.lab import measurement
 from p4sched.lab import ranked_join_leave as join_leave
@@ -17,7 +17,7 @@ from p4sched.lab.measurement import Sample
 from p4sched.lab.observation import Observation
 from p4sched.lab.probe import ProbeRecord
 from p4sched.lab.schemes import Link
-from p4sched.lab.tcp import TcpCounters
+from p4sched.lab.tcp_counters import TcpCounters
 from p4sched.results import completion
 from p4sched.results.tables import verdict
 from p4sched.units import Duration

@@ -14,12 +14,12 @@ from lab import IN_VIRTUAL_TIME, MACHINE, busy_machine
 
 from mininet_topos.dumbbell import dumbbell_sides
 from mininet_topos.stations import Station
-from p4sched.clock import answer_awaited, now_ns
-from p4sched.control.loop import controlled
+from p4sched.clock import await_answer, now_ns
+from p4sched.control.loop import run_loops
 from p4sched.lab.virtual.client import in_lock_step
 from p4sched.lab.virtual.loop import VirtualLoop
 from p4sched.lab.virtual.process import virtual_process
-from p4sched.lab.virtual.topology import described
+from p4sched.lab.virtual.topology import describe
 from p4sched.p4rt.compile import compile_program
 from p4sched.p4rt.program import Program
 from p4sched.p4rt.session import Session, connect
@@ -84,12 +84,12 @@ async def one_second(program: Program, pauses: list[float]) -> tuple[Heard, str]
     """What the controller heard, and what the server received, while each host sends to the server."""
     sides = dumbbell_sides(SENDERS, SENDERS)
     async with (
-        virtual_process(described(sides.structure(), cpu_port=True), []) as process,
+        virtual_process(describe(sides.structure(), cpu_port=True), []) as process,
         in_lock_step(process.address) as (client, _),
     ):
         (switch,) = (await client.describe()).switches
         async with connect(switch.address, program, force=True) as session:
-            async with answer_awaited():
+            async with await_answer():
                 await session.finsy.insert([fy.P4DigestEntry("sender_t", max_list_size=1, ack_timeout_ns=100 * MS)])
             manager = EmbeddedTrafficManager(switch.address)
             await manager.set_ports([PortSettings(port, delay_ns=DELAY_NS) for port in switch.ports])
@@ -113,7 +113,7 @@ async def one_second(program: Program, pauses: list[float]) -> tuple[Heard, str]
                 send = pb.UdpSend(flows=json.dumps([flow]), seed=1)
                 runs.append(pb.Run(name=f"send {number}", host=station.name, udp_send=send))
             await client.start(runs)
-            async with controlled(Listening(answering.routes), Listening(answering.senders)):
+            async with run_loops(Listening(answering.routes), Listening(answering.senders)):
                 await asyncio.sleep(1)
             return answering.heard, (await client.log("receive")).decode()
 

@@ -19,7 +19,7 @@ from p4sched.control.decision_log import logged_decisions
 from p4sched.control.replay import replay
 from p4sched.lab.virtual.client import Client
 from p4sched.lab.virtual.process import virtual_process
-from p4sched.lab.virtual.topology import described
+from p4sched.lab.virtual.topology import describe
 from p4sched.labs import catalogue, workspace
 from p4sched.p4rt.compile import compile_program
 from p4sched.paths import P4_DIR
@@ -175,7 +175,7 @@ def test_a_controller_of_its_own_takes_part_in_the_lock_step(tmp_path: Path) -> 
         return list(logged_decisions(log)) if log.exists() else []
 
     async def controlled() -> str:
-        async with virtual_process(described(dumbbell_sides(1, 1).structure(), cpu_port=True), []) as process:
+        async with virtual_process(describe(dumbbell_sides(1, 1).structure(), cpu_port=True), []) as process:
             client = Client(process.address)
             (switch,) = (await client.describe()).switches
             await client.close()

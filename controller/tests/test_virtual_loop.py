@@ -9,7 +9,7 @@ import pytest
 
 from p4sched import clock
 from p4sched.clock import Conversation
-from p4sched.lab.virtual.loop import NEVER_NS, Said, VirtualLoop
+from p4sched.lab.virtual.loop import NEVER_NS, MessageCounts, VirtualLoop
 
 T = TypeVar("T")
 S = 10**9
@@ -27,7 +27,7 @@ class Played:
     def __init__(self) -> None:
         self.asked: list[int] = []
 
-    async def wait(self, until_ns: int, conversations: Sequence[Conversation]) -> tuple[int, Said]:
+    async def wait(self, until_ns: int, conversations: Sequence[Conversation]) -> tuple[int, MessageCounts]:
         # an answer that takes a while, as one over a socket
         await asyncio.to_thread(time.sleep, 0.001)
         self.asked.append(until_ns)
@@ -65,7 +65,7 @@ def test_sleepers_wake_in_the_order_of_their_times() -> None:
 def test_no_time_passes_while_an_answer_is_awaited() -> None:
     async def ask() -> int:
         ticking = asyncio.create_task(asyncio.sleep(0.5))
-        async with clock.answer_awaited():
+        async with clock.await_answer():
             await asyncio.to_thread(time.sleep, 0.02)
         assert not ticking.done()
         now = clock.now_ns()
@@ -80,7 +80,7 @@ def test_answers_are_awaited_one_at_a_time_in_the_order_of_the_questions() -> No
         said: list[str] = []
 
         async def ask(name: str, seconds: float) -> None:
-            async with clock.answer_awaited(), clock.answer_awaited():
+            async with clock.await_answer(), clock.await_answer():
                 said.append(f"{name} asks")
                 await asyncio.to_thread(time.sleep, seconds)
                 said.append(f"{name} knows")
@@ -97,7 +97,7 @@ def test_who_is_cancelled_in_the_queue_leaves_the_others_their_turn() -> None:
         said: list[str] = []
 
         async def ask(name: str) -> None:
-            async with clock.answer_awaited():
+            async with clock.await_answer():
                 await asyncio.to_thread(time.sleep, 0.01)
                 said.append(name)
 
@@ -139,7 +139,7 @@ def test_whoever_has_no_timer_waits_for_the_end_of_the_run() -> None:
         seen: asyncio.Future[int] = loop.create_future()
 
         class Noting(Played):
-            async def wait(self, until_ns: int, conversations: Sequence[Conversation]) -> tuple[int, Said]:
+            async def wait(self, until_ns: int, conversations: Sequence[Conversation]) -> tuple[int, MessageCounts]:
                 seen.set_result(until_ns)
                 return await super().wait(until_ns, conversations)
 
@@ -161,7 +161,7 @@ def test_records_of_two_runs_have_the_same_time_of_day() -> None:
 
 def test_a_run_that_is_interrupted_ends_while_time_stands() -> None:
     async def stuck() -> None:
-        async with clock.answer_awaited():
+        async with clock.await_answer():
             await asyncio.get_running_loop().create_future()
 
     async def main() -> None:
@@ -175,7 +175,7 @@ def test_a_run_that_is_interrupted_ends_while_time_stands() -> None:
 
 def test_without_virtual_time_the_clock_is_the_machines() -> None:
     async def ask() -> int:
-        async with clock.answer_awaited():
+        async with clock.await_answer():
             return clock.now_ns()
 
     before = time.monotonic_ns()

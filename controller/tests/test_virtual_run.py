@@ -20,8 +20,8 @@ from p4sched.lab import experiment, frame
 from p4sched.lab.experiment import Experiment, HostKind, Results, RunOptions, SchemeOutcome, Stage, SwitchKind
 from p4sched.lab.fidelity import Exact
 from p4sched.lab.observation import Observation
-from p4sched.lab.tcp import TcpCounters
-from p4sched.lab.virtual.topology import described
+from p4sched.lab.tcp_counters import TcpCounters
+from p4sched.lab.virtual.topology import describe
 from p4sched.results import summaries
 from p4sched.results.tables import verdict
 
@@ -105,7 +105,7 @@ def measured(frames: int, unmeasured: Sequence[str] = ()) -> Experiment[None, No
     )
 
 
-def asked(out: Path, hosts: HostKind | None = HostKind.MODEL) -> RunOptions:
+def run_options(out: Path, hosts: HostKind | None = HostKind.MODEL) -> RunOptions:
     return RunOptions(SwitchKind.EMBEDDED, out, schemes=["fifo"], hosts=hosts)
 
 
@@ -113,7 +113,7 @@ def test_a_run_in_virtual_time_says_so_and_nothing_of_the_machine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "300")
-    frame.run(measured(frames=10), asked(tmp_path), lambda _: {})
+    frame.run(measured(frames=10), run_options(tmp_path), lambda _: {})
     found = summaries.read(tmp_path).content
     assert found["configuration"]["time"] == "virtual"
     assert found["configuration"]["hosts"] == "model"
@@ -136,7 +136,7 @@ def test_the_number_of_hosts_stays_where_an_experiment_says_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     two_hosts = replace(measured(frames=10), configuration=lambda _: {"rate_bps": 5, "hosts": 2})
-    frame.run(two_hosts, asked(tmp_path), lambda _: {})
+    frame.run(two_hosts, run_options(tmp_path), lambda _: {})
     configuration = summaries.read(tmp_path).content["configuration"]
     assert (configuration["hosts"], configuration["virtual_hosts"]) == (2, "model")
     assert "virtual time, model hosts" in capsys.readouterr().out
@@ -146,7 +146,7 @@ def test_a_run_that_measured_nothing_is_invalid_in_virtual_time_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "300")
-    frame.run(measured(frames=0, unmeasured=["there is no sample"]), asked(tmp_path), lambda _: {})
+    frame.run(measured(frames=0, unmeasured=["there is no sample"]), run_options(tmp_path), lambda _: {})
     assert summaries.verdict(summaries.read(tmp_path).content) == "INVALID"
     text = capsys.readouterr().out
     assert "FIFO is INVALID: nothing was measured: there is no sample" in text
@@ -158,7 +158,7 @@ def test_an_emulation_that_is_invalid_says_how_to_run_it_in_virtual_time(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "300")
     monkeypatch.setattr(frame, "clean_run", lambda *_, **__: nullcontext(None))
-    frame.run(measured(frames=0), asked(tmp_path, hosts=None), lambda _: {})
+    frame.run(measured(frames=0), run_options(tmp_path, hosts=None), lambda _: {})
     assert "p4sched run mine --virtual, with the same options" in capsys.readouterr().out
 
 
@@ -186,7 +186,7 @@ def ports(topology: Mapping[str, Any]) -> list[tuple[str, int]]:
 
 
 def test_a_dumbbell_is_one_switch_with_its_hosts_and_a_cpu_port() -> None:
-    topology = described(dumbbell_sides(2, 3).structure(), cpu_port=True)
+    topology = describe(dumbbell_sides(2, 3).structure(), cpu_port=True)
     assert topology["switches"] == [{"name": "s1", "device_id": 1, "cpu_port": 509}]
     assert topology["hosts"][0] == {
         "name": "u1",
@@ -203,14 +203,14 @@ def test_a_dumbbell_is_one_switch_with_its_hosts_and_a_cpu_port() -> None:
 
 
 def test_an_incast_has_no_cpu_port() -> None:
-    topology = described(incast_sides(4).structure())
+    topology = describe(incast_sides(4).structure())
     assert topology["switches"] == [{"name": "s1", "device_id": 1}]
     assert len(topology["hosts"]) == 5
 
 
 def test_leaves_and_spines_have_the_ports_and_device_ids_of_the_emulation() -> None:
     shape = Shape(leaves=3, spines=2, hosts=2)
-    topology = described(shape.structure)
+    topology = describe(shape.structure)
     expected = [(name, port) for name in shape.switch_names() for port in shape.structure.ports(name)]
     assert sorted(ports(topology)) == sorted(expected)
     assert [switch["device_id"] for switch in topology["switches"]] == [1, 2, 3, 4, 5]

@@ -37,22 +37,22 @@ LINK = re.compile(r"(?<=\]\()([^)\s:#]+)(#[\w-]+)?")
 
 def on_config(config: MkDocsConfig) -> None:
     """Replaces patterns in the navigation with pages."""
-    config.nav = _named(config.nav)
+    config.nav = _expand(config.nav)
 
 
-def _named(nav: Any) -> Any:
+def _expand(nav: Any) -> Any:
     """The navigation without patterns. READMEs have the names of their folders, other pages their headings."""
     if isinstance(nav, dict):
-        return {title: _named(entry) for title, entry in nav.items()}
+        return {title: _expand(entry) for title, entry in nav.items()}
     if isinstance(nav, list):
-        named = [_named(entry) for entry in nav]
-        return [entry for each in named for entry in (each if isinstance(each, list) else [each])]
+        entries = [_expand(entry) for entry in nav]
+        return [entry for each in entries for entry in (each if isinstance(each, list) else [each])]
     if nav == "reference/python/*.md":
         return [{module: f"reference/python/{module}.md"} for module in _modules()]
     if "*" not in nav:
         return nav
-    found = sorted(ROOT.glob(nav), key=lambda path: (path.parent, path.name != "README.md", path.name))
-    names = [(path, str(path.relative_to(ROOT))) for path in found]
+    paths = sorted(ROOT.glob(nav), key=lambda path: (path.parent, path.name != "README.md", path.name))
+    names = [(path, str(path.relative_to(ROOT))) for path in paths]
     many = "*" in str(Path(nav).parent)
     return [{path.parent.name: name} if many and path.name == "README.md" else name for path, name in names]
 
@@ -81,16 +81,16 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return markdown
     folder = (ROOT / page.file.src_uri).parent
 
-    def led(found: re.Match[str]) -> str:
-        target, fragment = found[1], found[2] or ""
+    def target_of(match: re.Match[str]) -> str:
+        target, fragment = match[1], match[2] or ""
         path = (folder / target).resolve()
         if path.is_dir():
             return f"{target.rstrip('/')}/README.md{fragment}"
         if not path.is_file() or path.suffix == ".md" or path.suffix in PICTURES:
-            return found[0]
+            return match[0]
         return f"{target}.md" + re.sub(r"#L(\d+).*", r"#__codelineno-0-\1", fragment)
 
-    return LINK.sub(led, markdown)
+    return LINK.sub(target_of, markdown)
 
 
 def on_post_build(config: MkDocsConfig) -> None:

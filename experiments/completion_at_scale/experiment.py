@@ -18,7 +18,7 @@ from experiments.completion_at_scale.papers import Line, PaperFigure
 from experiments.completion_at_scale.points import Points
 from experiments.completion_at_scale.workloads import GBIT, LOADS
 from p4sched.cli import options
-from p4sched.cli.options import Quick
+from p4sched.cli.options import QuickDefault
 from p4sched.errors import UsageError
 from p4sched.lab.experiment import Experiment, Results, RunOptions, SchemeOutcome, Seed, Stage, choose, once
 from p4sched.p4rt.target import Target
@@ -51,7 +51,7 @@ def listing() -> str:
     )
 
 
-def listed(name: str) -> str:
+def print_list(name: str) -> str:
     """Prints the list, if it is requested."""
     if name == LIST:
         typer.echo(listing())
@@ -60,40 +60,48 @@ def listed(name: str) -> str:
 
 
 def setting(
-    asked: RunOptions,
+    run_options: RunOptions,
     figure: Annotated[
         str,
         typer.Option(
             "--figure",
             metavar="NAME",
             help=f"{', '.join(PAPER_FIGURES)}; list: describe them.",
-            callback=listed,
+            callback=print_list,
         ),
     ] = "packs-12",
     lines: Annotated[str, typer.Option(metavar="L1,L2,...", help="Lines of the figure to run; default: all.")] = "",
     loads: Annotated[
         str,
         typer.Option(metavar="L1,L2,...", help=f"Loads, from {', '.join(f'{load:g}' for load in LOADS)}."),
-        Quick("0.2,0.6"),
+        QuickDefault("0.2,0.6"),
     ] = "0.2,0.4,0.6,0.8",
     seeds: Annotated[
-        int, typer.Option(help="Number of lists of flows, with seeds from --seed on.", min=1, max=MOST_SEEDS), Quick(2)
+        int,
+        typer.Option(help="Number of lists of flows, with seeds from --seed on.", min=1, max=MOST_SEEDS),
+        QuickDefault(2),
     ] = 5,
     duration: Annotated[
         Duration,
         options.time_option("Virtual time in which flows start; then the run ends. At 10 Gbit/s --quick uses a tenth."),
-        Quick(Duration.parse("20ms")),
+        QuickDefault(Duration.parse("20ms")),
     ] = Duration.parse("1s"),
 ) -> Setting:
     """Repeats a figure of a paper in virtual time: flows between 144 servers of a leaf-spine network, for each line at
     each load. Prints a table and writes DIR/summary.json, DIR/loads.csv and DIR/figure.png."""
-    asked.refuse(["--switch"], "in virtual time: the models of the schemes are at the ports")
+    run_options.refuse(["--switch"], "in virtual time: the models of the schemes are at the ports")
     options.at_least("--duration", duration, SHORTEST_S, "a flow takes longer than that")
     shown = parse_figure(figure)
-    if asked.quick and not asked.given["--duration"]:
+    if run_options.quick and not run_options.explicit["--duration"]:
         duration = Duration(duration * GBIT // shown.access_bps)
     names = choose(f"line of {shown.name}", lines, [line.name for line in shown.lines]) if lines else []
-    return Setting(shown, shown.chosen(names), parse_loads(loads), range(asked.seed, asked.seed + seeds), duration)
+    return Setting(
+        shown,
+        shown.select_lines(names),
+        parse_loads(loads),
+        range(run_options.seed, run_options.seed + seeds),
+        duration,
+    )
 
 
 def parse_figure(name: str) -> PaperFigure:
@@ -148,7 +156,7 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
         nonlocal left
         async with free:
             key = points.key(run)
-            figures = points.found(key)
+            figures = points.load(key)
             if figures is None:
                 folder = (
                     stage.folder
@@ -207,8 +215,8 @@ def table(results: Results[Setting, None]) -> list[Table]:
                 _span(load, "mean_ms", ".2f"),
                 cell(load["completed_share"], ".3f"),
             )
-    published = _published(results.found["published"]) if setting.figure.reference else []
-    return [shown, *published]
+    ratio_tables = _ratio_tables(results.summary["published"]) if setting.figure.reference else []
+    return [shown, *ratio_tables]
 
 
 def _span(load: dict[str, Any], key: str, form: str) -> str:
@@ -216,18 +224,18 @@ def _span(load: dict[str, Any], key: str, form: str) -> str:
     return f"{mean} ({low}-{high})"
 
 
-def _published(compared: Sequence[dict[str, Any]]) -> list[Table]:
+def _ratio_tables(comparisons: Sequence[dict[str, Any]]) -> list[Table]:
     """Ratio of each value to the published one, a row for each line and load."""
-    shown = Table(title="So many times the published value", title_justify="left")
+    ratio_table = Table(title="So many times the published value", title_justify="left")
     keys = list(reference.METRICS.values())
     for column in ("line", "load", "small, mean", "small, 99 %", "large, mean"):
-        shown.add_column(column, justify="left" if column == "line" else "right")
+        ratio_table.add_column(column, justify="left" if column == "line" else "right")
     ratios: dict[tuple[str, float], dict[str, float]] = {}
-    for each in compared:
-        ratios.setdefault((each["line"], each["load"]), {})[each["figure"]] = each["ratio"]
+    for comparison in comparisons:
+        ratios.setdefault((comparison["line"], comparison["load"]), {})[comparison["figure"]] = comparison["ratio"]
     for (line, load), found in ratios.items():
-        shown.add_row(line, f"{load:g}", *(cell(found.get(key), ".2f") for key in keys))
-    return [shown]
+        ratio_table.add_row(line, f"{load:g}", *(cell(found.get(key), ".2f") for key in keys))
+    return [ratio_table]
 
 
 EXPERIMENT = Experiment(
@@ -237,7 +245,7 @@ EXPERIMENT = Experiment(
     configuration=configuration,
     measure=measure,
     table=table,
-    figure=lambda results, path: figure.draw(results.found, path),
+    figure=lambda results, path: figure.draw(results.summary, path),
     csv={"loads.csv": lambda results: record_rows(results.schemes, "loads")},
     files=RUNS,
     seed=Seed("Seed of the first list of flows, and of their paths.", bounded=True),

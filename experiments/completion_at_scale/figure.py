@@ -19,9 +19,9 @@ LINEAR = ("completed_share", "large_mbps")
 Loads = Sequence[Mapping[str, Any]]
 
 
-def draw(found: Mapping[str, Any], path: Path) -> None:
-    """Draws `found` (the content of summary.json) into `path`."""
-    configuration = found["configuration"]
+def draw(summary: Mapping[str, Any], path: Path) -> None:
+    """Draws `summary` (the content of summary.json) into `path`."""
+    configuration = summary["configuration"]
     paper = FIGURES[configuration["figure"]]
     rate = configuration["access_bps"] / 1e9
     bars = "bars: lowest and highest" if len(configuration["seeds"]) > 1 else "one seed: no bars"
@@ -34,7 +34,7 @@ def draw(found: Mapping[str, Any], path: Path) -> None:
         panels = figure.subplots(1, len(paper.panels), squeeze=False)[0]
         for axes, panel in zip(panels, paper.panels, strict=True):
             workload = panel.workload or paper.workloads[0]
-            for place, (name, scheme) in enumerate(found["schemes"].items()):
+            for place, (name, scheme) in enumerate(summary["schemes"].items()):
                 loads = [load for load in scheme["loads"] if load["workload"] == workload.name]
                 colour = COLOURS.get(name) or scheme_colour(name, figures.CYCLE[place % len(figures.CYCLE)])
                 if panel.by_size:
@@ -43,7 +43,7 @@ def draw(found: Mapping[str, Any], path: Path) -> None:
                     _by_load(axes, panel, loads, colour, labels[name])
             _dress(axes, panel, configuration["loads"])
         if paper.reference:
-            _paper(panels, paper.panels, found["schemes"])
+            _paper(panels, paper.panels, summary["schemes"])
         handles, names = panels[0].get_legend_handles_labels()
         figure.legend(handles, names, loc="outside lower center", ncols=min(len(names), 7))
 

@@ -65,10 +65,10 @@ class Run:
             rows.writerows(self.flows())
         scenario = self.scenario() | {"flows": {"file": str((folder / FLOWS).absolute())}}
         result = await simulate.run_async(scenario, folder / "results")
-        return listed(result)
+        return flow_list(result)
 
 
-def listed(result: simulate.Result) -> list[Flow]:
+def flow_list(result: simulate.Result) -> list[Flow]:
     """The flows of a run. A flow without its last acknowledgement is incomplete."""
     fields = ("bytes", "acknowledged_s", "start_ns", "retransmitted")
     rows = zip(*(result.flows[field].tolist() for field in fields), strict=True)

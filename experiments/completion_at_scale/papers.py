@@ -63,7 +63,7 @@ class PaperFigure:
     reference: bool = False
     """True if reference.csv has its numbers."""
 
-    def chosen(self, names: Sequence[str]) -> Sequence[Line]:
+    def select_lines(self, names: Sequence[str]) -> Sequence[Line]:
         """Lines with these names. Raises UsageError for an unknown name."""
         known = [line.name for line in self.lines]
         for name in names:

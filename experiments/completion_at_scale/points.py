@@ -32,7 +32,7 @@ class Points:
         record = json.dumps([self._sources, run.scenario(), run.flows()], sort_keys=True)
         return sha256(record.encode()).hexdigest()[:32]
 
-    def found(self, key: str) -> Figures | None:
+    def load(self, key: str) -> Figures | None:
         """Stored figures of a run; None if there are none, or if the file is damaged."""
         try:
             figures = json.loads((self._folder / f"{key}.json").read_text(encoding="utf-8"))

@@ -12,7 +12,7 @@ from experiments.control_laws.phases import PHASES
 from experiments.control_laws.score import Deadlines, Ideal, PhaseScore
 from experiments.control_laws.search import Scores, search
 from experiments.control_laws.settings import URGENT_SHARE, Grid, Setting, config, static_settings
-from experiments.control_laws.stepped import POLL_NS, Port
+from experiments.control_laws.stepped_port import POLL_NS, Port
 from p4sched.control.laws.ranked import Parameters
 
 CLOSE = 0.9
@@ -23,8 +23,8 @@ CLOSE = 0.9
 class Comparison:
     """Comparison of one scheme."""
 
-    tuned: list[PhaseScore]
-    written: list[tuple[float, Parameters]]
+    law_scores: list[PhaseScore]
+    writes: list[tuple[float, Parameters]]
     """Seconds and parameters of each write of the law."""
     settings: list[Setting]
     scores: list[list[PhaseScore]]
@@ -55,15 +55,15 @@ class Comparison:
         steadiest = self.ratios(self.scores[self.steadiest])
         return {
             "tuned": {
-                "phases": [asdict(score) for score in self.tuned],
-                "share_of_best": self.ratios(self.tuned),
-                "writes": [{"second": second, **parameters.action_data()} for second, parameters in self.written],
+                "phases": [asdict(score) for score in self.law_scores],
+                "share_of_best": self.ratios(self.law_scores),
+                "writes": [{"second": second, **parameters.action_data()} for second, parameters in self.writes],
             },
             "best_static": [
                 {"setting": self.settings[each].label, "score": best}
                 for each, best in zip(self.best_in, self.best, strict=True)
             ],
-            "within_10_percent": min(self.ratios(self.tuned)) >= CLOSE,
+            "within_10_percent": min(self.ratios(self.law_scores)) >= CLOSE,
             "steadiest_static": {
                 "setting": self.settings[self.steadiest].label,
                 "share_of_best": steadiest,
@@ -95,7 +95,7 @@ def compare(
     out.mkdir(parents=True, exist_ok=True)
     tell("with the law in the loop")
     log = out / "decisions.jsonl"
-    departures, decisions = port.tuned(config(scheme, port.rate_bps, deadline_ns), out / "tuned.txt", log)
+    departures, decisions = port.with_law(config(scheme, port.rate_bps, deadline_ns), out / "tuned.txt", log)
     phase_polls = port.end_ns // len(PHASES) // POLL_NS
     came_to = [decisions[number * phase_polls - 1].parameters for number in range(1, len(PHASES) + 1)]
     in_time = deadlines(scheme, deadline_ns)
@@ -124,4 +124,4 @@ def compare(
 
 def lengths_over_time(comparison: Comparison) -> list[tuple[float, int]]:
     """Seconds and C or B of each write."""
-    return [(second, parameters.packets) for second, parameters in comparison.written]
+    return [(second, parameters.packets) for second, parameters in comparison.writes]

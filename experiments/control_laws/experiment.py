@@ -22,9 +22,9 @@ from experiments.control_laws.phases import (
 from experiments.control_laws.score import Ideal, PhaseScore
 from experiments.control_laws.settings import FULL, LAW_DELAY_SHARE, SHORT, STATIC, URGENT_SHARE, Grid
 from experiments.control_laws.settings import Setting as Static
-from experiments.control_laws.stepped import Port
+from experiments.control_laws.stepped_port import Port
 from p4sched.cli import options
-from p4sched.cli.options import Quick
+from p4sched.cli.options import QuickDefault
 from p4sched.errors import UsageError
 from p4sched.lab.experiment import (
     Choice,
@@ -80,7 +80,7 @@ class Setting:
 
 
 def setting(
-    asked: RunOptions,
+    run_options: RunOptions,
     show_live: Annotated[
         bool | None,
         typer.Option(
@@ -93,29 +93,35 @@ def setting(
         Duration, options.time_option("A packet that arrives later than this counts as lost.")
     ] = Duration.parse("30ms"),
     duration: Annotated[
-        Duration, options.time_option(f"Total time of the {len(PHASES)} phases."), Quick(Duration.parse("20s"))
+        Duration, options.time_option(f"Total time of the {len(PHASES)} phases."), QuickDefault(Duration.parse("20s"))
     ] = Duration.parse("60s"),
 ) -> Setting:
     """Sends phases of traffic that differ in rate, frame size, burstiness and ranks; compares each scheme, tuned by its
     control law, with static settings. Prints tables and writes DIR/summary.json, DIR/scores.csv and DIR/figure.png."""
     if show_live is False:
-        asked.refuse(["--switch"], "with --no-live: stepped time has no switch")
+        run_options.refuse(["--switch"], "with --no-live: stepped time has no switch")
     phase_s = duration.seconds / len(PHASES)
     link = Link(rate, RTT)
     _check(rate, deadline, phase_s)
-    in_the_lab = [] if show_live is False else asked.schemes[:1] if asked.quick and show_live is None else asked.schemes
-    if in_the_lab and asked.switch == SwitchKind.BMV2:
+    in_the_lab = (
+        []
+        if show_live is False
+        else run_options.schemes[:1]
+        if run_options.quick and show_live is None
+        else run_options.schemes
+    )
+    if in_the_lab and run_options.switch == SwitchKind.BMV2:
         Console().print(f"[yellow]live runs are left out: {NOT_ON_BMV2}[/]")
         in_the_lab = []
     return Setting(
         link=link,
         deadline=deadline,
         phase_s=phase_s,
-        seed=asked.seed,
-        grid=SHORT if asked.quick else FULL,
-        schemes=asked.schemes,
+        seed=run_options.seed,
+        grid=SHORT if run_options.quick else FULL,
+        schemes=run_options.schemes,
         live=in_the_lab,
-        most_static=1 if asked.quick else None,
+        most_static=1 if run_options.quick else None,
     )
 
 
@@ -133,9 +139,9 @@ def configuration(setting: Setting) -> dict[str, Any]:
 
 
 @contextmanager
-def prepared(setting: Setting, asked: RunOptions, tell: Tell) -> Iterator[Setting]:
+def prepare(setting: Setting, run_options: RunOptions, tell: Tell) -> Iterator[Setting]:
     """Compares every scheme in stepped time."""
-    rate, out = setting.link.rate_bps, asked.out
+    rate, out = setting.link.rate_bps, run_options.out
     port = Port(int(rate), out / "schedule.csv", round(setting.phase_s * len(PHASES) * 1e9))
     write_schedule(flows(int(rate), setting.phase_s, "10.0.0.1", "10.0.0.2"), setting.seed, port.schedule)
     room = round(rate * setting.deadline / 8e9 / SMALL_FRAME_BYTES)
@@ -163,7 +169,7 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
     assert setting.ideal is not None, "prepared() comes first"
     plan = live.Plan(setting.link, setting.phase_s, setting.seed, setting.deadline, setting.ideal)
     outcome = await live.measure(plan, live_settings(comparison)[: setting.most_static], stage)
-    return replace(outcome, found={**outcome.found, **stepped})
+    return replace(outcome, summary={**outcome.summary, **stepped})
 
 
 def _check(rate: Rate, deadline: Duration, phase_s: float) -> None:
@@ -209,7 +215,7 @@ def score_rows(results: Results[Setting, Any]) -> Rows:
             yield [name, where, setting, phase.name, *(f"{value:.4f}" for value in values)]
 
     for name, comparison in results.setting.comparisons.items():
-        yield from rows(name, "stepped", "tuned", [asdict(score) for score in comparison.tuned])
+        yield from rows(name, "stepped", "tuned", [asdict(score) for score in comparison.law_scores])
         for setting, scores in zip(comparison.settings, comparison.scores, strict=True):
             yield from rows(name, "stepped", setting.label, [asdict(score) for score in scores])
         for label, found in results.schemes[name].get("live", {}).items():
@@ -243,12 +249,12 @@ def _table(name: str, scheme: Mapping[str, Any], comparison: Comparison) -> Tabl
         row(text, [score.score for score in scores], "stepped")
 
     row(f"best of {len(comparison.settings)} static settings", comparison.best, "stepped")
-    stepped_row("[bold]tuned by the law[/]", comparison.tuned)
+    stepped_row("[bold]tuned by the law[/]", comparison.law_scores)
     for setting, text in named_settings(comparison).items():
         stepped_row(f"{text}: {setting.label}", comparison.scores[comparison.settings.index(setting)])
     for label, run_found in scheme.get("live", {}).items():
         row(label, [each["score"] for each in run_found["phases"]], f"live, {verdict(run_found)}")
-    worst = min(comparison.ratios(comparison.tuned))
+    worst = min(comparison.ratios(comparison.law_scores))
     shown.caption = f"tuned: at worst {worst:.2f} of the best static setting" + (
         "" if worst >= CLOSE else f", below the {CLOSE:g} that it should reach"
     )
@@ -262,7 +268,7 @@ EXPERIMENT = Experiment(
     configuration=configuration,
     measure=measure,
     table=table,
-    figure=lambda results, path: figure.draw(results.found, results.setting.comparisons, path),
+    figure=lambda results, path: figure.draw(results.summary, results.setting.comparisons, path),
     csv={"scores.csv": score_rows},
     files=tuple(f"{run}/{file}" for run in ("tuned", "static_*") for file in LIVE_FILES),
     scratch=(
@@ -276,5 +282,5 @@ EXPERIMENT = Experiment(
     quick="--duration 20s, fewer static settings, and live only the program's own",
     in_lab=lambda setting: bool(setting.live),
     targets=SOFTWARE,
-    prepared=prepared,
+    prepare=prepare,
 )

@@ -12,10 +12,10 @@ from p4sched.results import figures
 from p4sched.schemes import title
 
 
-def draw(found: Mapping[str, Any], comparisons: Mapping[str, Comparison], path: Path) -> None:
-    """Draws `found` (the content of summary.json) and the comparisons in stepped time into `path`."""
-    configuration = found["configuration"]
-    live = any("live" in scheme for scheme in found["schemes"].values())
+def draw(summary: Mapping[str, Any], comparisons: Mapping[str, Comparison], path: Path) -> None:
+    """Draws `summary` (the content of summary.json) and the comparisons in stepped time into `path`."""
+    configuration = summary["configuration"]
+    live = any("live" in scheme for scheme in summary["schemes"].values())
     heading = (
         f"{configuration['rate_bps'] / 1e6:g} Mbit/s, deadline {configuration['deadline_ms']:g} ms, phases of"
         f" {configuration['phase_s']:g} s; lines: stepped time{', crosses: live' if live else ''}"
@@ -23,7 +23,7 @@ def draw(found: Mapping[str, Any], comparisons: Mapping[str, Comparison], path: 
     with figures.sheet(path, (3.6 * len(comparisons) + 0.6, 5.4), heading) as figure:
         panels = figure.subplots(2, len(comparisons), squeeze=False, height_ratios=(3, 2))
         for column, (name, comparison) in enumerate(comparisons.items()):
-            _scores(panels[0][column], comparison, found["schemes"][name])
+            _scores(panels[0][column], comparison, summary["schemes"][name])
             panels[0][column].set_title(title(name))
             _lengths(panels[1][column], comparison, configuration["phase_s"])
         panels[0][0].set_ylabel("score, as a share of the\nbest static setting's")
@@ -44,7 +44,7 @@ def _scores(axes: Axes, comparison: Comparison, scheme: Mapping[str, Any]) -> No
     shown = [
         ("the program's default", comparison.scores[0], figures.ORANGE),
         ("static with the best worst phase", comparison.scores[steadiest], figures.GREEN),
-        ("tuned by the law", comparison.tuned, figures.BLUE),
+        ("tuned by the law", comparison.law_scores, figures.BLUE),
     ]
     for text, scores, colour in shown:
         axes.plot(places, comparison.ratios(scores), color=colour, marker="o", markersize=4, label=text)

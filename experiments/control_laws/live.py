@@ -17,7 +17,7 @@ from p4sched.lab.experiment import SchemeOutcome, Stage
 from p4sched.lab.observation import Observation
 from p4sched.lab.schemes import Link
 from p4sched.p4rt.rank_source import RankSource
-from p4sched.schemes import Setup, named
+from p4sched.schemes import Setup, find_scheme
 
 LEAD_S = 0.5
 DRAIN_S = 1.5
@@ -49,12 +49,12 @@ async def measure(plan: Plan, settings: Sequence[Setting], stage: Stage) -> Sche
         place = stage.folder / ("tuned" if setting is None else f"static_{number}")
         outcome = await _run(plan, setting, replace(stage, folder=place, tell=tell_of))
         assert outcome.observation is not None
-        found[label] = {**outcome.found, "fidelity": outcome.observation.fidelity.summary()}
+        found[label] = {**outcome.summary, "fidelity": outcome.observation.fidelity.summary()}
         outcomes.append(outcome)
         observations.append(outcome.observation)
     # one invalid run makes the comparison invalid
     worst = max(observations, key=lambda observation: len(observation.fidelity.doubts()))
-    return replace(outcomes[0], found={"live": found}, observation=worst, label="tuned and static")
+    return replace(outcomes[0], summary={"live": found}, observation=worst, label="tuned and static")
 
 
 async def _run(plan: Plan, setting: Setting | None, stage: Stage) -> SchemeOutcome[None]:
@@ -98,5 +98,5 @@ def read_delays(path: Path, propagation_ns: int) -> dict[tuple[int, int], int]:
 
 def _scheme(name: str, setting: Setting | None) -> Setup:
     """A setup with room in the queues for every setting. The tuned scheme starts from the program's own parameters."""
-    scheme = named(name)
+    scheme = find_scheme(name)
     return Setup(scheme, scheme.layout() if setting is None else setting.parameters, room=QUEUE_PACKETS)

@@ -68,14 +68,14 @@ def flows(rate_bps: int, phase_s: float, source: str, destination: str, lead_s: 
     ]
 
 
-def write_schedule(planned: Sequence[dict[str, Any]], seed: int, path: Path) -> None:
+def write_schedule(flows: Sequence[dict[str, Any]], seed: int, path: Path) -> None:
     """Writes the packets that the generator will send: `at_ns,flow,sequence,rank,frame_bytes`."""
-    asked = path.with_suffix(".json")
-    asked.write_text(json.dumps(planned))
+    request = path.with_suffix(".json")
+    request.write_text(json.dumps(flows))
     words = [
         str(rust_binary("p4sched-traffic")),
         "udp-schedule",
-        str(asked),
+        str(request),
         "--seed",
         str(seed),
         "--output",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from p4sched.control.laws import aifo, packs, ranked, rifo
-from p4sched.lab.tuned import TUNED
+from p4sched.lab.law_configs import LAW_SCHEMES
 from p4sched.p4rt.traffic_manager import QUEUES
 from p4sched.proto.enums import Discipline
 from p4sched.schemes import LAWS, SCHEMES
@@ -17,7 +17,9 @@ LAW_DELAY_SHARE = 0.8
 """The law's delay target as a share of the deadline. It is below 1 because parameters stay while they are within 10 %
 of the wanted ones, and because the packet in transmission does not count as waiting."""
 URGENT_SHARE = {
-    name: 1 / 3 if scheme.discipline is Discipline.STRICT else 1.0 for name, scheme in SCHEMES.items() if name in TUNED
+    name: 1 / 3 if scheme.discipline is Discipline.STRICT else 1.0
+    for name, scheme in SCHEMES.items()
+    if name in LAW_SCHEMES
 }
 """Deadline of the more urgent half, as a share of the deadline, for schemes whose queues order packets."""
 
@@ -33,7 +35,7 @@ class Setting:
     @property
     def label(self) -> str:
         """Label with the names of the papers."""
-        return self.parameters.described
+        return self.parameters.description
 
     @property
     def data(self) -> list[int]:
@@ -96,7 +98,7 @@ def config(scheme: str, rate_bps: int, deadline_ns: int) -> ranked.Config:
 def static_settings(scheme: str, grid: Grid, decisions: Iterable[ranked.Parameters]) -> list[Setting]:
     """Different settings: first those of `Static.given`, then the grid, then `decisions`."""
     static = STATIC[scheme]
-    found = list(static.given)
+    found = list(static.first_settings)
     found += [Setting("grid", each) for each in static.combinations(grid)]
     found += [Setting("law", each) for each in decisions]
     unique: dict[ranked.Parameters, Setting] = {}
@@ -126,7 +128,7 @@ def _of_packs(grid: Grid) -> Iterable[ranked.Parameters]:
 class Static:
     """The static settings of a scheme."""
 
-    given: tuple[Setting, ...]
+    first_settings: tuple[Setting, ...]
     """Settings that are tried first; the program's default is the first of them."""
     combinations: Callable[[Grid], Iterable[ranked.Parameters]]
 

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from experiments.fair_queueing import figure, long_flows
 from p4sched.cli import options
-from p4sched.cli.options import AtLeastRtts, OnBmv2, Quick, Scaled
+from p4sched.cli.options import Bmv2Default, MinimumRtts, QuickDefault, ScaledDefault
 from p4sched.control.parameters import Comparison, equal_buffers
 from p4sched.errors import UsageError
 from p4sched.lab import ranked_schemes, sized_flows
@@ -17,14 +17,14 @@ from p4sched.lab.experiment import Choice, Experiment, Results, Rows, RunOptions
 from p4sched.lab.measurement import unmeasured
 from p4sched.lab.network import MAX_USERS
 from p4sched.lab.schemes import Link
-from p4sched.lab.sized_flows import CONGESTION_CONTROL, DISTRIBUTIONS, LEAD_S, Sized, parse_loads
+from p4sched.lab.sized_flows import CONGESTION_CONTROL, DISTRIBUTIONS, LEAD_S, SizedFlows, parse_loads
 from p4sched.lab.time_scale import Base
 from p4sched.lab.traffic import FILES, IPERF3
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.paths import rust_binary
 from p4sched.results import completion
 from p4sched.results.tables import cell, record_rows, verdict
-from p4sched.schemes import SOFTWARE, named, title
+from p4sched.schemes import SOFTWARE, find_scheme, title
 from p4sched.units import Duration, Rate
 
 BASE = Base(Rate.parse("200mbit"), Duration.parse("4ms"), slowest=5)
@@ -42,7 +42,7 @@ class Setting:
     link: Link
     queues: Comparison
     long_flows: int
-    flows: Sized
+    flows: SizedFlows
     """Short flows."""
     warm_up_s: int
     seconds: int
@@ -51,7 +51,7 @@ class Setting:
 
 
 def setting(
-    asked: RunOptions,
+    run_options: RunOptions,
     flows: Annotated[
         int, typer.Option(help="Number of long flows. Their round-trip times are 1, 2, 4 and 8 times --rtt.")
     ] = 8,
@@ -59,7 +59,7 @@ def setting(
         str, typer.Option(metavar="|".join(DISTRIBUTIONS), help="Distribution of the sizes of the short flows.")
     ] = DISTRIBUTIONS[0],
     loads: Annotated[
-        str, typer.Option(metavar="L1,L2,...", help="Loads of the short flows, up to 1."), Quick("0.7")
+        str, typer.Option(metavar="L1,L2,...", help="Loads of the short flows, up to 1."), QuickDefault("0.7")
     ] = "0.4,0.7",
     scale: Annotated[float, typer.Option(help="Factor on the sizes of the short flows.", min=0.001, max=100)] = 0.1,
     buffer: Annotated[
@@ -67,30 +67,30 @@ def setting(
     ] = 160,
     afq_queues: Annotated[int, typer.Option(metavar="N", help="Number of AFQ's queues, one for each round.")] = 32,
     afq_bytes: Annotated[int, typer.Option(metavar="BYTES", help="Bytes of a flow in each round of AFQ.")] = 1514,
-    rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse("20mbit")), Scaled()] = BASE.rate,
+    rate: Annotated[Rate, options.rate_option(), Bmv2Default(Rate.parse("20mbit")), ScaledDefault()] = BASE.rate,
     rtt: options.RoundTripTime = BASE.rtt,
     duration: Annotated[
         Duration,
         options.time_option("Time of the long flows, and of the starts at each load."),
-        Quick(Duration.parse("2s")),
-        AtLeastRtts(500),
+        QuickDefault(Duration.parse("2s")),
+        MinimumRtts(500),
     ] = Duration.parse("6s"),
 ) -> Setting:
     """Runs TCP flows through each scheme, with ranks from start-time fair queueing, computed in the switch: first long
     flows with different round-trip times, then flows of random sizes at each load. Prints a table and writes
     DIR/summary.json, DIR/samples.csv, DIR/loads.csv and DIR/figure.png."""
-    if "afq" not in asked.schemes:
-        asked.refuse(["--afq-queues", "--afq-bytes"], "without afq among --schemes")
+    if "afq" not in run_options.schemes:
+        run_options.refuse(["--afq-queues", "--afq-bytes"], "without afq among --schemes")
     rust_binary("p4sched-traffic")
     seconds = options.whole_seconds("--duration", duration)
     return Setting(
         link=Link(rate, rtt),
         queues=replace(equal_buffers(buffer, WINDOW, HEADROOM), calendar_queues=afq_queues, calendar_bytes=afq_bytes),
         long_flows=several(flows),
-        flows=Sized(sizes, scale, parse_loads(loads), int(rate), seconds, asked.seed),
-        warm_up_s=1 if asked.quick else 2,
+        flows=SizedFlows(sizes, scale, parse_loads(loads), int(rate), seconds, run_options.seed),
+        warm_up_s=1 if run_options.quick else 2,
         seconds=seconds,
-        drain_s=round(asked.scale * (1 if asked.quick else 2)),
+        drain_s=round(run_options.scale * (1 if run_options.quick else 2)),
     )
 
 
@@ -127,7 +127,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
 
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[long_flows.LongFlows]:
     """Measures one scheme."""
-    scheme = named(stage.name).alike(setting.queues)
+    scheme = find_scheme(stage.name).for_comparison(setting.queues)
     network = stage.lab.dumbbell(setting.long_flows, stage.folder, hosts=long_flows.HOSTS)
     async with bench(stage, network, scheme, setting.link, RankSource.STFQ) as running:
         await running.observe()
@@ -146,7 +146,7 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[long_flows.Lo
 def sample_rows(results: Results[Any, long_flows.LongFlows]) -> Rows:
     """One row for each scheme, sample and long flow."""
     yield ["scheme", "second", "flow", "rtt_ms", "rate_bps", "jain_index"]
-    for name, flows in results.kept.items():
+    for name, flows in results.records.items():
         yield from long_flows.sample_rows(name, flows)
 
 
@@ -176,7 +176,7 @@ EXPERIMENT = Experiment(
     configuration=configuration,
     measure=measure,
     table=table,
-    figure=lambda results, path: figure.draw(results.found, path),
+    figure=lambda results, path: figure.draw(results.summary, path),
     csv={"samples.csv": sample_rows, "loads.csv": lambda results: record_rows(results.schemes, "loads")},
     files=(*FILES, *sized_flows.FILES),
     schemes=Choice(SCHEMES),

@@ -14,14 +14,14 @@ from p4sched.results.palette import scheme_colour
 RTT_COLOURS = (figures.SKY, figures.BLUE, figures.YELLOW, figures.ORANGE)
 
 
-def draw(found: Mapping[str, Any], path: Path) -> None:
-    """Draws `found` (the content of summary.json) into `path`."""
-    with figures.sheet(path, (10.0, 6.2), _heading(found["configuration"])) as figure:
+def draw(summary: Mapping[str, Any], path: Path) -> None:
+    """Draws `summary` (the content of summary.json) into `path`."""
+    with figures.sheet(path, (10.0, 6.2), _heading(summary["configuration"])) as figure:
         (jain, shares), (mean, tail) = figure.subplots(2, 2)
-        _jain(jain, found["schemes"])
-        _shares(shares, found)
-        _times(mean, found["schemes"], "small_mean_ms", "Small flows: mean completion time")
-        _times(tail, found["schemes"], "small_p99_ms", "Small flows: 99th percentile")
+        _jain(jain, summary["schemes"])
+        _shares(shares, summary)
+        _times(mean, summary["schemes"], "small_mean_ms", "Small flows: mean completion time")
+        _times(tail, summary["schemes"], "small_p99_ms", "Small flows: 99th percentile")
 
 
 def _jain(axes: Axes, schemes: Mapping[str, Any]) -> None:
@@ -44,9 +44,9 @@ def _jain(axes: Axes, schemes: Mapping[str, Any]) -> None:
     axes.set_title("Long flows: Jain's fairness index (median, 80 % interval)")
 
 
-def _shares(axes: Axes, found: Mapping[str, Any]) -> None:
+def _shares(axes: Axes, summary: Mapping[str, Any]) -> None:
     """Mean rate of the flows of each round-trip time, in fair shares."""
-    schemes = found["schemes"]
+    schemes = summary["schemes"]
     rtts = sorted({flow["rtt_ms"] for scheme in schemes.values() for flow in scheme["flows"]})
     width = 0.8 / len(rtts)
     for number, rtt in enumerate(rtts):
@@ -65,16 +65,16 @@ def _shares(axes: Axes, found: Mapping[str, Any]) -> None:
 def _times(axes: Axes, schemes: Mapping[str, Any], key: str, heading: str) -> None:
     """Draws a mark for each scheme and load, on a logarithmic axis, because a timeout makes a time much longer."""
     loads = sorted({load["load"] for scheme in schemes.values() for load in scheme["loads"]})
-    for number, asked in enumerate(loads):
+    for number, nominal_load in enumerate(loads):
         points = [
             (place + 0.36 * (number - (len(loads) - 1) / 2), load[key])
             for place, scheme in enumerate(schemes.values())
             for load in scheme["loads"]
-            if load["load"] == asked and load[key] is not None
+            if load["load"] == nominal_load and load[key] is not None
         ]
         colour = figures.CYCLE[number % len(figures.CYCLE)]
         places, times = [place for place, _ in points], [time for _, time in points]
-        axes.plot(places, times, "o", color=colour, markersize=5, label=f"load {asked:g}")
+        axes.plot(places, times, "o", color=colour, markersize=5, label=f"load {nominal_load:g}")
         # every second label is below its mark, so that labels do not overlap
         rise, side = (-5, "top") if number % 2 == 0 and len(loads) > 1 else (5, "bottom")
         for point in points:

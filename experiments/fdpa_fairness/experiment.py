@@ -10,7 +10,7 @@ import typer
 from experiments.fdpa_fairness import figure, summary
 from experiments.fdpa_fairness.measure import Setting, measure
 from p4sched.cli import options
-from p4sched.cli.options import AtLeastRtts, OnBmv2, Quick, Scaled
+from p4sched.cli.options import Bmv2Default, MinimumRtts, QuickDefault, ScaledDefault
 from p4sched.control.bands import Bands
 from p4sched.errors import UsageError, unknown_name
 from p4sched.lab import scenario, schemes
@@ -29,7 +29,7 @@ RTTS_PER_INTERVAL = 6
 
 
 def setting(
-    asked: RunOptions,
+    run_options: RunOptions,
     users: Annotated[int, typer.Option(help="Number of users that share the link.")] = DEFAULT["users"],
     traffic: Annotated[
         str,
@@ -42,7 +42,9 @@ def setting(
     bands: Annotated[
         Bands, typer.Option(parser=Bands.parse, metavar="BANDS", help="FDPA's bands in fair shares: FIRST+COUNT*SIZE.")
     ] = DEFAULT["bands"],
-    rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse(DEFAULT["bmv2_rate"])), Scaled()] = DEFAULT["rate"],
+    rate: Annotated[
+        Rate, options.rate_option(), Bmv2Default(Rate.parse(DEFAULT["bmv2_rate"])), ScaledDefault()
+    ] = DEFAULT["rate"],
     rtt: options.RoundTripTime = DEFAULT["rtt"],
     interval: Annotated[Duration | None, options.time_option("FDPA's estimator interval; default: 6 RTTs.")] = None,
     estimator: Annotated[
@@ -55,28 +57,31 @@ def setting(
         str, typer.Option(metavar="W1,W2,...", help="Weights of the users; the list is repeated.")
     ] = "1",
     warmup: Annotated[
-        Duration, options.time_option("Time before the first sample."), Quick(Duration.parse("3s")), AtLeastRtts(150)
+        Duration,
+        options.time_option("Time before the first sample."),
+        QuickDefault(Duration.parse("3s")),
+        MinimumRtts(150),
     ] = DEFAULT["warmup"],
     duration: Annotated[
         Duration,
         options.time_option("Time for samples, one per second."),
-        Quick(Duration.parse("8s")),
-        AtLeastRtts(150),
+        QuickDefault(Duration.parse("8s")),
+        MinimumRtts(150),
     ] = DEFAULT["duration"],
 ) -> Setting:
     """Runs the same TCP traffic through each scheme, then prints a table and writes DIR/summary.json, DIR/samples.csv
     and DIR/figure.png."""
     if estimator not in ESTIMATORS:
         raise unknown_name("estimator", estimator, ESTIMATORS)
-    if "fdpa" not in asked.schemes:
-        asked.refuse(["--bands", "--interval", "--estimator", "--flowlet-gap"], "without fdpa among --schemes")
+    if "fdpa" not in run_options.schemes:
+        run_options.refuse(["--bands", "--interval", "--estimator", "--flowlet-gap"], "without fdpa among --schemes")
     if flowlet_gap is not None and flowlet_gap < 1000:
         raise UsageError(f"--flowlet-gap {flowlet_gap} is below 1us, the step of the switch's clock")
     found = Setting(
         link=Link(rate, rtt),
         scenario=traffic,
-        connections=tuple(scenario.connections(traffic, users, asked.seed)),
-        weights=repeated(weights, users),
+        connections=tuple(scenario.connections(traffic, users, run_options.seed)),
+        weights=repeat_weights(weights, users),
         bands=bands,
         interval_us=(interval or RTTS_PER_INTERVAL * rtt) // 1000,
         token_bucket=estimator == "token-bucket",
@@ -85,10 +90,10 @@ def setting(
         duration_s=options.whole_seconds("--duration", duration),
         congestion_control=CONGESTION_CONTROL,
     )
-    return replace(found, interval_us=found.law_config().on(asked.target).interval_us)
+    return replace(found, interval_us=found.law_config().on(run_options.target).interval_us)
 
 
-def repeated(weights: str, users: int) -> tuple[float, ...]:
+def repeat_weights(weights: str, users: int) -> tuple[float, ...]:
     """Repeats weights: "1,2" for five users is 1, 2, 1, 2, 1."""
     try:
         given = [float(weight) for weight in weights.split(",")]
@@ -128,7 +133,7 @@ EXPERIMENT = Experiment(
     configuration=configuration,
     measure=measure,
     table=summary.table,
-    figure=lambda results, path: figure.draw(results.found, path),
+    figure=lambda results, path: figure.draw(results.summary, path),
     csv={"samples.csv": summary.sample_rows},
     files=("decisions.jsonl", *FILES),
     schemes=Choice(schemes.NAMES, DEFAULT["schemes"]),

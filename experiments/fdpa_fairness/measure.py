@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from experiments.fdpa_fairness.summary import Measured, scheme_summary
+from experiments.fdpa_fairness.summary import Measurement, scheme_summary
 from p4sched.control.bands import Bands
 from p4sched.control.laws import fdpa
 from p4sched.lab import schemes
@@ -44,7 +44,7 @@ class Setting:
         )
 
 
-async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[Measured]:
+async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[Measurement]:
     """Runs the traffic through the scheme on a fresh network."""
     scheme = schemes.scheme(stage.name, setting.link, setting.bands)
     network = stage.lab.dumbbell(len(setting.connections), stage.folder)
@@ -63,7 +63,7 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[Measured]:
         traffic.check()
         stage.tell("collecting")
         reports = await traffic.finish(spare + FINISH_SECONDS)
-    measured = Measured(planned, setting.weights, samples, reports)
+    measured = Measurement(planned, setting.weights, samples, reports)
     found = scheme_summary(measured, setting.link.rate_bps)
     return running.outcome(found, unmeasured(samples, running.users), measured)
 

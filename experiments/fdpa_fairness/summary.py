@@ -10,11 +10,11 @@ from p4sched.lab.experiment import Results, Rows
 from p4sched.lab.measurement import Sample
 from p4sched.lab.traffic import Transfer, TransferReport
 from p4sched.results.metrics import Interval, jain_index, median_interval, normalised_throughput
-from p4sched.results.tables import resent, scheme_table, with_interval
+from p4sched.results.tables import resent_share, scheme_table, with_interval
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurement:
     """Rates of the users with one scheme."""
 
     transfers: Sequence[Transfer]
@@ -37,7 +37,7 @@ class Measured:
         return sum(s.rates[place] * (s.end - s.start) for s in self.samples) / seconds
 
 
-def scheme_summary(result: Measured, rate_bps: int) -> dict[str, Any]:
+def scheme_summary(result: Measurement, rate_bps: int) -> dict[str, Any]:
     """The part of summary.json for one scheme."""
     jain, throughput = result.jain(), result.throughput(rate_bps)
     return {
@@ -50,7 +50,7 @@ def scheme_summary(result: Measured, rate_bps: int) -> dict[str, Any]:
     }
 
 
-def _user(result: Measured, place: int) -> dict[str, Any]:
+def _user(result: Measurement, place: int) -> dict[str, Any]:
     transfer = result.transfers[place]
     report = result.reports.get(transfer.seat.user)
     return {
@@ -64,7 +64,7 @@ def _user(result: Measured, place: int) -> dict[str, Any]:
     }
 
 
-def _goodput(result: Measured, rate_bps: int) -> dict[str, Any]:
+def _goodput(result: Measurement, rate_bps: int) -> dict[str, Any]:
     """iperf3's numbers as a check: TCP payload, so a little less than the rates on the link."""
     rates = [report.goodput_bps for report in result.reports.values()]
     return {
@@ -74,10 +74,10 @@ def _goodput(result: Measured, rate_bps: int) -> dict[str, Any]:
     }
 
 
-def sample_rows(results: Results[Any, Measured]) -> Rows:
+def sample_rows(results: Results[Any, Measurement]) -> Rows:
     """One row for each scheme, sample and user, with Jain's index of the sample."""
     yield ["scheme", "second", "user", "connections", "rate_bps", "jain_index"]
-    for name, result in results.kept.items():
+    for name, result in results.records.items():
         for sample in result.samples:
             jain = jain_index(sample.rates, result.weights)
             second = sample.end - result.samples[0].start
@@ -85,7 +85,7 @@ def sample_rows(results: Results[Any, Measured]) -> Rows:
                 yield [name, f"{second:.2f}", transfer.seat.user, transfer.connections, round(rate), f"{jain:.4f}"]
 
 
-def table(results: Results[Any, Measured]) -> list[Table]:
+def table(results: Results[Any, Measurement]) -> list[Table]:
     """The table at the end of a run."""
     above = "Median of the samples, and the interval that holds 80 % of them"
     return [scheme_table(above, ["Jain's index", "throughput", "resent", "reordered"], results.schemes, _cells)]
@@ -93,4 +93,4 @@ def table(results: Results[Any, Measured]) -> list[Table]:
 
 def _cells(scheme: Mapping[str, Any]) -> list[str]:
     medians = [with_interval(scheme, key) for key in ("jain_index", "throughput")]
-    return [*medians, resent(scheme), str(scheme["tcp"]["reorderings"])]
+    return [*medians, resent_share(scheme), str(scheme["tcp"]["reorderings"])]

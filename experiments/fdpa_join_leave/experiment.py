@@ -10,9 +10,9 @@ from rich.table import Table
 
 from experiments.fdpa_join_leave import figure
 from experiments.fdpa_join_leave.measure import measure
-from experiments.fdpa_join_leave.recorded import USERS, Result, Setting
+from experiments.fdpa_join_leave.result import USERS, Result, Setting
 from p4sched.cli import options
-from p4sched.cli.options import AtLeastRtts, OnBmv2, Quick, Scaled
+from p4sched.cli.options import Bmv2Default, MinimumRtts, QuickDefault, ScaledDefault
 from p4sched.control.bands import Bands
 from p4sched.lab.experiment import ControllerKind, Experiment, Results, Rows, RunOptions
 from p4sched.lab.schemes import Link
@@ -30,8 +30,10 @@ SHORTEST_PHASE_S = 4
 
 
 def setting(
-    asked: RunOptions,
-    rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse(DEFAULT["bmv2_rate"])), Scaled()] = DEFAULT["rate"],
+    run_options: RunOptions,
+    rate: Annotated[
+        Rate, options.rate_option(), Bmv2Default(Rate.parse(DEFAULT["bmv2_rate"])), ScaledDefault()
+    ] = DEFAULT["rate"],
     rtt: options.RoundTripTime = DEFAULT["rtt"],
     bands: Annotated[
         Bands, typer.Option(parser=Bands.parse, metavar="BANDS", help="Bands in fair shares: FIRST+COUNT*SIZE.")
@@ -40,8 +42,8 @@ def setting(
     phase: Annotated[
         Duration,
         options.time_option("Length of each of the three phases."),
-        Quick(Duration.parse("5s")),
-        AtLeastRtts(250),
+        QuickDefault(Duration.parse("5s")),
+        MinimumRtts(250),
     ] = DEFAULT["phase"],
 ) -> Setting:
     """Runs 4, 8 and again 4 TCP users, then prints a table and writes DIR/summary.json, DIR/samples.csv and
@@ -51,10 +53,10 @@ def setting(
         bands=bands,
         interval_us=(interval or RTTS_PER_INTERVAL * rtt) // 1000,
         phase_s=options.whole_seconds("--phase", phase, SHORTEST_PHASE_S),
-        switch=asked.switch.value,
+        switch=run_options.switch.value,
         congestion_control=CONGESTION_CONTROL,
     )
-    return replace(found, interval_us=found.law_config().on(asked.target).interval_us)
+    return replace(found, interval_us=found.law_config().on(run_options.target).interval_us)
 
 
 def configuration(setting: Setting) -> dict[str, Any]:
@@ -74,14 +76,14 @@ def configuration(setting: Setting) -> dict[str, Any]:
 def sample_rows(results: Results[Any, Result]) -> Rows:
     """One row for each sample: its end and every user's rate."""
     yield ["second", *(f"user_{user}_bps" for user in range(1, USERS + 1))]
-    samples = results.kept[""].samples
+    samples = results.records[""].samples
     for sample in samples:
         yield [f"{sample.end - samples[0].start:.3f}", *map(round, sample.rates)]
 
 
 def table(results: Results[Any, Any]) -> list[Table]:
     """Table of the delay of the edges and the losses of the probe."""
-    found = results.found
+    found = results.summary
     follow, probe = found["edges_follow_s"], found["probe"]
     shown = Table("what", "measured", show_header=False)
     for what, seconds in (("four users join", follow["join"]), ("four users leave", follow["leave"])):
@@ -110,7 +112,7 @@ EXPERIMENT = Experiment(
     measure=measure,
     table=table,
     figure=lambda results, path: figure.draw(
-        results.kept[""], results.setting, results.found["fidelity"]["doubts"], path
+        results.records[""], results.setting, results.summary["fidelity"]["doubts"], path
     ),
     csv={"samples.csv": sample_rows},
     files=("decisions.jsonl", *FILES),

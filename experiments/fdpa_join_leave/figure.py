@@ -6,7 +6,7 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from experiments.fdpa_join_leave.recorded import STAYING, USERS, Result, Setting
+from experiments.fdpa_join_leave.result import STAYING, USERS, Result, Setting
 from experiments.fdpa_join_leave.summary import following, left_at
 from p4sched.results import figures
 
@@ -24,7 +24,7 @@ def draw(result: Result, setting: Setting, doubts: Sequence[str], path: Path) ->
     with figures.sheet(path, (9.0, 6.2), heading) as figure:
         rates, counted, probe = figure.subplots(3, 1, sharex=True, height_ratios=[3.2, 1, 1])
         _rates(rates, result, setting, zero)
-        _counted(counted, result, zero)
+        _active_users(counted, result, zero)
         _probe(probe, result, zero)
         probe.set_xlabel("seconds")
         probe.set_xlim(0, result.samples[-1].end - zero)
@@ -74,7 +74,7 @@ def _smoothed(result: Result, user: int) -> tuple[list[float], list[float]]:
     return at, rates
 
 
-def _counted(axes: Axes, result: Result, zero: float) -> None:
+def _active_users(axes: Axes, result: Result, zero: float) -> None:
     end = result.samples[-1].end
     times = [change.at - zero for change in result.changes] + [end - zero]
     counts = [change.active for change in result.changes]

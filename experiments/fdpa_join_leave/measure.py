@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from experiments.fdpa_join_leave.recorded import PROBE_PACKETS_PER_S, STAYING, USERS, Change, Result, Setting
+from experiments.fdpa_join_leave.result import PROBE_PACKETS_PER_S, STAYING, USERS, Change, Result, Setting
 from experiments.fdpa_join_leave.summary import summarise
 from p4sched.clock import now_ns, time_of_day
 from p4sched.control.bands import Bands

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from experiments.fdpa_join_leave.recorded import PROBE_PACKETS_PER_S, STAYING, USERS, Change, Result
+from experiments.fdpa_join_leave.result import PROBE_PACKETS_PER_S, STAYING, USERS, Change, Result
 from p4sched.lab.measurement import Sample
 from p4sched.lab.probe import ProbeRecord
 from p4sched.results.metrics import jain_index
@@ -85,7 +85,7 @@ def _index(samples: Sequence[Sample], start: float, end: float, users: int) -> f
 def probe_summary(result: Result) -> dict[str, Any]:
     """Losses and gaps of the probe: in total, near parameter changes under load, and during 100 changes a second."""
     probe, period = result.probe, 1 / PROBE_PACKETS_PER_S
-    near = changes_while_sampled(result)
+    near = changes_during_samples(result)
     start, end, count = result.stress
     return {
         "sent": probe.sent,
@@ -119,7 +119,7 @@ def delays_around_losses_ms(probe: ProbeRecord) -> list[float | None]:
     ]
 
 
-def changes_while_sampled(result: Result) -> list[Change]:
+def changes_during_samples(result: Result) -> list[Change]:
     """Changes after the start, which fills queues by slow start and sets the first bands."""
     begun = result.samples[0].start
     return [change for change in result.changes if change.at - NEAR_S > begun]

@@ -9,20 +9,20 @@ from rich.table import Table
 
 from experiments.flow_completion import figure
 from p4sched.cli import options
-from p4sched.cli.options import AtLeastRtts, OnBmv2, Quick, Scaled
+from p4sched.cli.options import Bmv2Default, MinimumRtts, QuickDefault, ScaledDefault
 from p4sched.control.parameters import equal_buffers
 from p4sched.errors import UsageError
 from p4sched.lab import ranked_schemes
 from p4sched.lab.bench import bench
 from p4sched.lab.experiment import Choice, Experiment, Results, Rows, RunOptions, SchemeOutcome, Seed, Stage
 from p4sched.lab.schemes import Link
-from p4sched.lab.sized_flows import CONGESTION_CONTROL, DISTRIBUTIONS, FILES, LEAD_S, RankScale, Sized, parse_loads
+from p4sched.lab.sized_flows import CONGESTION_CONTROL, DISTRIBUTIONS, FILES, LEAD_S, RankScale, SizedFlows, parse_loads
 from p4sched.lab.time_scale import Base
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.results import completion
 from p4sched.results.completion import Flow
 from p4sched.results.tables import cell, record_rows, verdict
-from p4sched.schemes import named, title
+from p4sched.schemes import find_scheme, title
 from p4sched.units import Duration, Rate
 
 BASE = Base(Rate.parse("100mbit"), Duration.parse("4ms"), slowest=10)
@@ -54,7 +54,7 @@ class Setting:
     """Setting that all schemes of a run share."""
 
     link: Link
-    flows: Sized
+    flows: SizedFlows
     rto_min_ns: int
     initial_window: int
     """Segments."""
@@ -66,12 +66,12 @@ class Setting:
 
 
 def setting(
-    asked: RunOptions,
+    run_options: RunOptions,
     sizes: Annotated[
         str, typer.Option(metavar="|".join(DISTRIBUTIONS), help="Distribution of the flows' sizes.")
     ] = DISTRIBUTIONS[0],
     loads: Annotated[
-        str, typer.Option(metavar="L1,L2,...", help="Loads of the bottleneck, up to 1."), Quick("0.8")
+        str, typer.Option(metavar="L1,L2,...", help="Loads of the bottleneck, up to 1."), QuickDefault("0.8")
     ] = "0.2,0.5,0.8",
     scale: Annotated[
         float,
@@ -79,13 +79,13 @@ def setting(
             help="Factor on the sizes, so that a slow link carries as many flows as a fast one.", min=0.001, max=100
         ),
     ] = 0.5,
-    rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse("20mbit")), Scaled()] = BASE.rate,
+    rate: Annotated[Rate, options.rate_option(), Bmv2Default(Rate.parse("20mbit")), ScaledDefault()] = BASE.rate,
     rtt: options.RoundTripTime = BASE.rtt,
     duration: Annotated[
         Duration,
         options.time_option("Time in which flows start, for each load."),
-        Quick(Duration.parse("4s")),
-        AtLeastRtts(1000),
+        QuickDefault(Duration.parse("4s")),
+        MinimumRtts(1000),
     ] = Duration.parse("20s"),
     rto_min: Annotated[
         Duration | None,
@@ -126,27 +126,27 @@ def setting(
 ) -> Setting:
     """Sends TCP flows of random sizes at each load through each scheme; the rank of a segment is the number of bytes
     that remain. Prints a table and writes DIR/summary.json, DIR/loads.csv, DIR/flows.csv and DIR/figure.png."""
-    if "rifo" not in asked.schemes:
-        asked.refuse(["--tracking-range"], "without rifo")
+    if "rifo" not in run_options.schemes:
+        run_options.refuse(["--tracking-range"], "without rifo")
     link = Link(rate, rtt)
     seconds = options.at_least("--duration", duration, SHORTEST_S, "flows start at random times, some a second")
     return Setting(
         link=link,
-        flows=Sized(sizes, scale, parse_loads(loads), int(rate), seconds, asked.seed, rank_scale),
+        flows=SizedFlows(sizes, scale, parse_loads(loads), int(rate), seconds, run_options.seed, rank_scale),
         rto_min_ns=shortest_timeout(rto_min, rtt),
         initial_window=initial_window or max(KERNEL_INITIAL_WINDOW, bandwidth_delay_segments(link)),
         with_handshake=with_handshake,
         tracking_range=tracking_range,
-        drain_s=DRAIN_S * asked.scale,
+        drain_s=DRAIN_S * run_options.scale,
     )
 
 
-def shortest_timeout(asked: Duration | None, rtt: Duration) -> int:
+def shortest_timeout(requested: Duration | None, rtt: Duration) -> int:
     """rto_min in ns: the option, or RTO_MIN_RTTS RTTs, rounded up to whole milliseconds as in routes. Raises UsageError
     for a value outside RTO_MIN_BOUNDS."""
-    if asked is not None and not RTO_MIN_BOUNDS[0] <= asked <= RTO_MIN_BOUNDS[1]:
-        raise UsageError(f"--rto-min {asked}: must be {RTO_MIN_BOUNDS[0]} to {RTO_MIN_BOUNDS[1]}")
-    return -(-(asked or RTO_MIN_RTTS * rtt) // 10**6) * 10**6
+    if requested is not None and not RTO_MIN_BOUNDS[0] <= requested <= RTO_MIN_BOUNDS[1]:
+        raise UsageError(f"--rto-min {requested}: must be {RTO_MIN_BOUNDS[0]} to {RTO_MIN_BOUNDS[1]}")
+    return -(-(requested or RTO_MIN_RTTS * rtt) // 10**6) * 10**6
 
 
 def bandwidth_delay_segments(link: Link) -> int:
@@ -176,7 +176,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[Sent]:
     """Measures one scheme."""
     link = setting.link
-    scheme = named(stage.name).alike(replace(SIZES, tracking=setting.tracking_range))
+    scheme = find_scheme(stage.name).for_comparison(replace(SIZES, tracking=setting.tracking_range))
     network = stage.lab.dumbbell(HOSTS, stage.folder, hosts=HOSTS)
     found, sent = [], {}
     async with bench(stage, network, scheme, link, RankSource.TOS) as running:
@@ -198,7 +198,7 @@ def ratios(results: Results[Setting, Sent]) -> dict[str, Any]:
     flows = results.setting.flows
     return {
         "small_mean_ratios": {
-            f"{load:g}": completion.compare({name: sent[load] for name, sent in results.kept.items()}, flows.scale)
+            f"{load:g}": completion.compare({name: sent[load] for name, sent in results.records.items()}, flows.scale)
             for load in flows.loads
         }
     }
@@ -207,7 +207,7 @@ def ratios(results: Results[Setting, Sent]) -> dict[str, Any]:
 def flow_rows(results: Results[Any, Sent]) -> Rows:
     """One row for each flow, without a time if it did not end."""
     yield ["scheme", "load", "start_s", "size_bytes", "completion_ms", "segments_retransmitted"]
-    for name, loads in results.kept.items():
+    for name, loads in results.records.items():
         for load, sent in loads.items():
             for flow in sent:
                 time_ms = "" if flow.completion_s is None else 1e3 * flow.completion_s
@@ -216,7 +216,7 @@ def flow_rows(results: Results[Any, Sent]) -> Rows:
 
 def table(results: Results[Any, Any]) -> list[Table]:
     """Tables of completion times at each load, and of the ratios between schemes."""
-    return [_times(results.schemes), _ratios(results.found)]
+    return [_times(results.schemes), _ratios(results.summary)]
 
 
 def _times(schemes: Mapping[str, Any]) -> Table:
@@ -246,22 +246,22 @@ def _times(schemes: Mapping[str, Any]) -> Table:
     return shown
 
 
-def _ratios(found: Mapping[str, Any]) -> Table:
+def _ratios(summary: Mapping[str, Any]) -> Table:
     """Ratio of each scheme to the last one of the run: PIFO, if all run."""
-    *names, last = found["schemes"]
+    *names, last = summary["schemes"]
     shown = Table(title=f"Mean of small flows, in times that with {title(last)}, and the 95 % interval of the ratio")
     shown.add_column("scheme")
-    for load in found["small_mean_ratios"]:
+    for load in summary["small_mean_ratios"]:
         shown.add_column(f"load {load}", justify="right")
     for name in names:
-        ratios = [ratios.get(name, {}).get(last) for ratios in found["small_mean_ratios"].values()]
+        ratios = [ratios.get(name, {}).get(last) for ratios in summary["small_mean_ratios"].values()]
         shown.add_row(title(name), *("-" if ratio is None else _ratio(ratio) for ratio in ratios))
     return shown
 
 
-def _ratio(found: Mapping[str, float | None]) -> str:
-    bounds = "" if found["low"] is None else f" ({found['low']:.2f}-{found['high']:.2f})"
-    return f"{found['ratio']:.2f}{bounds}"
+def _ratio(ratio: Mapping[str, float | None]) -> str:
+    bounds = "" if ratio["low"] is None else f" ({ratio['low']:.2f}-{ratio['high']:.2f})"
+    return f"{ratio['ratio']:.2f}{bounds}"
 
 
 EXPERIMENT = Experiment(
@@ -271,7 +271,7 @@ EXPERIMENT = Experiment(
     configuration=configuration,
     measure=measure,
     table=table,
-    figure=lambda results, path: figure.draw(results.found, path),
+    figure=lambda results, path: figure.draw(results.summary, path),
     csv={"loads.csv": lambda results: record_rows(results.schemes, "loads"), "flows.csv": flow_rows},
     files=FILES,
     schemes=Choice(ranked_schemes.NAMES),

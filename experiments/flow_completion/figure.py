@@ -17,12 +17,12 @@ PANELS = (
 )
 
 
-def draw(found: Mapping[str, Any], path: Path) -> None:
-    """Draws `found` (the content of summary.json) into `path`."""
-    with figures.sheet(path, (10.0, 3.4), _heading(found["configuration"])) as figure:
+def draw(summary: Mapping[str, Any], path: Path) -> None:
+    """Draws `summary` (the content of summary.json) into `path`."""
+    with figures.sheet(path, (10.0, 3.4), _heading(summary["configuration"])) as figure:
         panels = figure.subplots(1, len(PANELS), sharex=True)
         for axes, (key, heading) in zip(panels, PANELS, strict=True):
-            for name, scheme in found["schemes"].items():
+            for name, scheme in summary["schemes"].items():
                 points = [(load["load"], load[key]) for load in scheme["loads"] if load[key] is not None]
                 axes.plot(
                     [load for load, _ in points],
@@ -37,7 +37,7 @@ def draw(found: Mapping[str, Any], path: Path) -> None:
                     _intervals(axes, scheme["loads"], scheme_colour(name))
             axes.set_title(heading)
             axes.set_xlabel("load")
-            axes.set_xticks(found["configuration"]["loads"])
+            axes.set_xticks(summary["configuration"]["loads"])
             figures.logarithmic(axes)
         panels[0].set_ylabel("flow completion time, ms")
         handles, labels = panels[0].get_legend_handles_labels()

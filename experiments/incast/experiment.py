@@ -13,7 +13,7 @@ from rich.table import Table
 from experiments.incast import figure
 from experiments.incast.rounds import SPACING_S, TCP_PORT, Plan, per_round, summarise
 from p4sched.cli import options
-from p4sched.cli.options import OnBmv2, Quick, Scaled
+from p4sched.cli.options import Bmv2Default, QuickDefault, ScaledDefault
 from p4sched.clock import now_ns
 from p4sched.control.bands import Bands
 from p4sched.control.decision_log import logged_decisions
@@ -23,14 +23,14 @@ from p4sched.errors import UsageError
 from p4sched.lab import ranked_schemes, schemes
 from p4sched.lab.bench import bench
 from p4sched.lab.experiment import Choice, Experiment, Results, RunOptions, SchemeOutcome, Seed, Stage
+from p4sched.lab.law_configs import LAW_SCHEMES, decision_summary, law_config
 from p4sched.lab.ranked_traffic import FILES
 from p4sched.lab.schemes import Link
 from p4sched.lab.time_scale import Base
-from p4sched.lab.tuned import TUNED, decided, law_config
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.p4rt.target import Target
-from p4sched.results.tables import cell, record_rows, resent, scheme_table, with_interval
-from p4sched.schemes import named
+from p4sched.results.tables import cell, record_rows, resent_share, scheme_table, with_interval
+from p4sched.schemes import find_scheme
 from p4sched.units import Duration, Rate
 
 BASE = Base(Rate.parse("100mbit"), Duration.parse("5ms"), slowest=10)
@@ -66,7 +66,7 @@ def block_bytes(text: str) -> int:
 
 
 def setting(
-    asked: RunOptions,
+    run_options: RunOptions,
     senders: Annotated[int, typer.Option(help="Number of senders, each a host and a user.")] = 16,
     block: Annotated[
         str, typer.Option(metavar="BYTES", help="Bytes that each sender sends in a round, for example 64k.")
@@ -74,30 +74,30 @@ def setting(
     buffer: Annotated[int, typer.Option(help="Packets that all queues of FIFO or a ranked scheme hold together.")] = 64,
     delay: options.DelayTarget = Duration.parse("5ms"),
     rate: Annotated[
-        Rate, options.rate_option("Rate of the receiver's link."), OnBmv2(Rate.parse("20mbit")), Scaled()
+        Rate, options.rate_option("Rate of the receiver's link."), Bmv2Default(Rate.parse("20mbit")), ScaledDefault()
     ] = BASE.rate,
     rtt: options.RoundTripTime = BASE.rtt,
     duration: Annotated[
         Duration,
         options.time_option(f"Time for rounds, one every {SPACING_S:g} s."),
-        Quick(Duration.parse("3.75s")),
-        Scaled(),
+        QuickDefault(Duration.parse("3.75s")),
+        ScaledDefault(),
     ] = Duration.parse("25s"),
 ) -> Setting:
     """All senders send a block at the same instant, in each round, through each scheme; schemes with a control loop run
     it. Prints a table and writes DIR/summary.json, DIR/rounds.csv and DIR/figure.png, and every
     decision of the controller to DIR/SCHEME."""
-    if not set(asked.schemes) & set(TUNED):
-        asked.refuse(["--delay"], f"without one of {', '.join(TUNED)} among --schemes")
-    if asked.schemes == ["fdpa"]:
-        asked.refuse(["--buffer"], "with fdpa alone, whose queues follow from rate and round-trip time")
-    spacing_s = SPACING_S * asked.scale
+    if not set(run_options.schemes) & set(LAW_SCHEMES):
+        run_options.refuse(["--delay"], f"without one of {', '.join(LAW_SCHEMES)} among --schemes")
+    if run_options.schemes == ["fdpa"]:
+        run_options.refuse(["--buffer"], "with fdpa alone, whose queues follow from rate and round-trip time")
+    spacing_s = SPACING_S * run_options.scale
     rounds = int(options.at_least("--duration", duration, spacing_s, "it holds one round or more") / spacing_s)
     plan = Plan(senders, block_bytes(block), rounds, int(rate), spacing_s)
     equal_buffers(buffer, WINDOW)
-    for name in TUNED:
+    for name in LAW_SCHEMES:
         law_config(name, int(rate), delay, buffer)
-    return Setting(plan, Link(rate, rtt), buffer, delay, round(SHORTEST_TIMEOUT_NS * asked.scale))
+    return Setting(plan, Link(rate, rtt), buffer, delay, round(SHORTEST_TIMEOUT_NS * run_options.scale))
 
 
 def configuration(setting: Setting) -> dict[str, Any]:
@@ -122,10 +122,10 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
     if stage.name == "fdpa":
         scheme, source = schemes.scheme("fdpa", setting.link, BANDS), None
     else:
-        scheme, source = named(stage.name).alike(equal_buffers(setting.buffer, WINDOW)), RankSource.TOS
+        scheme, source = find_scheme(stage.name).for_comparison(equal_buffers(setting.buffer, WINDOW)), RankSource.TOS
     network = stage.lab.incast(plan.senders, stage.folder)
     law = _law(stage.name, setting, stage.target)
-    of_port = stage.name in TUNED
+    of_port = stage.name in LAW_SCHEMES
     async with bench(stage, network, scheme, setting.link, source, law=law, per_port=of_port) as running:
         await running.network.set_shortest_timeout(setting.rto_min_ns)
         if stage.name != "fdpa":
@@ -149,7 +149,7 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
         await running.observed()
         stage.tell("collecting")
         completed = await traffic.report("serve", plan.spacing_s + 5)
-    controller = None if law is None else _decided(stage.name, running.decision_log)
+    controller = None if law is None else _decision_summary(stage.name, running.decision_log)
     found = summarise(plan, per_round(plan, completed)) | {"controller": controller}
     return running.outcome(found, [] if completed else ["no block was done"])
 
@@ -159,13 +159,13 @@ def _law(name: str, setting: Setting, target: Target) -> Any:
     link = setting.link
     if name == "fdpa":
         return fdpa.Config(link.rate_bps, BANDS, RTTS_PER_INTERVAL * link.rtt_ns // 1000, link.rtt_ns).on(target)
-    return law_config(name, link.rate_bps, setting.delay_ns, setting.buffer).on(target) if name in TUNED else None
+    return law_config(name, link.rate_bps, setting.delay_ns, setting.buffer).on(target) if name in LAW_SCHEMES else None
 
 
-def _decided(name: str, log: Path) -> dict[str, Any]:
+def _decision_summary(name: str, log: Path) -> dict[str, Any]:
     """Summary of the control law's decisions."""
     if name != "fdpa":
-        return decided(log)
+        return decision_summary(log)
     decisions = list(logged_decisions(log))
     return {
         "rounds": len(decisions),
@@ -176,7 +176,7 @@ def _decided(name: str, log: Path) -> dict[str, Any]:
 
 def table(results: Results[Any, Any]) -> list[Table]:
     """Table of the rounds of each scheme."""
-    ideal = results.found["configuration"]["ideal_ms"]
+    ideal = results.summary["configuration"]["ideal_ms"]
     above = f"Rounds of synchronised blocks, in ms; the link needs {ideal:.0f} for one"
     heads = ["goodput", "slowest", "worst", "resent", "timeouts", "not done"]
     return [scheme_table(above, heads, results.schemes, _cells)]
@@ -187,7 +187,7 @@ def _cells(scheme: Mapping[str, Any]) -> list[str]:
         with_interval(scheme, "goodput"),
         cell(scheme["slowest_median_ms"], ".0f"),
         cell(scheme["slowest_worst_ms"], ".0f"),
-        resent(scheme),
+        resent_share(scheme),
         str(scheme["tcp"]["timeouts"]),
         str(scheme["not_completed"]),
     ]
@@ -200,7 +200,7 @@ EXPERIMENT = Experiment(
     configuration=configuration,
     measure=measure,
     table=table,
-    figure=lambda results, path: figure.draw(results.found, path),
+    figure=lambda results, path: figure.draw(results.summary, path),
     csv={"rounds.csv": lambda results: record_rows(results.schemes, "rounds")},
     files=("decisions.jsonl", "port-*.jsonl", *FILES),
     schemes=Choice(NAMES, "fifo,fdpa,aifo,rifo,packs,pifo"),

@@ -10,9 +10,9 @@ from matplotlib.ticker import ScalarFormatter
 from p4sched.results import figures
 
 
-def draw(found: Mapping[str, Any], path: Path) -> None:
+def draw(summary: Mapping[str, Any], path: Path) -> None:
     """Draws the content of summary.json."""
-    schemes, configuration = found["schemes"], found["configuration"]
+    schemes, configuration = summary["schemes"], summary["configuration"]
     with figures.sheet(path, (9.0, 3.4), _heading(configuration)) as figure:
         times, goodput = figure.subplots(1, 2, width_ratios=[1.4, 1])
         _times(times, schemes, configuration)

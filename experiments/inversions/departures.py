@@ -27,7 +27,7 @@ NS = 1_000_000_000
 
 
 @dataclass(frozen=True)
-class Received:
+class ReceivedPacket:
     """A packet at the receiver."""
 
     sequence: int
@@ -50,7 +50,7 @@ class Outcome:
         return next((rank for rank, count in enumerate(self.drops) if count), None)
 
 
-def starts(received: Sequence[Received], packet_ns: float) -> list[float]:
+def starts(received: Sequence[ReceivedPacket], packet_ns: float) -> list[float]:
     """Start of the transmission of each packet, on the sender's clock. `received` is in order of arrival."""
     if not received:
         return []
@@ -68,7 +68,7 @@ def starts(received: Sequence[Received], packet_ns: float) -> list[float]:
     return found
 
 
-def inversions(received: Sequence[Received], packet_ns: float) -> Counter[int]:
+def inversions(received: Sequence[ReceivedPacket], packet_ns: float) -> Counter[int]:
     """Inversions by the rank of the packet that left too early. `received` is in order of arrival."""
     arriving = sorted(received, key=lambda packet: (packet.sent_ns, packet.sequence))
     waiting: list[tuple[int, int]] = []
@@ -87,7 +87,7 @@ def inversions(received: Sequence[Received], packet_ns: float) -> Counter[int]:
     return found
 
 
-def outcome(sent: Counter[int], received: Sequence[Received], packet_ns: float, ranks: int) -> Outcome:
+def outcome(sent: Counter[int], received: Sequence[ReceivedPacket], packet_ns: float, ranks: int) -> Outcome:
     """Counts from the `sent` packets by rank, and the `received` packets in order of arrival."""
     departed = Counter(packet.rank for packet in received)
     inverted = inversions(received, packet_ns)
@@ -105,10 +105,10 @@ def read_sent(path: Path) -> Counter[int]:
         return Counter(int(row["rank"]) for row in csv.DictReader(file))
 
 
-def read_received(path: Path) -> list[Received]:
+def read_received(path: Path) -> list[ReceivedPacket]:
     """The packets of a receiver's log, in order of arrival."""
     with path.open(newline="") as file:
         return [
-            Received(int(row["sequence"]), int(row["rank"]), int(row["sent_ns"]), int(row["received_ns"]))
+            ReceivedPacket(int(row["sequence"]), int(row["rank"]), int(row["sent_ns"]), int(row["received_ns"]))
             for row in csv.DictReader(file)
         ]

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from experiments.inversions import departures, figure, stepped
+from experiments.inversions import departures, figure, stepped_stream
 from p4sched.cli import options
-from p4sched.cli.options import OnBmv2, Quick, Scaled
+from p4sched.cli.options import Bmv2Default, QuickDefault, ScaledDefault
 from p4sched.constants import RANK_PORT
 from p4sched.control.parameters import equal_buffers
 from p4sched.errors import UsageError, unknown_name
@@ -27,7 +27,7 @@ from p4sched.p4rt.rank_source import RankSource
 from p4sched.p4rt.target import PROGRAMS, Target
 from p4sched.p4rt.traffic_manager import QUEUES
 from p4sched.results.tables import cell, verdict
-from p4sched.schemes import named, title
+from p4sched.schemes import find_scheme, title
 from p4sched.units import Duration, Rate
 
 DISTRIBUTIONS = ("uniform", "poisson", "exponential", "inverse-exponential", "convex")
@@ -66,7 +66,7 @@ class Live:
 class Setting:
     """Setting that all schemes of a run share."""
 
-    stream: stepped.Stream
+    stream: stepped_stream.Stream
     live: Live | None
     """Settings of the run in the lab; None: in stepped time."""
     computed: Mapping[str, Any] = field(default_factory=dict)
@@ -74,7 +74,7 @@ class Setting:
 
 
 def setting(
-    asked: RunOptions,
+    run_options: RunOptions,
     ranks: Annotated[
         str, typer.Option(metavar="|".join(DISTRIBUTIONS), help=f"Distribution of the ranks below {RANK_COUNT}.")
     ] = "uniform",
@@ -111,14 +111,17 @@ def setting(
     rate: Annotated[
         Rate,
         options.rate_option("Rate of the bottleneck; 11/10 of it arrives."),
-        OnBmv2(Rate.parse("20mbit")),
-        Scaled(),
+        Bmv2Default(Rate.parse("20mbit")),
+        ScaledDefault(),
     ] = BASE.rate,
     duration: Annotated[
-        Duration, options.time_option("Time in which packets are sent."), Quick(Duration.parse("3s")), Scaled()
+        Duration,
+        options.time_option("Time in which packets are sent."),
+        QuickDefault(Duration.parse("3s")),
+        ScaledDefault(),
     ] = Duration.parse("12s"),
     packets: Annotated[
-        int, typer.Option(help="Number of packets with --stepped.", min=1, max=MAX_PACKETS), Quick(QUICK_PACKETS)
+        int, typer.Option(help="Number of packets with --stepped.", min=1, max=MAX_PACKETS), QuickDefault(QUICK_PACKETS)
     ] = PAPER_PACKETS,
     depth: Annotated[
         Depth | None,
@@ -130,46 +133,50 @@ def setting(
     worker_round: Annotated[
         Duration,
         options.time_option("Time of a worker packet for all ports."),
-        Scaled(),
+        ScaledDefault(),
     ] = Duration.parse("1ms"),
 ) -> Setting:
     """Sends a constant stream of ranked packets, at 1.1 times the link's rate, through each scheme; counts inversions
     and drops of every rank. Prints a table and writes DIR/summary.json, DIR/ranks.csv and DIR/figure.png."""
-    refuse_mismatch(asked, in_steps, depth)
+    refuse_mismatch(run_options, in_steps, depth)
     if ranks not in DISTRIBUTIONS:
         raise unknown_name("rank distribution", ranks, DISTRIBUTIONS)
-    largest = PROGRAMS[asked.target].largest_window
-    on_tofino = asked.target is not Target.V1MODEL
+    largest = PROGRAMS[run_options.target].largest_window
+    on_tofino = run_options.target is not Target.V1MODEL
     size = window if window is not None else PAPER_WINDOW if in_steps and not on_tofino else largest
     if size < 1:
         raise UsageError(f"--window {size}: it must hold at least 1 rank")
     if on_tofino and size > largest:
-        raise UsageError(f"--window {size}: the programs for {asked.target} hold 1 to {largest} ranks")
-    stream = stepped.Stream(ranks, size, packets, asked.seed, QUEUES, queue, window_shift, asked.target)
+        raise UsageError(f"--window {size}: the programs for {run_options.target} hold 1 to {largest} ranks")
+    stream = stepped_stream.Stream(
+        ranks, size, packets, run_options.seed, QUEUES, queue, window_shift, run_options.target
+    )
     if in_steps:
         return Setting(stream, None)
-    depth = depth_for(depth, asked.switch, asked.target)
-    worker = worker_for(depth, worker_round, [named(name).program for name in asked.schemes], asked.target)
+    depth = depth_for(depth, run_options.switch, run_options.target)
+    worker = worker_for(
+        depth, worker_round, [find_scheme(name).program for name in run_options.schemes], run_options.target
+    )
     equal_buffers(QUEUES * queue, size)
     refuse_faster(f"--rate {rate}", rate, OVERLOAD)
     shortest = ceil(RANK_COUNT * FRAME_BYTES * 8e3 / round(OVERLOAD * rate)) / 1e3
     seconds = options.at_least("--duration", duration, shortest, f"there are {RANK_COUNT} ranks, a packet for each")
-    live = Live(Link(rate, round(BASE.rtt * asked.scale)), seconds, depth, worker)
+    live = Live(Link(rate, round(BASE.rtt * run_options.scale)), seconds, depth, worker)
     return Setting(replace(stream, packets=round(live.arrival_bps * seconds / (8 * FRAME_BYTES))), live)
 
 
-def refuse_mismatch(asked: RunOptions, in_steps: bool, depth: Depth | None) -> None:
+def refuse_mismatch(run_options: RunOptions, in_steps: bool, depth: Depth | None) -> None:
     """Raises UsageError for options that do not fit together."""
     if in_steps:
         live = ("--rate", "--duration", "--switch", "--depth", "--worker-round")
-        asked.refuse(live, "with --stepped: stepped time has the paper's rates, and no switch")
-        if "packs" not in asked.schemes:
-            asked.refuse(["--window-shift"], "without packs among --schemes")
+        run_options.refuse(live, "with --stepped: stepped time has the paper's rates, and no switch")
+        if "packs" not in run_options.schemes:
+            run_options.refuse(["--window-shift"], "without packs among --schemes")
     else:
-        asked.refuse(["--packets"], "without --stepped; --duration says how long packets are sent")
-        asked.refuse(["--window-shift"], "without --stepped: the programs cannot shift their windows")
+        run_options.refuse(["--packets"], "without --stepped; --duration says how long packets are sent")
+        run_options.refuse(["--window-shift"], "without --stepped: the programs cannot shift their windows")
         if depth != Depth.WORKER:
-            asked.refuse(["--worker-round"], "without --depth worker")
+            run_options.refuse(["--worker-round"], "without --depth worker")
 
 
 def configuration(setting: Setting) -> dict[str, Any]:
@@ -196,13 +203,13 @@ def configuration(setting: Setting) -> dict[str, Any]:
 
 
 @contextmanager
-def prepared(setting: Setting, asked: RunOptions, tell: Tell) -> Iterator[Setting]:
+def prepare(setting: Setting, run_options: RunOptions, tell: Tell) -> Iterator[Setting]:
     """Computes all schemes together if the run is in stepped time."""
     if setting.live is not None:
         yield setting
     else:
         tell("models and compiled programs in stepped time")
-        yield replace(setting, computed=stepped.measure(setting.stream, asked.schemes, asked.out))
+        yield replace(setting, computed=stepped_stream.measure(setting.stream, run_options.schemes, run_options.out))
 
 
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
@@ -210,7 +217,7 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
     stream, live = setting.stream, setting.live
     if live is None:
         return SchemeOutcome(setting.computed["schemes"][stage.name], None)
-    alike = named(stage.name).alike(equal_buffers(QUEUES * stream.queue_size, stream.window))
+    alike = find_scheme(stage.name).for_comparison(equal_buffers(QUEUES * stream.queue_size, stream.window))
     scheme = with_depth(alike, live.depth, stage.target)
     sent_log, received_log = stage.folder / "sent.csv", stage.folder / "received.csv"
     network = stage.lab.dumbbell(1, stage.folder, hosts=1)
@@ -271,7 +278,7 @@ def rank_rows(results: Results[Any, Any]) -> Rows:
 def table(results: Results[Any, Any]) -> list[Table | str]:
     """Tables of inversions and drops; in stepped time also whether the programs agree with the models."""
     schemes = results.schemes
-    above = f"Inversions and drops, {results.found['configuration']['ranks']} ranks"
+    above = f"Inversions and drops, {results.summary['configuration']['ranks']} ranks"
     shown = Table(title=above, title_justify="left")
     for column in ("scheme", "inversions", "times PACKS'", "drops", "lowest rank dropped", "run"):
         shown.add_column(column, justify="left" if column in ("scheme", "run") else "right")
@@ -286,7 +293,7 @@ def table(results: Results[Any, Any]) -> list[Table | str]:
             "none" if lowest is None else str(lowest),
             verdict(scheme),
         )
-    programs = results.found.get("programs")
+    programs = results.summary.get("programs")
     return [shown, *_programs(programs), *_costs(schemes, programs)]
 
 
@@ -325,15 +332,15 @@ EXPERIMENT = Experiment(
     configuration=configuration,
     measure=measure,
     table=table,
-    figure=lambda results, path: figure.draw(results.found, path),
+    figure=lambda results, path: figure.draw(results.summary, path),
     csv={"ranks.csv": rank_rows},
     files=("sent.csv", "received.csv", *FILES),
-    scratch=stepped.FILES,
+    scratch=stepped_stream.FILES,
     schemes=Choice(ranked_schemes.NAMES),
     seed=Seed("Seed of the ranks.", bounded=True),
     quick=f"--duration 3s; with --stepped --packets {QUICK_PACKETS}",
     comparison=lambda results: {key: part for key, part in results.setting.computed.items() if key != "schemes"},
     in_lab=lambda setting: setting.live is not None,
-    prepared=prepared,
+    prepare=prepare,
     base=BASE,
 )

@@ -12,18 +12,18 @@ from p4sched.results.palette import scheme_colour
 from p4sched.schemes import title
 
 
-def draw(found: Mapping[str, Any], path: Path) -> None:
-    """Draws `found` (the content of summary.json) into `path`; for a Tofino, its programs over the exact schemes."""
-    doubts = [d for scheme in found["schemes"].values() for d in scheme.get("fidelity", {}).get("doubts", ())]
-    programs = found.get("programs", {})
+def draw(summary: Mapping[str, Any], path: Path) -> None:
+    """Draws `summary` (the content of summary.json) into `path`; for a Tofino, its programs over the exact schemes."""
+    doubts = [d for scheme in summary["schemes"].values() for d in scheme.get("fidelity", {}).get("doubts", ())]
+    programs = summary.get("programs", {})
     on_tofino = programs["schemes"] if programs.get("target", Target.V1MODEL) != Target.V1MODEL else {}
-    with figures.sheet(path, (9.0, 3.4), _heading(found["configuration"])) as figure:
+    with figures.sheet(path, (9.0, 3.4), _heading(summary["configuration"])) as figure:
         panels = figure.subplots(1, 2, sharex=True)
         for axes, key, heading in (
             (panels[0], "inversions_by_rank", "Inversions, by rank of the packet that left too early"),
             (panels[1], "drops_by_rank", "Packets dropped, by rank"),
         ):
-            for name, scheme in found["schemes"].items():
+            for name, scheme in summary["schemes"].items():
                 dashes = (0, (4, 2)) if name == "pifo" else "-"
                 _line(axes, scheme[key], name, _name(name, scheme), dashes)
             for name, scheme in on_tofino.items():

@@ -15,15 +15,15 @@ from experiments.leaf_spine.traffic import (
     Classes,
     all_to_all,
     connections,
-    counted_at_leaves,
-    delivered,
+    delivered_bytes,
+    leaf_counters,
     spread,
     summarise,
 )
 from mininet_topos.leaf_spine import Shape
 from mininet_topos.nodes import NodeError
 from p4sched.cli import options
-from p4sched.cli.options import AtLeastRtts, OnBmv2, Quick, Scaled
+from p4sched.cli.options import Bmv2Default, MinimumRtts, QuickDefault, ScaledDefault
 from p4sched.control.parameters import equal_buffers
 from p4sched.errors import UsageError
 from p4sched.lab import ranked_schemes, topology_file
@@ -39,7 +39,8 @@ from p4sched.lab.experiment import (
     Stage,
     Tell,
 )
-from p4sched.lab.fabric import FabricObserver, FabricTestbed, fabric_ports, host_ports, programmed_fabric
+from p4sched.lab.fabric import FabricObserver, FabricTestbed, fabric_ports, host_ports, program_fabric
+from p4sched.lab.law_configs import LAW_SCHEMES, decision_summary, law_config
 from p4sched.lab.network import Fabric
 from p4sched.lab.onos import controllers_of
 from p4sched.lab.ranked_schemes import decisions
@@ -47,10 +48,9 @@ from p4sched.lab.schemes import Link
 from p4sched.lab.time_scale import Base
 from p4sched.lab.topology_file import DescribedFabric
 from p4sched.lab.traffic import FILES, IPERF3, LongTraffic, spare_seconds
-from p4sched.lab.tuned import TUNED, decided, law_config
 from p4sched.p4rt.rank_source import RankSource
-from p4sched.results.tables import cell, record_rows, resent, scheme_table
-from p4sched.schemes import named
+from p4sched.results.tables import cell, record_rows, resent_share, scheme_table
+from p4sched.schemes import find_scheme
 from p4sched.units import Duration, Rate
 
 WINDOW = 16
@@ -76,7 +76,7 @@ class Setting:
 
 
 def setting(
-    asked: RunOptions,
+    run_options: RunOptions,
     leaves: Annotated[int, typer.Option(help="Number of leaf switches, each with a rack of hosts.")] = 2,
     spines: Annotated[int, typer.Option(help="Number of spine switches.")] = 2,
     hosts: Annotated[int, typer.Option(help="Hosts at each leaf.")] = 2,
@@ -89,32 +89,32 @@ def setting(
     buffer: Annotated[int, typer.Option(help="Packets that all queues of a port hold together.")] = 64,
     delay: options.DelayTarget = Duration.parse("10ms"),
     rate: Annotated[
-        Rate, options.rate_option("Rate of the links to hosts."), OnBmv2(Rate.parse("5mbit")), Scaled()
+        Rate, options.rate_option("Rate of the links to hosts."), Bmv2Default(Rate.parse("5mbit")), ScaledDefault()
     ] = BASE.rate,
     fabric_rate: Annotated[
         Rate | None, options.rate_option("Rate of the links between switches; default: --rate.")
     ] = None,
     rtt: options.RoundTripTime = BASE.rtt,
     duration: Annotated[
-        Duration, options.time_option("Time of the measurement."), Quick(Duration.parse("5s")), AtLeastRtts(200)
+        Duration, options.time_option("Time of the measurement."), QuickDefault(Duration.parse("5s")), MinimumRtts(200)
     ] = Duration.parse("20s"),
 ) -> Setting:
     """Every host sends to every host of the other racks, over urgent and other TCP connections; every switch runs
     the scheme on every port, and one controller tunes them all. Prints a table and writes DIR/summary.json,
     DIR/transfers.csv and DIR/figure.png, and every decision to DIR/SCHEME/SWITCH/port-PORT.jsonl."""
     if topology is not None:
-        asked.refuse(["--leaves", "--spines", "--hosts"], "with --topology")
+        run_options.refuse(["--leaves", "--spines", "--hosts"], "with --topology")
     try:
         shape = Shape(leaves, spines, hosts) if topology is None else topology_file.read(topology)
     except NodeError as error:
         raise UsageError(str(error)) from error
     classes = Classes(urgent, other)
-    if not set(asked.schemes) & set(TUNED):
-        asked.refuse(["--delay"], f"without one of {', '.join(TUNED)} among --schemes")
+    if not set(run_options.schemes) & set(LAW_SCHEMES):
+        run_options.refuse(["--delay"], f"without one of {', '.join(LAW_SCHEMES)} among --schemes")
     seconds = options.whole_seconds("--duration", duration)
     found = Setting(shape, Link(rate, rtt), fabric_rate or rate, classes, buffer, delay, seconds)
     equal_buffers(buffer, WINDOW)
-    for name in TUNED:
+    for name in LAW_SCHEMES:
         for bps in (found.hosts.rate_bps, found.fabric_bps):
             law_config(name, bps, delay, buffer)
     connections(_racks(shape), classes)
@@ -162,17 +162,19 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
 
 async def _measure(network: Fabric, setting: Setting, stage: Stage) -> SchemeOutcome[None]:
     name, folder, tell = stage.name, stage.folder, stage.tell
-    ranked = named(name).alike(equal_buffers(setting.buffer, WINDOW)).on(stage.target)
+    ranked = find_scheme(name).for_comparison(equal_buffers(setting.buffer, WINDOW)).on(stage.target)
     planned = all_to_all(network, setting.classes)
     transfers = [demand.transfer for demand in planned]
-    laws = {switch: _laws(network, switch, stage, setting) for switch in network.switches} if name in TUNED else {}
-    programming = programmed_fabric(
+    laws = (
+        {switch: _laws(network, switch, stage, setting) for switch in network.switches} if name in LAW_SCHEMES else {}
+    )
+    programming = program_fabric(
         network,
         ranked,
         setting.hosts,
         setting.fabric_bps,
         RankSource.TOS,
-        users=counted_at_leaves(planned),
+        users=leaf_counters(planned),
         laws=laws,
         controllers=controllers_of(stage),
     )
@@ -184,9 +186,9 @@ async def _measure(network: Fabric, setting: Setting, stage: Stage) -> SchemeOut
         await _watch(network, traffic, "warm-up", WARM_UP_S, tell)
         clock = asyncio.get_running_loop().time
         observer = await FabricObserver.start(network, testbed, setting.hosts.rtt_ns)
-        begun, before = clock(), await delivered(testbed, planned)
+        begun, before = clock(), await delivered_bytes(testbed, planned)
         await _watch(network, traffic, "measuring", setting.duration_s, tell)
-        ended, after = clock(), await delivered(testbed, planned)
+        ended, after = clock(), await delivered_bytes(testbed, planned)
         observed = await observer.finish()
         counted = await _verdicts(testbed)
     rates = {number: (count - before[number]) * 8 / (ended - begun) for number, count in after.items()}
@@ -199,7 +201,7 @@ async def _measure(network: Fabric, setting: Setting, stage: Stage) -> SchemeOut
                     str(port): {
                         "to": "host" if port in seat.host_ports else "switch",
                         "sent_bytes": observed.sent_bytes.get(switch, {}).get(port),
-                        "controller": decided(seat.controller.logs[port]) if switch in laws else None,
+                        "controller": decision_summary(seat.controller.logs[port]) if switch in laws else None,
                         **observed.ports.get(switch, {}).get(port, {}),
                     }
                     for port in seat.ports
@@ -208,7 +210,7 @@ async def _measure(network: Fabric, setting: Setting, stage: Stage) -> SchemeOut
             for switch, seat in testbed.switches.items()
         },
     }
-    label = f"{setting.buffer} packets" + ("\ntuned" if name in TUNED else "")
+    label = f"{setting.buffer} packets" + ("\ntuned" if name in LAW_SCHEMES else "")
     seen = observed.total if found["urgent_throughput"] else observed.total.but(["no urgent byte was delivered"])
     return SchemeOutcome(found, seen, label, counted, testbed.notes)
 
@@ -257,7 +259,7 @@ def _cells(scheme: Mapping[str, Any]) -> list[str]:
         f"{scheme['throughput']:.3f}",
         f"{scheme['urgent_throughput']:.3f}",
         f"[bold]{cell(scheme['urgent_share'], '.3f')}[/]",
-        resent(scheme),
+        resent_share(scheme),
         "\n".join(
             f"{leaf}: " + " ".join(f"{spine} {share:.2f}" for spine, share in over.items())
             for leaf, over in scheme["spread"].items()
@@ -283,7 +285,7 @@ EXPERIMENT = Experiment(
     configuration=configuration,
     measure=measure,
     table=table,
-    figure=lambda results, path: figure.draw(results.found, path),
+    figure=lambda results, path: figure.draw(results.summary, path),
     csv={"transfers.csv": lambda results: record_rows(results.schemes, "transfers")},
     files=("s[0-9]*/port-*.jsonl", *FILES),
     schemes=Choice(ranked_schemes.NAMES, "fifo,aifo,packs,pifo"),

@@ -10,12 +10,12 @@ from p4sched.results import figures
 from p4sched.schemes import title
 
 
-def draw(found: Mapping[str, Any], path: Path) -> None:
+def draw(summary: Mapping[str, Any], path: Path) -> None:
     """Draws the content of summary.json."""
-    with figures.sheet(path, (9.0, 3.4), _heading(found["configuration"])) as figure:
+    with figures.sheet(path, (9.0, 3.4), _heading(summary["configuration"])) as figure:
         throughput, spread = figure.subplots(1, 2)
-        _throughput(throughput, found["schemes"])
-        _spread(spread, found["schemes"])
+        _throughput(throughput, summary["schemes"])
+        _spread(spread, summary["schemes"])
 
 
 def _heading(configuration: Mapping[str, Any]) -> str:

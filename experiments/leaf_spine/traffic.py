@@ -65,28 +65,28 @@ def all_to_all(network: Fabric, classes: Classes) -> list[Demand]:
     return planned
 
 
-def counted_at_leaves(planned: Sequence[Demand]) -> dict[str, list[FlowUser]]:
+def leaf_counters(demands: Sequence[Demand]) -> dict[str, list[FlowUser]]:
     """Users with which each leaf counts the transfers to its hosts."""
     return {
         leaf: [FlowUser(demand.number, demand.to.address, demand.transfer.tcp_port) for demand in here]
-        for leaf, here in _by_leaf(planned).items()
+        for leaf, here in _by_leaf(demands).items()
     }
 
 
-async def delivered(testbed: FabricTestbed, planned: Sequence[Demand]) -> dict[int, int]:
+async def delivered_bytes(testbed: FabricTestbed, demands: Sequence[Demand]) -> dict[int, int]:
     """Bytes of Ethernet frames that the leaf has sent to the destination of each transfer so far."""
-    found: dict[int, int] = {}
-    for leaf, here in _by_leaf(planned).items():
+    byte_counts: dict[int, int] = {}
+    for leaf, here in _by_leaf(demands).items():
         counts = await departures(testbed.switches[leaf].reader, [demand.number for demand in here])
-        found |= {number: count.bytes for number, count in counts.items()}
-    return found
+        byte_counts |= {number: count.bytes for number, count in counts.items()}
+    return byte_counts
 
 
-def _by_leaf(planned: Sequence[Demand]) -> dict[str, list[Demand]]:
-    found: dict[str, list[Demand]] = {}
-    for demand in planned:
-        found.setdefault(demand.leaf, []).append(demand)
-    return found
+def _by_leaf(demands: Sequence[Demand]) -> dict[str, list[Demand]]:
+    by_leaf: dict[str, list[Demand]] = {}
+    for demand in demands:
+        by_leaf.setdefault(demand.leaf, []).append(demand)
+    return by_leaf
 
 
 def connections(racks: Sequence[int], classes: Classes) -> int:
@@ -104,7 +104,7 @@ def connections(racks: Sequence[int], classes: Classes) -> int:
     return many
 
 
-def summarise(planned: Sequence[Demand], rates_bps: Mapping[int, float], capacity_bps: int) -> dict[str, Any]:
+def summarise(demands: Sequence[Demand], rates_bps: Mapping[int, float], capacity_bps: int) -> dict[str, Any]:
     """Rates of the classes, as shares of the capacity of all links to hosts, and the rate of each transfer."""
     transfers = [
         {
@@ -114,9 +114,9 @@ def summarise(planned: Sequence[Demand], rates_bps: Mapping[int, float], capacit
             "connections": demand.transfer.connections,
             "rate_bps": rates_bps[demand.number],
         }
-        for demand in planned
+        for demand in demands
     ]
-    urgent = sum(rates_bps[demand.number] for demand in planned if demand.urgent)
+    urgent = sum(rates_bps[demand.number] for demand in demands if demand.urgent)
     total = sum(rates_bps.values())
     return {
         "throughput": total / capacity_bps,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from p4sched.cli import options
-from p4sched.cli.options import AtLeastRtts, OnBmv2, Quick, Scaled
+from p4sched.cli.options import Bmv2Default, MinimumRtts, QuickDefault, ScaledDefault
 from p4sched.lab import ranked_join_leave as join_leave
 from p4sched.lab import ranked_schemes
 from p4sched.lab.bench import bench
@@ -15,7 +15,7 @@ from p4sched.lab.schemes import Link
 from p4sched.lab.time_scale import Base
 from p4sched.lab.traffic import FILES, FIRST_TCP_PORT, IPERF3, LongTraffic, Transfer
 from p4sched.p4rt.rank_source import RankSource
-from p4sched.schemes import named
+from p4sched.schemes import find_scheme
 from p4sched.units import Duration, Rate
 
 BASE = Base(Rate.parse("50mbit"), Duration.parse("4ms"))
@@ -33,14 +33,14 @@ class Setting:
 
 
 def setting(
-    asked: RunOptions,
-    rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse("20mbit")), Scaled()] = BASE.rate,
+    run_options: RunOptions,
+    rate: Annotated[Rate, options.rate_option(), Bmv2Default(Rate.parse("20mbit")), ScaledDefault()] = BASE.rate,
     rtt: options.RoundTripTime = BASE.rtt,
     duration: Annotated[
         Duration,
         options.time_option("Total time of the seven phases."),
-        Quick(Duration.parse("9.8s")),
-        AtLeastRtts(60 * join_leave.PHASES),
+        QuickDefault(Duration.parse("9.8s")),
+        MinimumRtts(60 * join_leave.PHASES),
     ] = Duration.parse("28s"),
 ) -> Setting:
     """Runs four TCP Cubic flows through each scheme; each of them starts later and is more urgent than the one before,
@@ -60,44 +60,44 @@ def configuration(setting: Setting) -> dict[str, Any]:
     }
 
 
-def heading(found: dict[str, Any]) -> str:
+def heading(configuration: dict[str, Any]) -> str:
     """Heading of the figure."""
     return (
-        f"Four TCP {found['congestion_control'].capitalize()} flows join and leave a link of"
-        f" {found['rate_bps'] / 1e6:g} Mbit/s with an RTT of {found['rtt_ms']:g} ms; later = more urgent;"
-        f" {found['switch']} switch"
+        f"Four TCP {configuration['congestion_control'].capitalize()} flows join and leave a link of"
+        f" {configuration['rate_bps'] / 1e6:g} Mbit/s with an RTT of {configuration['rtt_ms']:g} ms;"
+        f" later = more urgent; {configuration['switch']} switch"
     )
 
 
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[join_leave.Series]:
     """Measures one scheme."""
     network = stage.lab.dumbbell(join_leave.FLOWS, stage.folder)
-    async with bench(stage, network, named(stage.name).usual(), setting.link, RankSource.TOS) as running:
+    async with bench(stage, network, find_scheme(stage.name).default_setup(), setting.link, RankSource.TOS) as running:
         seats = running.network.seats
         planned = [Transfer(seat, 1, FIRST_TCP_PORT + seat.user, tos) for seat, tos in zip(seats, TOS, strict=True)]
         traffic = await running.long_traffic(CONGESTION_CONTROL)
         await traffic.serve(planned)
         await running.observe()
-        begun = asyncio.get_running_loop().time()
-        directing = asyncio.create_task(_start_and_stop(traffic, planned, setting.schedule, begun))
+        start_s = asyncio.get_running_loop().time()
+        directing = asyncio.create_task(_start_and_stop(traffic, planned, setting.schedule, start_s))
         try:
-            samples = await join_leave.sampled(running, traffic, setting.schedule, begun)
+            samples = await join_leave.sample_schedule(running, traffic, setting.schedule, start_s)
             await directing
         finally:
             directing.cancel()
         await running.observed()
         if not any(sample.rates[0] for sample in samples):
             raise LabError("the iperf3 clients sent nothing, and none of them has failed")
-    return join_leave.outcome(running, samples, setting.schedule, begun)
+    return join_leave.outcome(running, samples, setting.schedule, start_s)
 
 
 async def _start_and_stop(
-    traffic: LongTraffic, planned: list[Transfer], schedule: join_leave.Schedule, begun: float
+    traffic: LongTraffic, planned: list[Transfer], schedule: join_leave.Schedule, start_s: float
 ) -> None:
     """Starts and stops the flows at their times."""
     clock = asyncio.get_running_loop().time
     for phase in range(join_leave.PHASES):
-        await asyncio.sleep(max(0.0, begun + phase * schedule.phase_s - clock()))
+        await asyncio.sleep(max(0.0, start_s + phase * schedule.phase_s - clock()))
         if phase < join_leave.FLOWS:
             # iperf3 takes whole seconds: it gets more time than it needs, and is stopped
             await traffic.send([planned[phase]], schedule.seconds + 5)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from p4sched.cli import options
-from p4sched.cli.options import OnBmv2, Quick, Scaled
+from p4sched.cli.options import Bmv2Default, QuickDefault, ScaledDefault
 from p4sched.constants import RANK_PORT
 from p4sched.errors import UsageError
 from p4sched.lab import ranked_join_leave as join_leave
@@ -19,7 +19,7 @@ from p4sched.lab.ranked_traffic import FILES, FRAME_BYTES, refuse_faster
 from p4sched.lab.schemes import Link
 from p4sched.lab.time_scale import Base
 from p4sched.p4rt.rank_source import RankSource
-from p4sched.schemes import named
+from p4sched.schemes import find_scheme
 from p4sched.units import Duration, Rate
 
 BASE = Base(Rate.parse("50mbit"), Duration.parse("10ms"), frames=6)
@@ -43,19 +43,21 @@ class Setting:
 
 
 def setting(
-    asked: RunOptions,
-    rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse("10mbit")), Scaled()] = BASE.rate,
+    run_options: RunOptions,
+    rate: Annotated[Rate, options.rate_option(), Bmv2Default(Rate.parse("10mbit")), ScaledDefault()] = BASE.rate,
     load: Annotated[float, typer.Option(help="Rate of each flow, as a multiple of the bottleneck's.")] = 2.0,
     duration: Annotated[
-        Duration, options.time_option("Total time of the seven phases."), Quick(Duration.parse("9.8s"))
+        Duration, options.time_option("Total time of the seven phases."), QuickDefault(Duration.parse("9.8s"))
     ] = Duration.parse("21s"),
 ) -> Setting:
     """Runs four UDP flows through each scheme; each of them starts later and is more urgent than the one before, and
     the most urgent one stops first. Prints a table and writes DIR/summary.json, DIR/samples.csv and DIR/figure.png."""
     if not 0 < load <= 20:
         raise UsageError(f"--load {load:g}: a flow sends more than 0 and at most 20 times the link's rate")
-    refuse_faster(f"--rate {rate}" + (f" --load {load:g}" if asked.given["--load"] else ""), rate, load)
-    return Setting(Link(rate, round(BASE.rtt * asked.scale)), load, join_leave.Schedule.over(duration), asked.seed)
+    refuse_faster(f"--rate {rate}" + (f" --load {load:g}" if run_options.explicit["--load"] else ""), rate, load)
+    return Setting(
+        Link(rate, round(BASE.rtt * run_options.scale)), load, join_leave.Schedule.over(duration), run_options.seed
+    )
 
 
 def configuration(setting: Setting) -> dict[str, Any]:
@@ -70,11 +72,11 @@ def configuration(setting: Setting) -> dict[str, Any]:
     }
 
 
-def heading(found: dict[str, Any]) -> str:
+def heading(configuration: dict[str, Any]) -> str:
     """Heading of the figure."""
     return (
-        f"Four UDP flows of {found['flow_rate_bps'] / 1e6:g} Mbit/s each join and leave a link of"
-        f" {found['rate_bps'] / 1e6:g} Mbit/s; later = more urgent; {found['switch']} switch"
+        f"Four UDP flows of {configuration['flow_rate_bps'] / 1e6:g} Mbit/s each join and leave a link of"
+        f" {configuration['rate_bps'] / 1e6:g} Mbit/s; later = more urgent; {configuration['switch']} switch"
     )
 
 
@@ -83,7 +85,7 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[join_leave.Se
     schedule, link = setting.schedule, setting.link
     # one host and one sending process, so that the flows interleave exactly as scheduled, also on a busy machine
     network = stage.lab.dumbbell(join_leave.FLOWS, stage.folder, hosts=1)
-    async with bench(stage, network, named(stage.name).usual(), link, RankSource.HEADER) as running:
+    async with bench(stage, network, find_scheme(stage.name).default_setup(), link, RankSource.HEADER) as running:
         traffic = await running.generated_traffic()
         ports = [RANK_PORT + user for user in running.users]
         await traffic.receive_udp(ports, LEAD_S + schedule.seconds + 1)
@@ -94,14 +96,14 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[join_leave.Se
         sending = await traffic.send_udp(running.network.seats[0].host, flows, setting.seed)
         await asyncio.sleep(LEAD_S)
         await running.observe()
-        begun = asyncio.get_running_loop().time()
-        samples = await join_leave.sampled(running, traffic, schedule, begun)
+        start_s = asyncio.get_running_loop().time()
+        samples = await join_leave.sample_schedule(running, traffic, schedule, start_s)
         await running.observed()
         stage.tell("collecting")
         sent = await traffic.report(sending, 5)
         received = {flow["flow"]: flow for flow in await traffic.report("receive", 10)}
     ends = [_ends(report, received.get(report["flow"], {})) for report in sent]
-    return join_leave.outcome(running, samples, schedule, begun, {"flows": ends})
+    return join_leave.outcome(running, samples, schedule, start_s, {"flows": ends})
 
 
 def _flow(seat: UserSeat, server: str, port: int, rank: int, setting: Setting) -> dict[str, Any]:

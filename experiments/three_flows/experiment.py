@@ -8,7 +8,7 @@ from rich.table import Table
 
 from experiments.three_flows import figure
 from p4sched.cli import options
-from p4sched.cli.options import AtLeastRtts, OnBmv2, Quick, Scaled
+from p4sched.cli.options import Bmv2Default, MinimumRtts, QuickDefault, ScaledDefault
 from p4sched.errors import UsageError
 from p4sched.lab import ranked_schemes
 from p4sched.lab.bench import bench
@@ -19,7 +19,7 @@ from p4sched.lab.schemes import Link
 from p4sched.lab.time_scale import Base
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.results.tables import cell, scheme_table
-from p4sched.schemes import named
+from p4sched.schemes import find_scheme
 from p4sched.units import Duration, Rate
 
 BASE = Base(Rate.parse("100mbit"), Duration.parse("2ms"), frames=2)
@@ -53,14 +53,14 @@ class Setting:
 
 
 def setting(
-    asked: RunOptions,
-    rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse("20mbit")), Scaled()] = BASE.rate,
+    run_options: RunOptions,
+    rate: Annotated[Rate, options.rate_option(), Bmv2Default(Rate.parse("20mbit")), ScaledDefault()] = BASE.rate,
     rtt: options.RoundTripTime = BASE.rtt,
     duration: Annotated[
         Duration,
         options.time_option("Time that the link needs for all three flows."),
-        Quick(Duration.parse("2s")),
-        AtLeastRtts(400),
+        QuickDefault(Duration.parse("2s")),
+        MinimumRtts(400),
     ] = Duration.parse("5s"),
 ) -> Setting:
     """Sends a large, a medium and a small flow (10 : 5 : 1) at the same time through each scheme; the rank of a
@@ -90,7 +90,7 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
     """Measures one scheme."""
     patience = setting.patience
     network = stage.lab.dumbbell(len(FLOWS), stage.folder, hosts=len(FLOWS))
-    async with bench(stage, network, named(stage.name).usual(), setting.link, RankSource.TOS) as running:
+    async with bench(stage, network, find_scheme(stage.name).default_setup(), setting.link, RankSource.TOS) as running:
         up, traffic = running.network, await running.generated_traffic()
         await traffic.serve_tcp(TCP_PORT, patience)
         await traffic.observe(patience, stage.folder / "segments.csv")
@@ -173,7 +173,7 @@ EXPERIMENT = Experiment(
     configuration=configuration,
     measure=measure,
     table=table,
-    figure=lambda results, path: figure.draw(results.found, results.out, path),
+    figure=lambda results, path: figure.draw(results.summary, results.out, path),
     csv={"flows.csv": flow_rows},
     files=("segments.csv", *FILES),
     schemes=Choice(ranked_schemes.NAMES),

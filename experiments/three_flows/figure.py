@@ -21,10 +21,10 @@ MOST_POINTS = 20_000
 """Largest number of points in the left panel; more could not be distinguished."""
 
 
-def draw(found: Mapping[str, Any], folder: Path, path: Path) -> None:
+def draw(summary: Mapping[str, Any], folder: Path, path: Path) -> None:
     """Draws a run whose segments are in FOLDER/SCHEME/segments.csv."""
-    schemes = found["schemes"]
-    with figures.sheet(path, (9.0, 1.0 + 1.7 * len(schemes)), _heading(found["configuration"])) as figure:
+    schemes = summary["schemes"]
+    with figures.sheet(path, (9.0, 1.0 + 1.7 * len(schemes)), _heading(summary["configuration"])) as figure:
         panels = figure.subplots(len(schemes), 2, squeeze=False, width_ratios=[1.7, 1], sharex="col")
         for (ranks, order), (name, scheme) in zip(panels, schemes.items(), strict=True):
             segments = _read(folder / name / "segments.csv")

@@ -7,8 +7,8 @@ from p4sched.labs.decisions import Trial
 from p4sched.labs.explanations.ports import by_rank_and_port, ported
 from p4sched.labs.explanations.strict_priority import explain
 from p4sched.labs.lab import TcpRun
-from p4sched.labs.probe import SCALES
-from p4sched.labs.stepped import SteppedLab, Task
+from p4sched.labs.register_probe import SCALES
+from p4sched.labs.stepped_lab import SteppedLab, Task
 from p4sched.labs.trace import Packet, bursts
 
 FILE = "strict_priority.p4"
@@ -60,7 +60,7 @@ LAB = SteppedLab(
     explain=ported(explain),
     who=by_rank_and_port,
     # a port for each user
-    changed=((CALL, "mapping.apply(standard_metadata.egress_spec ^ ((bit<9>) meta.user << 1),"),),
+    edits=((CALL, "mapping.apply(standard_metadata.egress_spec ^ ((bit<9>) meta.user << 1),"),),
     tasks=(
         Task(
             "Task 1: from a rank to a priority",

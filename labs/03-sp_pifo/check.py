@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from p4sched.labs.decisions import Trial
 from p4sched.labs.explanations.ports import by_rank_and_port, port, ported
-from p4sched.labs.explanations.queues import present
+from p4sched.labs.explanations.queues import present_queues
 from p4sched.labs.explanations.sp_pifo import explain
 from p4sched.labs.lab import TcpRun
-from p4sched.labs.probe import SCALES, Probe, edit
-from p4sched.labs.stepped import SteppedLab, Task
+from p4sched.labs.register_probe import SCALES, Probe, edit
+from p4sched.labs.stepped_lab import SteppedLab, Task
 from p4sched.labs.trace import Packet, bursts, by_hand
 
 FILE = "sp_pifo_mapping.p4"
@@ -43,8 +43,8 @@ def of_ports(packets: Sequence[Packet]) -> list[Packet]:
     return [packet._replace(user=PORTS[number % len(PORTS)]) for number, packet in enumerate(packets)]
 
 
-def shown(trial: Trial, held: Sequence[int]) -> str:
-    bounds = [f"b_{queue.number} = {held[queue.number - 1]}" for queue in present(trial.parameters)]
+def bounds_text(trial: Trial, held: Sequence[int]) -> str:
+    bounds = [f"b_{queue.number} = {held[queue.number - 1]}" for queue in present_queues(trial.parameters)]
     return f"in your program: {', '.join(bounds)}"
 
 
@@ -57,8 +57,8 @@ LAB = SteppedLab(
     scheme="sp_pifo",
     explain=ported(explain),
     who=by_rank_and_port,
-    changed=(edit(CALL, CALL.replace("egress_spec,", "egress_spec ^ ((bit<9>) meta.user << 1),"), "bounds"),),
-    probe=Probe("bounds", [FIRST << 3 | 8 - number for number in range(1, 9)], shown),
+    edits=(edit(CALL, CALL.replace("egress_spec,", "egress_spec ^ ((bit<9>) meta.user << 1),"), "bounds"),),
+    probe=Probe("bounds", [FIRST << 3 | 8 - number for number in range(1, 9)], bounds_text),
     tasks=(
         # Equal ranks: after the first packet, no bound changes.
         Task("Task 1: the scan finds a queue", 20, (Trial(FOUR, by_hand(*[(700, 5)] * 30)),), "Task 1"),

@@ -3,7 +3,7 @@
 from p4sched.labs.decisions import Trial
 from p4sched.labs.explanations.aifo import explain
 from p4sched.labs.lab import TcpRun
-from p4sched.labs.stepped import SteppedLab, Task
+from p4sched.labs.stepped_lab import SteppedLab, Task
 from p4sched.labs.trace import at_once, bursts, by_hand
 
 FILE = "aifo_admission.p4"

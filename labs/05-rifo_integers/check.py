@@ -3,7 +3,7 @@
 from p4sched.labs.decisions import Trial
 from p4sched.labs.explanations.rifo import explain
 from p4sched.labs.lab import TcpRun
-from p4sched.labs.stepped import SteppedLab, Task
+from p4sched.labs.stepped_lab import SteppedLab, Task
 from p4sched.labs.trace import Packet, at_once, bursts, by_hand
 
 FILE = "rifo_admission.p4"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from p4sched.labs.decisions import Trial
 from p4sched.labs.explanations import Arrival, Line, packs
 from p4sched.labs.lab import TcpRun
-from p4sched.labs.stepped import SteppedLab, Task
+from p4sched.labs.stepped_lab import SteppedLab, Task
 from p4sched.labs.trace import Packet, at_once, bursts, by_hand
 
 FILE = "packs_mapping.p4"
@@ -84,7 +84,7 @@ LAB = SteppedLab(
     program="packs",
     scheme="packs",
     explain=explain,
-    changed=((CALL, READ),),
+    edits=((CALL, READ),),
     tasks=(
         Task("Task 1: the condition of each queue", 40, (*WIDE, TOTALS), "Task 1"),
         Task("Task 2: full queues", 30, (*NARROW, LONG), "Task 2"),

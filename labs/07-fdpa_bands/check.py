@@ -8,7 +8,7 @@ from p4sched.labs.decisions import Trial
 from p4sched.labs.explanations import Arrival, Line, by_user, fdpa
 from p4sched.labs.explanations.fdpa import UNUSED
 from p4sched.labs.lab import TcpRun
-from p4sched.labs.stepped import SteppedLab, Task
+from p4sched.labs.stepped_lab import SteppedLab, Task
 from p4sched.labs.trace import Packet
 
 FILE = "fdpa_bands.p4"
@@ -170,7 +170,7 @@ LAB = SteppedLab(
     scheme="fdpa",
     explain=explain,
     who=who,
-    changed=(CHANGED,),
+    edits=(CHANGED,),
     tasks=(
         Task(
             "Task 1: from a rate to a band",

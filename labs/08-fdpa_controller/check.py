@@ -182,8 +182,8 @@ def anything(source: random.Random) -> tuple[Sample, ...]:
     )
 
 
-def mistake(name: str, says: str, begun: bool = True, **parts: Any) -> FunctionMistake:
-    return FunctionMistake(name, says, parts, begun)
+def mistake(name: str, says: str, is_begun: bool = True, **parts: Any) -> FunctionMistake:
+    return FunctionMistake(name, says, parts, is_begun)
 
 
 EDGES = (

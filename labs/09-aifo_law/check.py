@@ -186,8 +186,8 @@ def wandering(source: random.Random) -> tuple[Sample, ...]:
     return tuple(found)
 
 
-def mistake(name: str, says: str, begun: bool = True, **parts: Any) -> FunctionMistake:
-    return FunctionMistake(name, says, parts, begun)
+def mistake(name: str, says: str, is_begun: bool = True, **parts: Any) -> FunctionMistake:
+    return FunctionMistake(name, says, parts, is_begun)
 
 
 TARGET = (

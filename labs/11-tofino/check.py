@@ -7,8 +7,8 @@ from p4sched.labs.decisions import Trial
 from p4sched.labs.explanations.ports import by_rank_and_port, ported
 from p4sched.labs.explanations.sp_pifo import explain_on_chip
 from p4sched.labs.lab import Marks, TcpRun
-from p4sched.labs.probe import SCALES
-from p4sched.labs.stepped import Task
+from p4sched.labs.register_probe import SCALES
+from p4sched.labs.stepped_lab import Task
 from p4sched.labs.trace import Packet, bursts
 
 FILE = "sp_pifo_mapping.p4"
@@ -73,7 +73,7 @@ LAB = ChipLab(
     scheme="sp_pifo",
     explain=ported(explain_on_chip, own_queues=False),
     who=by_rank_and_port,
-    changed=CHANGED,
+    edits=CHANGED,
     tasks=(
         Task(
             "Task 1: one bound, one access",

@@ -52,8 +52,17 @@ def _measure(parts: Sequence[str], console: Console) -> None:
         console.print(outcome.table)
         for target in outcome.targets:
             sign, met = "<=" if target.at_most else ">=", "met" if target.met else "[bold red]not met[/]"
-            console.print(f"  {target.name}: {target.found:.3g} ({sign} {target.wanted:g}): {met}")
-        targets = [{**vars(target), "met": target.met} for target in outcome.targets]
+            console.print(f"  {target.name}: {target.value:.3g} ({sign} {target.goal:g}): {met}")
+        targets = [
+            {
+                "name": target.name,
+                "found": target.value,
+                "wanted": target.goal,
+                "at_most": target.at_most,
+                "met": target.met,
+            }
+            for target in outcome.targets
+        ]
         found = {"at": datetime.now(UTC).isoformat(), "figures": outcome.figures, "targets": targets}
         folder.mkdir(parents=True, exist_ok=True)
         write_whole(folder / f"{name}.json", json.dumps(found, indent=2) + "\n")

@@ -23,7 +23,7 @@ from p4sched.lab.emulated.generator import GeneratorRuns
 from p4sched.lab.emulated.iperf3 import Iperf3Traffic
 from p4sched.lab.emulated.network import Dumbbell, dumbbell
 from p4sched.lab.ledger import Ledger
-from p4sched.lab.programming import port_settings, programmed
+from p4sched.lab.programming import port_settings, program_network
 from p4sched.lab.run import clean_run
 from p4sched.lab.schemes import Link
 from p4sched.lab.traffic import IPERF3, transfers
@@ -75,9 +75,9 @@ class Way:
 
 
 NO_OP = Way("no-op forwarder", Forwarder, None)
-OWN_FIFO = Way("fifo.p4", EmbeddedSwitch, replace(FIFO.usual(), room=ROOM))
-OWN_PACKS = Way("packs.p4", EmbeddedSwitch, replace(PACKS.usual(), room=ROOM))
-BMV2_FIFO = Way("BMv2, fifo.p4", Bmv2Switch, replace(FIFO.usual(), room=ROOM))
+OWN_FIFO = Way("fifo.p4", EmbeddedSwitch, replace(FIFO.default_setup(), room=ROOM))
+OWN_PACKS = Way("packs.p4", EmbeddedSwitch, replace(PACKS.default_setup(), room=ROOM))
+BMV2_FIFO = Way("BMv2, fifo.p4", Bmv2Switch, replace(FIFO.default_setup(), room=ROOM))
 
 
 def measure() -> Outcome:
@@ -141,7 +141,7 @@ def _join(network: Dumbbell) -> None:
 async def _ready(network: Dumbbell, way: Way) -> AsyncIterator[None]:
     if way.setup is not None:
         weights = {seat.user: 1.0 for seat in network.seats}
-        async with programmed(network, way.setup, LINK, weights, parameters=way.setup.parameters) as testbed:
+        async with program_network(network, way.setup, LINK, weights, parameters=way.setup.parameters) as testbed:
             # The other ways add no delay on purpose.
             ports = [replace(port, delay_ns=0) for port in port_settings(network, way.setup, LINK) if port.delay_ns]
             await testbed.traffic_manager.set_ports(ports)
@@ -179,9 +179,9 @@ async def _flood(network: Dumbbell, ledger: Ledger, folder: Path) -> float:
             path.write_text(json.dumps([flow]))
             traffic.start("flood", network.seats[0].host, ["udp-send", str(path), "--seed", "1"])
             await asyncio.sleep(SETTLE_S)
-            began, before = time.monotonic(), _received(network)
+            began, before = time.monotonic(), _received_packets(network)
             await asyncio.sleep(COUNTED_S)
-            return (_received(network) - before) / (time.monotonic() - began)
+            return (_received_packets(network) - before) / (time.monotonic() - began)
         finally:
             sink.kill()
             sink.wait()
@@ -216,7 +216,7 @@ def _flow(network: Dumbbell, pps: float, frame_bytes: int, seconds: float) -> di
     }
 
 
-def _received(network: Dumbbell) -> int:
+def _received_packets(network: Dumbbell) -> int:
     """Frames that the far host's interface has received."""
     lines = Path(f"/proc/{network.pid(network.server_name)}/net/dev").read_text().splitlines()
     name = f"{_interface(network.server_name)}:"
@@ -242,8 +242,8 @@ def _table(figures: dict[str, dict[str, float]]) -> Table:
 
 
 def _targets(figures: dict[str, dict[str, float]]) -> Sequence[Target]:
-    def ratio(name: str, one: Way, other: Way) -> float:
-        return figures[one.label][name] / figures[other.label][name]
+    def ratio(name: str, numerator: Way, denominator: Way) -> float:
+        return figures[numerator.label][name] / figures[denominator.label][name]
 
     targets = [
         Target("Cubic, fifo.p4 against the forwarder", ratio("tcp_bps", OWN_FIFO, NO_OP), 0.9),

@@ -22,16 +22,16 @@ class Target:
     """A measured figure and its goal."""
 
     name: str
-    found: float
-    """Measured value, in the unit of `wanted`; mostly a ratio."""
-    wanted: float
+    value: float
+    """Measured value, in the unit of `goal`; mostly a ratio."""
+    goal: float
     at_most: bool = False
     """True if less is better."""
 
     @property
     def met(self) -> bool:
         """True if this run reached the goal."""
-        return self.found <= self.wanted if self.at_most else self.found >= self.wanted
+        return self.value <= self.goal if self.at_most else self.value >= self.goal
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from p4sched.bmv2.program import Array, InputError
 from p4sched.bmv2.values import integer
 
 
-def _rates(meter: Array, found: list[str]) -> list[Any]:
-    if len(found) != meter.rates:
-        raise InputError(f"Invalid number of rates, expected {meter.rates} but got {len(found)}")
+def _rates(meter: Array, texts: list[str]) -> list[Any]:
+    if len(texts) != meter.rates:
+        raise InputError(f"Invalid number of rates, expected {meter.rates} but got {len(texts)}")
     try:
-        pairs = [word.split(":") for word in found]
+        pairs = [word.split(":") for word in texts]
         return [INTERFACE.Rate(float(rate), int(burst)) for rate, burst in pairs]
     except ValueError:
         raise InputError("Error while parsing rates") from None

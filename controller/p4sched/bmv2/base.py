@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from thriftpy2.thrift import TApplicationException, TDecodeException, TException
 
 from p4sched.bmv2.connection import Services, refusal
-from p4sched.bmv2.program import InputError, Named, Profile, Program, Table
+from p4sched.bmv2.program import InputError, NamedObjects, Profile, Program, Table
 from p4sched.bmv2.values import MatchKeyError, ParameterError, integer
 
 CONTEXT = 0
@@ -16,18 +16,18 @@ CONTEXT = 0
 
 def words(line: str, count: int) -> list[str]:
     """Splits a line into exactly `count` words."""
-    found = line.split()
-    if len(found) != count:
-        raise InputError(f"Wrong number of args, expected {count} but got {len(found)}")
-    return found
+    parts = line.split()
+    if len(parts) != count:
+        raise InputError(f"Wrong number of args, expected {count} but got {len(parts)}")
+    return parts
 
 
 def at_least(line: str, count: int) -> list[str]:
     """Splits a line into `count` or more words."""
-    found = line.split()
-    if len(found) < count:
+    parts = line.split()
+    if len(parts) < count:
         raise InputError("Insufficient number of args")
-    return found
+    return parts
 
 
 def handle(word: str, what: str) -> int:
@@ -38,12 +38,12 @@ def handle(word: str, what: str) -> int:
         raise InputError(f"Bad format for {what}") from None
 
 
-def split_at_arrow(found: Sequence[str]) -> tuple[list[str], list[str]]:
+def split_at_arrow(parts: Sequence[str]) -> tuple[list[str], list[str]]:
     """Returns the words before `=>` and the words after it."""
-    if "=>" not in found:
+    if "=>" not in parts:
         raise InputError("Could not find '=>' between match fields and what they lead to")
-    place = found.index("=>")
-    return list(found[:place]), list(found[place + 1 :])
+    place = parts.index("=>")
+    return list(parts[:place]), list(parts[place + 1 :])
 
 
 def complaint(error: InputError | OverflowError | TException) -> str | None:
@@ -78,10 +78,10 @@ class BaseCommands(cmd.Cmd):
         try:
             return super().onecmd(line)
         except (InputError, OverflowError, TException) as error:
-            said = complaint(error)
-            if said is None:
+            message = complaint(error)
+            if message is None:
                 raise
-            print(said)
+            print(message)
         return False
 
     def emptyline(self) -> bool:
@@ -107,12 +107,12 @@ class BaseCommands(cmd.Cmd):
             raise InputError("Cannot run this command on non-indirect table, or on indirect table with no selector")
         return table, table.profile
 
-    def _priority(self, table: Table, found: list[str]) -> int:
+    def _priority(self, table: Table, parts: list[str]) -> int:
         """Takes the priority off the end of the words, where the table has priorities."""
         if not table.by_priority:
             return 0
         try:
-            return int(found.pop())
+            return int(parts.pop())
         except (ValueError, IndexError):
             raise InputError("Table is ternary, but could not extract a valid priority from args") from None
 
@@ -120,16 +120,18 @@ class BaseCommands(cmd.Cmd):
         """Commands that begin with `text`."""
         return [name for name in super().completenames(text, *ignored) if name != "EOF"]
 
-    def _complete_with_action(self, things: Named[Table] | Named[Profile], text: str, line: str) -> list[str]:
+    def _complete_with_action(
+        self, things: NamedObjects[Table] | NamedObjects[Profile], text: str, line: str
+    ) -> list[str]:
         """Completes `COMMAND NAME ACTION`."""
-        found = line.split()
-        complete = len(found) - (1 if text else 0)
+        parts = line.split()
+        complete = len(parts) - (1 if text else 0)
         if complete == 1:
             return things.completions(text)
         if complete != 2:
             return []
         try:
-            actions = things.get(found[1]).actions
+            actions = things.get(parts[1]).actions
         except InputError:
             return []
         return [name for name in sorted(actions) if name.startswith(text)]

@@ -7,10 +7,10 @@ from p4sched.bmv2.base import CONTEXT, BaseCommands, at_least, handle, words
 from p4sched.bmv2.program import InputError
 
 
-def number_map(found: Sequence[str], what: str = "port") -> str:
+def number_map(parts: Sequence[str], what: str = "port") -> str:
     """Numbers in the form of the interface: a map of 0s and 1s, whose last digit is number 0."""
     numbers: set[int] = set()
-    for word in found:
+    for word in parts:
         if not word.isdecimal():
             raise InputError(f"'{word}' is not a valid {what} number")
         if int(word) in numbers:
@@ -22,12 +22,12 @@ def number_map(found: Sequence[str], what: str = "port") -> str:
     return "".join("1" if number in numbers else "0" for number in range(max(numbers, default=-1), -1, -1))
 
 
-def _ports_and_lags(found: Sequence[str]) -> tuple[str, str]:
-    place = found.index("|") if "|" in found else len(found)
-    return number_map(found[:place]), number_map(found[place + 1 :], "lag")
+def _ports_and_lags(parts: Sequence[str]) -> tuple[str, str]:
+    place = parts.index("|") if "|" in parts else len(parts)
+    return number_map(parts[:place]), number_map(parts[place + 1 :], "lag")
 
 
-def _listed(numbers: Sequence[int]) -> str:
+def _list_text(numbers: Sequence[int]) -> str:
     return f"[{', '.join(str(number) for number in numbers)}]"
 
 
@@ -105,8 +105,8 @@ class MulticastCommands(BaseCommands):
             for number in group["l1_handles"]:
                 node, leaf = upper[number], lower[upper[number]["l2_handle"]]
                 print(f"  -> (L1h={number}, rid={node['rid']})", end=" ")
-                print(f"-> (ports={_listed(leaf['ports'])}, lags={_listed(leaf['lags'])})")
+                print(f"-> (ports={_list_text(leaf['ports'])}, lags={_list_text(leaf['lags'])})")
         print("==========\nLAGS")
         for lag in found["lags"]:
-            print(f"lag({lag['id']}) -> ports={_listed(lag['ports'])}")
+            print(f"lag({lag['id']}) -> ports={_list_text(lag['ports'])}")
         print("==========")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from p4sched.recorded import malformed
+from p4sched.json_records import malformed
 
 
 class InputError(Exception):
@@ -93,7 +93,7 @@ class ValueSet:
 T = TypeVar("T")
 
 
-class Named(Generic[T]):
+class NamedObjects(Generic[T]):
     """Objects of one kind, by name."""
 
     def __init__(self, kind: str, objects: Iterable[tuple[str, T]] = ()) -> None:
@@ -104,10 +104,10 @@ class Named(Generic[T]):
 
     def get(self, name: str) -> T:
         """The object with this name, or the only object whose name ends with a dot and this text."""
-        found = self._ends.get(name)
-        if found is None:
+        match = self._ends.get(name)
+        if match is None:
             raise InputError(f"Invalid {self.kind} name ({name})")
-        return found
+        return match
 
     def completions(self, text: str) -> list[str]:
         """Names that begin with `text`."""
@@ -130,26 +130,35 @@ class Program:
     def _read(self, content: Mapping[str, Any]) -> None:
         parts = content.get("pipelines", [])
         actions = [
-            Action(given["name"], tuple((param["name"], param["bitwidth"]) for param in given["runtime_data"]))
-            for given in content.get("actions", [])
+            Action(
+                description["name"], tuple((param["name"], param["bitwidth"]) for param in description["runtime_data"])
+            )
+            for description in content.get("actions", [])
         ]
-        self.actions = Named("action", ((action.name, action) for action in actions))
+        self.actions = NamedObjects("action", ((action.name, action) for action in actions))
         profiles = [
-            Profile(given["name"], "selector" in given) for part in parts for given in part.get("action_profiles", [])
+            Profile(description["name"], "selector" in description)
+            for part in parts
+            for description in part.get("action_profiles", [])
         ]
-        self.profiles = Named("action profile", ((profile.name, profile) for profile in profiles))
+        self.profiles = NamedObjects("action profile", ((profile.name, profile) for profile in profiles))
         widths = _field_widths(content)
-        tables = [_table(given, self.profiles.all, widths) for part in parts for given in part.get("tables", [])]
-        self.tables = Named("table", ((table.name, table) for table in tables))
-        self.meters = Named("meter", _arrays(content.get("meter_arrays", [])))
-        self.counters = Named("counter", _arrays(content.get("counter_arrays", [])))
-        self.registers = Named("register", _arrays(content.get("register_arrays", [])))
-        sets = [ValueSet(given["name"], given["compressed_bitwidth"]) for given in content.get("parse_vsets", [])]
-        self.value_sets = Named("parser value set", ((value_set.name, value_set) for value_set in sets))
+        tables = [
+            _table(description, self.profiles.all, widths) for part in parts for description in part.get("tables", [])
+        ]
+        self.tables = NamedObjects("table", ((table.name, table) for table in tables))
+        self.meters = NamedObjects("meter", _arrays(content.get("meter_arrays", [])))
+        self.counters = NamedObjects("counter", _arrays(content.get("counter_arrays", [])))
+        self.registers = NamedObjects("register", _arrays(content.get("register_arrays", [])))
+        sets = [
+            ValueSet(description["name"], description["compressed_bitwidth"])
+            for description in content.get("parse_vsets", [])
+        ]
+        self.value_sets = NamedObjects("parser value set", ((value_set.name, value_set) for value_set in sets))
         self.crcs = {
-            given["name"]: given["algo"]
-            for given in content.get("calculations", [])
-            if given["algo"] in ("crc16_custom", "crc32_custom")
+            description["name"]: description["algo"]
+            for description in content.get("calculations", [])
+            if description["algo"] in ("crc16_custom", "crc32_custom")
         }
 
     def action_of(self, actions: Iterable[str], name: str) -> Action | None:
@@ -161,10 +170,10 @@ class Program:
         return action if action.name in actions else None
 
 
-def _arrays(given: Iterable[Mapping[str, Any]]) -> list[tuple[str, Array]]:
+def _arrays(descriptions: Iterable[Mapping[str, Any]]) -> list[tuple[str, Array]]:
     arrays = (
         Array(array["name"], array.get("binding") if array.get("is_direct") else None, array.get("rate_count", 0))
-        for array in given
+        for array in descriptions
     )
     return [(array.name, array) for array in arrays]
 
@@ -178,9 +187,11 @@ def _field_widths(content: Mapping[str, Any]) -> dict[tuple[str, str], int]:
     }
 
 
-def _table(given: Mapping[str, Any], profiles: Mapping[str, Profile], widths: Mapping[tuple[str, str], int]) -> Table:
+def _table(
+    description: Mapping[str, Any], profiles: Mapping[str, Profile], widths: Mapping[tuple[str, str], int]
+) -> Table:
     key = []
-    for part in given["key"]:
+    for part in description["key"]:
         target, kind = part["target"], part["match_type"]
         if kind == "valid" or target[1] == "$valid$":
             header = target if isinstance(target, str) else target[0]
@@ -188,16 +199,16 @@ def _table(given: Mapping[str, Any], profiles: Mapping[str, Profile], widths: Ma
         else:
             # an optional field is a ternary one whose mask has all bits or none
             key.append(KeyField(".".join(target), "ternary" if kind == "optional" else kind, widths[tuple(target)]))
-    profile = profiles.get(given.get("action_profile", ""))
+    profile = profiles.get(description.get("action_profile", ""))
     if profile is not None:
-        profile.actions.update(given["actions"])
+        profile.actions.update(description["actions"])
         profile.tables += 1
     return Table(
-        given["name"],
-        given["match_type"],
+        description["name"],
+        description["match_type"],
         tuple(key),
-        tuple(given["actions"]),
+        tuple(description["actions"]),
         profile,
-        given["type"] == "indirect_ws",
-        bool(given.get("support_timeout")),
+        description["type"] == "indirect_ws",
+        bool(description.get("support_timeout")),
     )

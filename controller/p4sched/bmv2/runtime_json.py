@@ -10,7 +10,7 @@ from typing import Any
 
 from p4sched.bmv2.program import Action, InputError, KeyField, Program, Table
 from p4sched.bmv2.values import integer
-from p4sched.recorded import malformed
+from p4sched.json_records import malformed
 
 LARGEST_PRIORITY = 2**31 - 1
 """Largest priority. The largest wins in P4Runtime, the smallest in a command."""
@@ -64,10 +64,10 @@ def _session(session: Any) -> list[str]:
     return [f"mirroring_add {_member(session, 'clone_session_id')} {_member(replicas[0], 'egress_port')}"]
 
 
-def _member(given: Any, name: str) -> Any:
-    if not isinstance(given, dict) or name not in given:
+def _member(content: Any, name: str) -> Any:
+    if not isinstance(content, dict) or name not in content:
         raise InputError(f"no '{name}'")
-    return given[name]
+    return content[name]
 
 
 def _table_entry(entry: Any, program: Program) -> str:
@@ -79,21 +79,21 @@ def _table_entry(entry: Any, program: Program) -> str:
     if entry.get("default_action"):
         return f"table_set_default {table.name} {action.name} {params}"
     key = " ".join(_key(table, entry.get("match", {})))
-    given = integer(str(entry.get("priority", 0)), "priority")
-    priority = f" {LARGEST_PRIORITY - given}" if table.by_priority else ""
+    entry_priority = integer(str(entry.get("priority", 0)), "priority")
+    priority = f" {LARGEST_PRIORITY - entry_priority}" if table.by_priority else ""
     return f"table_add {table.name} {action.name} {key} => {params}{priority}"
 
 
-def _params(action: Action, given: Mapping[str, Any]) -> str:
+def _params(action: Action, arguments: Mapping[str, Any]) -> str:
     names = [name for name, _ in action.params]
-    unknown = [name for name in given if name not in names]
+    unknown = [name for name in arguments if name not in names]
     if unknown:
         raise InputError(f"Action {action.name} has no parameter {unknown[0]}")
-    return " ".join(str(_member(given, name)) for name in names)
+    return " ".join(str(_member(arguments, name)) for name in names)
 
 
-def _key(table: Table, given: Mapping[str, Any]) -> Iterator[str]:
-    by_field = {_field(table, name).name: value for name, value in given.items()}
+def _key(table: Table, matches: Mapping[str, Any]) -> Iterator[str]:
+    by_field = {_field(table, name).name: value for name, value in matches.items()}
     for field in table.key:
         value = by_field.get(field.name)
         first, second = value if isinstance(value, list) and len(value) == 2 else (value, None)

@@ -6,7 +6,7 @@ from p4sched.bmv2.base import CONTEXT, at_least, handle, split_at_arrow, words
 from p4sched.bmv2.connection import INTERFACE
 from p4sched.bmv2.profiles import ProfileCommands, show_named_action
 from p4sched.bmv2.program import Action, InputError, Table
-from p4sched.bmv2.values import KINDS, action_data, match_key, shown, tabbed
+from p4sched.bmv2.values import KINDS, action_data, match_key, param_text, tab_text
 
 NONE, ACTION, MEMBER = 0, 1, 2
 """What an entry refers to; 3 is a group."""
@@ -28,7 +28,7 @@ def _show_entry(table: Table, entry: Any) -> None:
     print(f"Dumping entry {entry.entry_handle:#x}")
     print("Match key:")
     for param, field in zip(entry.match_key, table.key, strict=False):
-        print(f"* {field.name:{width}}: {KINDS[param.type].upper():10}{shown(param, colons=False)}")
+        print(f"* {field.name:{width}}: {KINDS[param.type].upper():10}{param_text(param, colons=False)}")
     if entry.options.priority is not None and entry.options.priority >= 0:
         print(f"Priority: {entry.options.priority}")
     show_action(entry.action_entry)
@@ -39,10 +39,10 @@ def _show_entry(table: Table, entry: Any) -> None:
 class TableCommands(ProfileCommands):
     """Commands for tables, their entries and default actions."""
 
-    def _action(self, table: Table, given: str, name: str) -> Action:
+    def _action(self, table: Table, table_name: str, name: str) -> Action:
         action = self.program.action_of(table.actions, name)
         if action is None:
-            raise InputError(f"Table {given} has no action {name}")
+            raise InputError(f"Table {table_name} has no action {name}")
         return action
 
     def do_show_tables(self, line: str) -> None:
@@ -91,7 +91,7 @@ class TableCommands(ProfileCommands):
         action = self._action(table, name, action_name)
         data = action_data(action, params)
         print("Setting default action of", name)
-        print(f"{'action:':20} {action_name}\n{'runtime data:':20} {tabbed(data)}")
+        print(f"{'action:':20} {action_name}\n{'runtime data:':20} {tab_text(data)}")
         self.standard.bm_mt_set_default_action(CONTEXT, table.name, action.name, data)
 
     def do_table_reset_default(self, line: str) -> None:
@@ -115,8 +115,8 @@ class TableCommands(ProfileCommands):
         data = action_data(action, params)
         key = match_key(table.key, fields)
         print("Adding entry to", table.kind, "match table", name)
-        matches = "\t".join(f"{KINDS[param.type].upper()}-{shown(param, colons=True)}" for param in key)
-        print(f"{'match key:':20} {matches}\n{'action:':20} {action_name}\n{'runtime data:':20} {tabbed(data)}")
+        matches = "\t".join(f"{KINDS[param.type].upper()}-{param_text(param, colons=True)}" for param in key)
+        print(f"{'match key:':20} {matches}\n{'action:':20} {action_name}\n{'runtime data:':20} {tab_text(data)}")
         options = INTERFACE.AddOptions(priority)
         added = self.standard.bm_mt_add_entry(CONTEXT, table.name, key, action.name, data, options)
         print("Entry has been added with handle", added)

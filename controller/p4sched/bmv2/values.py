@@ -120,14 +120,14 @@ def _match_param(field: KeyField, word: str) -> Any:
     return param
 
 
-def spaced(data: bytes) -> str:
+def colon_hex(data: bytes) -> str:
     """Hexadecimal bytes with colons between them."""
     return data.hex(":")
 
 
-def shown(param: Any, *, colons: bool) -> str:
+def param_text(param: Any, *, colons: bool) -> str:
     """A field of a key in the form that commands print. `table_add` prints colons between bytes, a dump does not."""
-    text = spaced if colons else bytes.hex
+    text = colon_hex if colons else bytes.hex
     match KINDS[param.type]:
         case "exact":
             return text(param.exact.key)
@@ -141,6 +141,6 @@ def shown(param: Any, *, colons: bool) -> str:
             return f"{text(param.range.start)} -> {text(param.range.end_)}"
 
 
-def tabbed(data: Iterable[bytes]) -> str:
+def tab_text(data: Iterable[bytes]) -> str:
     """Parameters in the form that commands print."""
-    return "\t".join(spaced(value) for value in data)
+    return "\t".join(colon_hex(value) for value in data)

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from p4sched.cli import writable
-from p4sched.cli.given import folder
+from p4sched.cli.command_line import folder
 from p4sched.errors import P4schedError
 from p4sched.folders.native import command
 from p4sched.folders.schemes import find
@@ -140,24 +140,24 @@ def _summary(result: dict[str, Any], objective: Objective) -> dict[str, Any]:
     }
 
 
-def _draw(found: dict[str, Any], where: Path) -> None:
+def _draw(summary: dict[str, Any], where: Path) -> None:
     from p4sched.results.attack_figure import draw  # noqa: PLC0415 - Matplotlib takes a second
 
     with (where / TRACE).open(newline="") as file:
         packets = [(int(row["at_ns"]), int(row["rank"])) for row in csv.DictReader(file)]
-    draw(found, packets, where / FIGURE)
+    draw(summary, packets, where / FIGURE)
 
 
-def _table(found: dict[str, Any]) -> Table:
+def _table(summary: dict[str, Any]) -> Table:
     """Results of both schemes on the trace."""
-    result = found["configuration"]
-    heading = f"{result['objective']}: {found['gap']} worse, after {result['steps']} steps from seed {result['seed']}"
-    shown = Table(title=heading, title_justify="left")
+    result = summary["configuration"]
+    heading = f"{result['objective']}: {summary['gap']} worse, after {result['steps']} steps from seed {result['seed']}"
+    table = Table(title=heading, title_justify="left")
     for column in ("scheme", "inversions", "drops", "drops, weighted", "lowest rank dropped", "delay of rank 0, µs"):
-        shown.add_column(column, justify="left" if column == "scheme" else "right")
-    for name, scheme in found["schemes"].items():
+        table.add_column(column, justify="left" if column == "scheme" else "right")
+    for name, scheme in summary["schemes"].items():
         lowest = scheme["lowest_rank_dropped"]
-        shown.add_row(
+        table.add_row(
             title(name),
             str(scheme["inversions"]),
             str(scheme["drops"]),
@@ -165,4 +165,4 @@ def _table(found: dict[str, Any]) -> Table:
             "-" if lowest is None else str(lowest),
             f"{scheme['lowest_rank_delay_ns'] / 1e3:.1f}",
         )
-    return shown
+    return table

@@ -17,34 +17,40 @@ def calibrate() -> None:
     print_table(console, paces(found))
 
 
-def table(found: Capacity) -> Table:
+def table(machine: Capacity) -> Table:
     """Measured capacity."""
-    shown = Table("this machine, now", "", title_justify="left", show_header=False)
+    rows = Table("this machine, now", "", title_justify="left", show_header=False)
     for name, value in (
-        ("CPUs", f"{found.cpus}, others use {found.others_share:.0%} of them"),
-        ("the switch forwards", f"{found.full_bits_per_s / 1e6:.0f} Mbit/s, {found.full_frames_per_s:.0f} frames/s"),
-        ("CPU time a frame", f"{found.frame_cpu_ns / 1e3:.1f} µs, of it the switch {_us(found.switch_frame_cpu_ns)}"),
-        ("a sleeping thread wakes late by", f"{_us(found.wakeup_normal_p99_ns)} (99th percentile)"),
-        ("with the switch's priority", f"{_us(found.wakeup_real_time_p99_ns)}"),
-        ("frames leave late by", f"{_us(found.lateness_p99_ns)}, 1 in 1000 by {_us(found.lateness_p999_ns)}"),
-        ("the hypervisor takes", f"{found.stolen_share:.1%} of the CPUs"),
+        ("CPUs", f"{machine.cpus}, others use {machine.others_share:.0%} of them"),
+        (
+            "the switch forwards",
+            f"{machine.full_bits_per_s / 1e6:.0f} Mbit/s, {machine.full_frames_per_s:.0f} frames/s",
+        ),
+        (
+            "CPU time a frame",
+            f"{machine.frame_cpu_ns / 1e3:.1f} µs, of it the switch {_us(machine.switch_frame_cpu_ns)}",
+        ),
+        ("a sleeping thread wakes late by", f"{_us(machine.wakeup_normal_p99_ns)} (99th percentile)"),
+        ("with the switch's priority", f"{_us(machine.wakeup_real_time_p99_ns)}"),
+        ("frames leave late by", f"{_us(machine.lateness_p99_ns)}, 1 in 1000 by {_us(machine.lateness_p999_ns)}"),
+        ("the hypervisor takes", f"{machine.stolen_share:.1%} of the CPUs"),
     ):
-        shown.add_row(name, value)
-    return shown
+        rows.add_row(name, value)
+    return rows
 
 
-def paces(found: Capacity) -> Table:
+def paces(machine: Capacity) -> Table:
     """Time scale, rate and RTT of each experiment at this capacity."""
-    shown = Table("experiment", "time scale", "rate", "RTT", "CPU", "fits now")
+    rows = Table("experiment", "time scale", "rate", "RTT", "CPU", "fits now")
     for name in experiment.names():
         base = experiment.load(name).base
         if base is None:
             continue
-        scale = time_scale.fastest(base, found)
+        scale = time_scale.fastest(base, machine)
         goes = base.at(scale)
-        fits = "no" if goes.beyond(found) else "yes"
-        shown.add_row(name, str(scale), str(goes.rate), str(goes.rtt), f"{goes.cpu_share(found):.0%}", fits)
-    return shown
+        fits = "no" if goes.beyond(machine) else "yes"
+        rows.add_row(name, str(scale), str(goes.rate), str(goes.rtt), f"{goes.cpu_share(machine):.0%}", fits)
+    return rows
 
 
 def _us(time_ns: float) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from p4sched.cli import writable
-from p4sched.cli.given import folder
+from p4sched.cli.command_line import folder
 from p4sched.p4rt.compile import Compiler, compile_program, parse_macro, print_stages
 from p4sched.p4rt.target import Target
 

@@ -11,22 +11,22 @@ from typing import Annotated, Any
 import typer
 
 from p4sched.cli import tls, writable
-from p4sched.cli.given import refuse
+from p4sched.cli.command_line import refuse
 from p4sched.control.bands import Bands
 from p4sched.control.controller import Controller
 from p4sched.control.decision_log import refuse_other_file
 from p4sched.control.laws.port_counters import MAX_PORT
 from p4sched.errors import UsageError, in_range, require
-from p4sched.lab.running import find_switch
+from p4sched.lab.switch_lookup import find_switch
 from p4sched.lab.virtual.client import in_lock_step
 from p4sched.lab.virtual.loop import VirtualLoop
 from p4sched.p4rt.program import Loadable, Program
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.p4rt.reader import SessionError
-from p4sched.p4rt.target import PROGRAMS, Target, written_for
+from p4sched.p4rt.target import PROGRAMS, Target, target_of
 from p4sched.p4rt.tofino import TofinoProgram
 from p4sched.p4rt.traffic_manager import QUEUES
-from p4sched.schemes import FDPA, LAWS, SCHEMES, named
+from p4sched.schemes import FDPA, LAWS, SCHEMES, find_scheme
 from p4sched.units import Duration, Rate
 
 
@@ -136,12 +136,12 @@ def control(
     If the switch already runs the program, the controller takes it over unchanged, also after a lost connection. When
     the controller ends, the switch keeps the last parameters and traffic continues.
     """
-    record = named(scheme)
+    record = find_scheme(scheme)
     law = record.law
     if law is None or record.loop is None:
         raise UsageError(f"{scheme} has no parameters that follow the traffic; these schemes have: {', '.join(LAWS)}")
     _refuse_others(ctx, scheme)
-    config = law.config.asked(
+    config = law.config.from_options(
         rate_bps=int(rate),
         bands=bands,
         rtt_ns=int(rtt),
@@ -171,9 +171,9 @@ def control(
     if log is not None:
         writable.file("--log", log, in_new_folder=True)
         refuse_other_file(log)
-    found = replace(find_switch(switch), tls=tls.asked(ssl, cacert, cert, private_key))
+    found = replace(find_switch(switch), tls=tls.from_options(ssl, cacert, cert, private_key))
     loadable = TofinoProgram(program) if target is Loads.TOFINO else Program.in_folder(program, scheme)
-    architecture = _written_for(loadable, program, scheme)
+    architecture = _program_target(loadable, program, scheme)
     if window is not None:
         in_range("--window", window, 1, PROGRAMS[architecture].largest_window, f"ranks for {architecture}")
     require(
@@ -202,14 +202,14 @@ async def _in_lock_step(controller: Controller, address: str) -> None:
         await controller.run()
 
 
-def _written_for(program: Loadable, folder: Path, scheme: str) -> Target:
+def _program_target(program: Loadable, folder: Path, scheme: str) -> Target:
     """The target of a program. Reports a wrong program before it is loaded: a chip takes seconds to load a program,
     and all traffic stops meanwhile."""
     schema = program.pipeline().schema
     table = SCHEMES[scheme].parameters.table
     if schema.tables.get(table) is None:
         raise SessionError(f"{folder}: no table {table} in its program, so this is not a program of {scheme}")
-    return written_for(schema.arch)
+    return target_of(schema.arch)
 
 
 def _refuse_others(ctx: typer.Context, scheme: str) -> None:
@@ -220,10 +220,10 @@ def _refuse_others(ctx: typer.Context, scheme: str) -> None:
         refuse(ctx, [name], f"for {scheme}; it is for {takers}")
 
 
-def fixed_parameters(given: Sequence[str]) -> dict[str, float]:
+def fixed_parameters(texts: Sequence[str]) -> dict[str, float]:
     """Parses ["C=20", "k=0.1"] into numbers by name."""
     fixed: dict[str, float] = {}
-    for text in given:
+    for text in texts:
         name, _, value = (part.strip() for part in text.partition("="))
         if name in fixed:
             raise UsageError(f"--fix '{text}': {name} is fixed already")

@@ -12,8 +12,8 @@ import typer
 from typer.models import OptionInfo
 
 from p4sched.cli import options
-from p4sched.cli.given import given_options
-from p4sched.cli.options import AtLeastRtts, OnBmv2, Quick, Scaled
+from p4sched.cli.command_line import explicit_options
+from p4sched.cli.options import Bmv2Default, MinimumRtts, QuickDefault, ScaledDefault
 from p4sched.errors import UsageError
 from p4sched.folders.schemes import find
 from p4sched.lab import frame, time_scale
@@ -36,49 +36,51 @@ def command(experiment: Experiment[Any, Any]) -> Callable[..., None]:
     kind, page = _parameter_name(hosts_option(experiment)), _parameter_name(page_option(experiment))
 
     def run(ctx: typer.Context, **values: Any) -> None:
-        given = given_options(ctx)
+        explicit = explicit_options(ctx)
         if values.pop(NO_TOPOLOGY, None) is not None:
             raise UsageError(
                 f"--topology: the network of {experiment.name} follows from its own options;"
                 " p4sched run leaf_spine takes one from a file"
             )
         shared = {name: values.pop(name) for name in (*SHARED, kind, page) if name in values}
-        asked = replace(_asked(experiment, shared, given), hosts=_hosts(experiment, shared, given))
+        run_options = replace(_run_options(experiment, shared, explicit), hosts=_hosts(experiment, shared, explicit))
 
         def at(scale: float) -> Mapping[str, Any]:
             return {
                 parameter.name: value
-                if given[_option(parameter)]
-                else _scaled(parameter, experiment.base, scale, _default(parameter, asked, value))
+                if explicit[_option(parameter)]
+                else _scaled_default(parameter, experiment.base, scale, _default(parameter, run_options, value))
                 for parameter in own
                 for value in [values[parameter.name]]
             }
 
         from p4sched.cli import live  # noqa: PLC0415 - a client, which other commands need not load
 
-        shown, bmv2 = shared.get(page, False), asked.switch == SwitchKind.BMV2
+        shown, bmv2 = shared.get(page, False), run_options.switch == SwitchKind.BMV2
         if shown and bmv2:
             raise UsageError(f"{page_option(experiment)}: BMv2 reports no queue lengths; leave out --switch bmv2")
         text = live.in_terminal() and not shared.get("no_text", True) and not bmv2
         # no recording in virtual time: it would depend on the machine's load
-        record = asked.hosts is None and not bmv2
+        record = run_options.hosts is None and not bmv2
         frame.run(
             experiment,
-            asked,
+            run_options,
             at,
             page=partial(live.live_page, text=text) if shown else None,
             text=partial(live.live_text, text=text, record=record) if text or record else None,
         )
 
     context = _parameter("ctx", typer.Context, inspect.Parameter.empty)
-    parameters = [context, *_schemes(experiment.schemes), *map(_shown, own), *_shared(experiment, own)]
+    parameters = [context, *_schemes(experiment.schemes), *map(_with_both_defaults, own), *_shared(experiment, own)]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     run.__doc__ = "\n\n".join(text for text in (experiment.summary, inspect.getdoc(experiment.setting)) if text)
     return run
 
 
-def _asked(experiment: Experiment[Any, Any], shared: Mapping[str, Any], given: Mapping[str, bool]) -> RunOptions:
+def _run_options(
+    experiment: Experiment[Any, Any], shared: Mapping[str, Any], explicit: Mapping[str, bool]
+) -> RunOptions:
     compared = experiment.schemes
     controllers = shared.get("controller", ControllerKind.PYTHON)
     return RunOptions(
@@ -87,7 +89,7 @@ def _asked(experiment: Experiment[Any, Any], shared: Mapping[str, Any], given: M
         quick=shared["quick"],
         schemes=[] if compared is None else choose("scheme", shared["schemes"], compared.names, find),
         seed=shared.get("seed", 1),
-        given=given,
+        explicit=explicit,
         time_scale=time_scale.parse(shared.get("time_scale", "auto")),
         target=shared.get("target", Target.V1MODEL),
         controllers=[ControllerKind(name) for name in choose("controller", controllers, experiment.controllers)],
@@ -118,7 +120,9 @@ def _parameter_name(option: str) -> str:
     return option.removeprefix("--").replace("-", "_")
 
 
-def _hosts(experiment: Experiment[Any, Any], shared: Mapping[str, Any], given: Mapping[str, bool]) -> HostKind | None:
+def _hosts(
+    experiment: Experiment[Any, Any], shared: Mapping[str, Any], explicit: Mapping[str, bool]
+) -> HostKind | None:
     """The hosts of a run in virtual time; None in real time. Raises UsageError for hosts in real time."""
     option = hosts_option(experiment)
     if experiment.simulated:
@@ -128,27 +132,27 @@ def _hosts(experiment: Experiment[Any, Any], shared: Mapping[str, Any], given: M
     if shared.get("virtual"):
         hosts: HostKind = shared[_parameter_name(option)]
         return hosts
-    if given.get(option):
+    if explicit.get(option):
         raise UsageError(f"{option} means nothing without --virtual: an emulated host uses the machine's own kernel")
     return None
 
 
-def _default(parameter: inspect.Parameter, asked: RunOptions, value: Any) -> Any:
+def _default(parameter: inspect.Parameter, run_options: RunOptions, value: Any) -> Any:
     """The default of an option in this run."""
-    if asked.quick and (quick := _mark(parameter, Quick)):
+    if run_options.quick and (quick := _mark(parameter, QuickDefault)):
         return quick.value
-    if asked.switch == SwitchKind.BMV2 and (bmv2 := _mark(parameter, OnBmv2)):
+    if run_options.switch == SwitchKind.BMV2 and (bmv2 := _mark(parameter, Bmv2Default)):
         return bmv2.value
     return value
 
 
-def _scaled(parameter: inspect.Parameter, base: Base | None, scale: float, value: Any) -> Any:
+def _scaled_default(parameter: inspect.Parameter, base: Base | None, scale: float, value: Any) -> Any:
     """The default of an option at a time scale."""
     if base is None or value is None:
         return value
-    if _mark(parameter, Scaled):
+    if _mark(parameter, ScaledDefault):
         return Rate(round(value / scale)) if isinstance(value, Rate) else Duration(round(value * scale))
-    if least := _mark(parameter, AtLeastRtts):
+    if least := _mark(parameter, MinimumRtts):
         seconds = -(-least.count * base.at(scale).rtt // 10**9)
         return max(value, Duration(seconds * 10**9))
     return value
@@ -161,22 +165,22 @@ def _mark(parameter: inspect.Parameter, kind: type) -> Any:
 
 def _option(parameter: inspect.Parameter) -> str:
     """The option of a parameter, as on the command line."""
-    found = _mark(parameter, OptionInfo)
+    option_info = _mark(parameter, OptionInfo)
     # typer keeps the first name of an annotated option as its default
-    named = found.default if found is not None else ...
-    return f"--{parameter.name.replace('_', '-')}" if named is ... else str(named).split("/")[0]
+    name = option_info.default if option_info is not None else ...
+    return f"--{parameter.name.replace('_', '-')}" if name is ... else str(name).split("/")[0]
 
 
-def _shown(parameter: inspect.Parameter) -> inspect.Parameter:
+def _with_both_defaults(parameter: inspect.Parameter) -> inspect.Parameter:
     """The experiment's own option; its help shows both defaults if BMv2 has another one."""
     parameter = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-    bmv2 = _mark(parameter, OnBmv2)
+    bmv2 = _mark(parameter, Bmv2Default)
     if bmv2 is None:
         return parameter
     kind, *marks = get_args(parameter.annotation)
-    found = copy(_mark(parameter, OptionInfo))
-    found.show_default = f"{parameter.default}; {bmv2.value} on BMv2"
-    marks = [found if isinstance(mark, OptionInfo) else mark for mark in marks]
+    option_info = copy(_mark(parameter, OptionInfo))
+    option_info.show_default = f"{parameter.default}; {bmv2.value} on BMv2"
+    marks = [option_info if isinstance(mark, OptionInfo) else mark for mark in marks]
     return parameter.replace(annotation=Annotated[(kind, *marks)])
 
 
@@ -184,17 +188,17 @@ def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _schemes(compared: Choice | None) -> list[inspect.Parameter]:
-    if compared is None:
+def _schemes(choice: Choice | None) -> list[inspect.Parameter]:
+    if choice is None:
         return []
-    every = ",".join(compared.names)
-    help_text = f"{compared.help} The folder of a scheduler is one, too."
-    found = typer.Option("--schemes", "--scheme", metavar=every, help=help_text)
-    return [_parameter("schemes", Annotated[str, found], compared.default or every)]
+    every = ",".join(choice.names)
+    help_text = f"{choice.help} The folder of a scheduler is one, too."
+    option = typer.Option("--schemes", "--scheme", metavar=every, help=help_text)
+    return [_parameter("schemes", Annotated[str, option], choice.default or every)]
 
 
 def _shared(experiment: Experiment[Any, Any], own: list[inspect.Parameter]) -> list[inspect.Parameter]:
-    short = " ".join(f"{_option(each)} {mark.value}" for each in own if (mark := _mark(each, Quick)))
+    short = " ".join(f"{_option(each)} {mark.value}" for each in own if (mark := _mark(each, QuickDefault)))
     quick = options.quick_option(experiment.quick or short)
     out = Path("results") / experiment.name
     return [
@@ -220,19 +224,19 @@ def _virtual(hosts: str) -> list[inspect.Parameter]:
 
 
 def _virtual_anyway() -> list[inspect.Parameter]:
-    found = typer.Option("--virtual", help="No effect: this experiment always runs in virtual time.", hidden=True)
-    return [_parameter("virtual", Annotated[bool, found], False)]
+    option = typer.Option("--virtual", help="No effect: this experiment always runs in virtual time.", hidden=True)
+    return [_parameter("virtual", Annotated[bool, option], False)]
 
 
 def _no_topology() -> list[inspect.Parameter]:
-    found = typer.Option("--topology", hidden=True)
-    return [_parameter(NO_TOPOLOGY, Annotated[str | None, found], None)]
+    option = typer.Option("--topology", hidden=True)
+    return [_parameter(NO_TOPOLOGY, Annotated[str | None, option], None)]
 
 
 def _page(option: str) -> list[inspect.Parameter]:
-    found = typer.Option(option, help=options.PAGE_HELP)
+    page = typer.Option(option, help=options.PAGE_HELP)
     return [
-        _parameter(_parameter_name(option), Annotated[bool, found], False),
+        _parameter(_parameter_name(option), Annotated[bool, page], False),
         _parameter("no_text", options.NoText, False),
     ]
 
@@ -241,8 +245,8 @@ def _controller(controllers: Sequence[ControllerKind]) -> list[inspect.Parameter
     if len(controllers) == 1:
         return []
     who = "Controller of the switches; runs the control laws. Several: one run with each."
-    found = typer.Option(metavar=",".join(controllers), help=who)
-    return [_parameter("controller", Annotated[str, found], ControllerKind.PYTHON.value)]
+    option = typer.Option(metavar=",".join(controllers), help=who)
+    return [_parameter("controller", Annotated[str, option], ControllerKind.PYTHON.value)]
 
 
 def _seed(seed: Seed | None) -> list[inspect.Parameter]:

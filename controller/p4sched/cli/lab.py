@@ -14,15 +14,15 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 from p4sched.cli import writable
-from p4sched.cli.given import folder
+from p4sched.cli.command_line import folder
 from p4sched.errors import P4schedError, StoppedError, UsageError
 from p4sched.interrupts import interruptible
-from p4sched.labs import catalogue, checking, export, grades, grading, submissions, told, workspace
+from p4sched.labs import catalogue, checking, export, grades, grading, result_text, submissions, workspace
+from p4sched.labs.displayable import displayable
 from p4sched.labs.export import Service
 from p4sched.labs.page import page
 from p4sched.labs.sandbox import MEGABYTE, Limits, Sandbox, has_bubblewrap
-from p4sched.labs.shown import displayable
-from p4sched.labs.tcp import FIGURE
+from p4sched.labs.tcp_run import FIGURE
 
 HERE = Path()
 RESULTS = "check"
@@ -97,7 +97,7 @@ def check(
 
     Writes DIR/check/report.html. Exit code 0 means full marks.
     """
-    work = workspace.opened(where)
+    work = workspace.open_workspace(where)
     lab = work.entry.load()
     if task is not None:
         return _check_task(work, task)
@@ -107,7 +107,7 @@ def check(
     (results / FIGURE).unlink(missing_ok=True)
     with interruptible():
         checked, problem = checking.check(work.entry, where, Sandbox(), figures=None if no_tcp else results, live=live)
-    typer.echo(told.text(checked))
+    typer.echo(result_text.text(checked))
     results.mkdir(exist_ok=True)
     heading = checking.title(work.entry, lab)
     report.write_text(page(heading, lab, checked, work.entry.folder / catalogue.EXPECTED, problem), encoding="utf-8")
@@ -126,7 +126,7 @@ def _check_task(work: workspace.Workspace, number: int) -> int:
         raise UsageError(f"--task {number}: {work.entry.folder.name} has {tasks} tasks")
     checked, _ = checking.check(work.entry, work.folder, Sandbox())
     one = replace(checked, marks=(checked.marks[number - 1],))
-    typer.echo(told.text(one))
+    typer.echo(result_text.text(one))
     return 0 if one.full else 1
 
 
@@ -136,11 +136,11 @@ def hint(
 ) -> None:
     """Show the next hint."""
     if seen:
-        work = workspace.opened(where)
+        work = workspace.open_workspace(where)
         for number, text in enumerate(work.entry.hints()[: work.hints_shown], 1):
             Console().print(Markdown(f"## Hint {number}. {text}"))
         return
-    text, number, count = workspace.next_hint(workspace.opened(where))
+    text, number, count = workspace.next_hint(workspace.open_workspace(where))
     Console().print(Markdown(f"## Hint {number} of {count}. {text}"))
 
 
@@ -150,7 +150,7 @@ def solution(
     write: Annotated[bool, typer.Option("--write", help="Also copy it into the folder; your files are kept.")] = False,
 ) -> None:
     """Show the solution."""
-    work = workspace.opened(where)
+    work = workspace.open_workspace(where)
     for name in work.entry.load().files:
         text = (work.entry.solution / name).read_text(encoding="utf-8")
         typer.echo(f"{name}:\n\n{text}")
@@ -211,7 +211,7 @@ def grade(
         raise UsageError(f"--out {out}: the name of the file must end in .csv")
     files = entry.load().files
     # the folder that the teacher names may be a link; its content may not
-    found = [where.resolve()] if results else submissions.submissions(where, files, out.with_suffix(""))
+    paths = [where.resolve()] if results else submissions.submissions(where, files, out.with_suffix(""))
     # reports an unwritable place before grading begins
     if results is not None:
         writable.file("--gradescope", results)
@@ -220,32 +220,32 @@ def grade(
         writable.file("--out", grades.junit_of(out), in_new_folder=True)
         writable.folder("--out", grades.pages_of(out))
     limits = Limits(seconds, seconds * WAITING, memory * MEGABYTE)
-    called = submissions.names(found, files)
+    names = submissions.names(paths, files)
     with interruptible():
         cpus = len(os.sched_getaffinity(0))
-        grades_of_all = grading.grade(entry, found, called, jobs or cpus, limits, closed=not trusted)
-    graded = grades_of_all.submissions
-    if grades_of_all.interrupted and results is not None:
+        grading_result = grading.grade(entry, paths, names, jobs or cpus, limits, isolated=not trusted)
+    graded_submissions = grading_result.submissions
+    if grading_result.interrupted and results is not None:
         raise StoppedError
     if results is not None:
-        results.write_text(grades.gradescope(graded[0]), encoding="utf-8")
+        results.write_text(grades.gradescope(graded_submissions[0]), encoding="utf-8")
         return
-    pages = grades.write(entry, graded, out)
+    pages = grades.write(entry, graded_submissions, out)
     table = Table("submission", "marks", "", box=None, header_style="bold")
-    for one in graded:
+    for submission in graded_submissions:
         table.add_row(
-            escape(one.name),
-            f"{one.checked.given} of {one.checked.of}",
-            escape("; ".join(filter(None, (one.remark, one.mistakes)))),
+            escape(submission.name),
+            f"{submission.result.score} of {submission.result.maximum}",
+            escape("; ".join(filter(None, (submission.remark, submission.mistakes)))),
         )
     Console().print(table)
-    known = {*found, *submissions.earlier_marks(where)}
+    known = {*paths, *submissions.earlier_marks(where)}
     others = [path.name for path in sorted(where.iterdir()) if path not in known and not path.name.startswith(".")]
     if others:
         left = displayable(", ".join(others))
         typer.echo(f"ignored (not a folder, an archive or a file of the lab): {left}")
     typer.echo(f"marks: {out}   JUnit: {out.with_suffix('.xml')}   pages: {pages}")
-    if grades_of_all.interrupted:
+    if grading_result.interrupted:
         raise StoppedError
 
 
@@ -265,7 +265,7 @@ def export_(
 @app.command("reset")
 def reset(where: Work = HERE) -> None:
     """Restore the first files of the lab. Your own files are kept in a folder next to them."""
-    work = workspace.opened(where)
+    work = workspace.open_workspace(where)
     kept = workspace.reset(work, work.entry.start)
     typer.echo(f"{where} has its first files again{_kept(kept)}")
 

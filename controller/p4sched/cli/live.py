@@ -11,7 +11,7 @@ from contextlib import contextmanager, nullcontext
 from threading import Thread
 from typing import IO
 
-from mininet_topos.nodes import dying_with_us, on_host_cpus
+from mininet_topos.nodes import on_host_cpus, with_death_signal
 from p4sched.errors import P4schedError
 from p4sched.live.text import TextView, following
 
@@ -53,7 +53,7 @@ def live_page(say: Callable[[str], None], *, text: bool) -> Iterator[TextView | 
 def _reading(words: Sequence[str]) -> Iterator[IO[bytes]]:
     """Output of a reading process, which ends with the block."""
     process = subprocess.Popen(
-        dying_with_us(on_host_cpus([sys.executable, *words])),
+        with_death_signal(on_host_cpus([sys.executable, *words])),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         start_new_session=True,

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from p4sched.cli.given import folder
+from p4sched.cli.command_line import folder
 from p4sched.errors import UsageError
 from p4sched.lab.experiment import SwitchKind
 from p4sched.p4rt.target import Target
@@ -14,26 +14,26 @@ from p4sched.units import Duration, Rate
 
 
 @dataclass(frozen=True)
-class Quick:
+class QuickDefault:
     """Mark of an option: its default with `--quick`."""
 
     value: object
 
 
 @dataclass(frozen=True)
-class OnBmv2:
+class Bmv2Default:
     """Mark of an option: its default on BMv2. For a rate, one that BMv2's ingress thread can sustain."""
 
     value: object
 
 
 @dataclass(frozen=True)
-class Scaled:
+class ScaledDefault:
     """Mark of an option: the time scale divides its default if it is a rate, and multiplies it if it is a time."""
 
 
 @dataclass(frozen=True)
-class AtLeastRtts:
+class MinimumRtts:
     """Mark of a time option: its default covers at least this many round trips, in whole seconds."""
 
     count: int
@@ -49,7 +49,7 @@ def rate_option(text: str = "Rate of the bottleneck.") -> Any:
     return typer.Option(parser=Rate.parse, metavar="RATE", help=text)
 
 
-RoundTripTime = Annotated[Duration, time_option("Round-trip time with empty queues."), Scaled()]
+RoundTripTime = Annotated[Duration, time_option("Round-trip time with empty queues."), ScaledDefault()]
 TimeScale = Annotated[
     str,
     typer.Option(
@@ -59,7 +59,7 @@ TimeScale = Annotated[
         " can carry, or 1 if --rate or --rtt is given.",
     ),
 ]
-DelayTarget = Annotated[Duration, time_option("Delay target of the control laws."), Scaled()]
+DelayTarget = Annotated[Duration, time_option("Delay target of the control laws."), ScaledDefault()]
 InVirtualTime = Annotated[
     bool,
     typer.Option(

@@ -10,7 +10,7 @@ import typer
 from p4sched.cli import tls
 from p4sched.control.controller import SwitchAddress
 from p4sched.errors import UsageError
-from p4sched.lab.running import find_switch
+from p4sched.lab.switch_lookup import find_switch
 from p4sched.p4rt.traffic_manager import EmbeddedTrafficManager, PortSettings
 from p4sched.units import Rate
 
@@ -34,7 +34,7 @@ def port_rate(
 
     BMv2 has no such rate. A port with a rate bypasses the tc settings of its interface.
     """
-    found = replace(find_switch(name), tls=tls.asked(ssl, cacert, cert, private_key))
+    found = replace(find_switch(name), tls=tls.from_options(ssl, cacert, cert, private_key))
     wanted = None if rate is None else _rate(rate)
     for line in asyncio.run(_lines(found, port, wanted)):
         typer.echo(line)
@@ -45,19 +45,19 @@ def _rate(text: str) -> int:
     return 0 if text == NONE else Rate.parse(text)
 
 
-async def _lines(switch: SwitchAddress, port: int | None, wanted: int | None) -> Sequence[str]:
-    """Sets the rate of the port, unless `wanted` is None; returns a line for this port, or for each port."""
+async def _lines(switch: SwitchAddress, port: int | None, rate_bps: int | None) -> Sequence[str]:
+    """Sets the rate of the port, unless `rate_bps` is None; returns a line for this port, or for each port."""
     manager = EmbeddedTrafficManager(switch.address, switch.tls)
     try:
         interfaces = {number: stats.interface for number, stats in (await manager.stats()).items()}
         if port is not None and port not in interfaces:
             raise UsageError(f"no port {port}; this switch has {', '.join(map(str, sorted(interfaces))) or 'none'}")
-        if port is not None and wanted is not None:
-            await manager.set_ports([PortSettings(port, rate_bps=wanted)])
-        ports = [each for each in await manager.ports() if port in (None, each.port)]
+        if port is not None and rate_bps is not None:
+            await manager.set_ports([PortSettings(port, rate_bps=rate_bps)])
+        ports = [settings for settings in await manager.ports() if port in (None, settings.port)]
     finally:
         await manager.close()
     return [
-        f"port {each.port} ({interfaces[each.port]}): {Rate(each.rate_bps) if each.rate_bps else NONE}"
-        for each in ports
+        f"port {settings.port} ({interfaces[settings.port]}): {Rate(settings.rate_bps) if settings.rate_bps else NONE}"
+        for settings in ports
     ]

@@ -10,7 +10,7 @@ import typer
 
 from p4sched.cli import tls
 from p4sched.errors import P4schedError, UsageError
-from p4sched.lab.running import find_switch
+from p4sched.lab.switch_lookup import find_switch
 from p4sched.p4rt.tls import trouble
 from p4sched.paths import BMV2_GUEST_DIR, BMV2_NAMES_DIR, READING_SHELL, SHELL_PYTHON, rust_binary
 
@@ -63,7 +63,7 @@ def shell(
 
     Other options go to p4runtime-shell. '--election-id 0,20' makes the shell primary, in place of the controller.
     """
-    found = replace(find_switch(name), tls=tls.asked(ssl, cacert, cert, private_key))
+    found = replace(find_switch(name), tls=tls.from_options(ssl, cacert, cert, private_key))
     if not SHELL_PYTHON.is_file():
         raise P4schedError(f"{SHELL_PYTHON} is missing; 'make setup' installs p4runtime-shell")
     _check_that_it_listens(found.address)
@@ -77,8 +77,8 @@ def shell(
         arguments = ["-m", "p4runtime_sh", *arguments]
     else:
         # an election id below that of every controller, so that the shell does not replace a controller
-        asked = ["--primary"] if primary else []
-        arguments = [str(READING_SHELL), *asked, *arguments, "--election-id", "0,1"]
+        primary_option = ["--primary"] if primary else []
+        arguments = [str(READING_SHELL), *primary_option, *arguments, "--election-id", "0,1"]
     files = {"--cacert": cacert, "--cert": cert, "--private-key": private_key}
     if found.tls is not None:
         arguments += ["--ssl", *(word for name, path in files.items() if path for word in (name, str(path)))]

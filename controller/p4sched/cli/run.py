@@ -11,7 +11,7 @@ from rich.table import Table
 from typer.core import TyperCommand, TyperGroup
 
 from p4sched.cli import experiments
-from p4sched.cli.given import folder, given
+from p4sched.cli.command_line import folder, is_explicit
 from p4sched.cli.invoke import invoke
 from p4sched.cli.run_all import run_all
 from p4sched.errors import UsageError
@@ -71,7 +71,7 @@ def run(
     ] = HostKind.MODEL,
 ) -> int:
     """Run an experiment. 'p4sched run EXPERIMENT --help' shows its options."""
-    if given(ctx, "--hosts") and not virtual:
+    if is_explicit(ctx, "--hosts") and not virtual:
         raise UsageError("--hosts means nothing without --virtual")
     name = ctx.invoked_subcommand
     if every and name is not None:
@@ -89,14 +89,14 @@ def run(
             switched = [] if found.simulated else ["--switch", switch.value]
             return [*in_time, *switched, *aimed, *scaled, *(["--quick"] if quick else [])]
 
-        def again(arguments: Sequence[str]) -> tuple[int, str]:
+        def repeat(arguments: Sequence[str]) -> tuple[int, str]:
             return invoke(ctx.find_root().command, arguments)
 
         names = [name for name in experiment.names() if target in experiment.load(name).targets]
-        return run_all(names, again, out, options, Console())
+        return run_all(names, repeat, out, options, Console())
     if name is None:
         raise UsageError(f"no experiment: give --all, or one of: {', '.join(experiment.names())}")
-    misplaced = [option for option in ALL_ONLY if given(ctx, option)]
+    misplaced = [option for option in ALL_ONLY if is_explicit(ctx, option)]
     if misplaced:
         raise UsageError(f"{misplaced[0]} belongs after the experiment's name: run {name} {misplaced[0]} ...")
     return 0

@@ -56,7 +56,7 @@ def _run_all(names: Sequence[str], invoke: Invoke, out: Path, options: Options, 
         console.print(f"\n[bold]{place}/{len(names)}  {name}[/]")
         arguments = ["run", name, "--out", str(out / name), *options(name)]
         begun = time.monotonic()
-        code, error = _guarded(invoke, arguments, console)
+        code, error = _invoke_safely(invoke, arguments, console)
         if code == INTERRUPTED:
             if outcomes:
                 _print_end([*outcomes, Outcome(name, time.monotonic() - begun, "interrupted")], out, console)
@@ -68,7 +68,7 @@ def _run_all(names: Sequence[str], invoke: Invoke, out: Path, options: Options, 
     return 1 if any(outcome.error for outcome in outcomes) else 0
 
 
-def _guarded(invoke: Invoke, arguments: Sequence[str], console: Console) -> tuple[int, str]:
+def _invoke_safely(invoke: Invoke, arguments: Sequence[str], console: Console) -> tuple[int, str]:
     """Runs one experiment. Shows an unexpected exception in full; the other experiments still run."""
     try:
         return invoke(arguments)

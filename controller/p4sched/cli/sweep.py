@@ -14,7 +14,7 @@ from rich.table import Table
 
 from p4sched import simulate
 from p4sched.cli import writable
-from p4sched.cli.given import folder
+from p4sched.cli.command_line import folder
 from p4sched.errors import P4schedError, UsageError
 from p4sched.results import sweeps
 from p4sched.results.tables import print_table
@@ -26,7 +26,7 @@ from p4sched.sweep.point import Outcome
 
 FIGURE = "figure.png"
 A_DAY_S = 24 * 60 * 60
-TOLD_FAILURES = 5
+PRINTED_FAILURES = 5
 """Number of failures to print; the file has all of them."""
 
 
@@ -53,26 +53,30 @@ def sweep(
     Writes DIR/results.parquet, with a row for each point, and DIR/figure.png; 'p4sched report DIR' shows both. If you
     start it again, it runs only the missing points.
     """
-    asked = plans.read(plan)
+    sweep_plan = plans.read(plan)
     where = out or Path("results") / plan.stem
     writable.folder("--out", where)
-    _try(asked, plan)
-    with folders.opened(where) as opened:
-        changed = opened.changed(plan.read_text(encoding="utf-8"), asked)
-        if changed:
-            typer.echo(changed)
-        keys = [folders.key(asked, point) for point in asked.points]
+    _try(sweep_plan, plan)
+    with folders.open_folder(where) as results:
+        report = results.change_report(plan.read_text(encoding="utf-8"), sweep_plan)
+        if report:
+            typer.echo(report)
+        keys = [folders.key(sweep_plan, point) for point in sweep_plan.points]
         try:
-            outcomes = asyncio.run(_run(asked, keys, opened, jobs or len(os.sched_getaffinity(0)), dask))
+            outcomes = asyncio.run(_run(sweep_plan, keys, results, jobs or len(os.sched_getaffinity(0)), dask))
         except KeyboardInterrupt:
-            left = len(folders.missing(asked, opened, keys))
+            left = len(folders.missing(sweep_plan, results, keys))
             typer.echo(f"{left} of {len(keys)} points are left; run the same command to continue", err=True)
             raise
-        path = table.write(where, plan.stem, asked, outcomes)
+        path = table.write(where, plan.stem, sweep_plan, outcomes)
         _draw(where)
     _show(where)
     typer.echo(str(path))
-    failed = [(point, found["error"]) for point, found in zip(asked.points, outcomes, strict=True) if "error" in found]
+    failed = [
+        (point, outcome["error"])
+        for point, outcome in zip(sweep_plan.points, outcomes, strict=True)
+        if "error" in outcome
+    ]
     if failed:
         point, reason = failed[0]
         raise P4schedError(f"{len(failed)} of {len(keys)} points failed, the first one ({point}): {reason}")
@@ -92,7 +96,7 @@ def _try(plan: Plan, path: Path) -> None:
 async def _run(plan: Plan, keys: list[str], folder: folders.Folder, jobs: int, dask: str | None) -> list[Outcome]:
     """Outcomes of all points, in order."""
     by_point = dict(zip(map(id, plan.points), keys, strict=True))
-    outcomes = {key: found for key in keys if (found := folder.outcome(key)) is not None}
+    outcomes = {key: outcome for key in keys if (outcome := folder.outcome(key)) is not None}
     left: dict[str, Point] = {key: point for key, point in zip(keys, plan.points, strict=True) if key not in outcomes}
     if outcomes:
         typer.echo(f"{len(keys) - len(left)} of {len(keys)} points are done already")
@@ -105,14 +109,14 @@ async def _run(plan: Plan, keys: list[str], folder: folders.Folder, jobs: int, d
     failures = 0
     with Progress(*columns, *remaining, speed_estimate_period=A_DAY_S) as progress:
         bar = progress.add_task("points", total=len(todo))
-        async for point, found in running:
-            outcomes[by_point[id(point)]] = found
-            if "error" in found:
+        async for point, outcome in running:
+            outcomes[by_point[id(point)]] = outcome
+            if "error" in outcome:
                 failures += 1
-                if failures <= TOLD_FAILURES:
-                    progress.console.print(f"[bold red]failed[/] {escape(str(point))}: {escape(found['error'])}")
+                if failures <= PRINTED_FAILURES:
+                    progress.console.print(f"[bold red]failed[/] {escape(str(point))}: {escape(outcome['error'])}")
             else:
-                folder.keep(by_point[id(point)], found)
+                folder.keep(by_point[id(point)], outcome)
             progress.advance(bar)
     return [outcomes[key] for key in keys]
 

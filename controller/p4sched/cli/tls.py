@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from p4sched.cli import writable
-from p4sched.cli.given import folder
+from p4sched.cli.command_line import folder
 from p4sched.errors import in_range
 from p4sched.p4rt.tls import Tls
 
@@ -35,7 +35,7 @@ Key = Annotated[
 ]
 
 
-def asked(ssl: bool, authority: Path | None, certificate: Path | None, key: Path | None) -> Tls | None:
+def from_options(ssl: bool, authority: Path | None, certificate: Path | None, key: Path | None) -> Tls | None:
     """TLS settings from these options; None: no TLS. Raises UsageError for wrong files."""
     if not ssl and (authority, certificate, key) == (None, None, None):
         return None
@@ -60,15 +60,16 @@ def certificates(
 
     Writes a certificate DIR/NAME.crt and a key DIR/NAME.key for each of ca, server and client.
     """
-    from p4sched import certificates as made  # noqa: PLC0415 - needs a library that the other commands do not
+    from p4sched import certificates as certificate_files  # noqa: PLC0415 - needs a library that the other commands do not
 
     in_range("--days", days, 1, LONGEST_DAYS, "days")
     writable.folder("DIR", into)
-    asked_for = made.Places(
-        [made.parse_name(each) for each in name or ()], [made.parse_address(each) for each in address or ()]
+    places = certificate_files.Places(
+        [certificate_files.parse_name(each) for each in name or ()],
+        [certificate_files.parse_address(each) for each in address or ()],
     )
-    files = made.make(made.LOOPBACK + asked_for, datetime.now(UTC), days)
-    made.write(into, files)
+    files = certificate_files.make(certificate_files.LOOPBACK + places, datetime.now(UTC), days)
+    certificate_files.write(into, files)
     typer.echo("\n".join(str(into / each) for each in files))
     typer.echo(
         f"a switch takes: --grpc-server-ssl --grpc-server-cert {into}/server.crt --grpc-server-key {into}/server.key"

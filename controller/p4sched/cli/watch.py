@@ -54,7 +54,7 @@ def watch(
         raise UsageError("--export means nothing without --replay")
     if export is not None:
         writable.folder("--export", export)
-    encrypted = tls.asked(ssl, cacert, cert, private_key)
+    encrypted = tls.from_options(ssl, cacert, cert, private_key)
     if encrypted is not None and (name is None or ":" not in name):
         raise UsageError("--ssl, --cacert, --cert and --private-key mean nothing without HOST:PORT")
     from p4sched.live import watching  # noqa: PLC0415 - a server, which other commands need not load
@@ -64,4 +64,4 @@ def watch(
     if replay is not None:
         watching.play(replay, at, export, say)
     else:
-        watching.look(watching.Look(name, run, pace, record, text, encrypted), at, say)
+        watching.watch(watching.WatchOptions(name, run, pace, record, text, encrypted), at, say)

@@ -81,16 +81,16 @@ class Controller:
             await self._require_port(self.port)
         at = self.switch
         async with connect(at.address, self.program, device_id=at.device_id, tls=at.tls) as session:
-            loop = await self._begun(session)
-            found = "taken over as it is"
+            loop = await self._start_loop(session)
+            state = "taken over as it is"
             if session.loaded:
                 replaced = " in place of another" if session.replaced else ""
-                found = f"program loaded{replaced}; its tables are empty: it has no routes and no users"
-            self._tell(found if gone_at is None else f"back after {_clock() - gone_at:.1f} s, {found}")
+                state = f"program loaded{replaced}; its tables are empty: it has no routes and no users"
+            self._tell(state if gone_at is None else f"back after {_clock() - gone_at:.1f} s, {state}")
             with suppress(SwitchGoneError):
                 await loop.run()
 
-    async def _begun(self, session: Session) -> Loop:
+    async def _start_loop(self, session: Session) -> Loop:
         """Makes the loop, with the parameters in force on the switch."""
         loop = self.loop(session, on_update=self._report)
         await loop.take_over()
@@ -107,7 +107,7 @@ class Controller:
             in_place_of_a_switch(self.say, tofino=tofino) as address,
             connect(address, self.program, device_id=self.switch.device_id) as session,
         ):
-            await (await self._begun(session)).step()
+            await (await self._start_loop(session)).step()
         self.say(
             "# Then, ten times a second: the last Read, and a Write like the last one if the law changes something."
         )

@@ -27,7 +27,7 @@ from typing import Any
 from p4sched.clock import time_of_day
 from p4sched.control.law import Config, Decision, Sample, State
 from p4sched.errors import P4schedError
-from p4sched.recorded import parsed
+from p4sched.json_records import parse_json
 
 LONGEST_LINE = 1_000_000
 """Limit in characters; the first line of a log has some hundreds."""
@@ -49,7 +49,7 @@ def refuse_other_file(path: Path) -> None:
     except OSError as error:
         raise DecisionLogError(f"{path}: cannot write the decision log: {error.strerror}") from error
     try:
-        begun = not first or parsed(first)["kind"] == "start"
+        begun = not first or parse_json(first)["kind"] == "start"
     except (ValueError, KeyError, TypeError, IndexError):
         begun = False
     if not begun:
@@ -75,17 +75,17 @@ class DecisionLog:
     def close(self) -> None:
         self._file.close()
 
-    def start(self, config: Config, state: State, *, turned: bool = False) -> None:
-        """Writes the start line: configuration and state of the switch. `turned`: the same controller continues."""
-        found = state.parameters
+    def start(self, config: Config, state: State, *, reconfigured: bool = False) -> None:
+        """Writes the start line: configuration and state of the switch. `reconfigured`: the controller is the same."""
+        parameters = state.parameters
         self._write(
             {
                 "kind": "start",
                 "law": config.law.name,
                 "wall": self._wall_clock(0),
                 "config": config.record(),
-                "found": None if found is None else found.action_data(),
-                **({"turned": True} if turned else {}),
+                "found": None if parameters is None else parameters.action_data(),
+                **({"turned": True} if reconfigured else {}),
             }
         )
 
@@ -117,7 +117,7 @@ def logged_decisions(path: Path) -> Iterator[dict[str, Any]]:
     with path.open(encoding="utf-8") as file:
         for text in file:
             # the last line may be incomplete while the controller writes it
-            line = parsed(text) if text.endswith("\n") else {"kind": None}
+            line = parse_json(text) if text.endswith("\n") else {"kind": None}
             if line["kind"] == "decision":
                 yield line
 

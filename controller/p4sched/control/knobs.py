@@ -59,7 +59,7 @@ def knobs(parameters: Parameters | None, config: Any = None, own: Any = None) ->
     return [knob for knob in found if knob is not None]
 
 
-def held(config: Any, values: Mapping[str, float]) -> Any:
+def with_held_values(config: Any, values: Mapping[str, float]) -> Any:
     """The configuration of a law that holds these parameters. Raises UsageError for an impossible value."""
     if isinstance(config, fdpa.Config):
         was = config.bands

@@ -8,14 +8,14 @@ from p4sched.control.parameters import Parameters
 from p4sched.p4rt.target import Target
 
 
-class Recorded(Protocol):
+class Recordable(Protocol):
     """A configuration, sample or decision, which the log records."""
 
     def record(self) -> dict[str, Any]:
         """Its part of a log line, as JSON values."""
 
 
-class Config(Recorded, Protocol):
+class Config(Recordable, Protocol):
     """Configuration of a law: the link and the goals. A frozen dataclass."""
 
     @property
@@ -29,7 +29,7 @@ class Config(Recorded, Protocol):
         """The closest configuration that the program of a target supports. Raises UsageError if there is none."""
 
 
-class Sample(Recorded, Protocol):
+class Sample(Recordable, Protocol):
     """The counters at one instant. A frozen dataclass."""
 
     @property
@@ -48,11 +48,11 @@ class State(Protocol):
     def parameters(self) -> Parameters | None:
         """Parameters in force on the switch, if known."""
 
-    def turned(self) -> Self:
+    def reconfigured(self) -> Self:
         """This state, before the first decision with another configuration."""
 
 
-class Decision(Recorded, Protocol):
+class Decision(Recordable, Protocol):
     """A law's answer to one sample. A frozen dataclass."""
 
     @property

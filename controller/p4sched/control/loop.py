@@ -48,7 +48,7 @@ class Tuning(Generic[ConfigT, StateT, SampleT, DecisionT]):
         self._next_config: ConfigT | None = None
 
     @property
-    def begun(self) -> bool:
+    def has_started(self) -> bool:
         """True if the parameters in force are known."""
         return self._state is not None
 
@@ -62,13 +62,13 @@ class Tuning(Generic[ConfigT, StateT, SampleT, DecisionT]):
         """Parameters in force, if known."""
         return None if self._state is None else self._state.parameters
 
-    def go_by(self, config: ConfigT) -> None:
+    def use_config(self, config: ConfigT) -> None:
         """Gives the law this configuration from the next round on. The law keeps its state."""
         self._next_config = config
 
-    def take_over(self, found: Mapping[str, int] | None) -> None:
+    def take_over(self, action_data: Mapping[str, int] | None) -> None:
         """Begins with the action data on the switch; None: the switch has no such action."""
-        self._state = self.law.take_over(found)
+        self._state = self.law.take_over(action_data)
         if self._log is not None:
             self._log.start(self._config, self._state)
 
@@ -77,9 +77,9 @@ class Tuning(Generic[ConfigT, StateT, SampleT, DecisionT]):
         assert self._state is not None
         if self._next_config is not None:
             self._config, self._next_config = self._next_config, None
-            self._state = self._state.turned()
+            self._state = self._state.reconfigured()
             if self._log is not None:
-                self._log.start(self._config, self._state, turned=True)
+                self._log.start(self._config, self._state, reconfigured=True)
         return self.law.decide(self._config, self._state, sample)
 
     def accept(self, sample: SampleT, decision: DecisionT) -> Round[SampleT, DecisionT]:
@@ -97,7 +97,7 @@ class Tuning(Generic[ConfigT, StateT, SampleT, DecisionT]):
             self._log.close()
 
 
-class Running(Protocol):
+class Runnable(Protocol):
     """Work during a block of code."""
 
     async def run(self) -> None:
@@ -171,7 +171,7 @@ class ControlLoop(Loop, Generic[ConfigT, StateT, SampleT, DecisionT]):
         self._tuning.close()
 
     async def take_over(self) -> None:
-        if not self._tuning.begun:
+        if not self._tuning.has_started:
             self._tuning.take_over(await action_data_in_force(self._session, self._tuning.law.parameters))
 
     async def step(self) -> Round[SampleT, DecisionT]:
@@ -194,14 +194,14 @@ LoopOf: TypeAlias = Callable[..., Loop]
 
 async def action_data_in_force(reader: Reader, parameters: type[Parameters]) -> dict[str, int] | None:
     """The action data of the switch's default action; None if this is another action."""
-    found = await reader.default_action(parameters.table)
-    if found is None or found[0].rpartition(".")[2] != parameters.action:
+    default_action = await reader.default_action(parameters.table)
+    if default_action is None or default_action[0].rpartition(".")[2] != parameters.action:
         return None
-    return found[1]
+    return default_action[1]
 
 
 @asynccontextmanager
-async def controlled(*loops: Running) -> AsyncIterator[list[asyncio.Task[None]]]:
+async def run_loops(*loops: Runnable) -> AsyncIterator[list[asyncio.Task[None]]]:
     """Runs each loop in a task during the block. If a loop fails, cancels the block and raises the loop's error. The
     block may cancel a task itself; this is not a failure."""
     try:

@@ -90,7 +90,7 @@ class Layout(ABC):
 
     @classmethod
     @abstractmethod
-    def alike(cls, comparison: Comparison) -> Self:
+    def for_comparison(cls, comparison: Comparison) -> Self:
         """The layout of the scheme in a comparison."""
 
     def on(self, _target: Target) -> Self:

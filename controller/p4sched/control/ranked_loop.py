@@ -87,7 +87,7 @@ class RankedPortsLoop(Loop):
             tuning.close()
 
     async def take_over(self) -> None:
-        if all(tuning.begun for tuning in self._tunings.values()):
+        if all(tuning.has_started for tuning in self._tunings.values()):
             return
         default = await action_data_in_force(self._session, self._law.parameters)
         entries = await self._session.port_actions(self._law.parameters.table)

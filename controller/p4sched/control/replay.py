@@ -10,15 +10,15 @@ from typing import Any
 from p4sched.control.decision_log import DecisionLogError
 from p4sched.control.law import AnyLaw, Decision
 from p4sched.errors import MissingError, P4schedError, unknown_name
-from p4sched.recorded import RecordError, check, check_fields, parsed, shown
+from p4sched.json_records import RecordError, check, check_fields, excerpt, parse_json
 
 
 @dataclass(frozen=True)
-class Logged:
+class ReplayedDecision:
     """A decision from a log, and the decision that the law makes from the same inputs."""
 
     line: int
-    again: Decision
+    decision: Decision
     difference: str | None
     """First difference: its name, the logged value and the repeated one."""
 
@@ -40,23 +40,23 @@ class _Run:
         self._config = law.config.from_record(start["config"])
         self._state = law.take_over(start["found"])
 
-    def turned(self, start: Mapping[str, Any]) -> "_Run":
+    def reconfigured(self, start: Mapping[str, Any]) -> "_Run":
         """Continues the run with the configuration of this line."""
-        turned = _Run(self.law, start)
-        turned._state = self._state.turned()
-        return turned
+        run = _Run(self.law, start)
+        run._state = self._state.reconfigured()
+        return run
 
-    def again(self, number: int, line: Mapping[str, Any]) -> Logged:
+    def repeat(self, number: int, line: Mapping[str, Any]) -> ReplayedDecision:
         """The decision of this line."""
         check_fields(self.law.sample, line, others=True)
         sample = self.law.sample.from_record(line)
         decision = self.law.decide(self._config, self._state, sample)
         outcome = json.loads(json.dumps(decision.record()))
         self._state = decision.state
-        return Logged(number, decision, _difference("", line, outcome))
+        return ReplayedDecision(number, decision, _difference("", line, outcome))
 
 
-def replay(path: Path, laws: Mapping[str, AnyLaw]) -> Iterator[Logged]:
+def replay(path: Path, laws: Mapping[str, AnyLaw]) -> Iterator[ReplayedDecision]:
     """Repeats every decision of a log, in order, with these laws. Raises DecisionLogError if the file is not a log, and
     MissingError if it cannot be read."""
     run: _Run | None = None
@@ -77,11 +77,11 @@ def replay(path: Path, laws: Mapping[str, AnyLaw]) -> Iterator[Logged]:
                     elif run is None or run.law is not laws[line["law"]]:
                         raise RecordError("a configuration is turned before any start line of its law")
                     else:
-                        run = run.turned(line)
+                        run = run.reconfigured(line)
                     continue
                 if run is None:
                     raise RecordError("a decision before any start line")
-                logged = run.again(number, line)
+                logged = run.repeat(number, line)
             yield logged
 
 
@@ -101,21 +101,21 @@ def _one_sentence(path: Path, number: int) -> Iterator[None]:
 
 
 def _line(text: str) -> dict[str, Any]:
-    line = parsed(text)
+    line = parse_json(text)
     if not isinstance(line, dict) or line.get("kind") not in ("start", "decision"):
-        raise RecordError(f"{shown(line)} is no object of the kind start or decision")
+        raise RecordError(f"{excerpt(line)} is no object of the kind start or decision")
     return line
 
 
-def _difference(name: str, logged: Any, again: Any) -> str | None:
-    if isinstance(logged, Mapping) and isinstance(again, Mapping):
-        for key, value in again.items():
-            if key not in logged:
-                return f"{name}{key} is not in the log, now {shown(value)}"
-            found = _difference(f"{name}{key}.", logged[key], value)
+def _difference(name: str, logged_value: Any, repeated_value: Any) -> str | None:
+    if isinstance(logged_value, Mapping) and isinstance(repeated_value, Mapping):
+        for key, value in repeated_value.items():
+            if key not in logged_value:
+                return f"{name}{key} is not in the log, now {excerpt(value)}"
+            found = _difference(f"{name}{key}.", logged_value[key], value)
             if found is not None:
                 return found
         return None
-    if logged == again:
+    if logged_value == repeated_value:
         return None
-    return f"{name.removesuffix('.')} was {shown(logged)}, now {shown(again)}"
+    return f"{name.removesuffix('.')} was {excerpt(logged_value)}, now {excerpt(repeated_value)}"

@@ -22,7 +22,7 @@ from p4sched.folders.schemes import of_folder
 from p4sched.labs.decisions import PROGRAM, Trial, request
 from p4sched.labs.trace import Packet, at_once, bursts
 from p4sched.model import Model
-from p4sched.p4rt.compile import compiled, print_stages
+from p4sched.p4rt.compile import compiled_program, print_stages
 from p4sched.p4rt.target import Target
 from p4sched.schemes import Scheme
 
@@ -106,7 +106,7 @@ def _count(things: Sequence[object], word: str) -> str:
 def _compiled(target: Target, file: Path) -> Step:
     step = Step(f"{file.name} compiles for {target}")
     try:
-        compiled(file, target=target)
+        compiled_program(file, target=target)
     except P4schedError as error:
         step.passed, step.lines = False, str(error).splitlines()
     return step

@@ -15,7 +15,7 @@ from p4sched.folders.description import FILE, Description, DescriptionError, rea
 from p4sched.folders.formula import Formula, FormulaError
 from p4sched.proto.enums import Discipline
 from p4sched.results.palette import PALETTE
-from p4sched.schemes import SCHEMES, Compared, Ranks, Scheme
+from p4sched.schemes import SCHEMES, ComparisonKind, Ranks, Scheme
 
 ENTRY_POINTS = "p4sched.schedulers"
 """Group of the entry points of installed packages. Each names a module whose folder holds a scheduler.toml."""
@@ -75,7 +75,7 @@ class FolderParameters(PortParameters):
         return ", ".join(named[:2]) or f"{sum(self.queue_sizes)} packets"
 
     @classmethod
-    def alike(cls, comparison: Comparison) -> Self:
+    def for_comparison(cls, comparison: Comparison) -> Self:
         numbers = sizes(comparison)
         found: dict[str, Any] = {
             each.name: _value(cls.described, each.alike, numbers) for each in cls.described.parameters if each.alike
@@ -122,7 +122,7 @@ def scheme_of(description: Description) -> Scheme:
         discipline=port.discipline,
         layout=layout_of(description),
         colour=description.colour,
-        compared=tuple(Compared[word.upper()] for word in description.compared),
+        comparisons=tuple(ComparisonKind[word.upper()] for word in description.compared),
         not_on_bmv2=None if bmv2 else NOT_ON_BMV2,
         targets=tuple(programs.files) if programs else (),
         fair=port.share_among is not None,

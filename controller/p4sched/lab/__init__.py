@@ -9,11 +9,11 @@ Bring-up:
 - run: runs one experiment at a time, and leaves a clean machine
 - ledger, processes: list of what a run created, for the clean-up after a crash
 - network: the interface of networks; emulated: networks under Mininet; virtual: networks in virtual time
-- running: the switches of the emulated lab by name
+- switch_lookup: the switches of the emulated lab by name
 - schemes, ranked_schemes: the schemes of the comparisons, with their queue sizes and their ranks
 - programming, fabric: program, routes, users and bottlenecks of a running dumbbell, or of leaves and spines
 - controllers: the Python controller, which programs the switches and runs the laws; onos, netcfg: ONOS in its place
-- depth: source of the queue length in ingress; tuned: control laws in a run; bmv2: frames that BMv2 loses
+- depth: source of the queue length in ingress; law_configs: control laws in a run; bmv2: frames that BMv2 loses
 - load_program: program and routes only, for plain `mn`
 
 Traffic:
@@ -25,6 +25,6 @@ Traffic:
 
 Measurement:
 - measurement: samples of the bytes of each user
-- tcp: retransmissions and reorderings from the kernels of the senders
+- tcp_counters: retransmissions and reorderings from the kernels of the senders
 - machine, observation, fidelity: checks whether the emulator, and not the network, was the bottleneck
 """

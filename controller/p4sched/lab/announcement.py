@@ -16,10 +16,10 @@ from typing import Any, TypeAlias
 from mininet_topos.shapes import Structure
 from p4sched.control.controller import SwitchAddress
 from p4sched.errors import P4schedError
+from p4sched.json_records import MALFORMED
 from p4sched.lab.ledger import FOLDER
 from p4sched.lab.network import Dumbbell, Fabric, Network
 from p4sched.lab.processes import ProcessIdentity, identify
-from p4sched.recorded import MALFORMED
 
 Topology: TypeAlias = Mapping[str, Any]
 """{"nodes": [{"name": "s1", "kind": "switch", "layer": 1}, ...], "links": [[END, END], ...]}, where an END is
@@ -72,15 +72,15 @@ def runs_folder() -> Path:
 
 def announcements() -> list[Announcement]:
     """All running networks of this user, the newest run last. Removes the files of crashed runs."""
-    found = []
+    current = []
     for path in runs_folder().glob("*.json"):
-        announced = _read(path)
-        if announced is not None and announced.run.alive():
-            found.append((announced.run.start_ticks, announced))
-        elif announced is not None:
+        announcement = _read(path)
+        if announcement is not None and announcement.run.alive():
+            current.append((announcement.run.start_ticks, announcement))
+        elif announcement is not None:
             path.unlink(missing_ok=True)
-            announced.desk.unlink(missing_ok=True)
-    return [announced for _, announced in sorted(found, key=lambda pair: pair[0])]
+            announcement.desk.unlink(missing_ok=True)
+    return [announcement for _, announcement in sorted(current, key=lambda pair: pair[0])]
 
 
 def of_run(pid: int) -> Announcement | None:
@@ -89,7 +89,7 @@ def of_run(pid: int) -> Announcement | None:
 
 
 @contextmanager
-def announced(
+def announce(
     heading: str, network: Network, folder: Path, origin_ns: int, simulation: str | None = None
 ) -> Iterator[None]:
     """Announces the network during the block."""
@@ -120,7 +120,7 @@ def announced(
 def topology(network: Network) -> Topology:
     """Nodes and links of a network."""
     if isinstance(network, Fabric):
-        return wired(network.shape.structure)
+        return wiring(network.shape.structure)
     assert isinstance(network, Dumbbell)
     name = network.switch.name
     hosts = [
@@ -131,7 +131,7 @@ def topology(network: Network) -> Topology:
     return {"nodes": [{"name": name, "kind": "switch", "layer": 1}, *hosts], "links": links}
 
 
-def wired(structure: Structure) -> Topology:
+def wiring(structure: Structure) -> Topology:
     """Switches with hosts in the first layer, those above them in the next ones."""
     layers = dict.fromkeys(structure.racks, 1)
     below = list(layers)
@@ -166,9 +166,9 @@ def _own_folder(folder: Path) -> None:
         raise P4schedError(f"{folder}: others can write there; remove it")
 
 
-def _write(path: Path, found: Announcement) -> None:
+def _write(path: Path, announcement: Announcement) -> None:
     new = path.with_suffix(".new")
-    new.write_text(json.dumps(asdict(found)))
+    new.write_text(json.dumps(asdict(announcement)))
     os.replace(new, path)
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from p4sched.lab.controllers import Laws, SwitchController
-from p4sched.lab.experiment import KeptT, SchemeOutcome, Stage
+from p4sched.lab.experiment import RecordsT, SchemeOutcome, Stage
 from p4sched.lab.measurement import ReadBytes, departures_of
 from p4sched.lab.network import Dumbbell
 from p4sched.lab.observation import Observation, Observer
 from p4sched.lab.onos import controllers_of
-from p4sched.lab.programming import Testbed, programmed
+from p4sched.lab.programming import Testbed, program_network
 from p4sched.lab.ranked_schemes import decisions
 from p4sched.lab.ranked_traffic import GeneratedTraffic
 from p4sched.lab.schemes import Link
@@ -81,12 +81,12 @@ class Bench:
         self._observation = await self._observer.finish()
 
     def outcome(
-        self, found: Mapping[str, Any], unmeasured: Sequence[str] = (), kept: KeptT | None = None
-    ) -> SchemeOutcome[KeptT]:
+        self, summary: Mapping[str, Any], unmeasured: Sequence[str] = (), records: RecordsT | None = None
+    ) -> SchemeOutcome[RecordsT]:
         """Outcome of the measurement. `unmeasured`: a sentence for each missing part."""
         assert self._observation is not None, "observed() comes first"
-        seen = self._observation.but(unmeasured)
-        return SchemeOutcome(found, seen, self.label, self.decisions, self.testbed.notes, kept)  # type: ignore[arg-type]
+        observation = self._observation.but(unmeasured)
+        return SchemeOutcome(summary, observation, self.label, self.decisions, self.testbed.notes, records)  # type: ignore[arg-type]
 
 
 @asynccontextmanager
@@ -109,7 +109,7 @@ async def bench(
     scheme = scheme.on(stage.target)
     async with network as up:
         users = [seat.user for seat in up.seats]
-        running = programmed(
+        running = program_network(
             up,
             scheme,
             link,
@@ -120,6 +120,6 @@ async def bench(
             controllers=controllers_of(stage),
         )
         async with running as testbed, AsyncExitStack() as ends:
-            found = Bench(stage, up, link, testbed, scheme.label, ends)
-            yield found
-            found.decisions = await decisions(testbed.reader, up.bottleneck_port)
+            running_bench = Bench(stage, up, link, testbed, scheme.label, ends)
+            yield running_bench
+            running_bench.decisions = await decisions(testbed.reader, up.bottleneck_port)

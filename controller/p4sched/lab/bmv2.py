@@ -27,7 +27,7 @@ BY_PORT = {"port_admitted", "port_dropped"}
 class _Reading:
     received: int
     """Frames that the interfaces of the users received."""
-    counted: int
+    counted_packets: int
     """Packets for the bottleneck that the program counted."""
     sent: int
     at_ns: int
@@ -49,11 +49,11 @@ class LabBmv2(Bmv2TrafficManager):
         # A frame on its way at the start counts as received before the start; a frame at the end has time to be
         # counted. Frames that arrive in this time may hide as many lost frames, so the figure is a lower bound.
         if reset:
-            now = self._start = self._interfaces(await self._counted())
+            now = self._start = self._interfaces(await self._count_packets())
         else:
             now = self._interfaces(0)
             await asyncio.sleep(ON_THE_WAY_S)
-            now = replace(now, counted=await self._counted())
+            now = replace(now, counted_packets=await self._count_packets())
         before = self._start
         return Fidelity(
             measured_ns=now.at_ns - before.at_ns,
@@ -62,25 +62,25 @@ class LabBmv2(Bmv2TrafficManager):
             lateness_p99_ns=None,
             lateness_p999_ns=None,
             lateness_max_ns=None,
-            rx_lost=max(0, (now.received - before.received) - (now.counted - before.counted)),
+            rx_lost=max(0, (now.received - before.received) - (now.counted_packets - before.counted_packets)),
             tx_errors=None,
             cpu_ns=None,
         )
 
-    async def _counted(self) -> int:
+    async def _count_packets(self) -> int:
         queues = range(self._bottleneck_port << 3, (self._bottleneck_port + 1) << 3)
         known = {counter.alias for counter in self._reader.schema.counters}
-        found = 0
+        total = 0
         for counter in known.intersection(BY_QUEUE):
-            found += sum(count.packets for count in (await self._reader.counts(counter, queues)).values())
+            total += sum(count.packets for count in (await self._reader.counts(counter, queues)).values())
         for counter in known.intersection(BY_PORT):
-            found += (await self._reader.counts(counter, [self._bottleneck_port]))[self._bottleneck_port].packets
-        return found
+            total += (await self._reader.counts(counter, [self._bottleneck_port]))[self._bottleneck_port].packets
+        return total
 
-    def _interfaces(self, counted: int) -> _Reading:
+    def _interfaces(self, counted_packets: int) -> _Reading:
         received = sum(_statistic(name, "rx_packets") for name in self._users_side)
         sent = sum(_statistic(name, "tx_packets") for name in self._all)
-        return _Reading(received, counted, sent, time.monotonic_ns())
+        return _Reading(received, counted_packets, sent, time.monotonic_ns())
 
 
 def _statistic(interface: str, name: str) -> int:

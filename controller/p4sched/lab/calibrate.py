@@ -22,7 +22,7 @@ from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.machine import MachineUse, read_machine
 from p4sched.lab.processes import cpu_seconds
-from p4sched.lab.programming import port_settings, programmed
+from p4sched.lab.programming import port_settings, program_network
 from p4sched.lab.run import clean_run
 from p4sched.lab.schemes import Link
 from p4sched.lab.temporary import run_folder
@@ -138,7 +138,7 @@ def from_windows(
 async def _through_the_switch(network: Dumbbell, ledger: Ledger, folder: Path) -> tuple[Window, list[Window]]:
     planned = transfers(network.seats, [CONNECTIONS])
     weights = {seat.user: 1.0 for seat in network.seats}
-    async with programmed(network, _fifo(FULL_SPEED), FULL_SPEED, weights) as testbed:
+    async with program_network(network, _fifo(FULL_SPEED), FULL_SPEED, weights) as testbed:
         manager = testbed.traffic_manager
         async with Iperf3Traffic(network, ledger, folder / "iperf3") as traffic:
             await traffic.serve(planned)
@@ -155,7 +155,7 @@ async def _through_the_switch(network: Dumbbell, ledger: Ledger, folder: Path) -
 
 
 def _fifo(link: Link) -> Setup:
-    return replace(FIFO.usual(), room=link.bdp_packets)
+    return replace(FIFO.default_setup(), room=link.bdp_packets)
 
 
 async def _observed(manager: TrafficManager, port: int, seconds: float, ledger: Ledger) -> Window:

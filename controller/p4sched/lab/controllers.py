@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from p4sched.control.controller import SwitchAddress
-from p4sched.control.loop import Loop, controlled
+from p4sched.control.loop import Loop, run_loops
 from p4sched.control.parameters import Parameters
 from p4sched.control.ranked_loop import RankedPortsLoop
-from p4sched.lab.desk import Controlled, open_desk
-from p4sched.p4rt.compile import compiled
+from p4sched.lab.desk import ControlledSwitch, open_desk
+from p4sched.p4rt.compile import compiled_program
 from p4sched.p4rt.rank_source import RankSource, set_rank_source
 from p4sched.p4rt.reader import Reader
 from p4sched.p4rt.routes import entries
@@ -117,12 +117,12 @@ async def python_controllers(
     """Runs the sessions and control loops of all switches in this process. `changes`: file that records parameters
     changed by hand."""
     async with AsyncExitStack() as stack:
-        found: dict[str, SwitchController] = {}
+        controllers: dict[str, SwitchController] = {}
         loops: list[tuple[PythonController, Loop]] = []
-        turned: dict[str, Controlled] = {}
+        turned: dict[str, ControlledSwitch] = {}
         for name, plan in plans.items():
             setup = plan.setup
-            program = compiled(setup.scheme.source(setup.target), macros=setup.macros, target=setup.target)
+            program = compiled_program(setup.scheme.source(setup.target), macros=setup.macros, target=setup.target)
             connection = connect(plan.at.address, program, device_id=plan.at.device_id, force=True)
             session = await stack.enter_async_context(connection)
             users = [user.entry(session) for user in plan.users]
@@ -132,17 +132,17 @@ async def python_controllers(
             parameters = plan.parameters
             if parameters is not None:
                 await session.set_default_action(parameters.table, parameters.action, parameters.action_data())
-            found[name] = controller = PythonController(session, plan.laws)
+            controllers[name] = controller = PythonController(session, plan.laws)
             loop = None if plan.laws is None else _loop(session, setup, plan.laws)
             if loop is not None:
                 loops.append((controller, loop))
-            turned[name] = Controlled(session, loop, parameters)
-        tasks = await stack.enter_async_context(controlled(*(loop for _, loop in loops)))
+            turned[name] = ControlledSwitch(session, loop, parameters)
+        tasks = await stack.enter_async_context(run_loops(*(loop for _, loop in loops)))
         for (controller, _), task in zip(loops, tasks, strict=True):
             controller.loop = task
         if changes is not None:
             await stack.enter_async_context(open_desk(turned, changes))
-        yield found
+        yield controllers
 
 
 def _loop(session: Session, setup: Setup, laws: Laws) -> Loop:

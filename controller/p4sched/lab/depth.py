@@ -43,14 +43,14 @@ MACROS: Mapping[Target, Mapping[Depth, tuple[str, ...]]] = {
 """Macros of a program for each source of a target."""
 
 
-def depth_for(asked: Depth | None, switch: SwitchKind, target: Target = Target.V1MODEL) -> Depth:
+def depth_for(requested: Depth | None, switch: SwitchKind, target: Target = Target.V1MODEL) -> Depth:
     """The requested source, or the best source of the switch. Raises UsageError if the switch lacks the source."""
-    if asked == Depth.EXACT and switch == SwitchKind.BMV2:
+    if requested == Depth.EXACT and switch == SwitchKind.BMV2:
         raise UsageError("--depth exact: BMv2's traffic manager keeps no register; use register or worker")
     ways = [way for way in MACROS[target] if way != Depth.EXACT or switch == SwitchKind.EMBEDDED]
-    if asked is not None and asked not in ways:
-        raise UsageError(f"--depth {asked}: the programs for {target} do not support it; use {' or '.join(ways)}")
-    return asked or ways[0]
+    if requested is not None and requested not in ways:
+        raise UsageError(f"--depth {requested}: the programs for {target} do not support it; use {' or '.join(ways)}")
+    return requested or ways[0]
 
 
 def with_depth(setup: Setup, depth: Depth, target: Target = Target.V1MODEL) -> Setup:

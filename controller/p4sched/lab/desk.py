@@ -18,16 +18,16 @@ from pathlib import Path
 from typing import Any
 
 from p4sched.clock import now_ns
-from p4sched.control.knobs import RATE, Knob, by_hand, held, in_range, knobs
+from p4sched.control.knobs import RATE, Knob, by_hand, in_range, knobs, with_held_values
 from p4sched.control.laws import fdpa
 from p4sched.control.loop import AnyTuning, Loop
 from p4sched.control.parameters import Parameters
 from p4sched.errors import P4schedError, UsageError, unknown_name
+from p4sched.json_records import MALFORMED, parse_json
 from p4sched.lab.announcement import own_desk
 from p4sched.p4rt.session import Session
 from p4sched.p4rt.traffic_manager import EmbeddedTrafficManager, PortSettings, QueueSettings
 from p4sched.proto.enums import Discipline
-from p4sched.recorded import MALFORMED, parsed
 
 CHANGES = "changes.jsonl"
 BUFFER, ROOM = "buffer", "room"
@@ -77,11 +77,11 @@ class LawHand(Hand):
         return knobs(self._tuning.parameters, self._tuning.config, self._own)
 
     async def apply(self, values: Mapping[str, float]) -> None:
-        config = held(self._own, values)
+        config = with_held_values(self._own, values)
         if isinstance(config, fdpa.Config):
             # a person may have changed the rate of the link
             config = replace(config, capacity_bps=self._tuning.config.capacity_bps)
-        self._tuning.go_by(config)
+        self._tuning.use_config(config)
 
 
 class ProgramHand(Hand):
@@ -138,11 +138,11 @@ class LinkHand(Hand):
         finally:
             await manager.close()
         for tuning in self._capacities:
-            tuning.go_by(replace(tuning.config, capacity_bps=rate_bps))
+            tuning.use_config(replace(tuning.config, capacity_bps=rate_bps))
 
 
 @dataclass
-class Controlled:
+class ControlledSwitch:
     """A switch whose parameters a person can change."""
 
     session: Session
@@ -178,23 +178,23 @@ class Controlled:
 class Desk:
     """Answers requests."""
 
-    def __init__(self, switches: Mapping[str, Controlled], changes: Path) -> None:
+    def __init__(self, switches: Mapping[str, ControlledSwitch], changes: Path) -> None:
         self._switches = switches
         self._changes = changes
 
-    async def answer(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    async def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Answers {"do": "knobs"}, {"do": "hold", "switch", "port", "name", "value"} or {"do": "release", ...} with the
         knobs and the change. Raises P4schedError for an impossible value."""
         changed = None
-        if asked["do"] in ("hold", "release"):
-            changed = await self._turn(asked, float(asked["value"]) if asked["do"] == "hold" else None)
+        if request["do"] in ("hold", "release"):
+            changed = await self._turn(request, float(request["value"]) if request["do"] == "hold" else None)
         return {
             "knobs": {name: await self._knobs(switch) for name, switch in self._switches.items()},
             "changed": changed,
         }
 
-    async def _turn(self, asked: Mapping[str, Any], value: float | None) -> dict[str, Any]:
-        switch, port, name = asked["switch"], asked["port"], asked["name"]
+    async def _turn(self, request: Mapping[str, Any], value: float | None) -> dict[str, Any]:
+        switch, port, name = request["switch"], request["port"], request["name"]
         if switch not in self._switches:
             raise unknown_name("switch", str(switch), self._switches)
         hands = [hand for hand in await self._switches[switch].hands() if hand.port == port]
@@ -207,7 +207,7 @@ class Desk:
             file.write(json.dumps(line) + "\n")
         return line
 
-    async def _knobs(self, switch: Controlled) -> list[dict[str, Any]]:
+    async def _knobs(self, switch: ControlledSwitch) -> list[dict[str, Any]]:
         return [
             {**asdict(knob), "port": hand.port, "held": knob.name in hand.values}
             for hand in await switch.hands()
@@ -217,7 +217,7 @@ class Desk:
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serves one request."""
         try:
-            answer = await self.answer(parsed((await reader.readline()).decode()))
+            answer = await self.answer(parse_json((await reader.readline()).decode()))
         except P4schedError as error:
             answer = {"error": str(error)}
         except MALFORMED as error:
@@ -234,7 +234,7 @@ def changes_by_hand(folder: Path) -> dict[str, int]:
 
 
 @asynccontextmanager
-async def open_desk(switches: Mapping[str, Controlled], changes: Path) -> AsyncIterator[None]:
+async def open_desk(switches: Mapping[str, ControlledSwitch], changes: Path) -> AsyncIterator[None]:
     """Answers requests while the block runs."""
     path = own_desk()
     path.unlink(missing_ok=True)

@@ -4,13 +4,13 @@ An experiment is a folder, `experiments/NAME/`, with at least three files: `expe
 `experiment.py` declares it:
 
     def setting(
-        asked: RunOptions,
-        rate: Annotated[Rate, options.rate_option(), OnBmv2(Rate.parse("20mbit")), Scaled()] = BASE.rate,
-        duration: Annotated[Duration, options.time_option("Time for samples."), Quick(Duration.parse("2s"))]
+        run_options: RunOptions,
+        rate: Annotated[Rate, options.rate_option(), Bmv2Default(Rate.parse("20mbit")), ScaledDefault()] = BASE.rate,
+        duration: Annotated[Duration, options.time_option("Time for samples."), QuickDefault(Duration.parse("2s"))]
         = Duration.parse("20s"),
     ) -> Setting:
         '''Sends TCP through each scheme. Prints a table and writes DIR/summary.json, ...'''
-        return Setting(Link(rate, BASE.rtt * asked.scale), options.whole_seconds("--duration", duration))
+        return Setting(Link(rate, BASE.rtt * run_options.scale), options.whole_seconds("--duration", duration))
 
     EXPERIMENT = Experiment(
         name="NAME",
@@ -27,10 +27,11 @@ An experiment is a folder, `experiments/NAME/`, with at least three files: `expe
         base=BASE,                    # Base(Rate.parse("100mbit"), Duration.parse("10ms"))
     )
 
-1. The parameters of `setting` after `asked` are the experiment's own options, annotated for typer. The docstring of
-   `setting` is the text below the summary in `--help`. `Quick(VALUE)` is the default with `--quick`, `OnBmv2(VALUE)`
-   the default on BMv2. `Scaled()` makes a default follow the time scale. `AtLeastRtts(N)` makes a time at least N round
-   trips long on every scale. `setting` raises UsageError for wrong options. It runs before anything else begins.
+1. The parameters of `setting` after `run_options` are the experiment's own options, annotated for typer. The
+   docstring of `setting` is the text below the summary in `--help`. `QuickDefault(VALUE)` is the default with
+   `--quick`, `Bmv2Default(VALUE)` the default on BMv2. `ScaledDefault()` makes a default follow the time scale.
+   `MinimumRtts(N)` makes a time at least N round trips long on every scale. `setting` raises UsageError for wrong
+   options. It runs before anything else begins.
 2. The frame (`lab/frame.py`) adds `--schemes`, `--seed`, `--quick`, `--time-scale`, `--virtual`, `--hosts`,
    `--live`, `--switch`, `--target`, `--controller` and `--out`. It measures the capacity of the machine, chooses the
    time scale, and leaves out schemes that BMv2 cannot run or that have no program for the target. It deletes the
@@ -67,7 +68,7 @@ from p4sched.paths import EXPERIMENTS_DIR
 
 SettingT = TypeVar("SettingT")
 """Setting that all schemes of a run share."""
-KeptT = TypeVar("KeptT")
+RecordsT = TypeVar("RecordsT")
 """Measurements of one scheme for CSV files and figure, not for summary.json."""
 Tell = Callable[[str], None]
 """Shows progress."""
@@ -127,7 +128,7 @@ class RunOptions:
     quick: bool = False
     schemes: Sequence[str] = ()
     seed: int = 1
-    given: Mapping[str, bool] = field(default_factory=dict)
+    explicit: Mapping[str, bool] = field(default_factory=dict)
     """For each option, such as "--rate": True if the command line has it."""
     time_scale: float | None = None
     """Time scale; None: the fastest that the machine can carry, or not yet known."""
@@ -151,7 +152,7 @@ class RunOptions:
     def refuse(self, options: Iterable[str], why: str) -> None:
         """Raises UsageError if the command line has one of the options: "--rate means nothing WHY"."""
         for option in options:
-            if self.given[option]:
+            if self.explicit[option]:
                 raise UsageError(f"{option} means nothing {why}")
 
 
@@ -178,10 +179,10 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class SchemeOutcome(Generic[KeptT]):
+class SchemeOutcome(Generic[RecordsT]):
     """Outcome of one scheme."""
 
-    found: Mapping[str, Any]
+    summary: Mapping[str, Any]
     """The experiment's own part of `schemes.NAME` in summary.json."""
     observation: Observation | None
     """Observation; None in stepped time, which gives no reason for doubt."""
@@ -190,50 +191,50 @@ class SchemeOutcome(Generic[KeptT]):
     """Packets that the program admitted and dropped."""
     notes: Sequence[str] = ()
     """Properties of the link that were not emulated."""
-    kept: KeptT = None  # type: ignore[assignment]
+    records: RecordsT = None  # type: ignore[assignment]
     """Data for CSV files and figure; None: there is none."""
 
 
 @dataclass(frozen=True)
-class Results(Generic[SettingT, KeptT]):
+class Results(Generic[SettingT, RecordsT]):
     """Results of a whole run."""
 
-    found: Mapping[str, Any]
+    summary: Mapping[str, Any]
     """The content of summary.json."""
     setting: SettingT
-    kept: Mapping[str, KeptT]
+    records: Mapping[str, RecordsT]
     """Kept data by scheme."""
     out: Path
 
     @property
     def schemes(self) -> Mapping[str, Mapping[str, Any]]:
         """Part of summary.json for each scheme."""
-        found: Mapping[str, Mapping[str, Any]] = self.found["schemes"]
-        return found
+        schemes: Mapping[str, Mapping[str, Any]] = self.summary["schemes"]
+        return schemes
 
 
-def _as_it_is(setting: Any, _asked: RunOptions, _tell: Tell) -> AbstractContextManager[Any]:
+def _as_it_is(setting: Any, _run_options: RunOptions, _tell: Tell) -> AbstractContextManager[Any]:
     return nullcontext(setting)
 
 
 @dataclass(frozen=True)
-class Experiment(Generic[SettingT, KeptT]):
+class Experiment(Generic[SettingT, RecordsT]):
     """Declaration of an experiment, for `p4sched run` and `p4sched list`."""
 
     name: str
     summary: str
     """One line: what the experiment shows, and the figure and paper that it repeats."""
     setting: Callable[..., SettingT]
-    """Setting from `asked: RunOptions` and the experiment's own options. Its docstring begins the help text."""
+    """Setting from `run_options: RunOptions` and the experiment's own options. Its docstring begins the help text."""
     configuration: Callable[[SettingT], Mapping[str, Any]]
     """Configuration in summary.json, without seed and switch, which the frame adds."""
-    measure: Callable[[SettingT, Stage], Awaitable[SchemeOutcome[KeptT]]]
+    measure: Callable[[SettingT, Stage], Awaitable[SchemeOutcome[RecordsT]]]
     """Measures one scheme, from an empty machine to its result."""
-    table: Callable[[Results[SettingT, KeptT]], Iterable[Table | str]]
+    table: Callable[[Results[SettingT, RecordsT]], Iterable[Table | str]]
     """Tables and lines printed at the end."""
-    figure: Callable[[Results[SettingT, KeptT], Path], None]
+    figure: Callable[[Results[SettingT, RecordsT], Path], None]
     """Draws into figure.png."""
-    csv: Mapping[str, Callable[[Results[SettingT, KeptT]], Rows]] = field(default_factory=dict)
+    csv: Mapping[str, Callable[[Results[SettingT, RecordsT]], Rows]] = field(default_factory=dict)
     """Tables of numbers in DIR, by their names."""
     files: Sequence[str] = ()
     """Files of `measure`, as patterns below DIR/SCHEME, or below DIR without schemes."""
@@ -253,13 +254,13 @@ class Experiment(Generic[SettingT, KeptT]):
     """Description of `--quick`; empty: the defaults of the options describe it."""
     programs: Sequence[str] = ()
     """Programs that must be on the PATH, in addition to those of every run."""
-    comparison: Callable[[Results[SettingT, KeptT]], Mapping[str, Any]] = field(default=lambda _: {})
+    comparison: Callable[[Results[SettingT, RecordsT]], Mapping[str, Any]] = field(default=lambda _: {})
     """Part of summary.json that compares the schemes."""
     in_lab: Callable[[SettingT], bool] = field(default=lambda _: True)
     """True if a run with this setting uses the lab. Stepped time needs neither root nor a switch."""
     simulated: bool = False
     """True if it always runs in virtual time, among models without a switch: there is no `--virtual`."""
-    prepared: Callable[[SettingT, RunOptions, Tell], AbstractContextManager[SettingT]] = _as_it_is
+    prepare: Callable[[SettingT, RunOptions, Tell], AbstractContextManager[SettingT]] = _as_it_is
     """Computes, before the first scheme, what all schemes need."""
 
 
@@ -282,10 +283,10 @@ def choose(
     return names
 
 
-def once(kind: str, found: Sequence[object], text: str) -> None:
+def once(kind: str, names: Sequence[object], text: str) -> None:
     """Raises UsageError if `text` names something twice."""
-    for place, value in enumerate(found):
-        if value in found[:place]:
+    for place, value in enumerate(names):
+        if value in names[:place]:
             raise UsageError(f"{kind} {value} is in '{text}' twice")
 
 

@@ -13,7 +13,7 @@ from p4sched.lab.network import Fabric
 from p4sched.lab.observation import Observation, queue_counts
 from p4sched.lab.programming import NO_DELAY, bmv2_bottleneck, bottleneck
 from p4sched.lab.schemes import Link
-from p4sched.lab.tcp import TcpCounters
+from p4sched.lab.tcp_counters import TcpCounters
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.p4rt.reader import Reader
 from p4sched.p4rt.traffic_manager import (
@@ -61,7 +61,7 @@ class FabricTestbed:
 
 
 @asynccontextmanager
-async def programmed_fabric(
+async def program_fabric(
     network: Fabric,
     ranked: Setup,
     hosts: Link,

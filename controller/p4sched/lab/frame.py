@@ -2,7 +2,7 @@
 
 - `run` does all steps. It turns the options into a setting, at a time scale that this machine can carry.
 - `_pace` checks before the first scheme whether the machine can carry the run.
-- `measured` measures one scheme, and repeats it while the emulator is the bottleneck.
+- `measure_scheme` measures one scheme, and repeats it while the emulator is the bottleneck.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from p4sched.lab.emulated.lab import EmulatedLab
 from p4sched.lab.experiment import (
     ControllerKind,
     Experiment,
-    KeptT,
+    RecordsT,
     Results,
     Rows,
     RunOptions,
@@ -77,8 +77,8 @@ Beside = Callable[[Tell], AbstractContextManager[RenderableType | None]]
 
 
 def run(
-    experiment: Experiment[SettingT, KeptT],
-    asked: RunOptions,
+    experiment: Experiment[SettingT, RecordsT],
+    run_options: RunOptions,
     options: Options,
     *,
     page: Beside | None = None,
@@ -89,15 +89,15 @@ def run(
     During the measurement of a network, `page` or `text` runs as well. Raises P4schedError for an impossible run before
     anything is changed.
     """
-    if asked.switch == SwitchKind.BMV2 and asked.target is not Target.V1MODEL:
-        raise UsageError(f"--target {asked.target}: BMv2 runs only v1model programs; leave out --switch bmv2")
-    if asked.virtual:
-        _refuse_beside_virtual(asked)
-    if len(asked.controllers) > 1 and experiment.schemes is None:
-        both = ",".join(asked.controllers)
+    if run_options.switch == SwitchKind.BMV2 and run_options.target is not Target.V1MODEL:
+        raise UsageError(f"--target {run_options.target}: BMv2 runs only v1model programs; leave out --switch bmv2")
+    if run_options.virtual:
+        _refuse_beside_virtual(run_options)
+    if len(run_options.controllers) > 1 and experiment.schemes is None:
+        both = ",".join(run_options.controllers)
         raise UsageError(f"--controller {both}: {experiment.name} has one result, so one controller")
-    setting = experiment.setting(asked, **options(asked.scale))
-    if asked.virtual and not experiment.in_lab(setting):
+    setting = experiment.setting(run_options, **options(run_options.scale))
+    if run_options.virtual and not experiment.in_lab(setting):
         raise UsageError("--virtual means nothing in stepped time, which has no network")
     beside = page
     if not experiment.in_lab(setting):
@@ -105,38 +105,40 @@ def run(
             raise UsageError("a live page means nothing in stepped time, which has no network")
     elif beside is None:
         beside = text
-    if ControllerKind.ONOS in asked.controllers:
+    if ControllerKind.ONOS in run_options.controllers:
         onos.require_onos()
-    with _naming_a_full_folder(asked.out), result_folder(asked.out):
+    with _name_full_folder(run_options.out), result_folder(run_options.out):
         console = Console()
         pace = None
-        if experiment.base is not None and experiment.in_lab(setting) and not asked.virtual:
-            pace = _pace(experiment, experiment.base, asked, options, console)
-            asked = replace(asked, time_scale=pace.scale)
-            setting = experiment.setting(asked, **options(pace.scale))
+        if experiment.base is not None and experiment.in_lab(setting) and not run_options.virtual:
+            pace = _pace(experiment, experiment.base, run_options, options, console)
+            run_options = replace(run_options, time_scale=pace.scale)
+            setting = experiment.setting(run_options, **options(pace.scale))
         with nullcontext() if beside is None else beside(console.print) as below:
-            results = _measure_all(experiment, setting, asked, pace, console, below)
+            results = _measure_all(experiment, setting, run_options, pace, console, below)
         _write(experiment, results, pace)
         _print(experiment, results, pace, console)
 
 
-def _refuse_beside_virtual(asked: RunOptions) -> None:
+def _refuse_beside_virtual(run_options: RunOptions) -> None:
     """Raises UsageError for options that virtual time does not support."""
-    if asked.switch == SwitchKind.BMV2:
+    if run_options.switch == SwitchKind.BMV2:
         raise UsageError("--virtual: BMv2 runs only by the wall clock; leave out --switch bmv2")
-    if ControllerKind.ONOS in asked.controllers:
+    if ControllerKind.ONOS in run_options.controllers:
         raise UsageError("--virtual: ONOS runs only by the wall clock; leave out --controller onos")
-    if asked.time_scale is not None:
+    if run_options.time_scale is not None:
         raise UsageError("--virtual: every run goes at time scale 1 there; leave out --time-scale")
 
 
-def _pace(experiment: Experiment[Any, Any], base: Base, asked: RunOptions, options: Options, console: Console) -> Pace:
+def _pace(
+    experiment: Experiment[Any, Any], base: Base, run_options: RunOptions, options: Options, console: Console
+) -> Pace:
     """Pace of the run on this machine. Prints a warning if the run is beyond its capacity."""
 
     def possible(scale: float) -> bool:
         """True if the given options make sense at this scale."""
         try:
-            experiment.setting(replace(asked, time_scale=scale), **options(scale))
+            experiment.setting(replace(run_options, time_scale=scale), **options(scale))
         except UsageError:
             return False
         return True
@@ -144,7 +146,7 @@ def _pace(experiment: Experiment[Any, Any], base: Base, asked: RunOptions, optio
     slowest = max(scale for scale in time_scale.scales(base) if scale == 1 or possible(scale))
     base = replace(base, slowest=slowest)
     carried = None
-    if asked.switch == SwitchKind.EMBEDDED:
+    if run_options.switch == SwitchKind.EMBEDDED:
         with console.status("measuring what this machine carries"):
             carried = capacity()
 
@@ -152,8 +154,8 @@ def _pace(experiment: Experiment[Any, Any], base: Base, asked: RunOptions, optio
         values, slowed = options(scale), base.at(scale)
         return replace(slowed, rate=values.get("rate", slowed.rate), rtt=values.get("rtt", slowed.rtt))
 
-    given = [option for option in ("--rate", "--rtt") if asked.given.get(option)]
-    pace = time_scale.pace(base, asked.time_scale, given, goes, carried)
+    explicit = [option for option in ("--rate", "--rtt") if run_options.explicit.get(option)]
+    pace = time_scale.pace(base, run_options.time_scale, explicit, goes, carried)
     warning = pace.warning()
     if warning is not None:
         console.print(f"[yellow]{warning}[/]")
@@ -161,9 +163,9 @@ def _pace(experiment: Experiment[Any, Any], base: Base, asked: RunOptions, optio
     return pace
 
 
-async def measured(
-    experiment: Experiment[SettingT, KeptT], setting: SettingT, stage: Stage
-) -> tuple[SchemeOutcome[KeptT], dict[str, Any]]:
+async def measure_scheme(
+    experiment: Experiment[SettingT, RecordsT], setting: SettingT, stage: Stage
+) -> tuple[SchemeOutcome[RecordsT], dict[str, Any]]:
     """Measures one scheme; returns the outcome and its part of summary.json. Repeats the measurement only if the
     emulator was the bottleneck; the result does not matter."""
     attempts = 1
@@ -173,25 +175,25 @@ async def measured(
         stage.tell(f"attempt {attempts} of {ATTEMPTS}")
         _discard(stage.folder, (*experiment.files, *NETWORK_FILES))
         outcome = await experiment.measure(setting, stage)
-    found = scheme_summary(outcome) | changes_by_hand(stage.folder)
-    return outcome, found if outcome.observation is None else found | {"attempts": attempts}
+    summary = scheme_summary(outcome) | changes_by_hand(stage.folder)
+    return outcome, summary if outcome.observation is None else summary | {"attempts": attempts}
 
 
 def scheme_summary(outcome: SchemeOutcome[Any]) -> dict[str, Any]:
     """`schemes.NAME` of summary.json."""
-    found: dict[str, Any] = {} if outcome.label is None else {"label": outcome.label}
-    found |= outcome.found
+    summary: dict[str, Any] = {} if outcome.label is None else {"label": outcome.label}
+    summary |= outcome.summary
     if outcome.decisions is not None:
-        found["decisions"] = dict(outcome.decisions)
+        summary["decisions"] = dict(outcome.decisions)
     observed = outcome.observation
     if observed is not None:
-        found |= {
+        summary |= {
             "bottleneck": observed.bottleneck,
             "tcp": asdict(observed.tcp) | {"reorderings": observed.tcp.reorderings},
             "fidelity": observed.fidelity.summary(),
             "notes": list(outcome.notes),
         }
-    return found
+    return summary
 
 
 def discard_results(experiment: Experiment[Any, Any], folder: Path) -> None:
@@ -222,7 +224,7 @@ def _remove_if_empty(folder: Path) -> None:
 
 
 @contextmanager
-def _naming_a_full_folder(folder: Path) -> Iterator[None]:
+def _name_full_folder(folder: Path) -> Iterator[None]:
     """Adds the name of the folder to the error of a full disk, which names no file."""
     try:
         yield
@@ -233,66 +235,76 @@ def _naming_a_full_folder(folder: Path) -> Iterator[None]:
 
 
 def _measure_all(
-    experiment: Experiment[SettingT, KeptT],
+    experiment: Experiment[SettingT, RecordsT],
     setting: SettingT,
-    asked: RunOptions,
+    run_options: RunOptions,
     pace: Pace | None,
     console: Console,
     below: RenderableType | None,
-) -> Results[SettingT, KeptT]:
+) -> Results[SettingT, RecordsT]:
     in_lab = experiment.in_lab(setting)
-    shown = _shown(asked, console, in_lab=in_lab)
-    asked = replace(asked, schemes=shown)
-    found: dict[str, dict[str, Any]] = {}
-    kept = {}
+    schemes = _runnable_schemes(run_options, console, in_lab=in_lab)
+    run_options = replace(run_options, schemes=schemes)
+    measured_summaries: dict[str, dict[str, Any]] = {}
+    records = {}
     progress = _progress(console, below)
     preparing = _line(progress, "")
-    begun = _begun(experiment, asked, in_lab)
+    lab_block = _open_lab(experiment, run_options, in_lab)
     virtual_s, wall_began = 0.0, time.monotonic()
-    rows = list(_rows(shown or [""], asked.controllers))
+    rows = list(_rows(schemes or [""], run_options.controllers))
     with (
-        _keeping_what_is_done(asked.out, rows, found, lambda: _summary(experiment, ready, asked, pace), console),
-        begun as lab,
+        _keep_partial_results(
+            run_options.out, rows, measured_summaries, lambda: _summary(experiment, ready, run_options, pace), console
+        ),
+        lab_block as lab,
         progress,
-        experiment.prepared(setting, asked, preparing) as ready,
+        experiment.prepare(setting, run_options, preparing) as ready,
     ):
         preparing(DONE)
         for key, scheme, controller in rows:
             tell = _line(progress, key)
-            stage = Stage(scheme, asked.switch.value, asked.out / key, lab, tell, asked.target, controller)
+            stage = Stage(
+                scheme, run_options.switch.value, run_options.out / key, lab, tell, run_options.target, controller
+            )
             tell("starting")
             if lab is not None:
                 lab.heading = f"{experiment.name}: {title(key)}" if key else experiment.name
-            with asyncio.Runner(loop_factory=VirtualLoop if asked.virtual else None) as runner:
-                outcome, found[key] = runner.run(measured(experiment, ready, stage))
+            with asyncio.Runner(loop_factory=VirtualLoop if run_options.virtual else None) as runner:
+                outcome, measured_summaries[key] = runner.run(measure_scheme(experiment, ready, stage))
                 virtual_s += runner.get_loop().time()
-            kept[key] = outcome.kept
+            records[key] = outcome.records
             tell(DONE)
-    if asked.virtual:
+    if run_options.virtual:
         console.print(f"{virtual_s:.1f} s of virtual time took {time.monotonic() - wall_began:.1f} s")
-    content = _summary(experiment, ready, asked, pace)
-    content |= {"schemes": found} if shown else found[""]
-    results = Results(content, ready, kept, asked.out)
+    content = _summary(experiment, ready, run_options, pace)
+    content |= {"schemes": measured_summaries} if schemes else measured_summaries[""]
+    results = Results(content, ready, records, run_options.out)
     content |= experiment.comparison(results)
     return results
 
 
 @contextmanager
-def _keeping_what_is_done(
-    out: Path, rows: Sequence[Row], found: Mapping[str, Any], of_the_run: Callable[[], dict[str, Any]], console: Console
+def _keep_partial_results(
+    out: Path,
+    rows: Sequence[Row],
+    measured_summaries: Mapping[str, Any],
+    of_the_run: Callable[[], dict[str, Any]],
+    console: Console,
 ) -> Iterator[None]:
     """Writes the summary of the measured schemes if a run with several schemes ends early. `of_the_run` gives the rest
     of summary.json."""
     try:
         yield
     except BaseException as error:
-        if found and "" not in found:
+        if measured_summaries and "" not in measured_summaries:
             reason = (
                 "it was interrupted" if isinstance(error, KeyboardInterrupt) else str(error) or type(error).__name__
             )
-            partial = summaries.partial(reason, [key for key, _, _ in rows if key not in found])
-            summaries.write(out, of_the_run() | partial | {"schemes": found})
-            console.print(f"[yellow]kept, and marked as partial:[/] {', '.join(found)} in {out / summaries.FILE}")
+            partial = summaries.partial(reason, [key for key, _, _ in rows if key not in measured_summaries])
+            summaries.write(out, of_the_run() | partial | {"schemes": measured_summaries})
+            console.print(
+                f"[yellow]kept, and marked as partial:[/] {', '.join(measured_summaries)} in {out / summaries.FILE}"
+            )
         raise
 
 
@@ -300,26 +312,26 @@ def _rows(schemes: Sequence[str], controllers: Sequence[ControllerKind]) -> Iter
     """Each scheme with each controller, and their common name in the results."""
     for scheme in schemes:
         for controller in controllers:
-            told = len(controllers) > 1 and controller is not ControllerKind.PYTHON
-            yield (f"{scheme}@{controller}" if told else scheme), scheme, controller
+            labelled = len(controllers) > 1 and controller is not ControllerKind.PYTHON
+            yield (f"{scheme}@{controller}" if labelled else scheme), scheme, controller
 
 
 @contextmanager
-def _begun(experiment: Experiment[Any, Any], asked: RunOptions, in_lab: bool) -> Iterator[Lab | None]:
+def _open_lab(experiment: Experiment[Any, Any], run_options: RunOptions, in_lab: bool) -> Iterator[Lab | None]:
     """The block of a run. Deletes the results of an earlier run in this folder at the start."""
-    folder = asked.out
+    folder = run_options.out
 
     def discard() -> None:
         for each in dict.fromkeys((experiment.name, *_earlier(folder))):
             discard_results(experiment if each == experiment.name else load(each), folder)
 
-    if asked.hosts is not None:
+    if run_options.hosts is not None:
         with interruptible():
             discard()
-            yield VirtualLab(asked.hosts)
+            yield VirtualLab(run_options.hosts)
     elif in_lab:
         with clean_run(f"p4sched run {experiment.name}", begin=discard, programs=experiment.programs) as ledger:
-            yield EmulatedLab(ledger, asked.switch.value)
+            yield EmulatedLab(ledger, run_options.switch.value)
     else:
         discard()
         yield None
@@ -335,22 +347,22 @@ def _earlier(folder: Path) -> list[str]:
 
 
 def _summary(
-    experiment: Experiment[SettingT, KeptT], setting: SettingT, asked: RunOptions, pace: Pace | None
+    experiment: Experiment[SettingT, RecordsT], setting: SettingT, run_options: RunOptions, pace: Pace | None
 ) -> dict[str, Any]:
     """Part of summary.json on the run itself."""
     configuration = dict(experiment.configuration(setting))
     if experiment.seed is not None:
-        configuration.setdefault("seed", asked.seed)
-    configuration.setdefault("switch", asked.switch.value)
-    configuration.setdefault("target", asked.target.value)
+        configuration.setdefault("seed", run_options.seed)
+    configuration.setdefault("switch", run_options.switch.value)
+    configuration.setdefault("target", run_options.target.value)
     if len(experiment.controllers) > 1:
-        configuration["controller"] = ",".join(asked.controllers)
-    if asked.hosts is not None or experiment.simulated:
+        configuration["controller"] = ",".join(run_options.controllers)
+    if run_options.hosts is not None or experiment.simulated:
         # not the time of day, so that a second run writes the same bytes
         configuration["time"] = summaries.VIRTUAL
-        if asked.hosts is not None:
+        if run_options.hosts is not None:
             own = HOSTS in configuration
-            configuration[VIRTUAL_HOSTS if own else HOSTS] = asked.hosts.value
+            configuration[VIRTUAL_HOSTS if own else HOSTS] = run_options.hosts.value
         return {"experiment": experiment.name, "configuration": configuration, "versions": versions_in_virtual_time()}
     return {
         "experiment": experiment.name,
@@ -362,21 +374,21 @@ def _summary(
     }
 
 
-def _shown(asked: RunOptions, console: Console, *, in_lab: bool) -> Sequence[str]:
+def _runnable_schemes(run_options: RunOptions, console: Console, *, in_lab: bool) -> Sequence[str]:
     """The requested schemes that have a program for the target and that the switch can run."""
-    on_bmv2 = in_lab and asked.switch == SwitchKind.BMV2
-    shown = []
-    for name in asked.schemes:
+    on_bmv2 = in_lab and run_options.switch == SwitchKind.BMV2
+    runnable = []
+    for name in run_options.schemes:
         scheme = SCHEMES[name]
-        reason = scheme.not_on_bmv2 if on_bmv2 else scheme.not_on(asked.target)
+        reason = scheme.not_on_bmv2 if on_bmv2 else scheme.not_on(run_options.target)
         if reason is None:
-            shown.append(name)
+            runnable.append(name)
         else:
             console.print(f"[yellow]{title(name)}[/]: left out: {reason}")
-    if asked.schemes and not shown:
-        who = "BMv2 can show none" if on_bmv2 else f"{asked.target} has a program for none"
+    if run_options.schemes and not runnable:
+        who = "BMv2 can show none" if on_bmv2 else f"{run_options.target} has a program for none"
         raise UsageError(f"nothing to measure: {who} of these schemes")
-    return shown
+    return runnable
 
 
 class _Progress(Progress):
@@ -419,10 +431,10 @@ def _line(progress: Progress, scheme: str) -> Tell:
     return tell
 
 
-def _write(experiment: Experiment[SettingT, KeptT], results: Results[SettingT, KeptT], pace: Pace | None) -> None:
+def _write(experiment: Experiment[SettingT, RecordsT], results: Results[SettingT, RecordsT], pace: Pace | None) -> None:
     from p4sched.results import figures  # noqa: PLC0415 - Matplotlib takes a second
 
-    summaries.write(results.out, results.found)
+    summaries.write(results.out, results.summary)
     for name, rows in experiment.csv.items():
         write_csv(results.out / name, rows(results))
     speed = [] if pace is None else [f"time scale {pace.scale:g}: {pace.goes}"]
@@ -432,14 +444,14 @@ def _write(experiment: Experiment[SettingT, KeptT], results: Results[SettingT, K
 
 def _unusual(results: Results[Any, Any]) -> list[str]:
     """A line for each program, controller or kind of time that is not the default."""
-    configuration = results.found["configuration"]
+    configuration = results.summary["configuration"]
     of_target = PROGRAMS[Target(configuration["target"])]
     lines = []
     if of_target is not PROGRAMS[Target.V1MODEL]:
         lines.append(f"programs for {of_target.title}, from {of_target.folder.relative_to(TOFINO_DIR.parent)}/")
     if configuration.get("controller") == ControllerKind.ONOS:
         lines.append("controlled by ONOS")
-    if any("changes_by_hand" in scheme for scheme in results.found.get("schemes", {}).values()):
+    if any("changes_by_hand" in scheme for scheme in results.summary.get("schemes", {}).values()):
         lines.append("parameters were turned by hand")
     if configuration.get("time") == summaries.VIRTUAL:
         hosts = configuration.get(VIRTUAL_HOSTS, configuration.get(HOSTS))
@@ -453,7 +465,10 @@ def write_csv(path: Path, rows: Rows) -> None:
 
 
 def _print(
-    experiment: Experiment[SettingT, KeptT], results: Results[SettingT, KeptT], pace: Pace | None, console: Console
+    experiment: Experiment[SettingT, RecordsT],
+    results: Results[SettingT, RecordsT],
+    pace: Pace | None,
+    console: Console,
 ) -> None:
     """Prints the table, reasons to doubt schemes, properties that the switch lacks, and the path of the results."""
     for part in experiment.table(results):
@@ -465,7 +480,7 @@ def _print(
         console.print(line)
     if pace is not None:
         console.print(str(pace))
-    found = results.found
+    found = results.summary
     schemes = found.get("schemes", {})
     for name, scheme in schemes.items():
         for doubt in scheme.get("fidelity", {}).get("doubts", ()):

@@ -13,9 +13,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from p4sched.json_records import MALFORMED
 from p4sched.lab.errors import LabError
 from p4sched.lab.processes import ProcessIdentity, end, identify
-from p4sched.recorded import MALFORMED
 
 FOLDER = Path("/run/p4sched")
 STATE_FILE = "state.json"

@@ -12,14 +12,14 @@ import sys
 from typing import Any
 
 from p4sched.errors import P4schedError
-from p4sched.p4rt.compile import compiled
+from p4sched.p4rt.compile import compiled_program
 from p4sched.p4rt.routes import entries
 from p4sched.p4rt.session import connect
 
 
 async def load(request: dict[str, Any]) -> None:
     """Loads the program and inserts the routes."""
-    program = compiled(request["program"])
+    program = compiled_program(request["program"])
     async with connect(request["address"], program, device_id=request["device_id"], force=True) as session:
         await session.insert(entries(request["routes"], request["groups"]))
 

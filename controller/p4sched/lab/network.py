@@ -14,7 +14,7 @@ from mininet_topos.star import Sides
 from mininet_topos.stations import Station
 from p4sched.lab.errors import LabError
 from p4sched.lab.fidelity import Health
-from p4sched.lab.tcp import TcpCounters
+from p4sched.lab.tcp_counters import TcpCounters
 
 if TYPE_CHECKING:
     from p4sched.lab.probe_stream import ProbeStream

@@ -7,7 +7,7 @@ from typing import Any
 from p4sched.lab.fidelity import AnyFidelity, Health
 from p4sched.lab.network import Dumbbell
 from p4sched.lab.schemes import Link
-from p4sched.lab.tcp import TcpCounters
+from p4sched.lab.tcp_counters import TcpCounters
 from p4sched.p4rt.reader import Reader
 from p4sched.p4rt.traffic_manager import TrafficManager
 from p4sched.proto import traffic_manager_pb2 as pb

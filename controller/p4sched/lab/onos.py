@@ -16,8 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mininet_topos.nodes import answers, dying_with_us, free_port, on_host_cpus
-from p4sched.control.loop import controlled
+from mininet_topos.nodes import answers, free_port, on_host_cpus, with_death_signal
+from p4sched.control.loop import run_loops
 from p4sched.control.parameters import Parameters
 from p4sched.errors import P4schedError
 from p4sched.lab.controllers import Controllers, SwitchController, SwitchPlan, python_controllers
@@ -86,7 +86,7 @@ class Onos:
         words += ["--rest", f"127.0.0.1:{self._rest_port}"]
         with (self._folder / LOG).open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
-                *dying_with_us(on_host_cpus(words)),
+                *with_death_signal(on_host_cpus(words)),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -103,7 +103,7 @@ class Onos:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._process.wait(), STOP_S)
             await self.stop()
-            raise LabError(f"ONOS {self._ended()} at start:\n{self._tail()}")
+            raise LabError(f"ONOS {self._end_reason()} at start:\n{self._tail()}")
 
     @asynccontextmanager
     async def at_work(self, plans: Mapping[str, SwitchPlan]) -> AsyncIterator[Mapping[str, SwitchController]]:
@@ -121,7 +121,7 @@ class Onos:
     async def run(self) -> None:
         """Waits until ONOS ends, then raises LabError."""
         await self.process.wait()
-        raise LabError(f"ONOS {self._ended()} during the run:\n{self._tail()}")
+        raise LabError(f"ONOS {self._end_reason()} during the run:\n{self._tail()}")
 
     async def stop(self) -> None:
         """Ends ONOS: SIGTERM, then SIGKILL after STOP_S. The switches keep running."""
@@ -152,7 +152,7 @@ class Onos:
         if reply.status >= http.client.BAD_REQUEST:
             raise LabError(f"ONOS refuses {method} {path}: {text.strip() or reply.reason}")
 
-    def _ended(self) -> str:
+    def _end_reason(self) -> str:
         status = self.process.returncode
         assert status is not None
         return f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
@@ -194,5 +194,5 @@ async def onos_controllers(
     stage.tell("starting ONOS")
     assert isinstance(stage.lab, EmulatedLab), "an ONOS knows no virtual time"
     onos = Onos(stage.lab.ledger, stage.folder)
-    async with onos.at_work(plans) as found, controlled(onos):
+    async with onos.at_work(plans) as found, run_loops(onos):
         yield found

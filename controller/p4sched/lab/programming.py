@@ -46,7 +46,7 @@ class Testbed:
 
 
 @asynccontextmanager
-async def programmed(
+async def program_network(
     network: Dumbbell,
     setup: Setup,
     link: Link,

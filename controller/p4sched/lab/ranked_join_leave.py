@@ -76,7 +76,7 @@ class PhaseShares:
 
     start_s: float
     end_s: float
-    joined: bool
+    is_join: bool
     """True if a flow joins at the start of the phase, False if one leaves."""
     active: list[int]
     shares: list[float]
@@ -88,35 +88,39 @@ class PhaseShares:
         return self.shares[self.active[-1] - 1]
 
 
-async def sampled(bench: Bench, traffic: Traffic, schedule: Schedule, begun: float) -> list[Sample]:
-    """Samples of the rates of all flows during the schedule, which began at `begun` on the event loop's clock."""
+async def sample_schedule(bench: Bench, traffic: Traffic, schedule: Schedule, start_s: float) -> list[Sample]:
+    """Samples of the rates of all flows during the schedule, which began at `start_s` on the event loop's clock."""
 
     def on_sample(sample: Sample) -> None:
         bench.network.check_alive()
         traffic.check()
-        bench.stage.tell(f"{sample.end - begun:.0f} of {schedule.seconds:.0f} s")
+        bench.stage.tell(f"{sample.end - start_s:.0f} of {schedule.seconds:.0f} s")
 
     count = round(schedule.seconds / SAMPLE_S)
     return await sample_rates(bench.delivered(), bench.users, count, SAMPLE_S, on_sample)
 
 
 def outcome(
-    bench: Bench, samples: Sequence[Sample], schedule: Schedule, begun: float, further: Mapping[str, Any] | None = None
+    bench: Bench,
+    samples: Sequence[Sample],
+    schedule: Schedule,
+    start_s: float,
+    further: Mapping[str, Any] | None = None,
 ) -> SchemeOutcome[Series]:
     """Outcome of the samples, with the other observations."""
-    phases = phase_shares(samples, schedule, begun, bench.link.rate_bps)
-    found = {**summarise(phases), **(further or {})}
-    return bench.outcome(found, unmeasured(samples, phases), series(samples, begun))
+    phases = phase_shares(samples, schedule, start_s, bench.link.rate_bps)
+    summary = {**summarise(phases), **(further or {})}
+    return bench.outcome(summary, unmeasured(samples, phases), series(samples, start_s))
 
 
-def phase_shares(samples: Sequence[Sample], schedule: Schedule, begun: float, rate_bps: int) -> list[PhaseShares]:
+def phase_shares(samples: Sequence[Sample], schedule: Schedule, start_s: float, rate_bps: int) -> list[PhaseShares]:
     """Shares in each phase. Leaves out the first quarter of a phase, in which flows start and TCP adapts, and the last
     sample, in which a flow may already have stopped."""
     found = []
     for phase in range(PHASES):
         start, end = phase * schedule.phase_s, (phase + 1) * schedule.phase_s
-        first = begun + start + schedule.phase_s / 4
-        inside = [s for s in samples if s.start >= first and s.end <= begun + end - SAMPLE_S / 2]
+        first = start_s + start + schedule.phase_s / 4
+        inside = [s for s in samples if s.start >= first and s.end <= start_s + end - SAMPLE_S / 2]
         if not inside:
             continue
         shares = [median(sample.rates[flow] for sample in inside) / rate_bps for flow in range(FLOWS)]
@@ -139,8 +143,8 @@ def summarise(phases: Sequence[PhaseShares]) -> dict[str, Any]:
     these. `most_urgent_share_leaving` is the lowest over the phases that begin with a leave (also in PACKS 6.3), in
     which a starved TCP flow must first recover from its timeouts.
     """
-    joining = [p.most_urgent_share for p in phases if len(p.active) > 1 and p.joined]
-    leaving = [p.most_urgent_share for p in phases if len(p.active) > 1 and not p.joined]
+    joining = [p.most_urgent_share for p in phases if len(p.active) > 1 and p.is_join]
+    leaving = [p.most_urgent_share for p in phases if len(p.active) > 1 and not p.is_join]
     return {
         "most_urgent_share": min(joining, default=None),
         "most_urgent_share_leaving": min(leaving, default=None),
@@ -160,15 +164,15 @@ def summarise(phases: Sequence[PhaseShares]) -> dict[str, Any]:
     }
 
 
-def series(samples: Sequence[Sample], begun: float) -> Series:
+def series(samples: Sequence[Sample], start_s: float) -> Series:
     """Rows of the time (middle of the sample, in seconds of the schedule) and the rate of each flow."""
-    return [[(sample.start + sample.end) / 2 - begun, *sample.rates] for sample in samples]
+    return [[(sample.start + sample.end) / 2 - start_s, *sample.rates] for sample in samples]
 
 
 def sample_rows(results: Results[Any, Series]) -> Rows:
     """One row for each scheme and sample."""
     yield ["scheme", "second", *(f"flow_{flow}_bps" for flow in range(1, FLOWS + 1))]
-    for name, rows in results.kept.items():
+    for name, rows in results.records.items():
         for second, *rates in rows:
             yield [name, f"{second:.3f}", *map(round, rates)]
 
@@ -177,7 +181,7 @@ def figure_under(heading: Callable[[dict[str, Any]], str]) -> Callable[[Results[
     """Makes a function that draws the rates of all flows under a heading made from the configuration."""
 
     def draw(results: Results[Any, Series], path: Path) -> None:
-        draw_join_leave(results.found, results.kept, heading(results.found["configuration"]), path)
+        draw_join_leave(results.summary, results.records, heading(results.summary["configuration"]), path)
 
     return draw
 

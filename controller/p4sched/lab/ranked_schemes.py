@@ -5,15 +5,15 @@ from contextlib import AbstractAsyncContextManager
 
 from p4sched.control.ranked_loop import VERDICTS
 from p4sched.lab.network import Dumbbell
-from p4sched.lab.programming import Testbed, programmed
+from p4sched.lab.programming import Testbed, program_network
 from p4sched.lab.schemes import Link
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.p4rt.reader import Reader
 from p4sched.p4rt.traffic_manager import QUEUES
-from p4sched.schemes import Compared, Setup, compared
+from p4sched.schemes import ComparisonKind, Setup, schemes_of
 
-NAMES = compared(Compared.RANKS)
-FAIR_IDEALS = compared(Compared.FLOWS)
+NAMES = schemes_of(ComparisonKind.RANKS)
+FAIR_IDEALS = schemes_of(ComparisonKind.FLOWS)
 """Schemes that are fair without ranks: they know the flow of each packet, from `RankSource.STFQ`."""
 
 
@@ -22,7 +22,7 @@ def ranked_testbed(
 ) -> AbstractAsyncContextManager[Testbed]:
     """Programs the switch with the scheme and its parameters, and with ranks from `source`, on every port."""
     weights = dict.fromkeys(users, 1.0)
-    return programmed(network, ranked, link, weights, source=source, parameters=ranked.parameters)
+    return program_network(network, ranked, link, weights, source=source, parameters=ranked.parameters)
 
 
 async def decisions(reader: Reader, port: int) -> dict[str, int]:

@@ -18,10 +18,10 @@ Flow = Mapping[str, Any]
 """A flow in the form of p4sched-traffic (switch/traffic-generator/src/flow.rs)."""
 
 
-def refuse_faster(asked: str, rate: Rate, load: float) -> None:
-    """Raises UsageError if p4sched-traffic cannot send a UDP flow of `load` times this rate. `asked`: the option."""
+def refuse_faster(option: str, rate: Rate, load: float) -> None:
+    """Raises UsageError if p4sched-traffic cannot send a UDP flow of `load` times this rate. `option`: the option."""
     if load * rate > FASTEST:
-        raise UsageError(f"{asked}: a flow sends {load:g} times {rate}, and at most {FASTEST} can be sent")
+        raise UsageError(f"{option}: a flow sends {load:g} times {rate}, and at most {FASTEST} can be sent")
 
 
 def files_in(folder: str) -> tuple[str, ...]:

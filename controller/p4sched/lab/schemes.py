@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from p4sched.control.bands import Bands
 from p4sched.control.parameters import Comparison
 from p4sched.errors import UsageError, unknown_name
-from p4sched.schemes import SCHEMES, Compared, Setup, compared
+from p4sched.schemes import SCHEMES, ComparisonKind, Setup, schemes_of
 
 MTU_BYTES = 1500
 """Unit of the queue sizes in the paper."""
@@ -38,7 +38,7 @@ class Link:
         return self.rate_bps * self.rtt_ns // (8 * MTU_BYTES * 10**9)
 
 
-NAMES = compared(Compared.USERS)
+NAMES = schemes_of(ComparisonKind.USERS)
 
 
 def scheme(name: str, link: Link, bands: Bands) -> Setup:
@@ -46,4 +46,4 @@ def scheme(name: str, link: Link, bands: Bands) -> Setup:
     if name not in NAMES:
         raise unknown_name("scheme", name, NAMES)
     comparison = Comparison(link.bdp_packets, capacity_bps=link.rate_bps, rtt_ns=link.rtt_ns, bands=bands)
-    return replace(SCHEMES[name].alike(comparison), share_among="meta.user")
+    return replace(SCHEMES[name].for_comparison(comparison), share_among="meta.user")

@@ -12,7 +12,7 @@ from p4sched.lab.bench import Bench
 from p4sched.lab.experiment import once
 from p4sched.lab.network import Dumbbell
 from p4sched.lab.ranked_traffic import files_in
-from p4sched.lab.tcp import TcpCounters
+from p4sched.lab.tcp_counters import TcpCounters
 from p4sched.paths import rust_binary
 from p4sched.results import completion
 from p4sched.results.completion import Flow
@@ -35,7 +35,7 @@ class RankScale(StrEnum):
 
 
 @dataclass(frozen=True)
-class Sized:
+class SizedFlows:
     """Flows of random sizes with Poisson arrivals, at each of several loads."""
 
     distribution: str
@@ -109,7 +109,7 @@ class LoadPlan:
                 runs.append(await traffic.send_tcp(host, own, CONGESTION_CONTROL, deadline, open_ahead=ahead))
             completed = await traffic.report("serve", deadline + 5)
             reported = [outcome for run in runs for outcome in await traffic.report(run, SENDERS_END_S)]
-        sent = completion.joined(flows, completed, reported)
+        sent = completion.combine_reports(flows, completed, reported)
         return sent, _summary(self.load, sent, await network.tcp(network.senders) - before, scale)
 
 

@@ -109,14 +109,20 @@ class Pace:
 
 
 def pace(
-    base: Base, asked: float | None, given: Sequence[str], goes: Callable[[float], Base], capacity: Capacity | None
+    base: Base,
+    requested_scale: float | None,
+    explicit: Sequence[str],
+    goes: Callable[[float], Base],
+    capacity: Capacity | None,
 ) -> Pace:
-    """The pace of a run. `asked`: the requested time scale; `given`: the options for rate and RTT on the command line;
-    `goes`: rate and RTT at a scale."""
-    if asked is not None:
-        scale, why = asked, "as asked"
-    elif given:
-        scale, why = 1.0, f"{given[0]} is given"
+    """The pace of a run.
+
+    `explicit`: the options for rate and RTT on the command line. `goes`: rate and RTT at a scale.
+    """
+    if requested_scale is not None:
+        scale, why = requested_scale, "as asked"
+    elif explicit:
+        scale, why = 1.0, f"{explicit[0]} is given"
     elif capacity is None:
         scale, why = 1.0, "this switch is not measured"
     else:
@@ -127,9 +133,9 @@ def pace(
     return Pace(scale, why, goes(scale), base, capacity)
 
 
-def warning(asked: Base, base: Base, capacity: Capacity) -> str | None:
+def warning(requested: Base, base: Base, capacity: Capacity) -> str | None:
     """Warning before a run beyond the machine's capacity, with settings that fit; None if it fits."""
-    reasons = asked.beyond(capacity)
+    reasons = requested.beyond(capacity)
     if not reasons:
         return None
     fitting = base.at(fastest(base, capacity))
@@ -138,7 +144,7 @@ def warning(asked: Base, base: Base, capacity: Capacity) -> str | None:
         if fitting.beyond(capacity)
         else f"what fits is {fitting}"
     )
-    return f"{asked} is more than this machine carries now: {'; '.join(reasons)}. {fits[0].upper()}{fits[1:]}."
+    return f"{requested} is more than this machine carries now: {'; '.join(reasons)}. {fits[0].upper()}{fits[1:]}."
 
 
 def parse(text: object) -> float | None:

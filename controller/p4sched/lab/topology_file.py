@@ -15,7 +15,7 @@ from typing import Any
 from mininet_topos.shapes import End, Structure
 from mininet_topos.stations import HOST_BITS, Station, router_mac, routes
 from p4sched.errors import P4schedError, UsageError
-from p4sched.recorded import parsed
+from p4sched.json_records import parse_json
 
 LONGEST_INTERFACE = 15
 """Longest name of an interface, in characters (Linux: IFNAMSIZ less one)."""
@@ -110,21 +110,21 @@ def _distances(leaf: str, neighbours: Mapping[str, Sequence[str]]) -> dict[str, 
 def read(path: Path) -> DescribedFabric:
     """Reads the network of a file. Raises UsageError, which names the mistake, and P4schedError if it is not JSON."""
     try:
-        told = parsed(path.read_text(encoding="utf-8"))
+        content = parse_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"--topology {path}: {error.strerror}") from error
     except ValueError as error:
         raise P4schedError(f"{path}: {error}") from error
     try:
-        found = DescribedFabric(path, *_structure(told))
+        fabric = DescribedFabric(path, *_structure(content))
     except _WrongError as error:
         raise UsageError(f"{path}: {error}") from error
     except KeyError as error:
         raise UsageError(f"{path}: a switch, host or link has no {error}") from error
     except (ValueError, TypeError, AttributeError) as error:
         raise UsageError(f"{path}: is no description of a network: {error}") from error
-    found.check()
-    return found
+    fabric.check()
+    return fabric
 
 
 class _WrongError(Exception):

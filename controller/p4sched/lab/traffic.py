@@ -76,11 +76,11 @@ class LongTraffic(ABC):
         await self.stop()
 
     @abstractmethod
-    async def serve(self, planned: Sequence[Transfer]) -> None:
+    async def serve(self, transfers: Sequence[Transfer]) -> None:
         """Starts the servers of these transfers. Raises LabError if one does not start."""
 
     @abstractmethod
-    async def send(self, planned: Sequence[Transfer], seconds: float, warm_up: float = 0.0) -> None:
+    async def send(self, transfers: Sequence[Transfer], seconds: float, warm_up: float = 0.0) -> None:
         """Starts the transfers for `warm_up` + `seconds` each; the reports leave out the warm-up."""
 
     @abstractmethod

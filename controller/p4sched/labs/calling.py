@@ -63,7 +63,7 @@ def alone(code: CodeType, lines: Sequence[str]) -> list[str]:
     for line in lines:
         decide = function(code)
         memory: dict[str, Any] = {}
-        found.append(listed([answer(decide, memory, sample, code.co_filename) for sample in json.loads(line)]))
+        found.append(json_list([answer(decide, memory, sample, code.co_filename) for sample in json.loads(line)]))
     return found
 
 
@@ -77,7 +77,7 @@ def in_turn(code: CodeType, lines: Sequence[str]) -> list[str]:
         for trial, memory, answers in zip(trials, memories, found, strict=True):
             if number < len(trial):
                 answers.append(answer(decide, memory, trial[number], code.co_filename))
-    return [listed(answers) for answers in found]
+    return [json_list(answers) for answers in found]
 
 
 def function(code: CodeType) -> Decide:
@@ -118,13 +118,13 @@ def problem(error: Exception, file: str) -> str:
         return f"{file}: {error}"
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else lines[-1] if lines else None
-    said = error.msg if isinstance(error, SyntaxError) else error
+    message = error.msg if isinstance(error, SyntaxError) else error
     # an error in the encoding of a file has line 0
     place = f"{file}, line {line}" if line else file
-    return f"{place}: {type(error).__name__}: {said}"[:LONGEST_PROBLEM]
+    return f"{place}: {type(error).__name__}: {message}"[:LONGEST_PROBLEM]
 
 
-def listed(answers: Sequence[str]) -> str:
+def json_list(answers: Sequence[str]) -> str:
     """JSON of a list."""
     return f"[{', '.join(answers)}]"
 

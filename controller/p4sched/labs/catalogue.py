@@ -35,7 +35,7 @@ class Entry:
 
     def load(self) -> Lab:
         """Loads the lab from check.py."""
-        return _loaded(self)
+        return _load(self)
 
     def hints(self) -> list[str]:
         """The hints of hints.md: the text below each `## ` line."""
@@ -44,7 +44,7 @@ class Entry:
 
 
 @cache
-def _loaded(entry: Entry) -> Lab:
+def _load(entry: Entry) -> Lab:
     spec = importlib.util.spec_from_file_location(f"lab_{entry.number}", entry.folder / "check.py")
     assert spec is not None
     assert spec.loader is not None
@@ -58,8 +58,8 @@ def _loaded(entry: Entry) -> Lab:
 def labs() -> list[Entry]:
     """All labs, by number."""
     folders = sorted(path.parent for path in LABS_DIR.glob("[0-9][0-9]-*/check.py"))
-    named = [(*folder.name.partition("-"), folder) for folder in folders]
-    return [Entry(number, name, folder) for number, _, name, folder in named]
+    names = [(*folder.name.partition("-"), folder) for folder in folders]
+    return [Entry(number, name, folder) for number, _, name, folder in names]
 
 
 def find(which: str) -> Entry:

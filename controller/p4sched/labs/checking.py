@@ -4,15 +4,15 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from p4sched.labs import tcp
+from p4sched.labs import tcp_run
 from p4sched.labs.catalogue import Entry
-from p4sched.labs.lab import Checked, Lab
+from p4sched.labs.lab import CheckResult, Lab
 from p4sched.labs.sandbox import Sandbox, SubmissionError
 
 
 def check(
     entry: Entry, work: Path, sandbox: Sandbox, *, figures: Path | None = None, live: bool = False
-) -> tuple[Checked, str | None]:
+) -> tuple[CheckResult, str | None]:
     """Checks the files in `work`; the second value is the reason for a missing figure of the run with TCP.
 
     `figures`: folder for the figure; None: there is no run with TCP.
@@ -21,18 +21,18 @@ def check(
     with tempfile.TemporaryDirectory(prefix="p4sched-lab-") as made:
         scratch = Path(made)
         try:
-            checked = Checked(entry.folder.name, lab.check(work, scratch, sandbox))
+            result = CheckResult(entry.folder.name, lab.check(work, scratch, sandbox))
         except SubmissionError as error:
-            return lab.unchecked(entry.folder.name, str(error)), None
+            return lab.unchecked_result(entry.folder.name, str(error)), None
         if lab.tcp is None or figures is None:
-            return checked, None
+            return result, None
         try:
-            figure = tcp.run(
+            figure = tcp_run.run(
                 lab.tcp, lab.variables(work, scratch), lab.prelude(work.resolve()), scratch, sandbox, live=live
             )
         except SubmissionError as error:
-            return checked, str(error)
-        return replace(checked, figure=tcp.kept(figure, figures)), None
+            return result, str(error)
+        return replace(result, figure=tcp_run.keep_figure(figure, figures)), None
 
 
 def title(entry: Entry, lab: Lab) -> str:

@@ -1,6 +1,6 @@
 """A lab with a program for a chip, which must make the decisions of the model and fit into the stages.
 
-The decisions are checked as in `stepped`. The last task uses `p4sched-p4c --stages`.
+The decisions are checked as in `stepped_lab`. The last task uses `p4sched-p4c --stages`.
 """
 
 import re
@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from p4sched.labs.decisions import Decided, Trial, decided
+from p4sched.labs.decisions import Trial, TrialDecisions, program_decisions
 from p4sched.labs.lab import Marks
 from p4sched.labs.sandbox import Sandbox, SubmissionError
-from p4sched.labs.stepped import SteppedLab
+from p4sched.labs.stepped_lab import SteppedLab
 from p4sched.p4rt.target import Target
 from p4sched.paths import P4_DIR, TOFINO_DIR, rust_binary
 
@@ -50,13 +50,13 @@ class ChipLab(SteppedLab):
     def no_marks(self) -> tuple[Marks, ...]:
         return (*super().no_marks(), self.fits)
 
-    def decided(self, work: Path, scratch: Path, trials: Sequence[Trial], sandbox: Sandbox) -> list[Decided]:
-        program = self.prepared(work, scratch)
+    def decisions(self, work: Path, scratch: Path, trials: Sequence[Trial], sandbox: Sandbox) -> list[TrialDecisions]:
+        program = self.prepare(work, scratch)
         shared = scratch / P4_DIR.name
-        return decided(program, self.scheme, trials, sandbox, target=self.target, includes=[shared])
+        return program_decisions(program, self.scheme, trials, sandbox, target=self.target, includes=[shared])
 
-    def prepared(self, work: Path, scratch: Path) -> Path:
-        return self.checked(self.alone(self._tree(work, scratch), scratch))
+    def prepare(self, work: Path, scratch: Path) -> Path:
+        return self.apply_edits(self.isolate(self._tree(work, scratch), scratch))
 
     def needs(self) -> tuple[str, ...]:
         return (*super().needs(), COMPILER)
@@ -64,16 +64,16 @@ class ChipLab(SteppedLab):
     def variables(self, work: Path, scratch: Path) -> dict[str, str]:
         return {"P4SCHED_TOFINO": str(self._tree(work, scratch))}
 
-    def marks(self, runs: Sequence[Decided], work: Path, scratch: Path, sandbox: Sandbox) -> tuple[Marks, ...]:
+    def marks(self, runs: Sequence[TrialDecisions], work: Path, scratch: Path, sandbox: Sandbox) -> tuple[Marks, ...]:
         decisions = super().marks(runs, work, scratch, sandbox)
         try:
-            refused, report = self._placed(scratch / TOFINO_DIR.name / f"{self.program}.p4", sandbox)
+            refused, report = self._placement(scratch / TOFINO_DIR.name / f"{self.program}.p4", sandbox)
         except SubmissionError as error:
             return (*decisions, replace(self.fits, says=(str(error),)))
         right = all(marks.full for marks in decisions)
         if not refused:
-            given = self.fits.of if right else 0
-            return (*decisions, replace(self.fits, given=given, says=tuple(report) if right else (NOT_YET,)))
+            score = self.fits.maximum if right else 0
+            return (*decisions, replace(self.fits, score=score, says=tuple(report) if right else (NOT_YET,)))
         says = [line for message in refused for line in self._message_lines(message, work)]
         if not right:
             return (*decisions, replace(self.fits, says=(NOT_YET, "", *says)))
@@ -86,7 +86,7 @@ class ChipLab(SteppedLab):
         shutil.copytree(P4_DIR, scratch / P4_DIR.name, dirs_exist_ok=True)
         return self.programs(TOFINO_DIR, work, scratch)
 
-    def _placed(self, program: Path, sandbox: Sandbox) -> tuple[list[str], list[str]]:
+    def _placement(self, program: Path, sandbox: Sandbox) -> tuple[list[str], list[str]]:
         """Errors of the placement, as messages of three lines, and the report if there are no errors."""
         binary = rust_binary(COMPILER).resolve()
         result = sandbox.run(
@@ -96,9 +96,9 @@ class ChipLab(SteppedLab):
             readable=[binary, program.parent.parent / P4_DIR.name],
             processes=8,
         )
-        printed = result.stdout.splitlines()
+        report_lines = result.stdout.splitlines()
         if result.returncode == 0:
-            return [], [printed[0].replace(f"{program.parent}/", ""), *dict.fromkeys(_registers(printed))]
+            return [], [report_lines[0].replace(f"{program.parent}/", ""), *dict.fromkeys(_registers(report_lines))]
         lines = result.stderr.splitlines()
         firsts = [number for number, line in enumerate(lines) if MESSAGE.match(line)]
         if not firsts:
@@ -127,10 +127,10 @@ class ChipLab(SteppedLab):
         return f"{link:<40} | {(work / place['file']).read_text().splitlines()[int(place['line']) - 1].strip()}"
 
 
-def _registers(printed: Sequence[str]) -> Iterator[str]:
+def _registers(report_lines: Sequence[str]) -> Iterator[str]:
     """Lines about registers in the report of the stages."""
     stage = ""
-    for line in printed:
+    for line in report_lines:
         if re.match(r"stage \d+$", line):
             stage = line
         found = re.search(r"register (?:pipe\.\w+\.)?(\S+)", line)

@@ -30,7 +30,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Decided:
+class TrialDecisions:
     """Decisions of program and model, an item for each packet."""
 
     program: list[Decision]
@@ -55,7 +55,7 @@ def request(
     }
 
 
-def decided(
+def program_decisions(
     program: Path,
     scheme: str,
     trials: Sequence[Trial],
@@ -64,7 +64,7 @@ def decided(
     model: bool = True,
     target: Target = Target.V1MODEL,
     includes: Sequence[Path] = (),
-) -> list[Decided]:
+) -> list[TrialDecisions]:
     """Decisions of the program in each trial. `includes`: additional folders for included files.
 
     Raises:
@@ -84,4 +84,4 @@ def decided(
     for answer in answers:
         if "error" in answer:
             raise SubmissionError(answer["error"].replace(f"{program.parent}/", ""))
-    return [Decided(**answer) for answer in answers]
+    return [TrialDecisions(**answer) for answer in answers]

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from p4sched.labs import calling
-from p4sched.labs.answered import trials_answered
 from p4sched.labs.lab import Lab, Marks
+from p4sched.labs.python_output import trial_answers
 from p4sched.labs.sandbox import Sandbox, SubmissionError, readable_tree
 
 Sample = Mapping[str, Any]
@@ -73,7 +73,7 @@ class FunctionMistake:
     says: str
     parts: Mapping[str, Any]
     """Arguments with which the reference makes this mistake."""
-    begun: bool = True
+    is_begun: bool = True
     """False if the first files contain this mistake in place of the task."""
 
 
@@ -94,7 +94,7 @@ class FunctionTask:
 
 
 @dataclass(frozen=True)
-class Answered:
+class TrialAnswers:
     """Answer of a function in a trial."""
 
     trial: Trial
@@ -103,7 +103,7 @@ class Answered:
     """Answers to the same trial, in turn with the other trials."""
 
     @cached_property
-    def twice_the_same(self) -> bool:
+    def is_repeatable(self) -> bool:
         """True if both runs give the same answers, so the function depends only on memory and sample."""
         return json.dumps(self.alone) == json.dumps(self.in_turn)
 
@@ -152,7 +152,7 @@ class FunctionLab(Lab):
         (file,) = self.files
         if not (work / file).is_file():
             raise SubmissionError(f"there is no file {file}")
-        return self.judged(self._answers(work / file, scratch / "function", sandbox))
+        return self.judge(self._answers(work / file, scratch / "function", sandbox))
 
     def no_marks(self) -> tuple[Marks, ...]:
         return tuple(Marks(task.title, 0, task.marks) for task in self.tasks)
@@ -165,50 +165,54 @@ class FunctionLab(Lab):
         """Trials of all tasks."""
         return [trial for task in self.tasks for trial in task.trials]
 
-    def judged(self, answers: Sequence[Answered]) -> tuple[Marks, ...]:
+    def judge(self, answers: Sequence[TrialAnswers]) -> tuple[Marks, ...]:
         """The marks for the answers in all trials."""
-        differences, done = [], 0
+        differences, position = [], 0
         for task in self.tasks:
-            differences.append(self.difference(task, answers[done : done + len(task.trials)]))
-            done += len(task.trials)
+            differences.append(self.difference(task, answers[position : position + len(task.trials)]))
+            position += len(task.trials)
         if not any(differences):
             return tuple(Marks(task.title, task.marks, task.marks) for task in self.tasks)
         mistakes = self._explanation(answers)
-        if all(differences) and not any(mistake.begun for mistake in mistakes):
+        if all(differences) and not any(mistake.is_begun for mistake in mistakes):
             mistakes = [replace(mistake, name=NOTHING_YET) for mistake in mistakes[:1]]
-        given, done = [], 0
+        all_marks, position = [], 0
         for task, difference in zip(self.tasks, differences, strict=True):
             if difference is None:
-                given.append(Marks(task.title, task.marks, task.marks))
+                all_marks.append(Marks(task.title, task.marks, task.marks))
             else:
                 mistake = _of_task(task, mistakes)
-                says = self._lines(task, difference, answers[done + difference.trial])
+                says = self._lines(task, difference, answers[position + difference.trial])
                 if mistake is not None:
                     says += ["", f"Likely mistake: {mistake.says}"]
-                given.append(Marks(task.title, 0, task.marks, tuple(says), mistake.name if mistake else None))
-            done += len(task.trials)
-        return tuple(given)
+                all_marks.append(Marks(task.title, 0, task.marks, tuple(says), mistake.name if mistake else None))
+            position += len(task.trials)
+        return tuple(all_marks)
 
-    def difference(self, task: FunctionTask, answers: Sequence[Answered]) -> _Difference | None:
+    def difference(self, task: FunctionTask, answers: Sequence[TrialAnswers]) -> _Difference | None:
         """First wrong answer in the trials of a task, compared with the reference that agrees longest; None if all are
         right."""
-        found = []
+        differences = []
         for reference in self.references():
             difference = self._difference(task, answers, reference)
             if difference is None:
                 return None
-            found.append(difference)
-        return max(found, key=lambda difference: difference.reached)
+            differences.append(difference)
+        return max(differences, key=lambda difference: difference.reached)
 
     def _difference(
-        self, task: FunctionTask, answers: Sequence[Answered], reference: Mapping[str, Any]
+        self, task: FunctionTask, answers: Sequence[TrialAnswers], reference: Mapping[str, Any]
     ) -> _Difference | None:
         for in_turn in (False, True):
-            for number, one in enumerate(answers):
-                if in_turn and one.twice_the_same:
+            for number, answer in enumerate(answers):
+                if in_turn and answer.is_repeatable:
                     continue
                 sample = self._differs(
-                    reference, one.trial, one.in_turn if in_turn else one.alone, task.keys, task.first
+                    reference,
+                    answer.trial,
+                    answer.in_turn if in_turn else answer.alone,
+                    task.keys,
+                    task.first,
                 )
                 if sample is not None:
                     return _Difference(number, in_turn, sample, reference)
@@ -251,42 +255,45 @@ class FunctionLab(Lab):
         """The arguments of the reference for all right ways."""
         return [_merged(ways) for ways in product(*(task.right for task in self.tasks))]
 
-    def agrees(self, reference: Mapping[str, Any], answers: Sequence[Answered]) -> bool:
+    def agrees(self, reference: Mapping[str, Any], answers: Sequence[TrialAnswers]) -> bool:
         """True if the reference gives all of these answers, alone and in turn."""
         keys = tuple(self.alike)
         return all(
-            self._differs(reference, one.trial, given, keys) is None
-            for one in answers
-            for given in (one.alone, *([] if one.twice_the_same else [one.in_turn]))
+            self._differs(reference, answer.trial, sequence, keys) is None
+            for answer in answers
+            for sequence in (answer.alone, *([] if answer.is_repeatable else [answer.in_turn]))
         )
 
-    def _explanation(self, answers: Sequence[Answered]) -> Sequence[FunctionMistake]:
+    def _explanation(self, answers: Sequence[TrialAnswers]) -> Sequence[FunctionMistake]:
         """The smallest set of mistakes, at most one in each task, with which the reference gives all answers of the
         function. Empty if there is no such set, or if another set explains as much."""
-        if not all(one.twice_the_same for one in answers):
+        if not all(trial_answer.is_repeatable for trial_answer in answers):
             return [MORE_THAN_MEMORY]
         keys, reference = tuple(self.alike), self.references()[0]
         # trials with a wrong answer come first
-        answers = sorted(answers, key=lambda one: self._differs(reference, one.trial, one.alone, keys) is None)
+        answers = sorted(
+            answers,
+            key=lambda trial_answer: self._differs(reference, trial_answer.trial, trial_answer.alone, keys) is None,
+        )
         for count in range(1, len(self.tasks) + 1):
             found: dict[tuple[str, ...], Sequence[FunctionMistake]] = {}
             for tasks in combinations(self.tasks, count):
                 for mistakes in product(*(task.mistakes for task in tasks)):
-                    begun = sum(mistake.begun for mistake in mistakes)
+                    begun = sum(mistake.is_begun for mistake in mistakes)
                     if begun <= MOST_BEGUN and self._explain(mistakes, answers):
                         found[tuple(mistake.name for mistake in mistakes)] = mistakes
             if found:
                 return next(iter(found.values())) if len(found) == 1 else ()
         return ()
 
-    def _explain(self, mistakes: Sequence[FunctionMistake], answers: Sequence[Answered]) -> bool:
+    def _explain(self, mistakes: Sequence[FunctionMistake], answers: Sequence[TrialAnswers]) -> bool:
         wrong = _merged([mistake.parts for mistake in mistakes])
         return any(self.agrees({**way, **wrong}, answers) for way in self.references())
 
-    def _lines(self, task: FunctionTask, difference: _Difference, answers: Answered) -> list[str]:
+    def _lines(self, task: FunctionTask, difference: _Difference, answers: TrialAnswers) -> list[str]:
         number, trial = difference.sample, answers.trial
-        given = answers.in_turn if difference.in_turn else answers.alone
-        answer = given[number] if number < len(given) else None
+        sequence = answers.in_turn if difference.in_turn else answers.alone
+        answer = sequence[number] if number < len(sequence) else None
         problem = _problem(answer)
         if problem is not None:
             return [f"Sample {number + 1}: {problem}"]
@@ -296,11 +303,11 @@ class FunctionLab(Lab):
         if difference.in_turn:
             lines.append("Here it serves several ports in turn, and each has a memory of its own.")
         lines += [f"  {what:<10} {value}" for what, value in controller.explain()]
-        shown = {key: _shown(right.get(key)) for key in task.keys} if right is not None else right
-        own = {key: answer.get(key) for key in task.keys} if isinstance(answer, Mapping) else answer
-        return [*lines, f"  {'expected':<10} {shown}", f"  {'yours':<10} {own}"]
+        expected = {key: _round(right.get(key)) for key in task.keys} if right is not None else right
+        yours = {key: answer.get(key) for key in task.keys} if isinstance(answer, Mapping) else answer
+        return [*lines, f"  {'expected':<10} {expected}", f"  {'yours':<10} {yours}"]
 
-    def _answers(self, file: Path, folder: Path, sandbox: Sandbox) -> list[Answered]:
+    def _answers(self, file: Path, folder: Path, sandbox: Sandbox) -> list[TrialAnswers]:
         """Answers of the student's function in all trials."""
         folder.mkdir()
         shutil.copyfile(file, folder / file.name)
@@ -313,18 +320,18 @@ class FunctionLab(Lab):
         result = sandbox.run(
             command, lines, folder, readable=[python / "bin", python / "lib"], processes=1, what="your function"
         )
-        answers = trials_answered(result.stdout, [len(trial) for trial in (*trials, *trials)], file.name)
-        return [Answered(*one) for one in zip(trials, answers[: len(trials)], answers[len(trials) :], strict=True)]
+        answers = trial_answers(result.stdout, [len(trial) for trial in (*trials, *trials)], file.name)
+        return [TrialAnswers(*one) for one in zip(trials, answers[: len(trials)], answers[len(trials) :], strict=True)]
 
 
 def _merged(parts: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     return {name: value for part in parts for name, value in part.items()}
 
 
-def _shown(value: object) -> object:
+def _round(value: object) -> object:
     """A value of the reference, rounded to the digits that count."""
     if isinstance(value, list):
-        return [_shown(one) for one in value]
+        return [_round(one) for one in value]
     return round(value, 1) if isinstance(value, float) else value
 
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from p4sched.labs import told
+from p4sched.labs import result_text
 from p4sched.labs.catalogue import Entry
-from p4sched.labs.graded import Graded
+from p4sched.labs.graded_submission import GradedSubmission
 from p4sched.labs.submissions import JUNIT, PAGE
 
 
@@ -22,7 +22,7 @@ def pages_of(out: Path) -> Path:
     return out.with_suffix("")
 
 
-def write(entry: Entry, graded: Sequence[Graded], out: Path) -> Path:
+def write(entry: Entry, submissions: Sequence[GradedSubmission], out: Path) -> Path:
     """Writes OUT.csv, OUT.xml (JUnit), and a page for each submission in the folder OUT; returns that folder."""
     pages = pages_of(out)
     pages.mkdir(parents=True, exist_ok=True)
@@ -30,13 +30,15 @@ def write(entry: Entry, graded: Sequence[Graded], out: Path) -> Path:
         rows = csv.writer(file)
         tasks = (marks.task for marks in entry.load().no_marks())
         rows.writerow(["submission", *tasks, "marks", "of", "mistakes", "remark"])
-        for one in graded:
-            given = [marks.given for marks in one.checked.marks]
-            total = [one.checked.given, one.checked.of]
-            rows.writerow([_plain(one.name), *given, *total, _plain(one.mistakes), _plain(one.remark)])
-    _junit(graded).write(junit_of(out), encoding="utf-8", xml_declaration=True)
-    for one in graded:
-        (pages / f"{one.name}{PAGE}").write_text(one.page, encoding="utf-8")
+        for submission in submissions:
+            score = [marks.score for marks in submission.result.marks]
+            total = [submission.result.score, submission.result.maximum]
+            rows.writerow(
+                [_plain(submission.name), *score, *total, _plain(submission.mistakes), _plain(submission.remark)]
+            )
+    _junit(submissions).write(junit_of(out), encoding="utf-8", xml_declaration=True)
+    for submission in submissions:
+        (pages / f"{submission.name}{PAGE}").write_text(submission.page, encoding="utf-8")
     return pages
 
 
@@ -45,28 +47,28 @@ def _plain(text: str) -> str:
     return f"'{text}" if text[:1] in {"=", "+", "-", "@"} else text
 
 
-def _junit(graded: Sequence[Graded]) -> "ET.ElementTree[ET.Element]":
+def _junit(submissions: Sequence[GradedSubmission]) -> "ET.ElementTree[ET.Element]":
     suites = ET.Element("testsuites")
-    for one in graded:
-        wrong = [marks for marks in one.checked.marks if not marks.full]
-        counts = {"tests": str(len(one.checked.marks)), "failures": str(len(wrong))}
-        suite = ET.SubElement(suites, "testsuite", {"name": one.name, **counts})
-        for marks in one.checked.marks:
-            case = ET.SubElement(suite, "testcase", {"classname": one.checked.lab, "name": marks.task})
+    for submission in submissions:
+        wrong = [marks for marks in submission.result.marks if not marks.full]
+        counts = {"tests": str(len(submission.result.marks)), "failures": str(len(wrong))}
+        suite = ET.SubElement(suites, "testsuite", {"name": submission.name, **counts})
+        for marks in submission.result.marks:
+            case = ET.SubElement(suite, "testcase", {"classname": submission.result.lab, "name": marks.task})
             if not marks.full:
-                said = marks.mistake or (marks.says[0] if marks.says else one.remark)
-                failure = ET.SubElement(case, "failure", {"message": said})
+                message = marks.mistake or (marks.says[0] if marks.says else submission.remark)
+                failure = ET.SubElement(case, "failure", {"message": message})
                 failure.text = "\n".join(marks.says)
     ET.indent(suites)
     return ET.ElementTree(suites)
 
 
-def gradescope(graded: Graded) -> str:
+def gradescope(submission: GradedSubmission) -> str:
     """results.json in the format of Gradescope (gradescope-autograders.readthedocs.io)."""
     tests = [
-        {"name": marks.task, "score": marks.given, "max_score": marks.of, "output": "\n".join(marks.says)}
-        for marks in graded.checked.marks
+        {"name": marks.task, "score": marks.score, "max_score": marks.maximum, "output": "\n".join(marks.says)}
+        for marks in submission.result.marks
     ]
-    total = told.text(graded.checked).splitlines()[-1]
-    output = f"{graded.remark}\n{total}" if graded.remark else total
+    total = result_text.text(submission.result).splitlines()[-1]
+    output = f"{submission.remark}\n{total}" if submission.remark else total
     return f"{json.dumps({'output': output, 'tests': tests}, indent=2)}\n"

@@ -23,8 +23,8 @@ from p4sched.errors import P4schedError
 from p4sched.interrupts import undisturbed
 from p4sched.labs import grading_process
 from p4sched.labs.catalogue import Entry
-from p4sched.labs.graded import Graded, from_message, ungraded
-from p4sched.labs.sandbox import MEGABYTE, Closed, Limits, Sandbox, SubmissionError
+from p4sched.labs.graded_submission import GradedSubmission, from_message, unchecked_submission
+from p4sched.labs.sandbox import MEGABYTE, ClosedSandbox, Limits, Sandbox, SubmissionError
 from p4sched.paths import rust_binary
 
 OWN_SECONDS = 60
@@ -39,23 +39,23 @@ NOT_GRADED = "not graded: the grading was interrupted"
 
 
 @dataclass(frozen=True)
-class _Own(Sandbox):
+class _SubmissionSandbox(Sandbox):
     """Runs the processes of submissions."""
 
-    begun: list["subprocess.Popen[bytes]"] = field(default_factory=list)
-    over: Event = field(default_factory=Event)
+    processes: list["subprocess.Popen[bytes]"] = field(default_factory=list)
+    has_ended: Event = field(default_factory=Event)
 
-    def _started(self, *arguments: Any) -> "subprocess.Popen[bytes]":
-        process = super()._started(*arguments)
-        self.begun.append(process)
-        if self.over.is_set():
+    def _start(self, *arguments: Any) -> "subprocess.Popen[bytes]":
+        process = super()._start(*arguments)
+        self.processes.append(process)
+        if self.has_ended.is_set():
             process.terminate()
         return process
 
     def end(self) -> None:
         """Ends all processes, those that start later, and the processes below them."""
-        self.over.set()
-        for process in self.begun:
+        self.has_ended.set()
+        for process in self.processes:
             process.terminate()
 
 
@@ -63,60 +63,60 @@ class _Own(Sandbox):
 class Grading:
     """Graded submissions."""
 
-    submissions: list[Graded]
+    submissions: list[GradedSubmission]
     """In the order in which they were named."""
     interrupted: bool
     """True if SIGINT or SIGTERM ended the grading; then some submissions were not graded."""
 
 
 def grade(
-    entry: Entry, found: Sequence[Path], called: Sequence[str], jobs: int, limits: Limits, *, closed: bool
+    entry: Entry, paths: Sequence[Path], names: Sequence[str], jobs: int, limits: Limits, *, isolated: bool
 ) -> Grading:
     """Grades the submissions. After an interrupt, those that are not yet graded get a remark in place of marks.
 
-    `called`: their names. `closed`: True for sandboxes, False for limits only.
+    `names`: their names. `isolated`: True for sandboxes, False for limits only.
 
     Raises:
         P4schedError: this machine cannot grade any submission.
     """
     for program in entry.load().needs():
         rust_binary(program)
-    if closed:
+    if isolated:
         _try_sandbox(limits)
-    own = _Own(_limits(limits))
+    own = _SubmissionSandbox(_limits(limits))
     slots: SimpleQueue[int] = SimpleQueue()
     for slot in range(jobs):
         slots.put(slot)
 
-    def one(path: Path, name: str) -> Graded:
+    def grade_in_slot(path: Path, name: str) -> GradedSubmission:
         slot = slots.get()
         try:
-            return _graded(entry, path, name, own, limits, slot if closed else None)
+            return _grade_path(entry, path, name, own, limits, slot if isolated else None)
         finally:
             slots.put(slot)
 
     with ThreadPoolExecutor(jobs) as pool:
-        futures = [pool.submit(one, path, name) for path, name in zip(found, called, strict=True)]
+        futures = [pool.submit(grade_in_slot, path, name) for path, name in zip(paths, names, strict=True)]
         try:
-            graded, interrupted = [future.result() for future in futures], False
+            submissions, interrupted = [future.result() for future in futures], False
         except KeyboardInterrupt:
             with undisturbed():
-                graded, interrupted = _so_far(entry, futures, called), True
+                submissions, interrupted = _so_far(entry, futures, names), True
                 own.end()
                 pool.shutdown(cancel_futures=True)
-    return Grading(_with_twins(graded), interrupted)
+    return Grading(_with_twins(submissions), interrupted)
 
 
-def _so_far(entry: Entry, futures: Sequence[Future[Graded]], names: Sequence[str]) -> list[Graded]:
+def _so_far(entry: Entry, futures: Sequence[Future[GradedSubmission]], names: Sequence[str]) -> list[GradedSubmission]:
     return [
-        future.result() if future.done() else ungraded(entry, name, NOT_GRADED)
+        future.result() if future.done() else unchecked_submission(entry, name, NOT_GRADED)
         for future, name in zip(futures, names, strict=True)
     ]
 
 
 def _try_sandbox(limits: Limits) -> None:
-    with tempfile.TemporaryDirectory() as made:
-        result = Closed(limits).run(["true"], "", Path(made), what="the sandbox")
+    with tempfile.TemporaryDirectory() as folder:
+        result = ClosedSandbox(limits).run(["true"], "", Path(folder), what="the sandbox")
     if result.returncode != 0:
         raise P4schedError(
             f"the sandbox does not work on this machine: {_last_line(result.stderr)}. docs/INSTRUCTORS.md says what "
@@ -124,11 +124,13 @@ def _try_sandbox(limits: Limits) -> None:
         )
 
 
-def _graded(entry: Entry, path: Path, name: str, own: Sandbox, limits: Limits, slot: int | None) -> Graded:
+def _grade_path(
+    entry: Entry, path: Path, name: str, own: Sandbox, limits: Limits, slot: int | None
+) -> GradedSubmission:
     try:
         return from_message(entry, name, _message(entry, path, name, own, limits, slot))
     except Exception as error:
-        return ungraded(entry, name, str(error) or type(error).__name__)
+        return unchecked_submission(entry, name, str(error) or type(error).__name__)
 
 
 def _message(entry: Entry, path: Path, name: str, own: Sandbox, limits: Limits, slot: int | None) -> str:
@@ -137,19 +139,19 @@ def _message(entry: Entry, path: Path, name: str, own: Sandbox, limits: Limits, 
     Raises:
         SubmissionError: the process gave no answer.
     """
-    asked = {
+    request = {
         "lab": entry.folder.name,
         "submission": str(path.absolute()),
         "name": name,
         "limits": asdict(limits),
         "slot": slot,
     }
-    with tempfile.TemporaryDirectory(prefix="p4sched-grade-", ignore_cleanup_errors=True) as made:
+    with tempfile.TemporaryDirectory(prefix="p4sched-grade-", ignore_cleanup_errors=True) as folder:
         result = own.run(
             [sys.executable, "-P", "-m", grading_process.__name__],
-            json.dumps(asked),
-            Path(made),
-            {**os.environ, "TMPDIR": made},
+            json.dumps(request),
+            Path(folder),
+            {**os.environ, "TMPDIR": folder},
             what=WHAT,
         )
     if result.returncode != 0:
@@ -173,19 +175,20 @@ def _last_line(text: str) -> str:
     return lines[-1] if lines else f"{WHAT} ended without a word"
 
 
-def _with_twins(graded: Sequence[Graded]) -> list[Graded]:
+def _with_twins(submissions: Sequence[GradedSubmission]) -> list[GradedSubmission]:
     """Adds a remark to submissions that are the same file on the disk (hard links)."""
     owners = defaultdict(list)
-    for one in graded:
-        for file in one.files:
-            owners[file].append(one.name)
+    for submission in submissions:
+        for file in submission.files:
+            owners[file].append(submission.name)
     return [
-        _with_twin(one, [name for file in one.files for name in owners[file] if name != one.name]) for one in graded
+        _with_twin(submission, [name for file in submission.files for name in owners[file] if name != submission.name])
+        for submission in submissions
     ]
 
 
-def _with_twin(one: Graded, others: Sequence[str]) -> Graded:
+def _with_twin(submission: GradedSubmission, others: Sequence[str]) -> GradedSubmission:
     if not others:
-        return one
+        return submission
     remark = f"on the disk this is the same file as that of {', '.join(others)}: a hard link"
-    return replace(one, remark="; ".join(filter(None, (one.remark, remark))))
+    return replace(submission, remark="; ".join(filter(None, (submission.remark, remark))))

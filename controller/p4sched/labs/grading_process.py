@@ -13,9 +13,9 @@ from types import TracebackType
 from p4sched.errors import P4schedError
 from p4sched.labs import catalogue, checking
 from p4sched.labs.catalogue import Entry
-from p4sched.labs.graded import Graded, graded
-from p4sched.labs.handed_in import read
-from p4sched.labs.sandbox import Closed, Limits, Sandbox
+from p4sched.labs.graded_submission import GradedSubmission, graded_submission
+from p4sched.labs.sandbox import ClosedSandbox, Limits, Sandbox
+from p4sched.labs.submitted_file import read
 
 
 def main() -> None:
@@ -24,42 +24,42 @@ def main() -> None:
     sys.excepthook = _tell
     # an orderly exit also ends the processes in the sandbox
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    asked = json.load(sys.stdin)
-    limits = Limits(**asked["limits"])
-    slot = asked["slot"]
-    sandbox = Sandbox(limits) if slot is None else Closed(limits, slot=slot)
-    one = grade_one(catalogue.find(asked["lab"]), Path(asked["submission"]), asked["name"], sandbox)
-    answers.write(one.message())
+    request = json.load(sys.stdin)
+    limits = Limits(**request["limits"])
+    slot = request["slot"]
+    sandbox = Sandbox(limits) if slot is None else ClosedSandbox(limits, slot=slot)
+    submission = grade_one(catalogue.find(request["lab"]), Path(request["submission"]), request["name"], sandbox)
+    answers.write(submission.message())
 
 
 def _tell(kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:
     """Prints an error as one line, for the row of this submission."""
     if isinstance(error, P4schedError):
-        said = str(error)
+        message = str(error)
     elif isinstance(error, OSError) and error.strerror:
-        said = f"it cannot be read: {error.strerror}"
+        message = f"it cannot be read: {error.strerror}"
     else:
-        said = f"it cannot be read or checked: {kind.__name__}: {error}"
-    sys.stderr.write(f"{' '.join(said.split())}\n")
+        message = f"it cannot be read or checked: {kind.__name__}: {error}"
+    sys.stderr.write(f"{' '.join(message.split())}\n")
 
 
-def grade_one(entry: Entry, submission: Path, name: str, sandbox: Sandbox) -> Graded:
+def grade_one(entry: Entry, submission: Path, name: str, sandbox: Sandbox) -> GradedSubmission:
     """Reads a submission and checks it.
 
     Raises:
         Exception: of any kind.
     """
     remarks, files = [], set()
-    with tempfile.TemporaryDirectory() as made:
-        work = Path(made)
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
         for file in entry.load().files:
-            handed_in = read(submission, file)
-            remarks += [handed_in.remark] if handed_in.remark else []
-            files |= {handed_in.where} if handed_in.where else set()
-            if handed_in.content is not None:
-                (work / file).write_bytes(handed_in.content)
-        checked, _ = checking.check(entry, work, sandbox)
-    return graded(entry, name, checked, remarks, files)
+            submitted_file = read(submission, file)
+            remarks += [submitted_file.remark] if submitted_file.remark else []
+            files |= {submitted_file.where} if submitted_file.where else set()
+            if submitted_file.content is not None:
+                (work / file).write_bytes(submitted_file.content)
+        result, _ = checking.check(entry, work, sandbox)
+    return graded_submission(entry, name, result, remarks, files)
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from p4sched.labs.displayable import displayable, displayable_lines
 from p4sched.labs.sandbox import Sandbox
-from p4sched.labs.shown import displayable, displayable_lines
 
 NOT_CHECKED = "not checked: "
 
@@ -16,8 +16,8 @@ class Marks:
     """Marks for one task, and the reasons."""
 
     task: str
-    given: int
-    of: int
+    score: int
+    maximum: int
     says: tuple[str, ...] = ()
     """Lines for the student: why marks are missing, and other remarks."""
     mistake: str | None = None
@@ -31,11 +31,11 @@ class Marks:
     @property
     def full(self) -> bool:
         """True if the task is done."""
-        return self.given == self.of
+        return self.score == self.maximum
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckResult:
     """The result of a check of one submission. Equal submissions give equal results, without time and path."""
 
     lab: str
@@ -49,14 +49,14 @@ class Checked:
         object.__setattr__(self, "remark", displayable(self.remark))
 
     @property
-    def given(self) -> int:
+    def score(self) -> int:
         """Sum of the marks."""
-        return sum(marks.given for marks in self.marks)
+        return sum(marks.score for marks in self.marks)
 
     @property
-    def of(self) -> int:
+    def maximum(self) -> int:
         """Sum of all possible marks."""
-        return sum(marks.of for marks in self.marks)
+        return sum(marks.maximum for marks in self.marks)
 
     @property
     def full(self) -> bool:
@@ -109,13 +109,13 @@ class Lab(ABC):
         """The programs of the workspace in switch/ that a check runs."""
         return ()
 
-    def unchecked(self, lab: str, why: str) -> Checked:
+    def unchecked_result(self, lab: str, why: str) -> CheckResult:
         """Result of a submission that cannot be checked. Each task has the reason, because some services show only one
         task."""
         first, *others = self.no_marks()
         lines = why.splitlines() or ["it cannot be checked"]
         marks = [replace(first, says=tuple(lines)), *(replace(one, says=(NOT_CHECKED + lines[0],)) for one in others)]
-        return Checked(lab, tuple(marks), remark=lines[0])
+        return CheckResult(lab, tuple(marks), remark=lines[0])
 
     def variables(self, work: Path, scratch: Path) -> dict[str, str]:
         """Environment variables of the run with TCP, which select its programs."""

@@ -33,20 +33,22 @@ def mistakes(folder: Path, file: str) -> list[Mistake]:
     solution = (folder / "solution" / file).read_text(encoding="utf-8")
     start = (folder / "start" / file).read_text(encoding="utf-8")
     says: dict[str, Mapping[str, Any]] = {}
-    found = []
-    for one in listed["wrong"]:
-        first = says.setdefault(one["mistake"], one)
-        spoken = one if "says" in one else first
+    result = []
+    for entry in listed["wrong"]:
+        first = says.setdefault(entry["mistake"], entry)
+        spoken = entry if "says" in entry else first
         if "says" in spoken:
-            variants = _variants(one, listed.get("unfinished", []))
-            found += [
-                Mistake(name, spoken["says"], spoken.get("marker", ""), edited(solution, edits) if edits else start)
+            variants = _variants(entry, listed.get("unfinished", []))
+            result += [
+                Mistake(
+                    name, spoken["says"], spoken.get("marker", ""), apply_edits(solution, edits) if edits else start
+                )
                 for name, edits in variants
             ]
-    return found
+    return result
 
 
-def edited(text: str, edits: Edits) -> str:
+def apply_edits(text: str, edits: Edits) -> str:
     """The text after these edits, in order.
 
     Raises:
@@ -59,16 +61,16 @@ def edited(text: str, edits: Edits) -> str:
     return text
 
 
-def _variants(one: Mapping[str, Any], unfinished: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Edits]]:
+def _variants(entry: Mapping[str, Any], unfinished: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Edits]]:
     """Names and edits. No edits: the first file of the lab."""
-    name, edits = one["mistake"], one.get("edits", [])
-    if "places" not in one:
+    name, edits = entry["mistake"], entry.get("edits", [])
+    if "places" not in entry:
         yield name, edits
     # in one of the places, or in several
-    places = one.get("places", [])
+    places = entry.get("places", [])
     for count in range(1, len(places) + 1):
         for chosen in combinations(places, count):
             yield name, [*edits, *(edit for place in chosen for edit in place)]
     for task in unfinished:
-        if task["mistake"] in one.get("unfinished", ()):
+        if task["mistake"] in entry.get("unfinished", ()):
             yield f"{name}, {task['mistake']}", [*edits, *task["edits"]]

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
-from p4sched.labs.lab import Checked, Lab
+from p4sched.labs.lab import CheckResult, Lab
 
 
-def page(heading: str, lab: Lab, checked: Checked, expected: Path | None, problem: str | None = None) -> str:
+def page(heading: str, lab: Lab, result: CheckResult, expected: Path | None, problem: str | None = None) -> str:
     """A page without links to other files. `problem`: a sentence that says why the check stopped."""
     environment = Environment(
         loader=PackageLoader("p4sched.labs"), autoescape=select_autoescape(["jinja"]), undefined=StrictUndefined
@@ -16,8 +16,8 @@ def page(heading: str, lab: Lab, checked: Checked, expected: Path | None, proble
     return environment.get_template("checked.html.jinja").render(
         heading=heading,
         lab=lab,
-        checked=checked,
-        figure=_embedded(checked.figure),
+        result=result,
+        figure=_embedded(result.figure),
         expected=_embedded(expected),
         problem=problem,
     )

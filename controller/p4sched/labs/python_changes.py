@@ -38,15 +38,15 @@ class Mutant:
 
 def mutants(source: str, most: int | None = None) -> list[Mutant]:
     """The different mutants of a program. `most`: approximate size of a sample."""
-    parsed = _parsed(source)
+    parse_json = _parsed(source)
     changes = [
         (number, change)
-        for number, node in enumerate(ast.walk(parsed))
-        for change in (*_expressions(node, parsed), *_statements(node))
+        for number, node in enumerate(ast.walk(parse_json))
+        for change in (*_expressions(node, parse_json), *_statements(node))
     ]
     if most is not None:
         changes = random.Random(1).sample(changes, min(most, len(changes)))
-    seen, found = {ast.unparse(parsed)}, []
+    seen, found = {ast.unparse(parse_json)}, []
     for number, change in changes:
         tree = _parsed(source)
         node = list(ast.walk(tree))[number]
@@ -85,22 +85,22 @@ def _expressions(node: ast.AST, tree: ast.AST) -> Iterator[Change]:
             yield from _conditions()
         case ast.BinOp():
             yield from (_set("op", other()) for other in OPERATORS if type(node.op) is not other)
-            yield _swapped("left", "right")
+            yield _swap("left", "right")
             yield from (_becomes(side) for side in ("left", "right"))
         case ast.Call():
-            yield from (_swapped_items("args", *pair) for pair in pairwise(range(len(node.args))))
+            yield from (_swap_items("args", *pair) for pair in pairwise(range(len(node.args))))
             yield from (_becomes("args", place) for place in range(len(node.args)))
             yield from (_without("args", place) for place in range(len(node.args)))
         case ast.IfExp():
-            yield _swapped("body", "orelse")
+            yield _swap("body", "orelse")
         case ast.comprehension(ifs=[_, *_]):
             yield _set("ifs", [])
         case ast.Subscript():
             yield _becomes("value")
         case ast.Dict():
-            yield from (_swapped_items("values", *pair) for pair in pairwise(range(len(node.values))))
+            yield from (_swap_items("values", *pair) for pair in pairwise(range(len(node.values))))
         case ast.Tuple() | ast.List():
-            yield from (_swapped_items("elts", *pair) for pair in pairwise(range(len(node.elts))))
+            yield from (_swap_items("elts", *pair) for pair in pairwise(range(len(node.elts))))
         case ast.Constant() | ast.Name():
             yield from (_set(field, value) for field, value in _others(node, tree))
 
@@ -125,14 +125,14 @@ def _statements(node: ast.AST) -> Iterator[Change]:
     body = getattr(node, "body", None)
     if isinstance(body, list):
         yield from (_set_item("body", place, ast.Pass()) for place in range(len(body)) if _is_work(body[place]))
-        yield from (_swapped_items("body", *pair) for pair in pairwise(range(len(body))))
-        yield from (_lifted(place) for place in range(len(body)) if isinstance(body[place], ast.If | ast.For))
+        yield from (_swap_items("body", *pair) for pair in pairwise(range(len(body))))
+        yield from (_lift(place) for place in range(len(body)) if isinstance(body[place], ast.If | ast.For))
 
 
 def _conditions() -> Iterator[Change]:
-    yield _replaced(lambda node: ast.UnaryOp(ast.Not(), node))
-    yield _replaced(lambda _: ast.Constant(True))
-    yield _replaced(lambda _: ast.Constant(False))
+    yield _replace(lambda node: ast.UnaryOp(ast.Not(), node))
+    yield _replace(lambda _: ast.Constant(True))
+    yield _replace(lambda _: ast.Constant(False))
 
 
 def _is_work(node: ast.AST) -> bool:
@@ -161,19 +161,19 @@ def _set_item(name: str, place: int, value: object) -> Change:
     return change
 
 
-def _swapped(one: str, other: str) -> Change:
+def _swap(first_name: str, second_name: str) -> Change:
     def change(node: ast.AST, _tree: ast.AST) -> None:
-        first, second = getattr(node, one), getattr(node, other)
-        setattr(node, one, second)
-        setattr(node, other, first)
+        first, second = getattr(node, first_name), getattr(node, second_name)
+        setattr(node, first_name, second)
+        setattr(node, second_name, first)
 
     return change
 
 
-def _swapped_items(name: str, one: int, other: int) -> Change:
+def _swap_items(name: str, first: int, second: int) -> Change:
     def change(node: ast.AST, _tree: ast.AST) -> None:
         items = getattr(node, name)
-        items[one], items[other] = items[other], items[one]
+        items[first], items[second] = items[second], items[first]
 
     return change
 
@@ -185,7 +185,7 @@ def _without(name: str, place: int) -> Change:
     return change
 
 
-def _lifted(place: int) -> Change:
+def _lift(place: int) -> Change:
     """Removes a condition or a loop and keeps its body."""
 
     def change(node: ast.AST, _tree: ast.AST) -> None:
@@ -197,19 +197,19 @@ def _lifted(place: int) -> Change:
 
 def _becomes(name: str, place: int | None = None) -> Change:
     """Replaces an expression with a part of it."""
-    return _replaced(lambda node: getattr(node, name) if place is None else getattr(node, name)[place])
+    return _replace(lambda node: getattr(node, name) if place is None else getattr(node, name)[place])
 
 
-def _replaced(made: Callable[[ast.expr], ast.expr]) -> Change:
+def _replace(replacement: Callable[[ast.expr], ast.expr]) -> Change:
     def change(node: ast.AST, tree: ast.AST) -> None:
         assert isinstance(node, ast.expr)
         for parent in ast.walk(tree):
             for name, value in ast.iter_fields(parent):
                 if value is node:
-                    setattr(parent, name, made(node))
+                    setattr(parent, name, replacement(node))
                     return
                 if isinstance(value, list) and any(item is node for item in value):
-                    value[:] = [made(node) if item is node else item for item in value]
+                    value[:] = [replacement(node) if item is node else item for item in value]
                     return
 
     return change

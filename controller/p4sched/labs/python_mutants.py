@@ -16,7 +16,7 @@ from typing import Any
 from p4sched.errors import UsageError
 from p4sched.labs import calling, catalogue
 from p4sched.labs.catalogue import Entry
-from p4sched.labs.functions import Answer, Answered, FunctionLab, Sample, Trial
+from p4sched.labs.functions import Answer, FunctionLab, Sample, Trial, TrialAnswers
 from p4sched.labs.python_changes import Mutant, mutants
 
 PARTS = 200
@@ -24,7 +24,7 @@ PARTS = 200
 
 
 @dataclass
-class Counted:
+class MutantCounts:
     """Outcomes of the mutants of a lab."""
 
     killed: int = 0
@@ -34,7 +34,7 @@ class Counted:
     """Mutants with full marks but other answers."""
 
     @property
-    def made(self) -> int:
+    def total(self) -> int:
         """Number of all mutants."""
         return self.killed + len(self.equivalent) + len(self.survived)
 
@@ -76,54 +76,54 @@ def _answer(decide: calling.Decide, memory: dict[str, Any], sample: Sample) -> o
         return None
 
 
-def answered(source: str, trials: Sequence[Trial], file: str = "mutant.py") -> list[Answered]:
+def run_function(source: str, trials: Sequence[Trial], file: str = "mutant.py") -> list[TrialAnswers]:
     """Answers of the function of a program, without a sandbox."""
     code = compile(source, file, "exec")
     lines = [json.dumps(trial) for trial in trials]
     alone, in_turn = (map(json.loads, answers(code, lines)) for answers in (calling.alone, calling.in_turn))
-    return [Answered(*one) for one in zip(trials, alone, in_turn, strict=True)]
+    return [TrialAnswers(*one) for one in zip(trials, alone, in_turn, strict=True)]
 
 
-def counted(entry: Entry, most: int | None = None, parts: int = PARTS) -> Counted:
+def count_mutants(entry: Entry, most: int | None = None, parts: int = PARTS) -> MutantCounts:
     """Outcomes of the mutants of a lab's solution. `most`: approximate size of a sample."""
     lab = entry.load()
     assert isinstance(lab, FunctionLab)
     (file,) = lab.files
     tasks = [Trials(lab, task.trials, task.keys, task.first) for task in lab.tasks]
     space = Trials(lab, [trial for part in range(parts) for trial in lab.space(part)], tuple(lab.alike))
-    found = Counted()
+    counts = MutantCounts()
     for mutant in mutants((entry.solution / file).read_text(encoding="utf-8"), most):
         code = compile(mutant.source, file, "exec")
         # runs the whole check only if no single trial has failed
         full = all(task.hold(code) for task in tasks) and all(
-            marks.full for marks in lab.judged(answered(mutant.source, lab.trials))
+            marks.full for marks in lab.judge(run_function(mutant.source, lab.trials))
         )
         if not full:
-            found.killed += 1
+            counts.killed += 1
         elif space.hold(code):
-            found.equivalent.append(mutant)
+            counts.equivalent.append(mutant)
         else:
-            found.survived.append(mutant)
-    return found
+            counts.survived.append(mutant)
+    return counts
 
 
-def main(asked: Sequence[str]) -> int:
+def main(names: Sequence[str]) -> int:
     """Prints lines for each lab. Returns 1 if a mutant gets full marks and is not equivalent."""
-    entries = [catalogue.find(one) for one in asked] or catalogue.labs()
+    entries = [catalogue.find(one) for one in names] or catalogue.labs()
     labs = [entry for entry in entries if isinstance(entry.load(), FunctionLab)]
     if not labs:
         raise UsageError("none of these labs has a function in Python")
     survived = 0
     for entry in labs:
-        found = counted(entry)
+        counts = count_mutants(entry)
         print(
-            f"lab {entry.number}: {found.made} mutants, {found.killed} killed, {len(found.equivalent)} equivalent, "
-            f"{len(found.survived)} survived"
+            f"lab {entry.number}: {counts.total} mutants, {counts.killed} killed, {len(counts.equivalent)} equivalent, "
+            f"{len(counts.survived)} survived"
         )
-        for kind, listed in (("equivalent", found.equivalent), ("SURVIVED", found.survived)):
-            for mutant in listed:
+        for kind, listed_mutants in (("equivalent", counts.equivalent), ("SURVIVED", counts.survived)):
+            for mutant in listed_mutants:
                 print(f"  {kind}: {mutant.what}")
-        survived += len(found.survived)
+        survived += len(counts.survived)
     return 1 if survived else 0
 
 

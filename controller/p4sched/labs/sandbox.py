@@ -75,14 +75,14 @@ class Sandbox:
     def run(
         self,
         command: Sequence[str],
-        given: str,
+        stdin_text: str,
         folder: Path,
         variables: Mapping[str, str] | None = None,
         readable: Sequence[Path] = (),
         processes: int | None = None,
         what: str = "your program",
     ) -> Result:
-        """Runs a command in `folder`, with `given` at its standard input.
+        """Runs a command in `folder`, with `stdin_text` at its standard input.
 
         `readable`: other files that it needs, and `processes`: its largest number of processes, both if it is isolated.
         `what`: its name in messages.
@@ -90,13 +90,13 @@ class Sandbox:
         Raises:
             SubmissionError: it exceeded a limit, which the message names.
         """
-        with ExitStack() as opened:
-            stdin, stdout, stderr = (opened.enter_context(tempfile.TemporaryFile()) for _ in range(3))
-            stdin.write(given.encode())
+        with ExitStack() as files:
+            stdin, stdout, stderr = (files.enter_context(tempfile.TemporaryFile()) for _ in range(3))
+            stdin.write(stdin_text.encode())
             stdin.seek(0)
             try:
-                process = self._started(command, folder, variables, readable, processes, (stdin, stdout, stderr))
-                code = self._ended(process, what)
+                process = self._start(command, folder, variables, readable, processes, (stdin, stdout, stderr))
+                code = self._wait(process, what)
             except OSError as error:
                 raise SubmissionError(f"{what} could not be run: {error.strerror}") from error
             if max(os.fstat(file.fileno()).st_size for file in (stdout, stderr)) >= self.limits.file_bytes:
@@ -107,7 +107,7 @@ class Sandbox:
         self._check(result, what)
         return result
 
-    def _started(
+    def _start(
         self,
         command: Sequence[str],
         folder: Path,
@@ -118,10 +118,10 @@ class Sandbox:
     ) -> "subprocess.Popen[bytes]":
         """The command, with limits."""
         del readable, processes
-        words = [*self._limited(), *command]
+        words = [*self._limit_words(), *command]
         return _popen(words, streams, cwd=folder, env=variables)
 
-    def _ended(self, process: "subprocess.Popen[bytes]", what: str) -> int:
+    def _wait(self, process: "subprocess.Popen[bytes]", what: str) -> int:
         """Waits for the exit code; ends the whole process group when the time is over."""
         try:
             code = process.wait(self.limits.wall_seconds)
@@ -143,7 +143,7 @@ class Sandbox:
             process.wait()
         return SHELL_SIGNAL - code if code < 0 else code
 
-    def _limited(self) -> list[str]:
+    def _limit_words(self) -> list[str]:
         limits = self.limits
         words = [str(tool("prlimit", "it is part of util-linux")), f"--as={limits.memory_bytes}", "--core=0"]
         seconds = math.ceil(limits.seconds)
@@ -170,7 +170,7 @@ class Sandbox:
 
 
 @dataclass(frozen=True)
-class Closed(Sandbox):
+class ClosedSandbox(Sandbox):
     """The sandbox for grading: no network, no other files, no other processes, and no writable folder. Uses bubblewrap.
 
     There is no /proc, and bubblewrap has no environment, so the sandbox cannot see the teacher's environment.
@@ -179,7 +179,7 @@ class Closed(Sandbox):
     slot: int = 0
     """Number of the sandbox, different for all that run at the same time."""
 
-    def _started(
+    def _start(
         self,
         command: Sequence[str],
         folder: Path,
@@ -190,17 +190,17 @@ class Closed(Sandbox):
     ) -> "subprocess.Popen[bytes]":
         """See `Sandbox`. The only variable is PATH."""
         del variables
-        limited = [*self._limited(), f"--nofile={MOST_OPEN}"]
+        limited = [*self._limit_words(), f"--nofile={MOST_OPEN}"]
         if processes is not None:
             limited.append(f"--nproc={processes}")
         with tempfile.TemporaryFile() as seccomp:
             seccomp.write(filter_program())
             seccomp.seek(0)
             number = seccomp.fileno()
-            words = [*self._shut_in(folder, readable, number), *limited, *command]
+            words = [*self._isolation_words(folder, readable, number), *limited, *command]
             return _popen(words, streams, cwd=folder, env=VARIABLES, pass_fds=(number,))
 
-    def _shut_in(self, folder: Path, readable: Sequence[Path], seccomp: int) -> list[str]:
+    def _isolation_words(self, folder: Path, readable: Sequence[Path], seccomp: int) -> list[str]:
         wrapped = [str(tool("bwrap", "it is in Debian's package bubblewrap")), "--die-with-parent", "--new-session"]
         wrapped += ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
         wrapped += ["--seccomp", str(seccomp), "--dev", "/dev", "--remount-ro", "/dev"]
@@ -244,8 +244,8 @@ def _text(file: IO[bytes], most: int) -> str:
     """A file as text. Of a file longer than `most`, half of `most` from the beginning and half from the end."""
     file.seek(0)
     text = file.read(most // 2)
-    left = os.fstat(file.fileno()).st_size - most
-    if left > 0:
+    surplus = os.fstat(file.fileno()).st_size - most
+    if surplus > 0:
         text += b"\n...\n"
         file.seek(-(most // 2), os.SEEK_END)
     return (text + file.read(most // 2)).decode(errors="replace")
@@ -258,5 +258,5 @@ def readable_tree(folder: Path) -> None:
 
 
 def has_bubblewrap() -> bool:
-    """True if `Closed` can work here."""
+    """True if `ClosedSandbox` can work here."""
     return shutil.which("bwrap") is not None

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from p4sched.control.laws import aifo, fdpa
-from p4sched.control.laws.traffic import Traffic
+from p4sched.control.laws.traffic_estimate import Traffic
 from p4sched.p4rt.users import UNIT_SCALE
 
 

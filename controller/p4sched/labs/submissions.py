@@ -45,25 +45,25 @@ def submissions(folder: Path, files: Sequence[str], pages: Path | None = None) -
     if pages is not None and pages.resolve() == folder.resolve():
         raise UsageError(f"the pages would go into '{folder}', among the submissions; choose another place with --out")
     kinds = _kinds(files)
-    found = sorted(path for path in folder.iterdir() if _is_submission(path, kinds))
+    paths = sorted(path for path in folder.iterdir() if _is_submission(path, kinds))
     if pages is not None:
         earlier = earlier_marks(folder)
-        found = [path for path in found if path not in earlier and not _is_of_pages(path, pages)]
-    if not found:
+        paths = [path for path in paths if path not in earlier and not _is_of_pages(path, pages)]
+    if not paths:
         alone = " or ".join(sorted(kinds))
         raise UsageError(f"'{folder}' holds no submissions: each is a folder, a .zip or .tar file, or a {alone} file")
-    return found
+    return paths
 
 
 def earlier_marks(folder: Path) -> set[Path]:
     """Files of an earlier grading in a folder of submissions: NAME.csv, NAME.xml, and the folder of pages."""
-    found: set[Path] = set()
+    paths: set[Path] = set()
     for table in folder.glob(f"*{TABLE}"):
         junit, pages = table.with_suffix(JUNIT), table.with_suffix("")
         plain = all(stat.S_ISREG(path.lstat().st_mode) for path in (table, junit) if os.path.lexists(path))
         if plain and junit.is_file() and pages.is_dir() and not pages.is_symlink() and _not_a_page(pages) is None:
-            found |= {table, junit, pages}
-    return found
+            paths |= {table, junit, pages}
+    return paths
 
 
 def is_named_as_archive(path: Path) -> bool:
@@ -100,17 +100,19 @@ def _is_of_pages(path: Path, pages: Path) -> bool:
 
 def _not_a_page(folder: Path) -> Path | None:
     """A file in the folder that is not a page; None if there is none."""
-    return next((one for one in folder.iterdir() if one.suffix != PAGE or one.is_symlink() or not one.is_file()), None)
+    return next(
+        (page for page in folder.iterdir() if page.suffix != PAGE or page.is_symlink() or not page.is_file()), None
+    )
 
 
-def names(found: Sequence[Path], files: Sequence[str]) -> list[str]:
+def names(paths: Sequence[Path], files: Sequence[str]) -> list[str]:
     """Names of submissions in one folder, without ending unless two names would then be equal.
 
     All names are different, printable, and short enough for a file name.
     """
-    short = [_without_ending(path, (*ARCHIVES, *_kinds(files))) for path in found]
-    taken = Counter([*short, *(path.name for path, name in zip(found, short, strict=True) if path.name != name)])
-    own = [name if taken[name] == 1 else path.name for path, name in zip(found, short, strict=True)]
+    short = [_without_ending(path, (*ARCHIVES, *_kinds(files))) for path in paths]
+    taken = Counter([*short, *(path.name for path, name in zip(paths, short, strict=True) if path.name != name)])
+    own = [name if taken[name] == 1 else path.name for path, name in zip(paths, short, strict=True)]
     labels: dict[str, None] = {}
     for name in own:
         # two names of different bytes may look the same

@@ -13,7 +13,7 @@ from p4sched.labs.decisions import PROGRAM, Decision, Trial, request
 from p4sched.paths import rust_binary
 
 if TYPE_CHECKING:
-    from p4sched.labs.stepped import SteppedLab
+    from p4sched.labs.stepped_lab import SteppedLab
 
 
 class Variants:
@@ -35,7 +35,7 @@ class Variants:
         if self._asked is not None:
             self._asked.close()
 
-    def decided(self, text: str, trial: int) -> list[Decision] | str:
+    def decisions(self, text: str, trial: int) -> list[Decision] | str:
         """The decisions in a trial, or an error message."""
         if self._asked is None:
             self._asked = _DecisionsProcess(self._lab)
@@ -52,7 +52,7 @@ class _DecisionsProcess:
         work, scratch = Path(self._folder.name) / "work", Path(self._folder.name) / "scratch"
         scratch.mkdir()
         shutil.copytree(lab.folder / "solution", work)
-        self._program = lab.prepared(work, scratch)
+        self._program = lab.prepare(work, scratch)
         self._place = next(scratch.rglob(lab.places[lab.file]))
         self._text, self._number = self._place.read_text(encoding="utf-8"), 0
         self._process = subprocess.Popen(
@@ -70,8 +70,8 @@ class _DecisionsProcess:
             shutil.copyfile(self._program, program)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        asked = request(program, self._lab.scheme, trial, target=self._lab.target, model=False)
-        self._process.stdin.write(f"{json.dumps(asked)}\n")
+        question = request(program, self._lab.scheme, trial, target=self._lab.target, model=False)
+        self._process.stdin.write(f"{json.dumps(question)}\n")
         self._process.stdin.flush()
         answer: dict[str, Any] = json.loads(self._process.stdout.readline())
         return answer

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from p4sched.errors import P4schedError, UsageError
+from p4sched.json_records import MALFORMED, check, parse_json
 from p4sched.labs import catalogue
 from p4sched.labs.catalogue import Entry
 from p4sched.paths import ROOT
-from p4sched.recorded import MALFORMED, check, parsed
 
 STATE = ".p4sched-lab.json"
 BEFORE_RESET = "before-reset"
@@ -42,12 +42,12 @@ def start(entry: Entry, folder: Path) -> Workspace:
     # makes links to the project and to its Python work in the student's folder
     text = text.replace("](../../", f"]({ROOT}/").replace("PROJECT/", f"{ROOT}/")
     (folder / "README.md").write_text(text, encoding="utf-8")
-    made = Workspace(folder, entry)
-    made.save()
-    return made
+    workspace = Workspace(folder, entry)
+    workspace.save()
+    return workspace
 
 
-def opened(folder: Path) -> Workspace:
+def open_workspace(folder: Path) -> Workspace:
     """Opens the folder of a lab.
 
     Raises:
@@ -61,7 +61,7 @@ def opened(folder: Path) -> Workspace:
             f"or make a new folder: 'p4sched lab start 04 DIR'; 'p4sched lab list' shows all"
         )
     try:
-        state = parsed(file.read_text(encoding="utf-8"))
+        state = parse_json(file.read_text(encoding="utf-8"))
         check("lab", state["lab"], str)
         check("hints_shown", state["hints_shown"], int)
         return Workspace(folder, catalogue.find(state["lab"]), state["hints_shown"])

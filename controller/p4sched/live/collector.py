@@ -53,24 +53,24 @@ class Reading:
     """Ranks by port: "window", the ranks by cell; "lowest" and "highest"; "bounds" by queue."""
 
     @classmethod
-    def of(cls, found: pb.Snapshot, cells: Cells) -> "Reading":
+    def of(cls, snapshot: pb.Snapshot, cells: Cells) -> "Reading":
         """Reading of a snapshot with these cells."""
-        packets, octets = list(found.packets), list(found.bytes)
-        lengths = list(found.lengths)
+        packets, octets = list(snapshot.packets), list(snapshot.bytes)
+        lengths = list(snapshot.lengths)
         refused, full = (_by_port(packets[cells.counters[name]]) for name in (REFUSED, FULL))
         users, more = cells.counters[DEPARTURES], cells.bridge_bytes
         return cls(
-            found.now_ns,
+            snapshot.now_ns,
             [lengths[first : first + QUEUES] for first in range(0, len(lengths), QUEUES)],
-            list(found.sent_bytes),
-            list(found.lost_packets),
+            list(snapshot.sent_bytes),
+            list(snapshot.lost_packets),
             refused,
             full or packets[cells.counters[TAIL_DROPS]],
             [of - more * count for of, count in zip(octets[users], packets[users], strict=True)]
             if more
             else octets[users],
             octets[cells.counters[ARRIVALS]],
-            _ranks(found.values, cells),
+            _ranks(snapshot.values, cells),
         )
 
 

@@ -7,7 +7,7 @@ of its messages is checked against its type here before a page gets it.
 from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict
 
-from p4sched.recorded import RecordError, check, shown
+from p4sched.json_records import RecordError, check, excerpt
 
 
 class Port(TypedDict):
@@ -180,5 +180,5 @@ def check_message(message: Mapping[str, Any]) -> None:
     """Raises RecordError for a message of an unknown kind, or with another type than its kind."""
     kind = message.get("kind")
     if not isinstance(kind, str) or kind not in FORMS:
-        raise RecordError(f"kind is {shown(kind)}, not one of {', '.join(FORMS)}")
+        raise RecordError(f"kind is {excerpt(kind)}, not one of {', '.join(FORMS)}")
     check(kind, message, FORMS[kind])

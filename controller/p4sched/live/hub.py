@@ -33,7 +33,7 @@ class Hub:
         """Functions that get each message and its JSON at once."""
 
     @property
-    def watched(self) -> bool:
+    def has_viewers(self) -> bool:
         """True if there is a viewer."""
         return bool(self._listeners)
 

@@ -27,7 +27,7 @@ def main(pid: int, *, text: bool, record: bool) -> None:
     if text:
         hub.taps.append(lambda _, line: print(line, flush=True))
     every_s = RECORDED_S if record else SPARK_S
-    manner = source.Manner(budget=Budget(every_s), decisions=record, commands=False, record=record)
+    manner = source.SourceOptions(budget=Budget(every_s), decisions=record, commands=False, record=record)
     with suppress(KeyboardInterrupt):
         asyncio.run(source.run(hub, run, manner))
 

@@ -131,17 +131,17 @@ def health(reports: Sequence[tuple[SwitchView, Fidelity]], use: MachineUse) -> d
     """The verdict so far, by the rule for a whole run (p4sched.lab.fidelity). `use`: use of the machine since the first
     viewer came. The switches report from the start of the measurement."""
     rtt_ns = max((view.rtt_ns for view, _ in reports), default=0)
-    found = fidelity_of_all(rtt_ns, use, [report for _, report in reports])
-    doubts = found.ill_health() if rtt_ns else []
-    late = "" if found.lateness_p99_ns is None else f"99 % of frames at most {found.lateness_p99_ns / 1e6:.2f} ms late"
+    total = fidelity_of_all(rtt_ns, use, [report for _, report in reports])
+    doubts = total.ill_health() if rtt_ns else []
+    late = "" if total.lateness_p99_ns is None else f"99 % of frames at most {total.lateness_p99_ns / 1e6:.2f} ms late"
     good = f"valid so far; {late}" if rtt_ns else f"not judged, for no link is shaped; {late}"
     text = f"INVALID so far: {doubts[0]}" if doubts else good
     return {"kind": "health", "valid": not doubts, "text": text, "doubts": doubts}
 
 
-def knobs(switch: str, found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def knobs(switch: str, values: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Knobs of a switch, and their held values."""
-    return {"kind": "knobs", "switch": switch, "knobs": list(found)}
+    return {"kind": "knobs", "switch": switch, "knobs": list(values)}
 
 
 def change(line: Mapping[str, Any], origin_ns: int) -> dict[str, Any]:

@@ -131,16 +131,16 @@ class Page:
                 await serving
                 raise
 
-    def _refused(self, asked: HTTPConnection) -> bool:
+    def _is_refused(self, request: HTTPConnection) -> bool:
         """True if the request comes from another web page, or has no token."""
-        origin, host = asked.headers.get("origin"), asked.headers.get("host", "")
+        origin, host = request.headers.get("origin"), request.headers.get("host", "")
         if origin is not None and origin.partition("://")[2] != host:
             return True
         if not self.token:
             # another name that resolves to this machine may be an attack (DNS rebinding)
             return host.rpartition(":")[0].strip("[]") not in LOOPBACK
-        given = asked.query_params.get("token") or asked.cookies.get(self.cookie, "")
-        return not secrets.compare_digest(given.encode(), self.token.encode())
+        token = request.query_params.get("token") or request.cookies.get(self.cookie, "")
+        return not secrets.compare_digest(token.encode(), self.token.encode())
 
     async def _index(self, request: Request) -> Response:
         response = await self._answer(request, STATIC / "index.html")
@@ -157,21 +157,21 @@ class Page:
         )
 
     async def _recording(self, request: Request) -> Response:
-        if self._refused(request):
+        if self._is_refused(request):
             return self._forbidden()
         return Response(self.recording, headers=HEADERS, media_type="application/json")
 
     async def _config(self, request: Request) -> Response:
-        return self._forbidden() if self._refused(request) else JSONResponse(dict(self.config), headers=HEADERS)
+        return self._forbidden() if self._is_refused(request) else JSONResponse(dict(self.config), headers=HEADERS)
 
     async def _answer(self, request: Request, path: Path) -> Response:
-        return self._forbidden() if self._refused(request) else FileResponse(path, headers=HEADERS)
+        return self._forbidden() if self._is_refused(request) else FileResponse(path, headers=HEADERS)
 
     def _forbidden(self) -> Response:
         return PlainTextResponse("open the address that 'p4sched watch' printed", HTTPStatus.FORBIDDEN, HEADERS)
 
     async def _messages(self, connection: WebSocket) -> None:
-        if self._refused(connection):
+        if self._is_refused(connection):
             await connection.close()
             return
         await connection.accept()

@@ -35,7 +35,7 @@ class Snapshots:
         await self._stop()
         await self._channel.close()
 
-    async def go_at(self, every_s: float) -> None:
+    async def set_interval(self, every_s: float) -> None:
         """Sets the time between snapshots, if the switch sends them by itself."""
         every_ns = round(every_s * 1e9)
         if every_ns != self._every_ns:

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from p4sched.control.controller import SwitchAddress
 from p4sched.errors import P4schedError
+from p4sched.json_records import MALFORMED, check, parse_json
 from p4sched.lab import desk
 from p4sched.lab.announcement import Announcement, of_run
 from p4sched.lab.machine import read_machine
@@ -19,11 +20,10 @@ from p4sched.lab.virtual.client import Client
 from p4sched.live import messages
 from p4sched.live.budget import Budget
 from p4sched.live.collector import Collector, collecting, read_all
-from p4sched.live.decisions import Logs
+from p4sched.live.decision_tail import Logs
 from p4sched.live.hub import Hub
 from p4sched.live.recording import recording
 from p4sched.p4rt.reader import NoProgramError
-from p4sched.recorded import MALFORMED, check, parsed
 
 EVERY_S = 0.05
 LOOK_S = 2.0
@@ -94,7 +94,7 @@ class Pace:
     """Virtual seconds in a second; 0: time stands still."""
 
 
-class LockStep(Clock):
+class LockStepClock(Clock):
     """Clock of a simulation, which takes part in its lock step: time stands still during a round."""
 
     pushed_s = 0.0
@@ -118,7 +118,7 @@ class LockStep(Clock):
         self._now_ns, _ = waiting.result()
 
 
-class Paced(LockStep):
+class PacedClock(LockStepClock):
     """Clock of a simulation that runs at the speed that a viewer has set."""
 
     def __init__(self, client: Client, now_ns: int, pace: Pace, budget: Budget) -> None:
@@ -136,7 +136,7 @@ class Paced(LockStep):
         await self._step(round(self.every_s * 1e9))
 
 
-class Unhurried(LockStep):
+class FullSpeedClock(LockStepClock):
     """Clock of a simulation that runs at full speed: a round is due from time to time, in real time."""
 
     def __init__(self, client: Client, now_ns: int, budget: Budget) -> None:
@@ -151,7 +151,7 @@ class Unhurried(LockStep):
 
 
 @dataclass(frozen=True)
-class Manner:
+class SourceOptions:
     """Options for reading a run."""
 
     pace: Pace = field(default_factory=Pace)
@@ -165,7 +165,7 @@ class Manner:
 
 
 @dataclass
-class Shown:
+class Source:
     """Switches to show, and their data."""
 
     heading: str
@@ -183,15 +183,15 @@ class Shown:
     @property
     def virtual(self) -> bool:
         """True in virtual time."""
-        return isinstance(self.clock, LockStep)
+        return isinstance(self.clock, LockStepClock)
 
 
 class Rounds:
     """Reads running switches, and sends messages with the readings."""
 
-    def __init__(self, hub: Hub, shown: Shown, collectors: Mapping[str, Collector]) -> None:
+    def __init__(self, hub: Hub, source: Source, collectors: Mapping[str, Collector]) -> None:
         self._hub = hub
-        self._shown = shown
+        self._source = source
         self._collectors = collectors
         self._parameters: dict[tuple[str, int | None], dict[str, int]] = {}
         self._knobs: dict[str, dict[str, Any]] = {}
@@ -199,12 +199,12 @@ class Rounds:
         self._ahead_s = float("inf")
         self._looked_s = LONG_AGO
 
-    async def go_on(self, *, same: bool = False) -> None:
+    async def run(self, *, same: bool = False) -> None:
         """Runs until a switch does not answer. `same`: earlier messages stay valid."""
-        clock = self._shown.clock
+        clock = self._source.clock
         self._set_scene(same=same)
-        if self._shown.pace is not None:
-            self._hub.say(messages.pace(self._shown.pace.factor))
+        if self._source.pace is not None:
+            self._hub.say(messages.pace(self._source.pace.factor))
         knobs_s = LONG_AGO
         while True:
             now_s = clock.now_s()
@@ -213,7 +213,7 @@ class Rounds:
                 self._looked_s = now_s
                 await self._look(now_s)
             # real time: a viewer may change a parameter while virtual time stands still
-            if time.monotonic() - knobs_s >= LOOK_S and self._shown.desk is not None:
+            if time.monotonic() - knobs_s >= LOOK_S and self._source.desk is not None:
                 knobs_s = time.monotonic()
                 await self.ask({"do": "knobs"})
             await read_all(list(self._collectors.values()))
@@ -223,18 +223,18 @@ class Rounds:
 
     async def _keep_budget(self) -> None:
         """Reads less often if it takes too much CPU time."""
-        if self._shown.clock.budget.adapt():
+        if self._source.clock.budget.adapt():
             for collector in self._collectors.values():
-                await collector.snapshots.go_at(self._shown.clock.pushed_s)
+                await collector.snapshots.set_interval(self._source.clock.pushed_s)
 
     def _tell_marks(self) -> None:
         """Sends new decisions and changes by hand. The parameters of a decision need not be read from the switch."""
-        if self._shown.logs is None:
+        if self._source.logs is None:
             return
-        for change in self._shown.logs.changes():
+        for change in self._source.logs.changes():
             self._hub.say(change)
             self._looked_s = LONG_AGO
-        for mark in self._shown.logs.marks():
+        for mark in self._source.logs.marks():
             self._hub.say(mark)
             self._parameters[mark["switch"], mark["port"]] = mark["after"]
 
@@ -242,13 +242,13 @@ class Rounds:
         """Time of the last reading, on the clock of the view. The shortest delay so far counts as 0."""
         first = next(iter(self._collectors.values()))
         read_s = first.newest.time_ns / 1e9
-        self._ahead_s = min(self._ahead_s, self._shown.clock.now_s() - read_s)
+        self._ahead_s = min(self._ahead_s, self._source.clock.now_s() - read_s)
         return read_s + self._ahead_s
 
     async def _look(self, now_s: float) -> None:
         """Sends logs, program, ports, users and parameters if they have changed, and always the fidelity."""
-        if self._shown.logs is not None:
-            self._shown.logs.look()
+        if self._source.logs is not None:
+            self._source.logs.look()
         collectors = list(self._collectors.values())
         if any(await asyncio.gather(*(collector.look() for collector in collectors))):
             self._set_scene(same=True)
@@ -260,19 +260,19 @@ class Rounds:
                     self._hub.say(messages.parameters(now_s, name, port, values))
         faithful = await asyncio.gather(*(collector.fidelity() for collector in collectors))
         reports = [(collector.view, report) for collector, report in zip(collectors, faithful, strict=True)]
-        if self._shown.virtual:
+        if self._source.virtual:
             self._hub.say(messages.exact())
         else:
             self._hub.say(messages.health(reports, read_machine().since(self._machine)))
 
     async def ask(self, request: Mapping[str, Any]) -> None:
         """Sends a request to the controller of the switches, and shows the answer."""
-        assert self._shown.desk is not None
+        assert self._source.desk is not None
         try:
-            answer = await desk.ask(self._shown.desk, request)
+            answer = await desk.ask(self._source.desk, request)
         except P4schedError as error:
             if request["do"] != "knobs":
-                self._hub.say(messages.note(self._shown.clock.now_s(), str(error)))
+                self._hub.say(messages.note(self._source.clock.now_s(), str(error)))
             return
         for name, knobs in answer["knobs"].items():
             found = messages.knobs(name, knobs)
@@ -283,9 +283,9 @@ class Rounds:
 
     def _set_scene(self, *, same: bool) -> None:
         views = [collector.view for collector in self._collectors.values()]
-        time_kind = "virtual" if self._shown.virtual else "wall"
+        time_kind = "virtual" if self._source.virtual else "wall"
         more = {"same": True} if same else {}
-        self._hub.say(messages.scene(self._shown.heading, views, self._shown.topology, time=time_kind, **more))
+        self._hub.say(messages.scene(self._source.heading, views, self._source.topology, time=time_kind, **more))
 
 
 @dataclass
@@ -293,95 +293,97 @@ class Commands:
     """Executes the requests of pages."""
 
     hub: Hub
-    shown: Shown
+    source: Source
     rounds: Rounds
 
     async def do(self, text: str) -> None:
         """Executes a command; ignores an invalid one."""
         try:
-            asked = parsed(text)
-            what = asked["do"]
-            if what == "pace" and self.shown.pace is not None:
-                check("value", asked["value"], float)
-                self.shown.pace.factor = min(max(float(asked["value"]), 0.0), FASTEST)
-                self.hub.say(messages.pace(self.shown.pace.factor))
-            elif what in ("hold", "release") and self.shown.desk is not None:
-                await self.rounds.ask(asked)
+            request = parse_json(text)
+            what = request["do"]
+            if what == "pace" and self.source.pace is not None:
+                check("value", request["value"], float)
+                self.source.pace.factor = min(max(float(request["value"]), 0.0), FASTEST)
+                self.hub.say(messages.pace(self.source.pace.factor))
+            elif what in ("hold", "release") and self.source.desk is not None:
+                await self.rounds.ask(request)
         except MALFORMED:
             return
 
 
-async def switch(hub: Hub, shown: Shown, say: Say) -> None:
+async def switch(hub: Hub, source: Source, say: Say) -> None:
     """Reads switches until it is cancelled. Reports a missing or lost switch and retries."""
     gone_s: float | None = None
     seen = hinted = False
 
     def tell(text: str) -> None:
         say(text)
-        hub.say(messages.note(shown.clock.now_s(), text))
+        hub.say(messages.note(source.clock.now_s(), text))
 
     while True:
         try:
-            async with collecting(shown.switches, shown.clock.pushed_s) as collectors:
+            async with collecting(source.switches, source.clock.pushed_s) as collectors:
                 if gone_s is not None:
                     tell("the switch is back" if seen else "the switch is there")
-                rounds = Rounds(hub, shown, collectors)
+                rounds = Rounds(hub, source, collectors)
                 same, seen, gone_s = seen, True, None
-                await rounds.go_on(same=same)
+                await rounds.run(same=same)
         except P4schedError as error:
             if gone_s is None:
-                gone_s = shown.clock.now_s()
+                gone_s = source.clock.now_s()
                 tell(f"waiting for the switch: {error}")
-            elif not seen and not hinted and shown.clock.now_s() - gone_s >= HINT_S:
+            elif not seen and not hinted and source.clock.now_s() - gone_s >= HINT_S:
                 hinted = True
-                tell(HINT.format(address=", ".join(at.address for at in shown.switches.values())))
+                tell(HINT.format(address=", ".join(at.address for at in source.switches.values())))
             await asyncio.sleep(RETRY_S)
 
 
-async def run(hub: Hub, process: ProcessIdentity, manner: Manner) -> None:
+async def run(hub: Hub, process: ProcessIdentity, manner: SourceOptions) -> None:
     """Reads the networks of a run, one after the other, until the run has ended."""
-    said = 0
+    number = 0
     while process.alive():
-        announced = of_run(process.pid)
-        if announced is not None:
-            again = announced.number == said
-            said = announced.number
+        announcement = of_run(process.pid)
+        if announcement is not None:
+            same = announcement.number == number
+            number = announcement.number
             # a network at its end does not answer; an announced network is tried again
-            with suppress(P4schedError), recording(hub, Path(announced.folder)) if manner.record else nullcontext():
-                await _network(hub, announced, manner, same=again)
+            with suppress(P4schedError), recording(hub, Path(announcement.folder)) if manner.record else nullcontext():
+                await _network(hub, announcement, manner, same=same)
         await asyncio.sleep(NEXT_S)
 
 
-async def _network(hub: Hub, announced: Announcement, manner: Manner, *, same: bool) -> None:
-    async with _clock(announced, manner) as clock:
-        shown = Shown(announced.heading, announced.switches, clock, announced.topology, origin_ns=announced.origin_ns)
+async def _network(hub: Hub, announcement: Announcement, manner: SourceOptions, *, same: bool) -> None:
+    async with _clock(announcement, manner) as clock:
+        source = Source(
+            announcement.heading, announcement.switches, clock, announcement.topology, origin_ns=announcement.origin_ns
+        )
         if manner.decisions:
-            only = next(iter(announced.switches), "")
-            shown.logs = Logs(Path(announced.folder), only, announced.origin_ns)
+            only = next(iter(announcement.switches), "")
+            source.logs = Logs(Path(announcement.folder), only, announcement.origin_ns)
         if manner.commands:
-            shown.desk = announced.desk
-            shown.pace = manner.pace if shown.virtual else None
+            source.desk = announcement.desk
+            source.pace = manner.pace if source.virtual else None
         while True:
             with suppress(NoProgramError):
-                async with collecting(shown.switches, clock.pushed_s) as collectors:
-                    rounds = Rounds(hub, shown, collectors)
-                    hub.command = Commands(hub, shown, rounds).do
-                    await rounds.go_on(same=same)
-            await asyncio.sleep(0 if shown.virtual else NEXT_S)
+                async with collecting(source.switches, clock.pushed_s) as collectors:
+                    rounds = Rounds(hub, source, collectors)
+                    hub.command = Commands(hub, source, rounds).do
+                    await rounds.run(same=same)
+            await asyncio.sleep(0 if source.virtual else NEXT_S)
             await clock.next()
 
 
 @asynccontextmanager
-async def _clock(announced: Announcement, manner: Manner) -> AsyncIterator[Clock]:
-    if announced.simulation is None:
-        yield WallClock(manner.budget, announced.origin_ns)
+async def _clock(announcement: Announcement, manner: SourceOptions) -> AsyncIterator[Clock]:
+    if announcement.simulation is None:
+        yield WallClock(manner.budget, announcement.origin_ns)
         return
-    client = Client(announced.simulation)
+    client = Client(announcement.simulation)
     try:
         now_ns = await client.participate()
         if manner.commands:
-            yield Paced(client, now_ns, manner.pace, manner.budget)
+            yield PacedClock(client, now_ns, manner.pace, manner.budget)
         else:
-            yield Unhurried(client, now_ns, manner.budget)
+            yield FullSpeedClock(client, now_ns, manner.budget)
     finally:
         await client.close()

@@ -131,10 +131,10 @@ class TextView:
     def _sizes_of(self, name: str, port: Mapping[str, Any]) -> Mapping[int, int]:
         """Packets that each queue can hold, as the program or the port limits it."""
         own = {int(queue): size for queue, size in port["sizes"].items()}
-        told = self._sizes.get((name, port["port"])) or self._sizes.get((name, None)) or {}
+        known = self._sizes.get((name, port["port"])) or self._sizes.get((name, None)) or {}
         if port["discipline"] == "strict":
-            return told or own
-        return {queue: told.get(queue, size) for queue, size in own.items()}
+            return known or own
+        return {queue: known.get(queue, size) for queue, size in own.items()}
 
 
 def sizes_of(values: Mapping[str, int]) -> dict[int, int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from p4sched.control.laws.port_counters import BUCKETS
 from p4sched.control.parameters import Parameters
 from p4sched.p4rt.reader import Reader
-from p4sched.p4rt.target import PROGRAMS, written_for
+from p4sched.p4rt.target import PROGRAMS, target_of
 from p4sched.p4rt.traffic_manager import QUEUES, PortSettings
 from p4sched.p4rt.users import DEPARTURES
 from p4sched.proto import traffic_manager_pb2 as pb
@@ -91,7 +91,7 @@ def scheme_of(reader: Reader, ports: Iterable[PortView]) -> Scheme | None:
 
 def architecture(reader: Reader) -> str:
     """Architecture of the program: v1model, tna or t2na."""
-    return written_for(reader.schema.arch).value
+    return target_of(reader.schema.arch).value
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class Cells:
             if kind is not None:
                 registers.append(kind)
                 request.registers.append(pb.Cells(id=register.id, cells=ports))
-        bridge_bytes = PROGRAMS[written_for(reader.schema.arch)].bridge_bytes
+        bridge_bytes = PROGRAMS[target_of(reader.schema.arch)].bridge_bytes
         return cls(request, ports, counters, bridge_bytes, tuple(registers))
 
 

@@ -12,18 +12,18 @@ from typing import Any, TypeAlias
 from rich.live import Live
 
 from p4sched.errors import P4schedError, StoppedError
+from p4sched.json_records import malformed
 from p4sched.lab.announcement import announcements
 from p4sched.lab.processes import identify
-from p4sched.lab.running import find_switch
+from p4sched.lab.switch_lookup import find_switch
 from p4sched.live import source
 from p4sched.live.budget import Budget
 from p4sched.live.hub import Hub
 from p4sched.live.page import Page
-from p4sched.live.recorded import recorded
+from p4sched.live.run_replay import read_replays
 from p4sched.live.site import write_site
 from p4sched.live.text import TextView
 from p4sched.p4rt.tls import Tls
-from p4sched.recorded import malformed
 
 TEXTS_PER_S = 4
 FAREWELL_S = 0.1
@@ -42,7 +42,7 @@ class Address:
 
 
 @dataclass(frozen=True)
-class Look:
+class WatchOptions:
     """Request of the command line."""
 
     name: str | None
@@ -57,12 +57,12 @@ class Look:
     """TLS settings for the switch."""
 
 
-def look(asked: Look, at: Address, say: Say) -> None:
+def watch(options: WatchOptions, at: Address, say: Say) -> None:
     """Serves the page until the run has ended. Raises StoppedError after Ctrl-C or SIGTERM."""
     hub = Hub()
-    reading = _reading(hub, asked, say)
+    reading = _reading(hub, options, say)
     with _stoppable():
-        if asked.text:
+        if options.text:
             view = TextView()
             hub.taps.append(lambda _, message: view.take(json.loads(message)))
             with Live(view, refresh_per_second=TEXTS_PER_S):
@@ -73,9 +73,9 @@ def look(asked: Look, at: Address, say: Say) -> None:
 
 def play(folder: Path, at: Address, export: Path | None, say: Say) -> None:
     """Serves a page that replays a finished run, or writes it into a folder. Raises StoppedError after a signal."""
-    found = [one.record() for one in recorded(folder)]
+    replays = [replay.record() for replay in read_replays(folder)]
     with malformed(f"{folder}: its logs have numbers that no page can show"):
-        runs = json.dumps({"runs": found}, separators=(",", ":"), allow_nan=False)
+        runs = json.dumps({"runs": replays}, separators=(",", ":"), allow_nan=False)
     if export is not None:
         say(str(write_site(export, runs)))
         return
@@ -97,22 +97,22 @@ async def _for_ever() -> None:
     await asyncio.Event().wait()
 
 
-def _reading(hub: Hub, asked: Look, say: Say) -> Coroutine[Any, Any, None]:
+def _reading(hub: Hub, options: WatchOptions, say: Say) -> Coroutine[Any, Any, None]:
     """Reader of a switch or a run."""
-    name = asked.name
-    manner = source.Manner(source.Pace(asked.pace), record=asked.record)
-    if asked.run is not None:
-        process = identify(asked.run)
+    name = options.name
+    source_options = source.SourceOptions(source.Pace(options.pace), record=options.record)
+    if options.run is not None:
+        process = identify(options.run)
         if process is None:
-            raise P4schedError(f"--run {asked.run}: there is no such process")
-        return source.run(hub, process, manner)
-    running = [each for each in announcements() if name is None or name in each.switches]
+            raise P4schedError(f"--run {options.run}: there is no such process")
+        return source.run(hub, process, source_options)
+    running = [network for network in announcements() if name is None or name in network.switches]
     if running:
-        return source.run(hub, running[-1].run, manner)
+        return source.run(hub, running[-1].run, source_options)
     if name is None:
         raise P4schedError("no run of yours has a network now; start one, or name a switch: HOST:PORT")
-    switches = {name: replace(find_switch(name), tls=asked.tls)}
-    return source.switch(hub, source.Shown(name, switches, source.WallClock(Budget(source.EVERY_S))), say)
+    switches = {name: replace(find_switch(name), tls=options.tls)}
+    return source.switch(hub, source.Source(name, switches, source.WallClock(Budget(source.EVERY_S))), say)
 
 
 async def _served(page: Page, reading: Coroutine[Any, Any, None], say: Say) -> None:

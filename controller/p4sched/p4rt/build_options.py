@@ -27,7 +27,7 @@ class Macros:
 
     options: frozenset[str]
     """Names in the program's own preprocessor conditions, without include guards and names of the architecture."""
-    mentioned: frozenset[str]
+    mentions: frozenset[str]
     """All names outside comments, without guards. Each could be a macro."""
     complete: bool
     """True if every included file was found."""
@@ -49,7 +49,7 @@ def macros_of(source: Path, folders: Sequence[Path]) -> Macros:
             asked.update(name for condition in CONDITION.findall(text) for name in NAME.findall(condition))
         guards.update(GUARD.findall(text))
         mentioned.update(NAME.findall(text))
-        for found in _included(text, path.parent, folders):
+        for found in _included_files(text, path.parent, folders):
             if found is None:
                 complete = False
             else:
@@ -69,7 +69,7 @@ def _defined_by_the_lab() -> frozenset[str]:
     return frozenset(name for path in sources for name in DEFINITION.findall(_text(path)))
 
 
-def _included(text: str, beside: Path, folders: Sequence[Path]) -> Iterator[Path | None]:
+def _included_files(text: str, beside: Path, folders: Sequence[Path]) -> Iterator[Path | None]:
     """Each file that a text includes, also under a false condition; None for a missing file."""
     for quoted, bracketed in INCLUDE.findall(text):
         places = [*([beside] if quoted else []), *folders, ARCHITECTURES_DIR]
@@ -82,19 +82,19 @@ def require_known(source: Path, folders: Sequence[Path], macros: Sequence[str]) 
     condition and must not define it; another program must mention it."""
     if not macros:
         return
-    found = macros_of(source, folders)
-    if not found.complete:
+    program_macros = macros_of(source, folders)
+    if not program_macros.complete:
         # the compiler reports the missing file
         return
     for macro in macros:
         name = macro.partition("=")[0]
         if _of_the_lab(source):
-            options = found.options - _defined_by_the_lab()
+            options = program_macros.options - _defined_by_the_lab()
             if name not in options:
                 raise unknown_name(f"build option of {source.name}", name, sorted(options))
-        elif name not in found.mentioned:
+        elif name not in program_macros.mentions:
             raise UsageError(
-                f"-D {name}: no line of {source.name} or its includes mentions it{_suggestion(name, found)}"
+                f"-D {name}: no line of {source.name} or its includes mentions it{_suggestion(name, program_macros)}"
             )
 
 
@@ -102,9 +102,9 @@ def _of_the_lab(source: Path) -> bool:
     return any(source.resolve().is_relative_to(folder.resolve()) for folder in (P4_DIR, TOFINO_DIR))
 
 
-def _suggestion(name: str, found: Macros) -> str:
+def _suggestion(name: str, program_macros: Macros) -> str:
     """Closest name, with names in conditions first."""
-    for names in (found.options, found.mentioned):
+    for names in (program_macros.options, program_macros.mentions):
         close = difflib.get_close_matches(name, sorted(names), n=1, cutoff=0.8)
         if close:
             return f"; did you mean '{close[0]}'?"

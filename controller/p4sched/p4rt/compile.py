@@ -78,7 +78,7 @@ def compile_program(
     return program
 
 
-def compiled(
+def compiled_program(
     program: str | Path,
     compiler: Compiler = Compiler.P4SCHED,
     macros: Sequence[str] = (),

@@ -7,14 +7,14 @@ import finsy as fy
 from finsy.p4entity import P4UpdateList, encode_updates
 from finsy.proto import p4r
 
-from p4sched.clock import time_told
+from p4sched.clock import wait_for_time
 from p4sched.p4rt.tls import Tls
 
 UNHEARD = ("arbitration", "error")
 """Parts of a stream that no controller acts on."""
 
 
-class SpokenSwitch(fy.Switch):  # type: ignore[misc] # final, but nothing else of finsy shows when a message comes
+class ConversingSwitch(fy.Switch):  # type: ignore[misc] # final, but nothing else of finsy shows when a message comes
     """finsy's switch. It counts the messages of its stream (`p4sched.clock.Conversation`)."""
 
     def __init__(self, address: str, device_id: int, tls: Tls | None) -> None:
@@ -25,7 +25,7 @@ class SpokenSwitch(fy.Switch):  # type: ignore[misc] # final, but nothing else o
         self._more = asyncio.Condition()
         self._ended = False
 
-    async def heard(self, messages: int) -> None:
+    async def wait_for_messages(self, messages: int) -> None:
         """Waits until `messages` were received or the stream has ended."""
         async with self._more:
             await self._more.wait_for(lambda: self._ended or self.received >= messages)
@@ -40,7 +40,7 @@ class SpokenSwitch(fy.Switch):  # type: ignore[misc] # final, but nothing else o
         if msg.WhichOneof("update") in UNHEARD:
             await super()._handle_stream_message(msg)
             return
-        await time_told()
+        await wait_for_time()
         await super()._handle_stream_message(msg)
         async with self._more:
             self.received += 1

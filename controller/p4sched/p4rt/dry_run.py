@@ -23,7 +23,7 @@ NO_PROGRAM = "No forwarding pipeline config has been pushed so far"
 _ID = re.compile(r"\b(table|action|counter|meter|register|digest)_id: (\d+)$", re.MULTILINE)
 
 
-class Shown(p4r_grpc.P4RuntimeServicer):
+class DryRunServicer(p4r_grpc.P4RuntimeServicer):
     """A P4Runtime service that shows every request."""
 
     def __init__(self, say: Callable[[str], None], tofino: bool) -> None:
@@ -111,7 +111,7 @@ async def in_place_of_a_switch(say: Callable[[str], None], *, tofino: bool) -> A
     """Runs the server during the block; yields its address. `tofino`: the pipelines are for a Tofino."""
     # a program for a Tofino is larger than gRPC's usual limit of 4 MiB
     server = grpc.aio.server(options=[("grpc.max_receive_message_length", -1)])
-    p4r_grpc.add_P4RuntimeServicer_to_server(Shown(say, tofino), server)
+    p4r_grpc.add_P4RuntimeServicer_to_server(DryRunServicer(say, tofino), server)
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     try:

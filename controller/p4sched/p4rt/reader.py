@@ -16,7 +16,7 @@ from finsy.p4client import P4ClientError, P4RpcStatus
 from finsy.p4entity import P4Entity, decode_entity, encode_entities
 from finsy.proto import p4r, p4r_grpc
 
-from p4sched.clock import answer_awaited, now_ns
+from p4sched.clock import await_answer, now_ns
 from p4sched.errors import P4schedError
 from p4sched.p4rt.tls import Tls, channel
 
@@ -97,7 +97,7 @@ class Reader:
 
     async def close(self) -> None:
         """Closes the connection."""
-        async with answer_awaited():
+        async with await_answer():
             await self._channel.close()
 
     async def pipeline_cookie(self) -> int | None:
@@ -117,7 +117,7 @@ class Reader:
     ) -> p4r.ForwardingPipelineConfig | None:
         request = p4r.GetForwardingPipelineConfigRequest(device_id=self.device_id, response_type=response_type)
         try:
-            async with answer_awaited():
+            async with await_answer():
                 reply = await self._stub.GetForwardingPipelineConfig(request, timeout=READ_TIMEOUT_S)
         except grpc.aio.AioRpcError as error:
             # in the specification, `config` is unset before the first program; BMv2 answers with this error
@@ -137,15 +137,15 @@ class Reader:
         async with one_sentence(self.address, "load the program"):
             await self._stub.SetForwardingPipelineConfig(request, timeout=60.0)
 
-    async def read(self, wanted: Sequence[P4Entity]) -> list[P4Entity]:
+    async def read(self, entities: Sequence[P4Entity]) -> list[P4Entity]:
         """Sends one Read of these entities."""
-        found = await self._read(wanted)
+        found = await self._read(entities)
         with clear_errors(self.address, "decode what it read"):
             return [decode_entity(entity, self.schema) for entity in found]
 
-    async def _read(self, wanted: Sequence[P4Entity]) -> list[p4r.Entity]:
+    async def _read(self, entities: Sequence[P4Entity]) -> list[p4r.Entity]:
         async with one_sentence(self.address, "read"):
-            request = p4r.ReadRequest(device_id=self.device_id, entities=encode_entities(wanted, self.schema))
+            request = p4r.ReadRequest(device_id=self.device_id, entities=encode_entities(entities, self.schema))
             return [
                 entity async for reply in self._stub.Read(request, timeout=READ_TIMEOUT_S) for entity in reply.entities
             ]
@@ -173,11 +173,11 @@ class Reader:
 
     async def entries(self, *tables: str) -> list[Entry]:
         """All entries of these tables with their direct counts, in one Read."""
-        wanted = [fy.P4TableEntry(table, counter_data=fy.P4CounterData()) for table in tables]
+        entities = [fy.P4TableEntry(table, counter_data=fy.P4CounterData()) for table in tables]
         # a control loop reads hundreds of entries ten times a second, and finsy's decoding would take a tenth of a CPU
         action_names: dict[int, tuple[str, dict[int, str]]] = {}
         found = []
-        for entity in await self._read(wanted):
+        for entity in await self._read(entities):
             entry = entity.table_entry
             if entry.is_default_action or not entry.action.HasField("action"):
                 continue
@@ -202,30 +202,30 @@ class Reader:
 
     def counter_cells(self, cells: Mapping[str, Sequence[int]]) -> CounterCells:
         """Cells of several indirect counters, for repeated reads."""
-        wanted = [fy.P4CounterEntry(name, index=cell) for name, indices in cells.items() for cell in indices]
+        counter_entries = [fy.P4CounterEntry(name, index=cell) for name, indices in cells.items() for cell in indices]
         with clear_errors(self.address, "encode which counters to read"):
             ids = {self.schema.counters[name].id: name for name in cells}
-            entities = encode_entities(wanted, self.schema)
+            entities = encode_entities(counter_entries, self.schema)
         return CounterCells(p4r.ReadRequest(device_id=self.device_id, entities=entities), ids)
 
-    def request(self, wanted: Sequence[P4Entity]) -> p4r.ReadRequest:
+    def request(self, entities: Sequence[P4Entity]) -> p4r.ReadRequest:
         """A Read of these entities, encoded once for repeated use."""
         with clear_errors(self.address, "encode what to read"):
-            return p4r.ReadRequest(device_id=self.device_id, entities=encode_entities(wanted, self.schema))
+            return p4r.ReadRequest(device_id=self.device_id, entities=encode_entities(entities, self.schema))
 
-    async def counters(self, wanted: CounterCells, clock: Callable[[], int] = now_ns) -> TimedCounts:
+    async def counters(self, cells: CounterCells, clock: Callable[[], int] = now_ns) -> TimedCounts:
         """Values of these cells, from one Read, with its duration."""
         before = clock()
         async with one_sentence(self.address, "read"):
-            replies = [reply async for reply in self._stub.Read(wanted.request, timeout=READ_TIMEOUT_S)]
+            replies = [reply async for reply in self._stub.Read(cells.request, timeout=READ_TIMEOUT_S)]
         after = clock()
-        counts: dict[str, dict[int, Count]] = {name: {} for name in wanted.names.values()}
+        counts: dict[str, dict[int, Count]] = {name: {} for name in cells.names.values()}
         # a hundred cells ten times a second: decoded here, like the entries of tables, to save CPU time
         for reply in replies:
             for entity in reply.entities:
                 entry = entity.counter_entry
                 count = Count(entry.data.packet_count, entry.data.byte_count)
-                counts[wanted.names[entry.counter_id]][entry.index.index] = count
+                counts[cells.names[entry.counter_id]][entry.index.index] = count
         return TimedCounts(before, after, counts)
 
     async def counts(self, counter: str, cells: Sequence[int]) -> Mapping[int, Count]:
@@ -271,7 +271,7 @@ async def one_sentence(address: str, what: str) -> AsyncIterator[None]:
     When a switch stops, finsy closes the connection, and gRPC cancels the open requests. This cancellation becomes an
     error, because otherwise it would end a task silently.
     """
-    async with answer_awaited():
+    async with await_answer():
         try:
             with clear_errors(address, what):
                 yield

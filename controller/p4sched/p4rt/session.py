@@ -10,11 +10,11 @@ from contextlib import asynccontextmanager
 import finsy as fy
 from finsy.proto import p4r
 
-from p4sched.clock import answer_awaited, converse, fall_silent
-from p4sched.p4rt.conversation import SpokenSwitch
+from p4sched.clock import await_answer, converse, fall_silent
+from p4sched.p4rt.conversation import ConversingSwitch
 from p4sched.p4rt.program import Loadable, Pipeline
 from p4sched.p4rt.reader import EGRESS_PORT, Reader, SessionError, one_sentence
-from p4sched.p4rt.target import PROGRAMS, written_for
+from p4sched.p4rt.target import PROGRAMS, target_of
 from p4sched.p4rt.tls import Tls
 
 LENGTH_REPORTS = 1
@@ -28,7 +28,7 @@ class Session(Reader):
 
     def __init__(self, address: str, device_id: int, tls: Tls | None = None) -> None:
         super().__init__(address, device_id, tls)
-        self._switch: SpokenSwitch | None = None
+        self._switch: ConversingSwitch | None = None
         self.loaded = False
         """True if this session loaded the program, False if the switch already ran it."""
         self.replaced = False
@@ -95,22 +95,22 @@ class Session(Reader):
         if self._switch is not None:
             switch, self._switch = self._switch, None
             fall_silent(switch)
-            async with answer_awaited():
+            async with await_answer():
                 await switch.__aexit__(None, None, None)
         await super().close()
 
     async def _let_departures_report(self) -> None:
         """Sets up the mirror session for the reports of queue lengths at departures, if the target needs it."""
-        of_target = PROGRAMS[written_for(self.schema.arch)]
+        of_target = PROGRAMS[target_of(self.schema.arch)]
         if of_target.length_reports:
             replicas = ((of_target.recirculation_port, 1),)
             entry = fy.P4CloneSessionEntry(LENGTH_REPORTS, packet_length_bytes=REPORT_BYTES, replicas=replicas)
             async with one_sentence(self.address, "set up the mirror session of the length reports"):
                 await self.finsy.insert([entry])
 
-    async def _become_primary(self, schema: fy.P4Schema) -> SpokenSwitch:
+    async def _become_primary(self, schema: fy.P4Schema) -> ConversingSwitch:
         # P4Info only: finsy would load a device configuration and hide the reason of a failure
-        switch = SpokenSwitch(self.address, self.device_id, self.tls)
+        switch = ConversingSwitch(self.address, self.device_id, self.tls)
         switch.p4info.set_p4info(schema.p4info)
         async with one_sentence(self.address, "become its controller"):
             await switch.__aenter__()

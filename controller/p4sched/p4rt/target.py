@@ -74,6 +74,6 @@ PROGRAMS: Mapping[Target, Programs] = {
 }
 
 
-def written_for(architecture: str) -> Target:
+def target_of(architecture: str) -> Target:
     """The target for the architecture in a P4Info; v1model if it is unknown."""
     return next((target for target in Target if target == architecture), Target.V1MODEL)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TypeAlias
 
-from p4sched.clock import answer_awaited
+from p4sched.clock import await_answer
 from p4sched.errors import P4schedError
 from p4sched.p4rt.reader import SessionError, SwitchGoneError, one_sentence
 from p4sched.p4rt.tls import Tls, channel
@@ -143,7 +143,7 @@ class EmbeddedTrafficManager:
 
     async def close(self) -> None:
         """Closes the connection."""
-        async with answer_awaited():
+        async with await_answer():
             await self._channel.close()
 
     async def set_ports(self, ports: Sequence[PortSettings]) -> None:

@@ -11,7 +11,7 @@ import finsy as fy
 
 from p4sched.errors import UsageError, require
 from p4sched.p4rt.reader import Count, Reader
-from p4sched.p4rt.target import PROGRAMS, written_for
+from p4sched.p4rt.target import PROGRAMS, target_of
 
 TABLES = ("users_by_prefix", "users_by_flow")
 ACTIONS = ("set_user", "set_flow_user")
@@ -106,5 +106,5 @@ async def user_counters(reader: Reader) -> dict[int, UserCounter]:
 async def departures(reader: Reader, users: Sequence[int]) -> Mapping[int, Count]:
     """Packets and bytes delivered for each of these users so far, in one Read."""
     counted = await reader.counts(DEPARTURES, users)
-    more = PROGRAMS[written_for(reader.schema.arch)].bridge_bytes
+    more = PROGRAMS[target_of(reader.schema.arch)].bridge_bytes
     return {user: Count(count.packets, count.bytes - more * count.packets) for user, count in counted.items()}

@@ -14,12 +14,12 @@ Packet = tuple[int, int]
 """Time of arrival, in ns, and rank."""
 
 
-def draw(found: Mapping[str, Any], packets: Sequence[Packet], path: Path) -> None:
-    """Draws `found` (the content of summary.json) for the packets of the trace into `path`."""
-    settings = found["configuration"]
-    names = list(found["schemes"])
+def draw(summary: Mapping[str, Any], packets: Sequence[Packet], path: Path) -> None:
+    """Draws `summary` (the content of summary.json) for the packets of the trace into `path`."""
+    settings = summary["configuration"]
+    names = list(summary["schemes"])
     heading = (
-        f"{title(names[0])} against {title(names[1])}: {settings['objective']} {found['gap']} worse, "
+        f"{title(names[0])} against {title(names[1])}: {settings['objective']} {summary['gap']} worse, "
         f"{settings['packets']} packets, {settings['with']}"
     )
     with figures.sheet(path, (10.0, 5.2), heading) as figure:
@@ -27,7 +27,7 @@ def draw(found: Mapping[str, Any], packets: Sequence[Packet], path: Path) -> Non
         panels[0].scatter([at / 1e3 for at, _ in packets], [rank for _, rank in packets], s=9, color=figures.GREY)
         panels[0].set_title("Arrivals")
         for axes, name in zip(panels[1:], names, strict=True):
-            _departures(axes, name, found["schemes"][name], packets)
+            _departures(axes, name, summary["schemes"][name], packets)
         for axes in panels:
             axes.set_ylabel("rank")
         panels[0].invert_yaxis()

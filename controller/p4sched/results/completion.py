@@ -62,8 +62,8 @@ def unmeasured(loads: Sequence[Mapping[str, Any]]) -> list[str]:
 def _retransmissions(small: Sequence[Flow]) -> dict[str, Any]:
     """Number of small flows with retransmissions, and the times of these and of the other small flows."""
     done = [(flow.retransmitted > 0, 1e3 * flow.completion_s) for flow in small if flow.completion_s is not None]
-    repeating = [time for again, time in done if again]
-    others = [time for again, time in done if not again]
+    repeating = [time for retransmitted, time in done if retransmitted]
+    others = [time for retransmitted, time in done if not retransmitted]
     return {
         "small_retransmitting": len(repeating),
         "small_retransmitting_mean_ms": fmean(repeating) if repeating else None,
@@ -98,15 +98,15 @@ def percentile(values: Sequence[float], share: float) -> float | None:
     return sorted(values)[max(ceil(share * len(values)), 1) - 1] if values else None
 
 
-def joined(
-    planned: Sequence[Mapping[str, Any]],
+def combine_reports(
+    flows: Sequence[Mapping[str, Any]],
     completed: Sequence[Mapping[str, Any]],
     sent: Sequence[Mapping[str, Any]] = (),
 ) -> list[Flow]:
     """Results of the planned flows, from the reports of receiver and senders."""
     times = {flow["flow"]: flow["fct_ns"] / 1e9 for flow in completed}
-    again = {flow["flow"]: flow.get("retransmitted", 0) for flow in sent}
+    retransmitted = {flow["flow"]: flow.get("retransmitted", 0) for flow in sent}
     return [
-        Flow(flow["size_bytes"], times.get(flow["flow"]), flow["start_s"], again.get(flow["flow"], 0))
-        for flow in planned
+        Flow(flow["size_bytes"], times.get(flow["flow"]), flow["start_s"], retransmitted.get(flow["flow"], 0))
+        for flow in flows
     ]

@@ -13,10 +13,10 @@ FLOW_COLOURS = (figures.BLUE, figures.ORANGE, figures.GREEN, figures.PINK)
 
 
 def draw_join_leave(
-    found: Mapping[str, Any], rows: Mapping[str, Sequence[Sequence[float]]], heading: str, path: Path
+    summary: Mapping[str, Any], rows: Mapping[str, Sequence[Sequence[float]]], heading: str, path: Path
 ) -> None:
     """Rate of each flow over time, a panel for each scheme, as in AIFO Fig. 15 and 16."""
-    names = list(found["schemes"])
+    names = list(summary["schemes"])
     columns = min(len(names), 3)
     lines = -(-len(names) // columns)
     with figures.sheet(path, (3.4 * columns + 0.4, 2.3 * lines + 0.7), heading) as figure:
@@ -26,8 +26,8 @@ def draw_join_leave(
                 axes.set_axis_off()
                 continue
             name = names[place]
-            _rates(axes, rows[name], found)
-            scheme = found["schemes"][name]
+            _rates(axes, rows[name], summary)
+            scheme = summary["schemes"][name]
             axes.set_title(f"{title(name)}: {scheme['label']}")
             figures.mark_invalid(axes, scheme["fidelity"]["doubts"])
             if place % columns == 0:
@@ -39,7 +39,7 @@ def draw_join_leave(
         figure.legend(handles, labels, loc="outside lower center", ncols=4)
 
 
-def _rates(axes: Axes, rows: Sequence[Sequence[float]], found: Mapping[str, Any]) -> None:
+def _rates(axes: Axes, rows: Sequence[Sequence[float]], summary: Mapping[str, Any]) -> None:
     flows = len(rows[0]) - 1
     for flow in range(flows):
         label = f"flow {flow + 1}"
@@ -51,5 +51,5 @@ def _rates(axes: Axes, rows: Sequence[Sequence[float]], found: Mapping[str, Any]
             linewidth=1.2,
             label=label,
         )
-    axes.set_ylim(0, 1.08 * found["configuration"]["rate_bps"] / 1e6)
-    axes.set_xlim(0, found["configuration"]["duration_s"])
+    axes.set_ylim(0, 1.08 * summary["configuration"]["rate_bps"] / 1e6)
+    axes.set_xlim(0, summary["configuration"]["duration_s"])

@@ -15,8 +15,8 @@ from urllib.parse import quote
 import typer
 
 from p4sched.errors import MissingError, P4schedError
+from p4sched.json_records import malformed
 from p4sched.printable import printable
-from p4sched.recorded import malformed
 from p4sched.results import summaries, sweeps
 from p4sched.results.summaries import Summary
 from p4sched.schemes import title
@@ -168,9 +168,9 @@ def _rows(value: Any) -> Sequence[Mapping[str, Any]]:
     return [value] if is_group(value) else value
 
 
-def _grid(key: str, first: str, named: Sequence[tuple[str, Mapping[str, Any]]]) -> Table:
+def _grid(key: str, first: str, named_groups: Sequence[tuple[str, Mapping[str, Any]]]) -> Table:
     """A row for each group of values."""
-    groups = [(name, flat(group)) for name, group in named]
+    groups = [(name, flat(group)) for name, group in named_groups]
     columns = _keys((group for _, group in groups), is_cell)
     rows = [[name, *(cell(group.get(column)) for column in columns)] for name, group in groups]
     return Table(_caption(key), [first, *map(heading, columns)], rows)
@@ -208,9 +208,9 @@ def flat(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     return found
 
 
-def _keys(groups: Iterable[Mapping[str, Any]], wanted: Callable[[Any], bool]) -> list[str]:
+def _keys(groups: Iterable[Mapping[str, Any]], has_kind: Callable[[Any], bool]) -> list[str]:
     """Keys with a wanted value in at least one group, in order of appearance."""
-    return list(dict.fromkeys(key for group in groups for key, value in group.items() if wanted(value)))
+    return list(dict.fromkeys(key for group in groups for key, value in group.items() if has_kind(value)))
 
 
 def is_cell(value: Any) -> bool:

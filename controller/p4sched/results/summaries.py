@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from p4sched.errors import MissingError, P4schedError
-from p4sched.recorded import RecordError, parsed
+from p4sched.json_records import RecordError, parse_json
 from p4sched.results.whole_file import write_whole
 
 FILE = "summary.json"
@@ -46,7 +46,7 @@ def read(folder: Path) -> Summary:
     """Reads FOLDER/summary.json. Raises MissingError if it is missing, and P4schedError if it is no summary."""
     path = folder / FILE
     try:
-        content = parsed(path.read_text(encoding="utf-8"))
+        content = parse_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise MissingError(f"{path}: cannot be read: {error.strerror}; a run of an experiment writes it") from error
     except RecordError as error:

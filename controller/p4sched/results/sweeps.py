@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import Any
 
 from p4sched.errors import P4schedError
-from p4sched.recorded import MALFORMED, check, malformed, parsed
+from p4sched.json_records import MALFORMED, check, malformed, parse_json
 from p4sched.results.summaries import VIRTUAL, Summary
 
 FILE = "results.parquet"
@@ -60,16 +60,16 @@ def load(folder: Path) -> tuple[Mapping[str, Any], list[Row], list[Group]]:
     path = folder / FILE
     try:
         table = parquet.read_table(path)
-        description = parsed((table.schema.metadata or {})[META.encode()].decode())
+        description = parse_json((table.schema.metadata or {})[META.encode()].decode())
         check("sweep", description["sweep"], str)
         check("parameters", description["parameters"], tuple[str, ...])
         rows = table.to_pylist()
-        return description, rows, grouped(rows, description["parameters"])
+        return description, rows, group_rows(rows, description["parameters"])
     except (OSError, ArrowException, *MALFORMED) as error:
         raise P4schedError(f"{path} is not the result of a sweep: {' '.join(str(error).split())}") from error
 
 
-def grouped(rows: Sequence[Row], parameters: Sequence[str]) -> list[Group]:
+def group_rows(rows: Sequence[Row], parameters: Sequence[str]) -> list[Group]:
     """A group for each scheme, load and set of parameters, in order of appearance.
 
     A group has its place (`where`), its number of `seeds`, and for each shown figure the mean, lowest and highest value

@@ -54,7 +54,7 @@ def cell(value: float | None, form: str) -> str:
     return "-" if value is None else format(value, form)
 
 
-def resent(scheme: Scheme) -> str:
+def resent_share(scheme: Scheme) -> str:
     """The cell for the share of segments that the senders sent again."""
     tcp = scheme["tcp"]
     return f"{tcp['segments_retransmitted'] / max(tcp['segments_sent'], 1):.2%}"
@@ -75,14 +75,14 @@ def print_table(console: Console, table: Table) -> None:
         table.padding = 0
     edges = lines + len(narrowest) * sum(table.padding[1::2])
     widths = [_widest(line for text in cells for line in text.splitlines()) for cells in texts]
-    for column, width in zip(table.columns, shrunk(widths, narrowest, console.width - edges), strict=True):
+    for column, width in zip(table.columns, shrink(widths, narrowest, console.width - edges), strict=True):
         column.width = width
     if sum(narrowest) + edges > console.width:
         table.width = sum(narrowest) + edges
     console.print(table, crop=False)
 
 
-def shrunk(widths: Sequence[int], narrowest: Sequence[int], room: int) -> list[int]:
+def shrink(widths: Sequence[int], narrowest: Sequence[int], room: int) -> list[int]:
     """The widths, reduced as far as possible to fit into the room. The widest columns shrink most."""
     found = list(widths)
     while sum(found) > room:

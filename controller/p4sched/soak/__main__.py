@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from mininet_topos.leaf_spine import Shape
-from mininet_topos.nodes import dying_with_us
+from mininet_topos.nodes import with_death_signal
 from p4sched.errors import P4schedError
 from p4sched.lab.emulated.network import Fabric, fabric
 from p4sched.lab.errors import LabError
@@ -67,8 +67,8 @@ class Findings:
 class Soak:
     """A running fabric, its traffic and its failures."""
 
-    def __init__(self, network: Fabric, ledger: Ledger, found: Findings) -> None:
-        self._network, self._ledger, self._found = network, ledger, found
+    def __init__(self, network: Fabric, ledger: Ledger, findings: Findings) -> None:
+        self._network, self._ledger, self._found = network, ledger, findings
         self._managers: dict[str, EmbeddedTrafficManager] = {}
         self.links = Links.of(network)
         self.before: dict[str, pb.GetStatsResponse] = {}
@@ -144,7 +144,7 @@ class Soak:
         command = [sys.executable, "-m", "p4sched.soak.controller", str(plan), str(number)]
         with log.open("wb") as out:
             process = subprocess.Popen(
-                dying_with_us(command), stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
+                with_death_signal(command), stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
             )
         self._ledger.add_processes([process.pid])
         deadline = time.monotonic() + PROGRAMMING_S
@@ -208,7 +208,7 @@ class Soak:
             await asyncio.sleep(0.2)
 
 
-def report(soak: Soak, found: Findings, delivery: Delivery, stats: Mapping[str, pb.GetStatsResponse]) -> Table:
+def report(soak: Soak, findings: Findings, delivery: Delivery, stats: Mapping[str, pb.GetStatsResponse]) -> Table:
     """The table of the run. Adds contradictions between the counts of different parts to the problems."""
     table = Table(title="Every frame, by switch", title_justify="left")
     kinds = [kind for kind in totals(stats["s1"]).drops if any(totals(s).drops[kind] for s in stats.values())]
@@ -217,22 +217,22 @@ def report(soak: Soak, found: Findings, delivery: Delivery, stats: Mapping[str, 
     for place, (name, counts) in enumerate(stats.items()):
         one = totals(counts)
         row = [one.received, one.sent, *(one.drops[kind] for kind in kinds), one.refused, one.rx_lost]
-        memory = f"{found.first_bytes.get(name, 0) >> 20} to {found.most_bytes[name] >> 20}"
+        memory = f"{findings.first_bytes.get(name, 0) >> 20} to {findings.most_bytes[name] >> 20}"
         table.add_row(name, "interpreted" if place % 2 else "compiled", *(f"{count:,}" for count in row), memory)
     on_links, wrong = soak.links.losses(stats)
-    found.problems += wrong
+    findings.problems += wrong
     lost = on_links + sum(totals(counts).lost - totals(soak.before[name]).lost for name, counts in stats.items())
     if delivery.sent != delivery.received + lost:
         missing = delivery.sent - delivery.received - lost
-        found.problems.append(
+        findings.problems.append(
             f"hosts sent {delivery.sent:,} datagrams and received {delivery.received:,}, {lost:,} were lost in the"
             f" switches and on links: {missing:,} are missing"
         )
     if delivery.reordered:
-        found.problems.append(f"{delivery.reordered:,} datagrams arrived after a later one of their flow")
+        findings.problems.append(f"{delivery.reordered:,} datagrams arrived after a later one of their flow")
     table.caption = (
         f"{delivery.sent:,} datagrams sent, {delivery.received:,} received, {on_links:,} lost on links that were down;"
-        f" {soak.links.flaps} links went down, {found.killed} controllers were killed, {found.checks} checks"
+        f" {soak.links.flaps} links went down, {findings.killed} controllers were killed, {findings.checks} checks"
     )
     return table
 

@@ -22,7 +22,7 @@ BETWEEN_WRITES_S = 0.05
 
 async def control(plan: dict[str, Any], round_number: int) -> None:
     """Takes over all switches, replaces their programs, and writes parameters again and again."""
-    setup = SCHEMES[round_number % len(SCHEMES)].usual()
+    setup = SCHEMES[round_number % len(SCHEMES)].default_setup()
     parameters = setup.parameters
     assert parameters is not None
     plans = {

@@ -64,11 +64,11 @@ class Links:
 
         return cls([(end(*lower), end(*upper)) for lower, upper in network.shape.structure.links])
 
-    async def flap(self, chosen: random.Random) -> None:
+    async def flap(self, generator: random.Random) -> None:
         """Takes one link after another down and up again, until it is cancelled."""
         while True:
-            place = chosen.randrange(len(self.ends))
-            interface = chosen.choice(self.ends[place]).interface
+            place = generator.randrange(len(self.ends))
+            interface = generator.choice(self.ends[place]).interface
             self.flapped.add(place)
             _set(interface, "down")
             try:

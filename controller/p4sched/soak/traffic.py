@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mininet_topos.nodes import dying_with_us
+from mininet_topos.nodes import with_death_signal
 from mininet_topos.stations import Station
 from p4sched.constants import RANK_PORT
 from p4sched.lab.emulated.network import Fabric
@@ -112,7 +112,7 @@ class SoakTraffic:
         command = self._network.host(host.name).command(self._program, *words)
         with (self._folder / f"{name}.json").open("wb") as out, (self._folder / f"{name}.error").open("wb") as errors:
             self._runs[name] = subprocess.Popen(
-                dying_with_us(command), stdin=subprocess.DEVNULL, stdout=out, stderr=errors, start_new_session=True
+                with_death_signal(command), stdin=subprocess.DEVNULL, stdout=out, stderr=errors, start_new_session=True
             )
 
 

@@ -20,8 +20,8 @@ from typing import Any
 
 from p4sched.errors import P4schedError, UsageError
 from p4sched.folders.schemes import digest, named
+from p4sched.json_records import MALFORMED
 from p4sched.paths import P4_DIR, TOFINO_DIR, rust_binary
-from p4sched.recorded import MALFORMED
 from p4sched.results.whole_file import write_whole
 from p4sched.simulate import BINARY
 from p4sched.sweep.plan import Plan, Point
@@ -75,7 +75,7 @@ class Folder:
     """An open folder, to which no other sweep writes."""
 
     def __init__(self, path: Path) -> None:
-        """Opens the folder of a sweep that `opened` has locked."""
+        """Opens the folder of a sweep that `open_folder` has locked."""
         self.path = path
 
     @property
@@ -86,17 +86,17 @@ class Folder:
     def outcome(self, key: str) -> Outcome | None:
         """Stored outcome of a point; None if there is none, or if the file is damaged."""
         try:
-            found = json.loads((self.path / POINTS / f"{key}.json").read_text(encoding="utf-8"))
-            figures = found["figures"]
+            content = json.loads((self.path / POINTS / f"{key}.json").read_text(encoding="utf-8"))
+            figures = content["figures"]
         except (OSError, *MALFORMED):
             return None
-        return found if isinstance(figures, dict) and set(figures) == set(FIGURES) else None
+        return content if isinstance(figures, dict) and set(figures) == set(FIGURES) else None
 
     def keep(self, key: str, outcome: Outcome) -> None:
         """Writes the outcome of a point atomically."""
         write_whole(self.path / POINTS / f"{key}.json", json.dumps(outcome) + "\n")
 
-    def changed(self, text: str, plan: Plan) -> str | None:
+    def change_report(self, text: str, plan: Plan) -> str | None:
         """A sentence about the differences from the last sweep in this folder, or None. Also stores the new sweep."""
         now = {"sweep": text, "simulator": _simulator(plan)}
         path = self.path / STATE
@@ -111,14 +111,14 @@ class Folder:
 
 def _read(path: Path) -> Mapping[str, Any] | None:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, *MALFORMED):
         return None
-    return found if isinstance(found, dict) else None
+    return content if isinstance(content, dict) else None
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Folder]:
+def open_folder(path: Path) -> Iterator[Folder]:
     """Makes and locks the folder. Raises UsageError if it cannot be written to."""
     try:
         (path / POINTS).mkdir(parents=True, exist_ok=True)

@@ -100,9 +100,9 @@ def _plan(content: Mapping[str, Any], folder: Path) -> Plan:
         set_to = dict(zip(parameters, values, strict=True))
         run = scenario | {"ports": ports, "seed": seed}
         if load is not None:
-            run = _changed(run, "flows.poisson.load", load)
+            run = _with_value(run, "flows.poisson.load", load)
         for where, value in set_to.items():
-            run = _changed(run, where, value)
+            run = _with_value(run, where, value)
         if flags["same_at_hosts"]:
             run["hosts"] = run["ports"]
         points.append(Point(name, load, seed, set_to, run))
@@ -222,11 +222,11 @@ def _parameters(content: Mapping[str, Any], scenario: dict[str, Any]) -> dict[st
         if len({type(value) for value in values} - {int, float}) + any(type(v) in (int, float) for v in values) > 1:
             raise UsageError(f"parameters: {where} mixes numbers and other values")
         _different(f"parameters: {where}", values)
-        _changed(scenario, where, values[0])
+        _with_value(scenario, where, values[0])
     return parameters
 
 
-def _changed(scenario: dict[str, Any], where: str, value: Value) -> dict[str, Any]:
+def _with_value(scenario: dict[str, Any], where: str, value: Value) -> dict[str, Any]:
     """The scenario with another value at a path, whose parent must exist. Shares all other values, to save memory."""
     *outer, last = where.split(".")
     changed = holder = dict(scenario)

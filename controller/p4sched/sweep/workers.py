@@ -22,15 +22,15 @@ async def processes(plan: Plan, points: Sequence[Point], jobs: int, scratch: Pat
 
     async def run(number: int, point: Point) -> Done:
         folder = scratch / str(number)
-        found = await outcome(point.scenario, plan.programs, plan.check, folder)
+        result = await outcome(point.scenario, plan.programs, plan.check, folder)
         shutil.rmtree(folder)
-        return point, found
+        return point, result
 
     running = {asyncio.create_task(run(*each)) for _, each in zip(range(jobs), waiting, strict=False)}
     try:
         while running:
-            done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
+            run_points, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            for task in run_points:
                 following = next(waiting, None)
                 if following is not None:
                     running.add(asyncio.create_task(run(*following)))
@@ -50,7 +50,7 @@ async def dask(plan: Plan, points: Sequence[Point], jobs: int, address: str) -> 
             "--dask needs the package 'distributed': pip install -e '.[dask]' in the project's folder"
         ) from error
 
-    async def done(client: Client) -> AsyncIterator[Done]:
+    async def run_points(client: Client) -> AsyncIterator[Done]:
         futures = {
             client.submit(
                 outcome_here, point.scenario, plan.programs, plan.check, pure=False, retries=ATTEMPTS - 1
@@ -59,15 +59,15 @@ async def dask(plan: Plan, points: Sequence[Point], jobs: int, address: str) -> 
         }
         async for future in as_completed(futures, raise_errors=False):
             error = await future.exception() if future.status == "error" else None
-            found = await future.result() if error is None else {"error": _sentence(error)}
-            yield futures[future], found
+            result = await future.result() if error is None else {"error": _sentence(error)}
+            yield futures[future], result
 
     if address == LOCAL:
         async with (
             LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None, asynchronous=True) as cluster,
             Client(cluster, asynchronous=True) as client,
         ):
-            async for each in done(client):
+            async for each in run_points(client):
                 yield each
         return
     try:
@@ -75,7 +75,7 @@ async def dask(plan: Plan, points: Sequence[Point], jobs: int, address: str) -> 
     except (OSError, ValueError) as error:
         raise P4schedError(f"--dask {address}: no scheduler of Dask answers: {_sentence(error)}") from error
     async with connected as client:
-        async for each in done(client):
+        async for each in run_points(client):
             yield each
 
 

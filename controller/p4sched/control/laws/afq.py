@@ -26,5 +26,5 @@ class Parameters(fifo.Parameters):
         return Calendar(self.queues, self.bytes_per_round)
 
     @classmethod
-    def alike(cls, comparison: Comparison) -> Self:
+    def for_comparison(cls, comparison: Comparison) -> Self:
         return cls(comparison.buffer, comparison.calendar_queues, comparison.calendar_bytes)

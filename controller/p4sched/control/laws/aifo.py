@@ -49,7 +49,7 @@ from p4sched.control.laws.ranked import (
     headroom_numerator,
     ranked_law,
 )
-from p4sched.control.laws.traffic import Traffic
+from p4sched.control.laws.traffic_estimate import Traffic
 from p4sched.control.parameters import MAX_PACKETS, MAX_WINDOW, SIZE, WINDOW, Comparison
 from p4sched.errors import in_range
 from p4sched.p4rt.target import PROGRAMS, Target
@@ -95,7 +95,7 @@ class Parameters(ranked.Parameters):
         return f"C = {self.target_packets}, |W| = {self.window_ranks}"
 
     @classmethod
-    def alike(cls, comparison: Comparison) -> Self:
+    def for_comparison(cls, comparison: Comparison) -> Self:
         """Takes every rank into the window."""
         buffer = comparison.buffer
         return cls(buffer, buffer, headroom_numerator(comparison.headroom), comparison.window, 1)
@@ -116,7 +116,7 @@ class Parameters(ranked.Parameters):
         return self.target_packets
 
     @property
-    def described(self) -> str:
+    def description(self) -> str:
         """For example "C 20 in 30": the queue can hold 30 packets."""
         room = f" in {self.capacity_packets}" if self.capacity_packets != self.target_packets else ""
         return f"C {self.target_packets}{room}, k {self.headroom_256 / HEADROOM_UNIT:.2g}, S {self.sampling}"
@@ -144,7 +144,7 @@ class Config(ranked.Config):
     def on(self, target: Target) -> Self:
         return replace(self, window_ranks=min(self.window_ranks, PROGRAMS[target].largest_window))
 
-    def turned(self, current: ranked.Parameters) -> ranked.Parameters:
+    def reconfigured(self, current: ranked.Parameters) -> ranked.Parameters:
         pinned = self.pinned(current)
         assert isinstance(pinned, Parameters)
         return replace(

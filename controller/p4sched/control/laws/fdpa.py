@@ -102,7 +102,7 @@ class Bandwise(Layout):
         return f"F({self.bands})"
 
     @classmethod
-    def alike(cls, comparison: Comparison) -> Self:
+    def for_comparison(cls, comparison: Comparison) -> Self:
         """The paper's sizes for the link of the comparison."""
         bands = comparison.bands
         if bands is None:
@@ -142,7 +142,7 @@ class Config:
         require(self.active_bytes > 0, f"activity threshold {self.active_bytes} bytes is not positive")
 
     @classmethod
-    def asked(
+    def from_options(
         cls,
         *,
         rate_bps: int,
@@ -252,12 +252,12 @@ class State:
     """Steps that reach into the activity window, oldest first."""
     weight: float | None = None
     """Sum of the weights of the users that `parameters` are for; None: they come from another controller."""
-    is_turned: bool = False
+    is_reconfigured: bool = False
     """True if another configuration of this controller decided `parameters`."""
 
-    def turned(self) -> "State":
+    def reconfigured(self) -> "State":
         """This state, before the first decision with another configuration."""
-        return replace(self, is_turned=True)
+        return replace(self, is_reconfigured=True)
 
     @classmethod
     def take_over(cls, parameters: Parameters | None) -> "State":
@@ -311,7 +311,7 @@ def decide(config: Config, state: State, sample: Sample) -> Decision:
     elif state.parameters is None:
         wanted_for, wanted = 1.0, parameters_for(config, 1.0, largest_scale)
     else:
-        wanted_for, wanted = state.weight, _of_before(config, state, state.parameters, largest_scale)
+        wanted_for, wanted = state.weight, _for_previous_users(config, state, state.parameters, largest_scale)
     if taken_over and wanted is not None and state.parameters is not None:
         held = _in_configuration(config, state.parameters, largest_scale)
         if not active or wanted.edges[0] >= held.edges[0]:
@@ -346,28 +346,28 @@ def parameters_for(config: Config, weight: float, largest_scale: int = UNIT_SCAL
     )
 
 
-def _of_before(config: Config, state: State, found: Parameters, largest_scale: int) -> Parameters:
-    """Bands for the previous users while no user is active: `found`, unless the configuration was changed."""
-    if not state.is_turned:
-        return found
+def _for_previous_users(config: Config, state: State, parameters: Parameters, largest_scale: int) -> Parameters:
+    """Bands for the previous users while no user is active: `parameters`, unless the configuration was changed."""
+    if not state.is_reconfigured:
+        return parameters
     if state.weight is None:
-        return _in_configuration(config, found, largest_scale)
+        return _in_configuration(config, parameters, largest_scale)
     return parameters_for(config, state.weight, largest_scale)
 
 
-def _in_configuration(config: Config, found: Parameters, largest_scale: int) -> Parameters:
+def _in_configuration(config: Config, parameters: Parameters, largest_scale: int) -> Parameters:
     """Parameters of another controller, with this one's bands, interval and sizes around the same first edge."""
-    first_edge_bytes_per_s = max(1, found.edges[0]) * 1e6 / max(1, found.interval_us)
+    first_edge_bytes_per_s = max(1, parameters.edges[0]) * 1e6 / max(1, parameters.interval_us)
     weight = config.capacity_bps / 8 * config.bands.edges[0] / first_edge_bytes_per_s
     held = parameters_for(config, weight, largest_scale)
     same = (
-        (found.interval_us, found.token_bucket, found.flowlet_gap_us, found.sizes)
+        (parameters.interval_us, parameters.token_bucket, parameters.flowlet_gap_us, parameters.sizes)
         == (held.interval_us, held.token_bucket, held.flowlet_gap_us, held.sizes)
-        and found.edges.count(UNUSED_EDGE) == held.edges.count(UNUSED_EDGE)
-        and all(abs(old - new) <= max(2, new // 1000) for old, new in zip(found.edges, held.edges, strict=True))
+        and parameters.edges.count(UNUSED_EDGE) == held.edges.count(UNUSED_EDGE)
+        and all(abs(old - new) <= max(2, new // 1000) for old, new in zip(parameters.edges, held.edges, strict=True))
     )
     # rounding must not look like a change
-    return found if same else held
+    return parameters if same else held
 
 
 def _edge(value: float) -> int:

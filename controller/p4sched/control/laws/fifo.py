@@ -29,7 +29,7 @@ class Parameters(PortParameters):
         return f"{self.buffer} packets"
 
     @classmethod
-    def alike(cls, comparison: Comparison) -> Self:
+    def for_comparison(cls, comparison: Comparison) -> Self:
         return cls(comparison.buffer)
 
 

@@ -28,7 +28,7 @@ from typing import ClassVar, Self
 from p4sched.control.laws import ranked
 from p4sched.control.laws.aifo import quantile_headroom, sampling
 from p4sched.control.laws.ranked import HEADROOM_UNIT, MAX_COUNT, close_to, headroom_numerator, ranked_law
-from p4sched.control.laws.traffic import Traffic
+from p4sched.control.laws.traffic_estimate import Traffic
 from p4sched.control.parameters import MAX_PACKETS, MAX_WINDOW, WINDOW, Comparison, queue_split, queues_label
 from p4sched.errors import in_range
 from p4sched.p4rt.target import PROGRAMS, Target
@@ -99,7 +99,7 @@ class Parameters(ranked.Parameters):
         return f"{queues_label(self.sizes)}, |W| = {self.window_ranks}"
 
     @classmethod
-    def alike(cls, comparison: Comparison) -> Self:
+    def for_comparison(cls, comparison: Comparison) -> Self:
         """Takes every rank into the window."""
         sizes = (comparison.buffer // comparison.queues,) * comparison.queues
         return cls(sizes, headroom_numerator(comparison.headroom), comparison.window, 1)
@@ -112,7 +112,7 @@ class Parameters(ranked.Parameters):
         return sum(self.sizes)
 
     @property
-    def described(self) -> str:
+    def description(self) -> str:
         """For example "B 40 in 4 queues", if not in 8; "B 20+10+10", if sizes differ."""
         buffer = str(self.packets)
         if max(self.sizes) - min(self.sizes) > 1:
@@ -152,7 +152,7 @@ class Config(ranked.Config):
     def on(self, target: Target) -> Self:
         return replace(self, window_ranks=min(self.window_ranks, PROGRAMS[target].largest_window))
 
-    def turned(self, current: ranked.Parameters) -> ranked.Parameters:
+    def reconfigured(self, current: ranked.Parameters) -> ranked.Parameters:
         pinned = self.pinned(current)
         assert isinstance(pinned, Parameters)
         return replace(pinned, window_ranks=self.window_ranks)

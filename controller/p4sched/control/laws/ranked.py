@@ -23,7 +23,7 @@ from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
 from p4sched.control.law import Law
 from p4sched.control.laws.port_counters import Sample, Step, steps_with
-from p4sched.control.laws.traffic import Traffic, drain_rate, held_dispersion, last_change, traffic_of
+from p4sched.control.laws.traffic_estimate import Traffic, drain_rate, held_dispersion, last_change, traffic_of
 from p4sched.control.parameters import MAX_PACKETS, PortParameters
 from p4sched.errors import in_range, require, unknown_name
 from p4sched.p4rt.target import Target
@@ -48,7 +48,7 @@ class Parameters(PortParameters):
 
     @property
     @abstractmethod
-    def described(self) -> str:
+    def description(self) -> str:
         """The parameters, with the names of the paper."""
 
     @abstractmethod
@@ -118,7 +118,7 @@ class Config(ABC):
         return self
 
     @classmethod
-    def asked(
+    def from_options(
         cls,
         *,
         rate_bps: int,
@@ -156,7 +156,7 @@ class Config(ABC):
         fields = [current.symbols[symbol] for symbol in self.fixed]
         return dataclasses.replace(current, **{field: getattr(first, field) for field in fields})
 
-    def turned(self, current: Parameters) -> Parameters:
+    def reconfigured(self, current: Parameters) -> Parameters:
         """`current` with the parameters of this configuration that do not depend on the traffic."""
         return self.pinned(current)
 
@@ -196,12 +196,12 @@ class State:
     since_ns: int | None = None
     """Time of the last change of the traffic; earlier samples do not count."""
     written_ns: int | None = None
-    is_turned: bool = False
+    is_reconfigured: bool = False
     """True if another configuration of this controller decided `parameters`."""
 
-    def turned(self) -> Self:
+    def reconfigured(self) -> Self:
         """This state, before the first decision with another configuration."""
-        return dataclasses.replace(self, is_turned=True)
+        return dataclasses.replace(self, is_reconfigured=True)
 
     @classmethod
     def take_over(cls, parameters: Parameters | None) -> Self:
@@ -274,26 +274,26 @@ def decide(config: Config, state: State, sample: Sample) -> Decision:
         drain_bps=drain_bps,
         dispersion=dispersion,
         since_ns=since_ns,
-        is_turned=False,
+        is_reconfigured=False,
     )
 
     if state.parameters is None:
-        return _written(now, config.parameters_for(config.at_first()), sample, traffic)
+        return _with_write(now, config.parameters_for(config.at_first()), sample, traffic)
     just_written = state.written_ns is not None and sample.time_ns - state.written_ns < config.hold_ns
-    pinned = config.turned(state.parameters) if state.is_turned else config.pinned(state.parameters)
+    pinned = config.reconfigured(state.parameters) if state.is_reconfigured else config.pinned(state.parameters)
     if pinned != state.parameters:
         # taken over or changed by hand: pinned values have no tolerance and do not depend on the traffic
-        return _written(now, pinned, sample, traffic)
+        return _with_write(now, pinned, sample, traffic)
     if traffic is not None and not just_written:
         wanted = config.parameters_for(traffic)
         if not config.keeps(state.parameters, wanted, traffic):
-            return _written(now, wanted, sample, traffic)
+            return _with_write(now, wanted, sample, traffic)
     return Decision(now, state.parameters, False, traffic)
 
 
-def _written(state: State, parameters: Parameters, sample: Sample, traffic: Traffic | None) -> Decision:
-    written = dataclasses.replace(state, parameters=parameters, written_ns=sample.time_ns)
-    return Decision(written, parameters, True, traffic)
+def _with_write(state: State, parameters: Parameters, sample: Sample, traffic: Traffic | None) -> Decision:
+    new_state = dataclasses.replace(state, parameters=parameters, written_ns=sample.time_ns)
+    return Decision(new_state, parameters, True, traffic)
 
 
 def close_to(current: int, wanted: int, share: float) -> bool:

@@ -68,7 +68,7 @@ from p4sched.control.laws.ranked import (
     headroom_numerator,
     ranked_law,
 )
-from p4sched.control.laws.traffic import Traffic
+from p4sched.control.laws.traffic_estimate import Traffic
 from p4sched.control.parameters import MAX_PACKETS, Comparison
 from p4sched.errors import in_range
 
@@ -123,7 +123,7 @@ class Parameters(ranked.Parameters):
         return f"B = {self.capacity_packets}, T = {self.tracking_packets}"
 
     @classmethod
-    def alike(cls, comparison: Comparison) -> Self:
+    def for_comparison(cls, comparison: Comparison) -> Self:
         tracking = comparison.window if comparison.tracking is None else comparison.tracking
         return cls(comparison.buffer, headroom_numerator(comparison.headroom), tracking)
 
@@ -132,7 +132,7 @@ class Parameters(ranked.Parameters):
         return self.capacity_packets
 
     @property
-    def described(self) -> str:
+    def description(self) -> str:
         return f"B {self.capacity_packets}, k {self.headroom_256 / HEADROOM_UNIT:.2g}, T {self.tracking_packets}"
 
     def near(self, wanted: Self) -> bool:

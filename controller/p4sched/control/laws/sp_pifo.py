@@ -38,5 +38,5 @@ class Parameters(PortParameters):
         return queues_label(self.sizes)
 
     @classmethod
-    def alike(cls, comparison: Comparison) -> Self:
+    def for_comparison(cls, comparison: Comparison) -> Self:
         return cls((comparison.buffer // comparison.queues,) * comparison.queues)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mininet_topos.nodes import dying_with_us
+from mininet_topos.nodes import with_death_signal
 from p4sched.lab.emulated.iperf3 import listening_ports
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import Ledger
@@ -99,7 +99,7 @@ class GeneratorRuns(GeneratedTraffic):
         command = (node.on_own_cpu if words[0] == "tcp-send" else node.command)(self._program, *words)
         with self._path(name, "json").open("wb") as output, self._path(name, "error").open("wb") as errors:
             self._runs[name] = subprocess.Popen(
-                dying_with_us(command),
+                with_death_signal(command),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=errors,

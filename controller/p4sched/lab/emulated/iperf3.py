@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mininet_topos.nodes import dying_with_us
+from mininet_topos.nodes import with_death_signal
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import Destination
@@ -38,13 +38,13 @@ class Iperf3Traffic(LongTraffic):
         tool(IPERF3, "'make setup' installs it")
         folder.mkdir(parents=True, exist_ok=True)
 
-    async def serve(self, planned: Sequence[Transfer]) -> None:
+    async def serve(self, transfers: Sequence[Transfer]) -> None:
         """Starts the servers and waits until all of them listen. Raises LabError if one does not."""
-        for transfer in planned:
+        for transfer in transfers:
             words = [IPERF3, "--server", "--one-off", "--version4", "--port", str(transfer.tcp_port)]
             self._servers.append(self._spawn(self._destination(transfer).host, words, subprocess.DEVNULL))
         self._ledger.add_processes(server.pid for server in self._servers)
-        wanted = {(self._destination(transfer).host, transfer.tcp_port) for transfer in planned}
+        wanted = {(self._destination(transfer).host, transfer.tcp_port) for transfer in transfers}
         hosts = {host for host, _ in wanted}
         deadline = time.monotonic() + LISTEN_SECONDS
         while missing := wanted - {(host, port) for host in hosts for port in self._listening(host)}:
@@ -54,9 +54,9 @@ class Iperf3Traffic(LongTraffic):
                 )
             await asyncio.sleep(0.05)
 
-    async def send(self, planned: Sequence[Transfer], seconds: float, warm_up: float = 0.0) -> None:
+    async def send(self, transfers: Sequence[Transfer], seconds: float, warm_up: float = 0.0) -> None:
         """Starts the clients for `warm_up` + `seconds` each; the reports leave out the warm-up."""
-        for transfer in planned:
+        for transfer in transfers:
             words = [IPERF3, "--client", self._destination(transfer).address, "--version4"]
             words += ["--port", str(transfer.tcp_port), "--bind", transfer.seat.address]
             words += ["--congestion", self._congestion_control, "--parallel", str(transfer.connections)]
@@ -67,7 +67,7 @@ class Iperf3Traffic(LongTraffic):
                 self._clients[transfer.seat.user] = self._spawn(transfer.seat.host, words, report)
         self._ledger.add_processes(client.pid for client in self._clients.values())
 
-    def failed(self) -> dict[int, str]:
+    def failed_users(self) -> dict[int, str]:
         """Users whose client ended with an error, and the error. `stop_user` is not an error."""
         return {
             user: _error(self._report_path(user), client.returncode)
@@ -75,7 +75,7 @@ class Iperf3Traffic(LongTraffic):
             if user not in self._stopped and client.poll() not in (None, 0)
         }
 
-    def ended(self) -> list[int]:
+    def ended_users(self) -> list[int]:
         """Users whose client ended for any reason other than `stop_user`."""
         return [
             user for user, client in self._clients.items() if user not in self._stopped and client.poll() is not None
@@ -83,7 +83,7 @@ class Iperf3Traffic(LongTraffic):
 
     def check_failures(self) -> None:
         """Raises LabError if a client ended with an error, because the measurement is then invalid."""
-        if failed := self.failed():
+        if failed := self.failed_users():
             user, reason = next(iter(failed.items()))
             raise LabError(
                 f"the iperf3 clients of {len(failed)} of {len(self._clients)} users failed, user {user}'s: {reason}"
@@ -92,7 +92,7 @@ class Iperf3Traffic(LongTraffic):
     def check(self) -> None:
         """Raises LabError if a user's client has ended, also without an error."""
         self.check_failures()
-        if early := self.ended():
+        if early := self.ended_users():
             raise LabError(
                 f"the traffic of {len(early)} of {len(self._clients)} users ended before the last sample:"
                 " this machine is too busy to start so many clients in time"
@@ -137,7 +137,7 @@ class Iperf3Traffic(LongTraffic):
 
     def _spawn(self, host: str, words: Sequence[str], output: Any) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            dying_with_us(self._network.host(host).on_own_cpu(*words)),
+            with_death_signal(self._network.host(host).on_own_cpu(*words)),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.DEVNULL,

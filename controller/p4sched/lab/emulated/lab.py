@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from p4sched.clock import now_ns
-from p4sched.lab.announcement import announced
+from p4sched.lab.announcement import announce
 from p4sched.lab.emulated import network
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import USER_HOSTS, Dumbbell, Fabric, FabricShape, Lab
@@ -22,7 +22,7 @@ class EmulatedLab(Lab):
     async def dumbbell(self, users: int, folder: Path, hosts: int = USER_HOSTS) -> AsyncIterator[Dumbbell]:
         with (
             network.dumbbell(self.ledger, users, self._switch, folder, hosts) as up,
-            announced(self.heading, up, folder, now_ns()),
+            announce(self.heading, up, folder, now_ns()),
         ):
             yield up
 
@@ -30,7 +30,7 @@ class EmulatedLab(Lab):
     async def incast(self, senders: int, folder: Path) -> AsyncIterator[Dumbbell]:
         with (
             network.incast(self.ledger, senders, self._switch, folder) as up,
-            announced(self.heading, up, folder, now_ns()),
+            announce(self.heading, up, folder, now_ns()),
         ):
             yield up
 
@@ -38,6 +38,6 @@ class EmulatedLab(Lab):
     async def fabric(self, shape: FabricShape, folder: Path) -> AsyncIterator[Fabric]:
         with (
             network.fabric(self.ledger, shape, self._switch, folder) as up,
-            announced(self.heading, up, folder, now_ns()),
+            announce(self.heading, up, folder, now_ns()),
         ):
             yield up

@@ -25,7 +25,7 @@ from p4sched.lab.emulated.probe_stream import HostProbe
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.network import USER_HOSTS, FabricShape, node_errors
-from p4sched.lab.tcp import TcpCounters, read_counters
+from p4sched.lab.tcp_counters import TcpCounters, read_counters
 
 CONGESTION_CONTROL = "cubic"
 ALLOWED_CONGESTION_CONTROL = "/proc/sys/net/ipv4/tcp_allowed_congestion_control"
@@ -218,7 +218,7 @@ def _star(
             switch_params={"s1": {"log_folder": log_folder, "cpu_port": cpu_port}},
             congestion_control=CONGESTION_CONTROL,
         )
-    with _brought_up(ledger, topology, sides.structure().interfaces(), log_folder) as net:
+    with _bring_up(ledger, topology, sides.structure().interfaces(), log_folder) as net:
         yield Dumbbell(net, ledger, sides)
 
 
@@ -241,12 +241,12 @@ def fabric(
             },
             congestion_control=CONGESTION_CONTROL,
         )
-    with _brought_up(ledger, topology, shape.structure.interfaces(), log_folder) as net:
+    with _bring_up(ledger, topology, shape.structure.interfaces(), log_folder) as net:
         yield Fabric(net, ledger, shape)
 
 
 @contextmanager
-def _brought_up(ledger: Ledger, topology: Any, interfaces: Sequence[str], log_folder: Path) -> Iterator[Any]:
+def _bring_up(ledger: Ledger, topology: Any, interfaces: Sequence[str], log_folder: Path) -> Iterator[Any]:
     """A network with running switches under Mininet. `interfaces` are those in the machine's own namespace."""
     # Keeps Mininet from changing limits of the machine permanently; the lab sets the limits in its hosts.
     Mininet.inited = True

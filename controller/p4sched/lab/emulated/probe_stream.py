@@ -6,7 +6,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from mininet_topos.nodes import dying_with_us
+from mininet_topos.nodes import with_death_signal
 from p4sched.lab.errors import LabError
 from p4sched.lab.probe import ProbeRecord, parse_record
 from p4sched.lab.probe_stream import ProbeStream
@@ -58,7 +58,7 @@ class HostProbe(ProbeStream):
     def _spawn(self, host: str, *words: str) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", "p4sched.lab.probe", *words]
         return subprocess.Popen(
-            dying_with_us(self._network.host(host).command(*command)),
+            with_death_signal(self._network.host(host).command(*command)),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             text=True,

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import grpc
 import grpc.aio
 
-from p4sched.clock import Conversation, answer_awaited
-from p4sched.control.loop import controlled
+from p4sched.clock import Conversation, await_answer
+from p4sched.control.loop import run_loops
 from p4sched.lab.errors import LabError
-from p4sched.lab.tcp import TcpCounters
-from p4sched.lab.virtual.loop import Said, VirtualLoop
+from p4sched.lab.tcp_counters import TcpCounters
+from p4sched.lab.virtual.loop import MessageCounts, VirtualLoop
 from p4sched.proto import simulation_pb2 as pb
 from p4sched.proto.simulation_pb2_grpc import SimulationStub
 
@@ -41,25 +41,27 @@ class Client:
         async with _sentences("take part"):
             return int((await self._step(0, ())).now_ns)
 
-    async def wait(self, until_ns: int, conversations: Sequence[Conversation]) -> tuple[int, Said]:
+    async def wait(self, until_ns: int, conversations: Sequence[Conversation]) -> tuple[int, MessageCounts]:
         """Lets time pass until `until_ns`, or until a switch sends a message. Returns the time, and the number of
         messages in each conversation."""
-        asked = list(conversations)
+        listeners = list(conversations)
         try:
-            answer = await self._step(until_ns, asked)
+            answer = await self._step(until_ns, listeners)
         except (grpc.aio.AioRpcError, LabError) as error:
             reason = error.details() if isinstance(error, grpc.aio.AioRpcError) else error
             self.failed.set_result(LabError(f"virtual time: {reason}"))
             # the task that awaits `failed` cancels this wait
-            never: asyncio.Future[tuple[int, Said]] = asyncio.get_running_loop().create_future()
+            never: asyncio.Future[tuple[int, MessageCounts]] = asyncio.get_running_loop().create_future()
             return await never
-        said = {told.device_id: int(told.from_switch) for told in answer.conversations}
-        return int(answer.now_ns), [(each, said[each.device_id]) for each in asked if each.device_id in said]
+        counts = {conversation.device_id: int(conversation.from_switch) for conversation in answer.conversations}
+        return int(answer.now_ns), [
+            (listener, counts[listener.device_id]) for listener in listeners if listener.device_id in counts
+        ]
 
     async def _step(self, until_ns: int, conversations: Sequence[Conversation]) -> pb.ParticipateResponse:
         assert self._steps is not None, "participate() comes first"
         try:
-            told = [
+            conversation_counts = [
                 pb.Conversation(
                     device_id=each.device_id,
                     election_id_high=each.election_id >> 64,
@@ -69,7 +71,7 @@ class Client:
                 )
                 for each in conversations
             ]
-            await self._steps.write(pb.ParticipateRequest(until_ns=until_ns, conversations=told))
+            await self._steps.write(pb.ParticipateRequest(until_ns=until_ns, conversations=conversation_counts))
             answer = await self._steps.read()
         except asyncio.InvalidStateError as error:
             # the stream had already ended
@@ -120,7 +122,7 @@ class Client:
 
     async def close(self) -> None:
         """Leaves the lock step and closes the connection."""
-        async with answer_awaited():
+        async with await_answer():
             if self._steps is not None:
                 self._steps.cancel()
             await self._channel.close()
@@ -149,7 +151,7 @@ async def in_lock_step(address: str) -> AsyncIterator[tuple[Client, int]]:
     try:
         now_ns = await client.participate()
         origin_ns = loop.join(client, now_ns)
-        async with controlled(_Watch(client)):
+        async with run_loops(_Watch(client)):
             yield client, origin_ns
     finally:
         loop.leave()
@@ -163,7 +165,7 @@ def _counters(host: pb.HostCounters) -> TcpCounters:
 @asynccontextmanager
 async def _sentences(what: str) -> AsyncIterator[None]:
     """A block that waits for an answer. Turns errors of gRPC into LabError."""
-    async with answer_awaited():
+    async with await_answer():
         try:
             yield
         except grpc.aio.AioRpcError as error:

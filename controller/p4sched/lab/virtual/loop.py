@@ -5,7 +5,7 @@ answer from outside, the loop sends the time of its next timer to the simulation
 reaches this time. Without a simulation the loop goes from one timer to the next.
 
 The result of a program in this loop does not depend on the speed of the machine: time stands still while the program
-computes and while it waits for an answer (`p4sched.clock.answer_awaited`), and only one task at a time waits for an
+computes and while it waits for an answer (`p4sched.clock.await_answer`), and only one task at a time waits for an
 answer. A controller in this loop receives a message of a switch (`p4sched.clock.converse`) at the instant at which it
 was sent.
 """
@@ -20,14 +20,14 @@ from typing import Any, Protocol, TypeAlias
 from p4sched.clock import Conversation, VirtualTime
 
 NEVER_NS = 2**64 - 1
-Said: TypeAlias = Sequence[tuple[Conversation, int]]
+MessageCounts: TypeAlias = Sequence[tuple[Conversation, int]]
 """Number of messages from a switch in each conversation."""
 
 
 class Simulation(Protocol):
     """Source of virtual time."""
 
-    async def wait(self, until_ns: int, conversations: Sequence[Conversation]) -> tuple[int, Said]:
+    async def wait(self, until_ns: int, conversations: Sequence[Conversation]) -> tuple[int, MessageCounts]:
         """Waits until virtual time is `until_ns`, or a switch sends a message; returns the time, and the number of
         messages. Raises no error: the client of a failed simulation reports the error and leaves it."""
 
@@ -53,12 +53,12 @@ class VirtualLoop(asyncio.SelectorEventLoop, VirtualTime):
         self._now_ns = 0
         self._origin_ns = 0
         self._simulation: Simulation | None = None
-        self._waiting: asyncio.Task[None] | None = None
+        self._time_request: asyncio.Task[None] | None = None
         self._holder: asyncio.Task[Any] | None = None
         self._depth = 0
         self._queue: deque[tuple[asyncio.Future[None], asyncio.Task[Any]]] = deque()
         self._conversations: list[Conversation] = []
-        self._time_asked: asyncio.Future[None] | None = None
+        self._pending_time: asyncio.Future[None] | None = None
 
     def time(self) -> float:
         return self._now_ns / 1e9
@@ -78,10 +78,10 @@ class VirtualLoop(asyncio.SelectorEventLoop, VirtualTime):
     def leave(self) -> None:
         """Stops taking the time from the simulation."""
         self._simulation = None
-        if self._waiting is not None:
-            self._waiting.cancel()
-            self._waiting = None
-        self._time_is_told()
+        if self._time_request is not None:
+            self._time_request.cancel()
+            self._time_request = None
+        self._resolve_time()
 
     def converse(self, conversation: Conversation) -> None:
         self._conversations.append(conversation)
@@ -90,17 +90,17 @@ class VirtualLoop(asyncio.SelectorEventLoop, VirtualTime):
         if conversation in self._conversations:
             self._conversations.remove(conversation)
 
-    async def told(self) -> None:
-        if self._time_asked is not None:
-            await asyncio.shield(self._time_asked)
+    async def wait_for_time(self) -> None:
+        if self._pending_time is not None:
+            await asyncio.shield(self._pending_time)
 
-    def _time_is_told(self) -> None:
-        if self._time_asked is not None:
-            self._time_asked.set_result(None)
-            self._time_asked = None
+    def _resolve_time(self) -> None:
+        if self._pending_time is not None:
+            self._pending_time.set_result(None)
+            self._pending_time = None
 
     @asynccontextmanager
-    async def standing(self) -> AsyncIterator[None]:
+    async def stand_still(self) -> AsyncIterator[None]:
         task = asyncio.current_task()
         assert task is not None
         if self._holder is not task:
@@ -114,19 +114,19 @@ class VirtualLoop(asyncio.SelectorEventLoop, VirtualTime):
                 self._next_turn()
 
     async def _turn(self, task: asyncio.Task[Any]) -> None:
-        """Waits until no other task is within `standing`. Tasks enter in the order of their requests."""
+        """Waits until no other task is within `stand_still`. Tasks enter in the order of their requests."""
         if self._holder is None:
             self._holder = task
             return
-        asked = (self.create_future(), task)
-        self._queue.append(asked)
+        request = (self.create_future(), task)
+        self._queue.append(request)
         try:
-            await asked[0]
+            await request[0]
         except asyncio.CancelledError:
             if self._holder is task:
                 self._next_turn()
-            elif asked in self._queue:
-                self._queue.remove(asked)
+            elif request in self._queue:
+                self._queue.remove(request)
             raise
 
     def _next_turn(self) -> None:
@@ -141,11 +141,11 @@ class VirtualLoop(asyncio.SelectorEventLoop, VirtualTime):
         """`timeout` is the time to the next timer; 0: there is something to do; None: there is no timer."""
         if timeout is not None and timeout <= 0:
             return 0
-        if self._holder is not None or self._waiting is not None:
+        if self._holder is not None or self._time_request is not None:
             return None
         if self._simulation is not None:
-            self._time_asked = self.create_future()
-            self._waiting = self.create_task(self._wait(self._simulation, timeout))
+            self._pending_time = self.create_future()
+            self._time_request = self.create_task(self._wait(self._simulation, timeout))
             return 0
         if timeout is not None:
             self._now_ns += round(timeout * 1e9)
@@ -155,10 +155,10 @@ class VirtualLoop(asyncio.SelectorEventLoop, VirtualTime):
     async def _wait(self, simulation: Simulation, timeout: float | None) -> None:
         since_ns = self._now_ns - self._origin_ns
         until_ns = NEVER_NS if timeout is None else since_ns + round(timeout * 1e9)
-        now_ns, said = await simulation.wait(until_ns, self._conversations)
+        now_ns, message_counts = await simulation.wait(until_ns, self._conversations)
         if self._simulation is simulation:
             self._now_ns = max(self._now_ns, self._origin_ns + now_ns)
-            self._time_is_told()
-            for conversation, messages in said:
-                await conversation.heard(messages)
-            self._waiting = None
+            self._resolve_time()
+            for conversation, messages in message_counts:
+                await conversation.wait_for_messages(messages)
+            self._time_request = None

@@ -10,15 +10,15 @@ from mininet_topos.dumbbell import dumbbell_sides
 from mininet_topos.incast import incast_sides
 from mininet_topos.star import Sides
 from p4sched.lab import network
-from p4sched.lab.announcement import announced
+from p4sched.lab.announcement import announce
 from p4sched.lab.experiment import HostKind
 from p4sched.lab.fidelity import Exact, Health
 from p4sched.lab.network import USER_HOSTS, Destination, FabricShape, Lab, node_errors
-from p4sched.lab.tcp import TcpCounters
+from p4sched.lab.tcp_counters import TcpCounters
 from p4sched.lab.topology_file import DescribedFabric
 from p4sched.lab.virtual.client import Client, in_lock_step
 from p4sched.lab.virtual.process import VirtualProcess, virtual_process
-from p4sched.lab.virtual.topology import Topology, described
+from p4sched.lab.virtual.topology import Topology, describe
 from p4sched.lab.virtual.traffic import Runs, VirtualGeneratedTraffic, VirtualLongTraffic, VirtualProbe
 from p4sched.p4rt.traffic_manager import Fidelity as SwitchFidelity
 from p4sched.proto import simulation_pb2 as pb
@@ -51,7 +51,7 @@ class NoMachine(Health):
 
 
 @dataclass(frozen=True)
-class Brought:
+class JoinedSimulation:
     """A simulation that this event loop takes part in."""
 
     process: VirtualProcess
@@ -65,12 +65,12 @@ class Brought:
 class VirtualNetwork(network.Network):
     """A network in virtual time."""
 
-    def __init__(self, brought: Brought) -> None:
-        self._brought = brought
+    def __init__(self, simulation: JoinedSimulation) -> None:
+        self._simulation = simulation
 
     @property
     def switches(self) -> Mapping[str, VirtualSwitch]:
-        return self._brought.switches
+        return self._simulation.switches
 
     def thrift_port(self, switch: str) -> int | None:
         """Always None: its switches have no Thrift."""
@@ -81,17 +81,17 @@ class VirtualNetwork(network.Network):
         return False
 
     def check_alive(self) -> None:
-        self._brought.process.check_alive()
+        self._simulation.process.check_alive()
 
     async def set_shortest_timeout(self, rto_min_ns: int) -> None:
         # the kernel's routes hold rto_min in whole milliseconds
-        await self._brought.client.set_hosts(rto_min_ns=-(-rto_min_ns // 10**6) * 10**6)
+        await self._simulation.client.set_hosts(rto_min_ns=-(-rto_min_ns // 10**6) * 10**6)
 
     async def set_initial_window(self, segments: int) -> None:
-        await self._brought.client.set_hosts(initial_window=segments)
+        await self._simulation.client.set_hosts(initial_window=segments)
 
     async def tcp(self, hosts: Sequence[str]) -> TcpCounters:
-        return await self._brought.client.counters(hosts)
+        return await self._simulation.client.counters(hosts)
 
     def health(self, rtt_ns: int) -> NoMachine:
         return NoMachine()
@@ -105,14 +105,14 @@ class VirtualNetwork(network.Network):
 
     def runs(self, prefix: str) -> Runs:
         """Runs of traffic programs whose names begin with `prefix`."""
-        return Runs(self._brought.client, self._brought.origin_ns, f"{prefix}/")
+        return Runs(self._simulation.client, self._simulation.origin_ns, f"{prefix}/")
 
 
 class Dumbbell(VirtualNetwork, network.Dumbbell):
     """A dumbbell or incast in virtual time."""
 
-    def __init__(self, brought: Brought, sides: Sides) -> None:
-        VirtualNetwork.__init__(self, brought)
+    def __init__(self, simulation: JoinedSimulation, sides: Sides) -> None:
+        VirtualNetwork.__init__(self, simulation)
         network.Dumbbell.__init__(self, sides)
 
     def probe(self, packets_per_s: float) -> VirtualProbe:
@@ -120,15 +120,20 @@ class Dumbbell(VirtualNetwork, network.Dumbbell):
         first = self.stations()[0]
         source = Destination(first.name, first.address)
         return VirtualProbe(
-            self.runs("probe"), self._brought.origin_ns, source, self.destination, packets_per_s, self._brought.hosts
+            self.runs("probe"),
+            self._simulation.origin_ns,
+            source,
+            self.destination,
+            packets_per_s,
+            self._simulation.hosts,
         )
 
 
 class Fabric(VirtualNetwork, network.Fabric):
     """Several switches in virtual time."""
 
-    def __init__(self, brought: Brought, shape: FabricShape) -> None:
-        VirtualNetwork.__init__(self, brought)
+    def __init__(self, simulation: JoinedSimulation, shape: FabricShape) -> None:
+        VirtualNetwork.__init__(self, simulation)
         network.Fabric.__init__(self, shape)
 
 
@@ -143,43 +148,43 @@ class VirtualLab(Lab):
     async def dumbbell(self, users: int, folder: Path, hosts: int = USER_HOSTS) -> AsyncIterator[network.Dumbbell]:
         with node_errors():
             sides = dumbbell_sides(hosts, users)
-        async with self._brought(described(sides.structure(), cpu_port=True), folder) as brought:
-            with self._announced(Dumbbell(brought, sides), brought, folder) as up:
+        async with self._simulation(describe(sides.structure(), cpu_port=True), folder) as simulation:
+            with self._announced_network(Dumbbell(simulation, sides), simulation, folder) as up:
                 yield up
 
     @asynccontextmanager
     async def incast(self, senders: int, folder: Path) -> AsyncIterator[network.Dumbbell]:
         with node_errors():
             sides = incast_sides(senders)
-        async with self._brought(described(sides.structure()), folder) as brought:
-            with self._announced(Dumbbell(brought, sides), brought, folder) as up:
+        async with self._simulation(describe(sides.structure()), folder) as simulation:
+            with self._announced_network(Dumbbell(simulation, sides), simulation, folder) as up:
                 yield up
 
     @asynccontextmanager
     async def fabric(self, shape: FabricShape, folder: Path) -> AsyncIterator[network.Fabric]:
-        told = shape.description if isinstance(shape, DescribedFabric) else described(shape.structure)
-        async with self._brought(told, folder) as brought:
-            with self._announced(Fabric(brought, shape), brought, folder) as up:
+        topology = shape.description if isinstance(shape, DescribedFabric) else describe(shape.structure)
+        async with self._simulation(topology, folder) as simulation:
+            with self._announced_network(Fabric(simulation, shape), simulation, folder) as up:
                 yield up
 
     @contextmanager
-    def _announced(self, up: AnyNetwork, brought: Brought, folder: Path) -> Iterator[AnyNetwork]:
-        with announced(self.heading, up, folder, brought.origin_ns, brought.process.address):
+    def _announced_network(self, up: AnyNetwork, simulation: JoinedSimulation, folder: Path) -> Iterator[AnyNetwork]:
+        with announce(self.heading, up, folder, simulation.origin_ns, simulation.process.address):
             yield up
 
     @asynccontextmanager
-    async def _brought(self, topology: Topology, folder: Path) -> AsyncIterator[Brought]:
+    async def _simulation(self, topology: Topology, folder: Path) -> AsyncIterator[JoinedSimulation]:
         """The simulation of a network, which gives the event loop its time."""
         folder.mkdir(parents=True, exist_ok=True)
         async with (
             virtual_process(topology, self._options) as process,
             in_lock_step(process.address) as (client, origin_ns),
         ):
-            yield Brought(process, client, origin_ns, _switches(await client.describe()), self._hosts)
+            yield JoinedSimulation(process, client, origin_ns, _switches(await client.describe()), self._hosts)
 
 
-def _switches(described: pb.DescribeResponse) -> dict[str, VirtualSwitch]:
+def _switches(response: pb.DescribeResponse) -> dict[str, VirtualSwitch]:
     return {
-        each.name: VirtualSwitch(each.name, each.address, each.device_id, list(each.ports))
-        for each in described.switches
+        switch.name: VirtualSwitch(switch.name, switch.address, switch.device_id, list(switch.ports))
+        for switch in response.switches
     }

@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import IO
 
-from mininet_topos.nodes import dying_with_us
-from p4sched.clock import answer_awaited
+from mininet_topos.nodes import with_death_signal
+from p4sched.clock import await_answer
 from p4sched.errors import P4schedError
 from p4sched.lab.errors import LabError
 from p4sched.lab.temporary import remove_left, run_folder
@@ -36,7 +36,7 @@ class VirtualProcess:
 
     async def ready(self) -> None:
         """Waits for the address. Raises LabError with the last output of the process."""
-        async with answer_awaited():
+        async with await_answer():
             line = await asyncio.to_thread(self._first_line)
         try:
             self.address = str(json.loads(line)["simulation"])
@@ -84,7 +84,7 @@ async def virtual_process(topology: Topology, options: Sequence[str]) -> AsyncIt
         path, log = folder / "topology.json", folder / "log"
         path.write_text(json.dumps(topology))
         with log.open("wb") as errors:
-            found = VirtualProcess(_started([program, str(path), *options], errors), log)
+            found = VirtualProcess(_start([program, str(path), *options], errors), log)
         try:
             await found.ready()
             yield found
@@ -96,9 +96,9 @@ async def virtual_process(topology: Topology, options: Sequence[str]) -> AsyncIt
             found.end()
 
 
-def _started(words: Sequence[str], errors: IO[bytes]) -> subprocess.Popen[bytes]:
+def _start(words: Sequence[str], errors: IO[bytes]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        dying_with_us(words),
+        with_death_signal(words),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=errors,

@@ -24,7 +24,7 @@ Topology = Mapping[str, Any]
 """A topology as JSON."""
 
 
-def described(structure: Structure, *, cpu_port: bool = False) -> Topology:
+def describe(structure: Structure, *, cpu_port: bool = False) -> Topology:
     """The topology of a network. A switch's device id is the number in its name, as under Mininet."""
     of_all = {"cpu_port": CPU_PORT} if cpu_port else {}
     return {
@@ -53,10 +53,10 @@ def _hosts(switch: str, stations: Sequence[Station]) -> list[dict[str, Any]]:
 
 
 BY_NAME: Mapping[str, Callable[..., Topology]] = {
-    "dumbbell": lambda hosts=4, users=0: described(dumbbell_sides(hosts, users).structure(), cpu_port=True),
-    "incast": lambda senders=8: described(incast_sides(senders).structure(), cpu_port=True),
-    "leaf_spine": lambda *sizes: described(Shape(*sizes).structure),
-    "fat_tree": lambda *ports: described(FatTree(*ports).structure),
+    "dumbbell": lambda hosts=4, users=0: describe(dumbbell_sides(hosts, users).structure(), cpu_port=True),
+    "incast": lambda senders=8: describe(incast_sides(senders).structure(), cpu_port=True),
+    "leaf_spine": lambda *sizes: describe(Shape(*sizes).structure),
+    "fat_tree": lambda *ports: describe(FatTree(*ports).structure),
 }
 
 

@@ -50,7 +50,7 @@ class Runs:
         self._stopped: set[str] = set()
         self.names: list[str] = []
 
-    def named(self, name: str, host: str, at_ns: int | None = None) -> pb.Run:
+    def make_run(self, name: str, host: str, at_ns: int | None = None) -> pb.Run:
         """An empty run that starts at this time on the run's clock; None: now."""
         self.names.append(name)
         start_ns = 0 if at_ns is None else max(0, at_ns - self._origin_ns)
@@ -62,8 +62,8 @@ class Runs:
 
     async def states(self, names: Sequence[str]) -> dict[str, pb.RunState]:
         """States by name."""
-        found = await self._client.states([self._prefix + name for name in names])
-        return {state.name.removeprefix(self._prefix): state for state in found}
+        states = await self._client.states([self._prefix + name for name in names])
+        return {state.name.removeprefix(self._prefix): state for state in states}
 
     async def stop(self, *names: str) -> None:
         """Ends these runs."""
@@ -103,19 +103,19 @@ class VirtualLongTraffic(LongTraffic):
             await self._runs.check()
             await self.stop()
 
-    async def serve(self, planned: Sequence[Transfer]) -> None:
+    async def serve(self, transfers: Sequence[Transfer]) -> None:
         servers = []
-        for transfer in planned:
-            run = self._runs.named(f"server-{transfer.seat.user}", self._to(transfer).host)
+        for transfer in transfers:
+            run = self._runs.make_run(f"server-{transfer.seat.user}", self._to(transfer).host)
             run.bulk_receive.port = transfer.tcp_port
             servers.append(run)
         await self._runs.start(*servers)
 
-    async def send(self, planned: Sequence[Transfer], seconds: float, warm_up: float = 0.0) -> None:
+    async def send(self, transfers: Sequence[Transfer], seconds: float, warm_up: float = 0.0) -> None:
         clients, begun_ns = [], now_ns()
-        for place, transfer in enumerate(planned):
+        for place, transfer in enumerate(transfers):
             seat = transfer.seat
-            run = self._runs.named(_client(seat.user), seat.host, begun_ns + place * START_NS)
+            run = self._runs.make_run(_client(seat.user), seat.host, begun_ns + place * START_NS)
             run.bulk_send.CopyFrom(
                 pb.BulkSend(
                     source=seat.address,
@@ -183,27 +183,27 @@ class VirtualGeneratedTraffic(GeneratedTraffic):
         folder.mkdir(parents=True, exist_ok=True)
 
     async def receive_udp(self, ports: Sequence[int], seconds: float, log: Path | None = None) -> None:
-        run = self._runs.named("receive", self._server.host)
+        run = self._runs.make_run("receive", self._server.host)
         wanted = {"address": self._server.address, "ports": ports, "duration_ns": nanoseconds(seconds)}
-        run.udp_receive.CopyFrom(pb.UdpReceive(**wanted, log=self._logged("receive", log)))  # type: ignore[arg-type]
+        run.udp_receive.CopyFrom(pb.UdpReceive(**wanted, log=self._keep_log("receive", log)))  # type: ignore[arg-type]
         await self._runs.start(run)
 
     async def serve_tcp(self, port: int, seconds: float, flows: int | None = None) -> None:
-        run = self._runs.named("serve", self._server.host)
+        run = self._runs.make_run("serve", self._server.host)
         run.tcp_serve.CopyFrom(
             pb.TcpServe(address=self._server.address, port=port, duration_ns=nanoseconds(seconds), flows=flows)
         )
         await self._runs.start(run)
 
     async def observe(self, seconds: float, log: Path) -> None:
-        run = self._runs.named("observe", self._server.host)
-        run.observe.CopyFrom(pb.Observe(duration_ns=nanoseconds(seconds), log=self._logged("observe", log)))
+        run = self._runs.make_run("observe", self._server.host)
+        run.observe.CopyFrom(pb.Observe(duration_ns=nanoseconds(seconds), log=self._keep_log("observe", log)))
         await self._runs.start(run)
 
     async def send_udp(self, host: str, flows: Sequence[Flow], seed: int, log: Path | None = None) -> str:
         name = f"send-{host}"
-        run = self._runs.named(name, host)
-        run.udp_send.CopyFrom(pb.UdpSend(flows=self._list(host, flows), seed=seed, log=self._logged(name, log)))
+        run = self._runs.make_run(name, host)
+        run.udp_send.CopyFrom(pb.UdpSend(flows=self._list(host, flows), seed=seed, log=self._keep_log(name, log)))
         await self._runs.start(run)
         return name
 
@@ -217,7 +217,7 @@ class VirtualGeneratedTraffic(GeneratedTraffic):
         open_ahead: bool = False,
     ) -> str:
         name = f"send-{host}"
-        run = self._runs.named(name, host, epoch_ns)
+        run = self._runs.make_run(name, host, epoch_ns)
         run.tcp_send.CopyFrom(
             pb.TcpSend(
                 flows=self._list(host, flows),
@@ -248,7 +248,7 @@ class VirtualGeneratedTraffic(GeneratedTraffic):
     async def stop(self) -> None:
         await self._runs.stop_all()
 
-    def _logged(self, name: str, log: Path | None) -> bool:
+    def _keep_log(self, name: str, log: Path | None) -> bool:
         if log is not None:
             self._logs[name] = log
         return log is not None
@@ -273,10 +273,10 @@ class VirtualProbe(ProbeStream):
         self._rate = rate
 
     async def start(self) -> None:
-        receiver = self._runs.named("receive", self._server.host)
+        receiver = self._runs.make_run("receive", self._server.host)
         if self._hosts is HostKind.KERNEL:
             # the receiver starts before the first packet
-            sender = self._runs.named("send", self._source.host, now_ns() + START_NS)
+            sender = self._runs.make_run("send", self._source.host, now_ns() + START_NS)
             command = [sys.executable, "-m", probe.__name__]
             receiver.command.words.extend([*command, "receive", str(PROBE_PORT)])
             ends = [self._source.address, self._server.address, str(PROBE_PORT)]
@@ -284,7 +284,7 @@ class VirtualProbe(ProbeStream):
             await self._runs.start(receiver, sender)
             return
         receiver.probe_receive.port = PROBE_PORT
-        sender = self._runs.named("send", self._source.host)
+        sender = self._runs.make_run("send", self._source.host)
         sender.probe_send.CopyFrom(
             pb.ProbeSend(
                 source=self._source.address,

@@ -20,11 +20,11 @@ class Queue:
         return MOST_URGENT + 1 - self.number
 
 
-def present(sizes: Sequence[int]) -> list[Queue]:
+def present_queues(sizes: Sequence[int]) -> list[Queue]:
     """The queues of a size above 0, the most urgent first."""
     return [Queue(number, size) for number, size in enumerate(sizes, 1) if size != 0]
 
 
-def told(queues: Sequence[Queue], lengths: Sequence[int]) -> str:
+def queue_lengths(queues: Sequence[Queue], lengths: Sequence[int]) -> str:
     """Text for a line of an explanation."""
     return ", ".join(f"{queue.number}: {lengths[queue.priority]} of {queue.size}" for queue in queues)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from p4sched.labs.explanations import Arrival, Line
-from p4sched.labs.explanations.queues import Queue, present, told
+from p4sched.labs.explanations.queues import Queue, present_queues, queue_lengths
 
 
 def explain(arrival: Arrival) -> list[Line]:
@@ -36,11 +36,11 @@ def explain_on_chip(arrival: Arrival) -> list[Line]:
 
 def _seen(arrival: Arrival, *, on_chip: bool) -> tuple[list[Line], list[tuple[Queue, int]], list[int]]:
     """Lines, the queues whose bound admits the packet, and all bounds."""
-    queues = present(arrival.trial.parameters)
+    queues = present_queues(arrival.trial.parameters)
     bounds = _bounds(arrival, queues, on_chip=on_chip)
     shown = ", ".join(f"b_{queue.number} = {bound}" for queue, bound in zip(queues, bounds, strict=True))
     fitting = [one for one in zip(queues, bounds, strict=True) if one[1] <= arrival.packet.rank]
-    return [("bounds", shown), ("queues", told(queues, arrival.length))], fitting, bounds
+    return [("bounds", shown), ("queues", queue_lengths(queues, arrival.length))], fitting, bounds
 
 
 def _bounds(arrival: Arrival, queues: Sequence[Queue], *, on_chip: bool) -> list[int]:

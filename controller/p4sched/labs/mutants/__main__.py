@@ -14,12 +14,12 @@ def main() -> int:
     parser.add_argument("labs", nargs="*", metavar="LAB", help=f"labs to check; default: {', '.join(LABS)}")
     parser.add_argument("--most", type=int, metavar="COUNT", help="check only a sample of COUNT mutants of each lab")
     parser.add_argument("--seed", type=int, default=1, help="seed of the sample")
-    asked = parser.parse_args()
-    numbers = [catalogue.find(name).number for name in asked.labs] or list(LABS)
+    options = parser.parse_args()
+    numbers = [catalogue.find(name).number for name in options.labs] or list(LABS)
     unknown = [number for number in numbers if number not in LABS]
     if unknown:
         parser.error(f"lab {unknown[0]} has no rule in P4 here; choose from {', '.join(LABS)}")
-    return max(_report(solution(number), asked.most, asked.seed) for number in numbers)
+    return max(_report(solution(number), options.most, options.seed) for number in numbers)
 
 
 def _report(of: Solution, most: int | None, seed: int) -> int:
@@ -31,8 +31,8 @@ def _report(of: Solution, most: int | None, seed: int) -> int:
     for mutant, outcome in outcomes(of, every):
         found[outcome].append(mutant)
     survivors = found[Outcome.SURVIVED]
-    original, question = of.read, QUESTIONS[of.entry.number]
-    answers = [(mutant, compare(question, original, of.parsed(mutant.text), mutant.control)) for mutant in survivors]
+    original, question = of.tree, QUESTIONS[of.entry.number]
+    answers = [(mutant, compare(question, original, of.parse(mutant.text), mutant.control)) for mutant in survivors]
     left = [(mutant, answer) for mutant, answer in answers if not answer.equivalent]
     print(
         f"lab {of.entry.number}: {len(every)} mutants, {len(every) - len(found[Outcome.REFUSED])} compile, "
@@ -40,10 +40,10 @@ def _report(of: Solution, most: int | None, seed: int) -> int:
     )
     for mutant, answer in answers:
         if answer.equivalent:
-            print(f"  equivalent: {mutant.told()}")
+            print(f"  equivalent: {mutant.description()}")
     for mutant, answer in left:
         kind = "UNDECIDED" if answer.equivalent is None else "SURVIVED"
-        print(f"  {kind}: {mutant.told()}" + (f"\n    {answer.example}" if answer.example else ""))
+        print(f"  {kind}: {mutant.description()}" + (f"\n    {answer.example}" if answer.example else ""))
     return 1 if left else 0
 
 

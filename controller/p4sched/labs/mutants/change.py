@@ -45,7 +45,7 @@ class Mutant:
     after: str
     text: str
 
-    def told(self) -> str:
+    def description(self) -> str:
         """Text for a list."""
         return f"{self.line}: {_one_line(self.before)}  ->  {_one_line(self.after)}"
 

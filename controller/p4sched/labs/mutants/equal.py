@@ -1,7 +1,8 @@
 """Compares a mutant with its solution on every packet, in every state, with all parameters.
 
 Both are executed symbolically, and Z3 looks for a packet with different results. If there is none, decision and
-registers are equal, so later decisions are also equal. `assumed` of each lab excludes states that a port cannot have.
+registers are equal, so later decisions are also equal. The `assumptions` of a lab exclude states that a port cannot
+have.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +13,7 @@ from typing import Any
 import z3
 
 from p4sched.constants import MAX_USERS
-from p4sched.labs.mutants.meaning import INDEX, Meaning, Outside, Store, array, resized
+from p4sched.labs.mutants.meaning import INDEX, Meaning, Outside, Store, array, resize
 from p4sched.labs.mutants.products import Products
 from p4sched.labs.mutants.scope import Scope
 from p4sched.labs.mutants.syntax import File
@@ -49,7 +50,7 @@ CELL = z3.BitVec("cell", INDEX)
 class Step:
     """A packet that passes: its inputs, and the state before and after it."""
 
-    given: Terms
+    inputs: Terms
     before: Store
     after: Store
     outputs: Sequence[str]
@@ -66,11 +67,11 @@ class Question:
     """A question about a control of a lab."""
 
     control: str
-    assumed: Callable[[Step], Sequence[Any]]
+    assumptions: Callable[[Step], Sequence[Any]]
     """Assumptions about the solution's step: the possible packets and states of a port."""
-    decided: Callable[[Step], Sequence[Any]]
+    decision_terms: Callable[[Step], Sequence[Any]]
     """Terms of the decision."""
-    held: Callable[[Step], Sequence[Any]]
+    register_terms: Callable[[Step], Sequence[Any]]
     """Terms of the registers after the packet, as far as they matter."""
     parts: Mapping[str, Callable[[Step], Sequence[Any]]] = field(default_factory=dict)
     """Assumptions about each call of another control, by its name."""
@@ -131,13 +132,13 @@ def _compare(
     one, two = _step(question, solution, port, SAME), _step(question, mutant, port, renaming)
     differs = [
         left != right
-        for terms in (question.decided, question.held)
+        for terms in (question.decision_terms, question.register_terms)
         for left, right in zip(terms(one), terms(two), strict=True)
         if not left.eq(right)
     ]
     if not differs:
         return Answer(True)
-    different = [*question.assumed(one), z3.Or(*differs)]
+    different = [*question.assumptions(one), z3.Or(*differs)]
     if port is not None:
         # turns indices into numbers; of no use for products
         different = [z3.simplify(term) for term in different]
@@ -166,22 +167,22 @@ def _solved(seconds: int, *terms: Any) -> tuple[Any, Any]:
 def _step(question: Question, file: File, port: int | None, renaming: Renaming) -> Step:
     lengths = z3.Array("lengths", z3.BitVecSort(INDEX), z3.BitVecSort(LENGTH_BITS))
 
-    def read_length(_store: Store, given: Sequence[Any]) -> Any:
-        port, priority = given
-        return resized(z3.Select(lengths, resized(z3.Concat(port, priority), INDEX)), 32)
+    def read_length(_store: Store, arguments: Sequence[Any]) -> Any:
+        port, priority = arguments
+        return resize(z3.Select(lengths, resize(z3.Concat(port, priority), INDEX)), 32)
 
     outside: dict[str, Outside] = {"ReadLength": read_length}
     meaning = Meaning(file, outside)
     control = file.controls[question.control]
     names = Scope.of(file, control).names
-    given = {"*lengths": lengths}
-    given |= {
+    inputs = {"*lengths": lengths}
+    inputs |= {
         name: z3.BitVec(name, kind.width)
         for name, kind in names.items()
         if not kind.struct and kind.width and name not in control.variables
     }
     if port is not None:
-        given["port"] = z3.BitVecVal(port, given["port"].size())
+        inputs["port"] = z3.BitVecVal(port, inputs["port"].size())
     held: Store = {}
     for name, cell in meaning.registers(question.control).items():
         for part, width in meaning.cells(name, cell).items():
@@ -190,12 +191,12 @@ def _step(question: Question, file: File, port: int | None, renaming: Renaming) 
                 at = z3.BitVec("at", INDEX)
                 held[part] = z3.Lambda([at], z3.Select(held[part], renaming.back(at)))
     outputs = [parameter.name for parameter in control.parameters if parameter.way in {"out", "inout"}]
-    return Step(given, held, meaning.run(question.control, given, held), outputs, renaming)
+    return Step(inputs, held, meaning.run(question.control, inputs, held), outputs, renaming)
 
 
 def _example(model: Any, step: Step) -> str:
     shown = []
-    for name, term in step.given.items():
+    for name, term in step.inputs.items():
         value = model.eval(term)
         if z3.is_bv_value(value) and value.as_long():
             shown.append(f"{name}={value.as_long()}")
@@ -210,8 +211,8 @@ def _example(model: Any, step: Step) -> str:
 def length_of(step: Step, priority: Any) -> Any:
     """Length of a queue of the packet's port; 16 bits."""
     number = z3.BitVecVal(priority, 3) if isinstance(priority, int) else priority
-    at = z3.Concat(step.given["port"], number)
-    return z3.Select(step.given["*lengths"], resized(at, INDEX))
+    at = z3.Concat(step.inputs["port"], number)
+    return z3.Select(step.inputs["*lengths"], resize(at, INDEX))
 
 
 def _verdict(step: Step) -> Any:
@@ -226,7 +227,7 @@ def _queue(step: Step) -> Any:
 
 
 def _sizes(step: Step) -> list[Any]:
-    return [step.given[f"sizes.size_{number}"] for number in range(1, 9)]
+    return [step.inputs[f"sizes.size_{number}"] for number in range(1, 9)]
 
 
 def _from_queue_1(step: Step) -> list[Any]:
@@ -240,53 +241,53 @@ def _no_longer_than_its_size(step: Step) -> list[Any]:
 
 
 def _window(step: Step) -> list[Any]:
-    size, smaller = step.given["window_size"], step.given["smaller"]
+    size, smaller = step.inputs["window_size"], step.inputs["smaller"]
     return [z3.UGE(size, 1), z3.ULE(size, 32), z3.ULE(smaller, size)]
 
 
 def _aifo(step: Step) -> list[Any]:
-    return [*_window(step), step.given["target"] != 0, z3.ULT(step.given["length"], 1 << LENGTH_BITS)]
+    return [*_window(step), step.inputs["target"] != 0, z3.ULT(step.inputs["length"], 1 << LENGTH_BITS)]
 
 
 def _rifo(step: Step) -> list[Any]:
-    given = step.given
+    inputs = step.inputs
     return [
-        given["size"] != 0,
-        z3.ULE(given["length"], z3.ZeroExt(16, given["size"])),
-        z3.ULE(given["lowest"], given["rank"]),
-        z3.ULE(given["rank"], given["highest"]),
+        inputs["size"] != 0,
+        z3.ULE(inputs["length"], z3.ZeroExt(16, inputs["size"])),
+        z3.ULE(inputs["lowest"], inputs["rank"]),
+        z3.ULE(inputs["rank"], inputs["highest"]),
     ]
 
 
 def _packs(step: Step) -> list[Any]:
     # a variable of the program, which is 0 at the start of a packet
-    begun = step.given["total_length"] == 0
+    begun = step.inputs["total_length"] == 0
     return [*_window(step), *_from_queue_1(step), *_no_longer_than_its_size(step), begun]
 
 
 def _packs_queue(step: Step) -> list[Any]:
     """Assumes that queue 1 exists. After it, a packet is refused so far if there is not enough room so far."""
-    given = step.given
-    window, free = given["window_size"], given["free"]
+    inputs = step.inputs
+    window, free = inputs["window_size"], inputs["free"]
     offered = (z3.ZeroExt(56, window) * z3.ZeroExt(32, free)) << 8
-    length = length_of(step, given["queue_priority"])
+    length = length_of(step, inputs["queue_priority"])
     return [
         z3.UGE(window, 1),
         z3.ULE(window, 32),
         z3.ULE(free, 7 * 0xFFFF),
-        z3.ULE(given["needed"], 32 * 8 * 0xFFFF * 256),
-        z3.ULE(given["verdict"], FULL),
-        z3.ULE(length, given["size"]),
+        z3.ULE(inputs["needed"], 32 * 8 * 0xFFFF * 256),
+        z3.ULE(inputs["verdict"], FULL),
+        z3.ULE(length, inputs["size"]),
         z3.Or(
-            z3.And(given["verdict"] == REFUSED, free == 0, given["size"] != 0),
-            (given["verdict"] == REFUSED) == z3.UGT(given["needed"], offered),
+            z3.And(inputs["verdict"] == REFUSED, free == 0, inputs["size"] != 0),
+            (inputs["verdict"] == REFUSED) == z3.UGT(inputs["needed"], offered),
         ),
     ]
 
 
 def _bound(store: Store, step: Step, priority: int) -> Any:
-    at = z3.Concat(step.given["port"], z3.BitVecVal(priority, 3))
-    return z3.Select(store["bounds"], resized(at, INDEX))
+    at = z3.Concat(step.inputs["port"], z3.BitVecVal(priority, 3))
+    return z3.Select(store["bounds"], resize(at, INDEX))
 
 
 def _in_order(bounds: Sequence[Any], sizes: Sequence[Any]) -> list[Any]:
@@ -306,13 +307,13 @@ def _sp_pifo(step: Step) -> list[Any]:
 def _sp_pifo_held(step: Step) -> list[Any]:
     """Excludes bounds of queues that do not exist."""
     absent = [
-        z3.And(size == 0, resized(z3.Concat(step.given["port"], z3.BitVecVal(8 - number, 3)), INDEX) == CELL)
+        z3.And(size == 0, resize(z3.Concat(step.inputs["port"], z3.BitVecVal(8 - number, 3)), INDEX) == CELL)
         for number, size in enumerate(_sizes(step), 1)
     ]
     return [z3.If(z3.Or(*absent), z3.BitVecVal(0, 32), step.cell("bounds"))]
 
 
-def _turned(by: int) -> Renaming:
+def _rotation(by: int) -> Renaming:
     """A renaming that rotates the cells of a port's queues."""
     low = z3.BitVecVal(7, INDEX)
     return Renaming(lambda at: (at & ~low) | ((at + by) & low), lambda at: (at & ~low) | ((at - by) & low))
@@ -332,27 +333,27 @@ CHIP = {
 
 
 def _chip_bounds(store: Store, step: Step) -> list[Any]:
-    port = resized(step.given["port"], INDEX)
+    port = resize(step.inputs["port"], INDEX)
     return [z3.Select(store[name], port) for name in CHIP.values()]
 
 
 def _chip(step: Step) -> list[Any]:
-    given, sizes = step.given, _sizes(step)
+    inputs, sizes = step.inputs, _sizes(step)
     bounds = _chip_bounds(step.before, step)
-    second, cost = given["second_pass"] == 1, given["fell_by"]
+    second, cost = inputs["second_pass"] == 1, inputs["fell_by"]
     # The second pass follows at once: queue 1 has the rank as its bound, and all other bounds are unchanged.
     falls = [
-        z3.Implies(sizes[place] != 0, z3.And(z3.UGE(bounds[place], cost), z3.UGE(bounds[place] - cost, given["rank"])))
+        z3.Implies(sizes[place] != 0, z3.And(z3.UGE(bounds[place], cost), z3.UGE(bounds[place] - cost, inputs["rank"])))
         for place in range(1, 8)
     ]
     return [
         *_from_queue_1(step),
-        given["rank"] != 0,
+        inputs["rank"] != 0,
         *_in_order(bounds, sizes),
-        z3.Implies(second, z3.And(cost != 0, bounds[0] == given["rank"], *falls)),
+        z3.Implies(second, z3.And(cost != 0, bounds[0] == inputs["rank"], *falls)),
         z3.Implies(z3.Not(second), cost == 0),
         # a variable of the program, which is 0 at the start of a packet
-        given["cost"] == 0,
+        inputs["cost"] == 0,
     ]
 
 
@@ -363,7 +364,7 @@ def _chip_decided(step: Step) -> list[Any]:
 
 
 def _chip_held(step: Step) -> list[Any]:
-    port = resized(step.given["port"], INDEX)
+    port = resize(step.inputs["port"], INDEX)
     zero = z3.BitVecVal(0, 32)
     sizes = _sizes(step)
     own = [z3.If(sizes[place] != 0, bound, zero) for place, bound in enumerate(_chip_bounds(step.after, step))]
@@ -375,18 +376,18 @@ LONGEST_FRAME = 9216
 
 
 def _fdpa(step: Step) -> list[Any]:
-    given = step.given
-    edges = [given[f"params.edges.edge_{number}"] for number in range(1, 8)]
-    user = resized(given["meta.user"], INDEX)
-    charge = z3.LShR(given["standard_metadata.packet_length"] * resized(given["meta.scale"], 32), 8)
+    inputs = step.inputs
+    edges = [inputs[f"params.edges.edge_{number}"] for number in range(1, 8)]
+    user = resize(inputs["meta.user"], INDEX)
+    charge = z3.LShR(inputs["standard_metadata.packet_length"] * resize(inputs["meta.scale"], 32), 8)
     charged = z3.Select(step.before["average.interval_bytes"], user)
     return [
-        given["params.interval"] != 0,
-        given["meta.scale"] != 0,
-        z3.ULT(given["meta.user"], MAX_USERS),
+        inputs["params.interval"] != 0,
+        inputs["meta.scale"] != 0,
+        z3.ULT(inputs["meta.user"], MAX_USERS),
         # the controllers set no edge of 0
         edges[0] != 0,
-        z3.ULE(given["standard_metadata.packet_length"], LONGEST_FRAME),
+        z3.ULE(inputs["standard_metadata.packet_length"], LONGEST_FRAME),
         # the bytes of an interval have 32 bits
         z3.UGE(charged + charge, charged),
         *(z3.ULE(first, second) for first, second in pairwise(edges)),
@@ -412,7 +413,7 @@ def _nothing(_step: Step) -> list[Any]:
 
 def _quota(step: Step) -> list[Any]:
     """Limits of the counters of a block."""
-    port = resized(step.given["port"], INDEX)
+    port = resize(step.inputs["port"], INDEX)
     count, urgent = z3.Select(step.before["arrivals"], port), z3.Select(step.before["urgent_arrivals"], port)
     return [z3.ULE(count, 16), z3.ULE(urgent, 8), z3.ULE(urgent, count)]
 
@@ -439,7 +440,7 @@ PORTS = (0, 1, 0x155, 0x1FF)
 QUESTIONS = {
     "02": Question("SpPifoMapping", _quota, _mapping, _quota_held),
     "03": Question(
-        "SpPifoMapping", _sp_pifo, _mapping, _sp_pifo_held, renamings=[_turned(1), _turned(-1)], ports=PORTS
+        "SpPifoMapping", _sp_pifo, _mapping, _sp_pifo_held, renamings=[_rotation(1), _rotation(-1)], ports=PORTS
     ),
     "04": Question("AifoAdmission", _aifo, _admission, _nothing),
     "05": Question("RifoAdmission", _rifo, _admission, _nothing),

@@ -81,7 +81,7 @@ def array(name: str, width: int) -> Any:
     return z3.Array(name, z3.BitVecSort(INDEX), z3.BitVecSort(width))
 
 
-def resized(term: Any, width: int) -> Any:
+def resize(term: Any, width: int) -> Any:
     """The term with another width: cut, or with leading zeros."""
     if term.size() > width:
         return z3.Extract(width - 1, 0, term)
@@ -275,7 +275,7 @@ class _Frame:
         return store[path]
 
     def _index(self, store: Store, at: Expression) -> Any:
-        return resized(self._value(store, at, INDEX), INDEX)
+        return resize(self._value(store, at, INDEX), INDEX)
 
     def _read(self, store: Store, name: str, at: Any) -> Any:
         return z3.Select(self._array(store, self._register(name), name), at)
@@ -322,7 +322,7 @@ class _Frame:
                 value = self._value(store, expression.of, width)
                 return ~value if expression.sign == "~" else -value
             case Cast():
-                return resized(self._value(store, expression.of, expression.to.width), expression.to.width)
+                return resize(self._value(store, expression.of, expression.to.width), expression.to.width)
             case Choice():
                 return z3.If(
                     self._truth(store, expression.condition),
@@ -349,7 +349,7 @@ class _Frame:
             own = self._scope.type_of(expression.left)
             left = self._value(store, expression.left, own.width if own else width)
             by = self._value(store, expression.right, left.size())
-            by = resized(by, left.size()) if by.size() <= left.size() else by
+            by = resize(by, left.size()) if by.size() <= left.size() else by
             return left << by if sign == "<<" else z3.LShR(left, by)
         if sign == "++":
             return z3.Concat(self._value(store, expression.left, None), self._value(store, expression.right, None))

@@ -66,14 +66,14 @@ class Products:
                 laws += self._order(one, other)
         return laws
 
-    def _order(self, one: Factors, other: Factors) -> Iterator[Any]:
+    def _order(self, left: Factors, right: Factors) -> Iterator[Any]:
         """A smaller factor does not give a larger product, unless a product wraps around."""
         for first, second in ((0, 1), (1, 0)):
             for most, rest in FITTING:
-                if most * rest < 1 << other[2].size():
-                    fits = z3.And(z3.ULE(other[first], most), z3.ULE(other[second], rest))
-                    smaller = z3.And(z3.ULE(one[first], other[first]), z3.ULE(one[second], other[second]))
-                    yield z3.Implies(z3.And(fits, smaller), z3.ULE(one[2], other[2]))
+                if most * rest < 1 << right[2].size():
+                    fits = z3.And(z3.ULE(right[first], most), z3.ULE(right[second], rest))
+                    smaller = z3.And(z3.ULE(left[first], right[first]), z3.ULE(left[second], right[second]))
+                    yield z3.Implies(z3.And(fits, smaller), z3.ULE(left[2], right[2]))
 
     def _product(self, left: Any, right: Any) -> Any:
         bits = left.size()

@@ -15,7 +15,7 @@ from p4sched.labs.chip import ChipLab
 from p4sched.labs.mutants.change import Mutant, mutants
 from p4sched.labs.mutants.syntax import WHOLE, File, Number, parse
 from p4sched.labs.sandbox import Sandbox
-from p4sched.labs.stepped import SteppedLab
+from p4sched.labs.stepped_lab import SteppedLab
 from p4sched.labs.variants import Variants
 from p4sched.paths import P4_DIR
 
@@ -45,17 +45,17 @@ class Solution:
     """Declarations of included files."""
 
     @property
-    def read(self) -> File:
+    def tree(self) -> File:
         """Content of the file."""
-        return self.parsed(self.text)
+        return self.parse(self.text)
 
-    def parsed(self, text: str) -> File:
+    def parse(self, text: str) -> File:
         """The content of a mutant."""
         return parse(text, self.known)
 
     def mutants(self) -> list[Mutant]:
         """All mutants."""
-        return mutants(self.text, self.read)
+        return mutants(self.text, self.tree)
 
 
 def solution(number: str) -> Solution:
@@ -74,15 +74,15 @@ class Bench:
 
     def __init__(self, of: Solution, lab: SteppedLab, variants: Variants) -> None:
         self._of, self._lab, self._variants = of, lab, variants
-        self._expected = [variants.decided(of.text, number) for number in range(len(lab.trials))]
+        self._expected = [variants.decisions(of.text, number) for number in range(len(lab.trials))]
 
     def outcome(self, mutant: Mutant) -> Outcome:
         """Outcome of a mutant."""
         for number, expected in enumerate(self._expected):
-            decided = self._variants.decided(mutant.text, number)
-            if isinstance(decided, str):
-                return Outcome.REFUSED if OF_THE_COMPILER.search(decided) else Outcome.KILLED
-            if decided != expected:
+            decisions = self._variants.decisions(mutant.text, number)
+            if isinstance(decisions, str):
+                return Outcome.REFUSED if OF_THE_COMPILER.search(decisions) else Outcome.KILLED
+            if decisions != expected:
                 return Outcome.KILLED
         return Outcome.SURVIVED if not isinstance(self._lab, ChipLab) or self._fits(mutant) else Outcome.KILLED
 

@@ -97,26 +97,26 @@ class AifoLaw(Controller):
         self._round_target, self._round_sampling = round_target, round_sampling
         self._follows_wish, self._each_alone = follows_wish, each_alone
         self._held: Values | None = None
-        self._told: list[tuple[str, str]] = []
+        self._explanation: list[tuple[str, str]] = []
 
     def decide(self, sample: Sample) -> Answer:
         length = self._target(sample, self._round_target)
         wanted = (length, self._headroom(sample, length), self._sampling(sample, self._round_sampling))
         held = self._held
-        given = wanted if held is None else self._given(held, wanted)
-        self._held = wanted if self._follows_wish else given
+        values = wanted if held is None else self._values_in_force(held, wanted)
+        self._held = wanted if self._follows_wish else values
         names = ("drain_bps", "delay_ms", "packet_bytes", "arrival_pps", "span_ms", "window", "dispersion")
-        self._told = [
+        self._explanation = [
             ("traffic", ", ".join(f"{name} {sample[name]:g}" for name in names)),
             ("asked", f"at most {sample['queue_packets']} packets, loss {sample['loss']:g}"),
             ("wanted", "C {}, K {}, S {}".format(*wanted)),
         ]
         if held is not None:
-            far = "near enough" if given == held else "too far away"
-            self._told.append(("held", "C {}, K {}, S {}".format(*held) + f", {far}"))
-        return dict(zip(("C", "K", "S"), given, strict=True))
+            far = "near enough" if values == held else "too far away"
+            self._explanation.append(("held", "C {}, K {}, S {}".format(*held) + f", {far}"))
+        return dict(zip(("C", "K", "S"), values, strict=True))
 
-    def _given(self, held: Values, wanted: Values) -> Values:
+    def _values_in_force(self, held: Values, wanted: Values) -> Values:
         if self._each_alone:
             stays = [part(held, wanted) for part in (near_c, near_k, near_s)]
             c, k, s = (old if stay else new for old, new, stay in zip(held, wanted, stays, strict=True))
@@ -124,4 +124,4 @@ class AifoLaw(Controller):
         return held if self._near(held, wanted) else wanted
 
     def explain(self) -> list[tuple[str, str]]:
-        return self._told
+        return self._explanation

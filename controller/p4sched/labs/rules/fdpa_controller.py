@@ -80,7 +80,7 @@ class FdpaController(Controller):
         self._weights: dict[int, float] = {}
         self._polls: list[Poll] = []
         self._edges: list[float] = []
-        self._told: list[tuple[str, str]] = []
+        self._explanation: list[tuple[str, str]] = []
 
     def decide(self, sample: Sample) -> Answer:
         now = sample["time_ms"]
@@ -94,7 +94,7 @@ class FdpaController(Controller):
         active = [user for user, sent in in_window.items() if self._active(sent)]
         weight = self._weight(self._weights if self._gone else weights, active)
         capacity = self._bytes_of(sample["capacity_bps"], sample["interval_ms"])
-        self._told = [
+        self._explanation = [
             ("time", f"{now} ms"),
             ("window", ", ".join(f"user {user}: {sent} bytes" for user, sent in in_window.items()) or "no users"),
             ("active", f"{active} with at least {ACTIVE_BYTES} bytes; their weights are {weight:g} together"),
@@ -133,7 +133,7 @@ class FdpaController(Controller):
         return self._edges
 
     def explain(self) -> list[tuple[str, str]]:
-        return self._told
+        return self._explanation
 
 
 def samples(

@@ -7,7 +7,7 @@ import java.util.OptionalDouble;
 
 /**
  * What the counters of an egress port tell of its traffic: rates, load, burstiness. The derivation is the docstring of
- * {@code controller/p4sched/control/laws/traffic.py}.
+ * {@code controller/p4sched/control/laws/traffic_estimate.py}.
  *
  * <p>All numbers that are logged come from operations that IEEE 754 defines to the last bit, and sums have the order of
  * the Python side: so both sides find the same ones. The last bit of the power in {@link #heldDispersion} may differ, but

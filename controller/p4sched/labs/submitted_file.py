@@ -41,7 +41,7 @@ PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 @dataclass(frozen=True)
-class HandedIn:
+class SubmittedFile:
     """Content of a submission under one name."""
 
     content: bytes | None
@@ -52,7 +52,7 @@ class HandedIn:
     """Device and inode of the file that contains it."""
 
 
-def read(submission: Path, name: str) -> HandedIn:
+def read(submission: Path, name: str) -> SubmittedFile:
     """Reads the file with this name, the least deep one if there are several. A submission may be the file itself.
 
     Raises:
@@ -63,18 +63,18 @@ def read(submission: Path, name: str) -> HandedIn:
         return _from_folder(submission, name)
     if not stat.S_ISREG(mode):
         raise SubmissionError("it is a link or not a plain file; hand in a folder, an archive or a file itself")
-    with _opened(submission) as file:
+    with _open_regular(submission) as file:
         where = _where(file)
         with _unpacking():
             if zipfile.is_zipfile(file):
-                return HandedIn(*_from_zip(file, name), where)
+                return SubmittedFile(*_from_zip(file, name), where)
             if (archive := _tar(file)) is not None:
                 with archive:
-                    return HandedIn(*_from_tar(archive, name), where)
+                    return SubmittedFile(*_from_tar(archive, name), where)
         if is_named_as_archive(submission):
             raise SubmissionError("it is not a .zip or .tar archive, or it is damaged")
         alone = submission.suffix == PurePosixPath(name).suffix
-        return HandedIn(_bounded(_rewound(file).read, name) if alone else None, where=where)
+        return SubmittedFile(_read_bounded(_rewind(file).read, name) if alone else None, where=where)
 
 
 @contextmanager
@@ -104,15 +104,15 @@ def _from_zip(file: IO[bytes], name: str) -> tuple[bytes | None, str]:
         if member.compress_type not in PACKED:
             raise SubmissionError(f"{name} is packed in a way that only few programs can unpack; make a usual .zip")
         with archive.open(member) as packed:
-            return _bounded(packed.read, name), remark
+            return _read_bounded(packed.read, name), remark
 
 
 def _tar(file: IO[bytes]) -> tarfile.TarFile | None:
     """A .tar archive, of the compression that its first bytes tell; None: the file is something else."""
-    beginning = _rewound(file).read(max(map(len, COMPRESSIONS)))
+    beginning = _rewind(file).read(max(map(len, COMPRESSIONS)))
     modes = (mode for magic, mode in COMPRESSIONS.items() if beginning.startswith(magic))
     try:
-        return tarfile.open(fileobj=_rewound(file), mode=next(modes, "r:"))
+        return tarfile.open(fileobj=_rewind(file), mode=next(modes, "r:"))
     except tarfile.ReadError:
         return None
 
@@ -124,7 +124,7 @@ def _from_tar(archive: tarfile.TarFile, name: str) -> tuple[bytes | None, str]:
         raise SubmissionError(f"{name} is a link or not a plain file; hand in the file itself")
     path, remark = _least_deep(list(files))
     packed = None if path is None else archive.extractfile(files[path])
-    text = None if packed is None else _bounded(packed.read, name)
+    text = None if packed is None else _read_bounded(packed.read, name)
     _check_the_rest(archive)
     return text, remark
 
@@ -149,18 +149,18 @@ def _members(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
         yield one
 
 
-def _from_folder(folder: Path, name: str) -> HandedIn:
+def _from_folder(folder: Path, name: str) -> SubmittedFile:
     for level in _levels(folder):
         paths = [Path(entry.path) for entry in level if entry.name == name]
         plain = [path for path in paths if stat.S_ISREG(path.lstat().st_mode)]
         if plain:
             path, remark = _least_deep([path.relative_to(folder).as_posix() for path in plain])
             assert path is not None
-            with _opened(folder / path, folder) as file:
-                return HandedIn(_bounded(file.read, name), remark, _where(file))
+            with _open_regular(folder / path, folder) as file:
+                return SubmittedFile(_read_bounded(file.read, name), remark, _where(file))
         if paths:
             raise SubmissionError(f"{name} is a link or not a plain file; hand in the file itself")
-    return HandedIn(None)
+    return SubmittedFile(None)
 
 
 def _levels(folder: Path) -> Iterator[list[os.DirEntry[str]]]:
@@ -179,7 +179,7 @@ def _levels(folder: Path) -> Iterator[list[os.DirEntry[str]]]:
 
 
 @contextmanager
-def _opened(path: Path, within: Path | None = None) -> Iterator[IO[bytes]]:
+def _open_regular(path: Path, within: Path | None = None) -> Iterator[IO[bytes]]:
     """Opens a regular file, without waiting for the writer of a pipe. Follows no link from `within` on."""
     with ExitStack() as folders:
         folder = None
@@ -198,7 +198,7 @@ def _where(file: IO[bytes]) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
-def _rewound(file: IO[bytes]) -> IO[bytes]:
+def _rewind(file: IO[bytes]) -> IO[bytes]:
     file.seek(0)
     return file
 
@@ -213,7 +213,7 @@ def _least_deep(paths: Sequence[str]) -> tuple[str | None, str]:
     return least[0], f"graded is {least[0]}; at the same depth there is {', '.join(least[1:])}"
 
 
-def _bounded(read: Callable[[int], bytes], name: str) -> bytes:
+def _read_bounded(read: Callable[[int], bytes], name: str) -> bytes:
     text = read(LARGEST_FILE + 1)
     if len(text) > LARGEST_FILE:
         raise SubmissionError(f"{name} is larger than {LARGEST_FILE // MEGABYTE} MB")

@@ -28,7 +28,7 @@ class RecordError(ValueError):
     """A value of the wrong form; the message names it and the expected form."""
 
 
-def parsed(text: str) -> Any:
+def parse_json(text: str) -> Any:
     """The value of a JSON text. Raises RecordError for any other text."""
     try:
         value = json.loads(text)
@@ -56,16 +56,16 @@ def _inside(value: Any) -> list[Any]:
     return list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
 
 
-def parsed_lines(text: str) -> list[dict[str, Any]]:
+def parse_json_lines(text: str) -> list[dict[str, Any]]:
     """The objects of JSON lines. Raises RecordError, with the number of the line, for any other text."""
     found = []
     for number, line in enumerate(text.removesuffix("\n").split("\n") if text else (), 1):
         try:
-            value = parsed(line)
+            value = parse_json(line)
         except RecordError as error:
             raise RecordError(f"line {number}: {error}") from error
         if not isinstance(value, dict):
-            raise RecordError(f"line {number} is {shown(value)}, not an object")
+            raise RecordError(f"line {number} is {excerpt(value)}, not an object")
         found.append(value)
     return found
 
@@ -81,7 +81,7 @@ def malformed(what: str, kind: Callable[[str], Exception] = P4schedError) -> Ite
         raise kind(f"{what}: {reason[:_LONGEST_REASON]}") from error
 
 
-def shown(value: Any) -> str:
+def excerpt(value: Any) -> str:
     """A value from JSON for a message, shortened."""
     text = json.dumps(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
@@ -125,7 +125,7 @@ def check(name: str, value: Any, kind: Any) -> None:
             # in a value that was not read from JSON, a key may be a number
             digits = str(key)
             if inner[0] is int and not (digits.isascii() and digits.isdecimal() and int(digits) < BELOW):
-                raise RecordError(f"{name} has the key {shown(key)}, not a number")
+                raise RecordError(f"{name} has the key {excerpt(key)}, not a number")
             check(f"{name}.{key}", item, inner[1])
     elif is_typeddict(kind):
         _check_object(name, value, kind)
@@ -172,5 +172,5 @@ def _hints_of_dictionary(kind: type) -> dict[str, Any]:
 
 def _require(name: str, value: Any, condition: bool, what: str) -> Any:
     if not condition:
-        raise RecordError(f"{name} is {shown(value)}, not {what}")
+        raise RecordError(f"{name} is {excerpt(value)}, not {what}")
     return value

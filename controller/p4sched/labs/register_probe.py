@@ -18,7 +18,7 @@ SCALES = (256,) * (USER - 1) + (SCALE,)
 CELL_BITS = 12
 """Bits of the cell (port, priority)."""
 BITS = 32
-TOLD = 3
+REPORTED_BITS = 3
 """Bits that the queue of a packet reports."""
 
 
@@ -29,26 +29,28 @@ class Probe:
     what: str
     """Name of the explanation's line that shows the same value of the model."""
     cells: Sequence[int]
-    shown: Callable[[Trial, Sequence[int]], str]
+    text: Callable[[Trial, Sequence[int]], str]
     """Makes a line from the trial and the contents of the cells."""
 
     def trial(self, trial: Trial, number: int) -> Trial:
         """The packets before this number, and then the reading packets."""
         at_ns = trial.packets[number].at_ns
         reading = [
-            Packet(at_ns, cell | shift << CELL_BITS, USER) for cell in self.cells for shift in range(0, BITS, TOLD)
+            Packet(at_ns, cell | shift << CELL_BITS, USER)
+            for cell in self.cells
+            for shift in range(0, BITS, REPORTED_BITS)
         ]
         return Trial(trial.parameters, [*trial.packets[:number], *reading], SCALES, has_model=False)
 
     def read(self, trial: Trial, decisions: Sequence[Decision]) -> str:
         """Line of a message."""
-        each = len(range(0, BITS, TOLD))
-        held = [self._value(decisions[first : first + each]) for first in range(0, len(decisions), each)]
-        return self.shown(trial, held)
+        size = len(range(0, BITS, REPORTED_BITS))
+        contents = [self._value(decisions[first : first + size]) for first in range(0, len(decisions), size)]
+        return self.text(trial, contents)
 
     def _value(self, decisions: Sequence[Decision]) -> int:
-        bits = (one if isinstance(one, int) else 0 for one in decisions)
-        return sum(told << TOLD * number for number, told in enumerate(bits)) & (1 << BITS) - 1
+        bits = (decision if isinstance(decision, int) else 0 for decision in decisions)
+        return sum(value << REPORTED_BITS * number for number, value in enumerate(bits)) & (1 << BITS) - 1
 
 
 def edit(before: str, after: str, register: str) -> tuple[str, str]:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from p4sched.control.controller import SwitchAddress
 from p4sched.errors import P4schedError, UsageError, unknown_name
+from p4sched.json_records import MALFORMED
 from p4sched.lab.ledger import FOLDER, STATE_FILE
 from p4sched.lab.processes import ProcessIdentity
-from p4sched.recorded import MALFORMED
 
 STATE = FOLDER / STATE_FILE
 """File of the running lab, with its process and its switches: {"run": {"pid": 123, "start_ticks": 456},

@@ -8,25 +8,25 @@ import typer
 from p4sched.errors import UsageError
 
 
-def given(context: typer.Context, option: str) -> bool:
+def is_explicit(context: typer.Context, option: str) -> bool:
     """True if the command line has this option, such as "--rate"."""
-    return given_options(context)[option]
+    return explicit_options(context)[option]
 
 
-def given_options(context: typer.Context) -> dict[str, bool]:
+def explicit_options(context: typer.Context) -> dict[str, bool]:
     """Maps each option of the command to True if the command line has it."""
-    found: dict[str, bool] = {}
+    explicit: dict[str, bool] = {}
     for parameter in context.command.params:
         source = context.get_parameter_source(str(parameter.name))
-        stood = source is not None and source.name == "COMMANDLINE"
-        found |= dict.fromkeys((*parameter.opts, *parameter.secondary_opts), stood)
-    return found
+        on_command_line = source is not None and source.name == "COMMANDLINE"
+        explicit |= dict.fromkeys((*parameter.opts, *parameter.secondary_opts), on_command_line)
+    return explicit
 
 
 def refuse(context: typer.Context, options: Iterable[str], why: str) -> None:
     """Raises UsageError if the command line has one of the options: "--rate means nothing WHY"."""
     for option in options:
-        if given(context, option):
+        if is_explicit(context, option):
             raise UsageError(f"{option} means nothing {why}")
 
 

@@ -15,14 +15,14 @@ from mininet_topos.leaf_spine import Shape
 from mininet_topos.nodes import NodeError
 from p4sched.control.laws.port_counters import BUCKETS
 from p4sched.errors import P4schedError
-from p4sched.lab.announcement import wired
+from p4sched.json_records import RecordError, excerpt, malformed, parse_json_lines
+from p4sched.lab.announcement import wiring
 from p4sched.lab.desk import CHANGES
 from p4sched.lab.experiment import SwitchKind
 from p4sched.live import messages
-from p4sched.live.decisions import LogTail, log_files
+from p4sched.live.decision_tail import LogTail, log_files
 from p4sched.live.forms import check_message
 from p4sched.live.recording import RECORDING
-from p4sched.recorded import RecordError, malformed, parsed_lines, shown
 from p4sched.results import summaries
 from p4sched.schemes import SCHEMES, title
 
@@ -35,7 +35,7 @@ BOTTLENECK = 0
 
 
 @dataclass(frozen=True)
-class Recorded:
+class SchemeReplay:
     """A scheme of a finished run, or a part of it."""
 
     title: str
@@ -46,10 +46,10 @@ class Recorded:
         return {"title": self.title, "messages": list(self.messages)}
 
 
-def recorded(folder: Path) -> list[Recorded]:
+def read_replays(folder: Path) -> list[SchemeReplay]:
     """Reads the folder of a finished run. Raises P4schedError if there is nothing to show."""
     summary = summaries.read(folder)
-    found: list[Recorded] = []
+    replays: list[SchemeReplay] = []
     schemes: Mapping[str, Any] = summary.content.get("schemes", {})
     configuration: Mapping[str, Any] = summary.content.get("configuration", {})
     for name, place in [(name, folder / name) for name in schemes] or [("", folder)]:
@@ -65,13 +65,13 @@ def recorded(folder: Path) -> list[Recorded]:
             scene["switches"] = {name: _with_scheme(switch) for name, switch in scene["switches"].items()}
         for number, part in enumerate(parts, 1):
             label = heading if len(parts) == 1 else f"{heading} ({number})"
-            found.append(Recorded(label, [part[0] | {"title": label}, verdict, *part[1:]]))
-    if not found:
+            replays.append(SchemeReplay(label, [part[0] | {"title": label}, verdict, *part[1:]]))
+    if not replays:
         raise P4schedError(
             f"{folder}: holds neither a decision log nor a recording; an emulated run leaves one,"
             " and one in virtual time with --live"
         )
-    return found
+    return replays
 
 
 def _verdict(of_scheme: Mapping[str, Any]) -> Message:
@@ -87,7 +87,7 @@ def _topology(configuration: Mapping[str, Any]) -> Mapping[str, Any]:
     if not all(isinstance(number, int) for number in numbers):
         return {}
     try:
-        return wired(Shape(*numbers).structure)
+        return wiring(Shape(*numbers).structure)
     except NodeError:
         return {}
 
@@ -110,7 +110,7 @@ def _recordings(place: Path) -> Iterator[list[Message]]:
 
 def _require_scene(part: Sequence[Message]) -> None:
     if part[0]["kind"] != "scene":
-        raise RecordError(f"begins with a message of kind {shown(part[0]['kind'])}, not with a scene")
+        raise RecordError(f"begins with a message of kind {excerpt(part[0]['kind'])}, not with a scene")
 
 
 def _with_scheme(switch: Mapping[str, Any]) -> dict[str, Any]:
@@ -122,12 +122,12 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     """Lines of a file. In a killed run the last line may be incomplete."""
     with malformed(str(path)):
         text = path.read_text(encoding="utf-8")
-        return parsed_lines(text[: text.rfind("\n") + 1])
+        return parse_json_lines(text[: text.rfind("\n") + 1])
 
 
 def _logs(place: Path, heading: str, scheme: str, configuration: Mapping[str, Any]) -> Iterator[list[Message]]:
     """Messages made from all decision logs."""
-    logs = [_Log(path, place, _again(configuration)) for path in log_files(place)]
+    logs = [_Log(path, place, _recording_hint(configuration)) for path in log_files(place)]
     logs = [log for log in logs if log.decisions]
     if not logs:
         return
@@ -138,16 +138,16 @@ def _logs(place: Path, heading: str, scheme: str, configuration: Mapping[str, An
     switches = {name: _switch(scheme, found, logs) for name, found in ports.items()}
     topology = _topology(configuration)
     scene = {"kind": "scene", "title": heading, "switches": switches, "topology": topology}
-    told: list[Message] = []
+    logged_messages: list[Message] = []
     for log in logs:
-        told += log.told(origin_ns)
+        logged_messages += log.messages(origin_ns)
     changes = place / CHANGES
     if changes.is_file():
-        told += [messages.change(line, origin_ns) for line in _lines(changes)]
-    yield [scene, *sorted(told, key=lambda message: float(message["t"]))]
+        logged_messages += [messages.change(line, origin_ns) for line in _lines(changes)]
+    yield [scene, *sorted(logged_messages, key=lambda message: float(message["t"]))]
 
 
-def _again(configuration: Mapping[str, Any]) -> str:
+def _recording_hint(configuration: Mapping[str, Any]) -> str:
     """Command that repeats the run with a recording."""
     if configuration.get("time") == summaries.VIRTUAL:
         return "With --live the same run records its queues, and has the same results."
@@ -159,11 +159,11 @@ def _again(configuration: Mapping[str, Any]) -> str:
 class _Log:
     """One decision log."""
 
-    def __init__(self, path: Path, place: Path, again: str) -> None:
-        """`again`: the command that repeats the run with a recording."""
+    def __init__(self, path: Path, place: Path, recording_hint: str) -> None:
+        """`recording_hint`: the command that repeats the run with a recording."""
         lines = _lines(path)
         self._path = path
-        self._again = again
+        self._recording_hint = recording_hint
         self.config: Mapping[str, Any] = next((line["config"] for line in lines if line["kind"] == "start"), {})
         self.decisions = [line for line in lines if line["kind"] == "decision"]
         self.switch = "s1" if path.parent == place else path.parent.name
@@ -183,10 +183,10 @@ class _Log:
             "busy": True,
             "sizes": {"0": room},
             "lengths": not self._of_users,
-            "note": f"{NO_RECORDING} {NO_LENGTHS if self._of_users else MEANS} {self._again}",
+            "note": f"{NO_RECORDING} {NO_LENGTHS if self._of_users else MEANS} {self._recording_hint}",
         }
 
-    def told(self, origin_ns: int) -> Iterator[Message]:
+    def messages(self, origin_ns: int) -> Iterator[Message]:
         """Frames, parameters and marks."""
         port = None if self.port == BOTTLENECK else self.port
         for before, now in zip(self.decisions, self.decisions[1:], strict=False):

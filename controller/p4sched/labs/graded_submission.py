@@ -4,20 +4,20 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, astuple, dataclass, replace
 
+from p4sched.json_records import RecordError, check_fields, parse_json
 from p4sched.labs import checking
 from p4sched.labs.catalogue import Entry
-from p4sched.labs.lab import Checked
+from p4sched.labs.displayable import displayable
+from p4sched.labs.lab import CheckResult
 from p4sched.labs.page import page
-from p4sched.labs.shown import displayable
-from p4sched.recorded import RecordError, check_fields, parsed
 
 
 @dataclass(frozen=True)
-class Graded:
+class GradedSubmission:
     """A submission and its marks."""
 
     name: str
-    checked: Checked
+    result: CheckResult
     page: str
     """HTML."""
     remark: str = ""
@@ -32,36 +32,39 @@ class Graded:
     def mistakes(self) -> str:
         """Names of the mistakes; the first remark for a mistake without a name. Empty if the submission could not be
         checked."""
-        if self.checked.remark:
+        if self.result.remark:
             return ""
-        wrong = [marks for marks in self.checked.marks if marks.says and not marks.full]
+        wrong = [marks for marks in self.result.marks if marks.says and not marks.full]
         return "; ".join(dict.fromkeys(marks.mistake or marks.says[0] for marks in wrong))
 
     def message(self) -> str:
         """Encodes the submission as JSON."""
-        marks = [astuple(_TaskMarks(one.given, one.says, one.mistake or "")) for one in self.checked.marks]
-        message = _Message((), self.checked.remark, self.remark, tuple(sorted(self.files)), self.page)
+        marks = [
+            astuple(_TaskMarks(task_marks.score, task_marks.says, task_marks.mistake or ""))
+            for task_marks in self.result.marks
+        ]
+        message = _Message((), self.result.remark, self.remark, tuple(sorted(self.files)), self.page)
         return json.dumps({**asdict(message), "marks": marks})
 
 
-def graded(
-    entry: Entry, name: str, checked: Checked, remarks: Sequence[str] = (), files: Iterable[tuple[int, int]] = ()
-) -> Graded:
+def graded_submission(
+    entry: Entry, name: str, result: CheckResult, remarks: Sequence[str] = (), files: Iterable[tuple[int, int]] = ()
+) -> GradedSubmission:
     """A graded submission with its page. `remarks`: additional remarks."""
-    remark = "; ".join(filter(None, (*remarks, checked.remark)))
+    remark = "; ".join(filter(None, (*remarks, result.remark)))
     lab = entry.load()
-    text = page(f"{checking.title(entry, lab)}: {name}", lab, checked, None, displayable(remark) or None)
-    return Graded(name, checked, text, remark, frozenset(files))
+    text = page(f"{checking.title(entry, lab)}: {name}", lab, result, None, displayable(remark) or None)
+    return GradedSubmission(name, result, text, remark, frozenset(files))
 
 
-def ungraded(entry: Entry, name: str, why: str) -> Graded:
+def unchecked_submission(entry: Entry, name: str, why: str) -> GradedSubmission:
     """A submission that could not be checked."""
-    return graded(entry, name, entry.load().unchecked(entry.folder.name, why))
+    return graded_submission(entry, name, entry.load().unchecked_result(entry.folder.name, why))
 
 
 @dataclass(frozen=True)
 class _TaskMarks:
-    given: int
+    score: int
     says: tuple[str, ...]
     mistake: str
 
@@ -75,26 +78,26 @@ class _Message:
     page: str
 
 
-def from_message(entry: Entry, name: str, text: str) -> Graded:
-    """Reads the result of `Graded.message`.
+def from_message(entry: Entry, name: str, text: str) -> GradedSubmission:
+    """Reads the result of `GradedSubmission.message`.
 
     Raises:
         ValueError: the text is no such message, or the marks do not fit the lab.
     """
-    message = parsed(text)
+    message = parse_json(text)
     if not isinstance(message, dict):
         raise RecordError("no object")
     check_fields(_Message, message, others=False)
     tasks = entry.load().no_marks()
     if len(message["marks"]) != len(tasks) or any(
-        given > task.of for task, (given, *_) in zip(tasks, message["marks"], strict=True)
+        score > task.maximum for task, (score, *_) in zip(tasks, message["marks"], strict=True)
     ):
         raise RecordError(f"{len(message['marks'])} tasks, or more marks than there are")
     marks = [
-        replace(task, given=given, says=tuple(says), mistake=mistake or None)
-        for task, (given, says, mistake) in zip(tasks, message["marks"], strict=True)
+        replace(task, score=score, says=tuple(says), mistake=mistake or None)
+        for task, (score, says, mistake) in zip(tasks, message["marks"], strict=True)
     ]
     message["page"].encode()
-    checked = Checked(entry.folder.name, tuple(marks), remark=message["unchecked"])
+    result = CheckResult(entry.folder.name, tuple(marks), remark=message["unchecked"])
     files = frozenset(map(tuple, message["files"]))
-    return Graded(name, checked, message["page"], message["remark"], files)
+    return GradedSubmission(name, result, message["page"], message["remark"], files)

@@ -6,9 +6,9 @@ from typing import Any
 
 from p4sched.control.decision_log import logged_decisions
 from p4sched.control.laws import ranked
-from p4sched.schemes import LAWS, Compared, compared
+from p4sched.schemes import LAWS, ComparisonKind, schemes_of
 
-TUNED = tuple(name for name in compared(Compared.RANKS) if name in LAWS)
+LAW_SCHEMES = tuple(name for name in schemes_of(ComparisonKind.RANKS) if name in LAWS)
 """Ranked schemes that have a control law."""
 
 
@@ -18,7 +18,7 @@ def law_config(scheme: str, rate_bps: int, delay_ns: int, buffer_packets: int) -
     return found
 
 
-def decided(log: Path) -> dict[str, Any]:
+def decision_summary(log: Path) -> dict[str, Any]:
     """Summary of the decisions for summary.json: the number of rounds and writes, the last load (arrivals over drain;
     None if there was too little traffic), and the last parameters."""
     decisions = list(logged_decisions(log))

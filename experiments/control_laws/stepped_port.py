@@ -39,7 +39,7 @@ class Port:
             pass
         return run.departures()
 
-    def tuned(self, config: ranked.Config, output: Path, log: Path) -> tuple[list[int], list[ranked.Decision]]:
+    def with_law(self, config: ranked.Config, output: Path, log: Path) -> tuple[list[int], list[ranked.Decision]]:
         """The same for the law, which reads the program's counters every 100 ms, and its decisions."""
         state = config.law.take_over(None)
         decisions_log = DecisionLog(log, stepped=True)

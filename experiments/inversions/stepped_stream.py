@@ -11,7 +11,7 @@ from typing import Any
 from p4sched.errors import P4schedError
 from p4sched.folders.native import command
 from p4sched.p4rt.target import PROGRAMS, Target
-from p4sched.schemes import named
+from p4sched.schemes import find_scheme
 
 FILES = ("model.json", "model_small_window.json", "p4.json")
 COMPARED = ("inversions_by_rank", "drops_by_rank", "departures_by_rank")
@@ -33,7 +33,7 @@ class Stream:
     """Target of the programs."""
 
 
-def measure(stream: Stream, wanted: Sequence[str], out: Path) -> dict[str, Any]:
+def measure(stream: Stream, schemes: Sequence[str], out: Path) -> dict[str, Any]:
     """The parts of summary.json that stepped time adds.
 
     `schemes` are the models with the requested window. The programs hold fewer ranks, so they run with their largest
@@ -41,8 +41,8 @@ def measure(stream: Stream, wanted: Sequence[str], out: Path) -> dict[str, Any]:
     smaller window. For a Tofino they have the rules of the hardware. Programs cannot shift their windows.
     """
     window = min(stream.window, PROGRAMS[stream.target].largest_window)
-    with_model = [name for name in wanted if named(name).has_model]
-    with_program = [name for name in wanted if stream.target in named(name).targets]
+    with_model = [name for name in schemes if find_scheme(name).has_model]
+    with_program = [name for name in schemes if stream.target in find_scheme(name).targets]
     models = _run(["model"], stream, stream.window, with_model, out / "model.json", stream.window_shift)
     of_target = [] if stream.target is Target.V1MODEL else ["--target", stream.target.value]
     unchanged = window == stream.window and stream.window_shift == 0 and not of_target
@@ -51,7 +51,7 @@ def measure(stream: Stream, wanted: Sequence[str], out: Path) -> dict[str, Any]:
     programs = _run(["p4", *of_target], stream, window, with_program, out / "p4.json")
     return {
         # a scheme without a model is shown by its program
-        "schemes": {name: models.get(name) or programs[name] for name in wanted},
+        "schemes": {name: models.get(name) or programs[name] for name in schemes},
         "programs": {
             "target": stream.target.value,
             "window": window,
@@ -68,16 +68,16 @@ def equal(program: Mapping[str, Any], model: Mapping[str, Any]) -> bool:
 
 
 def _run(
-    what: Sequence[str], stream: Stream, window: int, wanted: Sequence[str], output: Path, window_shift: int = 0
+    what: Sequence[str], stream: Stream, window: int, schemes: Sequence[str], output: Path, window_shift: int = 0
 ) -> dict[str, Any]:
-    if not wanted:
+    if not schemes:
         return {}
     words = ["--with", *what, "--ranks", stream.ranks, "--window", str(window)]
-    words += ["--schemes", ",".join(wanted), "--seed", str(stream.seed), "--packets", str(stream.packets)]
+    words += ["--schemes", ",".join(schemes), "--seed", str(stream.seed), "--packets", str(stream.packets)]
     words += ["--queues", str(stream.queues), "--queue-size", str(stream.queue_size), "--output", str(output)]
     folder = PROGRAMS[stream.target].folder
     words += ["--p4-dir", str(folder)] if what[0] == "p4" else [f"--window-shift={window_shift}"]
-    with command("p4sched-stepped", wanted, models=what[0] == "model") as tool:
+    with command("p4sched-stepped", schemes, models=what[0] == "model") as tool:
         done = subprocess.run([*tool.words, *words], capture_output=True, text=True, env=tool.variables, check=False)
     if done.returncode != 0:
         reason = done.stderr.strip().splitlines()

@@ -15,7 +15,7 @@ DEEPEST = 20
 """Largest depth of nested lists and objects. Answers of the labs have depth three."""
 
 
-def trials_answered(text: str, lengths: Sequence[int], file: str) -> list[list[Any]]:
+def trial_answers(text: str, lengths: Sequence[int], file: str) -> list[list[Any]]:
     """The answers in each trial: at most as many as the trial has samples, each of them any JSON value.
 
     `lengths`: number of samples of each trial. `file`: the student's file, for messages.
@@ -23,7 +23,7 @@ def trials_answered(text: str, lengths: Sequence[int], file: str) -> list[list[A
     Raises:
         SubmissionError: there are no answers, or they have another form; with the error of the student's file, if any.
     """
-    answers = values(text, len(lengths))
+    answers = json_values(text, len(lengths))
     match answers:
         case [{"problem": str(problem)}, *_]:
             raise SubmissionError(problem)
@@ -33,7 +33,7 @@ def trials_answered(text: str, lengths: Sequence[int], file: str) -> list[list[A
     return lists
 
 
-def values(text: str, most: int) -> list[Any]:
+def json_values(text: str, most: int) -> list[Any]:
     """A value for each line. Empty if there are more lines than `most`, or if a line is not valid."""
     text = text.removesuffix("\n")
     if text.count("\n") >= most:

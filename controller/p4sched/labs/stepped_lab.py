@@ -16,12 +16,12 @@ from functools import cache
 from pathlib import Path
 
 from p4sched.errors import P4schedError
-from p4sched.labs.decisions import PROGRAM, Decided, Decision, Trial, decided
+from p4sched.labs.decisions import PROGRAM, Decision, Trial, TrialDecisions, program_decisions
 from p4sched.labs.explanations import MOST_URGENT, Arrival, Explain, Who, by_rank
 from p4sched.labs.includes import keep_included
 from p4sched.labs.lab import Lab, Marks
 from p4sched.labs.mistakes import Mistake, mistakes
-from p4sched.labs.probe import Probe
+from p4sched.labs.register_probe import Probe
 from p4sched.labs.sandbox import Sandbox, SubmissionError
 from p4sched.labs.trace import LINK_BPS
 from p4sched.labs.variants import Variants
@@ -67,11 +67,11 @@ class SteppedLab(Lab):
     has_model: bool = True
     one_queue: bool = False
     target: Target = Target.V1MODEL
-    changed: tuple[tuple[str, str], ...] = ()
+    edits: tuple[tuple[str, str], ...] = ()
     """Edits (text, replacement) of the checked copy of the program, with which a trace reaches more of it."""
     probe: Probe | None = None
     """Reads the student's registers."""
-    known: dict[tuple[str, int], list[Decision]] = field(default_factory=dict, compare=False, repr=False)
+    decision_cache: dict[tuple[str, int], list[Decision]] = field(default_factory=dict, compare=False, repr=False)
     """Cache of the decisions of the solution and of the mistakes, by text and trial."""
 
     @property
@@ -92,46 +92,46 @@ class SteppedLab(Lab):
 
     def check(self, work: Path, scratch: Path, sandbox: Sandbox) -> tuple[Marks, ...]:
         try:
-            runs = self.decided(work, scratch, self.trials, sandbox)
+            runs = self.decisions(work, scratch, self.trials, sandbox)
         except SubmissionError as error:
             raise SubmissionError(self._as_submitted(str(error))) from error
         return self.marks(runs, work, scratch, sandbox)
 
-    def marks(self, runs: Sequence[Decided], work: Path, scratch: Path, sandbox: Sandbox) -> tuple[Marks, ...]:
+    def marks(self, runs: Sequence[TrialDecisions], work: Path, scratch: Path, sandbox: Sandbox) -> tuple[Marks, ...]:
         """Marks of each task. `runs`: the decisions in all trials."""
-        place, numbers, given = Place(work, scratch, sandbox), iter(range(len(runs))), []
+        place, numbers, all_marks = Place(work, scratch, sandbox), iter(range(len(runs))), []
         with Variants(self, self.trials) as variants:
             mistake = cache(lambda: self._mistake(runs, variants))
             for task in self.tasks:
                 own = [self._differs(next(numbers), trial, runs, variants) for trial in task.trials]
-                given.append(self._marks(task, next(filter(None, own), None), mistake, place))
-        return tuple(given)
+                all_marks.append(self._marks(task, next(filter(None, own), None), mistake, place))
+        return tuple(all_marks)
 
     def no_marks(self) -> tuple[Marks, ...]:
         return tuple(Marks(task.title, 0, task.marks) for task in self.tasks)
 
-    def decided(self, work: Path, scratch: Path, trials: Sequence[Trial], sandbox: Sandbox) -> list[Decided]:
+    def decisions(self, work: Path, scratch: Path, trials: Sequence[Trial], sandbox: Sandbox) -> list[TrialDecisions]:
         """Decisions of the student's program.
 
         Raises:
             SubmissionError: it cannot be compiled or run.
         """
-        program = self.prepared(work, scratch)
-        return decided(program, self.scheme, trials, sandbox, model=self.has_model)
+        program = self.prepare(work, scratch)
+        return program_decisions(program, self.scheme, trials, sandbox, model=self.has_model)
 
     def needs(self) -> tuple[str, ...]:
         return (PROGRAM,)
 
-    def prepared(self, work: Path, scratch: Path) -> Path:
+    def prepare(self, work: Path, scratch: Path) -> Path:
         """The program to check, with the student's files, in a folder without other files."""
-        return self.checked(self.alone(self.programs(P4_DIR, work, scratch), scratch))
+        return self.apply_edits(self.isolate(self.programs(P4_DIR, work, scratch), scratch))
 
-    def checked(self, program: Path) -> Path:
+    def apply_edits(self, program: Path) -> Path:
         """A copy of the program in the same folder, with the edits for the check."""
-        if not self.changed:
+        if not self.edits:
             return program
         text = program.read_text(encoding="utf-8")
-        for before, after in self.changed:
+        for before, after in self.edits:
             if before not in text:
                 raise P4schedError(f"{program.name} has no '{before}'; the lab is wrong")
             text = text.replace(before, after)
@@ -161,7 +161,7 @@ class SteppedLab(Lab):
             shutil.copyfile(work / name, tree / place)
         return tree
 
-    def alone(self, tree: Path, scratch: Path) -> Path:
+    def isolate(self, tree: Path, scratch: Path) -> Path:
         """The program in `tree`. Removes all files of `scratch` that the program with the first files does not include.
 
         So a student's file cannot include the rule that the student should write.
@@ -179,17 +179,17 @@ class SteppedLab(Lab):
         return message
 
     def _marks(
-        self, task: Task, difference: "_Difference | None", named: Callable[[], Mistake | None], place: Place
+        self, task: Task, difference: "_Difference | None", likely_mistake: Callable[[], Mistake | None], place: Place
     ) -> Marks:
         if difference is None:
             return Marks(task.title, task.marks, task.marks)
-        mistake, told = named(), self._seen(difference)
+        mistake, inputs = likely_mistake(), self._inputs(difference)
         if self.probe is not None:
-            told = self._with_held(told, difference.trial, difference.number, place)
+            inputs = self._with_registers(inputs, difference.trial, difference.number, place)
         says = [
             f"Packet {difference.number + 1} of {len(difference.trial.packets)} is the first one that your program "
             "decides differently.",
-            *(f"  {what:<8} {value}" for what, value in told),
+            *(f"  {what:<8} {value}" for what, value in inputs),
             f"  {'model':<8} {self._in_words(difference.expected)}",
             f"  {'program':<8} {self._in_words(difference.run.program[difference.number])}",
         ]
@@ -198,7 +198,7 @@ class SteppedLab(Lab):
         says += ["", *self._lines((mistake and mistake.marker) or task.marker, place.work)]
         return Marks(task.title, 0, task.marks, tuple(says), mistake.name if mistake else None)
 
-    def _seen(self, difference: "_Difference") -> list[tuple[str, str]]:
+    def _inputs(self, difference: "_Difference") -> list[tuple[str, str]]:
         """Lines that show the packet and the inputs of the rule."""
         until = difference.number + 1
         packets = difference.trial.packets[:until]
@@ -207,50 +207,56 @@ class SteppedLab(Lab):
         arrival = Arrival(difference.trial, packets, difference.run.lengths[:until])
         return [("packet", f"{self.who(packet)}, {size_and_time}"), *self.explain(arrival)]
 
-    def _with_held(
-        self, told: Sequence[tuple[str, str]], trial: Trial, number: int, place: Place
+    def _with_registers(
+        self, lines: Sequence[tuple[str, str]], trial: Trial, number: int, place: Place
     ) -> list[tuple[str, str]]:
         """Adds a line with the student's registers before the packet, after the line with those of the model."""
         assert self.probe is not None
         try:
-            (run,) = self.decided(place.work, place.scratch, [self.probe.trial(trial, number)], place.sandbox)
+            (run,) = self.decisions(place.work, place.scratch, [self.probe.trial(trial, number)], place.sandbox)
         except SubmissionError:
-            return list(told)
-        held = self.probe.read(trial, run.program[number:])
+            return list(lines)
+        contents = self.probe.read(trial, run.program[number:])
         return [
-            line for what, value in told for line in [(what, value), *([("", held)] if what == self.probe.what else [])]
+            line
+            for what, value in lines
+            for line in [(what, value), *([("", contents)] if what == self.probe.what else [])]
         ]
 
-    def _differs(self, number: int, trial: Trial, runs: Sequence[Decided], variants: Variants) -> "_Difference | None":
+    def _differs(
+        self, number: int, trial: Trial, runs: Sequence[TrialDecisions], variants: Variants
+    ) -> "_Difference | None":
         """First packet of a trial with another decision than expected."""
         run = runs[number]
-        expected = self._decided(variants, self._solution, number) if run.model is None else run.model
+        expected = self._known_decisions(variants, self._solution, number) if run.model is None else run.model
         pairs = enumerate(zip(expected, run.program, strict=True))
-        place = next((place for place, (right, given) in pairs if right != given), None)
+        place = next((place for place, (right, decision) in pairs if right != decision), None)
         return None if place is None else _Difference(trial, run, place, expected[place])
 
-    def _decided(self, variants: Variants, text: str, number: int) -> list[Decision]:
+    def _known_decisions(self, variants: Variants, text: str, number: int) -> list[Decision]:
         """Decisions of the solution, or of a known mistake, in a trial. They are cached."""
-        if (text, number) not in self.known:
-            decisions = variants.decided(text, number)
+        if (text, number) not in self.decision_cache:
+            decisions = variants.decisions(text, number)
             if isinstance(decisions, str):
                 raise P4schedError(f"{self.program}: a known mistake does not run: {decisions}; the lab is wrong")
-            self.known[text, number] = decisions
-        return self.known[text, number]
+            self.decision_cache[text, number] = decisions
+        return self.decision_cache[text, number]
 
     @property
     def _solution(self) -> str:
         return (self.folder / "solution" / self.file).read_text(encoding="utf-8")
 
-    def _mistake(self, runs: Sequence[Decided], variants: Variants) -> Mistake | None:
+    def _mistake(self, runs: Sequence[TrialDecisions], variants: Variants) -> Mistake | None:
         """The mistake that decides like the program on every packet, if there is exactly one."""
         short_first = sorted(range(len(runs)), key=lambda number: len(runs[number].program))
-        found = [
+        candidates = [
             mistake
             for mistake in mistakes(self.folder, self.file)
-            if all(self._decided(variants, mistake.text, number) == runs[number].program for number in short_first)
+            if all(
+                self._known_decisions(variants, mistake.text, number) == runs[number].program for number in short_first
+            )
         ]
-        return found[0] if len({mistake.name for mistake in found}) == 1 else None
+        return candidates[0] if len({mistake.name for mistake in candidates}) == 1 else None
 
     def _lines(self, marker: str, work: Path) -> list[str]:
         """The lines of a task in the student's file: from its marker to the end of the control."""
@@ -259,10 +265,10 @@ class SteppedLab(Lab):
             firsts = [number for number, line in enumerate(lines) if marker in line]
             if not firsts:
                 firsts = [number for number, line in enumerate(lines) if re.match(r"\s*apply\b", line)]
-            shown = sorted({number for first in firsts for number in _of_control(lines, first)})
-            if shown:
-                cut = ["     | ..."] if shown[-1] == firsts[-1] + MOST_LINES - 1 else []
-                return [f"{name}:", *(f"{number + 1:4} | {lines[number]}" for number in shown), *cut]
+            numbers = sorted({number for first in firsts for number in _of_control(lines, first)})
+            if numbers:
+                cut = ["     | ..."] if numbers[-1] == firsts[-1] + MOST_LINES - 1 else []
+                return [f"{name}:", *(f"{number + 1:4} | {lines[number]}" for number in numbers), *cut]
         return []
 
     def _in_words(self, decision: Decision) -> str:
@@ -284,7 +290,7 @@ class _Difference:
     """The first packet of a trial with another decision than expected."""
 
     trial: Trial
-    run: Decided
+    run: TrialDecisions
     number: int
     """Number of the packet."""
     expected: Decision

@@ -1,4 +1,4 @@
-"""Draws the expected figures of the labs: `python -m p4sched.labs.expected [LAB...]`.
+"""Draws the expected figures of the labs: `python -m p4sched.labs.expected_figures [LAB...]`.
 
 Run it after a change of an experiment or of its figure.
 """
@@ -10,19 +10,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from p4sched.errors import P4schedError
-from p4sched.labs import catalogue, checking, tcp
+from p4sched.labs import catalogue, checking, tcp_run
 from p4sched.labs.catalogue import EXPECTED
 from p4sched.labs.sandbox import Sandbox
 
 
-def main(asked: Sequence[str]) -> None:
+def main(names: Sequence[str]) -> None:
     """Draws the expected figures of these labs, or of all."""
-    for entry in [catalogue.find(one) for one in asked] or catalogue.labs():
-        with tempfile.TemporaryDirectory(prefix="p4sched-expected-") as made:
-            _, problem = checking.check(entry, entry.solution, Sandbox(), figures=Path(made))
+    for entry in [catalogue.find(name) for name in names] or catalogue.labs():
+        with tempfile.TemporaryDirectory(prefix="p4sched-expected-") as folder:
+            _, problem = checking.check(entry, entry.solution, Sandbox(), figures=Path(folder))
             if problem is not None:
                 raise P4schedError(f"{entry.folder.name}: {problem}")
-            shutil.copyfile(Path(made) / tcp.FIGURE, entry.folder / EXPECTED)
+            shutil.copyfile(Path(folder) / tcp_run.FIGURE, entry.folder / EXPECTED)
             print(entry.folder / EXPECTED)
 
 

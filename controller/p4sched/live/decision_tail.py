@@ -126,20 +126,20 @@ def _text(line: Mapping[str, Any], before: Mapping[str, int] | None) -> str:
         return f"{len(line['active'])} active users, fair share {line['fair_share_bps'] / 1e6:.3g} Mbit/s"
     after = line["parameters"]
     letters = _letters(after)
-    changed = [
-        _named(letters.get(name, name), value)
+    changes = [
+        _value_text(letters.get(name, name), value)
         for name, value in after.items()
         if before is None or before.get(name) != value
     ]
     if any(name.startswith("size_") for name in after):
         # one number in place of the eight sizes, which are similar
         sizes = [value for name, value in after.items() if name.startswith("size_") and value]
-        of_sizes = [each for each in changed if each.startswith("size_")]
-        changed = [each for each in changed if each not in of_sizes]
-        changed[:0] = [f"B {sum(sizes)} in {len(sizes)} queues"] if of_sizes else []
+        of_sizes = [each for each in changes if each.startswith("size_")]
+        changes = [each for each in changes if each not in of_sizes]
+        changes[:0] = [f"B {sum(sizes)} in {len(sizes)} queues"] if of_sizes else []
     traffic = line.get("traffic")
     load = "" if traffic is None else f"load {traffic['load']:.2f}: "
-    return load + ", ".join(changed)
+    return load + ", ".join(changes)
 
 
 def _letters(parameters: Iterable[str]) -> Mapping[str, str]:
@@ -151,6 +151,6 @@ def _letters(parameters: Iterable[str]) -> Mapping[str, str]:
     return max((letters for letters in of_schemes if letters.keys() <= set(parameters)), key=len, default={})
 
 
-def _named(name: str, value: int) -> str:
+def _value_text(name: str, value: int) -> str:
     """A parameter with its name in the papers."""
     return f"k {value / HEADROOM_UNIT:.3g}" if name == "k" else f"{name} {value}"

@@ -21,7 +21,7 @@ P4SCHED = "from p4sched.cli.start import main; main()"
 
 
 def run(
-    asked: TcpRun, variables: Mapping[str, str], prelude: str, scratch: Path, sandbox: Sandbox, *, live: bool = False
+    tcp_run: TcpRun, variables: Mapping[str, str], prelude: str, scratch: Path, sandbox: Sandbox, *, live: bool = False
 ) -> Path:
     """Runs the experiment; returns its figure.
 
@@ -36,11 +36,11 @@ def run(
         "-c",
         prelude + P4SCHED,
         "run",
-        asked.experiment,
+        tcp_run.experiment,
         "--quick",
         "--out",
         str(out),
-        *asked.options,
+        *tcp_run.options,
     ]
     sandbox = Sandbox(replace(sandbox.limits, seconds=WALL_S if live else VIRTUAL_S, wall_seconds=WALL_S))
     words = [*command, *([] if live else ["--virtual"])]
@@ -51,7 +51,7 @@ def run(
     return out / FIGURE
 
 
-def kept(figure: Path, folder: Path) -> Path:
+def keep_figure(figure: Path, folder: Path) -> Path:
     """Copies the figure to a permanent folder."""
     folder.mkdir(parents=True, exist_ok=True)
     return Path(shutil.copyfile(figure, folder / FIGURE))
