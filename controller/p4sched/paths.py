@@ -17,6 +17,8 @@ TOFINO_DIR = Path(os.environ.get("P4SCHED_TOFINO", ROOT / "tofino-port"))
 """The programs for Tofino. The environment variable selects another folder."""
 TOFINO_BUILD = ROOT / "build" if TOFINO_DIR == ROOT / "tofino-port" else TOFINO_DIR.parent / "build"
 """Folder of the compiled programs, with a folder for each target."""
+SCHEDULERS_DIR = ROOT / "schedulers"
+"""Folder of schedulers, each in a folder of its own."""
 EXPERIMENTS_DIR = ROOT / "experiments"
 ARCHITECTURES_DIR = ROOT / "switch" / "compiler" / "p4include"
 """Folder of core.p4 and the architectures, for the compiler."""
