@@ -13,6 +13,7 @@ from p4sched.control.parameters import Comparison, PortParameters
 from p4sched.errors import P4schedError, UsageError, in_range, unknown_name
 from p4sched.folders.description import FILE, Description, DescriptionError, read
 from p4sched.folders.formula import Formula, FormulaError
+from p4sched.paths import SCHEDULERS_DIR
 from p4sched.proto.enums import Discipline
 from p4sched.results.palette import PALETTE
 from p4sched.schemes import SCHEMES, ComparisonKind, Ranks, Scheme
@@ -152,7 +153,8 @@ def of_folder(folder: Path) -> Scheme:
 
 
 def find(word: str, known: Iterable[str] = (), kind: str = "scheme") -> str:
-    """Name of the scheme that a word of a command line names: a known name, a folder, or the name of an entry point.
+    """Name of the scheme that a word of a command line names: a known name, a folder, the name of a folder in
+    SCHEDULERS_DIR, or the name of an entry point.
 
     Raises:
         UsageError: there is none.
@@ -162,12 +164,15 @@ def find(word: str, known: Iterable[str] = (), kind: str = "scheme") -> str:
         return word
     if is_path(word) or (Path(word) / FILE).is_file():
         return of_folder(Path(word).resolve()).name
-    found = {each.name: each for each in entry_points(group=ENTRY_POINTS)}
-    if word in found:
-        return of_folder(_folder_of(found[word])).name
     if word in SCHEMES and SCHEMES[word].description is not None:
         return word
-    raise unknown_name(kind, word, [*names, *found])
+    own = {path.parent.name: path.parent for path in sorted(SCHEDULERS_DIR.glob(f"*/{FILE}"))}
+    if word in own:
+        return of_folder(own[word].resolve()).name
+    installed = {each.name: each for each in entry_points(group=ENTRY_POINTS)}
+    if word in installed:
+        return of_folder(_folder_of(installed[word])).name
+    raise unknown_name(kind, word, [*names, *own, *installed])
 
 
 def is_path(word: str) -> bool:
