@@ -128,7 +128,7 @@ def _hosts(experiment: Experiment[Any, Any], shared: Mapping[str, Any], given: M
         hosts: HostKind = shared[_parameter_name(option)]
         return hosts
     if given.get(option):
-        raise UsageError(f"{option} means nothing without --virtual: an emulated host uses the machine's own kernel")
+        raise UsageError(f"{option} has no effect without --virtual: an emulated host uses the machine's own kernel")
     return None
 
 

@@ -60,7 +60,7 @@ def read(submission: Path, name: str) -> HandedIn:
     if stat.S_ISDIR(mode):
         return _from_folder(submission, name)
     if not stat.S_ISREG(mode):
-        raise SubmissionError("it is a link or not a plain file; hand in a folder, an archive or a file itself")
+        raise SubmissionError("it is not a plain file; hand in a folder, an archive or a file itself")
     with _opened(submission) as file:
         where = _where(file)
         with _unpacking():
@@ -118,7 +118,7 @@ def _from_tar(archive: tarfile.TarFile, name: str) -> tuple[bytes | None, str]:
     named = [one for one in _members(archive) if PurePosixPath(one.name).name == name and not one.isdir()]
     files = {one.name: one for one in named if one.isfile()}
     if named and not files:
-        raise SubmissionError(f"{name} is a link or not a plain file; hand in the file itself")
+        raise SubmissionError(f"{name} is not a plain file; hand in the file itself")
     path, remark = _least_deep(list(files))
     packed = None if path is None else archive.extractfile(files[path])
     text = None if packed is None else _bounded(packed.read, name)
@@ -156,7 +156,7 @@ def _from_folder(folder: Path, name: str) -> HandedIn:
             with _opened(folder / path, folder) as file:
                 return HandedIn(_bounded(file.read, name), remark, _where(file))
         if paths:
-            raise SubmissionError(f"{name} is a link or not a plain file; hand in the file itself")
+            raise SubmissionError(f"{name} is not a plain file; hand in the file itself")
     return HandedIn(None)
 
 
@@ -186,7 +186,7 @@ def _opened(path: Path, within: Path | None = None) -> Iterator[IO[bytes]]:
         number = os.open(path if folder is None else path.name, PLAIN, dir_fd=folder)
     with open(number, "rb") as file:
         if not stat.S_ISREG(os.fstat(number).st_mode):
-            raise SubmissionError(f"{path.name} is a link or not a plain file; hand in the file itself")
+            raise SubmissionError(f"{path.name} is not a plain file; hand in the file itself")
         yield file
 
 

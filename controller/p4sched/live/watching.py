@@ -110,7 +110,7 @@ def _reading(hub: Hub, asked: Look, say: Say) -> Coroutine[Any, Any, None]:
     if running:
         return source.run(hub, running[-1].run, manner)
     if name is None:
-        raise P4schedError("no run of yours has a network now; start one, or name a switch: HOST:PORT")
+        raise P4schedError("you have no running lab; start one, or name a switch: HOST:PORT")
     switches = {name: replace(find_switch(name), tls=asked.tls)}
     return source.switch(hub, source.Shown(name, switches, source.WallClock(Budget(source.EVERY_S))), say)
 

@@ -64,7 +64,7 @@ public final class Replay {
                     if (Boolean.TRUE.equals(line.get("turned"))) {
                         throw new DecisionLogException(
                                 path + ":" + number
-                                        + ": a parameter was turned by hand here: 'p4sched replay' makes these decisions again");
+                                        + ": a parameter was changed by hand here; use 'p4sched replay' for this log");
                     }
                     run = begin(line);
                 } else if (run == null) {
