@@ -26,7 +26,7 @@ pub mod worker;
 pub use config::{ConfigError, Headroom, Sizes};
 use rand::RngCore;
 pub use scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
-pub use scheme::{Compared, P4, Reference};
+pub use scheme::{P4, Reference, StatePart};
 pub use target::Target;
 
 /// Calls a macro with the list of all schemes. Each entry is `module: Type, "description";`. The module has the name of

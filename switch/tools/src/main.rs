@@ -3,7 +3,7 @@
 
 mod attack;
 mod decisions;
-mod ended;
+mod exit_code;
 mod fuzz;
 mod packet_trace;
 mod simulate;
@@ -144,7 +144,7 @@ fn command() -> Command {
 }
 
 fn linked() -> ExitCode {
-    ended::ended("p4sched-tools: cannot link the names", links())
+    exit_code::exit_code("p4sched-tools: cannot link the names", links())
 }
 
 /// Creates the links. They replace programs that an earlier build left under these names.
