@@ -89,8 +89,8 @@ final class Loop<C extends Law.Config, S extends Law.State, M extends Law.Sample
         SortedMap<Integer, PortSettings> ports = settings.ports();
         if (settings.scheduler() == Scheduler.FDPA) {
             Map<Integer, Fdpa.Config> configs = new LinkedHashMap<>();
-            ports.forEach((port, portSettings) ->
-                    configs.put(port, Fdpa.LAW.config(portSettings.configuration()).on(target)));
+            ports.forEach((port, portSettings) -> configs.put(
+                    port, Fdpa.LAW.config(portSettings.configuration()).on(target)));
             return new Loop<>(
                     Fdpa.LAW, configs, settings, plant, Sampling.ofUsers(plant.reader, ports.keySet(), clock), logs);
         }

@@ -54,7 +54,8 @@ public final class Rules {
         settings.users().forEach(user -> rules.add(user(user)));
         settings.rankSource().ifPresent(source -> rules.add(rankSource(source)));
         settings.ports()
-                .forEach((port, portSettings) -> portSettings.rankSource().ifPresent(source -> rules.add(rankSource(port, source))));
+                .forEach((port, portSettings) ->
+                        portSettings.rankSource().ifPresent(source -> rules.add(rankSource(port, source))));
         settings.parameters().ifPresent(data -> rules.add(parameters(settings.scheduler(), data)));
         return rules;
     }

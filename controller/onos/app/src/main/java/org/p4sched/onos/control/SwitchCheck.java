@@ -130,7 +130,8 @@ public final class SwitchCheck {
         settings.rankSource().filter(RankSource.STFQ::equals).ifPresent(source -> {
             throw wrong("rankSource", "a Tofino has no ranks of STFQ");
         });
-        settings.ports().forEach((port, portSettings) -> portSettings.rankSource()
+        settings.ports().forEach((port, portSettings) -> portSettings
+                .rankSource()
                 .filter(RankSource.STFQ::equals)
                 .ifPresent(source -> {
                     throw wrong("ports." + port + ".rankSource", "a Tofino has no ranks of STFQ");

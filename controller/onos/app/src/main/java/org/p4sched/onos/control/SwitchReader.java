@@ -66,9 +66,8 @@ public final class SwitchReader {
     public static SwitchReader of(
             DeviceId device, P4RuntimeController controller, PiPipeconfService pipeconfs, NetworkConfigService netcfg)
             throws SwitchException {
-        PiPipeconf pipeconf = pipeconfs
-                .getPipeconf(device)
-                .orElseThrow(() -> new SwitchException("has no pipeconf that ONOS knows"));
+        PiPipeconf pipeconf =
+                pipeconfs.getPipeconf(device).orElseThrow(() -> new SwitchException("has no pipeconf that ONOS knows"));
         P4RuntimeClient client = controller.get(device);
         if (client == null) {
             throw new SwitchException("is not connected");

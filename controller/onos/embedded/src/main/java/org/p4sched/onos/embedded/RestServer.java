@@ -6,8 +6,8 @@ import javax.ws.rs.ProcessingException;
 import org.glassfish.jersey.jdkhttp.JdkHttpServerFactory;
 import org.glassfish.jersey.server.ResourceConfig;
 import org.p4sched.onos.SchedulerService;
-import org.p4sched.onos.rest.WebErrorMapper;
 import org.p4sched.onos.rest.SchedulerResource;
+import org.p4sched.onos.rest.WebErrorMapper;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -52,7 +52,9 @@ public final class DecisionLog implements Closeable {
         line.put("law", config.law().name());
         line.put("wall", wallClock());
         line.put("config", config.record());
-        line.put("found", state.parameters().map(parameters -> parameters.actionData()).orElse(null));
+        line.put(
+                "found",
+                state.parameters().map(parameters -> parameters.actionData()).orElse(null));
         write(line);
     }
 

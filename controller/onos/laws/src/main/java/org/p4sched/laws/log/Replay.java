@@ -62,9 +62,8 @@ public final class Replay {
                 Map<?, ?> line = Lines.parse(text);
                 if (Lines.kind(line).equals("start")) {
                     if (Boolean.TRUE.equals(line.get("turned"))) {
-                        throw new DecisionLogException(
-                                path + ":" + number
-                                        + ": a parameter was changed by hand here; use 'p4sched replay' for this log");
+                        throw new DecisionLogException(path + ":" + number
+                                + ": a parameter was changed by hand here; use 'p4sched replay' for this log");
                     }
                     run = begin(line);
                 } else if (run == null) {

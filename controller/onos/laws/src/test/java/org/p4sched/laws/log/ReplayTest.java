@@ -93,7 +93,7 @@ class ReplayTest {
                 "config.fixed#{\"C\": 1.5}#C = 1.5 is not a whole number",
                 "config.window_ranks#33#window |W| = 33 is out of range: 1 to 32 ranks",
                 "config.queues#8#config.queues is not known; use one of: rate_bps, delay_ns, queue_packets, span_ns,"
-                        + " loss, max_headroom, rate_window_ns, dispersion_window_ns, hold_ns, window_ranks",
+                        + " fixed, loss, max_headroom, rate_window_ns, dispersion_window_ns, hold_ns, window_ranks",
                 "law#\"wfq\"#no control law 'wfq'; use one of: fdpa, aifo, rifo, packs",
                 "found#{\"target_packets\": 1}#'capacity_packets' is missing",
                 "found#[]#found is [], not an object",
