@@ -75,7 +75,7 @@ def embedded_binary() -> str:
     named = os.environ.get("P4SCHED_SWITCH")
     path = named or str(REPOSITORY / "switch/target/release/p4sched-switch")
     if not os.access(path, os.X_OK):
-        raise NodeError(f"$P4SCHED_SWITCH is {path}, which is no program" if named else f"no {path}: run `make setup`")
+        raise NodeError(f"$P4SCHED_SWITCH is {path}, not a program" if named else f"no {path}: run `make setup`")
     return path
 
 

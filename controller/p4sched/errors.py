@@ -47,7 +47,7 @@ def unknown_name(kind: str, name: str, valid: Iterable[str]) -> UsageError:
     close = difflib.get_close_matches(name.lower(), by_letters, n=1, cutoff=0.5)
     if close:
         return UsageError(f"no {kind} '{name}'; did you mean '{by_letters[close[0]]}'?")
-    return UsageError(f"no {kind} '{name}'; there is: {', '.join(names) or 'none'}")
+    return UsageError(f"no {kind} '{name}'; use one of: {', '.join(names) or 'none'}")
 
 
 def require(condition: bool, wrong: str) -> None:

@@ -101,7 +101,7 @@ def check_fields(kind: type, record: Mapping[str, Any], before: str = "", *, oth
             raise RecordError(f"{before}{field.name} is missing")
     unknown = sorted(record.keys() - {field.name for field in fields})
     if unknown and not others:
-        raise RecordError(f"{before}{unknown[0]} is not known; there is: {', '.join(field.name for field in fields)}")
+        raise RecordError(f"{before}{unknown[0]} is not known; use one of: {', '.join(field.name for field in fields)}")
 
 
 def check(name: str, value: Any, kind: Any) -> None:

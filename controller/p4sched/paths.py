@@ -48,6 +48,6 @@ def rust_binary(name: str) -> Path:
     path = Path(override) if override else ROOT / "switch" / "target" / "release" / name
     if not path.is_file():
         if override:
-            raise P4schedError(f"{variable} names '{path}', which is no file")
+            raise P4schedError(f"{variable} names '{path}', which is not a file")
         raise P4schedError(f"{path} is not built; run 'make setup' in {ROOT}")
     return path

@@ -366,7 +366,7 @@ def _json(scenario: object) -> str:
     def plain(value: object) -> object:
         if isinstance(value, np.generic):
             return value.item()
-        raise TypeError(f"{value!r} is no part of a scenario")
+        raise TypeError(f"{value!r} cannot be part of a scenario")
 
     try:
         return json.dumps(scenario, indent=1, default=plain)

@@ -360,7 +360,7 @@ def test_two_samples_of_one_instant_are_one() -> None:
         (lambda: Config(10**8, 5 * MS, 512, fixed={"S": 0}), "sampling S = 0 is out of range"),
         (lambda: Config(10**8, 5 * MS, 512, fixed={"k": 1}), r"headroom k = 1 is not in \[0, 1\)"),
         (lambda: Config(10**8, 5 * MS, 512, fixed={"k": -0.1}), r"headroom k = -0.1 is not in \[0, 1\)"),
-        (lambda: Config(10**8, 5 * MS, 512, fixed={"T": 50}), "no parameter of AIFO 'T'; there is: C, S, k"),
+        (lambda: Config(10**8, 5 * MS, 512, fixed={"T": 50}), "no parameter of AIFO 'T'; use one of: C, S, k"),
         (lambda: Config(10**8, 5 * MS, 512, loss=0), r"loss 0 is not in \(0, 1\)"),
         (lambda: Config(10**8, 5 * MS, 512, max_headroom=1), "largest headroom 1 is not in"),
         (lambda: Config(10**8, 5 * MS, 512, span_ns=-1), "span -1 ns is negative"),

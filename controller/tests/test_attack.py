@@ -71,10 +71,10 @@ def test_nothing_worse_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str
     ("words", "code", "says"),
     [
         (("aifoo", "--against", "packs"), 2, "no scheme 'aifoo'; did you mean 'aifo'?"),
-        (("aifo", "--against", "aifo"), 1, "aifo against itself: it does no worse"),
+        (("aifo", "--against", "aifo"), 1, "aifo against itself: the two are always equal"),
         (("drr", "--against", "aifo"), 1, "invalid value 'drr'"),
         (("packs", "--against", "aifo", "--with", "p4", "--window", "40"), 1, "a window of 40 ranks does not fit"),
-        (("packs", "--against", "aifo", "--target", "tna"), 1, "there is no program of packs for tna"),
+        (("packs", "--against", "aifo", "--target", "tna"), 1, "packs has no program for tna"),
     ],
 )
 def test_what_cannot_be_is_told(

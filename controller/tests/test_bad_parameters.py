@@ -21,7 +21,7 @@ CONTROL = ("control", "127.0.0.1:9", "--rate", "10mbit", "--program", ".", "--po
         ((*CONTROL, "aifo", "--fix", "C=0"), "target length C = 0 is out of range: 1 to 512 packets"),
         ((*CONTROL, "aifo", "--fix", "k=0.1", "--fix", "k=0.2"), "--fix 'k=0.2': k is fixed already"),
         ((*CONTROL, "aifo", "--fix", "C=inf"), "C = inf is not a whole number"),
-        (("run", "inversions", "--ranks", "gauss"), "no rank distribution 'gauss'; there is: uniform, poisson"),
+        (("run", "inversions", "--ranks", "gauss"), "no rank distribution 'gauss'; use one of: uniform, poisson"),
         (("run", "inversions", "--window", "33"), "a window of 33 ranks: the programs were compiled for 1 to 32"),
         (("run", "flow_completion", "--loads", "1.2"), "load 1.2: it must be above 0 and at most 1"),
     ],

@@ -219,7 +219,7 @@ def test_without_a_switch_there_is_a_reason_and_exit_code_1() -> None:
     command[-1] = "99999"
     done = subprocess.run(command, input="", capture_output=True, text=True, check=False, timeout=PATIENCE_S)
     assert done.returncode == 2
-    assert done.stderr.endswith("argument --thrift-port: 99999 is no port: 1 to 65535\n")
+    assert done.stderr.endswith("argument --thrift-port: 99999 is not a port: 1 to 65535\n")
 
 
 def test_the_switch_goes_and_the_command_line_ends(tmp_path: Path) -> None:

@@ -153,11 +153,11 @@ def test_an_interrupt_while_a_class_is_made_is_one_too(
         (("control", "127.0.0.1:9", "--rate", "1gbit", "--program", ".", "--scheme", "aifo"), "needs --port"),
         (
             ("control", "127.0.0.1:9", "--rate", "1gbit", "--program", ".", "--port", "1"),
-            "--port means nothing for fdpa",
+            "--port has no effect for fdpa",
         ),
         (
             ("control", "127.0.0.1:9", "--rate", "1gbit", "--program", ".", "--scheme", "rifo", "--window", "5"),
-            "--window means nothing for rifo; it is for aifo, packs",
+            "--window has no effect for rifo; it is for aifo, packs",
         ),
         (
             ("control", "127.0.0.1:9", "--rate", "1gbit", "--program", ".", "--scheme", "packs", "--queues", "9"),
@@ -193,7 +193,7 @@ def test_a_mistake_on_the_command_line_is_one_line_and_exit_code_2(
         (("control", "127.0.0.1:99999", "--rate", "1mbit", "--program", "."), "is not HOST:PORT", 2),
         (("control", "127.0.0.1:9", "--rate", "1mbit", "--program", "."), "fdpa.json is missing", 2),
         (("compile", "broken.p4", "-o", "out", "--compiler", "p4c"), "'p4c-bm2-ss' is not on the PATH", 1),
-        (("switch",), "which is no file", 1),
+        (("switch",), "which is not a file", 1),
         (("shell", f"127.0.0.1:{free_port()}"), "does not answer", 1),
     ],
 )

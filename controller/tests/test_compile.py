@@ -95,7 +95,7 @@ def test_guards_and_what_a_program_defines_for_itself_are_no_build_options(
     for source, options in ((P4_DIR, "PORTABLE_DEPTH, WORKER_PACKETS"), (TOFINO_DIR, "WORKER_PACKETS")):
         arch = ("--arch", "tna") if source is TOFINO_DIR else ()
         message = refused(("compile", str(source / "aifo.p4"), *arch, "-D", macro, "-o", "out"))
-        other = "did you mean 'WORKER_PACKETS'?" if name == "TAKES_WORKERS" else f"there is: {options}"
+        other = "did you mean 'WORKER_PACKETS'?" if name == "TAKES_WORKERS" else f"use one of: {options}"
         assert f"no build option of aifo.p4 '{name}'; {other}" in message
 
 

@@ -215,7 +215,7 @@ def test_quick_takes_as_many_flows_at_both_rates() -> None:
 
 
 def test_a_wrong_name_gets_the_list_of_figures() -> None:
-    with pytest.raises(UsageError, match="no figure 'aifo-12'; there is:") as wrong:
+    with pytest.raises(UsageError, match="no figure 'aifo-12'; use one of:") as wrong:
         parse_figure("aifo-12")
     lines = str(wrong.value).splitlines()
     assert [line.split()[0] for line in lines[1:]] == list(PAPER_FIGURES)

@@ -182,12 +182,12 @@ async def test_bmv2_cannot_say_which_ports_it_has(ranked_programs: dict[str, Pro
 
 async def test_a_program_without_ranks_has_no_rank_source(embedded_switch: RunningSwitch, fdpa: Program) -> None:
     async with connect(embedded_switch.address, fdpa) as session:
-        with pytest.raises(SessionError, match="its program has no table rank_sources: it ranks no packets"):
+        with pytest.raises(SessionError, match="its program has no table rank_sources; its packets have no ranks"):
             await set_rank_source(session, RankSource.TOS)
 
 
 CONTROL = ("control", "127.0.0.1:9", "--rate", "10mbit", "--program", ".")
-UNTUNED = "has no parameters that follow the traffic; these schemes have: fdpa, aifo, rifo, packs"
+UNTUNED = "has no control law; these schemes have one: fdpa, aifo, rifo, packs"
 
 
 @pytest.mark.parametrize(
@@ -198,8 +198,8 @@ UNTUNED = "has no parameters that follow the traffic; these schemes have: fdpa, 
         (("--scheme", "pifo"), f"pifo {UNTUNED}"),
         (("--scheme", "rifu"), "no scheme 'rifu'; did you mean 'rifo'?"),
         (("--scheme", "aifo", "--port", "1", "--rank-source", "tso"), "no rank source 'tso'; did you mean 'tos'?"),
-        (("--scheme", "aifo", "--port", "1", "--rank-source", "x"), "there is: static, header, tos, stfq"),
-        (("--rank-source", "tos"), "--rank-source means nothing for fdpa; it is for aifo, rifo, packs"),
+        (("--scheme", "aifo", "--port", "1", "--rank-source", "x"), "use one of: static, header, tos, stfq"),
+        (("--rank-source", "tos"), "--rank-source has no effect for fdpa; it is for aifo, rifo, packs"),
     ],
 )
 def test_what_the_controller_cannot_do_is_one_sentence(
@@ -220,5 +220,5 @@ def test_a_file_that_is_no_decision_log_is_not_appended_to(
     log = tmp_path / "notes"
     log.write_bytes(content)
     assert run_command([*CONTROL, "--log", str(log)]) == 1
-    assert f"{log}: is no decision log" in capsys.readouterr().err
+    assert f"{log}: is not a decision log" in capsys.readouterr().err
     assert log.read_bytes() == content

@@ -166,8 +166,8 @@ async def test_what_can_not_work_is_one_sentence_that_says_what_would(tmp_path: 
     cases = [
         (replace(CALENDAR, rank_field="order.rang"), "rank_field: the program has no field 'order.rang'"),
         (replace(CALENDAR, rank_field=None), "discipline calendar needs rank_field"),
-        (replace(CALENDAR, calendar=Calendar(queues=5000)), "a calendar of 5000 queues; use 1 to 4096"),
-        (replace(TREE, tree=cycle), "tree: the parent of node 1 is 1; it comes before its children"),
+        (replace(CALENDAR, calendar=Calendar(queues=5000)), "the calendar has 5000 queues; use 1 to 4096"),
+        (replace(TREE, tree=cycle), "tree: the parent of node 1 is 1; it must come before its children"),
         (replace(TREE, tree=replace(SHAPE, leaf_field="")), "discipline tree needs leaf_field"),
     ]
     with wires() as links:

@@ -141,5 +141,5 @@ def test_a_configuration_that_is_turned_without_a_controller_is_no_log(tmp_path:
     log = DecisionLog(tmp_path / "decisions.jsonl")
     log.start(AIFO, AIFO.law.take_over(None), reconfigured=True)
     log.close()
-    with pytest.raises(P4schedError, match=r"decisions\.jsonl:1: .* turned before any start line"):
+    with pytest.raises(P4schedError, match=r"decisions\.jsonl:1: .* changed configuration before any start line"):
         list(replay(tmp_path / "decisions.jsonl", LAWS))

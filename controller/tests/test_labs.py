@@ -149,7 +149,7 @@ def test_a_student_starts_checks_asks_for_hints_and_begins_anew(
 
 
 def test_a_folder_that_is_no_lab_and_a_lab_that_is_not_there_are_sentences(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is no lab"):
+    with pytest.raises(UsageError, match="is not a lab"):
         workspace.open_workspace(tmp_path)
     with pytest.raises(UsageError, match="did you mean '04-aifo_admission'"):
         catalogue.find("04-aifo_admision")

@@ -192,8 +192,8 @@ def test_a_folder_without_logs_says_so(tmp_path: Path) -> None:
     ("words", "message"),
     [
         (("s1", "--replay", "x"), "give only one of SWITCH, --run and --replay"),
-        (("s1", "--export", "x"), "--export means nothing without --replay"),
-        (("s1", "--record"), "--record means nothing without --run"),
+        (("s1", "--export", "x"), "--export has no effect without --replay"),
+        (("s1", "--record"), "--record has no effect without --run"),
     ],
 )
 def test_options_that_contradict_each_other_are_refused(

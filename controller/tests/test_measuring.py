@@ -18,10 +18,10 @@ def ends(module: str, arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("module", "argument", "said"),
     [
-        ("bench", "nonsense", "no part 'nonsense'; there is: engine, forwarding, p4runtime, tables"),
+        ("bench", "nonsense", "no part 'nonsense'; use one of: engine, forwarding, p4runtime, tables"),
         ("soak", "--minutes=-1", "-1: 0.5 to 1400 minutes are possible"),
         ("soak", "--minutes=nan", "nan: 0.5 to 1400 minutes are possible"),
-        ("soak", "--minutes=ten", "'ten' is no number"),
+        ("soak", "--minutes=ten", "'ten' is not a number"),
     ],
 )
 def test_what_cannot_be_done_is_refused(
@@ -36,4 +36,4 @@ def test_a_bench_that_lacks_something_says_what(
 ) -> None:
     monkeypatch.setenv("P4SCHED_SWITCH", "/nonexistent")
     assert ends("bench", ["p4runtime"], monkeypatch) == 1
-    assert "P4SCHED_SWITCH names '/nonexistent', which is no file" in capsys.readouterr().out.replace("\n", " ")
+    assert "P4SCHED_SWITCH names '/nonexistent', which is not a file" in capsys.readouterr().out.replace("\n", " ")

@@ -103,7 +103,7 @@ STARTS: dict[str, dict[str, object]] = {
         ("aifo", {"delay_ns": "5"}, 'config.delay_ns is "5", not a whole number from 0 to 2^64 - 1'),
         ("aifo", {"loss": {}}, "config.loss is {}, not a finite number"),
         ("aifo", {"window_ranks": 33}, "window |W| = 33 is out of range: 1 to 32 ranks"),
-        ("aifo", {"queues": 8}, "config.queues is not known; there is: rate_bps, delay_ns, queue_packets"),
+        ("aifo", {"queues": 8}, "config.queues is not known; use one of: rate_bps, delay_ns, queue_packets"),
         ("fdpa", {"token_bucket": math.inf}, "config.token_bucket is Infinity, not true or false"),
         ("fdpa", {"bands": []}, "config.bands is [], not a text"),
         ("fdpa", {"bands": "1+9*0.5"}, "bands '1+9*0.5': 9 further bands, but a port has 8 queues: 1 to 7 fit"),

@@ -154,7 +154,7 @@ def test_a_page_elsewhere_links_back_to_the_results(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, "is no folder"),
+        (None, "is not a folder"),
         ("", "is not JSON"),
         ('{"experiment": "x"', "is not JSON"),
         ("[" * 100_000, "is nested deeper than 50 levels"),

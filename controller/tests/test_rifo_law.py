@@ -224,7 +224,7 @@ def test_pinned_parameters_stay_and_the_programs_own_are_nothing_to_keep() -> No
         (lambda: Config(10**8, 5 * MS, 512, fixed={"B": 0}), "queue size B = 0 is out of range: 1 to 512"),
         (lambda: Config(10**8, 5 * MS, 512, fixed={"B": 1000}), "queue size B = 1000 is out of range: 1 to 512"),
         (lambda: Config(10**8, 5 * MS, 512, fixed={"k": 1.5}), r"headroom k = 1.5 is not in \[0, 1\)"),
-        (lambda: Config(10**8, 5 * MS, 512, fixed={"C": 20}), "no parameter of RIFO 'C'; there is: B, T, k"),
+        (lambda: Config(10**8, 5 * MS, 512, fixed={"C": 20}), "no parameter of RIFO 'C'; use one of: B, T, k"),
         (lambda: Parameters(tracking_packets=0), "tracking range T = 0"),
     ],
 )

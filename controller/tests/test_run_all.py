@@ -130,8 +130,8 @@ def test_doubts_are_found_wherever_a_summary_has_them(tmp_path: Path) -> None:
         ("{", "is not JSON"),
         ("[]", "names no experiment"),
         ('{"experiment": "x", "schemes": {"fifo": 1}}', "does not map"),
-        ('{"experiment": "x", "schemes": [1]}', "'schemes' is no JSON object"),
-        ('{"experiment": "x", "configuration": 5}', "'configuration' is no JSON object"),
+        ('{"experiment": "x", "schemes": [1]}', "'schemes' is not a JSON object"),
+        ('{"experiment": "x", "configuration": 5}', "'configuration' is not a JSON object"),
         ("\x00", "is not JSON"),
     ],
 )

@@ -161,7 +161,7 @@ def test_a_file_of_flows_is_found_beside_the_scenario(tmp_path: Path) -> None:
     (point,) = plans.read(tmp_path / "sweep.toml").points
     assert point.scenario["flows"]["file"] == str(tmp_path / "given" / "f.csv")
     (tmp_path / "sweep.toml").write_text('scenario = "given/scenario.json"\nloads = [0.5]\n')
-    with pytest.raises(UsageError, match="loads mean nothing"):
+    with pytest.raises(UsageError, match="loads have no effect"):
         plans.read(tmp_path / "sweep.toml")
 
 

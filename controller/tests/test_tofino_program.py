@@ -115,7 +115,7 @@ def edit(name: str, old: str, new: str) -> Change:
         (write("pipe/context.json", BINARY), "pipe/context.json: not JSON"),
         (remove("pipe/tofino.bin"), "pipe/tofino.bin is missing"),
         (write("pipe/tofino.bin", b""), "pipe/tofino.bin is empty"),
-        (write("pipe/tofino.bin", b"{}"), "pipe/tofino.bin is no binary for a Tofino"),
+        (write("pipe/tofino.bin", b"{}"), "pipe/tofino.bin is not a binary for a Tofino"),
         (remove("p4info.txt"), "p4info.txt is missing: compile with -o FOLDER --p4runtime-files FOLDER/p4info.txt"),
         (write("p4info.txt", b"tables {"), "p4info.txt: not a P4Info in protobuf text"),
         (edit("p4info.txt", 'arch: "tna"', 'arch: "v1model"'), "p4info.txt is of a program for 'v1model'"),
@@ -133,7 +133,7 @@ def test_half_a_build_folder_and_files_of_the_wrong_kind_are_one_line_each(
 
 
 def test_a_folder_that_is_not_there_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(SessionError, match=r"nowhere is no folder; --program names the output folder"):
+    with pytest.raises(SessionError, match=r"nowhere is not a folder; give the output folder"):
         TofinoProgram(tmp_path / "nowhere").pipeline()
 
 
@@ -182,10 +182,10 @@ def test_a_dry_run_for_the_other_switches_prints_the_same_way(
     ("words", "wrong"),
     [
         (("--scheme", "fdpa"), "no table fdpa_params in its program, so this is not a program of fdpa"),
-        (("--scheme", "aifo", "--port", "1", "--log", "log"), "--log means nothing with --dry-run"),
-        (("--scheme", "aifo", "--port", "1", "--reconnect", "1s"), "--reconnect means nothing with --dry-run"),
+        (("--scheme", "aifo", "--port", "1", "--log", "log"), "--log has no effect with --dry-run"),
+        (("--scheme", "aifo", "--port", "1", "--reconnect", "1s"), "--reconnect has no effect with --dry-run"),
         (("--scheme", "aifo", "--port", "1", "--window", "17"), "--window = 17 is out of range: 1 to 16 ranks for tna"),
-        (("--scheme", "aifo", "--port", "1", "--rank-source", "stfq"), "a Tofino has no ranks of STFQ; there is"),
+        (("--scheme", "aifo", "--port", "1", "--rank-source", "stfq"), "a Tofino has no ranks of STFQ; use one of"),
     ],
 )
 def test_a_dry_run_that_makes_no_sense_is_one_line(

@@ -87,7 +87,7 @@ def test_a_switch_sends_over_the_shortest_path(tmp_path: Path) -> None:
     [
         (lambda net: net.pop("hosts"), "has no 'hosts'"),
         (lambda net: net["hosts"][0].pop("port"), "has no 'port'"),
-        (lambda net: net["hosts"][0].update(address="10.7.1"), "is no description of a network"),
+        (lambda net: net["hosts"][0].update(address="10.7.1"), "is not a description of a network"),
         (lambda net: net["hosts"][0].update(address="10.7.2.9"), "prefix of 24 bits 10.7.2.0/24 is there 2 times"),
         (lambda net: net["hosts"][0].update(port=2), "port 2 of a is there 2 times"),
         (lambda net: net["hosts"][0].update(switch="x"), "there is no switch 'x'"),
@@ -95,7 +95,7 @@ def test_a_switch_sends_over_the_shortest_path(tmp_path: Path) -> None:
         (lambda net: net["links"].append(net["links"][0]), "is there 2 times"),
         (lambda net: net["links"][0]["ends"][1].update(switch="a", port=7), "a link of a leads to a itself"),
         (lambda net: net["switches"].append({"name": "d", "device_id": 4}), "there is no path from d to a"),
-        (lambda net: net.update(switches=3), "is no description of a network"),
+        (lambda net: net.update(switches=3), "is not a description of a network"),
     ],
 )
 def test_what_is_no_network_is_named(change: Callable[[dict[str, Any]], Any], message: str, tmp_path: Path) -> None:
@@ -146,4 +146,4 @@ def test_leaf_spine_runs_on_a_network_from_a_file(tmp_path: Path) -> None:
 def test_a_file_takes_the_place_of_leaves_and_spines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = written(triangle(), tmp_path)
     assert run_command(["run", "leaf_spine", "--topology", str(path), "--leaves", "3"]) == 2
-    assert "--leaves means nothing with --topology" in " ".join(capsys.readouterr().err.split())
+    assert "--leaves has no effect with --topology" in " ".join(capsys.readouterr().err.split())

@@ -64,7 +64,7 @@ def test_rounds_that_cannot_be_are_refused(senders: int, block: int, message: st
 
 def test_a_block_is_written_with_a_unit_or_without() -> None:
     assert [block_bytes(text) for text in ("64k", "64000", "1M")] == [64_000, 64_000, 1_000_000]
-    with pytest.raises(UsageError, match="--block '64 apples' is no number of bytes, for example 64k"):
+    with pytest.raises(UsageError, match="--block '64 apples' is not a number of bytes, for example 64k"):
         block_bytes("64 apples")
 
 

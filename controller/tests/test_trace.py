@@ -133,7 +133,7 @@ def test_captures_of_both_byte_orders_and_units_of_time(order: str, magic: int, 
     ("text", "shown", "said"),
     [
         (b"", 0, "the file is empty"),
-        (b"\x0a\x0d\x0d\x0a" + bytes(60), 0, "behind packet 0: a section in no byte order: the file is damaged"),
+        (b"\x0a\x0d\x0d\x0a" + bytes(60), 0, "after packet 0: a section in no byte order: the file is damaged"),
         (b"hello, world", 0, "no capture: it does not begin as a pcap or pcapng file"),
         (pcap(FRAMES)[:-1], 1, "packet 2: the file ends after 99 of its 100 bytes"),
         (pcap(FRAMES)[: 24 + 116 + 5], 1, "packet 2: the file ends after 5 bytes of its header"),
@@ -201,8 +201,8 @@ def test_wrong_entries_and_packets_that_are_not_there_are_told(entries: Path, ca
         ("table_add nosuch forward 1 => 2", "Invalid table name (nosuch)"),
         ("table_add ipv4_routes forward 10.0.1.0/99 => 2 02:00:00:00:00:09", "Invalid"),
         ("frobnicate", "no command 'frobnicate'"),
-        ("! true", "'true' is for a shell"),
-        ("help", "'help' is for a terminal: simple_switch_CLI"),
+        ("! true", "'true' is a shell command, which is not supported here"),
+        ("help", "'help' needs a terminal: use simple_switch_CLI"),
     ):
         entries.write_text(f"# a comment\n{line}\n")
         done = trace(P4_DIR / "fifo.p4", capture, "--entries", entries)
@@ -234,7 +234,7 @@ def test_entries_may_come_as_the_exercises_of_p4lang_write_them(capture: Path, t
     done = trace(P4_DIR / "fifo.p4", capture, "--entries", entries, "--packet", "1")
     assert done.stdout.splitlines()[-2].strip() == "=> port 2: 100 bytes", done.stderr
     for change, said in (
-        ({"match": {"hdr.ipv4.dst_addr": "10.0.1.1"}}, 'ipv4.dst_addr: "10.0.1.1" is no value for a match of kind lpm'),
+        ({"match": {"hdr.ipv4.dst_addr": "10.0.1.1"}}, 'ipv4.dst_addr: "10.0.1.1" is not a value for kind lpm'),
         ({"match": {"nosuch": 1}}, "Table FifoIngress.forwarding.ipv4_routes has no key field nosuch"),
         ({"action_params": {"dst_mac": 9}}, "no 'port'"),
         ({"action_name": "nosuch"}, "Table FifoIngress.forwarding.ipv4_routes has no action nosuch"),
@@ -254,7 +254,7 @@ def test_a_full_disk_under_the_log_is_told_once_and_the_switch_goes_on(tmp_path:
     running.stop()
     lines = log.read_text().splitlines()
     assert [line for line in lines if "/dev/full" in line] == [
-        "p4sched-switch: /dev/full: No space left on device (os error 28); it ends here"
+        "p4sched-switch: /dev/full: No space left on device (os error 28); the log ends here"
     ]
     assert lines[-1].startswith("p4sched-switch: stopped: 0 frames received")
     for option in ("--log-file", "--log-json"):

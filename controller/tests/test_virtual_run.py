@@ -35,10 +35,10 @@ from p4sched.results.tables import verdict
             ("inversions", "--virtual", "--time-scale", "2"),
             "every run goes at time scale 1 there",
         ),
-        (("inversions", "--virtual", "--stepped"), "--virtual means nothing in stepped time"),
-        (("inversions", "--hosts", "kernel"), "--hosts means nothing without --virtual"),
-        (("leaf_spine", "--virtual-hosts", "kernel"), "--virtual-hosts means nothing without --virtual"),
-        (("--all", "--hosts", "kernel"), "--hosts means nothing without --virtual"),
+        (("inversions", "--virtual", "--stepped"), "--virtual cannot be used in stepped time"),
+        (("inversions", "--hosts", "kernel"), "--hosts has no effect without --virtual"),
+        (("leaf_spine", "--virtual-hosts", "kernel"), "--virtual-hosts has no effect without --virtual"),
+        (("--all", "--hosts", "kernel"), "--hosts has no effect without --virtual"),
         (("--virtual", "inversions"), "--virtual belongs after the experiment's name: run inversions --virtual"),
     ],
 )
@@ -54,7 +54,7 @@ def test_without_its_program_a_run_says_what_builds_it(
     monkeypatch.setenv("P4SCHED_VIRTUAL", str(tmp_path / "gone"))
     words = ["run", "inversions", "--virtual", "--schemes", "fifo", "--out", str(tmp_path / "results")]
     assert run_command(words) != 0
-    assert f"P4SCHED_VIRTUAL names '{tmp_path / 'gone'}', which is no file" in capsys.readouterr().err
+    assert f"P4SCHED_VIRTUAL names '{tmp_path / 'gone'}', which is not a file" in capsys.readouterr().err
 
 
 def test_a_program_that_does_not_start_ends_the_run_in_its_own_words(

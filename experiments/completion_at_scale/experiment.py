@@ -107,7 +107,7 @@ def setting(
 def parse_figure(name: str) -> PaperFigure:
     """The figure with this name. Raises UsageError, with the list of names, for an unknown name."""
     if name not in PAPER_FIGURES:
-        raise UsageError(f"no figure '{name}'; there is:\n{listing()}")
+        raise UsageError(f"no figure '{name}'; use one of:\n{listing()}")
     return PAPER_FIGURES[name]
 
 

@@ -61,7 +61,7 @@ def block_bytes(text: str) -> int:
     """Parses bytes: "64k" is 64000."""
     found = re.fullmatch(r"(\d+)(k|m|)", text.strip().lower())
     if found is None:
-        raise UsageError(f"--block '{text}' is no number of bytes, for example 64k")
+        raise UsageError(f"--block '{text}' is not a number of bytes, for example 64k")
     return int(found[1]) * {"": 1, "k": 1000, "m": 1_000_000}[found[2]]
 
 

@@ -41,7 +41,7 @@ def main() -> int:
 
 def _part(name: str) -> str:
     if name not in PARTS:
-        raise argparse.ArgumentTypeError(f"no part {name!r}; there is: {', '.join(PARTS)}")
+        raise argparse.ArgumentTypeError(f"no part {name!r}; use one of: {', '.join(PARTS)}")
     return name
 
 

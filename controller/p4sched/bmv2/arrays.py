@@ -33,7 +33,7 @@ def _signed(word: str, width: int) -> int:
     try:
         number = int(word, 0)
     except ValueError:
-        raise InputError(f"{word} is no number") from None
+        raise InputError(f"{word} is not a number") from None
     if not 0 <= number < 1 << width:
         raise InputError(f"Integer cannot fit within {width} bits")
     return number - (1 << width) if number >> (width - 1) else number

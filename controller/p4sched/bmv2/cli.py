@@ -25,7 +25,7 @@ class Commands(TableCommands, ArrayCommands, MulticastCommands, SwitchCommands):
 
 def _port(word: str) -> int:
     if not 0 < (port := int(word)) < 1 << 16:
-        raise argparse.ArgumentTypeError(f"{word} is no port: 1 to 65535")
+        raise argparse.ArgumentTypeError(f"{word} is not a port: 1 to 65535")
     return port
 
 

@@ -35,7 +35,7 @@ def commands(text: str, program: Program) -> Iterator[tuple[str, str]]:
     for kind, to_commands in kinds.items():
         entries = content.get(kind, [])
         if not isinstance(entries, list):
-            raise InputError(f"{kind} is no list")
+            raise InputError(f"{kind} is not a list")
         for number, entry in enumerate(entries):
             place = f"{kind}[{number}]"
             try:
@@ -98,7 +98,7 @@ def _key(table: Table, matches: Mapping[str, Any]) -> Iterator[str]:
         value = by_field.get(field.name)
         first, second = value if isinstance(value, list) and len(value) == 2 else (value, None)
         if value is not None and (second is None) != (field.kind in ("exact", "valid")):
-            raise InputError(f"{field.name}: {json.dumps(value)} is no value for a match of kind {field.kind}")
+            raise InputError(f"{field.name}: {json.dumps(value)} is not a value for kind {field.kind}")
         match field.kind:
             case "lpm":
                 yield "0/0" if value is None else f"{first}/{second}"

@@ -24,10 +24,10 @@ def explicit_options(context: typer.Context) -> dict[str, bool]:
 
 
 def refuse(context: typer.Context, options: Iterable[str], why: str) -> None:
-    """Raises UsageError if the command line has one of the options: "--rate means nothing WHY"."""
+    """Raises UsageError if the command line has one of the options: "--rate has no effect WHY"."""
     for option in options:
         if is_explicit(context, option):
-            raise UsageError(f"{option} means nothing {why}")
+            raise UsageError(f"{option} has no effect {why}")
 
 
 def folder(text: object) -> Path:

@@ -139,7 +139,7 @@ def control(
     record = find_scheme(scheme)
     law = record.law
     if law is None or record.loop is None:
-        raise UsageError(f"{scheme} has no parameters that follow the traffic; these schemes have: {', '.join(LAWS)}")
+        raise UsageError(f"{scheme} has no control law; these schemes have one: {', '.join(LAWS)}")
     _refuse_others(ctx, scheme)
     config = law.config.from_options(
         rate_bps=int(rate),
@@ -178,7 +178,7 @@ def control(
         in_range("--window", window, 1, PROGRAMS[architecture].largest_window, f"ranks for {architecture}")
     require(
         architecture is Target.V1MODEL or rank_source is not RankSource.STFQ,
-        "--rank-source stfq: a Tofino has no ranks of STFQ; there is: static, header, tos",
+        "--rank-source stfq: a Tofino has no ranks of STFQ; use one of: static, header, tos",
     )
     controller = Controller(
         found,

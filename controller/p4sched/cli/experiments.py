@@ -133,7 +133,7 @@ def _hosts(
         hosts: HostKind = shared[_parameter_name(option)]
         return hosts
     if explicit.get(option):
-        raise UsageError(f"{option} means nothing without --virtual: an emulated host uses the machine's own kernel")
+        raise UsageError(f"{option} has no effect without --virtual: an emulated host uses the machine's own kernel")
     return None
 
 

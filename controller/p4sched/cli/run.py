@@ -72,7 +72,7 @@ def run(
 ) -> int:
     """Run an experiment. 'p4sched run EXPERIMENT --help' shows its options."""
     if is_explicit(ctx, "--hosts") and not virtual:
-        raise UsageError("--hosts means nothing without --virtual")
+        raise UsageError("--hosts has no effect without --virtual")
     name = ctx.invoked_subcommand
     if every and name is not None:
         raise UsageError(f"run --all runs every experiment: leave out '{name}' or --all")

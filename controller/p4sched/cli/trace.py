@@ -44,11 +44,11 @@ class EntryCommands(Commands):
 
     def do_shell(self, line: str) -> None:
         """Refuses to run programs."""
-        raise InputError(f"'{line}' is for a shell")
+        raise InputError(f"'{line}' is a shell command, which is not supported here")
 
     def do_help(self, arg: str) -> None:
         """Refuses `help`: the output is discarded."""
-        raise InputError(f"'help {arg}".rstrip() + "' is for a terminal: simple_switch_CLI")
+        raise InputError(f"'help {arg}".rstrip() + "' needs a terminal: use simple_switch_CLI")
 
 
 def trace(

@@ -47,16 +47,16 @@ def watch(
     if [name, run, replay].count(None) < 2:
         raise UsageError("give only one of SWITCH, --run and --replay")
     if record and run is None:
-        raise UsageError("--record means nothing without --run")
+        raise UsageError("--record has no effect without --run")
     if text and replay is not None:
-        raise UsageError("--text means nothing with --replay")
+        raise UsageError("--text has no effect with --replay")
     if export is not None and replay is None:
-        raise UsageError("--export means nothing without --replay")
+        raise UsageError("--export has no effect without --replay")
     if export is not None:
         writable.folder("--export", export)
     encrypted = tls.from_options(ssl, cacert, cert, private_key)
     if encrypted is not None and (name is None or ":" not in name):
-        raise UsageError("--ssl, --cacert, --cert and --private-key mean nothing without HOST:PORT")
+        raise UsageError("--ssl, --cacert, --cert and --private-key have no effect without HOST:PORT")
     from p4sched.live import watching  # noqa: PLC0415 - a server, which other commands need not load
 
     say = partial(print, flush=True)

@@ -53,7 +53,7 @@ def refuse_other_file(path: Path) -> None:
     except (ValueError, KeyError, TypeError, IndexError):
         begun = False
     if not begun:
-        raise DecisionLogError(f"{path}: is no decision log, so no decision is appended to it; name another file")
+        raise DecisionLogError(f"{path}: is not a decision log, so nothing is appended to it; name another file")
 
 
 class DecisionLog:

@@ -75,7 +75,7 @@ def replay(path: Path, laws: Mapping[str, AnyLaw]) -> Iterator[ReplayedDecision]
                     if not line.get("turned", False):
                         run = _Run(laws[line["law"]], line)
                     elif run is None or run.law is not laws[line["law"]]:
-                        raise RecordError("a configuration is turned before any start line of its law")
+                        raise RecordError("a changed configuration before any start line of its law")
                     else:
                         run = run.reconfigured(line)
                     continue
@@ -94,7 +94,7 @@ def _one_sentence(path: Path, number: int) -> Iterator[None]:
     except (P4schedError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else " ".join(str(error).split())
     except (ArithmeticError, RecursionError) as error:
-        reason = f"its numbers make no sense to the law: {error}"
+        reason = f"the law cannot compute with its numbers: {error}"
     else:
         return
     raise DecisionLogError(f"{path}:{number}: not a line of a decision log: {reason}")
@@ -103,7 +103,7 @@ def _one_sentence(path: Path, number: int) -> Iterator[None]:
 def _line(text: str) -> dict[str, Any]:
     line = parse_json(text)
     if not isinstance(line, dict) or line.get("kind") not in ("start", "decision"):
-        raise RecordError(f"{excerpt(line)} is no object of the kind start or decision")
+        raise RecordError(f"{excerpt(line)} is not an object of the kind start or decision")
     return line
 
 

@@ -200,7 +200,7 @@ class Desk:
         hands = [hand for hand in await self._switches[switch].hands() if hand.port == port]
         hand = next((each for each in hands if name in [knob.name for knob in each.knobs()]), None)
         if hand is None:
-            raise UsageError(f"there is no parameter '{name}' to turn at port {port} of {switch}")
+            raise UsageError(f"port {port} of {switch} has no parameter '{name}' that can be changed")
         await hand.turn(name, value)
         line = {"time_ns": now_ns(), "switch": switch, "port": port, "name": name, "value": value}
         with self._changes.open("a", encoding="utf-8") as file:

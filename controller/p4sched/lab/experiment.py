@@ -150,10 +150,10 @@ class RunOptions:
         return self.time_scale or 1.0
 
     def refuse(self, options: Iterable[str], why: str) -> None:
-        """Raises UsageError if the command line has one of the options: "--rate means nothing WHY"."""
+        """Raises UsageError if the command line has one of the options: "--rate has no effect WHY"."""
         for option in options:
             if self.explicit[option]:
-                raise UsageError(f"{option} means nothing {why}")
+                raise UsageError(f"{option} has no effect {why}")
 
 
 @dataclass(frozen=True)
@@ -271,7 +271,7 @@ def choose(
     names = [name.strip() for name in text.split(",")]
     valid = list(valid)
     if not any(names):
-        raise UsageError(f"no {kind} given; there is: {', '.join(valid)}")
+        raise UsageError(f"no {kind} given; use one of: {', '.join(valid)}")
     if not all(names):
         raise UsageError(f"'{text}' has a comma without a {kind}")
     for place, name in enumerate(names):

@@ -98,11 +98,11 @@ def run(
         raise UsageError(f"--controller {both}: {experiment.name} has one result, so one controller")
     setting = experiment.setting(run_options, **options(run_options.scale))
     if run_options.virtual and not experiment.in_lab(setting):
-        raise UsageError("--virtual means nothing in stepped time, which has no network")
+        raise UsageError("--virtual cannot be used in stepped time, which has no network")
     beside = page
     if not experiment.in_lab(setting):
         if page is not None:
-            raise UsageError("a live page means nothing in stepped time, which has no network")
+            raise UsageError("a live page cannot be used in stepped time, which has no network")
     elif beside is None:
         beside = text
     if ControllerKind.ONOS in run_options.controllers:
@@ -452,7 +452,7 @@ def _unusual(results: Results[Any, Any]) -> list[str]:
     if configuration.get("controller") == ControllerKind.ONOS:
         lines.append("controlled by ONOS")
     if any("changes_by_hand" in scheme for scheme in results.summary.get("schemes", {}).values()):
-        lines.append("parameters were turned by hand")
+        lines.append("parameters were changed by hand")
     if configuration.get("time") == summaries.VIRTUAL:
         hosts = configuration.get(VIRTUAL_HOSTS, configuration.get(HOSTS))
         lines.append("virtual time" if hosts is None else f"virtual time, {hosts} hosts")

@@ -122,7 +122,7 @@ def read(path: Path) -> DescribedFabric:
     except KeyError as error:
         raise UsageError(f"{path}: a switch, host or link has no {error}") from error
     except (ValueError, TypeError, AttributeError) as error:
-        raise UsageError(f"{path}: is no description of a network: {error}") from error
+        raise UsageError(f"{path}: is not a description of a network: {error}") from error
     fabric.check()
     return fabric
 

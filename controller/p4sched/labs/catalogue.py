@@ -51,7 +51,7 @@ def _load(entry: Entry) -> Lab:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     if not isinstance(module.LAB, Lab):
-        raise P4schedError(f"{entry.folder / 'check.py'}: LAB is no lab")
+        raise P4schedError(f"{entry.folder / 'check.py'}: LAB is not a lab")
     return replace(module.LAB, folder=entry.folder)
 
 

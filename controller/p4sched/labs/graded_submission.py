@@ -86,7 +86,7 @@ def from_message(entry: Entry, name: str, text: str) -> GradedSubmission:
     """
     message = parse_json(text)
     if not isinstance(message, dict):
-        raise RecordError("no object")
+        raise RecordError("not an object")
     check_fields(_Message, message, others=False)
     tasks = entry.load().no_marks()
     if len(message["marks"]) != len(tasks) or any(

@@ -56,7 +56,7 @@ def open_workspace(folder: Path) -> Workspace:
     file = folder / STATE
     if not file.is_file():
         raise UsageError(
-            f"'{folder}' is no lab: there is no file {STATE} in it, which says which lab it is. "
+            f"'{folder}' is not a lab: there is no file {STATE} in it, which says which lab it is. "
             f"Copy it from the folder that 'p4sched lab start' made (its name begins with a dot), "
             f"or make a new folder: 'p4sched lab start 04 DIR'; 'p4sched lab list' shows all"
         )

@@ -110,7 +110,7 @@ def _reading(hub: Hub, options: WatchOptions, say: Say) -> Coroutine[Any, Any, N
     if running:
         return source.run(hub, running[-1].run, source_options)
     if name is None:
-        raise P4schedError("no run of yours has a network now; start one, or name a switch: HOST:PORT")
+        raise P4schedError("you have no running lab; start one, or name a switch: HOST:PORT")
     switches = {name: replace(find_switch(name), tls=options.tls)}
     return source.switch(hub, source.Source(name, switches, source.WallClock(Budget(source.EVERY_S))), say)
 

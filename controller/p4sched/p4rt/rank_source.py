@@ -38,5 +38,5 @@ async def set_rank_source(session: Session, source: RankSource) -> None:
     """Sets the source of the ranks on every port without its own entry. Raises SessionError if the program has no
     ranks."""
     if session.schema.tables.get(TABLE) is None:
-        raise SessionError(f"switch {session.address}: its program has no table {TABLE}: it ranks no packets")
+        raise SessionError(f"switch {session.address}: its program has no table {TABLE}; its packets have no ranks")
     await session.set_default_action(TABLE, "set_rank_source", {"rank_source": int(source)})

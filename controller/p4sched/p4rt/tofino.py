@@ -60,7 +60,7 @@ class TofinoProgram:
 
     def _conf(self) -> Path:
         if not self.folder.is_dir():
-            raise SessionError(f"{self.folder} is no folder; --program names the output folder of the Tofino compiler")
+            raise SessionError(f"{self.folder} is not a folder; give the output folder of the Tofino compiler")
         found = sorted(self.folder.glob("*.conf"))
         if not found:
             raise SessionError(
@@ -89,7 +89,7 @@ class TofinoProgram:
     def _binary(self, name: str) -> bytes:
         content = self._read(name)
         if not content.startswith(BINARY_BEGINS):
-            raise SessionError(f"{self.folder / name} is no binary for a Tofino: it does not begin with a header")
+            raise SessionError(f"{self.folder / name} is not a binary for a Tofino: it does not begin with a header")
         return content
 
     def _schema(self, device_config: bytes) -> fy.P4Schema:

@@ -46,7 +46,7 @@ class Table:
 def read_runs(folder: Path) -> list[Summary]:
     """The run or sweep in a folder, or those directly below it. Raises P4schedError if there is none."""
     if not folder.is_dir():
-        raise MissingError(f"{folder} is no folder; a run of an experiment makes one: p4sched run EXPERIMENT --out DIR")
+        raise MissingError(f"{folder} is not a folder; an experiment makes one: p4sched run EXPERIMENT --out DIR")
     if _is_run(folder):
         return [_read(folder)]
     runs, unread = [], []

@@ -57,7 +57,7 @@ def read(folder: Path) -> Summary:
         raise P4schedError(f"{path} names no experiment: it is not the summary of a run")
     for key in ("configuration", "machine", "versions", "schemes"):
         if not isinstance(content.get(key, {}), dict):
-            raise P4schedError(f"{path}: '{key}' is no JSON object: it is not the summary of a run")
+            raise P4schedError(f"{path}: '{key}' is not a JSON object: it is not the summary of a run")
     if not all(isinstance(scheme, dict) for scheme in content.get("schemes", {}).values()):
         raise P4schedError(f"{path}: 'schemes' does not map names to results: it is not the summary of a run")
     return Summary(folder, content)

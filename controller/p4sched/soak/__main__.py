@@ -242,7 +242,7 @@ def _minutes(text: str) -> float:
     try:
         minutes = float(text)
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number") from error
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from error
     if not LEAST_MINUTES <= minutes <= MOST_MINUTES:
         raise argparse.ArgumentTypeError(f"{text}: {LEAST_MINUTES:g} to {MOST_MINUTES:g} minutes are possible")
     return minutes

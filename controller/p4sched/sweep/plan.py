@@ -126,7 +126,7 @@ def _scenario(content: Mapping[str, Any], folder: Path) -> dict[str, Any]:
                 raise P4schedError(f"scenario {path} is not JSON: {error}") from error
             folder = path.parent
             if not isinstance(scenario, dict):
-                raise UsageError(f"scenario {path} is no JSON object")
+                raise UsageError(f"scenario {path} is not a JSON object")
         case _:
             raise UsageError("scenario is missing: the name of a JSON file, or a table [scenario]")
     for key in ("topology", "ports", "flows"):
@@ -190,7 +190,7 @@ def _loads(content: Mapping[str, Any], scenario: Mapping[str, Any]) -> list[floa
         load = poisson.get("load") if isinstance(poisson, dict) else None
         return [float(load) if isinstance(load, int | float) else None]
     if not isinstance(poisson, dict):
-        raise UsageError("loads mean nothing: the scenario's flows are not of the kind poisson")
+        raise UsageError("loads have no effect: the scenario's flows are not of the kind poisson")
     loads = _list("loads", content["loads"])
     for load in loads:
         if isinstance(load, bool) or not isinstance(load, int | float) or not 0 < load <= 1:

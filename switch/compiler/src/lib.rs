@@ -71,7 +71,7 @@ pub fn compile(input: &Input, includes: &dyn IncludeResolver, options: &Options)
 
 /// A program placed into the stages of a Tofino.
 #[derive(Clone, Debug)]
-pub struct Placed {
+pub struct PlacedProgram {
     /// Tables by stage, even if the program needs more stages than the chip has.
     pub report: Option<stages::Report>,
     /// Messages of the compiler, and those on the limits of the chip.
@@ -79,13 +79,13 @@ pub struct Placed {
 }
 
 /// Places a TNA or T2NA program into the stages of its chip.
-pub fn place(input: &Input, includes: &dyn IncludeResolver, options: &Options) -> Placed {
+pub fn place(input: &Input, includes: &dyn IncludeResolver, options: &Options) -> PlacedProgram {
     on_large_stack(|| {
         let mut front = Front::default();
         let flat = flat(&mut front, input, includes, options);
         let report = flat.and_then(|(_, ir)| stages::stages(&ir, input.name, &front.map, &mut front.reporter));
         let messages = front.finish(options);
-        Placed { report, messages }
+        PlacedProgram { report, messages }
     })
 }
 

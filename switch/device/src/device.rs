@@ -204,7 +204,7 @@ impl Device {
     }
 
     /// The active program.
-    pub(crate) fn at_work(&self) -> Option<(&Forwarding, &Pipeline)> {
+    pub(crate) fn running_program(&self) -> Option<(&Forwarding, &Pipeline)> {
         self.active.as_ref().zip(self.engine.pipeline())
     }
 
@@ -214,7 +214,7 @@ impl Device {
     }
 
     /// Schedules a scan for idle entries at this time or earlier.
-    pub(crate) fn look_for_idle_entries_from(&mut self, at: Nanos) {
+    pub(crate) fn schedule_idle_scan(&mut self, at: Nanos) {
         self.idle_scan = self.idle_scan.or(Some(at));
     }
 
@@ -239,7 +239,7 @@ impl Device {
             entities::write(forwarding, pipeline, now, &update)
         };
         let results = updates.iter().map(write).collect();
-        self.look_for_idle_entries_from(now + idle::SCAN_EVERY);
+        self.schedule_idle_scan(now + idle::SCAN_EVERY);
         Ok(results)
     }
 
@@ -284,7 +284,7 @@ impl Device {
                 }
             }
         }
-        self.look_for_idle_entries_from(now + idle::SCAN_EVERY);
+        self.schedule_idle_scan(now + idle::SCAN_EVERY);
         Ok(vec![Ok(()); updates.len()])
     }
 

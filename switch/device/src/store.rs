@@ -14,7 +14,7 @@ pub(crate) type Key = (Vec<MatchKey>, i32);
 #[derive(Debug, Default)]
 pub(crate) struct TableStore {
     /// In the order of insertion, by the data plane's number. The data plane also finds the number for a key.
-    entries: BTreeMap<u64, Stored>,
+    entries: BTreeMap<u64, StoredEntry>,
     /// The number of entries with each value in a field, for the fields that others refer to.
     values: BTreeMap<u32, HashMap<Vec<u8>, usize>>,
     pub default: DefaultEntry,
@@ -22,7 +22,7 @@ pub(crate) struct TableStore {
 
 /// An entry as reads return it, without its direct resources.
 #[derive(Debug)]
-pub(crate) struct Stored {
+pub(crate) struct StoredEntry {
     pub handle: EntryHandle,
     pub entry: p4rt::TableEntry,
     pub one_shot: Option<OneShot>,
@@ -30,7 +30,7 @@ pub(crate) struct Stored {
     pub idle_notice: Nanos,
 }
 
-impl Stored {
+impl StoredEntry {
     /// The value of an exact or optional field; `None` if the entry has none.
     fn value(&self, field: u32) -> Option<&[u8]> {
         let mut fields = self.entry.r#match.iter();
@@ -69,42 +69,42 @@ impl TableStore {
     }
 
     /// The entry with this key and priority.
-    pub fn find(&self, pipeline: &Pipeline, table: &Table, (key, priority): &Key) -> Option<&Stored> {
+    pub fn find(&self, pipeline: &Pipeline, table: &Table, (key, priority): &Key) -> Option<&StoredEntry> {
         let handle = pipeline.table_find(table.table, key, *priority)?;
         self.by_sequence(handle.number())
     }
 
     /// All entries in the order of insertion.
-    pub fn iter(&self) -> impl Iterator<Item = &Stored> {
+    pub fn iter(&self) -> impl Iterator<Item = &StoredEntry> {
         self.entries.values()
     }
 
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Stored> {
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut StoredEntry> {
         self.entries.values_mut()
     }
 
     /// All entries with their numbers in the order of insertion. A number is never used twice.
-    pub fn numbered(&self) -> impl Iterator<Item = (u64, &Stored)> {
+    pub fn numbered(&self) -> impl Iterator<Item = (u64, &StoredEntry)> {
         self.entries.iter().map(|(&sequence, stored)| (sequence, stored))
     }
 
     /// The entry that was inserted last.
-    pub fn last(&self) -> Option<(u64, &Stored)> {
+    pub fn last(&self) -> Option<(u64, &StoredEntry)> {
         self.entries
             .last_key_value()
             .map(|(&sequence, stored)| (sequence, stored))
     }
 
     /// The entry with this number.
-    pub fn by_sequence(&self, sequence: u64) -> Option<&Stored> {
+    pub fn by_sequence(&self, sequence: u64) -> Option<&StoredEntry> {
         self.entries.get(&sequence)
     }
 
-    pub fn by_sequence_mut(&mut self, sequence: u64) -> Option<&mut Stored> {
+    pub fn by_sequence_mut(&mut self, sequence: u64) -> Option<&mut StoredEntry> {
         self.entries.get_mut(&sequence)
     }
 
-    pub fn add(&mut self, stored: Stored) {
+    pub fn add(&mut self, stored: StoredEntry) {
         for (field, values) in &mut self.values {
             if let Some(value) = stored.value(*field) {
                 *values.entry(value.to_vec()).or_default() += 1;
@@ -113,7 +113,7 @@ impl TableStore {
         self.entries.insert(stored.handle.number(), stored);
     }
 
-    pub fn remove(&mut self, handle: EntryHandle) -> Option<Stored> {
+    pub fn remove(&mut self, handle: EntryHandle) -> Option<StoredEntry> {
         let removed = self.entries.remove(&handle.number())?;
         for (field, values) in &mut self.values {
             let Some(value) = removed.value(*field) else { continue };

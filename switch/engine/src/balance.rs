@@ -61,7 +61,7 @@ pub struct Balance {
 
 impl Balance {
     /// Packets that entered: from outside, and as copies.
-    pub fn entered(&self) -> u64 {
+    pub fn total_in(&self) -> u64 {
         self.received + self.packets_out + self.copies
     }
 
@@ -90,7 +90,7 @@ impl Balance {
 
     /// Whether every packet is accounted for.
     pub fn balanced(&self) -> bool {
-        self.entered() == self.sent() + self.dropped() + self.inside()
+        self.total_in() == self.sent() + self.dropped() + self.inside()
     }
 
     /// Counts a call of the pipeline that turned one packet into `packets`. A drop counts as one packet.

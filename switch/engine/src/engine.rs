@@ -19,7 +19,7 @@ use crate::{Balance, LoadError, Output, PortError, PortSettings, Traffic};
 
 /// The error for a packet-out when the switch has no CPU port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("the switch has no CPU port, so a packet-out has nowhere to come from; set one (--cpu-port)")]
+#[error("the switch has no CPU port for packet-outs; set one with --cpu-port")]
 pub struct NoCpuPort;
 
 #[derive(Debug)]
@@ -172,17 +172,17 @@ impl Engine {
 
     /// Reports an event of a packet, if there is a sink.
     #[inline]
-    fn tell(&mut self, id: PacketId, what: impl FnOnce() -> EventKind) {
+    fn report(&mut self, id: PacketId, what: impl FnOnce() -> EventKind) {
         if let Some(trace) = &mut self.trace {
-            trace.tell(self.clock, id, what);
+            trace.report(self.clock, id, what);
         }
     }
 
     /// The packet that the pipeline works on, if there is a sink.
     #[inline]
-    fn at_work(&self) -> PacketId {
-        let asked = self.trace.as_ref().and(self.pipeline());
-        asked.map_or(PacketId::default(), Pipeline::at_work)
+    fn current_packet(&self) -> PacketId {
+        let pipeline = self.trace.as_ref().and(self.pipeline());
+        pipeline.map_or(PacketId::default(), Pipeline::current_packet)
     }
 
     pub fn pipeline(&self) -> Option<&Pipeline> {
@@ -397,7 +397,7 @@ impl Engine {
             ..
         } = departure;
         self.length_changed(port, queue);
-        self.tell(item.packet.id(), move || EventKind::Dequeued {
+        self.report(item.packet.id(), move || EventKind::Dequeued {
             port,
             queue,
             length: length_after,
@@ -455,21 +455,21 @@ impl Engine {
             let id = packet.id();
             if !self.recirculation.push(leaves_ns, packet) {
                 self.balance.recirculation_dropped += 1;
-                self.tell(id, || EventKind::Dropped {
+                self.report(id, || EventKind::Dropped {
                     why: Loss::Recirculation,
                 });
             }
         }
         if let Some(transmit) = self.outcomes.frame.take() {
             let arrival_ns = arrival_ns.unwrap_or(self.clock);
-            self.tell(self.at_work(), || EventKind::Transmitted {
+            self.report(self.current_packet(), || EventKind::Transmitted {
                 port: transmit.port,
                 bytes: transmit.frame.len(),
                 data: Data(transmit.frame.to_vec()),
             });
             if let Err(frame) = self.delay_line.push(transmit.port, arrival_ns, transmit.frame) {
                 self.balance.delay_dropped += 1;
-                self.tell(self.at_work(), || EventKind::Dropped { why: Loss::LinkFull });
+                self.report(self.current_packet(), || EventKind::Dropped { why: Loss::LinkFull });
                 self.recycle_frame(frame);
             }
         }
@@ -490,7 +490,7 @@ impl Engine {
         if clone_depth > Engine::MAX_CLONE_DEPTH {
             self.balance.clone_depth_dropped += 1;
             program.pipeline.recycle(packet);
-            return self.tell(id, || EventKind::Dropped { why: Loss::CloneDepth });
+            return self.report(id, || EventKind::Dropped { why: Loss::CloneDepth });
         }
         let fields = self.fields.get(usize::from(port));
         let Marks { user, rank, levels } =
@@ -512,20 +512,20 @@ impl Engine {
             Enqueued::Dropped { item, .. } => {
                 self.balance.queue_dropped += 1;
                 program.pipeline.recycle(item.packet);
-                return self.tell(id, || EventKind::Dropped { why: Loss::QueueFull });
+                return self.report(id, || EventKind::Dropped { why: Loss::QueueFull });
             }
             Enqueued::PushedOut { victim, .. } => {
                 self.balance.pushed_out += 1;
                 let victim = victim.item.packet;
                 let id = victim.id();
                 program.pipeline.recycle(victim);
-                self.tell(id, || EventKind::Dropped { why: Loss::PushedOut });
+                self.report(id, || EventKind::Dropped { why: Loss::PushedOut });
             }
         }
         self.length_changed(port, priority);
         if self.trace.is_some() {
             let length = self.queues.length(port, priority);
-            self.tell(id, move || EventKind::Enqueued {
+            self.report(id, move || EventKind::Enqueued {
                 port,
                 queue: priority,
                 length,

@@ -47,7 +47,7 @@ impl Trace {
     /// Passes on an event from outside the pipeline.
     #[cold]
     #[inline(never)]
-    pub fn tell(&mut self, time_ns: Nanos, id: PacketId, what: impl FnOnce() -> EventKind) {
+    pub fn report(&mut self, time_ns: Nanos, id: PacketId, what: impl FnOnce() -> EventKind) {
         let what = what();
         (self.sink)(Event { time_ns, id, what });
     }

@@ -283,7 +283,7 @@ fn a_tree_orders_its_leaves_and_each_leaf_its_packets_by_fields_of_the_program()
     switch.finish();
     let sent: Vec<_> = switch.out.sent.iter().map(|probe| (probe.user, probe.rank)).collect();
     assert_eq!(sent, [(2, 0), (1, 4), (1, 9), (2, 1), (2, 0)]);
-    assert_eq!(switch.balance().queue_dropped, 1, "node 0 is no leaf");
+    assert_eq!(switch.balance().queue_dropped, 1, "node 0 is not a leaf");
 }
 
 #[test]

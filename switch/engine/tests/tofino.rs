@@ -108,8 +108,8 @@ fn program(t2na: bool) -> Program {
             .when(eh("kind"), kind(MIRROR_MIRRORS), [mirror(0xffff)])
             .0,
         ghost: t2na.then(|| {
-            let told = |name| field("gh_intr_md", name);
-            vec![op("register_write", &[lengths, told("qid"), told("qlength")])]
+            let intrinsic = |name| field("gh_intr_md", name);
+            vec![op("register_write", &[lengths, intrinsic("qid"), intrinsic("qlength")])]
         }),
         registers: json!([{"name": "pipe.G.lengths", "id": 0, "bitwidth": 32, "size": 2048}]),
         // The header of a mirrored packet: a kind without any action.
@@ -214,7 +214,7 @@ impl Switch {
     }
 
     /// Value of the program's register for a queue.
-    fn told(&self, port: usize, queue: usize) -> u8 {
+    fn reported_length(&self, port: usize, queue: usize) -> u8 {
         let program = self.engine.pipeline().unwrap();
         let register = program.register("pipe.G.lengths").unwrap();
         program.register_read(register, port << 3 | queue).unwrap()[3]
@@ -353,12 +353,15 @@ fn the_ghost_control_hears_of_every_enqueue_and_dequeue() {
     for waiting in [0, 1, 2, 3, 4] {
         switch.receive(0, &frame(FORWARD, 1, 5, 1 << 3 | 5, 1000));
         switch.engine.advance(0, &mut switch.out);
-        assert_eq!((switch.told(1, 5), switch.told(1, 0)), (waiting, 0));
+        assert_eq!(
+            (switch.reported_length(1, 5), switch.reported_length(1, 0)),
+            (waiting, 0)
+        );
     }
     switch.engine.advance(MILLISECOND, &mut switch.out);
-    assert_eq!(switch.told(1, 5), 3);
+    assert_eq!(switch.reported_length(1, 5), 3);
     switch.finish();
-    assert_eq!(switch.told(1, 5), 0);
+    assert_eq!(switch.reported_length(1, 5), 0);
     // The length that ingress read, the packets before it at enqueue, and behind it at dequeue. When the second packet
     // arrived, the first was still in its queue: the link takes it later at the same instant.
     let seen: Vec<_> = switch
@@ -377,15 +380,36 @@ fn one_buffer_is_one_queue_to_the_ghost_control() {
         switch.receive(0, &frame(FORWARD, 2, queue, 0, 1000));
         switch.engine.advance(0, &mut switch.out);
     }
-    assert_eq!((switch.told(2, 0), switch.told(2, 3), switch.told(2, 7)), (2, 0, 0));
+    assert_eq!(
+        (
+            switch.reported_length(2, 0),
+            switch.reported_length(2, 3),
+            switch.reported_length(2, 7)
+        ),
+        (2, 0, 0)
+    );
     // Each of eight queues has its own packets. With one buffer again, they are one queue.
     switch
         .engine
         .set_port(2, shaped(8_000_000, Discipline::Strict))
         .unwrap();
-    assert_eq!((switch.told(2, 0), switch.told(2, 3), switch.told(2, 7)), (0, 1, 1));
+    assert_eq!(
+        (
+            switch.reported_length(2, 0),
+            switch.reported_length(2, 3),
+            switch.reported_length(2, 7)
+        ),
+        (0, 1, 1)
+    );
     switch.engine.set_port(2, shaped(8_000_000, Discipline::Fifo)).unwrap();
-    assert_eq!((switch.told(2, 0), switch.told(2, 3), switch.told(2, 7)), (2, 0, 0));
+    assert_eq!(
+        (
+            switch.reported_length(2, 0),
+            switch.reported_length(2, 3),
+            switch.reported_length(2, 7)
+        ),
+        (2, 0, 0)
+    );
 }
 
 #[test]

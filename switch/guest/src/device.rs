@@ -247,26 +247,26 @@ impl Device {
         }
         let mut moved = false;
         while !waiting.is_empty() {
-            let Some(chain) = queue.iter(&*memory).map_err(broken)?.next() else {
+            let Some(chain) = queue.iter(&*memory).map_err(queue_error)?.next() else {
                 // Ask the driver to tell when there is room again. It may have made room before that.
-                if queue.enable_notification(memory).map_err(broken)? {
+                if queue.enable_notification(memory).map_err(queue_error)? {
                     continue;
                 }
                 break;
             };
             let bytes = waiting.pop_front().unwrap_or_default();
             let head = chain.head_index();
-            let mut writer = chain.writer(memory).map_err(broken)?;
+            let mut writer = chain.writer(memory).map_err(queue_error)?;
             let mut header = [0; NET_HEADER_BYTES];
             // Each frame is in one buffer (num_buffers).
             header[10] = 1;
             writer.write_all(&header[..kind.header])?;
             writer.write_all(&bytes)?;
             let length = kind.header + bytes.len();
-            queue.add_used(memory, head, length as u32).map_err(broken)?;
+            queue.add_used(memory, head, length as u32).map_err(queue_error)?;
             moved = true;
         }
-        if moved && queue.needs_notification(memory).map_err(broken)? {
+        if moved && queue.needs_notification(memory).map_err(queue_error)? {
             call_due[TO_GUEST] = true;
         }
         Ok(())
@@ -293,28 +293,28 @@ impl Device {
         }
         let mut moved = false;
         loop {
-            while let Some(chain) = queue.iter(&*memory).map_err(broken)?.next() {
+            while let Some(chain) = queue.iter(&*memory).map_err(queue_error)?.next() {
                 let head = chain.head_index();
                 let mut bytes = Vec::new();
-                chain.reader(memory).map_err(broken)?.read_to_end(&mut bytes)?;
+                chain.reader(memory).map_err(queue_error)?.read_to_end(&mut bytes)?;
                 bytes.drain(..kind.header.min(bytes.len()));
                 sent.push(bytes);
-                queue.add_used(memory, head, 0).map_err(broken)?;
+                queue.add_used(memory, head, 0).map_err(queue_error)?;
                 moved = true;
             }
-            if !kind.kicks || !queue.enable_notification(memory).map_err(broken)? {
+            if !kind.kicks || !queue.enable_notification(memory).map_err(queue_error)? {
                 break;
             }
         }
-        if moved && queue.needs_notification(memory).map_err(broken)? {
+        if moved && queue.needs_notification(memory).map_err(queue_error)? {
             call_due[FROM_GUEST] = true;
         }
         Ok(())
     }
 }
 
-fn broken(error: virtio_queue::Error) -> GuestError {
-    GuestError::Protocol(format!("a queue of the guest makes no sense: {error}"))
+fn queue_error(error: virtio_queue::Error) -> GuestError {
+    GuestError::Protocol(format!("a virtio queue of the guest is invalid: {error}"))
 }
 
 fn map(regions: &[Region], descriptors: Vec<OwnedFd>) -> Result<GuestMemoryMmap, GuestError> {

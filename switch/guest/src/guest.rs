@@ -412,7 +412,7 @@ impl Guest {
                 continue;
             }
             let event = serde_json::from_slice(&self.line)
-                .map_err(|error| GuestError::Protocol(format!("the guest's first program said nonsense: {error}")))?;
+                .map_err(|error| GuestError::Protocol(format!("the guest's init sent a bad message: {error}")))?;
             self.events.push(event);
             self.line.clear();
         }
@@ -443,9 +443,9 @@ impl Guest {
             Operation::Request => Err(GuestError::Missing(
                 "the guests' kernel is older than this program: run `make virtual`".into(),
             )),
-            Operation::Ack | Operation::Run | Operation::FreeUntil => {
-                Err(GuestError::Protocol("the guest wants to be the calendar".into()))
-            }
+            Operation::Ack | Operation::Run | Operation::FreeUntil => Err(GuestError::Protocol(
+                "the guest sent a message of a time-travel server".into(),
+            )),
         }
     }
 
@@ -494,7 +494,7 @@ impl Guest {
         let line = panic.or(killed.as_deref()).or(last).unwrap_or("it said nothing").trim();
         GuestError::Ended {
             name: self.name.clone(),
-            reason: format!("{line} ({} has all that it said)", log.display()),
+            reason: format!("{line} (its output: {})", log.display()),
         }
     }
 }

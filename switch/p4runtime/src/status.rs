@@ -190,9 +190,9 @@ mod tests {
         let results: Vec<_> = (0..5000).map(|_| Err(Fault::exists("it exists"))).collect();
         let status = of_batch("updates", &results, 0);
         assert!(metadata_bytes(&status) <= 8192 - 500, "{}", metadata_bytes(&status));
-        let told = details(&status).len();
-        assert!(told >= 200, "{told}");
-        let expected = format!("number 1: AlreadyExists: it exists (details of the first {told} only)");
+        let sent = details(&status).len();
+        assert!(sent >= 200, "{sent}");
+        let expected = format!("number 1: AlreadyExists: it exists (details of the first {sent} only)");
         assert!(status.message().ends_with(&expected), "{}", status.message());
     }
 
@@ -201,9 +201,9 @@ mod tests {
         let mut results = vec![Ok(()); 1024];
         results.push(Err(Fault::new(p4sched_device::Code::ResourceExhausted, "it is full")));
         let status = of_batch("updates", &results, 65536);
-        let told = details(&status);
-        assert_eq!(told.len(), 1025);
-        assert_eq!(told[1024], (8, "it is full".to_owned()));
+        let sent = details(&status);
+        assert_eq!(sent.len(), 1025);
+        assert_eq!(sent[1024], (8, "it is full".to_owned()));
         assert!(metadata_bytes(&status) > 35_000, "{}", metadata_bytes(&status));
         assert!(details(&of_batch("updates", &results, 8192)).len() < 1025);
     }

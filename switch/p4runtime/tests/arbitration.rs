@@ -26,7 +26,7 @@ fn request(role: &str, election_id: Option<p4rt::Uint128>) -> p4rt::MasterArbitr
 }
 
 /// The stream, status code and election identifier of each answer.
-fn told(answers: Vec<Answer>) -> Vec<(StreamId, Code, Option<u64>)> {
+fn summaries(answers: Vec<Answer>) -> Vec<(StreamId, Code, Option<u64>)> {
     let code =
         |update: &p4rt::MasterArbitrationUpdate| Code::from(update.status.as_ref().map_or(-1, |status| status.code));
     answers
@@ -40,7 +40,7 @@ fn join(
     stream: StreamId,
     election_id: Option<u64>,
 ) -> Vec<(StreamId, Code, Option<u64>)> {
-    told(
+    summaries(
         arbitration
             .update(stream, &request("", election_id.and_then(id)))
             .expect("the request is valid"),
@@ -75,7 +75,7 @@ fn when_the_primary_goes_there_is_none_until_someone_asks_again() {
     let mut arbitration = Arbitration::new(DEVICE);
     join(&mut arbitration, 1, Some(10));
     join(&mut arbitration, 2, Some(5));
-    assert_eq!(told(arbitration.close(1)), [(2, Code::NotFound, Some(10))]);
+    assert_eq!(summaries(arbitration.close(1)), [(2, Code::NotFound, Some(10))]);
     assert_eq!(
         join(&mut arbitration, 2, Some(9)),
         [(2, Code::NotFound, Some(10))],

@@ -82,11 +82,11 @@ impl<R: Read> Blocks<R> {
     }
 
     fn damaged(&self, how: &str) -> String {
-        format!("behind packet {}: {how}: the file is damaged", self.count)
+        format!("after packet {}: {how}: the file is damaged", self.count)
     }
 
     fn ends(&self) -> String {
-        format!("behind packet {}: the file ends within a block", self.count)
+        format!("after packet {}: the file ends within a block", self.count)
     }
 
     /// The type and content of the next block.
@@ -333,7 +333,7 @@ mod tests {
         let mut whole = File::new(false);
         whole.interface(1, None).packet(0, 7);
         let whole = whole.bytes;
-        let ends = "behind packet 0: the file ends within a block";
+        let ends = "after packet 0: the file ends within a block";
         let end = whole.len();
         let changed = |at: usize, to: u8| {
             let mut bytes = whole.clone();
@@ -346,27 +346,24 @@ mod tests {
             (whole[..end - 1].to_vec(), ends),
             (
                 changed(8, 0),
-                "behind packet 0: a section in no byte order: the file is damaged",
+                "after packet 0: a section in no byte order: the file is damaged",
             ),
-            (
-                changed(4, 5),
-                "behind packet 0: a block of 5 bytes: the file is damaged",
-            ),
+            (changed(4, 5), "after packet 0: a block of 5 bytes: the file is damaged"),
             (
                 changed(7, 9),
-                "behind packet 0: a block of 150994972 bytes: the file is damaged",
+                "after packet 0: a block of 150994972 bytes: the file is damaged",
             ),
             (
                 changed(end - 4, 0),
-                "behind packet 0: a block with two lengths: the file is damaged",
+                "after packet 0: a block with two lengths: the file is damaged",
             ),
             (
                 changed(end - 28, 9),
-                "behind packet 0: a packet of an unknown interface: the file is damaged",
+                "after packet 0: a packet of an unknown interface: the file is damaged",
             ),
             (
                 changed(end - 16, 9),
-                "behind packet 0: a packet longer than its block: the file is damaged",
+                "after packet 0: a packet longer than its block: the file is damaged",
             ),
             (
                 changed(36, 113),

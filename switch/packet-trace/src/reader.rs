@@ -120,7 +120,7 @@ mod tests {
             (&[], "the file is empty"),
             (
                 b"\x0a\x0d\x0d\x0a\x00\x00\x00\x1c",
-                "behind packet 0: the file ends within a block",
+                "after packet 0: the file ends within a block",
             ),
             (b"hello", "no capture: it does not begin as a pcap or pcapng file"),
             (

@@ -30,7 +30,7 @@ use crate::config::{ConfigError, Headroom, MAX_PACKETS, Sizes, in_range};
 use crate::fifo::Fifo;
 use crate::log2::{ROUNDING, log2};
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
-use crate::scheme::{self, Compared, Discipline, P4, Reference, TailDrop};
+use crate::scheme::{self, Discipline, P4, Reference, StatePart, TailDrop};
 use crate::target::Target;
 use crate::window::{Window, WindowConfig};
 use crate::worker::{Worker, WorkerLength};
@@ -136,8 +136,8 @@ impl Aifo {
 
 impl Scheduler for Aifo {
     fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
-        if let Some((told, at_arrival)) = &mut self.worker {
-            *at_arrival = told.at(now);
+        if let Some((worker, at_arrival)) = &mut self.worker {
+            *at_arrival = worker.at(now);
         }
         self.window.observe(packet.rank);
         if !self.admits(packet.rank) {
@@ -152,8 +152,8 @@ impl Scheduler for Aifo {
     fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
         let packet = self.queue.dequeue(now)?;
         self.left_behind = self.queue.len() as u64;
-        if let Some((told, _)) = &mut self.worker {
-            told.left_behind(now, self.left_behind);
+        if let Some((worker, _)) = &mut self.worker {
+            worker.record_departure(now, self.left_behind);
         }
         Some(packet)
     }
@@ -247,7 +247,7 @@ impl Reference for Aifo {
         })
     }
 
-    fn compare(&self, register: &dyn Fn(&str) -> u64) -> Option<Compared> {
+    fn compare(&self, register: &dyn Fn(&str) -> u64) -> Option<StatePart> {
         Some(self.window.compare(register))
     }
 
@@ -260,6 +260,6 @@ impl Reference for Aifo {
     }
 
     fn length_from_worker(&self, now: Nanos) -> Option<u64> {
-        self.worker.as_ref().map(|(told, _)| told.at(now))
+        self.worker.as_ref().map(|(worker, _)| worker.at(now))
     }
 }

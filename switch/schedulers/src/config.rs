@@ -53,7 +53,7 @@ pub enum ConfigError {
         before: u64,
     },
     /// Sizes alone do not determine a configuration of this scheme.
-    #[error("sizes of queues and windows do not make a configuration of {scheme}: {reason}")]
+    #[error("no configuration of {scheme} has these sizes of queues and windows: {reason}")]
     MoreThanSizes {
         scheme: &'static str,
         /// What the scheme needs besides sizes.

@@ -28,7 +28,7 @@ pub use config::{ConfigError, Headroom, Sizes};
 pub use described::Described;
 use rand::RngCore;
 pub use scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
-pub use scheme::{Compared, P4, Reference};
+pub use scheme::{P4, Reference, StatePart};
 pub use target::Target;
 
 /// Calls a macro with the list of all schemes. Each entry is `module: Type, "description";`. The module has the name of

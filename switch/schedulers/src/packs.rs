@@ -27,7 +27,7 @@ use crate::config::{self, ConfigError, Headroom, Sizes};
 use crate::log2::{ROUNDING, log2};
 use crate::priority_queues::PriorityQueues;
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
-use crate::scheme::{self, Compared, Discipline, P4, Reference, TailDrop};
+use crate::scheme::{self, Discipline, P4, Reference, StatePart, TailDrop};
 use crate::target::Target;
 use crate::window::{Window, WindowConfig};
 
@@ -293,7 +293,7 @@ impl Reference for Packs {
         })
     }
 
-    fn compare(&self, register: &dyn Fn(&str) -> u64) -> Option<Compared> {
+    fn compare(&self, register: &dyn Fn(&str) -> u64) -> Option<StatePart> {
         Some(self.window.compare(register))
     }
 

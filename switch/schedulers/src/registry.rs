@@ -214,7 +214,7 @@ macro_rules! schemes {
 
             /// The state of the model next to the same state of the program. `register` reads the port's cell of a
             /// register. Register names are relative to the ingress control.
-            pub fn compare(&self, register: &dyn Fn(&str) -> u64) -> Option<Compared> {
+            pub fn compare(&self, register: &dyn Fn(&str) -> u64) -> Option<StatePart> {
                 match self {
                     $(Model::$Type(model) => model.compare(register),)*
                     Model::Folder(_) => None,

@@ -30,7 +30,7 @@ use rand::{Rng, RngCore};
 use crate::config::{ConfigError, Headroom, MAX_PACKETS, Sizes, in_range};
 use crate::fifo::Fifo;
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
-use crate::scheme::{self, Compared, Discipline, P4, Reference, TailDrop};
+use crate::scheme::{self, Discipline, P4, Reference, StatePart, TailDrop};
 use crate::target::Target;
 
 /// How the two products of the admission rule are computed.
@@ -267,14 +267,14 @@ impl Reference for Rifo {
     }
 
     /// The program for Tofino holds the complement of Min. Before the first arrival its cells hold no range.
-    fn compare(&self, register: &dyn Fn(&str) -> u64) -> Option<Compared> {
+    fn compare(&self, register: &dyn Fn(&str) -> u64) -> Option<StatePart> {
         let (min, max) = (register("rank_range.min_rank"), register("rank_range.max_rank"));
         let min = match self.config.on {
             Target::V1model => min,
             Target::Tna | Target::T2na if (min, max) == (0, 0) => return None,
             Target::Tna | Target::T2na => u64::from(!(min as u32)),
         };
-        Some(Compared {
+        Some(StatePart {
             name: "Min, Max",
             model: vec![u64::from(self.min), u64::from(self.max)],
             program: vec![min, max],

@@ -79,7 +79,7 @@ impl P4 {
 
 /// The state of a scheduler, in the model and in the P4 program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Compared {
+pub struct StatePart {
     /// Name of the state in the paper.
     pub name: &'static str,
     /// Values in the model.
@@ -141,7 +141,7 @@ pub trait Reference: Scheduler + Sized {
     fn from_arguments(arguments: &[u64]) -> Result<Self::Config, ConfigError>;
 
     /// The state of the model besides its queues, next to the port's cells of the program's registers.
-    fn compare(&self, _register: &dyn Fn(&str) -> u64) -> Option<Compared> {
+    fn compare(&self, _register: &dyn Fn(&str) -> u64) -> Option<StatePart> {
         None
     }
 

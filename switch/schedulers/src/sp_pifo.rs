@@ -28,7 +28,7 @@ use rand::RngCore;
 use crate::config::{self, ConfigError, MAX_P4_QUEUES, Sizes};
 use crate::priority_queues::PriorityQueues;
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
-use crate::scheme::{self, Compared, Discipline, P4, Reference, TailDrop};
+use crate::scheme::{self, Discipline, P4, Reference, StatePart, TailDrop};
 use crate::target::Target;
 
 /// Parameters of [`SpPifo`].
@@ -205,7 +205,7 @@ impl Reference for SpPifo {
 
     /// In `p4/`, a register holds a bound plus the sum of all push-downs since; its top bit is 0 before the first
     /// push-up. On a Tofino, a register holds the bounds of two queues; the less urgent queue is in the upper half.
-    fn compare(&self, register: &dyn Fn(&str) -> u64) -> Option<Compared> {
+    fn compare(&self, register: &dyn Fn(&str) -> u64) -> Option<StatePart> {
         let by_paper = |queue| {
             let lowered = register("mapping.lowered_by") as u32;
             match register(&format!("mapping.queue_{queue}.raised_bound")) {
@@ -226,7 +226,7 @@ impl Reference for SpPifo {
             Target::V1model => (1..=self.count).map(by_paper).collect(),
             Target::Tna | Target::T2na => (1..=self.count).map(on_chip).collect(),
         };
-        Some(Compared {
+        Some(StatePart {
             name: "bounds",
             model: self.bounds().iter().map(|&bound| u64::from(bound)).collect(),
             program: bounds.into_iter().map(u64::from).collect(),

@@ -15,7 +15,7 @@ use rand::{Rng, RngCore};
 
 use crate::config::{ConfigError, MAX_WINDOW, in_range};
 use crate::scheduler::Rank;
-use crate::scheme::{Compared, whole};
+use crate::scheme::{StatePart, whole};
 use crate::target::{MAX_P4_WINDOW, Target};
 
 /// Content of an empty cell.
@@ -149,9 +149,9 @@ impl Window {
     }
 
     /// The cells, next to the registers of `p4/include/window.p4`, which hold complements.
-    pub(crate) fn compare(&self, register: &dyn Fn(&str) -> u64) -> Compared {
+    pub(crate) fn compare(&self, register: &dyn Fn(&str) -> u64) -> StatePart {
         let held = |number| !(register(&format!("window.cell_{number}.entry")) as u32);
-        Compared {
+        StatePart {
             name: "window, by register",
             model: self.cells().iter().map(|&rank| u64::from(rank)).collect(),
             program: (0..self.config.size).map(|number| u64::from(held(number))).collect(),

@@ -47,7 +47,7 @@ impl WorkerLength {
     }
 
     /// Records a departure after which `packets` packets remained.
-    pub fn left_behind(&mut self, now: Nanos, packets: u64) {
+    pub fn record_departure(&mut self, now: Nanos, packets: u64) {
         let visit = self.worker.last_known_visit(now);
         while let Some(&(next, _)) = self.departures.get(1)
             && visit.is_some_and(|visit| next <= visit)
@@ -82,7 +82,7 @@ mod tests {
             pass: 20,
         });
         for (at, left) in [(90, 5), (100, 4), (101, 3), (140, 2), (160, 1)] {
-            length.left_behind(at, left);
+            length.record_departure(at, left);
         }
         // Visits at 100, 150 and 200. Each is known at ingress 20 later.
         for (now, known) in [
@@ -107,7 +107,7 @@ mod tests {
             pass: 5,
         });
         for at in 0..10_000 {
-            length.left_behind(at, at);
+            length.record_departure(at, at);
             assert!(length.departures.len() <= 17, "{:?}", length.departures);
         }
         assert_eq!(length.at(10_004), 9990);

@@ -11,7 +11,7 @@ use rand::{Rng, RngCore};
 
 use crate::adversary::{Climb, Space};
 use crate::arrivals::Arrival;
-use crate::replay::Played;
+use crate::replay::ReplayResult;
 use crate::workload::seeded;
 
 /// Length of every packet, in bytes.
@@ -38,7 +38,7 @@ pub enum Objective {
 
 impl Objective {
     /// Cost of a scheduler's result on a trace. `buffer`: packets that it can hold.
-    pub fn cost(self, played: &Played, arrivals: &[Arrival], buffer: usize) -> i64 {
+    pub fn cost(self, played: &ReplayResult, arrivals: &[Arrival], buffer: usize) -> i64 {
         let cost = match self {
             Objective::Inversions => played.outcome.total_inversions(),
             Objective::Drops => weighted_drops(played, arrivals),
@@ -49,14 +49,14 @@ impl Objective {
 }
 
 /// Packets lost, each weighted by how far its rank lies below the highest one that arrives.
-pub fn weighted_drops(played: &Played, arrivals: &[Arrival]) -> u64 {
+pub fn weighted_drops(played: &ReplayResult, arrivals: &[Arrival]) -> u64 {
     let highest = arrivals.iter().map(|arrival| arrival.rank).max().unwrap_or(0);
     let drops = played.outcome.drops.iter();
     drops.map(|(&rank, &count)| u64::from(highest - rank) * count).sum()
 }
 
 /// Total waiting time of the packets of rank 0, in ns; a lost packet counts as if it had waited for a full buffer.
-pub fn lowest_rank_delay(played: &Played, arrivals: &[Arrival], buffer: usize) -> Nanos {
+pub fn lowest_rank_delay(played: &ReplayResult, arrivals: &[Arrival], buffer: usize) -> Nanos {
     let full = |bytes: u32| buffer as Nanos * Nanos::from(bytes);
     let lowest = arrivals
         .iter()
@@ -179,7 +179,7 @@ impl Space for Traces {
 
 /// Result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct SearchResult {
     pub arrivals: Vec<Arrival>,
     /// Difference in cost between the two schedulers.
     pub gap: i64,
@@ -198,7 +198,7 @@ pub fn search(
     seed: u64,
     mut gap: impl FnMut(&[Arrival]) -> i64,
     mut go_on: impl FnMut() -> bool,
-) -> Found {
+) -> SearchResult {
     let random = &mut seeded(seed);
     let mut of = |trace: &Vec<Step>| gap(&Traces::arrivals(trace));
     let climb = Climb {
@@ -223,7 +223,7 @@ pub fn search(
         }
     }
     let (trace, gap) = best.expect("at least one climb");
-    Found {
+    SearchResult {
         arrivals: Traces::arrivals(&trace),
         gap,
         steps: tried,

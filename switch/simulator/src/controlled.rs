@@ -24,7 +24,7 @@ pub enum ControlledError {
     #[error(transparent)]
     Arguments(#[from] ArgumentError),
     /// The program has no admission rule.
-    #[error("{0}.p4 counts no decisions by rank; only the departures are told")]
+    #[error("{0}.p4 does not count decisions by rank; only its departures are known")]
     NoCounters(&'static str),
 }
 
@@ -186,7 +186,7 @@ mod tests {
             .collect();
         let port = ControlledPort::new(&program("fifo"), Scheme::Pifo, 8_000_000, 2, arrivals).unwrap();
         let error = port.counters().unwrap_err().to_string();
-        assert!(error.starts_with("fifo.p4 counts no decisions by rank"), "{error}");
+        assert!(error.starts_with("fifo.p4 does not count decisions by rank"), "{error}");
         // The first packet is on the wire; of 8, 7 and 6, two find room.
         assert_eq!(port.finish(), [Some(1_000_000), None, Some(3_000_000), Some(2_000_000)]);
     }

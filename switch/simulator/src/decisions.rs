@@ -37,7 +37,7 @@ pub struct Request {
     #[serde(default)]
     pub scales: Vec<u32>,
     /// Packets, in order of time.
-    pub packets: Vec<Arrives>,
+    pub packets: Vec<PacketArrival>,
     /// False if the program has no model.
     #[serde(default = "yes")]
     pub model: bool,
@@ -45,7 +45,7 @@ pub struct Request {
 
 /// A packet: its time in ns, its rank, its user (0: no user) and its Ethernet bytes.
 #[derive(Clone, Copy, Debug, Deserialize)]
-pub struct Arrives(pub Nanos, pub u32, pub u32, pub u32);
+pub struct PacketArrival(pub Nanos, pub u32, pub u32, pub u32);
 
 fn yes() -> bool {
     true
@@ -55,9 +55,9 @@ fn target<'de, D: Deserializer<'de>>(name: D) -> Result<Target, D::Error> {
     String::deserialize(name)?.parse().map_err(de::Error::custom)
 }
 
-impl Arrives {
+impl PacketArrival {
     fn datagram(self, id: u64) -> Datagram {
-        let Arrives(_, rank, user, len) = self;
+        let PacketArrival(_, rank, user, len) = self;
         Datagram {
             source: source(user),
             ..Datagram::ranked(id, rank, len)
@@ -111,7 +111,7 @@ impl Decisions {
         let config = scheme.from_arguments(&request.parameters);
         let parameters = Parameters::new(config.map_err(|error| error.to_string())?, request.target);
         let mut before = 0;
-        for &Arrives(at, _, user, len) in &request.packets {
+        for &PacketArrival(at, _, user, len) in &request.packets {
             if at < before || user > 255 || !(MIN_FRAME..=MAX_FRAME).contains(&len) {
                 return Err(
                     "packets are in order of time, users are 0 to 255, a frame has 54 to 1514 bytes".to_owned(),
@@ -131,14 +131,14 @@ impl Decisions {
             false => None,
         };
         Ok(json!({
-            "program": decided.into_iter().map(told).collect::<Vec<_>>(),
-            "model": model.map(|model| model.into_iter().map(|decision| told(Some(decision))).collect::<Vec<_>>()),
+            "program": decided.into_iter().map(decision_json).collect::<Vec<_>>(),
+            "model": model.map(|model| model.into_iter().map(|decision| decision_json(Some(decision))).collect::<Vec<_>>()),
             "lengths": lengths,
         }))
     }
 }
 
-fn told(decision: Option<Decision>) -> Value {
+fn decision_json(decision: Option<Decision>) -> Value {
     match decision {
         Some(Decision::Queued { priority }) => json!(priority),
         Some(Decision::Refused) => json!("refused"),
@@ -189,10 +189,10 @@ fn by_model(scheme: Scheme, parameters: &Parameters, request: &Request) -> Resul
     let port = ModelPort::new(&parameters.config, request.rate_bps, false);
     let mut port = port.map_err(|error| error.to_string())?;
     let p4 = scheme.p4();
-    let decide = |(id, &Arrives(at, rank, user, len))| {
+    let decide = |(id, &PacketArrival(at, rank, user, len))| {
         port.advance(at);
         while port.next_departed().is_some() {}
-        let flow = crate::frames::flow_cell(&p4, Arrives(at, rank, user, len).datagram(id).flow_hash());
+        let flow = crate::frames::flow_cell(&p4, PacketArrival(at, rank, user, len).datagram(id).flow_hash());
         let scale = (user as usize).checked_sub(1).and_then(|user| request.scales.get(user));
         let packet = Packet {
             id,

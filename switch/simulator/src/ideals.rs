@@ -38,7 +38,7 @@ fn node_discipline<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Discipl
 /// Choice of the round of a packet.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Place {
+enum RoundChoice {
     #[default]
     Ahead,
     Rank,
@@ -50,7 +50,7 @@ enum Place {
 pub struct Calendar {
     turn_bytes: u64,
     turn_ns: Nanos,
-    place: Place,
+    place: RoundChoice,
     rank_width: u64,
 }
 
@@ -113,8 +113,8 @@ impl Settings<'_> {
                 bytes_per_round,
                 turn_bytes: self.calendar.turn_bytes,
                 place: match self.calendar.place {
-                    Place::Ahead => CalendarPlace::Ahead,
-                    Place::Rank => CalendarPlace::Rank,
+                    RoundChoice::Ahead => CalendarPlace::Ahead,
+                    RoundChoice::Rank => CalendarPlace::Rank,
                 },
                 rank_width: self.calendar.rank_width,
                 ..CalendarConfig::default()

@@ -14,19 +14,19 @@ const PAPER_WINDOW: usize = 1000;
 
 /// Source of the decisions at a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum With {
+pub enum DecisionSource {
     /// Reference models.
     Model,
     /// Compiled P4 programs.
     P4,
 }
 
-impl With {
+impl DecisionSource {
     /// Name on command lines.
     pub fn name(self) -> &'static str {
         match self {
-            With::Model => "model",
-            With::P4 => "p4",
+            DecisionSource::Model => "model",
+            DecisionSource::P4 => "p4",
         }
     }
 }
@@ -36,7 +36,7 @@ impl With {
 pub struct PortOptions {
     /// Source of the decisions: the reference models, or the compiled P4 programs.
     #[arg(long, value_enum, default_value = "model")]
-    pub with: With,
+    pub with: DecisionSource,
     /// Target of the programs, or of the rules in the models: v1model, tna or t2na.
     #[arg(long, default_value = "v1model")]
     pub target: Target,
@@ -73,7 +73,7 @@ pub enum PortError {
     #[error("--window {0}: the programs for {1} hold at most {2} ranks")]
     Window(usize, &'static str, usize),
     /// No program has this scheme for this target.
-    #[error("there is no program of {0} for {1}")]
+    #[error("{0} has no program for {1}")]
     NoProgram(&'static str, &'static str),
     /// The scheme has no model.
     #[error("{0} has no model, only a program: use --with p4")]
@@ -92,12 +92,12 @@ impl PortOptions {
     /// # Errors
     /// If a number is out of range, or the target cannot have it.
     pub fn sizes(&self) -> Result<Sizes, PortError> {
-        if self.with == With::P4 && self.window_shift != 0 {
+        if self.with == DecisionSource::P4 && self.window_shift != 0 {
             return Err(PortError::Shift);
         }
         let most = self.target.max_window();
         let window = self.window.unwrap_or(match (self.with, self.target) {
-            (With::Model, Target::V1model) => PAPER_WINDOW,
+            (DecisionSource::Model, Target::V1model) => PAPER_WINDOW,
             _ => most,
         });
         if self.target != Target::V1model && window > most {
@@ -122,9 +122,9 @@ impl PortOptions {
             return Err(PortError::NoProgram(scheme.name(), self.target.name()));
         }
         Ok(match self.with {
-            With::Model if !scheme.has_model() => return Err(PortError::NoModel(scheme.name())),
-            With::Model => None,
-            With::P4 => {
+            DecisionSource::Model if !scheme.has_model() => return Err(PortError::NoModel(scheme.name())),
+            DecisionSource::Model => None,
+            DecisionSource::P4 => {
                 let default = Path::new(self.target.directory());
                 let directory = self.p4_dir.as_deref().unwrap_or(default);
                 let mut program = Program::of_scheme(scheme, directory, self.target)?;
@@ -144,7 +144,7 @@ impl PortOptions {
 pub fn count<const LEAST: usize, const MOST: usize>(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(value) if (LEAST..=MOST).contains(&value) => Ok(value),
-        _ => Err(format!("it is a number from {LEAST} to {MOST}")),
+        _ => Err(format!("use a number from {LEAST} to {MOST}")),
     }
 }
 

@@ -63,7 +63,7 @@ pub enum Scheduler<'a> {
 
 /// Result of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Played {
+pub struct ReplayResult {
     pub outcome: Outcome,
     /// Waiting time of each packet until its transmission began; `None` for a lost packet.
     pub waited: Vec<Option<Nanos>>,
@@ -104,7 +104,7 @@ impl<'a> Scheduler<'a> {
     ///
     /// # Errors
     /// If the program does not load.
-    pub fn play(&mut self, arrivals: &[Arrival]) -> Result<Played, ReplayError> {
+    pub fn play(&mut self, arrivals: &[Arrival]) -> Result<ReplayResult, ReplayError> {
         let history = match self {
             Scheduler::Model(config) => by_model(config, arrivals)?,
             Scheduler::Program {
@@ -187,7 +187,7 @@ impl History {
     }
 
     /// Counts inversions and drops. If a departure starts when a packet arrives, the departure comes first.
-    fn played(self, packets: &[Arrival]) -> Played {
+    fn played(self, packets: &[Arrival]) -> ReplayResult {
         let mut waited = vec![None; packets.len()];
         for &(id, start) in &self.departures {
             waited[id as usize] = Some(start - packets[id as usize].at);
@@ -222,7 +222,7 @@ impl History {
                 }
             }
         }
-        Played { outcome, waited }
+        ReplayResult { outcome, waited }
     }
 }
 

@@ -22,7 +22,7 @@ const CHANGE_EVERY: u32 = 25;
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
     /// The decisions of the scheme depend on several queues or on a sorted queue.
-    #[error("no trace of {0:?}: it has not one queue that is served in order")]
+    #[error("no trace of {0:?}: it does not have a single queue that is served in order")]
     Scheme(Scheme),
     /// The model refuses its parameters.
     #[error(transparent)]

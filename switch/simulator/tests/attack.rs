@@ -5,7 +5,7 @@ use std::path::Path;
 use p4sched_schedulers::{Scheme, Sizes, Target};
 use p4sched_simulator::adversary::Space as _;
 use p4sched_simulator::arrivals::Arrival;
-use p4sched_simulator::attack::{Found, Objective, Traces, search};
+use p4sched_simulator::attack::{Objective, SearchResult, Traces, search};
 use p4sched_simulator::program::Program;
 use p4sched_simulator::replay::Scheduler;
 use rand::Rng;
@@ -24,7 +24,7 @@ fn program(scheme: Scheme, target: Target) -> Program {
     Program::compile(&directory, scheme.p4().program, target).unwrap()
 }
 
-fn attack(scheme: Scheme, against: Scheme, objective: Objective, steps: usize, seed: u64) -> Found {
+fn attack(scheme: Scheme, against: Scheme, objective: Objective, steps: usize, seed: u64) -> SearchResult {
     let mut attacked = Scheduler::new(scheme, &SIZES, None).unwrap();
     let mut against = Scheduler::new(against, &SIZES, None).unwrap();
     let gap = |trace: &[Arrival]| {

@@ -139,18 +139,18 @@ fn cubic_flows_of_the_model_do_as_those_of_a_kernel() {
         let mean = |of: fn(&Model) -> f64| runs.iter().map(of).sum::<f64>() / RUNS as f64;
         let (length, jain) = (mean(|run| run.length), mean(|run| run.jain));
         let (throughput, retransmissions) = (mean(|run| run.throughput), mean(|run| run.retransmissions));
-        let told = format!(
+        let text = format!(
             "{} ms, {} packets, {} flows: throughput {throughput:.4}, length {length:.1} ({}), Jain {jain:.3} ({}), {retransmissions:.0} ({})",
             kernel.rtt_ms, kernel.buffer, kernel.flows, kernel.length, kernel.jain, kernel.retransmissions
         );
         // In every run of the lab, the kernel's flows filled the link: 1.000.
-        println!("{told}");
-        assert!((throughput - 1.0).abs() < 0.05, "{told}");
-        assert!((length / kernel.length - 1.0).abs() < 0.15, "{told}");
-        assert!((jain - kernel.jain).abs() < 0.03, "{told}");
+        println!("{text}");
+        assert!((throughput - 1.0).abs() < 0.05, "{text}");
+        assert!((length / kernel.length - 1.0).abs() < 0.15, "{text}");
+        assert!((jain - kernel.jain).abs() < 0.03, "{text}");
         assert!(
             (kernel.retransmissions / 1.5..kernel.retransmissions * 1.5).contains(&retransmissions),
-            "{told}"
+            "{text}"
         );
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use p4sched_schedulers::Nanos;
-use p4sched_simulator::network::hosts::Watch;
+use p4sched_simulator::network::hosts::DeliveryObserver;
 use p4sched_simulator::network::packets::Header;
 use p4sched_simulator::network::results;
 use p4sched_simulator::network::scenario::Scenario;
@@ -132,7 +132,7 @@ struct Checked {
     packets: Rc<Cell<u64>>,
 }
 
-impl Watch for Checked {
+impl DeliveryObserver for Checked {
     fn delivered(&mut self, now: Nanos, header: &Header, segment: &Segment) {
         let flow = &self.setup.flows[segment.flow as usize];
         let source = if segment.kind.is_from_sender() {
@@ -308,7 +308,7 @@ fn pfabric_has_its_own_timers_with_a_round_trip_time() {
     );
     assert!(!own.handshake);
     assert_eq!(config(json!({"control": "pfabric"})).min_rto, 200_000_000);
-    assert!(refused(&with(json!({"control": "pfabric", "round_trip_ns": 5}))).contains("stands beside initial_window"));
+    assert!(refused(&with(json!({"control": "pfabric", "round_trip_ns": 5}))).contains("together with initial_window"));
     assert!(refused(&with(json!({"control": "cubic", "round_trip_ns": 5}))).contains("a setting of pfabric alone"));
 }
 
@@ -358,7 +358,7 @@ fn a_scenario_that_cannot_be_says_why() {
     );
     assert_eq!(
         with("/ports", json!({"scheme": "afq", "queues": 5000})),
-        "ports: a calendar of 5000 queues; use 1 to 4096"
+        "ports: the calendar has 5000 queues; use 1 to 4096"
     );
     assert_eq!(
         with("/ports", json!({"scheme": "calendar", "calendar": {"turn_ns": 5}})),
@@ -374,7 +374,7 @@ fn a_scenario_that_cannot_be_says_why() {
     );
     assert_eq!(
         with("/ports", json!({"scheme": "fifo", "log_bytes_per_round": 11})),
-        "ports: fifo has no log_bytes_per_round: it is AFQ's"
+        "ports: fifo has no log_bytes_per_round; only AFQ has it"
     );
     assert_eq!(
         with("/flows", json!({"file": "none.csv"})),

@@ -213,10 +213,7 @@ fn what_programs_cannot_do_is_said() {
         }),
         ..setup(&afq)
     };
-    assert_eq!(
-        World::new(setup).unwrap_err().to_string(),
-        "afq: there is no program of it"
-    );
+    assert_eq!(World::new(setup).unwrap_err().to_string(), "afq has no P4 program");
 }
 
 #[test]

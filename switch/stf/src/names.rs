@@ -67,7 +67,7 @@ fn one<'a, T: Copy>(things: &'a [T], name_of: impl Fn(&'a T) -> &'a str, name: &
     let mut found = things.iter().filter(|&thing| name_of(thing).ends_with(&end));
     match (found.next(), found.next()) {
         (Some(thing), None) => Ok(*thing),
-        (Some(_), Some(_)) => Err("several have names that end so".to_owned()),
+        (Some(_), Some(_)) => Err("several names end with this".to_owned()),
         (None, _) => {
             let known: Vec<&str> = things.iter().map(name_of).collect();
             Err(format!("there is none; there are {}", known.join(", ")))

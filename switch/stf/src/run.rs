@@ -251,7 +251,7 @@ impl Bench {
                     "<=" => found <= *value,
                     ">" => found > *value,
                     ">=" => found >= *value,
-                    other => return Err(format!("'{other}' is no condition")),
+                    other => return Err(format!("'{other}' is not a condition")),
                 };
                 match holds {
                     true => Ok(()),
@@ -308,7 +308,7 @@ impl Bench {
         }
         let index = place
             .parse()
-            .map_err(|_| format!("'{place}' is no index, and no entry"))?;
+            .map_err(|_| format!("'{place}' is not an index, and no entry"))?;
         self.runtime()?
             .counter_read(counter, index)
             .map_err(|refusal| refusal.reason)
@@ -318,12 +318,12 @@ impl Bench {
         let name = words.get(1).map_or("", String::as_str);
         let number = |place: usize| -> Result<i32, String> {
             let word = words.get(place).ok_or_else(|| format!("{}: too few words", words[0]))?;
-            word.parse().map_err(|_| format!("'{word}' is no number"))
+            word.parse().map_err(|_| format!("'{word}' is not a number"))
         };
         let ports = || -> Result<Vec<Port>, String> {
             let words = words.iter().skip(2);
             words
-                .map(|word| word.parse().map_err(|_| format!("'{word}' is no port number")))
+                .map(|word| word.parse().map_err(|_| format!("'{word}' is not a port number")))
                 .collect()
         };
         let place = |place: usize| number(place).map(|number| u16::try_from(number).ok());
@@ -380,7 +380,7 @@ impl Bench {
                 .meter_write(name, Some(number(2)?), rates(&words[3..])?)
                 .map(|()| None),
             "meter_array_set_rates" => runtime.meter_write(name, None, rates(&words[2..])?).map(|()| None),
-            other => return Err(format!("'{other}' is no command")),
+            other => return Err(format!("'{other}' is not a command")),
         };
         let said = done.map_err(|refusal| refusal.reason)?;
         self.outcome

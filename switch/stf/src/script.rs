@@ -194,7 +194,7 @@ fn statement(line: &str) -> Result<Statement, String> {
             Ok(Statement::Command(words.map(str::to_owned).collect()))
         }
         other => Err(format!(
-            "'{other}' is no statement; there are add, setdefault, member, group, remove, packet, expect, wait, no_packet, \
+            "'{other}' is not a statement; there are add, setdefault, member, group, remove, packet, expect, wait, no_packet, \
              check_counter, {}",
             COMMANDS.join(", ")
         )),
@@ -202,13 +202,13 @@ fn statement(line: &str) -> Result<Statement, String> {
 }
 
 fn number(word: &str) -> Result<u32, String> {
-    word.parse().map_err(|_| format!("'{word}' is no number"))
+    word.parse().map_err(|_| format!("'{word}' is not a number"))
 }
 
 /// Parses a port of v1model, which has nine bits.
 fn port_of(word: &str) -> Result<u16, String> {
     let port = word.parse().ok().filter(|port| *port < 512);
-    port.ok_or_else(|| format!("'{word}' is no port number: ports are 0 to 511"))
+    port.ok_or_else(|| format!("'{word}' is not a port number: ports are 0 to 511"))
 }
 
 fn nibbles(data: &str) -> Result<Vec<Option<u8>>, String> {
@@ -217,7 +217,7 @@ fn nibbles(data: &str) -> Result<Vec<Option<u8>>, String> {
         '*' => Ok(None),
         digit => match digit.to_digit(16) {
             Some(value) => Ok(Some(value as u8)),
-            None => Err(format!("'{digit}' is no hexadecimal digit")),
+            None => Err(format!("'{digit}' is not a hexadecimal digit")),
         },
     });
     digits.collect()
@@ -252,12 +252,12 @@ fn call(text: &str) -> Result<Call, String> {
     };
     Ok(Call {
         name: name.trim().to_owned(),
-        arguments: arguments.split(',').flat_map(given).collect(),
+        arguments: arguments.split(',').flat_map(argument_list).collect(),
     })
 }
 
 /// The arguments of a text without commas. p4c's scripts write `NAME: VALUE`; others write `NAME=VALUE` or only values.
-fn given(text: &str) -> Vec<(Option<String>, String)> {
+fn argument_list(text: &str) -> Vec<(Option<String>, String)> {
     const COLONS_OF_A_MAC_ADDRESS: usize = 5;
     let named = |(name, value): (&str, &str)| (Some(name.trim().to_owned()), value.trim().to_owned());
     match text.split_once(':') {
@@ -334,7 +334,7 @@ fn check_counter(rest: &str) -> Result<Statement, String> {
         place: place.trim().trim_start_matches('$').to_owned(),
         bytes,
         condition: condition.to_owned(),
-        value: value.parse().map_err(|_| format!("'{value}' is no number"))?,
+        value: value.parse().map_err(|_| format!("'{value}' is not a number"))?,
     })
 }
 
@@ -442,16 +442,16 @@ mod tests {
     #[test]
     fn a_wrong_line_is_told_with_its_number() {
         for (text, problem) in [
-            ("\nfoo 1", "line 2: 'foo' is no statement"),
-            ("packet x 00", "line 1: 'x' is no port number"),
-            ("packet 1 0g", "line 1: 'g' is no hexadecimal digit"),
+            ("\nfoo 1", "line 2: 'foo' is not a statement"),
+            ("packet x 00", "line 1: 'x' is not a port number"),
+            ("packet 1 0g", "line 1: 'g' is not a hexadecimal digit"),
             ("packet 1 000", "line 1: a packet has whole bytes"),
             ("add t", "line 1: add TABLE"),
             ("add t f go()", "line 1: 'f': a key field is NAME:VALUE"),
-            ("member p x go()", "line 1: 'x' is no number"),
-            ("group p 1 x", "line 1: 'x' is no number"),
-            ("add t f:1 group=x", "line 1: 'x' is no number"),
-            ("check_counter c(0) == x", "line 1: 'x' is no number"),
+            ("member p x go()", "line 1: 'x' is not a number"),
+            ("group p 1 x", "line 1: 'x' is not a number"),
+            ("add t f:1 group=x", "line 1: 'x' is not a number"),
+            ("check_counter c(0) == x", "line 1: 'x' is not a number"),
         ] {
             let error = parse(text).expect_err("a wrong line");
             assert!(error.starts_with(problem), "{error}");

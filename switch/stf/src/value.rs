@@ -28,7 +28,7 @@ fn masked(word: &str, width: u32) -> Result<(Vec<u8>, Vec<u8>), String> {
         let (number, bits) = match (digit, digit.to_digit(base)) {
             ('*', _) => (0, 0),
             (_, Some(number)) => (number, base - 1),
-            (_, None) => return Err(format!("'{word}' is no number")),
+            (_, None) => return Err(format!("'{word}' is not a number")),
         };
         let fits = scale(&mut value, base, number);
         if !fits {
@@ -84,14 +84,14 @@ pub fn plain(word: &str, width: u32) -> Result<Vec<u8>, String> {
         ("true", _) => return plain("1", width),
         ("false", _) => return plain("0", width),
         (_, 32) if word.matches('.').count() == 3 => {
-            let address: std::net::Ipv4Addr = word.parse().map_err(|_| format!("'{word}' is no address"))?;
+            let address: std::net::Ipv4Addr = word.parse().map_err(|_| format!("'{word}' is not an address"))?;
             return Ok(address.octets().to_vec());
         }
         (_, 48) if word.matches(':').count() == 5 => {
             let octets = word.split(':').map(|octet| u8::from_str_radix(octet, 16));
             return octets
                 .collect::<Result<_, _>>()
-                .map_err(|_| format!("'{word}' is no address"));
+                .map_err(|_| format!("'{word}' is not an address"));
         }
         _ => {}
     }
@@ -194,6 +194,6 @@ mod tests {
             plain("0x10000", 16),
             Err("'0x10000' needs more than 16 bits".to_owned())
         );
-        assert_eq!(plain("x", 16), Err("'x' is no number".to_owned()));
+        assert_eq!(plain("x", 16), Err("'x' is not a number".to_owned()));
     }
 }

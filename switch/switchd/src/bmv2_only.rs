@@ -34,7 +34,7 @@ pub struct Ignored {
 
 impl Ignored {
     /// The options on the command line that have no effect, each with the reason.
-    pub fn given(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+    pub fn present(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let unlimited = "there is no such limit";
         let cases = [
             (

@@ -29,7 +29,7 @@ static LEVEL: AtomicU8 = AtomicU8::new(Level::Info as u8);
 
 /// The destination of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum Destination {
     /// The file of `--log-file`: messages and packets.
     File,
     /// Standard output: packets.
@@ -38,7 +38,7 @@ pub enum Place {
     Json,
 }
 
-static PLACES: [OnceLock<Mutex<Output>>; 3] = [OnceLock::new(), OnceLock::new(), OnceLock::new()];
+static OUTPUTS: [OnceLock<Mutex<Output>>; 3] = [OnceLock::new(), OnceLock::new(), OnceLock::new()];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rotation {
@@ -102,7 +102,7 @@ impl Output {
             // The log is not used, because this output is a part of it.
             let _ = writeln!(
                 io::stderr(),
-                "p4sched-switch: {}: {error}; it ends here",
+                "p4sched-switch: {}: {error}; the log ends here",
                 self.path.display()
             );
             // The buffered lines would fail again.
@@ -138,14 +138,14 @@ fn numbered(path: &Path, number: u64) -> PathBuf {
     }
 }
 
-fn set(place: Place, output: Output) {
-    PLACES[place as usize].get_or_init(|| Mutex::new(output));
+fn set(place: Destination, output: Output) {
+    OUTPUTS[place as usize].get_or_init(|| Mutex::new(output));
 }
 
 /// Sets the file for the lines of this place. An existing file is overwritten.
 ///
 /// # Errors
-pub fn set_file(place: Place, path: &Path, rotation: Option<Rotation>, flushes: bool) -> io::Result<()> {
+pub fn set_file(place: Destination, path: &Path, rotation: Option<Rotation>, flushes: bool) -> io::Result<()> {
     let file = File::create(path)?;
     set(place, Output::new(path.to_owned(), file, rotation, flushes));
     Ok(())
@@ -158,26 +158,26 @@ pub fn set_file(place: Place, path: &Path, rotation: Option<Rotation>, flushes: 
 pub fn set_console() -> io::Result<()> {
     let file = File::from(io::stdout().as_fd().try_clone_to_owned()?);
     set(
-        Place::Console,
+        Destination::Console,
         Output::new(PathBuf::from("standard output"), file, None, false),
     );
     Ok(())
 }
 
-fn with(place: Place, write: impl FnOnce(&mut Output)) {
-    if let Some(output) = PLACES[place as usize].get() {
+fn with(place: Destination, write: impl FnOnce(&mut Output)) {
+    if let Some(output) = OUTPUTS[place as usize].get() {
         write(&mut output.lock().unwrap_or_else(PoisonError::into_inner));
     }
 }
 
 /// Writes a line to a place if the place is open.
-pub fn line(place: Place, line: impl FnOnce() -> String) {
+pub fn line(place: Destination, line: impl FnOnce() -> String) {
     with(place, |output| output.line(&line()));
 }
 
 /// Flushes all places.
 pub fn flush() {
-    for place in [Place::File, Place::Console, Place::Json] {
+    for place in [Destination::File, Destination::Console, Destination::Json] {
         with(place, Output::flush);
     }
 }
@@ -190,7 +190,7 @@ pub fn set_level(level: Level) {
 /// Prints a message at any level. If it cannot be written, the switch continues.
 pub fn always(message: &str) {
     let _ = writeln!(io::stderr(), "p4sched-switch: {message}");
-    with(Place::File, |output| {
+    with(Destination::File, |output| {
         output.line(&format!("p4sched-switch: {message}"));
         output.flush();
     });

@@ -27,7 +27,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use clock::Clock;
 use lending::Lending;
-use log::Place;
+use log::Destination;
 use options::{BMV2_JSON_VERSION, Options};
 use ports::{Capture, Direction, PortSpec, Receiver, Transmitter};
 use switch::{Switch, Totals};
@@ -67,7 +67,7 @@ fn open_port_problem(port: &PortSpec, error: &io::Error) -> String {
             format!("port {number}: no permission to open interface {interface}; run as root (or with CAP_NET_RAW)")
         }
         _ if ports::interface_index(interface).is_err() => {
-            format!("port {number}: there is no interface {interface}; 'ip link' lists those there are")
+            format!("port {number}: there is no interface {interface}; 'ip link' lists all interfaces")
         }
         _ => format!("port {number}: cannot open interface {interface}: {error}"),
     }
@@ -88,7 +88,7 @@ fn listen_for_thrift(options: &Options) -> Result<Option<TcpListener>, String> {
         Err(error) if options.thrift_asked_for => Err(format!("--thrift-port {port}: {error}")),
         Err(error) => {
             log::warn(&format!(
-                "no Thrift server: port {port}: {error}; --thrift-port takes another one"
+                "no Thrift server: port {port}: {error}; use --thrift-port for another port"
             ));
             Ok(None)
         }
@@ -104,7 +104,7 @@ fn listen(address: &str) -> Result<TcpListener, String> {
         resolved.ok_or_else(|| format!("--grpc-server-addr {address}: give HOST:PORT, for example 127.0.0.1:9559"))?;
     let listener = TcpListener::bind(resolved).map_err(|error| match error.kind() {
         io::ErrorKind::AddrInUse => {
-            format!("{resolved} is in use: another switch? --grpc-server-addr takes another one")
+            format!("{resolved} is in use, perhaps by another switch; use --grpc-server-addr for another address")
         }
         _ => format!("cannot listen on {resolved}: {error}"),
     })?;
@@ -118,7 +118,7 @@ fn listen(address: &str) -> Result<TcpListener, String> {
 fn run(options: Options) -> Result<Totals, String> {
     let clock = Clock::start();
     if let Some(path) = &options.log_file {
-        log::set_file(Place::File, path, options.rotation(), options.log_flush)
+        log::set_file(Destination::File, path, options.rotation(), options.log_flush)
             .map_err(|error| format!("--log-file: {}: {error}", path.display()))?;
     }
     options.without_effect().iter().for_each(|line| log::info(line));

@@ -165,14 +165,14 @@ fn metadata_bytes(text: &str) -> Result<usize, String> {
     const MOST: usize = 1 << 20;
     match text.parse() {
         Ok(bytes) if (CLIENT_METADATA_BYTES..=MOST).contains(&bytes) => Ok(bytes),
-        _ => Err(format!("it is {CLIENT_METADATA_BYTES} to {MOST}")),
+        _ => Err(format!("use {CLIENT_METADATA_BYTES} to {MOST}")),
     }
 }
 
 fn drop_port(text: &str) -> Result<Port, String> {
     match text.parse() {
         Ok(DROP_PORT) => Ok(DROP_PORT),
-        _ => Err(format!("only {DROP_PORT} drops")),
+        _ => Err(format!("use {DROP_PORT}: no other port drops")),
     }
 }
 
@@ -222,7 +222,7 @@ impl Options {
             ),
         ];
         let given = cases.into_iter().filter(|&(_, given, _)| given);
-        (self.ignored.given())
+        (self.ignored.present())
             .chain(given.map(|(option, _, why)| (option, why)))
             .chain(self.grpc_tls.without_effect())
             .map(|(option, why)| format!("{option} is ignored: {why}"))

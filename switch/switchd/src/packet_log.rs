@@ -13,7 +13,7 @@ use p4sched_packet_trace::json;
 use p4sched_packet_trace::text::{Detail, TextOptions, lines};
 
 use crate::clock::Clock;
-use crate::log::{self, Level, Place};
+use crate::log::{self, Destination, Level};
 use crate::options::Options;
 
 /// The most events that may wait: those of some hundred packets.
@@ -54,7 +54,7 @@ pub fn open(options: &Options, clock: Clock) -> Result<Option<PacketLog>, String
         if options.log_file.as_ref().is_some_and(|other| same_file(other, path)) {
             return Err(format!("--log-json: {}: --log-file writes there", path.display()));
         }
-        log::set_file(Place::Json, path, None, options.log_flush)
+        log::set_file(Destination::Json, path, None, options.log_flush)
             .map_err(|error| format!("--log-json: {}: {error}", path.display()))?;
     }
     if detail.is_none() && options.log_json.is_none() {
@@ -120,7 +120,7 @@ impl Format {
         if let Some(options) = self.options {
             self.write_text(event, options);
         }
-        log::line(Place::Json, || json(event, self.data_bytes));
+        log::line(Destination::Json, || json(event, self.data_bytes));
     }
 
     fn write_text(&self, event: &Event, options: TextOptions) {
@@ -137,9 +137,9 @@ impl Format {
                 let (packet, copy) = (id.packet, id.copy);
                 format!("[{time}] [bmv2] [{letter}] [thread {thread}] [{packet}.{copy}] [cxt 0] {text}")
             };
-            log::line(Place::File, line);
+            log::line(Destination::File, line);
             if self.on_console {
-                log::line(Place::Console, line);
+                log::line(Destination::Console, line);
             }
         }
     }
@@ -175,7 +175,7 @@ mod tests {
             text.display(),
             json.display()
         );
-        log::set_file(Place::File, &text, None, false).expect("it can be written");
+        log::set_file(Destination::File, &text, None, false).expect("it can be written");
         let opened = open(&options(&line), Clock::start()).expect("it can be written");
         let PacketLog { mut sink, writer } = opened.expect("packets are logged");
         sink(Event {

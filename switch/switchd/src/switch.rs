@@ -69,7 +69,7 @@ impl Switch {
         stalls: Option<Stalls>,
     ) -> Switch {
         let qdiscs = Qdiscs::watch().inspect_err(|error| {
-            log::warn(&format!("changes of queueing disciplines go unnoticed: {error}"));
+            log::warn(&format!("cannot watch for changes of queueing disciplines: {error}"));
         });
         let mut ports = AttachedPorts {
             receiver,
@@ -131,7 +131,7 @@ impl Switch {
             receiver, transmitter, ..
         } = &mut self.ports;
         let sample = self.clock.sample();
-        receiver.look(sample);
+        receiver.check_rings(sample);
         for _ in 0..FRAMES_AT_A_TIME {
             let taken = receiver.take_oldest(sample, sample.now, |at, port, frame| {
                 device.receive(at, port, frame, transmitter);
@@ -266,7 +266,7 @@ impl Switch {
 
     /// Handles changes of the interfaces, by `tc` for example.
     fn follow_changes(&mut self, device: &mut Device) {
-        if self.ports.look_at_changes(device) {
+        if self.ports.refresh_interfaces(device) {
             device.set_links(self.ports.receiver.links());
         }
     }
@@ -341,11 +341,11 @@ impl AttachedPorts {
     }
 
     /// Checks the disciplines and links if any has changed. Returns whether it did.
-    fn look_at_changes(&mut self, device: &Device) -> bool {
+    fn refresh_interfaces(&mut self, device: &Device) -> bool {
         let changed = self.qdiscs.as_ref().is_some_and(Qdiscs::changed);
         if changed {
-            self.transmitter.look_at_disciplines();
-            self.receiver.look_at_links();
+            self.transmitter.refresh_disciplines();
+            self.receiver.refresh_links();
         }
         self.follow_disciplines(device);
         changed

@@ -148,7 +148,7 @@ impl<'a> Reader<'a> {
 
     fn fields(&mut self, depth: u32) -> Result<Vec<(i16, Value)>, DecodeError> {
         if depth > MAX_DEPTH {
-            return malformed(format!("more than {MAX_DEPTH} structures in each other"));
+            return malformed(format!("more than {MAX_DEPTH} nested structures"));
         }
         let mut fields = Vec::new();
         loop {
@@ -198,7 +198,7 @@ impl<'a> Reader<'a> {
 
     fn nested(&self, depth: u32) -> Result<(), DecodeError> {
         match depth >= MAX_DEPTH {
-            true => malformed(format!("more than {MAX_DEPTH} containers in each other")),
+            true => malformed(format!("more than {MAX_DEPTH} nested containers")),
             false => Ok(()),
         }
     }

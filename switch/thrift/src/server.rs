@@ -42,7 +42,7 @@ pub struct Identity {
 /// Serves clients until the runtime ends.
 pub async fn serve(listener: TcpListener, identity: Identity, device: DeviceHandle, log: Log) {
     let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
-    let troubles = Arc::new(FailedConnections {
+    let failures = Arc::new(FailedConnections {
         log: Arc::clone(&log),
         count: AtomicU64::new(0),
     });
@@ -57,7 +57,7 @@ pub async fn serve(listener: TcpListener, identity: Identity, device: DeviceHand
             }
         };
         let Ok(place) = Arc::clone(&room).try_acquire_owned() else {
-            troubles.tell(&format!("{peer}: refused, there are {MAX_CONNECTIONS} connections"));
+            failures.report(&format!("{peer}: refused, there are {MAX_CONNECTIONS} connections"));
             continue;
         };
         let connection = Connection {
@@ -65,10 +65,10 @@ pub async fn serve(listener: TcpListener, identity: Identity, device: DeviceHand
             device: device.clone(),
             log: Arc::clone(&log),
         };
-        let troubles = Arc::clone(&troubles);
+        let failures = Arc::clone(&failures);
         tokio::spawn(async move {
             if let Err(problem) = connection.serve(stream).await {
-                troubles.tell(&format!("{peer}: disconnected: {problem}"));
+                failures.report(&format!("{peer}: disconnected: {problem}"));
             }
             drop(place);
         });
@@ -83,11 +83,11 @@ struct FailedConnections {
 
 impl FailedConnections {
     /// Logs the first error, and then whenever the number of errors has doubled.
-    fn tell(&self, trouble: &str) {
+    fn report(&self, failure: &str) {
         let count = self.count.fetch_add(1, Ordering::Relaxed) + 1;
         match count {
-            1 => (self.log)(&format!("thrift: {trouble}")),
-            _ if count.is_power_of_two() => (self.log)(&format!("thrift: {trouble}; {count} connections so far")),
+            1 => (self.log)(&format!("thrift: {failure}")),
+            _ if count.is_power_of_two() => (self.log)(&format!("thrift: {failure}; {count} connections so far")),
             _ => {}
         }
     }
@@ -111,7 +111,7 @@ impl Connection {
         while let Some(message) = next_message(&mut stream, &mut waiting).await? {
             let method = message.name.split_once(':').map_or("", |(_, method)| method).to_owned();
             if !matches!(message.kind, MessageKind::Call | MessageKind::Oneway) {
-                return Err("an answer to no call".to_owned());
+                return Err("an answer without a call".to_owned());
             }
             let (kind, sequence) = (message.kind, message.sequence);
             let Some(outcome) = self.answer(message).await else {
@@ -126,7 +126,7 @@ impl Connection {
                 match written {
                     Ok(Ok(())) => {}
                     Ok(Err(error)) => return Err(error.to_string()),
-                    Err(_) => return Err("it does not take its answer".to_owned()),
+                    Err(_) => return Err("it does not read its answer".to_owned()),
                 }
             }
         }
@@ -177,7 +177,7 @@ impl Connection {
     }
 
     async fn reset(&self) -> Option<Outcome> {
-        let config = self.device.run(|device, _, _| device.config_at_work()).await.ok()?;
+        let config = self.device.run(|device, _, _| device.active_config()).await.ok()?;
         let Some(config) = config else {
             return Some(Err(Failure::NoProgram));
         };
@@ -235,7 +235,7 @@ async fn complete(stream: &mut TcpStream, waiting: &mut Vec<u8>) -> Result<Messa
         };
         while waiting.len() < needed {
             match stream.read(&mut chunk).await {
-                Ok(0) => return Err("half a message".to_owned()),
+                Ok(0) => return Err("the connection ended within a message".to_owned()),
                 Ok(count) => waiting.extend_from_slice(&chunk[..count]),
                 Err(error) => return Err(error.to_string()),
             }

@@ -11,11 +11,11 @@ use clap::{Parser, ValueEnum};
 use p4sched_schedulers::Scheme;
 use p4sched_simulator::arrivals::{self, Arrival};
 use p4sched_simulator::attack::{FRAME_BYTES, Objective, Traces, lowest_rank_delay, search, weighted_drops};
-use p4sched_simulator::options::{self, PortOptions, With};
-use p4sched_simulator::replay::{Played, Scheduler};
+use p4sched_simulator::options::{self, DecisionSource, PortOptions};
+use p4sched_simulator::replay::{ReplayResult, Scheduler};
 use serde_json::{Value, json};
 
-use crate::ended::ended;
+use crate::exit_code::exit_code;
 
 /// Searches for a trace of packets at one port on which one scheduler does much worse than another. Writes the trace as
 /// CSV and the results of both as JSON. `p4sched-stepped --arrivals TRACE` shows the same figures.
@@ -74,12 +74,12 @@ impl From<Badness> for Objective {
 const STEPS: (usize, usize) = (20_000, 2000);
 
 pub fn main(words: Vec<OsString>) -> ExitCode {
-    ended("p4sched-attack", run(&Args::parse_from(words)))
+    exit_code("p4sched-attack", run(&Args::parse_from(words)))
 }
 
 fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     if args.scheme == args.against {
-        return Err(format!("{} against itself: it does no worse", args.scheme.name()).into());
+        return Err(format!("{} against itself: the two are always equal", args.scheme.name()).into());
     }
     let deadline = args.seconds.map(deadline).transpose()?;
     let traces = Traces::new(args.packets, args.rank_count)?;
@@ -97,8 +97,8 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     };
     let steps = args.steps.unwrap_or(match (deadline, args.port.with) {
         (Some(_), _) => usize::MAX,
-        (None, With::Model) => STEPS.0,
-        (None, With::P4) => STEPS.1,
+        (None, DecisionSource::Model) => STEPS.0,
+        (None, DecisionSource::P4) => STEPS.1,
     });
     let most = match objective {
         Objective::Inversions => args.packets as i64,
@@ -111,11 +111,11 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let trace = &found.arrivals;
     std::fs::write(&args.trace, arrivals::write(trace))
         .map_err(|error| format!("cannot write {}: {error}", args.trace.display()))?;
-    let told = |scheduler: &mut Scheduler<'_>| -> Result<Value, Box<dyn Error>> {
+    let replay = |scheduler: &mut Scheduler<'_>| -> Result<Value, Box<dyn Error>> {
         let played = scheduler.play(trace)?;
         Ok(report(&played, trace, buffer))
     };
-    let told = json!({
+    let result = json!({
         "with": args.port.with.name(),
         "target": sizes.target.name(),
         "window": sizes.window,
@@ -128,20 +128,20 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         "seed": args.seed,
         "steps": found.steps,
         "gap": found.gap,
-        "schemes": {args.scheme.name(): told(&mut attacked)?, args.against.name(): told(&mut against)?},
+        "schemes": {args.scheme.name(): replay(&mut attacked)?, args.against.name(): replay(&mut against)?},
     });
-    writeln!(io::stdout(), "{told:#}")?;
+    writeln!(io::stdout(), "{result:#}")?;
     Ok(())
 }
 
 fn deadline(seconds: f64) -> Result<Instant, String> {
     let duration = Duration::try_from_secs_f64(seconds).ok();
     let deadline = duration.and_then(|duration| Instant::now().checked_add(duration));
-    deadline.ok_or_else(|| format!("--seconds {seconds}: it is a time from now on"))
+    deadline.ok_or_else(|| format!("--seconds {seconds}: must be 0 or more, and not too large"))
 }
 
 /// The result of a scheduler on the trace.
-fn report(played: &Played, trace: &[Arrival], buffer: usize) -> Value {
+fn report(played: &ReplayResult, trace: &[Arrival], buffer: usize) -> Value {
     json!({
         "inversions": played.outcome.total_inversions(),
         "drops": played.outcome.total_drops(),

@@ -9,7 +9,7 @@ use clap::Parser;
 use p4sched_simulator::decisions::{Decisions, Request};
 use serde_json::json;
 
-use crate::ended::ended;
+use crate::exit_code::exit_code;
 
 /// Decisions of a program and its model on each packet of a trace: requests as JSON lines on standard input, answers as
 /// JSON lines on standard output.
@@ -21,7 +21,7 @@ pub fn main(words: Vec<OsString>) -> ExitCode {
     Args::parse_from(words);
     // A panic becomes an answer; a stack trace is not needed.
     std::panic::set_hook(Box::new(|_| {}));
-    ended("p4sched-decisions", run())
+    exit_code("p4sched-decisions", run())
 }
 
 fn run() -> io::Result<()> {

@@ -3,7 +3,7 @@
 
 mod attack;
 mod decisions;
-mod ended;
+mod exit_code;
 mod fuzz;
 mod packet_trace;
 mod simulate;
@@ -25,7 +25,7 @@ use clap::{Arg, Command, value_parser};
 use p4sched_schedulers::described::Maker;
 use p4sched_simulator::folders;
 
-use crate::ended::ended;
+use crate::exit_code::exit_code;
 
 /// The prefix of program names.
 const PREFIX: &str = "p4sched-";
@@ -102,7 +102,7 @@ pub fn main(words: Vec<OsString>, maker: impl FnMut(&str) -> Option<Maker>) -> E
     if let Some(file) = env::var_os(folders::VARIABLE)
         && let Err(problem) = folders::load(Path::new(&file), maker)
     {
-        return ended("p4sched-tools", Err::<(), _>(problem));
+        return exit_code("p4sched-tools", Err::<(), _>(problem));
     }
     match words.first().and_then(|word| named(word)) {
         Some(program) => (program.main)(words),
@@ -153,7 +153,7 @@ fn command() -> Command {
 }
 
 fn linked() -> ExitCode {
-    ended("p4sched-tools: cannot link the names", links())
+    exit_code("p4sched-tools: cannot link the names", links())
 }
 
 /// Creates the links. They replace programs that an earlier build left under these names.

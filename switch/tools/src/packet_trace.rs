@@ -189,10 +189,10 @@ fn await_entries(bench: &mut Bench, out: &mut impl Write) -> Result<(), Stop> {
     runtime.spawn(p4sched_thrift::serve(listener, identity, handle, log));
     writeln!(out, "{port}")?;
     out.flush()?;
-    let (ended, end) = mpsc::channel::<()>();
+    let (exit_code, end) = mpsc::channel::<()>();
     thread::spawn(move || {
         let _ = io::stdin().read_to_end(&mut Vec::new());
-        let _ = ended.send(());
+        let _ = exit_code.send(());
         // Wakes the loop below.
         let _ = jobs.send(Box::new(|_, _, _| {}));
     });

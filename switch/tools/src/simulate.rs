@@ -13,11 +13,11 @@ use p4sched_simulator::network::device::DeviceError;
 use p4sched_simulator::network::setup::{Installation, Setup};
 use p4sched_simulator::network::world::World;
 use p4sched_simulator::network::{results, scenario};
-use p4sched_simulator::options::With;
+use p4sched_simulator::options::DecisionSource;
 use p4sched_simulator::program::Program;
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
-use crate::ended::ended;
+use crate::exit_code::exit_code;
 
 /// Runs a network in virtual time: hosts, links and switches of a scenario. The same scenario gives the same results,
 /// byte for byte, on any machine.
@@ -31,7 +31,7 @@ struct Args {
     output: PathBuf,
     /// Source of the decisions at the ports of switches: the reference models, or the compiled P4 programs.
     #[arg(long, value_enum, default_value = "model")]
-    with: With,
+    with: DecisionSource,
     /// Compare every decision and every departure of the P4 programs with the models.
     #[arg(long)]
     check: bool,
@@ -47,13 +47,13 @@ struct Args {
 }
 
 pub fn main(words: Vec<OsString>) -> ExitCode {
-    ended("p4sched-simulate", run(&Args::parse_from(words)))
+    exit_code("p4sched-simulate", run(&Args::parse_from(words)))
 }
 
 fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     args.parent.map_or(Ok(()), end_with)?;
     let mut setup = scenario::load(&args.scenario)?;
-    if args.with == With::P4 {
+    if args.with == DecisionSource::P4 {
         setup.program = Some(installation(args, &setup)?);
     } else if args.check {
         return Err("--check compares the P4 programs with the models: use it --with p4".into());
@@ -75,7 +75,11 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         return Err(format!("the program and its model differ {difference}").into());
     }
     if !world.account().balanced() {
-        return Err(format!("a fault of the simulator: bytes are missing, {:?}", world.account()).into());
+        return Err(format!(
+            "bug in the simulator: some bytes are unaccounted for: {:?}",
+            world.account()
+        )
+        .into());
     }
     std::fs::create_dir_all(&args.output).map_err(|error| format!("cannot make {}: {error}", args.output.display()))?;
     let summary = results::summary(&world);
@@ -107,7 +111,7 @@ fn installation(args: &Args, setup: &Setup) -> Result<Installation, Box<dyn Erro
     let scheduler = setup.switch_ports.scheduler.programmed();
     let (scheme, target) = (scheduler.map_err(DeviceError::NoProgram)?.scheme(), setup.target);
     if !scheme.targets().contains(&target) {
-        return Err(format!("there is no program of {} for {}", scheme.name(), target.name()).into());
+        return Err(format!("{} has no program for {}", scheme.name(), target.name()).into());
     }
     let directory = args.p4_dir.clone();
     let directory = directory.unwrap_or_else(|| PathBuf::from(target.directory()));

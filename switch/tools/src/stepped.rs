@@ -14,12 +14,12 @@ use p4sched_simulator::arrivals::{self, Arrival};
 use p4sched_simulator::attack::{lowest_rank_delay, weighted_drops};
 use p4sched_simulator::inversions::{self, Outcome};
 use p4sched_simulator::options::{self, PortOptions, count};
-use p4sched_simulator::replay::{Played, Scheduler};
+use p4sched_simulator::replay::{ReplayResult, Scheduler};
 use p4sched_simulator::stepped;
 use p4sched_simulator::workload::{RankDistribution, RankSampler, independent, seeded};
 use serde_json::{Map, Value, json};
 
-use crate::ended::ended;
+use crate::exit_code::exit_code;
 
 /// PACKS 6.1 in stepped time: 11 Gbit/s of ranked packets over a link of 10 Gbit/s.
 #[derive(Debug, Parser)]
@@ -55,7 +55,7 @@ struct Args {
 }
 
 pub fn main(words: Vec<OsString>) -> ExitCode {
-    ended("p4sched-stepped", run(&Args::parse_from(words)))
+    exit_code("p4sched-stepped", run(&Args::parse_from(words)))
 }
 
 fn run(args: &Args) -> Result<(), Box<dyn Error>> {
@@ -63,13 +63,13 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         return print(&options::listing());
     }
     let sizes = args.port.sizes()?;
-    let asked = asked(args, &sizes)?;
+    let schemes = requested_schemes(args, &sizes)?;
     let summary = match &args.arrivals {
-        None => at_random(args, &sizes, &asked)?,
+        None => at_random(args, &sizes, &schemes)?,
         Some(file) => {
             let text = std::fs::read_to_string(file);
             let text = text.map_err(|error| format!("cannot read {}: {error}", file.display()))?;
-            replayed(args, &sizes, &asked, &arrivals::read(&text)?)?
+            replayed(args, &sizes, &schemes, &arrivals::read(&text)?)?
         }
     };
     let text = format!("{summary:#}\n");
@@ -83,28 +83,24 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
 }
 
 /// The requested schemes. Refuses sizes that do not suit one of them.
-fn asked(args: &Args, sizes: &Sizes) -> Result<Vec<Scheme>, Box<dyn Error>> {
-    let mut asked = args.schemes.clone();
-    if asked.is_empty() {
+fn requested_schemes(args: &Args, sizes: &Sizes) -> Result<Vec<Scheme>, Box<dyn Error>> {
+    let mut schemes = args.schemes.clone();
+    if schemes.is_empty() {
+        let ranked = Scheme::ALL.iter().filter(|&&scheme| options::is_ranked(scheme));
         let has_program = |scheme: &Scheme| scheme.targets().contains(&args.port.target);
-        asked = Scheme::ALL
-            .iter()
-            .copied()
-            .filter(|&scheme| options::is_ranked(scheme))
-            .filter(has_program)
-            .collect();
+        schemes = ranked.copied().filter(has_program).collect();
     }
-    for &scheme in &asked {
+    for &scheme in &schemes {
         sizes.model(scheme, &[])?;
     }
-    Ok(asked)
+    Ok(schemes)
 }
 
-fn at_random(args: &Args, sizes: &Sizes, asked: &[Scheme]) -> Result<Value, Box<dyn Error>> {
+fn at_random(args: &Args, sizes: &Sizes, requested: &[Scheme]) -> Result<Value, Box<dyn Error>> {
     let sampler = RankSampler::new(args.ranks, args.rank_count)?;
     let ranks = independent(&sampler, args.packets, &mut seeded(args.seed));
     let mut schemes = Map::new();
-    for &scheme in asked {
+    for &scheme in requested {
         let outcome = match args.port.program(scheme)? {
             None => inversions::of_scheme(scheme, sizes, &ranks)?,
             Some(program) => stepped::run(&program, scheme, sizes, &ranks)?,
@@ -128,13 +124,13 @@ fn at_random(args: &Args, sizes: &Sizes, asked: &[Scheme]) -> Result<Value, Box<
 }
 
 /// Runs the packets of a trace.
-fn replayed(args: &Args, sizes: &Sizes, asked: &[Scheme], trace: &[Arrival]) -> Result<Value, Box<dyn Error>> {
+fn replayed(args: &Args, sizes: &Sizes, requested: &[Scheme], trace: &[Arrival]) -> Result<Value, Box<dyn Error>> {
     let mut schemes = Map::new();
-    for &scheme in asked {
+    for &scheme in requested {
         let program = args.port.program(scheme)?;
         let played = Scheduler::new(scheme, sizes, program.as_ref())?.play(trace)?;
-        let Played { outcome, .. } = &played;
-        let told = json!({
+        let ReplayResult { outcome, .. } = &played;
+        let report = json!({
             "inversions": outcome.total_inversions(),
             "drops": outcome.total_drops(),
             "departures": outcome.sent.len(),
@@ -142,7 +138,7 @@ fn replayed(args: &Args, sizes: &Sizes, asked: &[Scheme], trace: &[Arrival]) -> 
             "weighted_drops": weighted_drops(&played, trace),
             "lowest_rank_delay_ns": lowest_rank_delay(&played, trace, sizes.buffer()),
         });
-        schemes.insert(scheme.name().to_owned(), told);
+        schemes.insert(scheme.name().to_owned(), report);
     }
     Ok(json!({
         "with": args.port.with.name(),

@@ -21,7 +21,7 @@ use p4sched_simulator::options;
 use p4sched_simulator::program::Program;
 use serde_json::Value;
 
-use crate::ended::ended;
+use crate::exit_code::exit_code;
 
 /// One port of a compiled program in stepped time, with a controller at standard input and output.
 #[derive(Debug, Parser)]
@@ -48,7 +48,7 @@ struct Args {
 }
 
 pub fn main(words: Vec<OsString>) -> ExitCode {
-    ended("p4sched-stepped-port", run(&Args::parse_from(words)))
+    exit_code("p4sched-stepped-port", run(&Args::parse_from(words)))
 }
 
 fn run(args: &Args) -> Result<(), Box<dyn Error>> {

@@ -9,7 +9,7 @@ use clap::Parser;
 use p4sched_schedulers::Scheme;
 use p4sched_simulator::{options, trace};
 
-use crate::ended::ended;
+use crate::exit_code::exit_code;
 
 /// Arrivals, the reference model's decision on each, and the packet that departs after each burst, as JSON.
 #[derive(Debug, Parser)]
@@ -27,7 +27,7 @@ struct Args {
 }
 
 pub fn main(words: Vec<OsString>) -> ExitCode {
-    ended("p4sched-trace", run(&Args::parse_from(words)))
+    exit_code("p4sched-trace", run(&Args::parse_from(words)))
 }
 
 fn run(args: &Args) -> Result<(), Box<dyn Error>> {

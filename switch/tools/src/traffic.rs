@@ -16,7 +16,7 @@ use p4sched_traffic_generator::plan::Plan;
 use p4sched_traffic_generator::tcp::{self, Opening};
 use p4sched_traffic_generator::{TrafficError, file_error, observe, socket, udp, until};
 
-use crate::ended::ended;
+use crate::exit_code::exit_code;
 
 /// Ranked UDP flows and TCP flows of given sizes. Reports are JSON on standard output.
 #[derive(Parser)]
@@ -246,5 +246,5 @@ fn runtime() -> Result<tokio::runtime::Runtime, TrafficError> {
 }
 
 pub fn main(words: Vec<OsString>) -> ExitCode {
-    ended("p4sched-traffic", run(Arguments::parse_from(words).command))
+    exit_code("p4sched-traffic", run(Arguments::parse_from(words).command))
 }

@@ -20,7 +20,7 @@ use p4sched_world::network_file::NetworkFile;
 use tempfile::TempDir;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::ended::ended;
+use crate::exit_code::exit_code;
 
 /// Number of threads that serve gRPC; the network has its own thread.
 const SERVER_THREADS: usize = 2;
@@ -144,16 +144,16 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     }
     let first_line = serde_json::json!({ "simulation": network.address.to_string() });
     writeln!(io::stdout(), "{first_line}").map_err(|error| format!("standard output: {error}"))?;
-    let ended = network.run();
-    if ended.is_err() {
+    let result = network.run();
+    if result.is_err() {
         let _ = temporary.map(TempDir::keep);
         // The participants must still receive the reason.
         std::thread::sleep(FAREWELL);
     }
     runtime.shutdown_background();
-    ended.map(|_| ())
+    result.map(|_| ())
 }
 
 pub fn main(words: Vec<OsString>) -> ExitCode {
-    ended("p4sched-virtual", run(&Arguments::parse_from(words)))
+    exit_code("p4sched-virtual", run(&Arguments::parse_from(words)))
 }

@@ -40,7 +40,7 @@ pub struct Segment {
 
 /// Counters of the segments from one port of a sender.
 #[derive(Clone, Debug, Serialize)]
-pub struct Observed {
+pub struct SegmentCounts {
     /// Source address.
     pub src: Ipv4Addr,
     pub src_port: u16,
@@ -56,7 +56,7 @@ pub struct Observed {
     newest: u16,
 }
 
-impl Observed {
+impl SegmentCounts {
     fn note(&mut self, segment: &Segment) {
         self.segments += 1;
         self.payload_bytes += u64::from(segment.payload_bytes);
@@ -74,7 +74,7 @@ impl Observed {
 ///
 /// # Errors
 /// If the process may not open a packet socket (it needs root), or if the log cannot be written.
-pub fn observe(duration: Duration, log: Option<&Path>) -> Result<Vec<Observed>, TrafficError> {
+pub fn observe(duration: Duration, log: Option<&Path>) -> Result<Vec<SegmentCounts>, TrafficError> {
     let segments = record(duration)?;
     if let Some(path) = log {
         std::fs::write(path, text(&segments)).map_err(file_error(path))?;
@@ -121,12 +121,12 @@ pub fn segment(packet: &[u8], at_ns: u64) -> Option<Segment> {
 }
 
 /// The counters by sender and port.
-pub fn by_connection(segments: &[Segment]) -> Vec<Observed> {
-    let mut connections: BTreeMap<((Ipv4Addr, u16), u16), Observed> = BTreeMap::new();
+pub fn by_connection(segments: &[Segment]) -> Vec<SegmentCounts> {
+    let mut connections: BTreeMap<((Ipv4Addr, u16), u16), SegmentCounts> = BTreeMap::new();
     for segment in segments {
         let seen = connections
             .entry((segment.from, segment.to_port))
-            .or_insert_with(|| Observed {
+            .or_insert_with(|| SegmentCounts {
                 src: segment.from.0,
                 src_port: segment.from.1,
                 dst_port: segment.to_port,

@@ -41,7 +41,7 @@ pub enum Opening {
 
 /// A flow that arrived completely.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Completed {
+pub struct CompletedFlow {
     pub flow: u32,
     pub size_bytes: u64,
     /// Flow completion time, from its start (see [`Opening`]) to the last byte, in ns.
@@ -99,7 +99,7 @@ pub async fn serve(
     address: SocketAddrV4,
     duration: Duration,
     wanted: Option<usize>,
-) -> Result<Vec<Completed>, TrafficError> {
+) -> Result<Vec<CompletedFlow>, TrafficError> {
     let listener = TcpListener::bind(address)
         .await
         .map_err(socket(format!("cannot listen on {address}")))?;
@@ -131,7 +131,7 @@ pub async fn serve(
     Ok(completed)
 }
 
-async fn absorb(mut stream: TcpStream) -> std::io::Result<Completed> {
+async fn absorb(mut stream: TcpStream) -> std::io::Result<CompletedFlow> {
     let flow = stream.read_u32().await?;
     let size_bytes = stream.read_u64().await?;
     let started_ns = stream.read_u64().await?;
@@ -146,7 +146,7 @@ async fn absorb(mut stream: TcpStream) -> std::io::Result<Completed> {
     }
     let fct_ns = monotonic_ns().saturating_sub(started_ns);
     stream.write_u8(1).await?;
-    Ok(Completed {
+    Ok(CompletedFlow {
         flow,
         size_bytes,
         fct_ns,
@@ -261,7 +261,7 @@ mod tests {
     use super::*;
     use crate::flow::{Scale, Tos};
 
-    async fn over_loopback(opening: Opening) -> Vec<Completed> {
+    async fn over_loopback(opening: Opening) -> Vec<CompletedFlow> {
         let port = std::net::TcpListener::bind("127.0.0.1:0")
             .unwrap()
             .local_addr()

@@ -17,7 +17,7 @@
 use std::fmt::Debug;
 
 use crate::config::{CalendarConfig, ConfigError, LARGEST_FRAME_BYTES, PortConfig};
-use crate::discipline::{Described, Reads, Scheduling};
+use crate::discipline::{Properties, Reads, Scheduling};
 use crate::packet::{DropReason, Element, Nanos, Port, Verdict};
 use crate::rounds::Rounds;
 use crate::user_clocks::UserClocks;
@@ -65,7 +65,7 @@ impl<E: Element> Afq<E> {
     }
 }
 
-impl<E> Described for Afq<E> {
+impl<E> Properties for Afq<E> {
     fn reads(_config: &PortConfig) -> Reads {
         Reads::USER
     }

@@ -25,7 +25,7 @@
 use std::fmt::Debug;
 
 use crate::config::{CalendarConfig, ConfigError, PortConfig, QUEUES};
-use crate::discipline::{Described, Reads, Scheduling};
+use crate::discipline::{Properties, Reads, Scheduling};
 use crate::packet::{DropReason, Element, Nanos, Port, Verdict};
 use crate::rounds::Rounds;
 use p4sched_proto::p4sched::v1::CalendarPlace;
@@ -80,7 +80,7 @@ impl<E: Element> Calendar<E> {
     }
 }
 
-impl<E> Described for Calendar<E> {
+impl<E> Properties for Calendar<E> {
     fn reads(config: &PortConfig) -> Reads {
         match config.calendar.place {
             CalendarPlace::Ahead | CalendarPlace::Rank => Reads::RANK,

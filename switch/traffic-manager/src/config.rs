@@ -252,7 +252,7 @@ fn choices() -> String {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ConfigError {
     /// No discipline, or an unknown one.
-    #[error("port {port}: the discipline is {}", choices())]
+    #[error("port {port}: the discipline is missing or unknown; use {}", choices())]
     Discipline { port: Port },
     /// A rate between 1 and [`MIN_RATE_BPS`] bit/s.
     #[error("port {port}: rate of {rate_bps} bit/s is too low; use at least {MIN_RATE_BPS} bit/s, or 0 for no shaping")]
@@ -267,11 +267,11 @@ pub enum ConfigError {
     )]
     Quantum { port: Port, quantum_bytes: u32 },
     /// A calendar without queues, or with more than [`MAX_CALENDAR_QUEUES`].
-    #[error("port {port}: a calendar of {queues} queues; use 1 to {MAX_CALENDAR_QUEUES}")]
+    #[error("port {port}: the calendar has {queues} queues; use 1 to {MAX_CALENDAR_QUEUES}")]
     CalendarQueues { port: Port, queues: u32 },
     /// A calendar whose rounds together cannot hold a full frame, so that no such frame would ever pass.
     #[error(
-        "port {port}: {queues} rounds of {bytes_per_round} bytes can not hold a frame of {LARGEST_FRAME_BYTES} bytes; \
+        "port {port}: {queues} rounds of {bytes_per_round} bytes cannot hold a frame of {LARGEST_FRAME_BYTES} bytes; \
          use more queues or more bytes a round"
     )]
     CalendarBytes {
@@ -280,7 +280,7 @@ pub enum ConfigError {
         bytes_per_round: u32,
     },
     /// An unknown place.
-    #[error("port {port}: the place of a calendar is priority, ahead or rank")]
+    #[error("port {port}: the calendar's place is missing or unknown; use priority, ahead or rank")]
     CalendarPlace { port: Port },
     /// A calendar that moves on both by bytes and by time.
     #[error(
@@ -294,7 +294,7 @@ pub enum ConfigError {
         turn_ns: Nanos,
     },
     /// A calendar by rank without the number of ranks per round.
-    #[error("port {port}: a calendar by rank needs rank_width, the ranks of one round; use 1 or more")]
+    #[error("port {port}: a calendar by rank needs rank_width, the number of ranks of one round; use 1 or more")]
     CalendarWidth { port: Port },
     /// An invalid tree.
     #[error("port {port}: tree: {problem}")]

@@ -70,7 +70,7 @@ impl Reads {
 }
 
 /// Properties of a discipline that do not depend on a port.
-pub(crate) trait Described {
+pub(crate) trait Properties {
     /// Whether all priorities share one buffer of `buffer_packets`.
     const ONE_BUFFER: bool = true;
     /// Whether it can be a node of a tree: it sends whenever an element waits.
@@ -110,7 +110,7 @@ macro_rules! disciplines {
         /// The marks of a packet that the discipline of a configuration reads.
         pub fn reads(config: &PortConfig) -> Reads {
             match config.discipline {
-                $(Discipline::$Type => <$module::$Type<()> as Described>::reads(config),)*
+                $(Discipline::$Type => <$module::$Type<()> as Properties>::reads(config),)*
                 Discipline::Unspecified => Reads::NOTHING,
             }
         }
@@ -118,7 +118,7 @@ macro_rules! disciplines {
         /// Whether all priorities share one buffer of `buffer_packets`.
         pub fn one_buffer(discipline: Discipline) -> bool {
             match discipline {
-                $(Discipline::$Type => <$module::$Type<()> as Described>::ONE_BUFFER,)*
+                $(Discipline::$Type => <$module::$Type<()> as Properties>::ONE_BUFFER,)*
                 Discipline::Unspecified => false,
             }
         }
@@ -126,7 +126,7 @@ macro_rules! disciplines {
         /// Whether the discipline can be a node of a tree.
         pub fn nests(discipline: Discipline) -> bool {
             match discipline {
-                $(Discipline::$Type => <$module::$Type<()> as Described>::NESTS,)*
+                $(Discipline::$Type => <$module::$Type<()> as Properties>::NESTS,)*
                 Discipline::Unspecified => false,
             }
         }
@@ -134,7 +134,7 @@ macro_rules! disciplines {
         /// Checks the settings that only this discipline uses.
         pub(crate) fn check(port: Port, config: &PortConfig) -> Result<(), ConfigError> {
             match config.discipline {
-                $(Discipline::$Type => <$module::$Type<()> as Described>::check(port, config),)*
+                $(Discipline::$Type => <$module::$Type<()> as Properties>::check(port, config),)*
                 Discipline::Unspecified => Err(ConfigError::Discipline { port }),
             }
         }

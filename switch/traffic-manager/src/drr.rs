@@ -21,7 +21,7 @@ use std::collections::VecDeque;
 use std::fmt::Debug;
 
 use crate::config::PortConfig;
-use crate::discipline::{Described, Reads, Scheduling};
+use crate::discipline::{Properties, Reads, Scheduling};
 use crate::packet::{DropReason, Element, Nanos, Verdict};
 use crate::user_queues::{UserPlace, UserQueues};
 
@@ -52,7 +52,7 @@ impl<E: Element> Drr<E> {
     }
 }
 
-impl<E> Described for Drr<E> {
+impl<E> Properties for Drr<E> {
     const NESTS: bool = true;
 
     fn reads(_config: &PortConfig) -> Reads {

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::fmt::Debug;
 
 use crate::config::PortConfig;
-use crate::discipline::{Described, Scheduling};
+use crate::discipline::{Properties, Scheduling};
 use crate::packet::{DropReason, Nanos, Verdict};
 
 /// One queue with tail drop.
@@ -30,7 +30,7 @@ impl<E> Fifo<E> {
     }
 }
 
-impl<E> Described for Fifo<E> {
+impl<E> Properties for Fifo<E> {
     const NESTS: bool = true;
 }
 

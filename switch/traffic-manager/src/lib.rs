@@ -57,7 +57,7 @@ pub use packet::{
 pub use stats::{Count, PortStats, QueueStats};
 pub use traffic_manager::TrafficManager;
 
-use discipline::{Described, disciplines};
+use discipline::{Properties, disciplines};
 
 disciplines! {
     strict: Strict;

@@ -15,7 +15,7 @@
 use std::fmt::Debug;
 
 use crate::config::PortConfig;
-use crate::discipline::{Described, Reads, Scheduling};
+use crate::discipline::{Properties, Reads, Scheduling};
 use crate::packet::{DropReason, Element, Nanos, Verdict};
 use crate::slab::Slab;
 use crate::sorted::Sorted;
@@ -39,7 +39,7 @@ impl<E> Pifo<E> {
     }
 }
 
-impl<E> Described for Pifo<E> {
+impl<E> Properties for Pifo<E> {
     const NESTS: bool = true;
 
     fn reads(_config: &PortConfig) -> Reads {

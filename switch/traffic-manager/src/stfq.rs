@@ -18,7 +18,7 @@
 use std::fmt::Debug;
 
 use crate::config::PortConfig;
-use crate::discipline::{Described, Reads, Scheduling};
+use crate::discipline::{Properties, Reads, Scheduling};
 use crate::packet::{Element, Nanos, Verdict};
 use crate::pifo::Pifo;
 use crate::user_clocks::UserClocks;
@@ -123,7 +123,7 @@ impl<E: Element> Stfq<E> {
     }
 }
 
-impl<E> Described for Stfq<E> {
+impl<E> Properties for Stfq<E> {
     const NESTS: bool = true;
 
     fn reads(_config: &PortConfig) -> Reads {

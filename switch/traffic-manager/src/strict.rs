@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use std::fmt::Debug;
 
 use crate::config::{PortConfig, QUEUES, QueueConfig};
-use crate::discipline::{Described, Scheduling};
+use crate::discipline::{Properties, Scheduling};
 use crate::pace::Pace;
 use crate::packet::{DropReason, Element, NEVER, Nanos, Verdict};
 
@@ -75,7 +75,7 @@ impl<E> Strict<E> {
     }
 }
 
-impl<E> Described for Strict<E> {
+impl<E> Properties for Strict<E> {
     const ONE_BUFFER: bool = false;
 }
 

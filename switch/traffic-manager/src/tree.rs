@@ -25,7 +25,7 @@ use std::fmt::Debug;
 use p4sched_proto::p4sched::v1::Discipline;
 
 use crate::config::{ConfigError, MAX_TREE_NODES, MIN_QUANTUM_BYTES, NodeConfig, PortConfig, SCALES, TreeConfig, name};
-use crate::discipline::{Described, Reads, Scheduling};
+use crate::discipline::{Properties, Reads, Scheduling};
 use crate::packet::{DropReason, Element, LEVELS, Nanos, Port, Verdict};
 use crate::slab::Slab;
 use crate::{DISCIPLINES, nests, reads, scheduling};
@@ -171,7 +171,7 @@ impl<E: Element> Tree<E> {
     }
 }
 
-impl<E> Described for Tree<E> {
+impl<E> Properties for Tree<E> {
     fn reads(config: &PortConfig) -> Reads {
         let levels = config.tree.levels();
         let mut all = Reads {
@@ -199,7 +199,7 @@ impl<E> Described for Tree<E> {
             if number != 0 && node.parent as usize >= number {
                 let parent = node.parent;
                 return wrong(format!(
-                    "the parent of node {number} is {parent}; it comes before its children"
+                    "the parent of node {number} is {parent}; it must come before its children"
                 ));
             }
             if !nests(node.discipline) {
@@ -209,8 +209,8 @@ impl<E> Described for Tree<E> {
                     .filter(|&one| nests(one))
                     .map(name)
                     .collect();
-                let (known, asked) = (known.join(", "), asked(node.discipline));
-                return wrong(format!("node {number} {asked}; it is one of {known}"));
+                let (known, problem) = (known.join(", "), problem(node.discipline));
+                return wrong(format!("node {number} {problem}; use one of {known}"));
             }
             if (1..MIN_QUANTUM_BYTES).contains(&node.quantum_bytes) {
                 let quantum = node.quantum_bytes;
@@ -221,24 +221,26 @@ impl<E> Described for Tree<E> {
             if !SCALES.contains(&node.scale) {
                 let (scale, least, most) = (node.scale, SCALES.start(), SCALES.end());
                 return wrong(format!(
-                    "node {number} has scale {scale}; it is {least} to {most}, 256 for weight 1"
+                    "node {number} has scale {scale}; use {least} to {most}, 256 for weight 1"
                 ));
             }
             if node.buffer_packets != 0 && !tree.is_leaf(number) {
-                return wrong(format!("node {number} has a room of its own, but is no leaf"));
+                return wrong(format!("node {number} has buffer_packets, but is not a leaf"));
             }
         }
         match tree.levels().into_iter().max() {
-            Some(deepest) if deepest >= LEVELS => wrong(format!("{} levels; there are at most {LEVELS}", deepest + 1)),
+            Some(deepest) if deepest >= LEVELS => {
+                wrong(format!("{} levels; at most {LEVELS} are possible", deepest + 1))
+            }
             _ => Ok(()),
         }
     }
 }
 
-fn asked(discipline: Discipline) -> String {
+fn problem(discipline: Discipline) -> String {
     match discipline {
         Discipline::Unspecified => "has no discipline".to_owned(),
-        other => format!("can not be {}", name(other)),
+        other => format!("cannot be {}", name(other)),
     }
 }
 
@@ -303,8 +305,8 @@ impl<E: Element + Send + 'static> Scheduling<E> for Tree<E> {
             return false;
         }
         self.buffer = config.buffer_packets as usize;
-        for (node, told) in self.nodes.iter_mut().zip(&config.tree.nodes) {
-            let own = of_node(config, told);
+        for (node, node_config) in self.nodes.iter_mut().zip(&config.tree.nodes) {
+            let own = of_node(config, node_config);
             node.room = own.buffer_packets as usize;
             node.scheduling.follow(now, &own);
         }

@@ -215,7 +215,7 @@ fn a_calendar_that_can_not_work_is_refused_with_what_would() {
     for (calendar, expected) in [
         (
             CalendarConfig { queues: 0, ..AHEAD },
-            "port 3: a calendar of 0 queues; use 1 to 4096",
+            "port 3: the calendar has 0 queues; use 1 to 4096",
         ),
         (
             both,
@@ -223,9 +223,12 @@ fn a_calendar_that_can_not_work_is_refused_with_what_would() {
         ),
         (
             by_rank,
-            "port 3: a calendar by rank needs rank_width, the ranks of one round; use 1 or more",
+            "port 3: a calendar by rank needs rank_width, the number of ranks of one round; use 1 or more",
         ),
-        (nowhere, "port 3: the place of a calendar is priority, ahead or rank"),
+        (
+            nowhere,
+            "port 3: the calendar's place is missing or unknown; use priority, ahead or rank",
+        ),
     ] {
         assert_eq!(problem(calendar), Err(expected.to_owned()));
     }

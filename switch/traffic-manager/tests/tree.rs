@@ -211,19 +211,19 @@ fn a_tree_that_can_not_work_is_refused_with_what_would() {
         (vec![], "0 nodes; use 1 to 256, the root first"),
         (
             vec![pifo(0), pifo(1)],
-            "the parent of node 1 is 1; it comes before its children",
+            "the parent of node 1 is 1; it must come before its children",
         ),
         (
             vec![pifo(0), node(0, Discipline::Strict)],
-            "node 1 can not be strict; it is one of fifo, drr, stfq, pifo",
+            "node 1 cannot be strict; use one of fifo, drr, stfq, pifo",
         ),
         (
             vec![pifo(0), node(0, Discipline::Unspecified)],
-            "node 1 has no discipline; it is one of fifo, drr, stfq, pifo",
+            "node 1 has no discipline; use one of fifo, drr, stfq, pifo",
         ),
         (
             vec![pifo(0), NodeConfig { scale: 1, ..pifo(0) }],
-            "node 1 has scale 1; it is 16 to 65536, 256 for weight 1",
+            "node 1 has scale 1; use 16 to 65536, 256 for weight 1",
         ),
         (
             vec![
@@ -243,9 +243,9 @@ fn a_tree_that_can_not_work_is_refused_with_what_would() {
                 },
                 pifo(0),
             ],
-            "node 0 has a room of its own, but is no leaf",
+            "node 0 has buffer_packets, but is not a leaf",
         ),
-        (deep, "5 levels; there are at most 4"),
+        (deep, "5 levels; at most 4 are possible"),
     ];
     for (nodes, problem) in cases {
         let error = port(&nodes).check(3).unwrap_err().to_string();

@@ -646,7 +646,7 @@ mod tests {
         assert_eq!(
             sender.congestion_window,
             4.0 * MSS as f64,
-            "marks mean nothing without ecn"
+            "marks have no effect without ecn"
         );
     }
 

@@ -46,7 +46,7 @@ struct Participant {
 }
 
 struct Wait {
-    asked: ParticipateRequest,
+    request: ParticipateRequest,
     /// Place in the order of waiting.
     since: u64,
 }
@@ -156,7 +156,7 @@ impl LockStep {
                     Some(Duration::ZERO)
                 }
                 Next::Tell(id) => {
-                    self.tell(id);
+                    self.answer(id);
                     Some(Duration::ZERO)
                 }
                 Next::Nap => Some(NAP),
@@ -197,7 +197,7 @@ impl LockStep {
         let waited_for = self.due().map(|(until, ..)| until);
         match (waited_for, self.settings.pace) {
             (None, None) => Next::Idle,
-            (Some(Nanos::MAX), None) if self.world.is_at_rest() => Next::Stand,
+            (Some(Nanos::MAX), None) if self.world.is_idle() => Next::Stand,
             (Some(until), None) => Next::Advance(until),
             (until, Some(pace)) => {
                 let wall = (self.begun.elapsed().as_secs_f64() * pace * 1e9) as Nanos;
@@ -217,7 +217,7 @@ impl LockStep {
         let waiting = self.participants.iter();
         waiting
             .filter_map(|(&id, participant)| Some((id, participant.waits.as_ref()?)))
-            .map(|(id, wait)| (wait.asked.until_ns.max(now), wait.since, id))
+            .map(|(id, wait)| (wait.request.until_ns.max(now), wait.since, id))
             .min()
     }
 
@@ -226,10 +226,13 @@ impl LockStep {
         let waiting = self.participants.iter();
         let waiting = waiting.filter_map(|(&id, participant)| Some((id, participant.waits.as_ref()?)));
         waiting.flat_map(move |(id, wait)| {
-            let found = wait.asked.conversations.iter();
-            found.filter_map(move |told| {
-                let switch = self.switches.iter().find(|switch| switch.device_id == told.device_id)?;
-                Some((id, wait, told, switch.counts(told)?))
+            let found = wait.request.conversations.iter();
+            found.filter_map(move |conversation| {
+                let switch = self
+                    .switches
+                    .iter()
+                    .find(|switch| switch.device_id == conversation.device_id)?;
+                Some((id, wait, conversation, switch.counts(conversation)?))
             })
         })
     }
@@ -237,25 +240,25 @@ impl LockStep {
     /// A device for which a switch has not yet taken all messages of a participant, and the number of missing messages.
     fn on_its_way(&self) -> Option<(u64, u64)> {
         let mut all = self.conversations();
-        let found = all.find(|(_, _, told, counts)| counts.by_controller < told.to_switch)?;
+        let found = all.find(|(_, _, conversation, counts)| counts.by_controller < conversation.to_switch)?;
         Some((found.2.device_id, found.2.to_switch - found.3.by_controller))
     }
 
     /// The participant that has waited longest, among those with unread messages from their switches.
     fn longest_waiting_with_messages(&self) -> Option<u64> {
-        let longest_waiting_with_messages = self.conversations();
-        let unheard = longest_waiting_with_messages.filter(|(_, _, told, counts)| counts.by_switch > told.from_switch);
+        let all = self.conversations();
+        let unheard = all.filter(|(_, _, conversation, counts)| counts.by_switch > conversation.from_switch);
         unheard.map(|(id, wait, ..)| (wait.since, id)).min().map(|(_, id)| id)
     }
 
     /// Answers a waiting participant.
-    fn tell(&mut self, id: u64) {
+    fn answer(&mut self, id: u64) {
         let now_ns = self.world.now();
         let counts = self.conversations().filter(|(of, ..)| *of == id);
-        let conversations = counts.map(|(_, _, told, counts)| Conversation {
+        let conversations = counts.map(|(_, _, conversation, counts)| Conversation {
             from_switch: counts.by_switch,
             to_switch: counts.by_controller,
-            ..*told
+            ..*conversation
         });
         let conversations = conversations.collect();
         if let Some(participant) = self.participants.get_mut(&id) {
@@ -272,7 +275,7 @@ impl LockStep {
                 let Some((_, _, id)) = self.due().filter(|&(until, ..)| until <= now) else {
                     return;
                 };
-                self.tell(id);
+                self.answer(id);
             }
             Err(error) => self.fail(error),
         }
@@ -293,11 +296,11 @@ impl LockStep {
                 }
                 self.participants.insert(id, Participant { answer, waits: None });
             }
-            Message::Wait(id, asked) => {
+            Message::Wait(id, request) => {
                 self.waits += 1;
                 let since = self.waits;
                 if let Some(participant) = self.participants.get_mut(&id) {
-                    participant.waits = Some(Wait { asked, since });
+                    participant.waits = Some(Wait { request, since });
                     if let Some(why) = &self.broken {
                         (participant.answer)(Err(why.to_string()));
                     }
@@ -335,7 +338,7 @@ impl LockStep {
             );
         }
         match silent.count() {
-            0 => format!("all participants wait for ever, and nothing will happen after {now} s of virtual time"),
+            0 => format!("all participants wait, and nothing will happen after {now} s of virtual time"),
             count => format!(
                 "{count} of {} participants neither waited nor asked for anything for {seconds} s: \
                  the run ends at {now} s of virtual time",

@@ -128,31 +128,31 @@ impl Run {
     ///
     /// # Errors
     /// Says in a sentence what is invalid.
-    pub fn new(asked: api::Run) -> Result<Run, String> {
-        let name = asked.name.clone();
+    pub fn new(request: api::Run) -> Result<Run, String> {
+        let name = request.name.clone();
         let named = |problem: String| format!("run '{name}': {problem}");
-        if asked.name.is_empty() {
+        if request.name.is_empty() {
             return Err("a run has no name".into());
         }
-        if asked.start_ns > LAST_INSTANT {
-            let start = asked.start_ns;
+        if request.start_ns > LAST_INSTANT {
+            let start = request.start_ns;
             return Err(named(format!(
                 "start_ns is {start}: virtual time ends at {LAST_INSTANT} ns"
             )));
         }
-        let program = asked.program.ok_or_else(|| named("it has no program".into()))?;
+        let program = request.program.ok_or_else(|| named("it has no program".into()))?;
         Ok(Run {
-            start: asked.start_ns,
+            start: request.start_ns,
             program: Program::new(program).map_err(named)?,
-            name: asked.name,
+            name: request.name,
         })
     }
 }
 
 impl Program {
-    fn new(asked: api::run::Program) -> Result<Program, String> {
+    fn new(request: api::run::Program) -> Result<Program, String> {
         use api::run::Program as Request;
-        Ok(match asked {
+        Ok(match request {
             Request::BulkSend(bulk) => Program::BulkSend(BulkSend::new(bulk)?),
             Request::BulkReceive(bulk) => Program::BulkReceive { port: port(bulk.port)? },
             Request::UdpSend(udp) => {
@@ -216,31 +216,31 @@ impl Program {
 }
 
 impl BulkSend {
-    fn new(asked: api::BulkSend) -> Result<BulkSend, String> {
-        if !(1..=MOST_CONNECTIONS).contains(&asked.connections) {
+    fn new(request: api::BulkSend) -> Result<BulkSend, String> {
+        if !(1..=MOST_CONNECTIONS).contains(&request.connections) {
             return Err(format!(
                 "{} connections: there can be 1 to {MOST_CONNECTIONS}",
-                asked.connections
+                request.connections
             ));
         }
-        let tos = u8::try_from(asked.tos).ok().filter(|tos| tos & 3 == 0);
+        let tos = u8::try_from(request.tos).ok().filter(|tos| tos & 3 == 0);
         Ok(BulkSend {
-            source: address(&asked.source)?,
-            destination: address(&asked.destination)?,
-            port: port(asked.port)?,
-            connections: asked.connections,
+            source: address(&request.source)?,
+            destination: address(&request.destination)?,
+            port: port(request.port)?,
+            connections: request.connections,
             tos: tos.ok_or_else(|| {
                 format!(
                     "tos is {}: it is a byte whose two lowest bits, which belong to ECN, are 0",
-                    asked.tos
+                    request.tos
                 )
             })?,
-            congestion_control: asked.congestion_control,
-            duration: time("duration_ns", asked.duration_ns)?,
-            warm_up: if asked.warm_up_ns == 0 {
+            congestion_control: request.congestion_control,
+            duration: time("duration_ns", request.duration_ns)?,
+            warm_up: if request.warm_up_ns == 0 {
                 0
             } else {
-                time("warm_up_ns", asked.warm_up_ns)?
+                time("warm_up_ns", request.warm_up_ns)?
             },
         })
     }
@@ -256,7 +256,7 @@ fn list<F: for<'de> serde::Deserialize<'de>>(text: &str) -> Result<Vec<F>, Strin
 
 fn address(text: &str) -> Result<Ipv4Addr, String> {
     text.parse()
-        .map_err(|_| format!("'{text}' is no IPv4 address, for example 10.2.0.1"))
+        .map_err(|_| format!("'{text}' is not an IPv4 address, for example 10.2.0.1"))
 }
 
 fn port(number: u32) -> Result<u16, String> {

@@ -18,7 +18,7 @@ use tonic::transport::server::TcpIncoming;
 
 use crate::host::Host;
 use crate::lockstep::{ControlledSwitch, LockStep, Message, Settings};
-use crate::service::{Served, Service};
+use crate::service::{Service, SwitchServer};
 use crate::world::World;
 
 /// Largest size of a request. gRPC's default of 4 MB is too small for a hundred thousand flows, which are far below
@@ -46,7 +46,7 @@ pub struct Network {
     /// Address of the simulation's service.
     pub address: SocketAddr,
     /// Switches in the order of the description.
-    pub switches: Vec<Served>,
+    pub switches: Vec<SwitchServer>,
     /// Sends messages to the thread of the network.
     pub messages: Sender<Message>,
     lock_step: LockStep,
@@ -107,7 +107,7 @@ impl Network {
                     let _ = shutdown.wait_for(|over| *over).await;
                 },
             ));
-            switches.push(Served {
+            switches.push(SwitchServer {
                 name: switch.name.clone(),
                 device_id,
                 address,

@@ -24,7 +24,7 @@ const PIECE: usize = 1 << 20;
 
 /// A switch and the address of its server.
 #[derive(Clone, Debug)]
-pub struct Served {
+pub struct SwitchServer {
     pub name: String,
     /// Device id in P4Runtime.
     pub device_id: u64,
@@ -36,7 +36,7 @@ pub struct Served {
 #[derive(Clone)]
 pub struct Service {
     network: Sender<Message>,
-    switches: Arc<[Served]>,
+    switches: Arc<[SwitchServer]>,
     participants: Arc<AtomicU64>,
 }
 
@@ -44,7 +44,7 @@ type Answers<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
 impl Service {
     /// A service. `switches` must have the order of the network.
-    pub fn new(network: Sender<Message>, switches: Vec<Served>) -> Service {
+    pub fn new(network: Sender<Message>, switches: Vec<SwitchServer>) -> Service {
         Service {
             network,
             switches: switches.into(),
@@ -83,7 +83,7 @@ impl Service {
     }
 }
 
-fn check_wait(asked: &api::ParticipateRequest, switches: &[Served]) -> Result<(), String> {
+fn check_wait(asked: &api::ParticipateRequest, switches: &[SwitchServer]) -> Result<(), String> {
     let until = asked.until_ns;
     if until > LAST_INSTANT && until != Nanos::MAX {
         return Err(format!("until_ns is {until}: virtual time ends at {LAST_INSTANT} ns"));
@@ -100,7 +100,7 @@ impl Simulation for Service {
     async fn describe(&self, _: Request<api::DescribeRequest>) -> Result<Response<api::DescribeResponse>, Status> {
         let switches = self.switches.clone();
         let described = self.run(move |world| {
-            let of = |(served, node): (&Served, &crate::world::SwitchNode)| api::VirtualSwitch {
+            let of = |(served, node): (&SwitchServer, &crate::world::SwitchNode)| api::VirtualSwitch {
                 name: served.name.clone(),
                 address: served.address.to_string(),
                 device_id: served.device_id,
@@ -125,9 +125,9 @@ impl Simulation for Service {
         let id = self.participants.fetch_add(1, Ordering::Relaxed);
         let (sender, answers) = mpsc::unbounded_channel();
         let refusal = sender.clone();
-        let answer = move |told: Result<api::ParticipateResponse, String>| {
+        let answer = move |response: Result<api::ParticipateResponse, String>| {
             // A participant that has disconnected leaves when its stream ends.
-            let _ = sender.send(told.map_err(Status::aborted));
+            let _ = sender.send(response.map_err(Status::aborted));
         };
         let over = |_| Status::unavailable("the run is over");
         self.network.send(Message::Join(id, Box::new(answer))).map_err(over)?;

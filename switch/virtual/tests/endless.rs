@@ -73,7 +73,7 @@ fn frames_that_go_in_a_circle_without_delay_end_the_run_with_a_sentence() {
     assert_eq!(error, WorldError::Endless(2 * SECOND + 80));
     assert_eq!(
         error.to_string(),
-        "more than 10000000 things happen at 2.00000008 s, and time does not go on: does a switch send frames in a circle?"
+        "more than 10000000 events at 2.00000008 s, and time does not advance: does a switch send frames in a loop?"
     );
     assert_eq!(world.now(), 2 * SECOND + 80);
     assert!(world.account().balanced(), "{:?}", world.account());

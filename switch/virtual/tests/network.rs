@@ -249,7 +249,7 @@ async fn who_listens_nowhere_refuses_and_what_makes_no_sense_is_refused() {
             "a",
             "u1",
             bulk("10.1.2.1", 1, SECOND),
-            "run 'a': 10.1.2.1 is no address of this host; it has 10.1.1.1",
+            "run 'a': 10.1.2.1 is not an address of this host; it has 10.1.1.1",
         ),
         (
             "a",
@@ -308,9 +308,9 @@ async fn time_waits_for_what_a_participant_says_it_has_sent() {
     lab.conversations = conversation(1, 0);
     assert_eq!(lab.until(SECOND).await.unwrap(), SECOND);
     lab.conversations = conversation(1, 2);
-    let told = lab.until(2 * SECOND).await.unwrap_err();
+    let error = lab.until(2 * SECOND).await.unwrap_err();
     assert_eq!(
-        told.message(),
+        error.message(),
         "2 messages that a participant says it has sent to device 1 did not arrive within 0.4 s: \
          the run ends at 1 s of virtual time"
     );
@@ -329,11 +329,12 @@ async fn a_conversation_is_with_a_switch_of_the_network() {
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_waits_for_ever_for_nothing() {
     let mut lab = Lab::start("fifo", 10, SHORT_PATIENCE).await;
-    let told = lab.until(u64::MAX).await.unwrap_err();
+    let error = lab.until(u64::MAX).await.unwrap_err();
     assert!(
-        told.message()
-            .starts_with("all participants wait for ever, and nothing will happen"),
-        "{told}"
+        error
+            .message()
+            .starts_with("all participants wait, and nothing will happen"),
+        "{error}"
     );
     lab.ended().err().unwrap();
 }

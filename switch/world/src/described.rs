@@ -10,17 +10,17 @@ use crate::topology::{Cable, Node, Topology, TopologyError, scattered_address};
 /// A network that a scenario lists link by link.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Described {
+pub struct LinkList {
     hosts: Vec<String>,
     switches: Vec<String>,
     /// The links. Their order gives the port numbers 1, 2, ... of each switch.
-    links: Vec<DescribedLink>,
+    links: Vec<ListedLink>,
 }
 
 /// A link in a scenario.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct DescribedLink {
+struct ListedLink {
     /// The names of its two ends.
     between: [String; 2],
     rate_bps: u64,
@@ -28,7 +28,7 @@ struct DescribedLink {
     delay_ns: Nanos,
 }
 
-impl Described {
+impl LinkList {
     /// The network. Host number i, from 0, is 10.(i / 200 + 1).(i mod 200 + 1).1.
     ///
     /// # Errors
@@ -56,7 +56,7 @@ impl Described {
                 Ok((node, *port))
             };
             let (one, other) = (end(&described.between[0])?, end(&described.between[1])?);
-            let &DescribedLink { rate_bps, delay_ns, .. } = described;
+            let &ListedLink { rate_bps, delay_ns, .. } = described;
             topology.link(one, other, Cable { rate_bps, delay_ns });
         }
         Ok(topology)
@@ -68,12 +68,12 @@ mod tests {
     use super::*;
 
     fn described(links: &[(&str, &str, u64)]) -> Result<Topology, TopologyError> {
-        let links = links.iter().map(|&(one, other, rate_bps)| DescribedLink {
+        let links = links.iter().map(|&(one, other, rate_bps)| ListedLink {
             between: [one.to_owned(), other.to_owned()],
             rate_bps,
             delay_ns: 0,
         });
-        let described = Described {
+        let described = LinkList {
             hosts: vec!["a".to_owned(), "b".to_owned()],
             switches: vec!["s".to_owned()],
             links: links.collect(),

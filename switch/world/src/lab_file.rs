@@ -45,7 +45,7 @@ impl LabFile {
         let wrong = |problem: String| Err(TopologyError(problem));
         let unknown = |name: &&String| file.hosts.iter().all(|host| host.name != **name);
         if let Some(name) = self.hosts.keys().find(unknown) {
-            return wrong(format!("there is no host '{name}' whose link could be another one"));
+            return wrong(format!("the network has no host '{name}' whose link could change"));
         }
         let access = (file.hosts.iter()).map(|host| *self.hosts.get(&host.name).unwrap_or(&self.access));
         let mut cables: Vec<Cable> = access.collect();
@@ -118,7 +118,7 @@ mod tests {
         let without = r#"{"path": "net.json", "access": {"rate_bps": 10}}"#;
         assert!(refused(&network(LINK), without).ends_with("so there must be a `fabric`"));
         let unknown = ASKED.replace("\"b\"", "\"c\"");
-        assert!(refused(&network(LINK), &unknown).ends_with("there is no host 'c' whose link could be another one"));
+        assert!(refused(&network(LINK), &unknown).ends_with("the network has no host 'c' whose link could change"));
         assert!(refused(&network(""), ASKED).ends_with("the network is in two parts"));
         let gone = ASKED.replace("net.json", "gone.json");
         assert!(refused(&network(LINK), &gone).ends_with("gone.json: entity not found"));

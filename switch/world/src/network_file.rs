@@ -22,7 +22,7 @@ impl TryFrom<String> for Mac {
     type Error = String;
 
     fn try_from(text: String) -> Result<Mac, String> {
-        let wrong = || format!("'{text}' is no MAC address, for example 02:00:00:00:01:01");
+        let wrong = || format!("'{text}' is not a MAC address, for example 02:00:00:00:01:01");
         let mut bytes = [0; 6];
         let mut parts = text.split(':');
         for byte in &mut bytes {
@@ -131,10 +131,10 @@ impl NetworkFile {
         once("mac", self.hosts.iter().map(|host| format!("{:02x?}", host.mac.0)))?;
         once("address", self.hosts.iter().flat_map(HostPlace::addresses))?;
         if let Some(host) = self.hosts.iter().find(|host| host.uplink_bps == 0) {
-            return wrong(format!("host {}: uplink_bps is 0: it could never send", host.name));
+            return wrong(format!("host {}: uplink_bps is 0; it must be above 0", host.name));
         }
         let mut topology = Topology::default();
-        let mut ends = Ends::default();
+        let mut ends = SwitchPorts::default();
         for switch in &self.switches {
             ends.switches
                 .insert(&switch.name, (topology.switch(switch.name.clone()), switch.cpu_port));
@@ -168,13 +168,13 @@ fn cable(rate_bps: u64) -> Cable {
 
 /// Ports of switches. Each can have one link.
 #[derive(Default)]
-struct Ends<'a> {
+struct SwitchPorts<'a> {
     /// By name: the switch, and the port of its controller.
     switches: HashMap<&'a str, (Node, Option<Port>)>,
     taken: BTreeSet<(&'a str, Port)>,
 }
 
-impl<'a> Ends<'a> {
+impl<'a> SwitchPorts<'a> {
     fn take(&mut self, switch: &'a str, port: Port) -> Result<(Node, Port), TopologyError> {
         let wrong = |problem: String| Err(TopologyError(problem));
         let Some(&(node, cpu_port)) = self.switches.get(switch) else {
@@ -232,7 +232,7 @@ fn once<T: Ord + std::fmt::Display>(what: &str, values: impl Iterator<Item = T>)
     let mut seen = BTreeSet::new();
     for value in values {
         if seen.contains(&value) {
-            return Err(TopologyError(format!("two have the {what} {value}")));
+            return Err(TopologyError(format!("two nodes have the {what} {value}")));
         }
         seen.insert(value);
     }
@@ -277,7 +277,7 @@ mod tests {
         let link = |one: &str, other: &str| format!(r#"{{"ends": [{one}, {other}]}}"#);
         let end = |switch: &str, port: u16| format!(r#"{{"switch": "{switch}", "port": {port}}}"#);
         assert_eq!(problem("", "", ""), "there is no switch");
-        assert_eq!(problem(&format!("{s1}, {s1}"), "", ""), "two have the name s1");
+        assert_eq!(problem(&format!("{s1}, {s1}"), "", ""), "two nodes have the name s1");
         assert_eq!(
             problem(&format!("{s1}, {s2}"), HOST, ""),
             "switch s2 has no way to switch s1: the network is in two parts"
@@ -296,11 +296,11 @@ mod tests {
             .replace("\"port\": 1", "\"port\": 2");
         assert_eq!(
             problem(s1, &format!("{HOST}, {crowded}"), ""),
-            "two have the address 10.1.1.250"
+            "two nodes have the address 10.1.1.250"
         );
         let unknown = HOST.replace("gateway_mac", "router");
         assert!(problem(s1, &unknown, "").starts_with("hosts[0].router: unknown field `router`"));
-        assert!(problem(s1, &HOST.replace("02:00", "2:00"), "").contains("is no MAC address"));
+        assert!(problem(s1, &HOST.replace("02:00", "2:00"), "").contains("is not a MAC address"));
         let silent = HOST.replace("\"port\": 1", "\"port\": 1, \"uplink_bps\": 0");
         assert!(problem(s1, &silent, "").starts_with("host u1: uplink_bps is 0"));
         assert!(problem(s1, &HOST.replace("\"port\": 1", "\"port\": 511"), "").contains("port 511 can have no link"));

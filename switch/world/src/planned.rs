@@ -8,15 +8,15 @@ const NEVER: Nanos = Nanos::MAX;
 /// The earliest planned wake-up of a node. A postponed wake-up stays in the calendar; the node is then woken and does
 /// nothing.
 #[derive(Clone, Copy, Debug)]
-pub struct Planned(Nanos);
+pub struct WakeUp(Nanos);
 
-impl Default for Planned {
-    fn default() -> Planned {
-        Planned(NEVER)
+impl Default for WakeUp {
+    fn default() -> WakeUp {
+        WakeUp(NEVER)
     }
 }
 
-impl Planned {
+impl WakeUp {
     /// Records that the node was woken.
     #[inline]
     pub fn woken(&mut self, now: Nanos) {
@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn only_an_earlier_time_is_planned() {
-        let mut planned = Planned::default();
+        let mut planned = WakeUp::default();
         assert_eq!(planned.wake_at(0, None), None);
         assert_eq!(planned.wake_at(0, Some(20)), Some(20));
         assert_eq!(planned.wake_at(0, Some(30)), None);

@@ -7,7 +7,7 @@ use std::path::Path;
 use indexmap::IndexMap;
 use serde::Deserialize;
 
-use crate::described::Described;
+use crate::described::LinkList;
 use crate::lab_file::LabFile;
 use crate::topology::{Cable, Node, Topology, TopologyError, scattered_address};
 
@@ -31,7 +31,7 @@ pub enum Shape {
     /// Pods of switches with k ports each (`mininet-topos/fat_tree.py`; Al-Fares et al., SIGCOMM 2008).
     FatTree(FatTree),
     /// A network that is listed link by link.
-    Described(Described),
+    Described(LinkList),
     /// A network file, as for the virtual lab.
     File(LabFile),
 }
@@ -302,8 +302,8 @@ impl<'a> Building<'a> {
     }
 
     /// A switch and its port, from a text such as `leaf l: hosts + s`.
-    fn end(&self, told: &'a str, known: &Variables) -> (Node, u16) {
-        let (switch, port) = told.split_once(':').unwrap_or((told, "0"));
+    fn end(&self, text: &'a str, known: &Variables) -> (Node, u16) {
+        let (switch, port) = text.split_once(':').unwrap_or((text, "0"));
         let mut words = switch.split_whitespace();
         let kind = words.next().unwrap_or_default();
         let which = words.map(|word| known.value(word)).collect();

@@ -104,7 +104,7 @@ pub trait Switches<H: Hosts> {
         net: &mut Net<H::Port, H::Timer>,
     ) -> Result<(), H::Error>;
 
-    /// Does the work that is due. Packets at the far ends of the switch's links go to [`Net::hand_over`].
+    /// Does the work that is due. Packets at the far ends of the switch's links go to [`Net::deliver`].
     ///
     /// # Errors
     /// If the network cannot continue.
@@ -148,7 +148,7 @@ pub struct Net<P: OutPort, T> {
     /// Index = number of the wire.
     pub lines: Vec<Line<P>>,
     /// Packets that reached the far ends of links unknown to the loop, and wait for a node.
-    handed_over: VecDeque<(u32, FarEnd)>,
+    undelivered: VecDeque<(u32, FarEnd)>,
     /// The memory of packets.
     pub packets: P::Packets,
     /// The account of all frames. The nodes and ports fill it in.
@@ -171,7 +171,7 @@ impl<P: OutPort, T: Timer> Net<P, T> {
     }
 
     /// Whether no event is planned.
-    pub fn is_at_rest(&self) -> bool {
+    pub fn is_idle(&self) -> bool {
         self.calendar.is_empty()
     }
 
@@ -190,33 +190,33 @@ impl<P: OutPort, T: Timer> Net<P, T> {
     }
 
     /// The number of packets that were handed over and wait for a node.
-    pub fn handed_over(&self) -> usize {
-        self.handed_over.len()
+    pub fn undelivered(&self) -> usize {
+        self.undelivered.len()
     }
 
     /// Hands over a packet that reached the far end of a link that the loop does not know.
-    pub fn hand_over(&mut self, number: u32, to: Node, port: Port) {
-        self.handed_over.push_back((number, FarEnd::new(to, port)));
+    pub fn deliver(&mut self, number: u32, to: Node, port: Port) {
+        self.undelivered.push_back((number, FarEnd::new(to, port)));
     }
 }
 
 /// Why a network cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Stopped<E> {
+pub enum StopReason<E> {
     /// An error of a node.
     #[error("{0}")]
     Node(E),
     /// Too many events at one instant.
     #[error(
-        "more than {MOST_AT_ONCE} things happen at {} s, and time does not go on: does a switch send frames in a circle?",
+        "more than {MOST_AT_ONCE} events at {} s, and time does not advance: does a switch send frames in a loop?",
         *.0 as f64 / 1e9
     )]
     Endless(Nanos),
 }
 
-impl<E> From<E> for Stopped<E> {
-    fn from(error: E) -> Stopped<E> {
-        Stopped::Node(error)
+impl<E> From<E> for StopReason<E> {
+    fn from(error: E) -> StopReason<E> {
+        StopReason::Node(error)
     }
 }
 
@@ -248,7 +248,7 @@ impl<H: Hosts, S: Switches<H>> World<H, S> {
                 now: 0,
                 calendar: Calendar::new(gap),
                 lines: lines.collect(),
-                handed_over: VecDeque::new(),
+                undelivered: VecDeque::new(),
                 packets,
                 account: Account::default(),
                 events: 0,
@@ -264,7 +264,7 @@ impl<H: Hosts, S: Switches<H>> World<H, S> {
     /// # Errors
     /// If the network cannot continue.
     #[inline]
-    pub fn step(&mut self, end: Nanos) -> Result<bool, Stopped<H::Error>> {
+    pub fn step(&mut self, end: Nanos) -> Result<bool, StopReason<H::Error>> {
         let Some((now, event)) = self.net.calendar.next(end) else {
             return Ok(false);
         };
@@ -293,7 +293,7 @@ impl<H: Hosts, S: Switches<H>> World<H, S> {
                 self.switches.plan(switch, &mut self.net);
             }
         }
-        if !self.net.handed_over.is_empty() {
+        if !self.net.undelivered.is_empty() {
             self.settle()?;
         }
         Ok(true)
@@ -303,10 +303,10 @@ impl<H: Hosts, S: Switches<H>> World<H, S> {
     ///
     /// # Errors
     /// If the network cannot continue.
-    pub fn settle(&mut self) -> Result<(), Stopped<H::Error>> {
-        while !self.net.handed_over.is_empty() {
+    pub fn settle(&mut self) -> Result<(), StopReason<H::Error>> {
+        while !self.net.undelivered.is_empty() {
             self.count()?;
-            if let Some((number, to)) = self.net.handed_over.pop_front() {
+            if let Some((number, to)) = self.net.undelivered.pop_front() {
                 self.pass_on(number, to)?;
             }
         }
@@ -319,7 +319,7 @@ impl<H: Hosts, S: Switches<H>> World<H, S> {
     }
 
     #[inline(always)]
-    fn pass_on(&mut self, number: u32, to: FarEnd) -> Result<(), Stopped<H::Error>> {
+    fn pass_on(&mut self, number: u32, to: FarEnd) -> Result<(), StopReason<H::Error>> {
         if to.is_host {
             self.hosts.receive(to.number, number, &mut self.net)?;
         } else {
@@ -329,10 +329,10 @@ impl<H: Hosts, S: Switches<H>> World<H, S> {
     }
 
     #[inline]
-    fn count(&mut self) -> Result<(), Stopped<H::Error>> {
+    fn count(&mut self) -> Result<(), StopReason<H::Error>> {
         self.net.at_once += 1;
         match self.net.at_once > MOST_AT_ONCE {
-            true => Err(Stopped::Endless(self.net.now)),
+            true => Err(StopReason::Endless(self.net.now)),
             false => Ok(()),
         }
     }

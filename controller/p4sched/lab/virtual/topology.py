@@ -70,7 +70,7 @@ def main(words: Sequence[str]) -> None:
     except NodeError as error:
         sys.exit(f"topology: {error}")
     except TypeError:
-        sys.exit(f"topology: {name} has not so many numbers")
+        sys.exit(f"topology: too many numbers for {name}")
 
 
 if __name__ == "__main__":

@@ -285,7 +285,7 @@ class _Parser:
 
     def _next(self) -> Token:
         if self._at >= len(self._tokens):
-            raise P4schedError("the file ends within something")
+            raise P4schedError("the file ends within a declaration or statement")
         self._at += 1
         return self._tokens[self._at - 1]
 

@@ -190,7 +190,7 @@ impl Lowerer<'_> {
             self.error(span, message);
         }
         if selector_without {
-            let message = "key fields of kind selector mean nothing without an action_selector as implementation";
+            let message = "key fields of kind selector need an action_selector as implementation";
             self.reporter.warning("ignore", span, message);
         }
     }

@@ -74,7 +74,7 @@ impl Preprocessor<'_> {
     /// Name after `#define` or `#undef`.
     pub(super) fn macro_name(&mut self, rest: &[Piece], span: Span) -> Option<Symbol> {
         let message = match rest.first() {
-            Some(name) if name.kind != Kind::Name => format!("{} is no name of a macro", shown(name)),
+            Some(name) if name.kind != Kind::Name => format!("{} is not a name of a macro", shown(name)),
             Some(name) if *name.text == *"defined" => "'defined' cannot be a macro".to_owned(),
             Some(name) if self.poisoned.contains(&name.text) => {
                 format!("'{}' is poisoned, so it cannot be used", name.text)

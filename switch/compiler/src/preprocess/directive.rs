@@ -72,7 +72,7 @@ impl Preprocessor<'_> {
         }
         if let Some(meant) = nearest(&name.text, DIRECTIVES) {
             let message = format!(
-                "'#{}' is no directive, and its line is skipped; did you mean '{meant}'?",
+                "'#{}' is not a directive, and its line is skipped; did you mean '{meant}'?",
                 name.text
             );
             self.reporter.warning("preprocessor", name.span, message);

@@ -170,7 +170,7 @@ impl Resources {
 
     /// The first amount that exceeds a stage: its name, its value and the limit.
     #[must_use]
-    pub fn over(&self) -> Option<(&'static str, u64, u64)> {
+    pub fn exceeded(&self) -> Option<(&'static str, u64, u64)> {
         let pairs = self.amounts().into_iter().zip(STAGE.amounts());
         pairs.map(|((name, a), (_, b))| (name, a, b)).find(|(_, a, b)| a > b)
     }

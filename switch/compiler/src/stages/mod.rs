@@ -102,7 +102,7 @@ fn placed(
     let stages = match place::place(units, &waits, &takes) {
         Ok(stages) => stages,
         Err(failure) => {
-            let (span, message) = told(units, failure);
+            let (span, message) = failure_message(units, failure);
             reporter.error(span, message);
             return None;
         }
@@ -157,7 +157,7 @@ fn placed(
     })
 }
 
-fn told(units: &[Unit], failure: Failure) -> (Span, String) {
+fn failure_message(units: &[Unit], failure: Failure) -> (Span, String) {
     match failure {
         Failure::TooLarge { unit, what, needs, has } => {
             let unit = &units[unit];

@@ -253,7 +253,7 @@ fn splits(units: &[Unit], group: &Group) -> bool {
 
 fn fits_alone(units: &[Unit], group: &Group, objects: &dyn Fn(&Object) -> Resources) -> Result<(), Failure> {
     let entries = splits(units, group).then_some(1);
-    match need(units, group, entries, &[], objects).over() {
+    match need(units, group, entries, &[], objects).exceeded() {
         None => Ok(()),
         Some((what, needs, has)) => Err(Failure::TooLarge {
             unit: group.units[0],
@@ -276,7 +276,7 @@ fn put(
     let group = &groups[number];
     let fits = |entries: Option<u64>| {
         let need = need(units, group, entries, &stage.objects, objects);
-        stage.used.plus(need).over().is_none()
+        stage.used.plus(need).exceeded().is_none()
     };
     let is_split = splits(units, group);
     let all = is_split.then_some(group.left);
@@ -345,7 +345,7 @@ fn late_conditions(units: &[Unit], waits: &[Vec<Wait>], stages: &mut [Stage]) {
             continue;
         };
         let need = own_need(&units[condition], None);
-        if to <= from || stages[to].used.plus(need).over().is_some() {
+        if to <= from || stages[to].used.plus(need).exceeded().is_some() {
             continue;
         }
         let Some(at) = stages[from].parts.iter().position(|p| p.unit == condition) else {

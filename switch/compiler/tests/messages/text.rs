@@ -64,7 +64,7 @@ fn the_preprocessor() {
     says(
         "#fi\n",
         &[
-            "1:2: '#fi' is no directive, and its line is skipped; did you mean 'if'?",
+            "1:2: '#fi' is not a directive, and its line is skipped; did you mean 'if'?",
             "1:4: no instance 'main' of a package: V1Switch(...) main;",
         ],
     );

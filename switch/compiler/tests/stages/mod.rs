@@ -5,7 +5,7 @@ mod parsers;
 mod placing;
 mod stateful;
 
-use p4sched_compiler::{Arch, EmbeddedIncludes, Input, Options, Placed, place};
+use p4sched_compiler::{Arch, EmbeddedIncludes, Input, Options, PlacedProgram, place};
 
 /// Marks the place of an expected message, before the wrong text.
 pub const HERE: &str = "/*!*/";
@@ -78,7 +78,7 @@ Switch(pipe) main;
         )
     }
 
-    pub fn place(&self) -> Placed {
+    pub fn place(&self) -> PlacedProgram {
         let text = self.source();
         let input = Input {
             name: "test.p4",
@@ -108,7 +108,7 @@ RegisterAction<bit<32>, bit<16>, bit<32>>(r) up = { void apply(inout bit<32> val
 RegisterAction<bit<32>, bit<16>, bit<32>>(r) down = { void apply(inout bit<32> value, out bit<32> rv) { value = value - 1; rv = value; } };";
 
 /// Messages with their places.
-pub fn messages(placed: &Placed) -> Vec<String> {
+pub fn messages(placed: &PlacedProgram) -> Vec<String> {
     let all = placed.messages.iter();
     let shown = all.map(|d| match &d.position {
         Some(p) => format!("{}:{}:{}: {}", p.file, p.line, p.column, d.message),

@@ -13,7 +13,7 @@ use crate::run::wire::{Plan, Segment};
 pub(super) type Inputs<'a> = Vec<(Word, &'a Plan)>;
 
 /// A field that holds a checksum.
-pub(super) struct Checked<'a> {
+pub(super) struct ChecksumField<'a> {
     pub inputs: Inputs<'a>,
     /// Code that computes a condition into a word.
     pub condition: Option<(Address, Word)>,
@@ -32,7 +32,7 @@ impl Function<'_, '_> {
     }
 
     /// Writes a function that returns whether a field of a valid header differs from its checksum.
-    pub fn verify(&mut self, fields: &[Checked]) {
+    pub fn verify(&mut self, fields: &[ChecksumField]) {
         let wrong = self.builder.declare_var(types::I64);
         let nothing = self.constant(0);
         self.builder.def_var(wrong, nothing);
@@ -52,7 +52,7 @@ impl Function<'_, '_> {
         self.builder.ins().return_(&[wrong]);
     }
 
-    fn compare_checksum(&mut self, field: &Checked, wrong: Variable) {
+    fn compare_checksum(&mut self, field: &ChecksumField, wrong: Variable) {
         let computed = self.sum(&field.inputs);
         let found = self.get(field.slot);
         let differs = self.builder.ins().icmp(IntCC::NotEqual, computed, found);
@@ -63,7 +63,7 @@ impl Function<'_, '_> {
     }
 
     /// Writes a function that stores the checksums in their fields.
-    pub fn update(&mut self, fields: &[Checked]) {
+    pub fn update(&mut self, fields: &[ChecksumField]) {
         for field in fields {
             let holds = self.condition(field);
             self.only_if(
@@ -78,7 +78,7 @@ impl Function<'_, '_> {
         }
     }
 
-    fn condition(&mut self, field: &Checked) -> Value {
+    fn condition(&mut self, field: &ChecksumField) -> Value {
         match field.condition {
             Some((code, word)) => {
                 self.run_code(code);

@@ -10,7 +10,7 @@ use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, ModuleError, default_libcall_names};
 
 use super::arrays::Arrays;
-use super::checksum::{Checked, Inputs};
+use super::checksum::{ChecksumField, Inputs};
 use super::function::{Calls, Function, translate};
 use crate::bits::mask;
 use crate::run::calculation::Input;
@@ -101,7 +101,7 @@ impl Unit<'_> {
     fn deparser(
         &mut self,
         number: usize,
-        updated: &[Checked],
+        updated: &[ChecksumField],
         emitted: &[u32],
     ) -> Result<Option<FuncId>, CompileError> {
         let code = self.code;
@@ -145,10 +145,10 @@ fn sum<'a>(code: &'a Code, state: &State, number: usize) -> Option<Inputs<'a>> {
 }
 
 /// Inputs and fields of these checksums, if [`sum`] finds the inputs of each.
-fn checked<'a>(code: &'a Code, state: &State, checksums: &[Checksum]) -> Option<Vec<Checked<'a>>> {
+fn checked<'a>(code: &'a Code, state: &State, checksums: &[Checksum]) -> Option<Vec<ChecksumField<'a>>> {
     let checked = |checksum: &Checksum| {
         let field = &code.layout.fields[checksum.field as usize];
-        Some(Checked {
+        Some(ChecksumField {
             inputs: sum(code, state, checksum.calculation as usize)?,
             condition: checksum.condition,
             slot: field.slot,

@@ -54,7 +54,7 @@ pub(crate) fn load(
         }
         let start = primitive::lower_all(builder, objects, &places, &json.list("primitives")?)?;
         if ids.insert(json.get("id")?.int()?, actions.len() as u32).is_some() {
-            return json.error("a second action with this id");
+            return json.error("another action has this id");
         }
         let end = builder.address() - 1;
         actions.push(Action {

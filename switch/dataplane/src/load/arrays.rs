@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::builder::{Beyond, RegisterShape};
+use super::builder::{OutOfRange, RegisterShape};
 use super::calculation::Calculations;
 use super::json::{Json, Load};
 use super::primitive::Objects;
 use crate::bits::{from_bytes, mask, words};
 use crate::run::filter::{FilterArray, Red, Use};
-use crate::run::layout::{Layout, Place};
+use crate::run::layout::{FieldOrValidity, Layout};
 use crate::run::meter::{MeterArray, MeterKind};
 use crate::run::ops::Word;
 use crate::run::state::{CounterArray, RegisterArray};
@@ -128,9 +128,9 @@ impl Arrays {
         let shape = |(array, &direct): (&RegisterArray, &bool)| RegisterShape {
             width: array.width,
             beyond: match (tofino, direct) {
-                (false, _) => Beyond::Nothing,
-                (true, false) => Beyond::Wraps(array.size.max(1).next_power_of_two() as u64 - 1),
-                (true, true) => Beyond::Zero,
+                (false, _) => OutOfRange::Nothing,
+                (true, false) => OutOfRange::Wraps(array.size.max(1).next_power_of_two() as u64 - 1),
+                (true, true) => OutOfRange::Zero,
             },
         };
         self.registers.iter().zip(&self.direct_registers).map(shape).collect()
@@ -184,14 +184,14 @@ fn colours(json: &Json) -> Load<[u64; 3]> {
 /// Word and mask of the result field of a direct meter.
 fn meter_target(layout: &Layout, json: &Json) -> Load<(Word, u64)> {
     match layout.field(json)? {
-        Place::Field(field) => {
+        FieldOrValidity::Field(field) => {
             let field = &layout.fields[field as usize];
             if words(field.width) > 1 {
                 return json.error("the result of a meter should be a field of at most 64 bits");
             }
             Ok((field.slot, mask(field.width)))
         }
-        Place::Valid(_) => json.error("the result of a meter cannot be a header's validity"),
+        FieldOrValidity::Valid(_) => json.error("the result of a meter cannot be a header's validity"),
     }
 }
 

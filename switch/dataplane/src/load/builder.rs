@@ -15,12 +15,12 @@ use crate::run::ops::{Address, Op, Word};
 pub(crate) struct RegisterShape {
     /// Bits of a cell.
     pub width: u32,
-    pub beyond: Beyond,
+    pub beyond: OutOfRange,
 }
 
 /// Meaning of an index beyond the array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Beyond {
+pub(crate) enum OutOfRange {
     /// A read leaves its destination unchanged (BMv2).
     Nothing,
     /// A read gives 0. The index has been cut to these bits. They number the cells of the array, rounded up to a power

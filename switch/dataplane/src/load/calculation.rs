@@ -6,7 +6,7 @@ use super::json::{Json, Load};
 use crate::bits::{cut, from_bytes, words};
 use crate::run::calculation::{Calculation, Input};
 use crate::run::hash::{Algorithm, CrcParameters, Polynomial};
-use crate::run::layout::{Layout, Place};
+use crate::run::layout::{FieldOrValidity, Layout};
 use crate::run::wire::Plan;
 
 const MAX_CONSTANT_BITS: u64 = 1 << 14;
@@ -83,8 +83,8 @@ pub(super) fn inputs(json: &Json, layout: &Layout) -> Load<(Vec<Input>, bool)> {
     for input in json.items()? {
         inputs.push(match input.get("type")?.str()? {
             "field" => match layout.field(&input.get("value")?)? {
-                Place::Field(field) => Input::Field(field),
-                Place::Valid(header) => Input::Valid(header),
+                FieldOrValidity::Field(field) => Input::Field(field),
+                FieldOrValidity::Valid(header) => Input::Valid(header),
             },
             "header" => Input::Header(layout.header(&input.get("value")?)?),
             "hexstr" => {

@@ -6,7 +6,7 @@ use num_bigint::{BigInt, Sign};
 
 use super::json::{Json, Load};
 use crate::run::expr::{Arithmetic, Bool, Comparison, Data, HeaderExpr, UnionExpr};
-use crate::run::layout::{Layout, Place};
+use crate::run::layout::{FieldOrValidity, Layout};
 
 #[derive(Clone, Debug)]
 pub(crate) enum Expr {
@@ -72,8 +72,8 @@ impl<'a> Scope<'a> {
             "expression" if value.opt("op").is_some() => self.operation(&value)?,
             "expression" => self.expr(&value)?,
             "field" => Expr::Data(match layout.field(&value)? {
-                Place::Field(field) => Data::Field(field),
-                Place::Valid(header) => Data::Valid(header),
+                FieldOrValidity::Field(field) => Data::Field(field),
+                FieldOrValidity::Valid(header) => Data::Valid(header),
             }),
             "hexstr" => {
                 let (negative, bytes) = value.hex()?;

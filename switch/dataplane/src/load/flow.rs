@@ -5,13 +5,13 @@ use std::collections::{HashMap, HashSet};
 use super::builder::Builder;
 use super::calculation::Calculations;
 use super::expr::Scope;
-use super::graph::{Following, Node};
+use super::graph::{NextNodes, Node};
 use super::json::{Json, Load};
 use super::linear::Linear;
 use super::table_key::{const_key, key_spec};
 use crate::bits::from_bytes;
 use crate::run::entries::{Call, Entries};
-use crate::run::layout::Place;
+use crate::run::layout::FieldOrValidity;
 use crate::run::ops::Address;
 use crate::run::profile::Profile;
 use crate::run::table::{Action, DirectMeter, DirectRegisters, TableProgram, TableState};
@@ -30,7 +30,7 @@ pub(crate) struct Loader<'a, 'l> {
     /// Direct meters by name.
     pub meters: &'a HashMap<String, DirectMeter>,
     pub nodes: Vec<Node>,
-    pub following: Vec<Following>,
+    pub following: Vec<NextNodes>,
     pub tables: Vec<TableProgram>,
     pub states: Vec<TableState>,
     pub profiles: Vec<Profile>,
@@ -54,7 +54,7 @@ impl Loader<'_, '_> {
                 .insert(name.str()?.to_string(), (first_node + index) as u32)
                 .is_some()
             {
-                return name.error("a second table or condition of this name");
+                return name.error("another table or condition has this name");
             }
         }
         let find = |json: Option<Json>| match json {
@@ -217,7 +217,7 @@ impl Loader<'_, '_> {
             None
         };
         let otherwise = find(json.opt("base_default_next"))?;
-        let mut following = Following {
+        let mut following = NextNodes {
             actions: Vec::new(),
             hit_miss,
             otherwise,
@@ -290,7 +290,9 @@ impl Loader<'_, '_> {
         let cell = json.get("cell")?;
         let layout = self.builder.layout;
         let cell = match layout.field(&cell)? {
-            Place::Field(field) if layout.fields[field as usize].width <= 64 => layout.fields[field as usize].slot,
+            FieldOrValidity::Field(field) if layout.fields[field as usize].width <= 64 => {
+                layout.fields[field as usize].slot
+            }
             _ => return cell.error("should be a field of at most 64 bits"),
         };
         let mut registers = Vec::new();

@@ -23,7 +23,7 @@ pub(crate) enum Node {
 
 /// The nodes that follow a table.
 #[derive(Debug)]
-pub(crate) struct Following {
+pub(crate) struct NextNodes {
     pub actions: Vec<Option<u32>>,
     /// The nodes after a hit and after a miss, if the program distinguishes them.
     pub hit_miss: Option<(Option<u32>, Option<u32>)>,
@@ -31,7 +31,7 @@ pub(crate) struct Following {
     pub otherwise: Option<u32>,
 }
 
-impl Following {
+impl NextNodes {
     /// All nodes that may follow.
     pub fn all(&self) -> impl Iterator<Item = u32> + '_ {
         let asked = self.hit_miss.iter().flat_map(|(hit, miss)| [*hit, *miss]);

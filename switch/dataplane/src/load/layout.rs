@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use super::json::{Json, Load};
 use crate::bits::words;
-use crate::run::layout::{Field, FieldType, Header, HeaderType, Layout, Place, Stack, Union, UnionStack, register};
+use crate::run::layout::{
+    Field, FieldOrValidity, FieldType, Header, HeaderType, Layout, Stack, Union, UnionStack, register,
+};
 
 /// Most words for the headers and metadata of a packet: 512 KiB. The limit protects against corrupt programs.
 const MAX_PHV_WORDS: usize = 1 << 16;
@@ -71,7 +73,7 @@ impl Layout {
                 return json.error("headers and metadata take too much room");
             }
             if self.header_names.insert(name.clone(), index).is_some() {
-                return json.error(format!("a second header '{name}'"));
+                return json.error(format!("another header has the name '{name}'"));
             }
             ids.insert(json.get("id")?.int()?, index);
         }
@@ -181,7 +183,7 @@ impl Layout {
             }
             let kinds = headers.iter().map(|&h| self.headers[h as usize].kind);
             if !kinds.eq(members.iter().map(|(_, kind)| *kind)) {
-                return json.error("its headers are not those of its union type");
+                return json.error("its headers differ from those of its union type");
             }
             if headers.len() > MAX_UNION {
                 return json.error(format!("a union of more than {MAX_UNION} headers is not supported"));
@@ -232,7 +234,7 @@ impl Layout {
         for json in root.list("field_aliases")? {
             let alias = json.at(0)?.str()?.to_string();
             let field = self.field(&json.at(1)?)?;
-            if let Place::Field(field) = field {
+            if let FieldOrValidity::Field(field) = field {
                 self.aliases.insert(alias, field);
             }
         }
@@ -297,14 +299,14 @@ impl Layout {
     }
 
     /// Reads a field reference `[header, field]`. The hidden field `$valid$` is the validity of the header.
-    pub fn field(&self, json: &Json) -> Load<Place> {
+    pub fn field(&self, json: &Json) -> Load<FieldOrValidity> {
         let header = self.header(&json.at(0)?)?;
         let name = json.at(1)?;
         if name.str()? == "$valid$" {
-            return Ok(Place::Valid(header));
+            return Ok(FieldOrValidity::Valid(header));
         }
         match self.field_names.get(&(header, name.str()?.to_string())) {
-            Some(&field) => Ok(Place::Field(field)),
+            Some(&field) => Ok(FieldOrValidity::Field(field)),
             None => {
                 let header = &self.headers[header as usize];
                 name.error(format!("header {} has no field '{}'", header.name, name.str()?))

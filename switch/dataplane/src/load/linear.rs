@@ -4,7 +4,7 @@
 //! of this action replaces the table. Every other table is one operation, which also says where the code continues.
 
 use super::builder::Builder;
-use super::graph::{Following, Node};
+use super::graph::{NextNodes, Node};
 use crate::run::code::Mark;
 use crate::run::entries::Call;
 use crate::run::ops::{Address, Op};
@@ -16,7 +16,7 @@ const MAX_COPIED: u32 = 64;
 pub(crate) struct Linear<'a, 'l> {
     builder: &'a mut Builder<'l>,
     nodes: &'a [Node],
-    following: &'a [Following],
+    following: &'a [NextNodes],
     tables: &'a mut [TableProgram],
     actions: &'a [Action],
     addresses: Vec<Option<Address>>,
@@ -28,7 +28,7 @@ impl<'a, 'l> Linear<'a, 'l> {
     pub fn new(
         builder: &'a mut Builder<'l>,
         nodes: &'a [Node],
-        following: &'a [Following],
+        following: &'a [NextNodes],
         tables: &'a mut [TableProgram],
         actions: &'a [Action],
     ) -> Self {

@@ -2,7 +2,7 @@
 
 use num_bigint::BigInt;
 
-use super::builder::{Beyond, Builder};
+use super::builder::{Builder, OutOfRange};
 use super::expr::Scope;
 use super::json::{Json, Load};
 use crate::bits::{mask, words};
@@ -134,8 +134,10 @@ impl Statement<'_, '_, '_> {
     /// The register cell at an index.
     fn cell(&self, register: u32, index: Data) -> Data {
         match self.builder.registers[register as usize].beyond {
-            Beyond::Wraps(mask) => Data::Binary(Arithmetic::And, Box::new(index), Box::new(Data::Const(mask.into()))),
-            Beyond::Nothing | Beyond::Zero => index,
+            OutOfRange::Wraps(mask) => {
+                Data::Binary(Arithmetic::And, Box::new(index), Box::new(Data::Const(mask.into())))
+            }
+            OutOfRange::Nothing | OutOfRange::Zero => index,
         }
     }
 
@@ -161,8 +163,8 @@ impl Statement<'_, '_, '_> {
         {
             let (cell, m) = (self.builder.cell(&index), self.builder.constant(keep));
             let missing = match shape.beyond {
-                Beyond::Nothing => d,
-                Beyond::Wraps(_) | Beyond::Zero => self.builder.constant(0),
+                OutOfRange::Nothing => d,
+                OutOfRange::Wraps(_) | OutOfRange::Zero => self.builder.constant(0),
             };
             self.builder.push(Op::RegisterRead {
                 d,

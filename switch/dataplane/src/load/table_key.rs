@@ -3,7 +3,7 @@
 use super::json::{Json, Load};
 use crate::bits::from_bytes;
 use crate::run::key::KeySpec;
-use crate::run::layout::{Layout, Place};
+use crate::run::layout::{FieldOrValidity, Layout};
 use crate::values::{MatchKey, MatchKind};
 
 pub(crate) fn key_spec(json: &Json, layout: &Layout) -> Load<KeySpec> {
@@ -19,15 +19,15 @@ pub(crate) fn key_spec(json: &Json, layout: &Layout) -> Load<KeySpec> {
     };
     let target = json.get("target")?;
     let place = match kind {
-        MatchKind::Valid => Place::Valid(layout.header(&target)?),
+        MatchKind::Valid => FieldOrValidity::Valid(layout.header(&target)?),
         _ => layout.field(&target)?,
     };
     let (slot, width, own_name) = match place {
-        Place::Valid(header) => {
+        FieldOrValidity::Valid(header) => {
             let header = &layout.headers[header as usize];
             (header.valid, 1, format!("{}.$valid$", header.name))
         }
-        Place::Field(field) => {
+        FieldOrValidity::Field(field) => {
             let field = &layout.fields[field as usize];
             if field.length.is_some() {
                 return target.error("a variable-length field cannot be a key");

@@ -9,7 +9,7 @@ use super::json::{Json, Load};
 use super::parser;
 use super::primitive::{self, Objects};
 use crate::bits::mask;
-use crate::run::layout::{Layout, Place};
+use crate::run::layout::{FieldOrValidity, Layout};
 use crate::run::ops::{Address, Op};
 use crate::run::program::{Checksum, MetadataWord};
 use crate::run::states::Errors;
@@ -82,7 +82,7 @@ fn checksums(root: &Json, builder: &mut Builder, objects: &Objects) -> Load<Chec
         }
         let target = json.get("target")?;
         let field = match builder.layout.field(&target)? {
-            Place::Field(field) if builder.layout.fields[field as usize].length.is_none() => field,
+            FieldOrValidity::Field(field) if builder.layout.fields[field as usize].length.is_none() => field,
             _ => return target.error("should be a field of fixed width"),
         };
         let calculation = objects.calculations.find(&json.get("calculation")?)?;
@@ -123,7 +123,7 @@ fn field_lists(root: &Json, layout: &Layout) -> Load<HashMap<u64, Vec<u32>>> {
         for element in json.list("elements")? {
             // Constants matter only to hashes, and validity cannot be preserved.
             if element.get("type")?.str()? == "field"
-                && let Place::Field(field) = layout.field(&element.get("value")?)?
+                && let FieldOrValidity::Field(field) = layout.field(&element.get("value")?)?
             {
                 fields.push(field);
             }

@@ -15,7 +15,14 @@ pub(crate) trait Architecture {
     fn mark_unwritten(&self, _blank: &mut [u64]) {}
 
     /// Runs the blocks before the traffic manager, for a frame that arrived on a port; again for each resubmission.
-    fn ingress<O: Observer>(&self, core: &mut Core, now: Nanos, frame: (Port, &[u8]), out: &mut Outcomes, seen: &mut O);
+    fn ingress<O: Observer>(
+        &self,
+        core: &mut Core,
+        now: Nanos,
+        frame: (Port, &[u8]),
+        out: &mut Outcomes,
+        observer: &mut O,
+    );
 
     /// The same as `ingress`, for a recirculated packet.
     fn reingress<O: Observer>(
@@ -24,7 +31,7 @@ pub(crate) trait Architecture {
         now: Nanos,
         packet: Recirculated,
         out: &mut Outcomes,
-        seen: &mut O,
+        observer: &mut O,
     );
 
     /// Runs the blocks behind the traffic manager, for a packet that left its queue.
@@ -35,7 +42,7 @@ pub(crate) trait Architecture {
         packet: Packet,
         queueing: Queueing,
         out: &mut Outcomes,
-        seen: &mut O,
+        observer: &mut O,
     );
 
     /// True if a packet in a queue is bytes. They may be more or fewer than those of its frame on the link.

@@ -4,7 +4,7 @@
 use std::ffi::c_void;
 
 use super::call::Context;
-use super::machine::{self, Following};
+use super::machine::{self, LookupResult};
 use super::native::{HIT, NO_ACTION, packed_error};
 use super::observer::Nobody;
 
@@ -42,10 +42,10 @@ pub(crate) unsafe extern "C" fn choose_by_word(context: *mut c_void, table: u64,
 }
 
 #[inline]
-fn packed_choice(slot: Option<u32>, following: Following) -> u64 {
+fn packed_choice(slot: Option<u32>, following: LookupResult) -> u64 {
     let choice = match following {
-        Following::Action { choice, .. } => choice,
-        Following::Member(_) | Following::Group(_) | Following::Nothing => NO_ACTION,
+        LookupResult::Action { choice, .. } => choice,
+        LookupResult::Member(_) | LookupResult::Group(_) | LookupResult::Nothing => NO_ACTION,
     };
     u64::from(choice) | if slot.is_some() { HIT } else { 0 }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::call;
-use super::layout::{Place, register};
+use super::layout::{FieldOrValidity, register};
 use super::machine::run;
 use super::observer::Observer;
 use super::ops::Address;
@@ -66,10 +66,10 @@ impl Core {
 
     /// Numbers an arriving frame, and makes it the working frame. Returns a copy of it.
     #[inline]
-    pub fn arrive<O: Observer>(&mut self, now: Nanos, (port, frame): (Port, &[u8]), seen: &mut O) -> Frame {
-        let id = seen.number();
-        seen.take_up(now, id);
-        seen.see(|| EventKind::Received {
+    pub fn arrive<O: Observer>(&mut self, now: Nanos, (port, frame): (Port, &[u8]), observer: &mut O) -> Frame {
+        let id = observer.number();
+        observer.begin_packet(now, id);
+        observer.event(|| EventKind::Received {
             port,
             bytes: frame.len(),
             data: Data(frame.to_vec()),
@@ -80,18 +80,18 @@ impl Core {
     /// Runs a control to its end. An `exit` ends only this control. An `exit` in the parser ends the control before it
     /// starts (BMv2's `Pipeline::apply`).
     #[inline]
-    pub fn run<O: Observer>(&mut self, control: Address, name: &'static str, seen: &mut O) {
-        seen.see(|| EventKind::ControlStarted { control: name });
+    pub fn run<O: Observer>(&mut self, control: Address, name: &'static str, observer: &mut O) {
+        observer.event(|| EventKind::ControlStarted { control: name });
         if self.state.words[register::EXIT as usize] == 0 {
-            run(&self.program.code, &mut self.state, control, seen);
+            run(&self.program.code, &mut self.state, control, observer);
         }
         self.state.words[register::EXIT as usize] = 0;
-        seen.see(|| EventKind::ControlEnded { control: name });
+        observer.event(|| EventKind::ControlEnded { control: name });
     }
 
     /// Logs the headers that the deparser writes into a frame of this length.
-    pub fn tell_deparsed<O: Observer>(&self, headers: &[u32], bytes: usize, seen: &mut O) {
-        seen.see(|| {
+    pub fn report_deparsed<O: Observer>(&self, headers: &[u32], bytes: usize, observer: &mut O) {
+        observer.event(|| {
             let layout = &self.program.code.layout;
             let headers = headers.iter().map(|&header| &layout.headers[header as usize]);
             let valid = headers.filter(|header| self.state.words[header.valid as usize] != 0);
@@ -133,29 +133,29 @@ impl Core {
 
     /// Sends the digest that the program asked for, if any.
     #[inline]
-    pub fn send_digest<O: Observer>(&mut self, out: &mut Outcomes, seen: &mut O) {
+    pub fn send_digest<O: Observer>(&mut self, out: &mut Outcomes, observer: &mut O) {
         let id = self.state.words[register::DIGEST as usize];
         if id != 0 {
-            self.make_digest(id, out, seen);
+            self.make_digest(id, out, observer);
         }
     }
 
-    fn make_digest<O: Observer>(&mut self, id: u64, out: &mut Outcomes, seen: &mut O) {
+    fn make_digest<O: Observer>(&mut self, id: u64, out: &mut Outcomes, observer: &mut O) {
         self.state.words[register::DIGEST as usize] = 0;
         let layout = &self.program.code.layout;
         let Some(index) = self.program.digests.iter().position(|digest| digest.id == id) else {
             return;
         };
         let words = &self.state.words;
-        let bytes = |place: &Place| match *place {
-            Place::Field(field) => {
+        let bytes = |place: &FieldOrValidity| match *place {
+            FieldOrValidity::Field(field) => {
                 let field = &layout.fields[field as usize];
                 to_bytes(&words[field.span()], field.width)
             }
-            Place::Valid(header) => vec![words[layout.headers[header as usize].valid as usize] as u8],
+            FieldOrValidity::Valid(header) => vec![words[layout.headers[header as usize].valid as usize] as u8],
         };
         let fields = self.program.digests[index].fields.iter().map(bytes).collect();
-        seen.see(|| EventKind::Digest {
+        observer.event(|| EventKind::Digest {
             digest: self.program.digests[index].name.clone(),
         });
         out.digests.push(DigestMessage {
@@ -193,7 +193,7 @@ impl Core {
     /// The working packet, with its PHV; the words of the state are then those of a spare packet. The packet
     /// takes all words along, also constants and intermediate results, so none is copied.
     #[inline]
-    pub fn hand_over(&mut self, id: PacketId, frame: Frame) -> Packet {
+    pub fn take_packet(&mut self, id: PacketId, frame: Frame) -> Packet {
         let mut packet = self.spare_packet(id, frame);
         std::mem::swap(&mut packet.body.phv, &mut self.state.words);
         packet
@@ -330,9 +330,9 @@ impl Core {
 }
 
 /// Drops the packet.
-pub(crate) fn lose<O: Observer>(why: Loss, out: &mut Outcomes, seen: &mut O) {
+pub(crate) fn lose<O: Observer>(why: Loss, out: &mut Outcomes, observer: &mut O) {
     out.dropped = true;
-    seen.see(|| EventKind::Dropped { why });
+    observer.event(|| EventKind::Dropped { why });
 }
 
 /// Stores a value in a metadata field, cut to its width, if the program has the field.

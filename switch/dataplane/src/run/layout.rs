@@ -204,7 +204,7 @@ impl Layout {
 
 /// The place that a field reference names.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Place {
+pub(crate) enum FieldOrValidity {
     Field(u32),
     Valid(u32),
 }

@@ -21,18 +21,18 @@ const MAX_LOG: usize = 1024;
 
 /// Runs code from an address to `End` or `Exit`: as machine code, if it was compiled.
 #[inline]
-pub(crate) fn run<O: Observer>(code: &Code, state: &mut State, start: Address, seen: &mut O) {
+pub(crate) fn run<O: Observer>(code: &Code, state: &mut State, start: Address, observer: &mut O) {
     match code.native.as_ref().and_then(|native| native.entry(start)) {
         Some(entry) => call::call(entry, code, state),
-        None => interpret(code, state, start, seen),
+        None => interpret(code, state, start, observer),
     }
 }
 
-fn interpret<O: Observer>(code: &Code, state: &mut State, start: Address, seen: &mut O) {
+fn interpret<O: Observer>(code: &Code, state: &mut State, start: Address, observer: &mut O) {
     let mut pc = start as usize;
     let mut loops = 0;
     while let Some(op) = code.ops.get(pc) {
-        seen.comes_to(code, state, pc as Address);
+        observer.before_op(code, state, pc as Address);
         pc += 1;
         let w = &state.words;
         let (jumps, to) = match *op {
@@ -48,14 +48,14 @@ fn interpret<O: Observer>(code: &Code, state: &mut State, start: Address, seen: 
             Op::JumpUnlessLess { a, b, to } => (get(w, a) >= get(w, b), to),
             Op::JumpUnlessLessOrEqual { a, b, to } => (get(w, a) > get(w, b), to),
             Op::Apply { table } => {
-                let next = apply(code, state, table, seen);
+                let next = apply(code, state, table, observer);
                 if state.words[register::EXIT as usize] != 0 {
                     return;
                 }
                 (true, next)
             }
             Op::Call { to } => {
-                run(code, state, to, seen);
+                run(code, state, to, observer);
                 if state.words[register::EXIT as usize] != 0 {
                     return;
                 }
@@ -63,11 +63,11 @@ fn interpret<O: Observer>(code: &Code, state: &mut State, start: Address, seen: 
             }
             _ => {
                 step(code, state, op);
-                seen.did(code, state, op);
+                observer.after_op(code, state, op);
                 continue;
             }
         };
-        seen.decided(code, pc as Address - 1, !jumps);
+        observer.after_branch(code, pc as Address - 1, !jumps);
         if jumps {
             if (to as usize) < pc {
                 loops += 1;
@@ -82,7 +82,7 @@ fn interpret<O: Observer>(code: &Code, state: &mut State, start: Address, seen: 
 
 /// Result of a table lookup.
 #[derive(Clone, Copy)]
-pub(crate) enum Following {
+pub(crate) enum LookupResult {
     /// An action, and its position in the table. Its parameters have been stored.
     Action { action: u32, choice: u32 },
     /// A member of the table's action profile.
@@ -94,18 +94,18 @@ pub(crate) enum Following {
 }
 
 /// Looks up the packet in a table and runs the action; returns the address to continue at.
-pub(crate) fn apply<O: Observer>(code: &Code, state: &mut State, index: u32, seen: &mut O) -> Address {
+pub(crate) fn apply<O: Observer>(code: &Code, state: &mut State, index: u32, observer: &mut O) -> Address {
     let table = &code.tables[index as usize];
     let (slot, following) = look_up(code, state, index);
-    seen.applied(code, state, index, slot);
+    observer.after_lookup(code, state, index, slot);
     let following = match following {
-        Following::Action { action, choice } => {
-            seen.acts(code, state, action, None);
-            run(code, state, code.actions[action as usize].start, seen);
+        LookupResult::Action { action, choice } => {
+            observer.before_action(code, state, action, None);
+            run(code, state, code.actions[action as usize].start, observer);
             table.actions[choice as usize].1
         }
-        Following::Member(_) | Following::Group(_) => apply_indirect(code, state, table, following, seen),
-        Following::Nothing => table.otherwise,
+        LookupResult::Member(_) | LookupResult::Group(_) => apply_indirect(code, state, table, following, observer),
+        LookupResult::Nothing => table.otherwise,
     };
     match (table.hit_miss, slot.is_some()) {
         (Some((hit, _)), true) => hit,
@@ -117,7 +117,7 @@ pub(crate) fn apply<O: Observer>(code: &Code, state: &mut State, index: u32, see
 /// Looks up the packet in a table. Returns the slot of the matching entry, and the result of this entry or of the
 /// default action. Updates the counter and the meter.
 #[inline(always)]
-pub(crate) fn look_up(code: &Code, state: &mut State, index: u32) -> (Option<u32>, Following) {
+pub(crate) fn look_up(code: &Code, state: &mut State, index: u32) -> (Option<u32>, LookupResult) {
     let entries = &mut state.tables[index as usize].entries;
     entries.prepare();
     let slot = entries.lookup(&state.words, &mut state.key);
@@ -126,7 +126,7 @@ pub(crate) fn look_up(code: &Code, state: &mut State, index: u32) -> (Option<u32
 
 /// As above, for a table whose key is one word, with this key.
 #[inline(always)]
-pub(crate) fn look_up_word(code: &Code, state: &mut State, index: u32, key: u64) -> (Option<u32>, Following) {
+pub(crate) fn look_up_word(code: &Code, state: &mut State, index: u32, key: u64) -> (Option<u32>, LookupResult) {
     let entries = &mut state.tables[index as usize].entries;
     entries.prepare();
     let slot = entries.lookup_word(key);
@@ -134,7 +134,7 @@ pub(crate) fn look_up_word(code: &Code, state: &mut State, index: u32, key: u64)
 }
 
 #[inline(always)]
-fn follow(code: &Code, state: &mut State, index: u32, slot: Option<u32>) -> Following {
+fn follow(code: &Code, state: &mut State, index: u32, slot: Option<u32>) -> LookupResult {
     let table = &code.tables[index as usize];
     let TableState {
         entries,
@@ -181,11 +181,11 @@ fn follow(code: &Code, state: &mut State, index: u32, slot: Option<u32>) -> Foll
             ref params,
         }) => {
             put_params(&mut state.words[code.param_base..], params);
-            Following::Action { action, choice }
+            LookupResult::Action { action, choice }
         }
-        Some(&Call::Member(member)) => Following::Member(member),
-        Some(&Call::Group(group)) => Following::Group(group),
-        None => Following::Nothing,
+        Some(&Call::Member(member)) => LookupResult::Member(member),
+        Some(&Call::Group(group)) => LookupResult::Group(group),
+        None => LookupResult::Nothing,
     }
 }
 
@@ -205,14 +205,14 @@ fn apply_indirect<O: Observer>(
     code: &Code,
     state: &mut State,
     table: &TableProgram,
-    chosen: Following,
-    seen: &mut O,
+    chosen: LookupResult,
+    observer: &mut O,
 ) -> Address {
     let Some(profile) = table.profile.map(|profile| profile as usize) else {
         return table.otherwise;
     };
     let (member, group) = match chosen {
-        Following::Group(group) => {
+        LookupResult::Group(group) => {
             let Some(selector) = state.profiles[profile].selector else {
                 return table.otherwise;
             };
@@ -230,16 +230,16 @@ fn apply_indirect<O: Observer>(
                 None => return table.otherwise,
             }
         }
-        Following::Member(member) => (member, None),
-        Following::Action { .. } | Following::Nothing => return table.otherwise,
+        LookupResult::Member(member) => (member, None),
+        LookupResult::Action { .. } | LookupResult::Nothing => return table.otherwise,
     };
     let Some(Call::Action { action, params, .. }) = state.profiles[profile].members.get(&member) else {
         return table.otherwise;
     };
     state.words[code.param_base..code.param_base + params.len()].copy_from_slice(params);
     let action = *action;
-    seen.acts(code, state, action, Some((member, group)));
-    run(code, state, code.actions[action as usize].start, seen);
+    observer.before_action(code, state, action, Some((member, group)));
+    run(code, state, code.actions[action as usize].start, observer);
     table
         .actions
         .iter()

@@ -10,7 +10,7 @@ use crate::ids::Nanos;
 /// Events during the processing of a packet. By default each does nothing.
 pub(crate) trait Observer {
     /// Processing of a packet starts.
-    fn take_up(&mut self, _now: Nanos, _id: PacketId) {}
+    fn begin_packet(&mut self, _now: Nanos, _id: PacketId) {}
 
     /// Numbers an arriving frame.
     fn number(&mut self) -> PacketId {
@@ -28,29 +28,29 @@ pub(crate) trait Observer {
     }
 
     /// An event happened.
-    fn see(&mut self, _what: impl FnOnce() -> EventKind) {}
+    fn event(&mut self, _what: impl FnOnce() -> EventKind) {}
 
     /// The switch itself wrote fields; these are not changes by the program.
-    fn accept(&mut self, _state: &State) {}
+    fn accept_fields(&mut self, _state: &State) {}
 
     /// The interpreter reaches an operation.
-    fn comes_to(&mut self, _code: &Code, _state: &State, _at: Address) {}
+    fn before_op(&mut self, _code: &Code, _state: &State, _at: Address) {}
 
     /// An operation that neither jumps nor ends was executed.
-    fn did(&mut self, _code: &Code, _state: &State, _op: &Op) {}
+    fn after_op(&mut self, _code: &Code, _state: &State, _op: &Op) {}
 
     /// A conditional jump was decided; `holds`: its condition holds, so it was not taken.
-    fn decided(&mut self, _code: &Code, _at: Address, _holds: bool) {}
+    fn after_branch(&mut self, _code: &Code, _at: Address, _holds: bool) {}
 
     /// A packet was looked up in a table; `slot` is that of the matching entry.
-    fn applied(&mut self, _code: &Code, _state: &State, _table: u32, _slot: Option<u32>) {}
+    fn after_lookup(&mut self, _code: &Code, _state: &State, _table: u32, _slot: Option<u32>) {}
 
     /// A table runs an action. With `through`, the action belongs to a member of its action profile: the member, and
     /// the group that it was chosen from, if any.
-    fn acts(&mut self, _code: &Code, _state: &State, _action: u32, _through: Option<(u32, Option<u32>)>) {}
+    fn before_action(&mut self, _code: &Code, _state: &State, _action: u32, _through: Option<(u32, Option<u32>)>) {}
 
     /// The program may have written fields.
-    fn compare(&mut self, _code: &Code, _state: &State) {}
+    fn compare_fields(&mut self, _code: &Code, _state: &State) {}
 
     /// A header was extracted.
     fn extracted(&mut self, _code: &Code, _state: &State, _header: u32, _bytes: usize) {}

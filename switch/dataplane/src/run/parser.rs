@@ -15,11 +15,17 @@ use crate::events::{EventKind, Number};
 impl Parser {
     /// Parses `state.frame` from its beginning, and puts the start of the rest into `state.payload`. Returns the number
     /// of the error that stopped the parser.
-    pub fn parse<O: Observer>(&self, code: &Code, sets: &[ValueSet], state: &mut State, seen: &mut O) -> Option<u32> {
+    pub fn parse<O: Observer>(
+        &self,
+        code: &Code,
+        sets: &[ValueSet],
+        state: &mut State,
+        observer: &mut O,
+    ) -> Option<u32> {
         if let Some(entry) = code.native.as_ref().and_then(|native| native.parser(self.number)) {
             return call::parse(entry, code, state, (self, sets));
         }
-        seen.see(|| EventKind::ParserStarted {
+        observer.event(|| EventKind::ParserStarted {
             parser: self.name.clone(),
         });
         let mut next = self.start;
@@ -31,13 +37,13 @@ impl Parser {
             let outcome = if steps > MAX_STEPS {
                 Err(self.errors.timeout)
             } else {
-                self.visit(code, sets, state, &self.states[current as usize], &mut at, seen)
+                self.visit(code, sets, state, &self.states[current as usize], &mut at, observer)
             };
             match outcome {
                 Ok(following) => next = following,
                 Err(number) => {
                     error = Some(number);
-                    seen.see(|| EventKind::ParserFailed {
+                    observer.event(|| EventKind::ParserFailed {
                         error: self.errors.name(number),
                     });
                     break;
@@ -45,7 +51,7 @@ impl Parser {
             }
         }
         state.payload = at;
-        seen.see(|| EventKind::ParserEnded {
+        observer.event(|| EventKind::ParserEnded {
             parser: self.name.clone(),
             bytes: at,
         });
@@ -59,17 +65,17 @@ impl Parser {
         state: &mut State,
         current: &ParseState,
         at: &mut usize,
-        seen: &mut O,
+        observer: &mut O,
     ) -> Result<Option<u32>, u32> {
-        seen.see(|| EventKind::State {
+        observer.event(|| EventKind::State {
             parser: self.name.clone(),
             state: current.name.clone(),
         });
         for op in &current.ops {
-            self.execute(code, state, op, at, seen)?;
+            self.execute(code, state, op, at, observer)?;
         }
-        let next = self.next(code, sets, state, current, *at, seen)?;
-        seen.see(|| self.choice(current, state, next));
+        let next = self.next(code, sets, state, current, *at, observer)?;
+        observer.event(|| self.choice(current, state, next));
         Ok(next)
     }
 
@@ -104,14 +110,14 @@ impl Parser {
         state: &mut State,
         current: &ParseState,
         at: usize,
-        seen: &mut O,
+        observer: &mut O,
     ) -> Result<Option<u32>, u32> {
         if current.cases.is_empty() {
             return Ok(current.otherwise);
         }
         let mut key = std::mem::take(&mut state.key);
         key.clear();
-        let built = self.build_key(code, state, &current.key, at, &mut key, seen);
+        let built = self.build_key(code, state, &current.key, at, &mut key, observer);
         let next = built.map(|()| {
             let case = current.cases.iter().find(|case| matches(case, &key, sets));
             case.map_or(current.otherwise, |case| case.next)
@@ -127,7 +133,7 @@ impl Parser {
         parts: &[KeyPart],
         at: usize,
         key: &mut Vec<u64>,
-        seen: &mut O,
+        observer: &mut O,
     ) -> Result<(), u32> {
         for part in parts {
             match *part {
@@ -135,7 +141,7 @@ impl Parser {
                     key.extend_from_slice(&state.words[first as usize..(first + count) as usize]);
                 }
                 KeyPart::Computed { code: start, word } => {
-                    run(code, state, start, seen);
+                    run(code, state, start, observer);
                     key.push(state.words[word as usize]);
                 }
                 KeyPart::Lookahead { offset, width } => {
@@ -163,18 +169,18 @@ impl Parser {
         state: &mut State,
         op: &ParserOp,
         at: &mut usize,
-        seen: &mut O,
+        observer: &mut O,
     ) -> Result<(), u32> {
         match op {
-            ParserOp::Extract(header) => self.extract(code, state, *header, 0, at, seen),
+            ParserOp::Extract(header) => self.extract(code, state, *header, 0, at, observer),
             ParserOp::ExtractVarbit {
                 header,
                 code: start,
                 bits,
             } => {
-                run(code, state, *start, seen);
+                run(code, state, *start, observer);
                 let bits = state.words[*bits as usize];
-                self.extract(code, state, *header, bits, at, seen)
+                self.extract(code, state, *header, bits, at, observer)
             }
             ParserOp::ExtractNext { headers, next, varbit } => {
                 let position = state.words[*next as usize];
@@ -183,15 +189,15 @@ impl Parser {
                 };
                 let mut bits = 0;
                 if let Some((start, word)) = varbit {
-                    run(code, state, *start, seen);
+                    run(code, state, *start, observer);
                     bits = state.words[*word as usize];
                 }
-                self.extract(code, state, header, bits, at, seen)?;
+                self.extract(code, state, header, bits, at, observer)?;
                 state.words[*next as usize] = position + 1;
                 Ok(())
             }
             ParserOp::Run(start) => {
-                run(code, state, *start, seen);
+                run(code, state, *start, observer);
                 Ok(())
             }
             ParserOp::Lookahead {
@@ -203,7 +209,7 @@ impl Parser {
                 let to = *to as usize;
                 let out = &mut state.words[to..to + words(*width)];
                 self.peek(&state.frame, *at, *offset, *width, out)?;
-                run(code, state, *start, seen);
+                run(code, state, *start, observer);
                 Ok(())
             }
             ParserOp::Verify {
@@ -211,14 +217,14 @@ impl Parser {
                 holds,
                 error,
             } => {
-                run(code, state, *start, seen);
+                run(code, state, *start, observer);
                 if state.words[*holds as usize] == 0 {
                     return Err(state.words[*error as usize] as u32);
                 }
                 Ok(())
             }
             ParserOp::Advance { code: start, bits } => {
-                run(code, state, *start, seen);
+                run(code, state, *start, observer);
                 let bits = state.words[*bits as usize];
                 if !bits.is_multiple_of(8) {
                     return Err(self.errors.invalid_argument);
@@ -227,7 +233,7 @@ impl Parser {
                     return Err(self.errors.packet_too_short);
                 }
                 *at += (bits / 8) as usize;
-                seen.see(|| EventKind::Advanced {
+                observer.event(|| EventKind::Advanced {
                     bytes: (bits / 8) as usize,
                 });
                 Ok(())
@@ -244,7 +250,7 @@ impl Parser {
         header: u32,
         bits: u64,
         at: &mut usize,
-        seen: &mut O,
+        observer: &mut O,
     ) -> Result<(), u32> {
         let layout = &code.layout;
         let begin = *at;
@@ -259,7 +265,7 @@ impl Parser {
             self.extract_bits(layout, state, header, bits, at)?;
         }
         mark_valid(layout, state, header);
-        seen.extracted(code, state, header, *at - begin);
+        observer.extracted(code, state, header, *at - begin);
         Ok(())
     }
 

@@ -56,9 +56,9 @@ impl Architecture for AnyArchitecture {
         now: Nanos,
         frame: (Port, &[u8]),
         out: &mut Outcomes,
-        seen: &mut O,
+        observer: &mut O,
     ) {
-        forward!(self.ingress(core, now, frame, out, seen));
+        forward!(self.ingress(core, now, frame, out, observer));
     }
 
     #[inline]
@@ -68,9 +68,9 @@ impl Architecture for AnyArchitecture {
         now: Nanos,
         packet: Recirculated,
         out: &mut Outcomes,
-        seen: &mut O,
+        observer: &mut O,
     ) {
-        forward!(self.reingress(core, now, packet, out, seen));
+        forward!(self.reingress(core, now, packet, out, observer));
     }
 
     #[inline]
@@ -81,9 +81,9 @@ impl Architecture for AnyArchitecture {
         packet: Packet,
         queueing: Queueing,
         out: &mut Outcomes,
-        seen: &mut O,
+        observer: &mut O,
     ) {
-        forward!(self.egress(core, now, packet, queueing, out, seen));
+        forward!(self.egress(core, now, packet, queueing, out, observer));
     }
 
     #[inline]
@@ -146,7 +146,7 @@ impl Pipeline {
     }
 
     /// Number in the log of the packet that is being processed, or was processed last; meaningless without a log.
-    pub fn at_work(&self) -> PacketId {
+    pub fn current_packet(&self) -> PacketId {
         self.tracer.as_ref().map_or(PacketId::default(), |tracer| tracer.id())
     }
 

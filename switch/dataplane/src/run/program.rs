@@ -1,7 +1,7 @@
 //! A loaded program: its code, and the other parts that every architecture uses.
 
 use super::code::Code;
-use super::layout::Place;
+use super::layout::FieldOrValidity;
 use super::ops::{Address, Word};
 use super::states::Parser;
 
@@ -20,7 +20,7 @@ pub(crate) struct Program {
 pub(crate) struct Digest {
     pub name: String,
     pub id: u64,
-    pub fields: Vec<Place>,
+    pub fields: Vec<FieldOrValidity>,
 }
 
 /// A field that the switch itself reads or writes: its word, and a mask of its bits.

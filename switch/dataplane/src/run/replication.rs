@@ -18,7 +18,7 @@ impl V1model {
         port: Port,
         class_of_service: u8,
         out: &mut Outcomes,
-        seen: &mut O,
+        observer: &mut O,
     ) {
         let phv = packet.body.phv.as_mut_slice();
         for register in [
@@ -41,7 +41,7 @@ impl V1model {
         if priority > 7 {
             // simple_switch also drops it: "priority out of range".
             core.recycle(packet);
-            return lose(Loss::NoSuchQueue, out, seen);
+            return lose(Loss::NoSuchQueue, out, observer);
         }
         out.enqueue.push(Enqueue {
             packet,
@@ -52,9 +52,9 @@ impl V1model {
     }
 
     /// Copies the working packet to all ports of a group.
-    pub fn multicast<O: Observer>(&self, core: &mut Core, group: u64, out: &mut Outcomes, seen: &mut O) {
+    pub fn multicast<O: Observer>(&self, core: &mut Core, group: u64, out: &mut Outcomes, observer: &mut O) {
         if let Ok(group) = u16::try_from(group) {
-            self.copy_to_group(core, group, 0, out, seen);
+            self.copy_to_group(core, group, 0, out, observer);
         }
     }
 
@@ -64,11 +64,11 @@ impl V1model {
         group: u16,
         class_of_service: u8,
         out: &mut Outcomes,
-        seen: &mut O,
+        observer: &mut O,
     ) {
         // Taken out of the map while copies are made.
         if let Some(replicas) = core.groups.remove(&group) {
-            self.replicate(core, &replicas, class_of_service, out, seen);
+            self.replicate(core, &replicas, class_of_service, out, observer);
             core.groups.insert(group, replicas);
         }
     }
@@ -79,7 +79,7 @@ impl V1model {
         replicas: &[(Port, u16)],
         class_of_service: u8,
         out: &mut Outcomes,
-        seen: &mut O,
+        observer: &mut O,
     ) {
         // These requests of ingress concern the original, not the copies.
         for register in [register::RECIRCULATE, register::EXIT] {
@@ -90,15 +90,15 @@ impl V1model {
             set(&mut core.state, field, u64::from(rid));
             let mut frame = core.spare_frame();
             frame.tail().extend_from_slice(&core.state.frame);
-            let id = seen.copy();
-            seen.see(|| EventKind::Copied {
+            let id = observer.copy();
+            observer.event(|| EventKind::Copied {
                 to: id.copy,
                 port,
                 instance: rid,
             });
             let frame_len = self.frame_len(core, &frame);
             let packet = core.copy_packet(id, frame);
-            self.enqueue(core, (packet, frame_len), port, class_of_service, out, seen);
+            self.enqueue(core, (packet, frame_len), port, class_of_service, out, observer);
         }
     }
 
@@ -107,7 +107,7 @@ impl V1model {
         &self,
         core: &mut Core,
         at: &'static str,
-        seen: &mut O,
+        observer: &mut O,
     ) -> Option<(u16, CloneSession, u64)> {
         let request = core.state.words[register::CLONE as usize];
         if request == 0 {
@@ -117,7 +117,7 @@ impl V1model {
         core.state.words[register::CLONE as usize] = 0;
         core.state.words[register::CLONE_FIELDS as usize] = 0;
         let id = (request & !register::REQUESTED) as u16;
-        seen.see(|| EventKind::Cloned {
+        observer.event(|| EventKind::Cloned {
             at,
             session: id,
             known: core.sessions.contains_key(&id),
@@ -127,8 +127,8 @@ impl V1model {
     }
 
     /// Clones from ingress to egress: the packet as it arrived, parsed again.
-    pub fn clone_at_ingress<O: Observer>(&self, core: &mut Core, out: &mut Outcomes, seen: &mut O) {
-        let Some((id, session, list)) = self.requested_clone(core, "ingress", seen) else {
+    pub fn clone_at_ingress<O: Observer>(&self, core: &mut Core, out: &mut Outcomes, observer: &mut O) {
+        let Some((id, session, list)) = self.requested_clone(core, "ingress", observer) else {
             return;
         };
         let (saved, payload) = self.save(core);
@@ -142,33 +142,33 @@ impl V1model {
         self.parser
             .parse(&core.program.code, &core.sets, &mut core.state, &mut Nobody);
         self.forget_metadata(core, &saved, list, instance::INGRESS_CLONE);
-        self.emit_clones(core, &session, out, seen);
+        self.emit_clones(core, &session, out, observer);
         self.restore(core, saved, payload);
         core.sessions.insert(id, session);
     }
 
     /// Clones from egress to egress: the packet with its current headers.
-    pub fn clone_at_egress<O: Observer>(&self, core: &mut Core, out: &mut Outcomes, seen: &mut O) {
-        let Some((id, session, list)) = self.requested_clone(core, "egress", seen) else {
+    pub fn clone_at_egress<O: Observer>(&self, core: &mut Core, out: &mut Outcomes, observer: &mut O) {
+        let Some((id, session, list)) = self.requested_clone(core, "egress", observer) else {
             return;
         };
         let (saved, payload) = self.save(core);
         self.forget_metadata(core, &saved, list, instance::EGRESS_CLONE);
         core.state.words[register::RECIRCULATE as usize] = 0;
         core.state.words[register::TRUNCATE as usize] = u64::MAX;
-        self.emit_clones(core, &session, out, seen);
+        self.emit_clones(core, &session, out, observer);
         self.restore(core, saved, payload);
         core.sessions.insert(id, session);
     }
 
-    fn emit_clones<O: Observer>(&self, core: &mut Core, session: &CloneSession, out: &mut Outcomes, seen: &mut O) {
+    fn emit_clones<O: Observer>(&self, core: &mut Core, session: &CloneSession, out: &mut Outcomes, observer: &mut O) {
         if let Some(bytes) = session.truncate_to {
             core.state.words[register::TRUNCATE as usize] = u64::from(bytes);
         }
         let class_of_service = session.class_of_service.min(7);
-        self.replicate(core, &session.replicas, class_of_service, out, seen);
+        self.replicate(core, &session.replicas, class_of_service, out, observer);
         if let Some(group) = session.group {
-            self.copy_to_group(core, group, class_of_service, out, seen);
+            self.copy_to_group(core, group, class_of_service, out, observer);
         }
     }
 

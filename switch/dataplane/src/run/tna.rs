@@ -139,10 +139,10 @@ impl Architecture for Tna {
         now: Nanos,
         (port, frame): (Port, &[u8]),
         out: &mut Outcomes,
-        seen: &mut O,
+        observer: &mut O,
     ) {
-        let frame = core.arrive(now, (port, frame), seen);
-        self.passes(core, now, (port, frame), out, seen);
+        let frame = core.arrive(now, (port, frame), observer);
+        self.passes(core, now, (port, frame), out, observer);
     }
 
     /// Ingress for a packet that left by a recirculation port. It arrives by this port like any other frame.
@@ -152,19 +152,19 @@ impl Architecture for Tna {
         now: Nanos,
         packet: Recirculated,
         out: &mut Outcomes,
-        seen: &mut O,
+        observer: &mut O,
     ) {
-        seen.take_up(now, packet.packet.id());
+        observer.begin_packet(now, packet.packet.id());
         let Some(port) = packet.port else {
-            return lose(Loss::OtherProgram, out, seen);
+            return lose(Loss::OtherProgram, out, observer);
         };
         let Body { layout, phv, frame, .. } = core.open(packet.packet);
         core.keep_phv(phv);
         if layout == core.program.identity {
-            seen.see(|| EventKind::Reentered { bytes: frame.len() });
-            self.passes(core, now, (port, frame), out, seen);
+            observer.event(|| EventKind::Reentered { bytes: frame.len() });
+            self.passes(core, now, (port, frame), out, observer);
         } else {
-            lose(Loss::OtherProgram, out, seen);
+            lose(Loss::OtherProgram, out, observer);
             core.recycle_frame(frame);
         }
     }
@@ -177,19 +177,19 @@ impl Architecture for Tna {
         packet: Packet,
         queueing: Queueing,
         out: &mut Outcomes,
-        seen: &mut O,
+        observer: &mut O,
     ) {
         core.state.now = now;
         let Body {
             layout, phv, frame, id, ..
         } = core.open(packet);
-        seen.take_up(now, id.into());
+        observer.begin_packet(now, id.into());
         if layout != core.program.identity || phv.len() != core.program.blank.len() {
-            return lose(Loss::OtherProgram, out, seen);
+            return lose(Loss::OtherProgram, out, observer);
         }
         if phv[self.metadata.bypass_egress.word as usize] != 0 {
             core.keep_phv(phv);
-            return self.send(core, queueing.port, frame, out, seen);
+            return self.send(core, queueing.port, frame, out, observer);
         }
         core.state.words[..phv.len()].copy_from_slice(&phv);
         let replica = phv[register::REPLICA as usize];
@@ -210,19 +210,19 @@ impl Architecture for Tna {
         core.state
             .write_in_front(|bytes| self.chip.write_egress(&metadata, bytes));
         // At egress, an error does not stop a packet.
-        self.parse(core, &self.egress, length, out, seen);
-        core.run(self.egress.control, "egress", seen);
-        core.run(self.egress.deparser, "egress_deparser", seen);
+        self.parse(core, &self.egress, length, out, observer);
+        core.run(self.egress.control, "egress", observer);
+        core.run(self.egress.deparser, "egress_deparser", observer);
         core.hand_out_log(out);
         let drops = core.read_word(self.egress.drop_ctl);
         let frame = core.emit(&self.egress.emit, self.egress.parser.number);
-        core.tell_deparsed(&self.egress.emit, frame.len(), seen);
-        self.mirror_at_egress(core, drops, &frame, phv, out, seen);
+        core.report_deparsed(&self.egress.emit, frame.len(), observer);
+        self.mirror_at_egress(core, drops, &frame, phv, out, observer);
         if drops & DROP_PACKET == 0 {
-            self.send(core, queueing.port, frame, out, seen);
+            self.send(core, queueing.port, frame, out, observer);
         } else {
             core.recycle_frame(frame);
-            lose(Loss::Egress, out, seen);
+            lose(Loss::Egress, out, observer);
         }
     }
 
@@ -266,13 +266,13 @@ impl Tna {
         now: Nanos,
         (port, frame): (Port, Frame),
         out: &mut Outcomes,
-        seen: &mut O,
+        observer: &mut O,
     ) {
         core.state.now = now;
         core.state.frame = frame;
-        if let Some(data) = self.pass(core, port, None, out, seen) {
-            seen.see(|| EventKind::Resubmitted {});
-            self.pass(core, port, Some(&data), out, seen);
+        if let Some(data) = self.pass(core, port, None, out, observer) {
+            observer.event(|| EventKind::Resubmitted {});
+            self.pass(core, port, Some(&data), out, observer);
             core.recycle_frame(data);
         }
         core.finish();
@@ -286,21 +286,21 @@ impl Tna {
         port: Port,
         resubmitted: Option<&[u8]>,
         out: &mut Outcomes,
-        seen: &mut O,
+        observer: &mut O,
     ) -> Option<Frame> {
         let (now, length) = (core.state.now, core.state.frame.len());
         let in_front = |metadata: &mut Vec<u8>| self.chip.write_ingress(now, port, resubmitted, metadata);
         core.state.write_in_front(in_front);
         core.reset_words();
-        let went_well = self.parse(core, &self.ingress, length, out, seen);
+        let went_well = self.parse(core, &self.ingress, length, out, observer);
         if !went_well && !self.parser_errors_read {
-            lose(Loss::ParserError, out, seen);
+            lose(Loss::ParserError, out, observer);
             return None;
         }
-        core.run(self.ingress.control, "ingress", seen);
-        core.run(self.ingress.deparser, "ingress_deparser", seen);
+        core.run(self.ingress.control, "ingress", observer);
+        core.run(self.ingress.deparser, "ingress_deparser", observer);
         core.hand_out_log(out);
-        core.send_digest(out, seen);
+        core.send_digest(out, observer);
         let drops = core.read_word(self.ingress.drop_ctl);
         if resubmitted.is_none() && drops & DROP_PACKET == 0 {
             let request = core.state.words[register::RESUBMIT as usize];
@@ -312,8 +312,8 @@ impl Tna {
             }
         }
         // A resubmitted packet has no other results (TNA 5.6).
-        self.mirror_at_ingress(core, out, seen);
-        self.leave_ingress(core, drops, out, seen);
+        self.mirror_at_ingress(core, out, observer);
+        self.leave_ingress(core, drops, out, observer);
         None
     }
 
@@ -324,36 +324,36 @@ impl Tna {
         gress: &Gress,
         length: usize,
         out: &mut Outcomes,
-        seen: &mut O,
+        observer: &mut O,
     ) -> bool {
         core.state.words[register::LENGTH as usize] = length as u64;
         core.state.words[register::ARRIVED as usize] = length as u64;
         let now = core.state.now;
         set(&mut core.state, Some(gress.timestamp), now);
-        seen.accept(&core.state);
+        observer.accept_fields(&core.state);
         let error = gress
             .parser
-            .parse(&core.program.code, &core.sets, &mut core.state, seen);
+            .parse(&core.program.code, &core.sets, &mut core.state, observer);
         if let Some(error) = error {
             out.parser_error = true;
             let flags = gress.parser.errors.tofino_flags(error);
             set(&mut core.state, Some(gress.parser_error), flags);
-            seen.compare(&core.program.code, &core.state);
+            observer.compare_fields(&core.program.code, &core.state);
         }
         error.is_none()
     }
 
     /// Decisions of the traffic manager on a packet from the ingress deparser.
-    fn leave_ingress<O: Observer>(&self, core: &mut Core, drops: u64, out: &mut Outcomes, seen: &mut O) {
+    fn leave_ingress<O: Observer>(&self, core: &mut Core, drops: u64, out: &mut Outcomes, observer: &mut O) {
         let metadata = &self.metadata;
         let frame = core.emit(&self.ingress.emit, self.ingress.parser.number);
-        core.tell_deparsed(&self.ingress.emit, frame.len(), seen);
+        core.report_deparsed(&self.ingress.emit, frame.len(), observer);
         let before = out.enqueue.len();
         let queue = core.read_word(metadata.queue) as u8 & 7;
         if drops & DROP_PACKET == 0 {
             for group in metadata.groups {
                 let group = core.read_word(group) as u16;
-                self.multicast(core, group, queue, &frame, out, seen);
+                self.multicast(core, group, queue, &frame, out, observer);
             }
         }
         if drops & DROP_COPY_TO_CPU == 0
@@ -363,19 +363,19 @@ impl Tna {
             let queue = core.read_word(metadata.cpu_cos) as u8 & 7;
             let copy = core.copy_frame(&frame);
             let phv = self.copy_phv(core, register::REPLICA_FIRST);
-            let id = copied(port, 0, seen);
+            let id = copied(port, 0, observer);
             enqueue(core, (port, id), queue, copy, phv, out);
         }
         // The port was written, and is not the value for no port.
         let port = core.read_word(metadata.port);
         if drops & DROP_PACKET == 0 && port < u64::from(DROP_PORT) {
             let phv = self.copy_phv(core, 0);
-            enqueue(core, (port as Port, seen.id()), queue, frame, phv, out);
+            enqueue(core, (port as Port, observer.id()), queue, frame, phv, out);
         } else {
             core.recycle_frame(frame);
         }
         if out.enqueue.len() == before {
-            lose(Loss::Ingress, out, seen);
+            lose(Loss::Ingress, out, observer);
         }
     }
 
@@ -387,19 +387,19 @@ impl Tna {
         queue: u8,
         frame: &[u8],
         out: &mut Outcomes,
-        seen: &mut O,
+        observer: &mut O,
     ) {
         let Some(replicas) = core.groups.remove(&group) else {
             return;
         };
-        seen.see(|| EventKind::Multicast {
+        observer.event(|| EventKind::Multicast {
             group: u64::from(group),
         });
         for (index, &(port, rid)) in replicas.iter().enumerate() {
             let first = if index == 0 { register::REPLICA_FIRST } else { 0 };
             let phv = self.copy_phv(core, u64::from(rid) | first);
             let copy = core.copy_frame(frame);
-            let id = copied(port, rid, seen);
+            let id = copied(port, rid, observer);
             enqueue(core, (port, id), queue, copy, phv, out);
         }
         core.groups.insert(group, replicas);
@@ -415,8 +415,8 @@ impl Tna {
     }
 
     /// Sends a copy of the frame as it arrived to egress, with the mirror's header in front.
-    fn mirror_at_ingress<O: Observer>(&self, core: &mut Core, out: &mut Outcomes, seen: &mut O) {
-        let Some((id, session, list)) = mirror_request(core, "ingress", seen) else {
+    fn mirror_at_ingress<O: Observer>(&self, core: &mut Core, out: &mut Outcomes, observer: &mut O) {
+        let Some((id, session, list)) = mirror_request(core, "ingress", observer) else {
             return;
         };
         let mut copy = core.spare_frame();
@@ -425,7 +425,7 @@ impl Tna {
         let mut phv = self.copy_phv(core, 0);
         // Only the packet itself and its copies may bypass egress.
         phv[self.metadata.bypass_egress.word as usize] = 0;
-        mirror(core, &session, copy, phv, out, seen);
+        mirror(core, &session, copy, phv, out, observer);
         core.sessions.insert(id, session);
     }
 
@@ -452,14 +452,14 @@ impl Tna {
         frame: &[u8],
         mut phv: Vec<u64>,
         out: &mut Outcomes,
-        seen: &mut O,
+        observer: &mut O,
     ) {
-        match mirror_request(core, "egress", seen) {
+        match mirror_request(core, "egress", observer) {
             Some((id, session, list)) if drops & DROP_MIRROR == 0 => {
                 let mut copy = core.spare_frame();
                 self.write_mirrored(core, &session, list, frame, &mut copy);
                 phv[register::REPLICA as usize] = 0;
-                mirror(core, &session, copy, phv, out, seen);
+                mirror(core, &session, copy, phv, out, observer);
                 core.sessions.insert(id, session);
             }
             Some((id, session, _)) => {
@@ -471,10 +471,10 @@ impl Tna {
     }
 
     /// Sends the frame by its port, which may lead back to ingress.
-    fn send<O: Observer>(&self, core: &mut Core, port: Port, frame: Frame, out: &mut Outcomes, seen: &mut O) {
+    fn send<O: Observer>(&self, core: &mut Core, port: Port, frame: Frame, out: &mut Outcomes, observer: &mut O) {
         if self.chip.recirculates(port) {
-            seen.see(|| EventKind::Recirculated {});
-            let packet = core.packet(seen.id(), Vec::new(), frame, 0);
+            observer.event(|| EventKind::Recirculated {});
+            let packet = core.packet(observer.id(), Vec::new(), frame, 0);
             let port = Some(port);
             out.recirculate.push(Recirculated { packet, port });
         } else {
@@ -485,7 +485,11 @@ impl Tna {
 
 /// Session and field list of a mirror call, if there was one and the session is configured. The session is taken out of
 /// the map while copies are made; the caller puts it back.
-fn mirror_request<O: Observer>(core: &mut Core, at: &'static str, seen: &mut O) -> Option<(u16, CloneSession, u64)> {
+fn mirror_request<O: Observer>(
+    core: &mut Core,
+    at: &'static str,
+    observer: &mut O,
+) -> Option<(u16, CloneSession, u64)> {
     let request = core.state.words[register::CLONE as usize];
     let list = core.state.words[register::CLONE_FIELDS as usize];
     core.state.words[register::CLONE as usize] = 0;
@@ -493,7 +497,7 @@ fn mirror_request<O: Observer>(core: &mut Core, at: &'static str, seen: &mut O) 
         return None;
     }
     let id = request as u16;
-    seen.see(|| EventKind::Cloned {
+    observer.event(|| EventKind::Cloned {
         at,
         session: id,
         known: core.sessions.contains_key(&id),
@@ -508,7 +512,7 @@ fn mirror<O: Observer>(
     frame: Frame,
     mut phv: Vec<u64>,
     out: &mut Outcomes,
-    seen: &mut O,
+    observer: &mut O,
 ) {
     let queue = session.class_of_service & 7;
     let Some((&(port, rid), others)) = session.replicas.split_last() else {
@@ -520,18 +524,18 @@ fn mirror<O: Observer>(
         replica.extend_from_slice(&phv);
         replica[register::REPLICA as usize] = u64::from(rid);
         let copy = core.copy_frame(&frame);
-        let id = copied(port, rid, seen);
+        let id = copied(port, rid, observer);
         enqueue(core, (port, id), queue, copy, replica, out);
     }
     phv[register::REPLICA as usize] = u64::from(rid);
-    let id = copied(port, rid, seen);
+    let id = copied(port, rid, observer);
     enqueue(core, (port, id), queue, frame, phv, out);
 }
 
 /// Numbers a copy of the working packet.
-fn copied<O: Observer>(port: Port, instance: u16, seen: &mut O) -> PacketId {
-    let id = seen.copy();
-    seen.see(|| EventKind::Copied {
+fn copied<O: Observer>(port: Port, instance: u16, observer: &mut O) -> PacketId {
+    let id = observer.copy();
+    observer.event(|| EventKind::Copied {
         to: id.copy,
         port,
         instance,

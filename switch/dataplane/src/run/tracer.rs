@@ -91,7 +91,7 @@ fn action(code: &Code, state: &State, action: u32, through: Option<(u32, Option<
 }
 
 impl Observer for Tracer {
-    fn take_up(&mut self, now: Nanos, id: PacketId) {
+    fn begin_packet(&mut self, now: Nanos, id: PacketId) {
         (self.now, self.id) = (now, id);
     }
 
@@ -115,16 +115,16 @@ impl Observer for Tracer {
         PacketId { packet, copy: place.1 }
     }
 
-    fn see(&mut self, what: impl FnOnce() -> EventKind) {
+    fn event(&mut self, what: impl FnOnce() -> EventKind) {
         self.push(what());
     }
 
-    fn accept(&mut self, state: &State) {
+    fn accept_fields(&mut self, state: &State) {
         self.before.clear();
         self.before.extend_from_slice(&state.words);
     }
 
-    fn comes_to(&mut self, code: &Code, state: &State, at: Address) {
+    fn before_op(&mut self, code: &Code, state: &State, at: Address) {
         for mark in code.marks.get(&at).map_or(&[][..], |marks| marks) {
             match mark {
                 Mark::Condition(..) => {}
@@ -142,7 +142,7 @@ impl Observer for Tracer {
         }
     }
 
-    fn did(&mut self, code: &Code, state: &State, op: &Op) {
+    fn after_op(&mut self, code: &Code, state: &State, op: &Op) {
         let word = |word: u32| state.words[word as usize];
         let cell = |register: u32, index: u64| {
             let array = &state.registers.0[register as usize];
@@ -188,10 +188,10 @@ impl Observer for Tracer {
             Op::Assert { a } if word(*a) == 0 => self.push(EventKind::AssertionFailed {}),
             _ => {}
         }
-        self.compare(code, state);
+        self.compare_fields(code, state);
     }
 
-    fn decided(&mut self, code: &Code, at: Address, holds: bool) {
+    fn after_branch(&mut self, code: &Code, at: Address, holds: bool) {
         for mark in code.marks.get(&at).map_or(&[][..], |marks| marks) {
             if let Mark::Condition(name, source) = mark {
                 self.push(EventKind::Condition {
@@ -203,7 +203,7 @@ impl Observer for Tracer {
         }
     }
 
-    fn applied(&mut self, code: &Code, state: &State, table: u32, slot: Option<u32>) {
+    fn after_lookup(&mut self, code: &Code, state: &State, table: u32, slot: Option<u32>) {
         let program = &code.tables[table as usize];
         let entries = &state.tables[table as usize].entries;
         let key = entries.specs.iter().map(|spec| {
@@ -229,14 +229,14 @@ impl Observer for Tracer {
             entry,
         });
         // The table may have written the colour of a direct meter.
-        self.compare(code, state);
+        self.compare_fields(code, state);
     }
 
-    fn acts(&mut self, code: &Code, state: &State, index: u32, through: Option<(u32, Option<u32>)>) {
+    fn before_action(&mut self, code: &Code, state: &State, index: u32, through: Option<(u32, Option<u32>)>) {
         self.push(action(code, state, index, through));
     }
 
-    fn compare(&mut self, code: &Code, state: &State) {
+    fn compare_fields(&mut self, code: &Code, state: &State) {
         let layout = &code.layout;
         let (now, before) = (&state.words[..layout.words], &self.before[..layout.words]);
         if now[register::COUNT as usize..] == before[register::COUNT as usize..] {
@@ -267,7 +267,7 @@ impl Observer for Tracer {
             }
         }
         changes.into_iter().for_each(|change| self.push(change));
-        self.accept(state);
+        self.accept_fields(state);
     }
 
     fn extracted(&mut self, code: &Code, state: &State, header: u32, bytes: usize) {
@@ -282,6 +282,6 @@ impl Observer for Tracer {
             bytes,
             fields: layout.fields[header.fields()].iter().map(named).collect(),
         });
-        self.accept(state);
+        self.accept_fields(state);
     }
 }

@@ -104,16 +104,16 @@ impl Architecture for V1model {
         now: Nanos,
         (port, frame): (Port, &[u8]),
         out: &mut Outcomes,
-        seen: &mut O,
+        observer: &mut O,
     ) {
         core.state.now = now;
-        core.state.frame = core.arrive(now, (port, frame), seen);
+        core.state.frame = core.arrive(now, (port, frame), observer);
         core.reset_words();
         self.set_length(core, frame.len() as u64);
         let metadata = &self.metadata;
         set(&mut core.state, Some(metadata.ingress_port), u64::from(port));
         set(&mut core.state, metadata.ingress_timestamp, now / NANOS_PER_MICRO);
-        self.run_ingress(core, out, seen);
+        self.run_ingress(core, out, observer);
     }
 
     /// As [`ingress`](Self::ingress), for a recirculated packet (`instance_type` 4).
@@ -123,17 +123,17 @@ impl Architecture for V1model {
         now: Nanos,
         packet: Recirculated,
         out: &mut Outcomes,
-        seen: &mut O,
+        observer: &mut O,
     ) {
         core.state.now = now;
-        seen.take_up(now, packet.packet.id());
+        observer.begin_packet(now, packet.packet.id());
         if !core.take(packet.packet) {
-            return lose(Loss::OtherProgram, out, seen);
+            return lose(Loss::OtherProgram, out, observer);
         }
         let length = core.state.frame.len();
-        seen.see(|| EventKind::Reentered { bytes: length });
+        observer.event(|| EventKind::Reentered { bytes: length });
         self.set_length(core, length as u64);
-        self.run_ingress(core, out, seen);
+        self.run_ingress(core, out, observer);
     }
 
     /// Egress, checksum update and deparser for a packet that left its queue.
@@ -144,23 +144,23 @@ impl Architecture for V1model {
         packet: Packet,
         queueing: Queueing,
         out: &mut Outcomes,
-        seen: &mut O,
+        observer: &mut O,
     ) {
         core.state.now = now;
-        seen.take_up(now, packet.id());
+        observer.begin_packet(now, packet.id());
         if !core.take(packet) {
-            return lose(Loss::OtherProgram, out, seen);
+            return lose(Loss::OtherProgram, out, observer);
         }
         self.prepare_egress(core, now, &queueing);
-        seen.accept(&core.state);
-        core.run(self.egress, "egress", seen);
-        self.clone_at_egress(core, out, seen);
+        observer.accept_fields(&core.state);
+        core.run(self.egress, "egress", observer);
+        self.clone_at_egress(core, out, observer);
         core.hand_out_log(out);
         if core.read_word(self.metadata.egress_spec) == u64::from(DROP_PORT) {
-            lose(Loss::Egress, out, seen);
+            lose(Loss::Egress, out, observer);
             return core.finish();
         }
-        let frame = self.deparse(core, seen);
+        let frame = self.deparse(core, observer);
         core.hand_out_log(out);
         let list = core.state.words[register::RECIRCULATE as usize];
         if list == 0 {
@@ -169,8 +169,9 @@ impl Architecture for V1model {
                 frame,
             });
         } else {
-            seen.see(|| EventKind::Recirculated {});
-            out.recirculate.push(self.recirculated(core, frame, list, seen.id()));
+            observer.event(|| EventKind::Recirculated {});
+            out.recirculate
+                .push(self.recirculated(core, frame, list, observer.id()));
         }
         core.finish();
     }
@@ -200,28 +201,28 @@ impl V1model {
     }
 
     /// Runs a packet from the parser to the traffic manager; again for every resubmission.
-    fn run_ingress<O: Observer>(&self, core: &mut Core, out: &mut Outcomes, seen: &mut O) {
+    fn run_ingress<O: Observer>(&self, core: &mut Core, out: &mut Outcomes, observer: &mut O) {
         let arrived = core.state.words[register::ARRIVED as usize];
         for _ in 0..=MAX_RESUBMITS {
-            seen.accept(&core.state);
-            self.parse(core, out, seen);
-            core.run(self.ingress, "ingress", seen);
+            observer.accept_fields(&core.state);
+            self.parse(core, out, observer);
+            core.run(self.ingress, "ingress", observer);
             core.hand_out_log(out);
-            self.clone_at_ingress(core, out, seen);
-            core.send_digest(out, seen);
+            self.clone_at_ingress(core, out, observer);
+            core.send_digest(out, observer);
             let list = core.state.words[register::RESUBMIT as usize];
             if list == 0 {
-                return self.leave_ingress(core, out, seen);
+                return self.leave_ingress(core, out, observer);
             }
-            seen.see(|| EventKind::Resubmitted {});
+            observer.event(|| EventKind::Resubmitted {});
             self.keep_only(core, list, instance::RESUBMITTED);
             self.set_length(core, arrived);
         }
-        lose(Loss::Resubmissions, out, seen);
+        lose(Loss::Resubmissions, out, observer);
         core.finish();
     }
 
-    fn leave_ingress<O: Observer>(&self, core: &mut Core, out: &mut Outcomes, seen: &mut O) {
+    fn leave_ingress<O: Observer>(&self, core: &mut Core, out: &mut Outcomes, observer: &mut O) {
         let metadata = &self.metadata;
         let group = metadata.mcast_grp.map_or(0, |field| core.read_word(field));
         let port = core.read_word(metadata.egress_spec);
@@ -229,26 +230,28 @@ impl V1model {
         if group != 0 {
             set(&mut core.state, instance_type, instance::REPLICATION);
             let before = out.enqueue.len();
-            seen.see(|| EventKind::Multicast { group });
-            self.multicast(core, group, out, seen);
+            observer.event(|| EventKind::Multicast { group });
+            self.multicast(core, group, out, observer);
             if out.enqueue.len() == before {
-                lose(Loss::EmptyGroup, out, seen);
+                lose(Loss::EmptyGroup, out, observer);
             }
         } else if port == u64::from(DROP_PORT) {
-            lose(Loss::Ingress, out, seen);
+            lose(Loss::Ingress, out, observer);
         } else {
             set(&mut core.state, instance_type, instance::NORMAL);
             let frame = std::mem::take(&mut core.state.frame);
             let frame_len = self.frame_len(core, &frame);
-            let packet = core.hand_over(seen.id(), frame);
-            self.enqueue(core, (packet, frame_len), port as Port, 0, out, seen);
+            let packet = core.take_packet(observer.id(), frame);
+            self.enqueue(core, (packet, frame_len), port as Port, 0, out, observer);
         }
         core.finish();
     }
 
     /// Parses `state.frame`, verifies checksums, and writes errors to the metadata.
-    fn parse<O: Observer>(&self, core: &mut Core, out: &mut Outcomes, seen: &mut O) {
-        let error = self.parser.parse(&core.program.code, &core.sets, &mut core.state, seen);
+    fn parse<O: Observer>(&self, core: &mut Core, out: &mut Outcomes, observer: &mut O) {
+        let error = self
+            .parser
+            .parse(&core.program.code, &core.sets, &mut core.state, observer);
         out.parser_error |= error.is_some();
         set(
             &mut core.state,
@@ -257,25 +260,25 @@ impl V1model {
         );
         let wrong = match call::verify(&core.program.code, &mut core.state) {
             Some(wrong) => wrong,
-            None => self.verify(core, seen),
+            None => self.verify(core, observer),
         };
         set(&mut core.state, self.metadata.checksum_error, u64::from(wrong));
-        seen.compare(&core.program.code, &core.state);
+        observer.compare_fields(&core.program.code, &core.state);
     }
 
     /// True if a checksum is wrong.
-    fn verify<O: Observer>(&self, core: &mut Core, seen: &mut O) -> bool {
+    fn verify<O: Observer>(&self, core: &mut Core, observer: &mut O) -> bool {
         let mut wrong = false;
         for checksum in &self.verify {
             let layout = &core.program.code.layout;
             let field = &layout.fields[checksum.field as usize];
             let (slot, valid) = (field.slot, layout.headers[field.header as usize].valid);
-            if core.state.words[valid as usize] == 0 || !holds(core, checksum.condition, seen) {
+            if core.state.words[valid as usize] == 0 || !holds(core, checksum.condition, observer) {
                 continue;
             }
             let computed = compute(&core.program.code, checksum.calculation, &mut core.state);
             let right = computed == core.state.words[slot as usize];
-            seen.see(|| EventKind::Verified {
+            observer.event(|| EventKind::Verified {
                 field: core.program.code.layout.field_name(checksum.field),
                 right,
             });
@@ -285,9 +288,9 @@ impl V1model {
     }
 
     /// Updates the checksums in their fields.
-    fn update<O: Observer>(&self, core: &mut Core, seen: &mut O) {
+    fn update<O: Observer>(&self, core: &mut Core, observer: &mut O) {
         for checksum in &self.update {
-            if !holds(core, checksum.condition, seen) {
+            if !holds(core, checksum.condition, observer) {
                 continue;
             }
             let computed = compute(&core.program.code, checksum.calculation, &mut core.state);
@@ -297,18 +300,18 @@ impl V1model {
     }
 
     /// The frame to send: updated checksums, valid headers in order, and the rest of the packet.
-    fn deparse<O: Observer>(&self, core: &mut Core, seen: &mut O) -> Frame {
+    fn deparse<O: Observer>(&self, core: &mut Core, observer: &mut O) -> Frame {
         if !core.program.code.native.as_ref().is_some_and(Native::updates) {
-            self.update(core, seen);
+            self.update(core, observer);
         }
-        seen.compare(&core.program.code, &core.state);
+        observer.compare_fields(&core.program.code, &core.state);
         if let Some(code) = self.deparser_code {
-            run(&core.program.code, &mut core.state, code, seen);
+            run(&core.program.code, &mut core.state, code, observer);
         }
         let mut frame = core.emit(&self.emit, self.parser.number);
         let keep = core.state.words[register::TRUNCATE as usize];
         frame.truncate(usize::try_from(keep).unwrap_or(usize::MAX));
-        core.tell_deparsed(&self.emit, frame.len(), seen);
+        core.report_deparsed(&self.emit, frame.len(), observer);
         frame
     }
 
@@ -358,9 +361,9 @@ impl V1model {
 }
 
 /// True if the condition of a checksum holds, or if it has none.
-fn holds<O: Observer>(core: &mut Core, condition: Option<(u32, u32)>, seen: &mut O) -> bool {
+fn holds<O: Observer>(core: &mut Core, condition: Option<(u32, u32)>, observer: &mut O) -> bool {
     condition.is_none_or(|(code, word)| {
-        run(&core.program.code, &mut core.state, code, seen);
+        run(&core.program.code, &mut core.state, code, observer);
         core.state.words[word as usize] != 0
     })
 }

@@ -36,7 +36,7 @@ pub use tables::{EntryRow, IdleTimeout, KeyParam, RowAction};
 use crate::forwarding::Forwarding;
 use crate::idle;
 use crate::index::{Index, Profile, Table};
-use crate::store::{Stored, TableStore};
+use crate::store::{StoredEntry, TableStore};
 
 /// The loaded program as BMv2's runtime interface sees it.
 pub struct Runtime<'a> {
@@ -49,7 +49,7 @@ impl crate::device::Device {
     /// The program that requests apply to: the one that waits for a swap, else the active one. `None` without a
     /// program.
     pub fn runtime(&mut self, now: Nanos) -> Option<Runtime<'_>> {
-        self.look_for_idle_entries_from(now + idle::SCAN_EVERY);
+        self.schedule_idle_scan(now + idle::SCAN_EVERY);
         let (forwarding, pipeline) = self.target().ok()?;
         pipeline.set_time(now);
         Some(Runtime {
@@ -71,7 +71,7 @@ fn profile<'i>(index: &'i Index, name: &str) -> Result<&'i Profile, Refusal> {
 }
 
 impl Runtime<'_> {
-    fn stored(&self, table: &Table, handle: u32) -> Result<&Stored, Refusal> {
+    fn stored(&self, table: &Table, handle: u32) -> Result<&StoredEntry, Refusal> {
         let store = self.forwarding.tables.get(&table.id);
         store
             .and_then(|store| store.by_sequence(u64::from(handle)))

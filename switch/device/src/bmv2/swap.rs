@@ -17,7 +17,7 @@ impl Device {
         if self.waits_for_swap() {
             return Err(SwapCode::OngoingSwap.because("another program waits for its swap"));
         }
-        if let Some((forwarding, pipeline)) = self.at_work() {
+        if let Some((forwarding, pipeline)) = self.running_program() {
             let Forwarding {
                 nodes,
                 multicast,
@@ -52,8 +52,8 @@ impl Device {
     }
 
     /// The configuration of the active program, from which [`Device::restart`] gets the same program again.
-    pub fn config_at_work(&self) -> Option<p4rt::ForwardingPipelineConfig> {
-        let (forwarding, _) = self.at_work()?;
+    pub fn active_config(&self) -> Option<p4rt::ForwardingPipelineConfig> {
+        let (forwarding, _) = self.running_program()?;
         Some(forwarding.config.clone())
     }
 
@@ -63,7 +63,7 @@ impl Device {
     /// # Errors
     /// Those of [`Device::commit`].
     pub fn restart(&mut self, mut program: Program) -> Result<(), crate::fault::Fault> {
-        if let Some((forwarding, pipeline)) = self.at_work() {
+        if let Some((forwarding, pipeline)) = self.running_program() {
             for &session in forwarding.clones.keys() {
                 if let Some(config) = pipeline.clone_session(session as u16) {
                     program.pipeline.clone_session_set(session as u16, config.clone());

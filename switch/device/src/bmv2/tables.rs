@@ -12,7 +12,7 @@ use crate::fault::Fault;
 use crate::field::Field;
 use crate::index::{Index, Table};
 use crate::match_key::{self, key_of, ones, prefix_mask};
-use crate::store::Stored;
+use crate::store::StoredEntry;
 
 /// BMv2's lowest priority. P4Runtime's priorities are counted down from it.
 const LAST_PRIORITY: i32 = i32::MAX;
@@ -445,7 +445,7 @@ impl Runtime<'_> {
         self.row(&index, table, stored.handle.number() as u32, stored)
     }
 
-    fn row(&self, index: &Index, table: &Table, handle: u32, stored: &Stored) -> Result<EntryRow, Refusal> {
+    fn row(&self, index: &Index, table: &Table, handle: u32, stored: &StoredEntry) -> Result<EntryRow, Refusal> {
         let (keys, priority) = key_of(table, &stored.entry).map_err(bad_key)?;
         let key = table.fields.iter().zip(keys).map(|(field, key)| param_of(field, key));
         let action = match stored.entry.action.as_ref().and_then(|action| action.r#type.as_ref()) {

@@ -14,7 +14,7 @@ use crate::links::{Links, liveness};
 use crate::store::{FIRST_RESERVED_ID, OneShot};
 
 /// The checked action of an entry, ready for the data plane.
-pub struct Prepared {
+pub struct CheckedAction {
     /// The call for the data plane.
     pub call: ActionCall,
     /// The message that reads return.
@@ -54,7 +54,7 @@ pub fn prepare(
     table: &Table,
     action: &ActionKind,
     replaces: Replaces,
-) -> Result<Prepared, Fault> {
+) -> Result<CheckedAction, Fault> {
     let name = &table.name;
     let profile = table.profile.map(|id| index.profile(id)).transpose()?;
     if let Some(store) = profile.and_then(|profile| forwarding.profiles.get(&profile.id)) {
@@ -70,7 +70,7 @@ pub fn prepare(
             )));
         }
     }
-    let prepared = |call, response| Prepared {
+    let prepared = |call, response| CheckedAction {
         call,
         response,
         one_shot: None,
@@ -161,7 +161,7 @@ fn expand(
     index: &Index,
     (table, profile): (&Table, &Profile),
     (set, size): (&p4rt::ActionProfileActionSet, i64),
-) -> Result<Prepared, Fault> {
+) -> Result<CheckedAction, Fault> {
     let mut bound = Vec::with_capacity(set.action_profile_actions.len());
     for choice in &set.action_profile_actions {
         let action = choice.action.as_ref();
@@ -202,7 +202,7 @@ fn expand(
         action_profile_actions: actions.collect(),
         ..set.clone()
     };
-    Ok(Prepared {
+    Ok(CheckedAction {
         call: ActionCall::Group(created.group),
         response: ActionKind::ActionProfileActionSet(response),
         one_shot: Some(created),

@@ -38,7 +38,7 @@ impl std::fmt::Display for Type {
 
 /// A clause whose names and types were checked.
 #[derive(Debug)]
-pub struct Checked {
+pub struct CheckedClause {
     term: Term,
     text: String,
     /// The names in the clause, with their positions in the list of values.
@@ -46,7 +46,7 @@ pub struct Checked {
     mentions_priority: bool,
 }
 
-impl Checked {
+impl CheckedClause {
     /// Whether these values meet the clause.
     pub fn holds(&self, values: &[Value], priority: i32) -> bool {
         self.term.evaluate(values, priority) == Value::Bool(true)
@@ -71,7 +71,7 @@ impl Checked {
 }
 
 /// Checks a clause of the restriction `text`.
-pub fn clause(text: &str, node: &Node, names: &Names) -> Result<Checked, String> {
+pub fn clause(text: &str, node: &Node, names: &Names) -> Result<CheckedClause, String> {
     let mut checker = Checker {
         text,
         names,
@@ -79,7 +79,7 @@ pub fn clause(text: &str, node: &Node, names: &Names) -> Result<Checked, String>
         mentions_priority: false,
     };
     let term = checker.boolean(node)?;
-    Ok(Checked {
+    Ok(CheckedClause {
         term,
         text: checker.quote(node),
         mentioned: checker.mentioned,

@@ -14,13 +14,13 @@ use p4sched_proto::p4::config::v1 as p4info;
 use crate::annotation::{body, unquoted};
 use crate::fault::Fault;
 use crate::field::{Field, Param};
-use check::{Checked, Names};
+use check::{CheckedClause, Names};
 use evaluate::Value;
 
 /// A condition that all entries of a table, or all uses of an action, must meet.
 #[derive(Debug)]
 pub struct Restriction {
-    clauses: Vec<Checked>,
+    clauses: Vec<CheckedClause>,
 }
 
 /// The restriction of an action.
@@ -83,7 +83,7 @@ fn of(preamble: &p4info::Preamble, kind: &str, name: &str, names: &Names) -> Res
 
 impl Restriction {
     /// The values that break the restriction, and the clauses that they break; `None` if they meet it.
-    fn broken(&self, values: &[Value], priority: i32) -> Option<String> {
+    fn violations(&self, values: &[Value], priority: i32) -> Option<String> {
         let broken = self.clauses.iter().filter(|clause| !clause.holds(values, priority));
         let broken: Vec<String> = broken.map(|clause| clause.report(values, priority)).collect();
         (!broken.is_empty()).then(|| broken.join("; "))
@@ -95,7 +95,7 @@ impl Restriction {
     /// `INVALID_ARGUMENT` for values that break the restriction.
     pub fn check_action(&self, owner: &str, action: &str, params: &[Vec<u8>]) -> Result<(), Fault> {
         let values: Vec<Value> = params.iter().map(|param| Value::unsigned(param)).collect();
-        match self.broken(&values, 0) {
+        match self.violations(&values, 0) {
             None => Ok(()),
             Some(broken) => Err(Fault::invalid(format!("{owner}: action '{action}': {broken}"))),
         }
@@ -107,7 +107,7 @@ impl Restriction {
     /// `INVALID_ARGUMENT` for a key or priority that breaks the restriction.
     pub fn check_entry(&self, owner: &str, fields: &[Field], key: &[MatchKey], priority: i32) -> Result<(), Fault> {
         let values = fields.iter().zip(key).map(|(field, key)| key_value(field, key));
-        match self.broken(&values.collect::<Vec<_>>(), priority) {
+        match self.violations(&values.collect::<Vec<_>>(), priority) {
             None => Ok(()),
             Some(broken) => Err(Fault::invalid(format!("{owner}: its entries: {broken}"))),
         }

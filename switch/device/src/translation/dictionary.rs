@@ -87,7 +87,7 @@ impl Dictionary {
             let value = canonical(&value);
             if dictionary.values.contains_key(&name) || dictionary.names.contains_key(&value) {
                 let (name, value) = (dictionary.shown(&name), hex(&value));
-                return Err(wrong(format!("{name} or the value 0x{value} stands there twice")));
+                return Err(wrong(format!("{name} or the value 0x{value} is listed twice")));
             }
             dictionary.pinned.insert(value.clone());
             dictionary.record(name, value);
@@ -282,7 +282,7 @@ impl Dictionary {
     }
 
     /// The names that controllers gave, with their values. Names that the program fixes are left out.
-    pub fn given(&self) -> impl Iterator<Item = (&Vec<u8>, &Vec<u8>)> {
+    pub fn assigned(&self) -> impl Iterator<Item = (&Vec<u8>, &Vec<u8>)> {
         self.values.iter().filter(|(_, value)| !self.pinned.contains(*value))
     }
 
@@ -291,7 +291,7 @@ impl Dictionary {
     /// # Errors
     /// The first name or value with another meaning here.
     pub fn take_over(&mut self, old: &Dictionary) -> Result<(), Fault> {
-        for (name, value) in old.given() {
+        for (name, value) in old.assigned() {
             if self.values.get(name) == Some(value) {
                 continue;
             }

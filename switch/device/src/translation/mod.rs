@@ -299,7 +299,7 @@ impl Translation {
     /// # Errors
     /// `INVALID_ARGUMENT` for a type that has changed, or a name that means another value.
     pub fn take_over(&mut self, old: &Translation) -> Result<(), Fault> {
-        for dictionary in old.dictionaries.iter().filter(|old| old.given().next().is_some()) {
+        for dictionary in old.dictionaries.iter().filter(|old| old.assigned().next().is_some()) {
             let name = &dictionary.type_name;
             let kind = self.places.named.get(name).copied();
             match kind.filter(|&kind| self.dictionaries[kind].same_kind(dictionary)) {

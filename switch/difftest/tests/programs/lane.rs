@@ -114,8 +114,8 @@ pub fn source(random: &mut ChaCha8Rng) -> RankSource {
 }
 
 /// The parameters of the model. They differ from the program's if the trial has a mistake.
-pub fn told(trial: &Trial, parameters: &Parameters) -> Parameters {
-    let mut told = parameters.clone();
+pub fn model_parameters(trial: &Trial, parameters: &Parameters) -> Parameters {
+    let mut changed = parameters.clone();
     if let Some(mistake) = trial.mistake {
         let mut nobody = Packet {
             id: 0,
@@ -124,9 +124,9 @@ pub fn told(trial: &Trial, parameters: &Parameters) -> Parameters {
             flow: 0,
             len: 0,
         };
-        mistake(&mut told, &mut nobody);
+        mistake(&mut changed, &mut nobody);
     }
-    told
+    changed
 }
 
 /// The ports of a trial.
@@ -153,7 +153,7 @@ pub fn lanes(trial: &Trial, random: &mut ChaCha8Rng) -> Result<Vec<Lane>, Mismat
         let charges = p4.ranks && p4.verdicts && trial.target == Target::V1model;
         let start_time = charges && random.random_range(0..3) == 0;
         let rate_bps = (base as f64 * (0.5 + random.random::<f64>())) as u64;
-        let model = ModelPort::new(&told(trial, &parameters).config, rate_bps, start_time);
+        let model = ModelPort::new(&model_parameters(trial, &parameters).config, rate_bps, start_time);
         let stranger = random.random_bool(0.5).then(|| random.random_range(0..USERS));
         let mut scales = std::array::from_fn(|_| scale(random));
         if let Some(stranger) = stranger {

@@ -7,7 +7,7 @@ use p4sched_schedulers::config::MAX_P4_QUEUES;
 use p4sched_schedulers::fdpa::UNCLASSIFIED;
 use p4sched_schedulers::scheme::Discipline;
 use p4sched_schedulers::worker::Worker;
-use p4sched_schedulers::{Compared, Nanos, Target};
+use p4sched_schedulers::{Nanos, StatePart, Target};
 use p4sched_simulator::frames::{Datagram, flow_cell, is_forwarded};
 use p4sched_simulator::parameters::Parameters;
 use p4sched_simulator::program::Program;
@@ -311,7 +311,7 @@ impl<'a> Lockstep<'a> {
     }
 
     /// The state of a port that both sides store and show.
-    fn compare(&self, lane: &Lane) -> Vec<Compared> {
+    fn compare(&self, lane: &Lane) -> Vec<StatePart> {
         let (p4, model) = (self.trial.scheme.p4(), &lane.model);
         let port = usize::from(lane.port);
         let length = |priority: usize| match p4.discipline {
@@ -330,23 +330,23 @@ impl<'a> Lockstep<'a> {
                 1 << 12
             };
             let cell = |queue| self.switch.register("queue_depths", (port << 3 | queue) % cells);
-            compared.push(Compared {
+            compared.push(StatePart {
                 name: "lengths of the queues",
                 model: (0..MAX_P4_QUEUES).map(length).collect(),
                 program: (0..MAX_P4_QUEUES).map(cell).collect(),
             });
         }
         if self.worker_runs
-            && let Some(told) = model.model().length_from_worker(self.now)
+            && let Some(length) = model.model().length_from_worker(self.now)
         {
-            compared.push(Compared {
-                name: "length that the worker told",
-                model: vec![told],
+            compared.push(StatePart {
+                name: "length that the worker reported",
+                model: vec![length],
                 program: vec![self.switch.register("queue_length_ingress", port)],
             });
         }
         if p4.ranks && self.trial.target == Target::V1model {
-            compared.push(Compared {
+            compared.push(StatePart {
                 name: "virtual time",
                 model: vec![model.virtual_time()],
                 program: vec![self.switch.register("virtual_time", port)],
@@ -398,8 +398,8 @@ impl<'a> Lockstep<'a> {
 
     fn reconfigure(&mut self, at: usize) -> Result<(), Mismatch> {
         let lane = &mut self.lanes[at];
-        let told = lane::told(self.trial, &lane.parameters);
-        if let Err(error) = lane.model.reconfigure(&told.config) {
+        let parameters = lane::model_parameters(self.trial, &lane.parameters);
+        if let Err(error) = lane.model.reconfigure(&parameters.config) {
             return Err(self.differ(at, &format!("the model refuses its parameters: {error}")));
         }
         self.write_parameters(at);

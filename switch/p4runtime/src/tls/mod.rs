@@ -134,8 +134,8 @@ impl Tls {
                     Ok(Ok(stream)) => drop(let_in.send(Ok(stream)).await),
                     // A client only tested whether a server is there.
                     Ok(Err(error)) if error.kind() == io::ErrorKind::UnexpectedEof => {}
-                    Ok(Err(error)) => tls.refusals.tell(peer.ip(), &reason(&error)),
-                    Err(_) => tls.refusals.tell(peer.ip(), "it does not begin to speak TLS"),
+                    Ok(Err(error)) => tls.refusals.report(peer.ip(), &reason(&error)),
+                    Err(_) => tls.refusals.report(peer.ip(), "it does not begin to speak TLS"),
                 }
             });
         }
@@ -149,12 +149,12 @@ struct Refusals {
 }
 
 impl Refusals {
-    fn tell(&self, peer: IpAddr, reason: &str) {
-        let told = Some((peer, reason.to_owned()));
+    fn report(&self, peer: IpAddr, reason: &str) {
+        let refusal = Some((peer, reason.to_owned()));
         let mut last = self.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if *last != told {
+        if *last != refusal {
             (self.log)(&format!("client {peer} is not let in: {reason}"));
-            *last = told;
+            *last = refusal;
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use p4sched_schedulers::Nanos;
 use p4sched_transport::{Config, Endpoint, Receiver, Segment, Sender, Statistics};
-use p4sched_world::planned::Planned;
+use p4sched_world::planned::WakeUp;
 
 /// An end of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ struct Connection {
     sender: Sender,
     receiver: Receiver,
     /// Planned timer events of the sender and of the receiver.
-    planned: [Planned; 2],
+    planned: [WakeUp; 2],
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,13 +65,13 @@ impl Connections {
         self.under_way[flow as usize] = Some(Box::new(Connection {
             sender: Sender::new(flow, bytes, Arc::clone(config)),
             receiver: Receiver::new(flow, bytes, Arc::clone(config)),
-            planned: [Planned::default(); 2],
+            planned: [WakeUp::default(); 2],
         }));
     }
 
     /// Passes an event to an end of a flow. Its segments go to `out`. Returns the time of its timer, if an event must
     /// be planned for it.
-    pub fn tell(
+    pub fn pass_event(
         &mut self,
         now: Nanos,
         flow: u32,
@@ -87,8 +87,8 @@ impl Connections {
         } = self.under_way[flow as usize].as_deref_mut()?;
         let planned = &mut planned[side as usize];
         let (timer, finished) = match side {
-            Side::Sender => told(sender, planned, now, input, out),
-            Side::Receiver => told(receiver, planned, now, input, out),
+            Side::Sender => input_to(sender, planned, now, input, out),
+            Side::Receiver => input_to(receiver, planned, now, input, out),
         };
         if finished {
             self.finish(now, flow, side);
@@ -127,9 +127,9 @@ impl Connections {
 /// Passes an event to an end. Returns the time of its timer, if an event must be planned for it, and whether the end
 /// has finished.
 #[inline]
-fn told(
+fn input_to(
     end: &mut impl Endpoint,
-    planned: &mut Planned,
+    planned: &mut WakeUp,
     now: Nanos,
     input: Input<'_>,
     out: &mut Vec<Segment>,

@@ -9,7 +9,7 @@ use p4sched_schedulers::fdpa::UNCLASSIFIED;
 use p4sched_schedulers::scheme::P4;
 use p4sched_schedulers::{Config, Nanos, Verdict};
 use p4sched_world::constants::{ECMP_BUCKETS, MAX_ROUTES, MAX_USERS, RANK_HEADER, RANK_STFQ};
-use p4sched_world::planned::Planned;
+use p4sched_world::planned::WakeUp;
 use p4sched_world::routes::Routes;
 use p4sched_world::topology::{Node, Topology};
 
@@ -50,7 +50,7 @@ pub enum DeviceError {
     #[error("mark_at_packets: the programs give no congestion marks")]
     Marks,
     /// The discipline is only a model.
-    #[error("{0}: there is no program of it")]
+    #[error("{0} has no P4 program")]
     NoProgram(String),
     /// A sorted queue without a model: nobody can say which packet it pushed out.
     #[error("only a model can say which packet a sorted queue pushed out: compare with the models (--check)")]
@@ -59,7 +59,7 @@ pub enum DeviceError {
 
 /// Settings that all switches of a run share.
 #[derive(Debug)]
-pub struct Installed<'a> {
+pub struct SwitchSettings<'a> {
     pub program: &'a Program,
     /// The scheduler of every port.
     pub scheduler: &'a Config,
@@ -117,7 +117,7 @@ pub struct Device {
     remembered: HashMap<u32, PortNumber>,
     remembers: Remembers,
     /// Planned event at which it wakes.
-    planned: Planned,
+    planned: WakeUp,
 }
 
 impl Device {
@@ -126,7 +126,7 @@ impl Device {
     /// # Errors
     /// If the program cannot do what the settings ask.
     pub fn new(
-        installed: &Installed<'_>,
+        installed: &SwitchSettings<'_>,
         topology: &Topology,
         routes: &Routes,
         number: u32,
@@ -174,7 +174,7 @@ impl Device {
                 (true, true) => Remembers::Flows,
                 (true, false) => Remembers::Ports,
             },
-            planned: Planned::default(),
+            planned: WakeUp::default(),
         };
         device.install_routes(topology, routes, number);
         Ok(device)
@@ -381,7 +381,7 @@ pub fn users(flows: impl Iterator<Item = ([u8; 4], u32, u32)>) -> Result<BTreeMa
 
 /// # Errors
 /// If no program can run with these settings.
-pub fn check(installed: &Installed<'_>, hosts: usize, marks: bool) -> Result<(), DeviceError> {
+pub fn check(installed: &SwitchSettings<'_>, hosts: usize, marks: bool) -> Result<(), DeviceError> {
     let sorted = installed.scheduler.scheme().p4().rank_field.is_some();
     if hosts > MAX_ROUTES {
         Err(DeviceError::Routes(hosts))

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use p4sched_world::routes::{Multipath, Routes};
 use p4sched_world::world::{Event, OutPort as _, Switches};
 
-use super::device::{self, Device, DeviceError, Installed};
-use super::hosts::{Difference, Ends, Net};
+use super::device::{self, Device, DeviceError, SwitchSettings};
+use super::hosts::{Difference, FlowHosts, Net};
 use super::port::{Counts, PortConfig};
 use super::setup::{Installation, Setup, SetupError, user_address};
 use crate::frames::Datagram;
@@ -97,7 +97,7 @@ impl Fabric {
     }
 }
 
-impl Switches<Ends> for Fabric {
+impl Switches<FlowHosts> for Fabric {
     #[inline(always)]
     fn receive(&mut self, switch: u32, _port: u16, number: u32, net: &mut Net) -> Result<(), Difference> {
         let header = net.packets.header(number);
@@ -129,7 +129,7 @@ impl Switches<Ends> for Fabric {
                 port.arrive(now);
             }
             let wire = &self.setup.topology.wires[wire as usize];
-            net.hand_over(number, wire.to, wire.to_port);
+            net.deliver(number, wire.to, wire.to_port);
         }
         Ok(())
     }
@@ -154,7 +154,7 @@ fn devices(setup: &Setup, routes: &Routes) -> Result<Vec<Device>, DeviceError> {
         let address = user_address(hosts[flow.source as usize].address, flow.user);
         (address, flow.user, flow.scale)
     }))?;
-    let installed = Installed {
+    let installed = SwitchSettings {
         program,
         scheduler,
         start_time: *start_time,

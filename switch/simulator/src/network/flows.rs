@@ -105,7 +105,7 @@ impl Hosts<'_> {
 /// A flow as a scenario lists it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Listed {
+pub struct FlowSpec {
     #[serde(default)]
     start_ns: Nanos,
     source: HostName,
@@ -123,7 +123,7 @@ pub struct Listed {
 ///
 /// # Errors
 /// If a host or transport is unknown, a flow is not valid, or the list is not in order of time.
-pub fn from_list(listed: &[Listed], hosts: &Hosts<'_>, transports: &[String]) -> Result<Vec<Flow>, FlowError> {
+pub fn from_list(listed: &[FlowSpec], hosts: &Hosts<'_>, transports: &[String]) -> Result<Vec<Flow>, FlowError> {
     let mut flows = Vec::with_capacity(listed.len());
     for (index, flow) in listed.iter().enumerate() {
         let place = || format!("flow {index}");
@@ -177,7 +177,7 @@ pub fn from_csv(text: &str, hosts: &Hosts<'_>) -> Result<Vec<Flow>, FlowError> {
         };
         let number = |what: &str, text: &str| {
             let parsed = text.parse::<u64>();
-            parsed.map_err(|_| wrong(place(), format!("{what} = {text} is no number below 2^64")))
+            parsed.map_err(|_| wrong(place(), format!("{what} = {text} is not a number below 2^64")))
         };
         let host = |text: &str| {
             let name = match text.parse() {
@@ -257,7 +257,7 @@ impl Poisson {
         if let (&[source], &[destination]) = (&*sources, &*destinations)
             && source == destination
         {
-            return refuse("the only source is the only destination");
+            return refuse("the only source is also the only destination");
         }
         if sources.is_empty() || destinations.is_empty() {
             return refuse("there is no source or no destination");
@@ -337,17 +337,17 @@ mod tests {
         assert_eq!(ends, [(0, 2, 7), (1, 2, 8)]);
     }
 
-    fn poisson(told: &str) -> Result<Vec<Flow>, FlowError> {
-        let poisson: Poisson = serde_json::from_str(told).unwrap();
+    fn poisson(text: &str) -> Result<Vec<Flow>, FlowError> {
+        let poisson: Poisson = serde_json::from_str(text).unwrap();
         poisson.flows(&Hosts::new(&topology()), 1514.0 / 1448.0, 1)
     }
 
     #[test]
     fn a_generator_offers_the_load_and_repeats_itself() {
-        let told = r#"{"sizes": "web_search", "load": 0.6, "link_bps": 1000000000, "duration_ns": 100000000000,
+        let text = r#"{"sizes": "web_search", "load": 0.6, "link_bps": 1000000000, "duration_ns": 100000000000,
                        "destinations": ["receiver"]}"#;
-        let flows = poisson(told).unwrap();
-        assert_eq!(poisson(told).unwrap(), flows);
+        let flows = poisson(text).unwrap();
+        assert_eq!(poisson(text).unwrap(), flows);
         let bits = flows
             .iter()
             .map(|flow| flow.bytes as f64 * 8.0 * 1514.0 / 1448.0)
@@ -365,10 +365,10 @@ mod tests {
     #[test]
     fn a_generator_without_sense_is_refused() {
         let refused = |load: &str, ends: &str| {
-            let told = format!(
+            let text = format!(
                 r#"{{"sizes": "data_mining", "load": {load}, "link_bps": 1000, "duration_ns": 1000000000{ends}}}"#
             );
-            poisson(&told).unwrap_err().to_string()
+            poisson(&text).unwrap_err().to_string()
         };
         assert_eq!(refused("1.1", ""), "flows, poisson: load: it is above 0 and at most 1");
         assert_eq!(
@@ -377,7 +377,7 @@ mod tests {
         );
         assert_eq!(
             refused("0.5", r#", "sources": [1], "destinations": ["h2"]"#),
-            "flows, poisson: the only source is the only destination"
+            "flows, poisson: the only source is also the only destination"
         );
     }
 
@@ -399,7 +399,7 @@ mod tests {
         assert_eq!(refused("1,0,1,0"), "flows, line 2: bytes = 0: there is nothing to send");
         assert_eq!(
             refused("18446744073709551616,0,1,1"),
-            "flows, line 2: start_ns = 18446744073709551616 is no number below 2^64"
+            "flows, line 2: start_ns = 18446744073709551616 is not a number below 2^64"
         );
         assert_eq!(refused("1,0,1"), "flows, line 2: not start_ns,source,destination,bytes");
         let error = from_csv("0,0,1,9\n", &Hosts::new(&topology())).unwrap_err();

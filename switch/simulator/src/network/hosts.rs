@@ -20,7 +20,7 @@ use crate::frames::flow_cell;
 const MIN_FRAME: u32 = 60;
 
 /// Observes a run.
-pub trait Watch: Debug {
+pub trait DeliveryObserver: Debug {
     /// A packet reached its destination host.
     fn delivered(&mut self, now: Nanos, header: &Header, segment: &Segment);
 }
@@ -51,7 +51,7 @@ pub type Net = world::Net<Port, Timer>;
 
 /// All hosts of a network.
 #[derive(Debug)]
-pub struct Ends {
+pub struct FlowHosts {
     setup: Arc<Setup>,
     /// Wires by host.
     uplinks: Vec<u32>,
@@ -60,19 +60,19 @@ pub struct Ends {
     hashes: Vec<[u32; 2]>,
     /// Segments between a host's transport and its port; empty between events.
     out: Vec<Segment>,
-    pub(super) watch: Option<Box<dyn Watch>>,
+    pub(super) watch: Option<Box<dyn DeliveryObserver>>,
 }
 
-impl Ends {
+impl FlowHosts {
     /// Makes the hosts. No flow has started.
-    pub fn new(setup: Arc<Setup>) -> Ends {
+    pub fn new(setup: Arc<Setup>) -> FlowHosts {
         let mut uplinks = vec![0; setup.topology.hosts.len()];
         for (number, wire) in (0..).zip(&setup.topology.wires) {
             if let Node::Host(host) = wire.from {
                 uplinks[host as usize] = number;
             }
         }
-        Ends {
+        FlowHosts {
             uplinks,
             connections: Connections::new(setup.flows.len()),
             hashes: Vec::new(),
@@ -104,13 +104,13 @@ impl Ends {
         }
         let config = &self.setup.transports[flow.transport].config;
         self.connections.open(number, flow.bytes, config);
-        self.tell(number, Side::Receiver, Input::Start, net);
-        self.tell(number, Side::Sender, Input::Start, net);
+        self.pass_event(number, Side::Receiver, Input::Start, net);
+        self.pass_event(number, Side::Sender, Input::Start, net);
     }
 
     /// Passes an event to an end of a flow, and handles its answer.
-    fn tell(&mut self, flow: u32, side: Side, input: Input<'_>, net: &mut Net) {
-        let timer = (self.connections).tell(net.now(), flow, side, input, &mut self.out);
+    fn pass_event(&mut self, flow: u32, side: Side, input: Input<'_>, net: &mut Net) {
+        let timer = (self.connections).pass_event(net.now(), flow, side, input, &mut self.out);
         self.follow(flow, side, timer, net);
     }
 
@@ -160,7 +160,7 @@ impl Ends {
     }
 }
 
-impl Hosts for Ends {
+impl Hosts for FlowHosts {
     type Port = Port;
     type Timer = Timer;
     /// A difference between a program and its model.
@@ -179,7 +179,7 @@ impl Hosts for Ends {
             false => Side::Sender,
         };
         let input = Input::Segment(segment);
-        let timer = (self.connections).tell(net.now(), flow, side, input, &mut self.out);
+        let timer = (self.connections).pass_event(net.now(), flow, side, input, &mut self.out);
         net.packets.remove(number);
         self.follow(flow, side, timer, net);
         Ok(())
@@ -189,8 +189,8 @@ impl Hosts for Ends {
     fn wake(&mut self, timer: Timer, net: &mut Net) -> Result<(), Difference> {
         match timer {
             Timer::FlowStart => self.start_flow(net),
-            Timer::Sender(flow) => self.tell(flow, Side::Sender, Input::Timer, net),
-            Timer::Receiver(flow) => self.tell(flow, Side::Receiver, Input::Timer, net),
+            Timer::Sender(flow) => self.pass_event(flow, Side::Sender, Input::Timer, net),
+            Timer::Receiver(flow) => self.pass_event(flow, Side::Receiver, Input::Timer, net),
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ use p4sched_world::topology::{Topology, TopologyError};
 use serde::{Deserialize, Deserializer, de};
 use serde_json::{Map, Value};
 
-use super::flows::{Flow, FlowError, Hosts, Listed, Poisson, from_csv, from_list};
+use super::flows::{Flow, FlowError, FlowSpec, Hosts, Poisson, from_csv, from_list};
 use super::port::{PortConfig, Scheduling};
 use super::setup::{Ranks, Setup, Transport};
 use crate::ideals;
@@ -118,7 +118,7 @@ enum SchemeOrDiscipline {
 #[serde(rename_all = "snake_case")]
 enum Flows {
     /// A list in the scenario.
-    List(Vec<Listed>),
+    List(Vec<FlowSpec>),
     /// A CSV file; its path is relative to the folder of the scenario.
     File(PathBuf),
     /// Random flows.
@@ -219,8 +219,8 @@ impl Scenario {
     }
 
     fn transports(&self) -> Result<Vec<Transport>, ScenarioError> {
-        let made = self.transports.iter().map(|(name, told)| {
-            let config = transport_config(told).map_err(|problem| ScenarioError::Transport {
+        let made = self.transports.iter().map(|(name, value)| {
+            let config = transport_config(value).map_err(|problem| ScenarioError::Transport {
                 name: name.clone(),
                 problem,
             })?;
@@ -262,7 +262,7 @@ impl Ports {
 impl Ports {
     fn scheme(&self, scheme: Scheme) -> Result<Config, String> {
         if self.log_bytes_per_round.is_some() {
-            return Err(format!("{} has no log_bytes_per_round: it is AFQ's", scheme.name()));
+            return Err(format!("{} has no log_bytes_per_round; only AFQ has it", scheme.name()));
         }
         if self.quantum_bytes.is_some() || self.calendar.is_some() || self.tree.is_some() {
             return Err(format!("{} has no quantum_bytes, calendar or tree", scheme.name()));
@@ -340,23 +340,23 @@ impl Ports {
 }
 
 /// A transport: the settings of Linux, or of pFabric's hosts for a round-trip time, changed by the scenario.
-fn transport_config(told: &Value) -> Result<transport::Config, String> {
-    let Some(told) = told.as_object() else {
-        return Err("it is an object with a control".to_owned());
+fn transport_config(value: &Value) -> Result<transport::Config, String> {
+    let Some(value) = value.as_object() else {
+        return Err("it must be an object with a control".to_owned());
     };
-    let control = told.get("control").ok_or("it has no control")?;
+    let control = value.get("control").ok_or("it has no control")?;
     let control: Control = serde_json::from_value(control.clone()).map_err(|error| format!("control: {error}"))?;
-    let mut told = told.clone();
-    let config = match told.remove(ROUND_TRIP) {
+    let mut settings = value.clone();
+    let config = match settings.remove(ROUND_TRIP) {
         None => transport::Config::kernel(control),
         Some(_) if control != Control::PFabric => return Err(format!("{ROUND_TRIP} is a setting of pfabric alone")),
         Some(round_trip) => {
-            let wanted = told.get("initial_window").and_then(Value::as_u64);
+            let wanted = settings.get("initial_window").and_then(Value::as_u64);
             let window = wanted.and_then(|window| u32::try_from(window).ok());
             let round_trip = round_trip.as_u64().filter(|&ns| ns > 0 && ns <= LAST_NS / 3);
             let (Some(round_trip), Some(window)) = (round_trip, window) else {
                 return Err(format!(
-                    "{ROUND_TRIP} is a time above 0 in ns, and stands beside initial_window, the segments that it has room for"
+                    "{ROUND_TRIP} must be above 0 ns, together with initial_window, the segments in flight"
                 ));
             };
             transport::Config::pfabric(round_trip, window)
@@ -366,7 +366,7 @@ fn transport_config(told: &Value) -> Result<transport::Config, String> {
         Ok(Value::Object(all)) => all,
         other => return Err(format!("no settings but {other:?}")),
     };
-    for (name, value) in told {
+    for (name, value) in settings {
         all.insert(name, value);
     }
     let config: transport::Config = serde_path_to_error::deserialize(Value::Object(all)).map_err(|e| e.to_string())?;

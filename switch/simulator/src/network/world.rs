@@ -9,7 +9,7 @@ use p4sched_world::world::{self, Event};
 
 use super::connections::Record;
 use super::fabric::Fabric;
-use super::hosts::{Ends, Timer, Watch};
+use super::hosts::{DeliveryObserver, FlowHosts, Timer};
 use super::lengths::Lengths;
 use super::packets::Packets;
 use super::port::{Counts, Port};
@@ -23,7 +23,7 @@ const NS_PER_S: u128 = 1_000_000_000;
 #[derive(Debug)]
 pub struct World {
     setup: Arc<Setup>,
-    world: world::World<Ends, Fabric>,
+    world: world::World<FlowHosts, Fabric>,
     /// The difference between a program and its model at which the run ended.
     difference: Option<String>,
 }
@@ -45,7 +45,7 @@ impl World {
         };
         let fabric = Fabric::new(Arc::clone(&setup))?;
         let ports: Vec<Port> = setup.topology.wires.iter().map(port).collect::<Result<_, _>>()?;
-        let ends = Ends::new(Arc::clone(&setup));
+        let ends = FlowHosts::new(Arc::clone(&setup));
         let gap = gap_ns(&setup.topology);
         let mut world = world::World::new(&setup.topology, ports, Packets::default(), gap, ends, fabric);
         if let Some(first) = setup.flows.first() {
@@ -89,7 +89,7 @@ impl World {
     }
 
     /// Adds an observer of all later events.
-    pub fn watch(&mut self, watch: Box<dyn Watch>) {
+    pub fn watch(&mut self, watch: Box<dyn DeliveryObserver>) {
         self.world.hosts.watch = Some(watch);
     }
 

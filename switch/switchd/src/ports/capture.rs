@@ -63,7 +63,7 @@ impl Capture {
         if let Some(file) = &mut self.file
             && let Err(error) = write(file)
         {
-            log::warn(&format!("{}: {error}; it ends here", self.path.display()));
+            log::warn(&format!("{}: {error}; the capture ends here", self.path.display()));
             // The buffered frames would fail again.
             self.file.take().map(BufWriter::into_parts);
         }

@@ -137,10 +137,10 @@ impl Receiver {
     }
 
     /// Checks the head of every ring that was empty at the last check.
-    pub fn look(&mut self, sample: WallClockSample) {
+    pub fn check_rings(&mut self, sample: WallClockSample) {
         for port in &mut self.ports {
             if port.head.is_none() {
-                port.look(sample);
+                port.check_ring(sample);
             }
         }
     }
@@ -188,7 +188,7 @@ impl Receiver {
             accept(at, port.spec.number, frame);
         }
         ring.release();
-        port.look(sample);
+        port.check_ring(sample);
         true
     }
 
@@ -223,7 +223,7 @@ impl Receiver {
     }
 
     /// Updates which links are up. Call this when a link has changed.
-    pub fn look_at_links(&mut self) {
+    pub fn refresh_links(&mut self) {
         for port in &mut self.ports {
             let ring = port.ring.as_ref();
             port.running = ring.is_some_and(|ring| ring.is_running(&port.spec.interface));
@@ -289,7 +289,7 @@ impl RxPort {
         }
     }
 
-    fn look(&mut self, sample: WallClockSample) {
+    fn check_ring(&mut self, sample: WallClockSample) {
         self.head = self
             .ring
             .as_ref()

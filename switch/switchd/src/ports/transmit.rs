@@ -142,7 +142,7 @@ impl Transmitter {
     }
 
     /// Checks the queueing disciplines of all interfaces again.
-    pub fn look_at_disciplines(&mut self) {
+    pub fn refresh_disciplines(&mut self) {
         for port in self.ports.iter_mut().flatten() {
             port.discipline = Qdiscs::is_set(port.interface);
         }

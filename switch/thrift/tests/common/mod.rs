@@ -156,13 +156,13 @@ pub fn field(value: &Value, number: i16) -> &Value {
         Value::Struct(fields) => Fields(fields)
             .get(number)
             .unwrap_or_else(|| panic!("{value:?} has no field {number}")),
-        other => panic!("{other:?} is no structure"),
+        other => panic!("{other:?} is not a structure"),
     }
 }
 
 pub fn items(value: &Value) -> &[Value] {
     match value {
         Value::List(_, items) => items,
-        other => panic!("{other:?} is no list"),
+        other => panic!("{other:?} is not a list"),
     }
 }

@@ -142,7 +142,7 @@ pub fn send(flows: &[UdpFlow], seed: u64, log: Option<&Path>) -> Result<Vec<Sent
         sender.send();
         sender.ended_ns = start.elapsed().as_nanos() as u64;
         sender.late_max_ns = sender.late_max_ns.max(sender.ended_ns.saturating_sub(at_ns));
-        if sender.schedule.goes_on() {
+        if sender.schedule.has_next_packet() {
             due.push(Reverse((sender.schedule.next_ns() as u64, index)));
         }
     }

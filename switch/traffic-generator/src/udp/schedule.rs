@@ -47,7 +47,7 @@ impl Schedule {
     }
 
     /// Whether the next packet is before the end of the flow. The first packet is always sent.
-    pub fn goes_on(&self) -> bool {
+    pub fn has_next_packet(&self) -> bool {
         self.next_ns < self.flow.stop_s * 1e9
     }
 
@@ -98,7 +98,7 @@ pub fn write(flows: &[UdpFlow], seed: u64, path: &Path) -> Result<(), TrafficErr
         for sequence in 0_u64.. {
             packets.push((schedule.next_ns() as u64, flow, sequence, schedule.next_rank()));
             schedule.advance();
-            if !schedule.goes_on() {
+            if !schedule.has_next_packet() {
                 break;
             }
         }
@@ -159,7 +159,7 @@ mod tests {
     fn packets(flow: &UdpFlow, seed: u64) -> Vec<(f64, u32)> {
         let mut schedule = Schedule::new(flow, seed).unwrap();
         let mut found = Vec::new();
-        while schedule.goes_on() {
+        while schedule.has_next_packet() {
             found.push((schedule.next_ns(), schedule.next_rank()));
             schedule.advance();
         }

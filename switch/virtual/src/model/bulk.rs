@@ -4,7 +4,7 @@ use p4sched_dataplane::Nanos;
 use p4sched_traffic_generator::flow::Tos;
 use serde_json::json;
 
-use super::tcp::Opened;
+use super::tcp::ConnectionParameters;
 use super::{ModelHost, Work, text};
 use crate::host::Outbox;
 use crate::run::{BulkSend, Program};
@@ -36,7 +36,7 @@ impl ModelHost {
         let mut slots = Vec::new();
         let config = self.tcp.named_config(&bulk.congestion_control);
         for connection in 0..bulk.connections as usize {
-            let opened = Opened {
+            let opened = ConnectionParameters {
                 owner: (run, connection),
                 from: bulk.source,
                 to: (bulk.destination, bulk.port),

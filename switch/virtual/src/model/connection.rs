@@ -29,7 +29,7 @@ const CE: u8 = 3;
 
 /// Address and port of both ends of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Ends {
+pub struct SocketPair {
     /// This end.
     pub local: (Ipv4Addr, u16),
     /// The other end.
@@ -88,7 +88,7 @@ impl Greeting {
 /// One end of a connection.
 pub struct Connection {
     /// Addresses and ports of both ends.
-    pub ends: Ends,
+    pub ends: SocketPair,
     /// The number of its run, and its number in the run.
     pub owner: (usize, usize),
     pub machine: Machine,
@@ -105,7 +105,7 @@ pub struct Connection {
     /// Whether the connection was opened ahead and must not send data yet.
     pub held: bool,
     /// Whether the run knows that the handshake has ended.
-    told: bool,
+    announced: bool,
     /// The receive window, which a held sender does not get yet.
     window: u64,
     /// Planned time of the machine's timer.
@@ -129,7 +129,7 @@ pub struct Connection {
 impl Connection {
     /// One end of a new connection. `initial` is its initial sequence number.
     pub fn new(
-        ends: Ends,
+        ends: SocketPair,
         owner: (usize, usize),
         machine: Machine,
         initial: u32,
@@ -147,7 +147,7 @@ impl Connection {
             counted: Statistics::default(),
             openings: 0,
             held: false,
-            told: false,
+            announced: false,
             window: 0,
             planned: None,
             head: Vec::new(),
@@ -165,7 +165,7 @@ impl Connection {
 
     /// Whether the handshake has ended since the last call.
     pub fn is_new(&mut self) -> bool {
-        self.established.is_some() && !std::mem::replace(&mut self.told, true)
+        self.established.is_some() && !std::mem::replace(&mut self.announced, true)
     }
 
     /// Time at which the machine wants to be woken.

@@ -9,7 +9,7 @@ use p4sched_traffic_generator::tcp::{self, OPENED_AT_A_TIME, Outcome};
 use p4sched_transport::{Config, Endpoint as _};
 
 use super::connection::Machine;
-use super::tcp::Opened;
+use super::tcp::ConnectionParameters;
 use super::{ModelHost, Work, text};
 use crate::host::Outbox;
 use crate::run::Program;
@@ -75,7 +75,7 @@ impl ModelHost {
         };
         let config = work.config.clone();
         let head = started.map_or(Vec::new(), |at| tcp::header(&flow, at).to_vec());
-        let opened = Opened {
+        let opened = ConnectionParameters {
             owner: (run, place),
             from: flow.src.unwrap_or(self.net.addresses[0]),
             to: (flow.dst, flow.port),

@@ -22,16 +22,16 @@ use p4sched_dataplane::Nanos;
 use p4sched_proto::p4sched::v1::run_state::Phase;
 use p4sched_proto::p4sched::v1::{HostCounters, HostKind, RunState};
 use p4sched_traffic_generator::observe::Segment;
-use p4sched_traffic_generator::tcp::Completed;
+use p4sched_traffic_generator::tcp::CompletedFlow;
 use p4sched_world::network_file::HostPlace;
 
 use crate::host::{Host, HostError, Outbox, TcpSettings};
 use crate::run::{Program, Run};
 use bulk::Bulk;
-use connection::Ends;
+use connection::SocketPair;
 use flows::Flows;
 use tcp::Tcp;
-use udp::{Probed, UdpReceived, UdpSending, probe_due};
+use udp::{Probe, UdpReceived, UdpSending, probe_due};
 use wire::{Content, Path};
 
 /// The first port that a host assigns to its own connections and sockets, and the number of such ports (Linux,
@@ -78,12 +78,12 @@ enum Work {
     Nothing,
     Bulk(Bulk),
     Flows(Flows),
-    Serve(Vec<Completed>),
+    Serve(Vec<CompletedFlow>),
     UdpSend(UdpSending),
     UdpReceive(UdpReceived),
     Observe(Vec<Segment>),
     ProbeSend(u64),
-    ProbeReceive(Vec<Probed>),
+    ProbeReceive(Vec<Probe>),
 }
 
 impl Running {
@@ -162,7 +162,7 @@ struct Net {
 }
 
 impl Net {
-    fn path(&self, ends: Ends) -> Path {
+    fn path(&self, ends: SocketPair) -> Path {
         Path {
             from_mac: self.mac,
             to_mac: self.gateway_mac,
@@ -186,7 +186,7 @@ impl Net {
             return Ok(());
         }
         Err(format!(
-            "{address} is no address of this host; it has {}{}",
+            "{address} is not an address of this host; it has {}{}",
             self.addresses[0],
             match self.addresses.len() - 1 {
                 0 => String::new(),
@@ -289,7 +289,7 @@ impl Host for ModelHost {
                 if self.observers > 0 {
                     self.observe(now, frame);
                 }
-                let ends = Ends {
+                let ends = SocketPair {
                     local: (packet.to, to),
                     remote: (packet.from, from),
                 };

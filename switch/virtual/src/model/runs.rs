@@ -3,7 +3,7 @@
 use p4sched_dataplane::Nanos;
 use p4sched_proto::p4sched::v1::run_state::Phase;
 use p4sched_traffic_generator::observe;
-use p4sched_traffic_generator::tcp::Completed;
+use p4sched_traffic_generator::tcp::CompletedFlow;
 use p4sched_transport::Endpoint as _;
 
 use super::connection::Machine;
@@ -158,7 +158,7 @@ impl ModelHost {
                     return;
                 };
                 greeting.reported = true;
-                completed.push(Completed {
+                completed.push(CompletedFlow {
                     flow,
                     size_bytes,
                     fct_ns: now.saturating_sub(started),

@@ -8,7 +8,7 @@ use p4sched_dataplane::Nanos;
 use p4sched_traffic_generator::flow::Tos;
 use p4sched_transport::{Config, Control, Receiver, Segment, Sender};
 
-use super::connection::{Connection, Ends, Greeting, Machine};
+use super::connection::{Connection, Greeting, Machine, SocketPair};
 use super::wire::{self, TcpHeader, flags};
 use super::{ModelHost, Net};
 use crate::host::{Outbox, TcpSettings};
@@ -23,7 +23,7 @@ pub(super) struct Tcp {
     slots: Vec<Option<Connection>>,
     free: Vec<usize>,
     /// No code iterates over it, so its order does not matter.
-    by_ends: HashMap<Ends, usize>,
+    by_socket_pair: HashMap<SocketPair, usize>,
     settings: TcpSettings,
     /// Number of connections so far.
     opened: u32,
@@ -31,7 +31,7 @@ pub(super) struct Tcp {
 }
 
 /// Parameters of a new connection.
-pub(super) struct Opened {
+pub(super) struct ConnectionParameters {
     /// The number of its run, and its number in the run.
     pub(super) owner: (usize, usize),
     pub(super) from: Ipv4Addr,
@@ -98,7 +98,7 @@ impl Tcp {
     /// Adds one end of a connection. `ecn` is whether it uses ECN.
     pub(super) fn add(
         &mut self,
-        ends: Ends,
+        ends: SocketPair,
         owner: (usize, usize),
         machine: Machine,
         tos: Tos,
@@ -114,14 +114,14 @@ impl Tcp {
             self.slots.len() - 1
         });
         self.slots[slot] = Some(connection);
-        self.by_ends.insert(ends, slot);
+        self.by_socket_pair.insert(ends, slot);
         slot
     }
 
     /// Removes a connection. Segments that still arrive for it are ignored.
     pub(super) fn drop_connection(&mut self, slot: usize) -> Option<Connection> {
         let connection = self.slots.get_mut(slot)?.take()?;
-        self.by_ends.remove(&connection.ends);
+        self.by_socket_pair.remove(&connection.ends);
         self.free.push(slot);
         Some(connection)
     }
@@ -135,7 +135,7 @@ impl Tcp {
 }
 
 impl Net {
-    fn send(&mut self, ends: Ends, ready: &super::connection::Ready, head: &[u8], out: &mut Outbox) {
+    fn send(&mut self, ends: SocketPair, ready: &super::connection::Ready, head: &[u8], out: &mut Outbox) {
         self.counters.segments_sent += 1;
         self.counters.frames_sent += 1;
         let path = self.path(ends);
@@ -161,8 +161,14 @@ impl Net {
 
 impl ModelHost {
     /// Opens a connection. Returns its slot.
-    pub(super) fn open(&mut self, now: Nanos, opened: Opened, config: &Arc<Config>, out: &mut Outbox) -> usize {
-        let Opened {
+    pub(super) fn open(
+        &mut self,
+        now: Nanos,
+        opened: ConnectionParameters,
+        config: &Arc<Config>,
+        out: &mut Outbox,
+    ) -> usize {
+        let ConnectionParameters {
             owner,
             from,
             to,
@@ -171,7 +177,7 @@ impl ModelHost {
             head,
             held,
         } = opened;
-        let ends = Ends {
+        let ends = SocketPair {
             local: (from, self.net.port()),
             remote: to,
         };
@@ -216,13 +222,13 @@ impl ModelHost {
     pub(super) fn receive_tcp(
         &mut self,
         now: Nanos,
-        ends: Ends,
+        ends: SocketPair,
         tos: u8,
         header: &TcpHeader,
         payload: &[u8],
         out: &mut Outbox,
     ) {
-        let mut slot = self.tcp.by_ends.get(&ends).copied();
+        let mut slot = self.tcp.by_socket_pair.get(&ends).copied();
         let opens = header.flags & (flags::SYN | flags::ACK | flags::RST) == flags::SYN;
         if slot.is_none() && opens {
             slot = self.accept(ends, tos, header);
@@ -248,7 +254,7 @@ impl ModelHost {
     }
 
     /// Creates the end of a connection that a peer opens, if a run listens on its port. Returns its slot.
-    fn accept(&mut self, ends: Ends, tos: u8, header: &TcpHeader) -> Option<usize> {
+    fn accept(&mut self, ends: SocketPair, tos: u8, header: &TcpHeader) -> Option<usize> {
         let listens = |program: &Program| match program {
             Program::BulkReceive { port } => *port == ends.local.1,
             Program::TcpServe { address, port, .. } => (*address, *port) == ends.local,
@@ -274,7 +280,7 @@ impl ModelHost {
     }
 
     /// Answers a segment that belongs to no connection (RFC 9293 Section 3.10.7.1).
-    fn refuse(&mut self, ends: Ends, header: &TcpHeader, length: usize, out: &mut Outbox) {
+    fn refuse(&mut self, ends: SocketPair, header: &TcpHeader, length: usize, out: &mut Outbox) {
         let counted = length as u32 + u32::from(header.flags & flags::SYN != 0);
         let ready = super::connection::Ready {
             header: TcpHeader {

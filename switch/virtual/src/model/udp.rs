@@ -10,7 +10,7 @@ use p4sched_traffic_generator::udp::log::{self, Datagram};
 use p4sched_traffic_generator::udp::schedule::Schedule;
 use p4sched_traffic_generator::udp::{Received, Sent};
 
-use super::connection::Ends;
+use super::connection::SocketPair;
 use super::{ModelHost, Work, wire};
 use crate::host::Outbox;
 use crate::run::Program;
@@ -20,7 +20,7 @@ const PROBE_BYTES: usize = 64;
 const SECOND: f64 = 1e9;
 
 /// A probe packet: sequence number, time of sending in s, time of arrival in s.
-pub(super) type Probed = (u64, f64, f64);
+pub(super) type Probe = (u64, f64, f64);
 
 /// Due time of packet number `sent` of a probe, relative to its start.
 pub(super) fn probe_due(sent: u64, packets_per_s: f64) -> Nanos {
@@ -165,7 +165,7 @@ impl ModelHost {
                     received_ns: None,
                 });
             }
-            let path = self.net.path(Ends {
+            let path = self.net.path(SocketPair {
                 local: (sender.flow.src.unwrap_or(self.net.addresses[0]), sender.port),
                 remote: (sender.flow.dst, sender.flow.port),
             });
@@ -175,7 +175,7 @@ impl ModelHost {
             self.net.counters.frames_sent += 1;
             sender.sent += 1;
             sender.schedule.advance();
-            if sender.schedule.goes_on() {
+            if sender.schedule.has_next_packet() {
                 work.due.push(Reverse((sender.schedule.next_ns() as Nanos, place)));
             }
         }
@@ -204,7 +204,7 @@ impl ModelHost {
             let mut head = [0; 16];
             head[..8].copy_from_slice(&sent.to_be_bytes());
             head[8..].copy_from_slice(&(now as f64 / SECOND).to_be_bytes());
-            let path = self.net.path(Ends {
+            let path = self.net.path(SocketPair {
                 local: (source, port),
                 remote: (destination, port),
             });

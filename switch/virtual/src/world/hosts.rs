@@ -4,7 +4,7 @@ use p4sched_dataplane::Nanos;
 use p4sched_world::account::Account;
 use p4sched_world::link::Link;
 use p4sched_world::network_file::HostPlace;
-use p4sched_world::planned::Planned;
+use p4sched_world::planned::WakeUp;
 use p4sched_world::wire::{InTransit, Wire};
 use p4sched_world::world::{self, Event, Hosts, OutPort};
 
@@ -72,7 +72,7 @@ impl OutPort for Uplink {
 pub struct HostNode {
     pub place: HostPlace,
     pub host: Box<dyn Host>,
-    planned: Planned,
+    planned: WakeUp,
 }
 
 impl HostNode {
@@ -80,7 +80,7 @@ impl HostNode {
         HostNode {
             place: place.clone(),
             host,
-            planned: Planned::default(),
+            planned: WakeUp::default(),
         }
     }
 }

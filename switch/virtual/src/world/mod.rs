@@ -16,7 +16,7 @@ use p4sched_proto::p4sched::v1 as api;
 use p4sched_world::account::Account;
 use p4sched_world::network_file::{HostPlace, NetworkFile};
 use p4sched_world::topology::{Node, TopologyError};
-use p4sched_world::world::{self, Stopped};
+use p4sched_world::world::{self, StopReason};
 
 pub use switch::SwitchNode;
 
@@ -29,7 +29,7 @@ use switch::LabSwitches;
 const GAP_NS: Nanos = 4096;
 
 /// Why the network cannot continue, as a sentence.
-pub type WorldError = Stopped<HostError>;
+pub type WorldError = StopReason<HostError>;
 
 /// The network at an instant.
 pub struct World {
@@ -82,8 +82,8 @@ impl World {
     }
 
     /// Whether no event is planned.
-    pub fn is_at_rest(&self) -> bool {
-        self.world.net.is_at_rest()
+    pub fn is_idle(&self) -> bool {
+        self.world.net.is_idle()
     }
 
     /// The account of all frames.
@@ -91,7 +91,7 @@ impl World {
         let net = &self.world.net;
         let mut account = net.account;
         account.on_uplinks = net.lines.iter().map(|line| line.port.frames()).sum();
-        account.in_switches = net.handed_over() as u64;
+        account.in_switches = net.undelivered() as u64;
         for node in self.switches() {
             let switch = node.device().engine().balance();
             account.added += switch.packets_out + switch.copies;

@@ -6,7 +6,7 @@ use p4sched_dataplane::{Nanos, Port};
 use p4sched_device::{Device, Fidelity, Link, PortCounts, Ports};
 use p4sched_engine::{Frame, FrameSink};
 use p4sched_p4runtime::Job;
-use p4sched_world::planned::Planned;
+use p4sched_world::planned::WakeUp;
 use p4sched_world::topology::Node;
 use p4sched_world::world::{Event, Switches};
 
@@ -18,7 +18,7 @@ pub struct SwitchNode {
     ports: VirtualPorts,
     /// Number of notifications at the last call of [`SwitchNode::has_notified`].
     notified: u64,
-    planned: Planned,
+    planned: WakeUp,
 }
 
 /// The ports of a switch: their peers and counters.
@@ -57,7 +57,7 @@ impl SwitchNode {
         device.set_links(links.collect());
         SwitchNode {
             notified: 0,
-            planned: Planned::default(),
+            planned: WakeUp::default(),
             device,
             ports: VirtualPorts {
                 now: 0,
@@ -154,7 +154,7 @@ impl LabSwitches {
     fn forward(&mut self, place: usize, net: &mut Net) {
         let node = &mut self.nodes[place];
         while let Some((number, to, port)) = node.take_sent(&mut net.packets) {
-            net.hand_over(number, to, port);
+            net.deliver(number, to, port);
         }
         self.notified |= node.has_notified();
     }

@@ -80,13 +80,14 @@ impl Seen {
     /// index by 0.03, retransmissions by a factor of 1.5.
     pub fn disagreements(&self, model: &Seen) -> Vec<&'static str> {
         let factor = |ours: f64, theirs: f64| (ours / theirs).max(theirs / ours);
-        let told = [
+        let differences = [
             ("throughput", (model.throughput / self.throughput - 1.0).abs() > 0.05),
             ("length", (model.length / self.length - 1.0).abs() > 0.15),
             ("Jain's index", (model.jain - self.jain).abs() > 0.03),
             ("sent again", factor(model.again, self.again) > 1.5),
         ];
-        told.into_iter()
+        differences
+            .into_iter()
             .filter(|(_, differs)| *differs)
             .map(|(what, _)| what)
             .collect()

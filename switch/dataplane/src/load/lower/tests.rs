@@ -9,7 +9,7 @@ use serde_json::json;
 use super::*;
 use crate::bits::cut;
 use crate::compile;
-use crate::load::builder::{Beyond, RegisterShape};
+use crate::load::builder::{OutOfRange, RegisterShape};
 use crate::load::json::Json;
 use crate::run::code::Code;
 use crate::run::layout::Layout;
@@ -123,7 +123,7 @@ proptest! {
         keep in prop::sample::select(vec![1u64, 0xff, 0xffff_ffff, u64::MAX]),
     ) {
         let layout = layout();
-        let registers = [RegisterShape { width: 40, beyond: Beyond::Nothing }];
+        let registers = [RegisterShape { width: 40, beyond: OutOfRange::Nothing }];
         let mut builder = Builder::new(&layout, layout.words as u32, &registers);
         let d = builder.own_word();
         builder.value_into(&expr, d, keep);
@@ -150,7 +150,7 @@ proptest! {
         seed in prop::collection::vec(prop_oneof![any::<u64>(), 0u64..4, Just(u64::MAX), Just(1 << 63)], 11),
     ) {
         let layout = layout();
-        let registers = [RegisterShape { width: 40, beyond: Beyond::Nothing }];
+        let registers = [RegisterShape { width: 40, beyond: OutOfRange::Nothing }];
         let mut builder = Builder::new(&layout, layout.words as u32, &registers);
         // A jump over an assignment, in the form of a compiled condition.
         let reached = builder.own_word();

@@ -9,7 +9,7 @@ use p4sched_proto::p4::v1::table_action::Type as ActionKind;
 
 use crate::fault::Fault;
 use crate::forwarding::Forwarding;
-use crate::store::Stored;
+use crate::store::StoredEntry;
 use crate::{action, match_key};
 
 pub(crate) use read::{read, replay, snapshot};
@@ -50,7 +50,7 @@ pub(crate) fn adopt_initial(forwarding: &mut Forwarding, pipeline: &Pipeline) ->
                 is_const: view.is_const || table.is_const,
                 ..p4rt::TableEntry::default()
             };
-            let stored = Stored {
+            let stored = StoredEntry {
                 handle: view.handle,
                 entry,
                 one_shot: None,

@@ -13,7 +13,7 @@ use crate::fault::Fault;
 use crate::forwarding::Forwarding;
 use crate::index::Table;
 use crate::match_key::key_of;
-use crate::store::{Stored, TableStore};
+use crate::store::{StoredEntry, TableStore};
 use crate::{action, match_key};
 
 /// Reads the entries or the default actions that a filter selects.
@@ -138,7 +138,7 @@ fn writable_default(
 }
 
 /// An entry with its direct resources, in a form that can be written again.
-fn writable(pipeline: &Pipeline, now: Nanos, table: &Table, stored: &Stored) -> Result<p4rt::TableEntry, Fault> {
+fn writable(pipeline: &Pipeline, now: Nanos, table: &Table, stored: &StoredEntry) -> Result<p4rt::TableEntry, Fault> {
     let mut entry = with_resources(pipeline, now, table, stored, &with_all())?;
     if std::mem::take(&mut entry.is_const) {
         entry.action = None;
@@ -187,7 +187,7 @@ pub(crate) fn replay(
     Ok(updates)
 }
 
-fn passes(filter: &p4rt::TableEntry, stored: &Stored) -> bool {
+fn passes(filter: &p4rt::TableEntry, stored: &StoredEntry) -> bool {
     let action_id = |action: &Option<p4rt::TableAction>| match action.as_ref().and_then(|action| action.r#type.as_ref())
     {
         Some(ActionKind::Action(action)) => Some(action.action_id),
@@ -206,7 +206,7 @@ fn with_resources(
     pipeline: &Pipeline,
     now: Nanos,
     table: &Table,
-    stored: &Stored,
+    stored: &StoredEntry,
     filter: &p4rt::TableEntry,
 ) -> Result<p4rt::TableEntry, Fault> {
     let mut entry = stored.entry.clone();

@@ -11,7 +11,7 @@ use crate::fault::Fault;
 use crate::forwarding::Forwarding;
 use crate::index::{Index, Table};
 use crate::match_key::key_of;
-use crate::store::{DefaultEntry, Key, Stored};
+use crate::store::{DefaultEntry, Key, StoredEntry};
 use crate::{action, match_key};
 
 /// Inserts, modifies or deletes an entry, or modifies the default action.
@@ -164,7 +164,7 @@ fn insert(
     if let Some(profile) = table.profile.and_then(|id| forwarding.profiles.get_mut(&id)) {
         profile.entry_added(prepared.one_shot.as_ref().map(|one_shot| one_shot.size));
     }
-    let stored = Stored {
+    let stored = StoredEntry {
         handle,
         entry: p4rt::TableEntry {
             table_id: table.id,

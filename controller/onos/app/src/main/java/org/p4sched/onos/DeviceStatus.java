@@ -6,7 +6,7 @@ import org.onosproject.cluster.NodeId;
 import org.onosproject.net.DeviceId;
 import org.p4sched.onos.config.Scheduler;
 
-/** How it stands with one switch. */
+/** Status of one switch. */
 public final class DeviceStatus {
     private final DeviceId device;
     private final Scheduler scheduler;
@@ -16,7 +16,7 @@ public final class DeviceStatus {
     private final String problem;
     private final List<PortStatus> ports;
 
-    /** All of it at one instant; {@code scheduler}, {@code leader} and {@code problem} may be null. */
+    /** {@code scheduler}, {@code leader} and {@code problem} may be null. */
     public DeviceStatus(
             DeviceId device,
             Scheduler scheduler,
@@ -34,37 +34,36 @@ public final class DeviceStatus {
         this.ports = List.copyOf(ports);
     }
 
-    /** The switch. */
     public DeviceId device() {
         return device;
     }
 
-    /** What is asked of it; none if the settings make no sense. */
+    /** The configured scheduler; empty if the settings are invalid. */
     public Optional<Scheduler> scheduler() {
         return Optional.ofNullable(scheduler);
     }
 
-    /** The instance of ONOS that decides. */
+    /** The instance of ONOS that controls the switch. */
     public Optional<NodeId> leader() {
         return Optional.ofNullable(leader);
     }
 
-    /** Whether ONOS reaches it. */
+    /** Whether ONOS reaches the switch. */
     public boolean available() {
         return available;
     }
 
-    /** Whether this instance has written all rules, and every law has decided; false on other instances. */
+    /** Whether this instance has written all rules and every law has made a decision; false on other instances. */
     public boolean inForce() {
         return inForce;
     }
 
-    /** What is wrong, in one sentence. */
+    /** The current problem, in one sentence. */
     public Optional<String> problem() {
         return Optional.ofNullable(problem);
     }
 
-    /** The ports with a law, as this instance decides on them. */
+    /** The ports whose laws this instance runs. */
     public List<PortStatus> ports() {
         return ports;
     }

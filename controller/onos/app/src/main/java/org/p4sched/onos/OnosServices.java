@@ -22,7 +22,6 @@ public final class OnosServices {
     public final PiPipeconfService pipeconfs;
     public final P4RuntimeController p4runtime;
 
-    /** All of them are needed. */
     public OnosServices(
             CoreService core,
             ClusterService cluster,

@@ -4,16 +4,15 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** What the law of a port did since its controller began. */
+/** Work of a port's law since its control loop began. */
 public final class PortStatus {
     public final int port;
     public final long rounds;
     /** Rounds that changed the parameters. */
     public final long writes;
-    /** In force; empty before the first decision. */
+    /** The parameters in force; empty before the first decision. */
     public final Map<String, Long> parameters;
 
-    /** All of it at one instant. */
     public PortStatus(int port, long rounds, long writes, Map<String, Long> parameters) {
         this.port = port;
         this.rounds = rounds;

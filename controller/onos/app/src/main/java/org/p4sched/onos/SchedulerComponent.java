@@ -24,10 +24,10 @@ import org.osgi.service.component.annotations.Modified;
 import org.osgi.service.component.annotations.Reference;
 import org.osgi.service.component.annotations.ReferenceCardinality;
 
-/** The service in ONOS's container: gets ONOS's services and the folder for decision logs. */
+/** The OSGi component of the service. It provides ONOS's services and the folder for decision logs. */
 @Component(immediate = true, service = SchedulerComponent.class, property = LOG_FOLDER + "=")
 public class SchedulerComponent {
-    /** Property: where decisions are logged; empty: in the folder p4sched of Karaf's data. */
+    /** Property: folder of the decision logs; by default p4sched in Karaf's data folder. */
     static final String LOG_FOLDER = "decisionLogFolder";
 
     @Reference(cardinality = ReferenceCardinality.MANDATORY)
@@ -71,7 +71,7 @@ public class SchedulerComponent {
         start(context);
     }
 
-    /** Another folder: the logs end, and new ones begin there. */
+    /** Starts new logs if the folder has changed. */
     @Modified
     protected void modified(ComponentContext context) {
         String folder = folder(context);
@@ -110,7 +110,7 @@ public class SchedulerComponent {
     }
 
     private static String folder(ComponentContext context) {
-        String given = Tools.get(context.getProperties(), LOG_FOLDER);
-        return given == null || given.isBlank() ? System.getProperty("karaf.data", ".") + "/p4sched" : given;
+        String value = Tools.get(context.getProperties(), LOG_FOLDER);
+        return value == null || value.isBlank() ? System.getProperty("karaf.data", ".") + "/p4sched" : value;
     }
 }

@@ -28,15 +28,15 @@ import org.p4sched.onos.config.SchedulerConfig;
 import org.p4sched.onos.config.Settings;
 import org.p4sched.onos.config.SettingsException;
 import org.p4sched.onos.control.DeviceControl;
-import org.p4sched.onos.control.FitsSwitch;
+import org.p4sched.onos.control.SwitchCheck;
 import org.p4sched.onos.control.SwitchException;
 import org.p4sched.onos.control.SwitchReader;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The service: one {@link DeviceControl} for each switch that the network configuration asks something of. */
+/** The service: one {@link DeviceControl} for each configured switch. */
 public final class SchedulerManager implements SchedulerService {
-    /** Of the application. */
+    /** Name of the application. */
     public static final String APP = "org.p4sched.onos";
 
     private static final Logger LOG = LoggerFactory.getLogger(SchedulerManager.class);
@@ -63,19 +63,19 @@ public final class SchedulerManager implements SchedulerService {
             };
     private ApplicationId app;
 
-    /** Decisions are logged below the folder, if there is one. */
+    /** {@code logs} is the folder of the decision logs; empty for no logs. */
     public SchedulerManager(OnosServices onos, Optional<Path> logs) {
         this(onos, logs, System::nanoTime);
     }
 
-    /** The same with a clock in nanoseconds that never goes back. */
+    /** {@code clock} is a monotonic clock in nanoseconds. */
     SchedulerManager(OnosServices onos, Optional<Path> logs, LongSupplier clock) {
         this.onos = onos;
         this.logs = logs;
         this.clock = clock;
     }
 
-    /** Begins with the switches that are configured, and listens. */
+    /** Starts the control of all configured switches, and listens for changes. */
     public void start() {
         app = onos.core.registerApplication(APP);
         onos.netcfg.registerConfigFactory(configFactory);
@@ -88,7 +88,7 @@ public final class SchedulerManager implements SchedulerService {
         LOG.info("Started");
     }
 
-    /** Ends. The switches go on with what was written last. */
+    /** Stops. The switches keep their rules and parameters. */
     public void stop() {
         onos.leadership.removeListener(leadershipListener);
         onos.devices.removeListener(deviceListener);
@@ -130,10 +130,10 @@ public final class SchedulerManager implements SchedulerService {
 
     private void changed(DeviceId device, CompletableFuture<Void> done) {
         DeviceControl control = controls.computeIfAbsent(device, id -> {
-            DeviceControl made =
+            DeviceControl newControl =
                     new DeviceControl(id, onos, app, logs.map(folder -> folder.resolve(folder(id))), clock);
-            made.start();
-            return made;
+            newControl.start();
+            return newControl;
         });
         control.reconfigure(done);
     }
@@ -147,7 +147,7 @@ public final class SchedulerManager implements SchedulerService {
         }
     }
 
-    /** A folder's name for a switch: p4sched_s1 for device:p4sched:s1. */
+    /** The name of a switch's folder: p4sched_s1 for device:p4sched:s1. */
     static String folder(DeviceId device) {
         return device.toString().replaceFirst("^device:", "").replaceAll("[^A-Za-z0-9._-]", "_");
     }
@@ -174,10 +174,10 @@ public final class SchedulerManager implements SchedulerService {
     @Override
     public CompletableFuture<Void> configure(DeviceId device, JsonNode configuration) {
         try {
-            Settings asked = Settings.parse(configuration);
+            Settings settings = Settings.parse(configuration);
             onos.pipeconfs
                     .getPipeconf(device)
-                    .ifPresent(pipeconf -> FitsSwitch.check(asked, device, pipeconf, onos.devices));
+                    .ifPresent(pipeconf -> SwitchCheck.check(settings, device, pipeconf, onos.devices));
         } catch (SettingsException e) {
             return CompletableFuture.failedFuture(e);
         }
@@ -226,13 +226,13 @@ public final class SchedulerManager implements SchedulerService {
     }
 
     @Override
-    public CompletableFuture<Void> putPort(DeviceId device, int port, JsonNode asked) {
+    public CompletableFuture<Void> putPort(DeviceId device, int port, JsonNode settings) {
         return edit(device, configuration -> {
             JsonNode ports = configuration.path("ports");
             ObjectNode changed = ports.isObject() ? ports.deepCopy() : JSON.objectNode();
-            changed.set(Integer.toString(port), asked);
+            changed.set(Integer.toString(port), settings);
             configuration.set("ports", changed);
-            // the law sets them from now on
+            // the law sets them
             configuration.remove("parameters");
         });
     }
@@ -259,19 +259,19 @@ public final class SchedulerManager implements SchedulerService {
     }
 
     private CompletableFuture<Void> edit(DeviceId device, Consumer<ObjectNode> change) {
-        // two changes at a time would each start from the same configuration
+        // two concurrent changes would start from the same configuration, and one would be lost
         synchronized (this) {
-            Optional<ObjectNode> found = configuration(device);
-            if (found.isEmpty()) {
+            Optional<ObjectNode> result = configuration(device);
+            if (result.isEmpty()) {
                 return CompletableFuture.failedFuture(
-                        new SettingsException(Settings.KEY, "nothing is asked of " + device));
+                        new SettingsException(Settings.KEY, "no scheduler is configured for " + device));
             }
             try {
-                change.accept(found.get());
+                change.accept(result.get());
             } catch (SettingsException e) {
                 return CompletableFuture.failedFuture(e);
             }
-            return configure(device, found.get());
+            return configure(device, result.get());
         }
     }
 
@@ -279,24 +279,24 @@ public final class SchedulerManager implements SchedulerService {
     public Map<String, Map<String, Long>> parameters(DeviceId device) throws SwitchException {
         SchedulerConfig config = onos.netcfg.getConfig(device, SchedulerConfig.class);
         if (config == null) {
-            throw new SwitchException("nothing is asked of it");
+            throw new SwitchException("no scheduler is configured");
         }
         Scheduler scheduler = config.settings().scheduler();
         SwitchReader reader = SwitchReader.of(device, onos.p4runtime, onos.pipeconfs, onos.netcfg);
-        Map<String, Map<String, Long>> found = new TreeMap<>();
-        reader.defaultAction(scheduler.table(), scheduler.action()).ifPresent(data -> found.put(ALL_PORTS, data));
+        Map<String, Map<String, Long>> result = new TreeMap<>();
+        reader.defaultAction(scheduler.table(), scheduler.action()).ifPresent(data -> result.put(ALL_PORTS, data));
         reader.portActions(scheduler.table(), scheduler.action())
-                .forEach((port, data) -> found.put(port.toString(), data));
-        return found;
+                .forEach((port, data) -> result.put(port.toString(), data));
+        return result;
     }
 
     @Override
     public Map<Long, Long> sentBytes(DeviceId device) throws SwitchException {
-        Map<Long, Long> found = new TreeMap<>();
+        Map<Long, Long> result = new TreeMap<>();
         SwitchReader.of(device, onos.p4runtime, onos.pipeconfs, onos.netcfg)
                 .users()
-                .forEach((user, counter) -> found.put(user, counter.sentBytes));
-        return found;
+                .forEach((user, counter) -> result.put(user, counter.sentBytes));
+        return result;
     }
 
     @Override

@@ -10,54 +10,55 @@ import org.onosproject.net.DeviceId;
 import org.p4sched.onos.control.SwitchException;
 
 /**
- * Sets scheduler, rank source, users and weights of switches, and runs the control laws of their ports.
+ * Sets the scheduler, rank source, users and weights of switches, and runs the control laws of their ports.
  *
- * <p>ONOS's network configuration holds what is asked of a switch, below {@code p4schedScheduler}. Every change goes
- * there, so all instances know it and a restart keeps it. A change is complete when the switch has confirmed it; while
- * another instance decides, it is complete when it is stored. The future fails with a SettingsException for what makes no
- * sense (then nothing is changed), and with a SwitchException when the switch refuses it or is away (then it is written as
- * soon as that is possible).
+ * <p>ONOS's network configuration holds the settings of a switch under the key {@code p4schedScheduler}. It stores
+ * every change, so all instances know it and it survives a restart. A change is complete when the switch has confirmed
+ * it. If another instance controls the switch, the change is complete when it is stored.
+ *
+ * <p>The future of a change fails with a SettingsException if the settings are invalid; then nothing changes. It fails
+ * with a SwitchException if the switch is disconnected or refuses the change; then the change is stored, and written
+ * later.
  */
 public interface SchedulerService {
-    /** How it stands with every switch that is configured. */
+    /** The status of every configured switch. */
     List<DeviceStatus> devices();
 
-    /** How it stands with one switch; none if nothing is asked of it. */
+    /** The status of a switch; empty if it is not configured. */
     Optional<DeviceStatus> status(DeviceId device);
 
-    /** What is asked of a switch, as it was given. */
+    /** The stored settings of a switch. */
     Optional<ObjectNode> configuration(DeviceId device);
 
-    /** Asks something else of a switch: the value of {@code p4schedScheduler}. */
+    /** Replaces the settings of a switch: the value of {@code p4schedScheduler}. */
     CompletableFuture<Void> configure(DeviceId device, JsonNode configuration);
 
-    /** Asks nothing of a switch any more. Its rules go; the parameters in force stay. */
+    /** Removes the settings and the rules of a switch; its parameters stay. */
     CompletableFuture<Void> remove(DeviceId device);
 
-    /** Adds a user, or gives it other traffic or another weight: an object of the list of users, without its number. */
+    /** Adds a user, or changes its traffic or weight: an object of the list of users, without its number. */
     CompletableFuture<Void> putUser(DeviceId device, int user, JsonNode traffic);
 
-    /** Removes a user. */
     CompletableFuture<Void> removeUser(DeviceId device, int user);
 
-    /** Runs a law on a port: its configuration, as below the number of a port. */
+    /** Runs a law on a port, with the settings of a port. */
     CompletableFuture<Void> putPort(DeviceId device, int port, JsonNode configuration);
 
-    /** Ends the law of a port; the parameters in force stay. */
+    /** Ends the law of a port; its parameters stay. */
     CompletableFuture<Void> removePort(DeviceId device, int port);
 
-    /** Where ranks come from on all ports without a source of their own. */
+    /** Sets the rank source of all ports without their own. */
     CompletableFuture<Void> setRankSource(DeviceId device, String source);
 
-    /** Sets parameters that no law sets: all of the P4 action, by their names. */
+    /** Sets parameters that no law sets: all parameters of the P4 action, by their names. */
     CompletableFuture<Void> setParameters(DeviceId device, JsonNode parameters);
 
-    /** The parameters in force, read from the switch: "default" and port numbers; all those that it has. */
+    /** Reads the parameters from the switch, by "default" and port number. */
     Map<String, Map<String, Long>> parameters(DeviceId device) throws SwitchException;
 
-    /** Bytes that arrived from each user since its entries were written, read from the switch. */
+    /** Reads from the switch the bytes that arrived from each user since its entries were written. */
     Map<Long, Long> sentBytes(DeviceId device) throws SwitchException;
 
-    /** The last decisions on a port, oldest first, as the decision log holds them: at most so many, and at most 100. */
+    /** The last decisions on a port as in the decision log, oldest first: at most {@code last}, and at most 100. */
     List<Map<String, Object>> decisions(DeviceId device, int port, int last);
 }

@@ -1,17 +1,20 @@
 package org.p4sched.laws;
 
 /**
- * The predicted share of an ideal PIFO's departures among RIFO's, for some traffic. The model is a birth-death chain over
- * the length of the queue and one state more, the idle link, which admits everything. Logarithms of another mathematical
- * library may differ in their last bit, and so may the prediction.
+ * RIFO's predicted agreement with an ideal PIFO: the share of the PIFO's departures that RIFO sends too, for given
+ * traffic.
+ *
+ * <p>The model is a birth-death chain. Its states are the lengths of the queue, and the idle link, which admits
+ * everything. Mathematical libraries differ in the last bit of a logarithm, so predictions may differ in the last bit
+ * too.
  */
 final class Agreement {
-    /** Points of F; a number that many sizes divide. */
+    /** Number of intervals at whose ends F is computed; many queue sizes divide it. */
     private static final int GRID = 240;
 
     private final double load;
     private final double dispersion;
-    /** Of the arrivals: what a PIFO would send. */
+    /** Share of the arrivals that a PIFO would send. */
     private final double ideal;
     /** F at 0, 1/GRID, ... 1. */
     private final double[] shares = new double[GRID + 1];
@@ -26,9 +29,11 @@ final class Agreement {
         }
     }
 
-    /** For a queue of {@code buffer} packets, {@code headroom} of them free to all. */
+    /**
+     * Predicted agreement for a queue of {@code buffer} packets, which admits every rank to the first {@code headroom}.
+     */
     double of(long buffer, long headroom) {
-        // of the state: its weight, the share of arrivals that it admits, and of these what a PIFO sends
+        // of each state: its weight, the share of arrivals that it admits, and the share that a PIFO sends too
         double weight = dispersion / 2;
         double admitted = 1;
         double overlap = ideal;
@@ -39,7 +44,7 @@ final class Agreement {
         double logWeight = 0;
         for (long length = 0; length <= buffer && admitted != 0; length++) {
             logWeight += StrictMath.log(load * admitted) * 2 / Math.max(dispersion, 1 + admitted * (dispersion - 1));
-            // beyond what a double holds nothing else matters
+            // so large a weight outweighs all other states; a larger one does not fit a double
             weight = StrictMath.exp(Math.min(logWeight, 600));
             boolean byChance = length <= headroom;
             if (length == buffer) {

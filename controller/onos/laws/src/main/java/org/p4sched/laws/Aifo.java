@@ -7,7 +7,8 @@ import org.p4sched.laws.record.Fields;
 import org.p4sched.laws.record.Numbers;
 
 /**
- * AIFO's control law: target length C, sampling S and headroom k from the counters of one port (Yu et al., SIGCOMM 2021).
+ * AIFO's control law: target length C, sampling S and headroom k from the counters of one port (Yu et al., SIGCOMM
+ * 2021).
  *
  * <pre>
  * C = drain rate * delay target / packet size
@@ -48,9 +49,11 @@ public final class Aifo extends RankedLaw {
     }
 
     /**
-     * k: the smallest headroom with which a critically loaded link idles for at most the share {@code loss} of the time for
-     * packets that were refused, for a target of {@code target} packets and arrivals of this index of dispersion; at most
-     * {@code most}.
+     * The smallest headroom k, at most {@code most}, with which a critically loaded link idles for at most the share
+     * {@code loss} of the time because packets were refused.
+     *
+     * @param dispersion the arrivals' index of dispersion
+     * @param target the target length, packets
      */
     static double headroom(double dispersion, long target, double loss, double most) {
         double needed = dispersion / (2 * loss);
@@ -63,7 +66,7 @@ public final class Aifo extends RankedLaw {
         return Math.min(most, Math.max(0, 1 - root * root / target));
     }
 
-    /** S, with which the window spans the configured time of arrivals. */
+    /** The sampling period S with which the window spans the configured time. */
     static long sampling(RankedConfig config, Traffic traffic, long windowRanks) {
         return config.fixedPackets("S")
                 .orElseGet(() -> Numbers.rounded(
@@ -72,18 +75,17 @@ public final class Aifo extends RankedLaw {
 
     /** Action data of {@code set_aifo}. */
     public static final class Parameters extends RankedParameters {
-        /** C. */
+        /** Target length C. */
         public final long targetPackets;
 
         public final long capacityPackets;
-        /** K: k in 1/256. */
+        /** Headroom K = 256 k. */
         public final long headroom256;
-        /** |W|. */
+        /** Window length |W|. */
         public final long windowRanks;
-        /** S: every S-th rank enters the window. */
+        /** Sampling period S: every S-th rank enters the window. */
         public final long sampling;
 
-        /** Parameters that the program can hold. */
         public Parameters(long targetPackets, long capacityPackets, long headroom256, long windowRanks, long sampling) {
             Require.inRange("target length C", targetPackets, 1, MAX_PACKETS, "packets");
             Require.inRange("queue size", capacityPackets, 1, MAX_PACKETS, "packets");
@@ -118,7 +120,9 @@ public final class Aifo extends RankedLaw {
             return data;
         }
 
-        /** Where departures report the length, the queue gets room for what is admitted between two of them. */
+        /**
+         * If departures report the queue length, the queue also has room for the packets admitted between two reports.
+         */
         @Override
         Parameters on(Target target) {
             long window = Math.min(windowRanks, target.largestWindow);
@@ -126,7 +130,7 @@ public final class Aifo extends RankedLaw {
             return new Parameters(targetPackets, Math.max(capacityPackets, room), headroom256, window, sampling);
         }
 
-        /** C within 10 %, S within 25 %, k within 1/16. */
+        /** Whether C is within 10 %, S within 25 % and k within 1/16. */
         @Override
         boolean near(RankedParameters other) {
             Parameters wanted = (Parameters) other;
@@ -138,7 +142,7 @@ public final class Aifo extends RankedLaw {
         }
     }
 
-    /** What the law needs to know, and what is asked of it. */
+    /** Configuration of the law. */
     public static final class Config extends RankedConfig {
         private static final Map<String, List<String>> SYMBOLS = new LinkedHashMap<>();
 
@@ -148,14 +152,14 @@ public final class Aifo extends RankedLaw {
             SYMBOLS.put("k", List.of("headroom_256"));
         }
 
-        /** |W|. */
+        /** Window length |W|. */
         public final long windowRanks;
 
         private Config(Fields record) {
             super(record);
             windowRanks = record.whole("window_ranks", 20);
             record.noOthers();
-            requireSense();
+            validate();
         }
 
         @Override

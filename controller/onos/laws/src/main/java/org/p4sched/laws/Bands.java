@@ -21,12 +21,12 @@ public final class Bands {
 
     /** FirstBand: width of the first band. */
     public final double first;
-    /** NumBands: how many bands follow. */
+    /** NumBands: number of bands after the first one. */
     public final int further;
-    /** BandSize: width of each band that follows; the last one is open. */
+    /** BandSize: width of each band after the first one; the last band is open. */
     public final double size;
 
-    /** Bands that fit the eight queues of a port. */
+    /** Throws IllegalArgumentException for bands that do not fit the eight queues of a port. */
     public Bands(double first, int further, double size) {
         this.first = first;
         this.further = further;
@@ -42,23 +42,23 @@ public final class Bands {
 
     /** Reads "1+4*0.5" or "F(1+4*0.5)". */
     public static Bands parse(String text) {
-        Matcher found = NOTATION.matcher(text.strip());
+        Matcher match = NOTATION.matcher(text.strip());
         Require.that(
-                found.matches() && found.group("further").length() < 10,
+                match.matches() && match.group("further").length() < 10,
                 "bands '" + text + "' are not FIRST+COUNT*SIZE with positive numbers, for example 1+4*0.5: "
                         + "a first band of 1 fair share, then 4 bands of half a fair share");
         return new Bands(
-                Double.parseDouble(found.group("first")),
-                Integer.parseInt(found.group("further")),
-                Double.parseDouble(found.group("size")));
+                Double.parseDouble(match.group("first")),
+                Integer.parseInt(match.group("further")),
+                Double.parseDouble(match.group("size")));
     }
 
-    /** All bands, the open one included. */
+    /** Number of bands, including the open one. */
     public int count() {
         return further + 1;
     }
 
-    /** Upper edge of every band but the open one, in fair shares, ascending. */
+    /** Upper edges of all bands except the open one, in fair shares, ascending. */
     public List<Double> edges() {
         List<Double> edges = new ArrayList<>();
         for (int band = 0; band < further; band++) {
@@ -67,7 +67,7 @@ public final class Bands {
         return edges;
     }
 
-    /** All digits, so that what reads it again has the same edges. */
+    /** The notation with all digits: parsing it gives the same edges. */
     @Override
     public String toString() {
         return Numbers.plain(first) + "+" + further + "*" + Numbers.plain(size);

@@ -4,7 +4,6 @@ import java.util.List;
 
 /** A counter's value. */
 public final class Count {
-    /** Nothing counted. */
     public static final Count NONE = new Count(0, 0);
 
     public final long packets;
@@ -15,12 +14,12 @@ public final class Count {
         this.bytes = bytes;
     }
 
-    /** Both together. */
+    /** The sum of two counts. */
     public Count plus(Count other) {
         return new Count(Math.addExact(packets, other.packets), Math.addExact(bytes, other.bytes));
     }
 
-    /** What was counted since. A counter that went down was reset: what it shows was counted since. */
+    /** The increase since {@code before}. A counter that went down was reset; then its value is the increase. */
     Count since(Count before) {
         return new Count(risen(before.packets, packets), risen(before.bytes, bytes));
     }

@@ -20,9 +20,9 @@ import org.p4sched.laws.record.Numbers;
  * edge_q = (q-th edge of the notation, in fair shares) * fair share * interval      weighted bytes per interval
  * </pre>
  *
- * A user that sent at least {@code activeBytes} in the last {@code activityWindowNs} is active. Without active users the
- * last bands stay. A controller that takes over may lower the edges but not raise them until it has watched for a whole
- * window, so that a user in a retransmission timeout is not forgotten.
+ * A user that sent at least {@code activeBytes} in the last {@code activityWindowNs} is active. Without active users
+ * the last bands stay. After a takeover a controller may lower the edges, but it raises them only after a whole window.
+ * So it does not forget a user that waits for a retransmission timeout.
  */
 public final class Fdpa implements Law<Fdpa.Config, Fdpa.State, Fdpa.Sample, Fdpa.Decision> {
     public static final Fdpa LAW = new Fdpa();
@@ -31,13 +31,13 @@ public final class Fdpa implements Law<Fdpa.Config, Fdpa.State, Fdpa.Sample, Fdp
     public static final long UNUSED_EDGE = 0xFFFF_FFFFL;
 
     private static final int EDGES = 7;
-    /** The packet in which queues and bursts are sized. */
+    /** The unit of queue sizes and of bursts. */
     private static final int MTU_BYTES = 1500;
-    /** Token rates are bytes in this time. */
+    /** Unit of token rates: bytes in this time. */
     private static final int TOKEN_PERIOD_US = 65536;
     /** The shortest interval on a Tofino is 2^16 ns. */
     private static final int SHORTEST_STEPS = 16;
-    /** The buckets count sixteenths of a byte in 32 bits. */
+    /** A bucket counts sixteenths of a byte in 32 bits. */
     private static final long MAX_BURST_BYTES = 0x0FFF_FFFF;
 
     private Fdpa() {}
@@ -61,10 +61,10 @@ public final class Fdpa implements Law<Fdpa.Config, Fdpa.State, Fdpa.Sample, Fdp
         return new Sample(timeNs, users);
     }
 
-    /** Bands that nobody has set yet are not taken over. */
+    /** Does not take over the program's initial bands. */
     @Override
-    public State takeOver(Optional<Map<String, Long>> found) {
-        Parameters parameters = found.map(Parameters::new).orElse(null);
+    public State takeOver(Optional<Map<String, Long>> current) {
+        Parameters parameters = current.map(Parameters::new).orElse(null);
         if (parameters == null || parameters.edges.get(0) == UNUSED_EDGE) {
             return new State(null, false, null, List.of());
         }
@@ -107,8 +107,8 @@ public final class Fdpa implements Law<Fdpa.Config, Fdpa.State, Fdpa.Sample, Fdp
     /**
      * Bands for active users whose weights sum up to {@code weight}.
      *
-     * @param largestScale of the user charged most for a packet: a bucket that cannot hold ten of its packets would never
-     *     admit them
+     * @param largestScale scale of the user that is charged most for a packet; a token bucket must hold ten of its
+     *     packets
      */
     static Parameters parametersFor(Config config, double weight, long largestScale) {
         double bytesPerS = config.capacityBps / 8.0 / weight;
@@ -144,22 +144,22 @@ public final class Fdpa implements Law<Fdpa.Config, Fdpa.State, Fdpa.Sample, Fdp
         return sizes;
     }
 
-    /** Parameters of another controller, with this one's bands, interval and sizes around the same first edge. */
-    private static Parameters inConfiguration(Config config, Parameters found, long largestScale) {
-        double firstEdgeBytesPerS = Math.max(1, found.edges.get(0)) * 1e6 / Math.max(1, found.intervalUs);
+    /** Parameters of this configuration with the same first edge as those of another controller. */
+    private static Parameters inConfiguration(Config config, Parameters current, long largestScale) {
+        double firstEdgeBytesPerS = Math.max(1, current.edges.get(0)) * 1e6 / Math.max(1, current.intervalUs);
         double weight = config.capacityBps / 8.0 * config.bands.edges().get(0) / firstEdgeBytesPerS;
         Parameters held = parametersFor(config, weight, largestScale);
-        boolean same = found.intervalUs == held.intervalUs
-                && found.tokenBucket == held.tokenBucket
-                && found.flowletGapUs == held.flowletGapUs
-                && found.sizes.equals(held.sizes)
-                && Collections.frequency(found.edges, UNUSED_EDGE) == Collections.frequency(held.edges, UNUSED_EDGE);
+        boolean same = current.intervalUs == held.intervalUs
+                && current.tokenBucket == held.tokenBucket
+                && current.flowletGapUs == held.flowletGapUs
+                && current.sizes.equals(held.sizes)
+                && Collections.frequency(current.edges, UNUSED_EDGE) == Collections.frequency(held.edges, UNUSED_EDGE);
         for (int q = 0; q < EDGES; q++) {
             long now = held.edges.get(q);
-            same &= Math.abs(found.edges.get(q) - now) <= Math.max(2, now / 1000);
+            same &= Math.abs(current.edges.get(q) - now) <= Math.max(2, now / 1000);
         }
-        // rounding must not make a change of what is the same
-        return same ? found : held;
+        // a difference by rounding is no change
+        return same ? current : held;
     }
 
     private static long edge(double value) {
@@ -196,7 +196,7 @@ public final class Fdpa implements Law<Fdpa.Config, Fdpa.State, Fdpa.Sample, Fdp
         return Collections.unmodifiableList(active);
     }
 
-    /** What the law needs to know of the link and of the scheme. */
+    /** Configuration of the law. */
     public static final class Config implements Law.Config {
         /** Rate of the shaped link, bit/s of Ethernet frames. */
         public final long capacityBps;
@@ -204,13 +204,13 @@ public final class Fdpa implements Law<Fdpa.Config, Fdpa.State, Fdpa.Sample, Fdp
         public final Bands bands;
         /** Estimator interval; the paper's is 30 ms at an RTT of 5 ms: 6 RTTs. */
         public final long intervalUs;
-        /** Round-trip time that queues and bursts are sized for. */
+        /** Round-trip time; it determines the sizes of queues and bursts. */
         public final long rttNs;
         /** Token buckets instead of the average rate (paper, section V). */
         public final boolean tokenBucket;
-        /** What a token bucket can hold; 0: two RTTs of one fair share, at least 10 packets. */
+        /** Size of a token bucket; 0 means two RTTs of one fair share, and at least 10 packets. */
         public final long burstBytes;
-        /** A flow keeps its band until it pauses this long (paper, section V); 0: it never keeps it. */
+        /** A flow keeps its band until it pauses this long (paper, section V); 0 means that it never keeps it. */
         public final long flowletGapUs;
 
         public final long activityWindowNs;
@@ -260,8 +260,8 @@ public final class Fdpa implements Law<Fdpa.Config, Fdpa.State, Fdpa.Sample, Fdp
         }
 
         /**
-         * A Tofino measures time in steps of a power of two. So its interval is the nearest one, and the edges are those
-         * of that interval. It has no token buckets, which multiply.
+         * This configuration as far as the target can follow it. A Tofino measures time in powers of two, so it gets
+         * the nearest such interval, with the edges of that interval. It cannot multiply, so it has no token buckets.
          */
         @Override
         public Config on(Target target) {
@@ -286,11 +286,11 @@ public final class Fdpa implements Law<Fdpa.Config, Fdpa.State, Fdpa.Sample, Fdp
         }
     }
 
-    /** All users' counters at one instant. */
+    /** Counters of all users at one instant. */
     public static final class Sample extends Law.Sample {
         public final Map<Long, UserCounter> users;
 
-        /** Counters by the number of the user. */
+        /** {@code users} maps the number of each user to its counter. */
         public Sample(long timeNs, Map<Long, UserCounter> users) {
             super(timeNs);
             this.users = Collections.unmodifiableMap(new LinkedHashMap<>(users));
@@ -304,7 +304,7 @@ public final class Fdpa implements Law<Fdpa.Config, Fdpa.State, Fdpa.Sample, Fdp
         }
     }
 
-    /** Action data of {@code set_bands}, field by field. */
+    /** Action data of {@code set_bands}. */
     public static final class Parameters extends org.p4sched.laws.Parameters {
         public final long intervalUs;
         public final List<Long> edges;
@@ -376,11 +376,11 @@ public final class Fdpa implements Law<Fdpa.Config, Fdpa.State, Fdpa.Sample, Fdp
     /** What the law remembers from one sample to the next. */
     public static final class State implements Law.State {
         private final Parameters parameters;
-        /** The parameters come from a predecessor whose history is not known. */
+        /** The parameters are those of another controller, and this one does not know the past window yet. */
         private final boolean takenOver;
 
         private final Sample sample;
-        /** Oldest first; those that reach into the activity window. */
+        /** Steps that reach into the activity window, oldest first. */
         private final List<Step> steps;
 
         private State(Parameters parameters, boolean takenOver, Sample sample, List<Step> steps) {
@@ -400,7 +400,7 @@ public final class Fdpa implements Law<Fdpa.Config, Fdpa.State, Fdpa.Sample, Fdp
     public static final class Decision extends Law.Decision<State> {
         /** Active users, ascending. */
         public final List<Long> active;
-        /** Of a user of weight 1, if it follows from the active users; 0 while there are none. */
+        /** Fair share of weight 1; 0 without active users. */
         public final double fairShareBps;
 
         private Decision(State state, boolean changed, List<Long> active, double fairShareBps) {

@@ -8,29 +8,29 @@ import org.p4sched.laws.record.Fields;
  * A control law: a pure function from counters, configuration and state to a decision. It reads no clock and does no
  * input or output.
  *
- * @param <C> its configuration
- * @param <S> what it remembers
- * @param <M> the counters that it needs
- * @param <D> its answer
+ * @param <C> the law's configuration
+ * @param <S> the law's state between two samples
+ * @param <M> the law's counters
+ * @param <D> the law's decision
  */
 public interface Law<C extends Law.Config, S extends Law.State, M extends Law.Sample, D extends Law.Decision<S>> {
-    /** The scheme's. */
+    /** The name of the scheme. */
     String name();
 
     /**
-     * A configuration from its record. Fields that are missing have the law's defaults.
+     * A configuration from its record. A missing field has the law's default.
      *
-     * @throws IllegalArgumentException for what makes no sense; the message names it
+     * @throws IllegalArgumentException for an invalid value; the message names the field
      */
     C config(Fields record);
 
-    /** A sample from a line that holds its record and its time. */
+    /** A sample from a line of the decision log. */
     M sample(Fields line);
 
-    /** The state of a controller that finds this action data on the switch; empty: the switch has no such action. */
-    S takeOver(Optional<Map<String, Long>> found);
+    /** The first state of a controller, from the action data on the switch; empty if the switch has no such action. */
+    S takeOver(Optional<Map<String, Long>> current);
 
-    /** What follows from the counters. */
+    /** The decision on a sample. */
     D decide(C config, S state, M sample);
 
     /** A configuration from a map of its fields. */
@@ -38,35 +38,35 @@ public interface Law<C extends Law.Config, S extends Law.State, M extends Law.Sa
         return config(Fields.of("config.", record));
     }
 
-    /** What a law needs to know of the link, and what is asked of it. */
+    /** Configuration of a law: the link and the goals. */
     interface Config {
-        /** Whose configuration it is. */
+        /** The law that this configuration belongs to. */
         Law<?, ?, ?, ?> law();
 
-        /** Its fields. */
+        /** The fields, for the decision log. */
         Map<String, Object> record();
 
         /**
-         * As near to it as the program of a target comes.
+         * The nearest configuration that the program of a target can follow.
          *
-         * @throws IllegalArgumentException for what that program cannot do
+         * @throws IllegalArgumentException if there is none
          */
         Config on(Target target);
     }
 
     /** The counters at one instant. */
     abstract class Sample {
-        /** When they were read, by any clock that never goes back. */
+        /** Time of the Read, by a monotonic clock. */
         public final long timeNs;
 
         Sample(long timeNs) {
             this.timeNs = timeNs;
         }
 
-        /** Its fields but for the time. */
+        /** The fields without the time, for the decision log. */
         public abstract Map<String, Object> record();
 
-        /** Refuses a sample that is older than the one before. */
+        /** Throws IllegalArgumentException if this sample is older than {@code before}. */
         final void requireAfter(Sample before) {
             Require.that(
                     timeNs >= before.timeNs,
@@ -74,23 +74,23 @@ public interface Law<C extends Law.Config, S extends Law.State, M extends Law.Sa
         }
     }
 
-    /** What a law remembers from one sample to the next. */
+    /** State of a law between two samples. */
     interface State {
-        /** In force on the switch, as far as known. */
+        /** The parameters on the switch, if known. */
         Optional<Parameters> parameters();
     }
 
     /**
-     * A law's answer to one sample.
+     * Decision of a law on one sample.
      *
      * @param <S> the law's state
      */
     abstract class Decision<S> {
-        /** To be passed with the next sample. */
+        /** The state for the next sample. */
         public final S state;
-        /** To be in force now. */
+        /** The parameters that the switch should have. */
         public final Parameters parameters;
-        /** Whether they differ from what the switch has. */
+        /** Whether they differ from those on the switch. */
         public final boolean changed;
 
         Decision(S state, Parameters parameters, boolean changed) {
@@ -99,7 +99,7 @@ public interface Law<C extends Law.Config, S extends Law.State, M extends Law.Sa
             this.changed = changed;
         }
 
-        /** The outcome, for the decision log. */
+        /** The decision's fields, for the decision log. */
         public abstract Map<String, Object> record();
     }
 }

@@ -18,11 +18,11 @@ public final class Laws {
     /**
      * The law of this scheme.
      *
-     * @throws IllegalArgumentException for a scheme that has none
+     * @throws IllegalArgumentException if the scheme has no law
      */
     public static Law<?, ?, ?, ?> named(String name) {
         Law<?, ?, ?, ?> law = BY_NAME.get(name);
-        Require.that(law != null, "no control law '" + name + "'; there is: " + String.join(", ", BY_NAME.keySet()));
+        Require.that(law != null, "no control law '" + name + "'; use one of: " + String.join(", ", BY_NAME.keySet()));
         return law;
     }
 }

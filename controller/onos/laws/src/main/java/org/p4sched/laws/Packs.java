@@ -10,7 +10,8 @@ import org.p4sched.laws.record.Fields;
 import org.p4sched.laws.record.Numbers;
 
 /**
- * PACKS's control law: queue sizes B_i, sampling S and headroom k from the counters of one port (Alcoz et al., NSDI 2025).
+ * PACKS's control law: queue sizes B_i, sampling S and headroom k from the counters of one port (Alcoz et al., NSDI
+ * 2025).
  *
  * <pre>
  * B = drain rate * delay target / packet size,   B_i = B / n
@@ -50,7 +51,7 @@ public final class Packs extends RankedLaw {
                 Parameters.value(actionData, "sampling"));
     }
 
-    /** B_1 .. B_n: equal shares of the buffer, the remainder to the most urgent queues. */
+    /** Queue sizes B_1 .. B_n: equal shares of the buffer; the most urgent queues get the remainder. */
     public static List<Long> queueSizes(long bufferPackets, long queues) {
         requireQueues(queues);
         return IntStream.range(0, (int) queues)
@@ -64,16 +65,15 @@ public final class Packs extends RankedLaw {
 
     /** Action data of {@code set_packs}. */
     public static final class Parameters extends RankedParameters {
-        /** B_1 .. B_n, packets; queue 1 is the most urgent. */
+        /** Queue sizes B_1 .. B_n, packets; queue 1 is the most urgent. */
         public final List<Long> sizes;
-        /** K: k in 1/256. */
+        /** Headroom K = 256 k. */
         public final long headroom256;
-        /** |W|. */
+        /** Window length |W|. */
         public final long windowRanks;
-        /** S: every S-th rank enters the window. */
+        /** Sampling period S: every S-th rank enters the window. */
         public final long sampling;
 
-        /** Parameters that the program can hold. */
         public Parameters(List<Long> sizes, long headroom256, long windowRanks, long sampling) {
             requireQueues(sizes.size());
             for (int queue = 1; queue <= sizes.size(); queue++) {
@@ -88,7 +88,7 @@ public final class Packs extends RankedLaw {
             this.sampling = sampling;
         }
 
-        /** B. */
+        /** Buffer B: the sum of the queue sizes. */
         public long bufferPackets() {
             return sizes.stream().mapToLong(Long::longValue).sum();
         }
@@ -117,7 +117,7 @@ public final class Packs extends RankedLaw {
             return new Parameters(sizes, headroom256, Math.min(windowRanks, target.largestWindow), sampling);
         }
 
-        /** B within 10 %, S within 25 %, k within 1/16. */
+        /** Whether B is within 10 %, S within 25 % and k within 1/16. */
         @Override
         boolean near(RankedParameters other) {
             Parameters wanted = (Parameters) other;
@@ -129,7 +129,7 @@ public final class Packs extends RankedLaw {
         }
     }
 
-    /** What the law needs to know, and what is asked of it. */
+    /** Configuration of the law. */
     public static final class Config extends RankedConfig {
         private static final Map<String, List<String>> SYMBOLS = new LinkedHashMap<>();
 
@@ -142,9 +142,9 @@ public final class Packs extends RankedLaw {
             SYMBOLS.put("k", List.of("headroom_256"));
         }
 
-        /** n. */
+        /** Number of queues n. */
         public final long queues;
-        /** |W|. */
+        /** Window length |W|. */
         public final long windowRanks;
 
         private Config(Fields record) {
@@ -152,7 +152,7 @@ public final class Packs extends RankedLaw {
             queues = record.whole("queues", 8);
             windowRanks = record.whole("window_ranks", 16);
             record.noOthers();
-            requireSense();
+            validate();
         }
 
         @Override

@@ -7,13 +7,13 @@ import java.util.Map;
 import org.p4sched.laws.record.RecordException;
 
 /**
- * What a controller sets of a scheduler: the action data of a table's default action. One write changes all of it. Two
- * are equal if their action data are.
+ * Parameters of a scheduler: the action data of a table's default action. One write changes all of them. Two parameter
+ * sets with the same action data are equal.
  */
 public abstract class Parameters {
     /** Priority queues of a port. */
     public static final int QUEUES = 8;
-    /** Packets that a queue can hold; the programs have 16 bits for it. */
+    /** Largest size of a queue; the programs have 16 bits for it. */
     public static final int MAX_PACKETS = 0xFFFF;
 
     /** The table, by its name in P4Info. */
@@ -22,7 +22,7 @@ public abstract class Parameters {
     /** The action, by its name in P4Info. */
     public abstract String action();
 
-    /** Parameters of the action by their names, in the order of the program. */
+    /** The action's parameters by their names, in the order of the program. */
     public abstract Map<String, Long> actionData();
 
     @Override
@@ -50,7 +50,7 @@ public abstract class Parameters {
         return value;
     }
 
-    /** The values of size_1, size_2, ... for the name size_. */
+    /** The values of {@code name}1, {@code name}2 and so on. */
     static List<Long> values(Map<String, Long> actionData, String name, int count) {
         List<Long> values = new ArrayList<>();
         for (int number = 1; number <= count; number++) {
@@ -59,7 +59,7 @@ public abstract class Parameters {
         return values;
     }
 
-    /** The parameters size_1, size_2, ... for the name size_; 0 where there is no value. */
+    /** The parameters {@code name}1, {@code name}2 and so on; 0 where there is no value. */
     static Map<String, Long> numbered(String name, List<Long> values, int count) {
         Map<String, Long> data = new LinkedHashMap<>();
         for (int number = 1; number <= count; number++) {

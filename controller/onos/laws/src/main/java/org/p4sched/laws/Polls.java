@@ -6,18 +6,18 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 
 /**
- * What the counters of an egress port tell of its traffic: rates, load, burstiness. The derivation is the docstring of
- * {@code controller/p4sched/control/laws/traffic_estimate.py}.
+ * Estimates of a port's traffic from its counters: rates, load, burstiness. The docstring of {@code
+ * controller/p4sched/control/laws/traffic_estimate.py} derives them.
  *
- * <p>All numbers that are logged come from operations that IEEE 754 defines to the last bit, and sums have the order of
- * the Python side: so both sides find the same ones. The last bit of the power in {@link #heldDispersion} may differ, but
- * an estimate is compared with it, no more.
+ * <p>Every logged number comes from operations that IEEE 754 defines to the last bit, and sums have the order of the
+ * Python controller, so both controllers compute the same numbers. The last bit of the power in {@link #heldDispersion}
+ * may differ; it is only compared with an estimate.
  */
 final class Polls {
     static final int MIN_PACKETS = 20;
     static final int MIN_POLLS = 3;
     private static final int MIN_DISPERSION_POLLS = 4;
-    /** From so many polls on, the index of dispersion needs to differ by no more than {@link #DISPERSION_FACTOR}. */
+    /** With this many polls, {@link #DISPERSION_FACTOR} is enough to replace the held index of dispersion. */
     private static final int DISPERSION_POLLS = 32;
 
     private static final double KEPT_SHARE = 0.75;
@@ -26,7 +26,7 @@ final class Polls {
 
     private static final double MIN_DISPERSION = 1 / 16.0;
     private static final double DISPERSION_FACTOR = 2;
-    /** Traffic that differs by more than this share, and by more than chance explains, is other traffic. */
+    /** Traffic that differs by more than this share, and by more than chance explains, has changed. */
     private static final double CHANGE = 0.25;
     /** Standard deviations that chance explains. */
     private static final double CHANCE = 4;
@@ -36,8 +36,8 @@ final class Polls {
     private Polls() {}
 
     /**
-     * When the traffic last changed: the start of the newest poll if it differs from the older ones of the rate window,
-     * else {@code sinceNs}.
+     * Time of the last change of the traffic: the start of the newest poll if it differs from the older ones in the
+     * rate window, otherwise {@code sinceNs}.
      */
     static long lastChange(List<Step> steps, long sinceNs, double dispersion, long rateWindowNs) {
         if (steps.isEmpty()) {
@@ -60,13 +60,13 @@ final class Polls {
         double chance = CHANCE * Math.sqrt(Math.max(1, dispersion) * expected * (1 + share));
         boolean rateDiffers = Math.abs(now.packets - expected) > Math.max(CHANGE * expected, chance);
         double size = (double) old.bytes / old.packets;
-        // sizes of one packet differ by about their mean at most
+        // the standard deviation of a packet's size is about its mean at most
         double differs = Math.max(CHANGE, CHANCE / Math.sqrt((double) now.packets)) * size;
         boolean sizeDiffers = Math.abs((double) now.bytes / now.packets - size) > differs;
         return rateDiffers || sizeDiffers ? newest.startNs : sinceNs;
     }
 
-    /** The drain rate, bit/s of Ethernet frames; {@code beforeBps} where the polls do not show another one. */
+    /** The drain rate, bit/s of Ethernet frames; {@code beforeBps} if the polls do not show another one. */
     static double drainRate(List<Step> recent, double beforeBps, long rateWindowNs) {
         double[] saturated = recent.stream()
                 .filter(step -> step.dropped > 0 && step.foundEmpty == 0 && step.admitted.packets > 0)
@@ -83,7 +83,7 @@ final class Polls {
         return Math.max(beforeBps, admitted(recent).bytes * 8e9 / durationNs);
     }
 
-    /** Empty if there are too few polls or packets to tell. */
+    /** The traffic in the recent polls; empty if there are too few polls or packets. */
     static Optional<Traffic> traffic(List<Step> recent, double drainBps, double dispersion) {
         List<Step> busy = busy(recent);
         Count arrived = arrived(busy);
@@ -111,20 +111,20 @@ final class Polls {
                 ranks));
     }
 
-    /** The index of dispersion that is held, or that of these polls if it differs by more than chance explains. */
+    /** The held index of dispersion, or that of these polls if it differs by more than chance explains. */
     static double heldDispersion(double held, List<Step> steps) {
-        OptionalDouble found = indexOfDispersion(steps);
-        if (found.isEmpty()) {
+        OptionalDouble measured = indexOfDispersion(steps);
+        if (measured.isEmpty()) {
             return held;
         }
-        // the standard error falls with the root of the number of polls: the fewer, the more it takes to convince
+        // the standard error falls with the root of the number of polls, so few polls must differ by more
         double roots = Math.max(1, Math.sqrt((double) DISPERSION_POLLS / steps.size()));
         double factor = StrictMath.pow(DISPERSION_FACTOR, roots);
-        boolean near = held / factor <= found.getAsDouble() && found.getAsDouble() <= held * factor;
-        return near ? held : found.getAsDouble();
+        boolean near = held / factor <= measured.getAsDouble() && measured.getAsDouble() <= held * factor;
+        return near ? held : measured.getAsDouble();
     }
 
-    /** Variance over mean of the arrivals in a poll; empty if there are too few polls or packets to tell. */
+    /** Variance over mean of the arrivals in a poll; empty if there are too few polls or packets. */
     static OptionalDouble indexOfDispersion(List<Step> steps) {
         List<Step> busy = busy(steps);
         long packets = arrived(busy).packets;
@@ -145,7 +145,7 @@ final class Polls {
         return OptionalDouble.of(Math.max(MIN_DISPERSION, (variance - fromReading) / (rate * pollNs)));
     }
 
-    /** Of the rates of neighbouring polls with arrivals, ascending. */
+    /** The squared differences of the rates of neighbouring polls with arrivals, ascending. */
     private static double[] squaresOfDifferences(List<Step> steps) {
         List<Double> squares = new ArrayList<>();
         for (int place = 1; place < steps.size(); place++) {

@@ -6,27 +6,27 @@ import java.util.Map;
 import org.p4sched.laws.record.Fields;
 
 /**
- * What the ranked programs count of the packets to one egress port, all priorities added up, since the program was
- * loaded. The time is the middle of the Read.
+ * Counters of a ranked program for one egress port since the program was loaded, summed over all priorities. The time
+ * is the middle of the Read.
  */
 public final class PortSample extends Law.Sample {
-    /** Of the logarithmic histograms: bucket 0 is the value 0, bucket i the values 2^(i-1) .. 2^i - 1. */
+    /** Buckets of a histogram: bucket 0 holds the value 0, bucket i the values 2^(i-1) .. 2^i - 1. */
     public static final int BUCKETS = 33;
 
-    /** How long the Read took: the counters are from some instant within. */
+    /** Duration of the Read; the switch read the counters at some instant within it. */
     public final long readNs;
 
     public final Count admitted;
     /** Dropped by the admission rule. */
     public final Count refused;
-    /** Dropped for want of room. */
+    /** Dropped because the queue was full. */
     public final Count full;
-    /** Packets by bucket of their rank. */
+    /** Histogram of ranks, packets. */
     public final List<Long> ranks;
-    /** Packets by bucket of the queue length they found. */
+    /** Histogram of the queue lengths that arrivals found, packets. */
     public final List<Long> depths;
 
-    /** Counters of one instant; both histograms have {@link #BUCKETS} buckets. */
+    /** Both histograms have {@link #BUCKETS} buckets. */
     public PortSample(
             long timeNs, long readNs, Count admitted, Count refused, Count full, List<Long> ranks, List<Long> depths) {
         super(timeNs);
@@ -38,7 +38,6 @@ public final class PortSample extends Law.Sample {
         this.depths = histogram("depths", depths);
     }
 
-    /** From a line of a log. */
     static PortSample of(Fields line) {
         return new PortSample(
                 line.whole("time_ns"),

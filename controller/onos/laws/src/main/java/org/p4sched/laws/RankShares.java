@@ -4,14 +4,15 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
 /**
- * F(x): the share of packets whose rank lies in the most urgent share x of the range, from the rank histogram. Within a
- * bucket the density is taken to grow or fall exponentially, as it does from the bucket below. The two buckets below the
- * highest one, continued likewise, say how far the ranks reach into it.
+ * F(x): the share of packets whose rank lies in the most urgent share x of the range, from the rank histogram.
+ *
+ * <p>Within a bucket the model assumes that the density grows or falls exponentially, at the rate between the bucket
+ * below and this one. For the highest bucket it uses the two buckets below, and derives how far the ranks reach.
  */
 final class RankShares {
-    /** Below it buckets hold single ranks, and say exactly where the ranks end. */
+    /** Buckets below this one are so narrow that they show where the ranks end. */
     private static final int MIN_BUCKET = 4;
-    /** Below so many the ranks are counted one by one. */
+    /** A range of fewer ranks is handled rank by rank. */
     private static final int FEW_RANKS = 32;
 
     private final long[] ranks;
@@ -54,7 +55,7 @@ final class RankShares {
         return 1;
     }
 
-    /** How fast the density of ranks grows from the bucket below to this one: the exponent for each rank. */
+    /** Exponential growth of the density for each rank, from the bucket below to this one. */
     private double growth(int bucket) {
         if (bucket < MIN_BUCKET || ranks[bucket] == 0 || ranks[bucket - 1] == 0) {
             return 0;
@@ -64,7 +65,7 @@ final class RankShares {
         return StrictMath.log((double) ranks[bucket] / ranks[bucket - 1] / 2) / (0.75 * width);
     }
 
-    /** Where the ranks of the highest bucket end, if their density goes on as it does in the two buckets below. */
+    /** End of the ranks in the highest bucket, if their density continues as in the two buckets below. */
     private double highest(int bucket) {
         if (bucket <= MIN_BUCKET || ranks[bucket - 1] == 0) {
             return end(bucket);

@@ -9,24 +9,24 @@ import java.util.OptionalLong;
 import org.p4sched.laws.record.Fields;
 import org.p4sched.laws.record.Numbers;
 
-/** What the laws of the ranked schemes need to know of the link, and what is asked of them. */
+/** Configuration of a law of a ranked scheme: the link and the goals. */
 public abstract class RankedConfig implements Law.Config {
-    /** The packet assumed before any is seen: a full-sized Ethernet frame. */
+    /** Packet size before the first measurement: a full-sized Ethernet frame. */
     private static final int MTU_FRAME_BYTES = 1514;
-    /** Time of arrivals that a window or tracking range spans unless told otherwise. */
+    /** Default of {@link #spanNs}, in delay targets. */
     private static final int SPAN_DELAY_TARGETS = 15;
 
-    /** Rate of the link, bit/s of Ethernet frames: the drain rate until it is measured. */
+    /** Rate of the link, bit/s of Ethernet frames; the drain rate until the first measurement. */
     public final long rateBps;
-    /** Delay target: what a packet may wait behind a queue of the target length. */
+    /** Delay target: the longest wait of a packet behind a queue of the target length. */
     public final long delayNs;
     /** Packets that each queue of the port can hold. */
     public final long queuePackets;
-    /** Time of arrivals that the window, or the tracking range, spans; 0: the law's default. */
+    /** Time that the window or the tracking range spans; 0 means the law's default. */
     public final long spanNs;
-    /** Parameters, by the paper's name, that the law leaves as they are given. */
+    /** Values that the law must not change, by the paper's names of the parameters. */
     public final Map<String, Double> fixed;
-    /** Share of its time that the link may idle because packets were refused a moment before. */
+    /** Share of the time that the link may idle because packets were refused before. */
     public final double loss;
     /** Largest k that the law sets. */
     public final double maxHeadroom;
@@ -51,22 +51,21 @@ public abstract class RankedConfig implements Law.Config {
     @Override
     public abstract RankedLaw law();
 
-    /** The law: parameters for this traffic. */
+    /** The law's parameters for this traffic. */
     abstract RankedParameters parametersFor(Traffic traffic);
 
     /**
-     * The paper's names of the parameters that the law sets and {@link #fixed} can pin, and what the action calls each of
-     * them.
+     * The parameters that the law sets and that {@link #fixed} can pin: the paper's name, and the names in the action.
      */
     abstract Map<String, List<String>> symbols();
 
-    /** Whether {@code current} may stay though {@code wanted} would fit this traffic better. */
+    /** Whether {@code current} may stay, although {@code wanted} fits this traffic better. */
     boolean keeps(RankedParameters current, RankedParameters wanted, Traffic traffic) {
         return current.near(wanted);
     }
 
-    /** To be called when all fields are known. Whatever is wrong is said now, not when the first packet comes. */
-    final void requireSense() {
+    /** Checks the values together. Constructors call it last, so an error is found before the first sample. */
+    final void validate() {
         Require.that(rateBps > 0, "rate " + rateBps + " bit/s is not positive");
         Require.that(delayNs > 0, "delay target " + delayNs + " ns is not positive");
         Require.inRange("queue depth", queuePackets, 1, Parameters.MAX_PACKETS, "packets");
@@ -85,7 +84,7 @@ public abstract class RankedConfig implements Law.Config {
         fixed.forEach((symbol, value) -> {
             Require.that(
                     symbols().containsKey(symbol),
-                    "no parameter of " + law().title() + " '" + symbol + "'; there is: "
+                    "no parameter of " + law().title() + " '" + symbol + "'; use one of: "
                             + String.join(", ", symbols().keySet()));
             Require.that(
                     symbol.equals("k") || value == Math.rint(value),
@@ -94,13 +93,13 @@ public abstract class RankedConfig implements Law.Config {
         parametersFor(atFirst());
     }
 
-    /** Assumed until something is measured: Poisson arrivals of full-sized frames at the link's rate. */
+    /** The traffic before the first measurement: Poisson arrivals of full-sized frames at the link's rate. */
     final Traffic atFirst() {
         return new Traffic(
                 rateBps / 8.0 / MTU_FRAME_BYTES, MTU_FRAME_BYTES, rateBps, 1, 1, new long[PortSample.BUCKETS]);
     }
 
-    /** {@code current} with the pinned values in their places. */
+    /** {@code current} with the pinned values. */
     final RankedParameters pinned(RankedParameters current) {
         if (fixed.isEmpty()) {
             return current;
@@ -113,20 +112,20 @@ public abstract class RankedConfig implements Law.Config {
         return law().parameters(data);
     }
 
-    /** A pinned whole number. */
+    /** The pinned value of a parameter that is a whole number. */
     final OptionalLong fixedPackets(String symbol) {
         Double value = fixed.get(symbol);
         return value == null ? OptionalLong.empty() : OptionalLong.of(value.longValue());
     }
 
-    /** K of a headroom k, or of the pinned one. */
+    /** The headroom K of the pinned k, or of {@code share}. */
     final long headroom256(double share) {
         double k = fixed.getOrDefault("k", share);
         Require.that(0 <= k && k < 1, "headroom k = " + Numbers.general(k) + " is not in [0, 1)");
         return RankedParameters.headroomNumerator(k);
     }
 
-    /** Packets that arrive in the time that a window or tracking range spans. */
+    /** Arrivals in the time that a window or tracking range spans, packets. */
     final double arrivalsInSpan(Traffic traffic) {
         return traffic.arrivalsIn(spanNs > 0 ? spanNs : SPAN_DELAY_TARGETS * (double) delayNs);
     }
@@ -152,7 +151,7 @@ public abstract class RankedConfig implements Law.Config {
         return this;
     }
 
-    /** With the window as long as the program of a target has room for. */
+    /** This configuration with the largest window that the target's program has room for. */
     final RankedConfig withWindow(long windowRanks, Target target) {
         Map<String, Object> record = record();
         record.put("window_ranks", Math.min(windowRanks, target.largestWindow));

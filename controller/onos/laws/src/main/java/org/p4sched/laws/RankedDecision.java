@@ -4,17 +4,17 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** The answer of a ranked scheme's law to one sample. */
+/** Decision of a ranked scheme's law on one sample. */
 public final class RankedDecision extends Law.Decision<RankedState> {
     private final Traffic traffic;
 
-    /** {@code traffic} is null while too little is known. */
+    /** {@code traffic} is null before there are enough polls. */
     RankedDecision(RankedState state, boolean changed, Traffic traffic) {
         super(state, state.parameters, changed);
         this.traffic = traffic;
     }
 
-    /** What the decision rests on; empty while too little is known. */
+    /** The traffic that the decision is for; empty before there are enough polls. */
     public Optional<Traffic> traffic() {
         return Optional.ofNullable(traffic);
     }

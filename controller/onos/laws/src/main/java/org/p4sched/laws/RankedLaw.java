@@ -9,26 +9,26 @@ import java.util.Optional;
 import org.p4sched.laws.record.Fields;
 
 /**
- * What the laws of the ranked schemes share: when they write.
+ * A law of a ranked scheme. This class decides when parameters are written.
  *
- * <p>The counters of a port tell of its traffic ({@link Polls}). The law of a scheme says which parameters fit that traffic
- * ({@link RankedConfig#parametersFor}). Here it is decided whether they are written: not while the law keeps those in
- * force, and at most once every {@code holdNs}.
+ * <p>{@link Polls} estimates the traffic of a port from its counters. {@link RankedConfig#parametersFor} is the
+ * scheme's own law: the parameters for this traffic. They are written unless {@link RankedConfig#keeps} the current
+ * ones, and at most once every {@code holdNs}.
  *
- * <p>An idle port keeps its parameters. A controller that takes over keeps what it finds until it has watched for a whole
- * rate window. One that finds the program's own defaults writes what fits the configured rate and Poisson arrivals of that
- * rate.
+ * <p>An idle port keeps its parameters. After a takeover a controller keeps the parameters on the switch for a whole
+ * rate window. If the switch has the program's defaults, the controller writes the parameters for Poisson arrivals at
+ * the configured rate.
  */
 public abstract class RankedLaw implements Law<RankedConfig, RankedState, PortSample, RankedDecision> {
     RankedLaw() {}
 
-    /** The program's own. */
+    /** The program's own parameters. */
     abstract RankedParameters defaults();
 
     /** Parameters of this action data. */
     abstract RankedParameters parameters(Map<String, Long> actionData);
 
-    /** As papers write the scheme. */
+    /** The name as papers write it. */
     final String title() {
         return name().toUpperCase(Locale.ROOT);
     }
@@ -38,10 +38,10 @@ public abstract class RankedLaw implements Law<RankedConfig, RankedState, PortSa
         return PortSample.of(line);
     }
 
-    /** The defaults of the program of some target are not taken over. */
+    /** Does not take over the defaults of a program, whatever its target. */
     @Override
-    public final RankedState takeOver(Optional<Map<String, Long>> found) {
-        RankedParameters parameters = found.map(this::parameters).orElse(null);
+    public final RankedState takeOver(Optional<Map<String, Long>> current) {
+        RankedParameters parameters = current.map(this::parameters).orElse(null);
         boolean untouched = Arrays.stream(Target.values())
                 .anyMatch(target -> defaults().on(target).equals(parameters));
         return RankedState.begin(untouched ? null : parameters);
@@ -68,14 +68,14 @@ public abstract class RankedLaw implements Law<RankedConfig, RankedState, PortSa
         return new RankedDecision(written.map(now::written).orElse(now), written.isPresent(), traffic);
     }
 
-    /** The parameters to be written, if those in force do not stay. */
+    /** The parameters to write; empty if the current ones stay. */
     private static Optional<RankedParameters> toWrite(RankedConfig config, RankedState now, Traffic traffic) {
         if (now.parameters == null) {
             return Optional.of(config.parametersFor(config.atFirst()));
         }
         RankedParameters pinned = config.pinned(now.parameters);
         if (!pinned.equals(now.parameters)) {
-            // parameters that were taken over: what is pinned has no tolerance, and needs no traffic to be known
+            // after a takeover: pinned values have no tolerance, and do not depend on the traffic
             return Optional.of(pinned);
         }
         if (traffic == null || now.writtenWithin(config.holdNs, now.sample.timeNs)) {

@@ -1,8 +1,8 @@
 package org.p4sched.laws;
 
-/** Parameters that the law of a ranked scheme sets. */
+/** Parameters of a ranked scheme. */
 public abstract class RankedParameters extends Parameters {
-    /** K is a headroom k in 1/256. */
+    /** Unit of the headroom: K = 256 k. */
     static final int HEADROOM_UNIT = 256;
 
     static final long MAX_COUNT = 0xFFFF_FFFFL;
@@ -12,19 +12,19 @@ public abstract class RankedParameters extends Parameters {
     /** Whether {@code wanted}, of the same law, differs by so little that these parameters may stay. */
     abstract boolean near(RankedParameters wanted);
 
-    /** As near to them as the program of a target comes. */
+    /** The nearest parameters that the target's program can hold. */
     RankedParameters on(Target target) {
         return this;
     }
 
-    /** Whether a count differs by no more than this share, or by one. */
+    /** Whether two counts differ by at most this share, or by one. */
     static boolean close(long current, long wanted, double share) {
         return Math.abs(wanted - current) <= Math.max(1, share * current);
     }
 
     /**
-     * K of a headroom k = K / 256, below 1. Rounded up: rounded down, a queue of exactly k C packets would no longer be
-     * within its headroom.
+     * The headroom K = 256 k, rounded up and below 256. Rounded down, a queue of exactly k C packets would be outside
+     * its headroom.
      */
     static long headroomNumerator(double share) {
         return Math.min((long) Math.ceil(share * HEADROOM_UNIT - 1e-9), HEADROOM_UNIT - 1);

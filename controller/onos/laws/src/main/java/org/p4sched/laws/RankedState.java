@@ -3,21 +3,21 @@ package org.p4sched.laws;
 import java.util.List;
 import java.util.Optional;
 
-/** What the law of a ranked scheme remembers from one sample to the next. */
+/** State of a ranked scheme's law between two samples. */
 public final class RankedState implements Law.State {
     private static final long NEVER = -1;
 
-    /** In force on the switch, as far as known; null: not known. */
+    /** The parameters on the switch; null if unknown. */
     final RankedParameters parameters;
 
     final PortSample sample;
-    /** Oldest first; those that reach into the dispersion window. */
+    /** Steps that reach into the dispersion window, oldest first. */
     final List<Step> steps;
-    /** 0: none was measured yet. */
+    /** The drain rate; 0 before the first measurement. */
     final double drainBps;
 
     final double dispersion;
-    /** When the traffic last changed, 0 if it never did; what was before tells nothing of it. */
+    /** Time of the last change of the traffic, 0 if it never changed; older steps do not count. */
     final long sinceNs;
 
     private final long writtenNs;
@@ -39,7 +39,7 @@ public final class RankedState implements Law.State {
         this.writtenNs = writtenNs;
     }
 
-    /** Of a controller that finds these parameters; null: it is the first one. */
+    /** The first state of a controller that takes over these parameters; null if it takes over none. */
     static RankedState begin(RankedParameters parameters) {
         return new RankedState(parameters, null, List.of(), 0, 1, 0, NEVER);
     }

@@ -1,6 +1,6 @@
 package org.p4sched.laws;
 
-/** What values must be; a wrong one is one clear sentence. */
+/** Checks of values. The message of the IllegalArgumentException is one sentence. */
 final class Require {
     private Require() {}
 

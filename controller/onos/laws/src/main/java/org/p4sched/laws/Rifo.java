@@ -15,7 +15,7 @@ import org.p4sched.laws.record.Numbers;
  * RIFO's control law: buffer B, tracking range T and headroom k from the counters of one port.
  *
  * <pre>
- * B, k: those with the highest predicted {@link Agreement};  B at most drain rate * delay target / packet size
+ * B, k: the pair with the highest predicted {@link Agreement};  B at most drain rate * delay target / packet size
  * T = arrival rate * span
  * </pre>
  *
@@ -27,13 +27,13 @@ public final class Rifo extends RankedLaw {
     /** B and k stay while their predicted agreement is within this share of the best. */
     private static final double TOLERANCE = 0.03;
     /**
-     * Predictions that differ by less than this share do not tell which is better: logarithms of another mathematical
-     * library make such a difference.
+     * Predictions that differ by less than this share count as equal: mathematical libraries differ as much in their
+     * logarithms.
      */
     private static final double ALIKE = 1e-12;
-    /** From one size of the queue that is tried to the next. */
+    /** Factor between two queue sizes that are tried. */
     private static final double SIZE_STEP = 1.4;
-    /** Headrooms that are tried for each size. */
+    /** Number of headrooms that are tried for each queue size. */
     private static final int HEADROOM_STEPS = 4;
 
     private Rifo() {}
@@ -74,14 +74,13 @@ public final class Rifo extends RankedLaw {
 
     /** Action data of {@code set_rifo}. */
     public static final class Parameters extends RankedParameters {
-        /** B. */
+        /** Queue size B. */
         public final long capacityPackets;
-        /** K: k in 1/256. */
+        /** Headroom K = 256 k. */
         public final long headroom256;
-        /** T. */
+        /** Tracking range T. */
         public final long trackingPackets;
 
-        /** Parameters that the program can hold. */
         public Parameters(long capacityPackets, long headroom256, long trackingPackets) {
             Require.inRange("queue size B", capacityPackets, 1, MAX_PACKETS, "packets");
             requireHeadroom(headroom256);
@@ -91,7 +90,7 @@ public final class Rifo extends RankedLaw {
             this.trackingPackets = trackingPackets;
         }
 
-        /** The longest queue that everything is admitted to. */
+        /** The longest queue that admits every rank. */
         public long headroomPackets() {
             return headroom256 * capacityPackets / HEADROOM_UNIT;
         }
@@ -115,7 +114,7 @@ public final class Rifo extends RankedLaw {
             return data;
         }
 
-        /** T within 25 %, and the same B and k; {@link Config#keeps} judges these by what they do. */
+        /** Whether T is within 25 %, and B and k are equal; {@link Config#keeps} compares the effect of B and k. */
         @Override
         boolean near(RankedParameters other) {
             Parameters wanted = (Parameters) other;
@@ -129,7 +128,7 @@ public final class Rifo extends RankedLaw {
         }
     }
 
-    /** What the law needs to know, and what is asked of it. */
+    /** Configuration of the law. */
     public static final class Config extends RankedConfig {
         private static final Map<String, List<String>> SYMBOLS = new LinkedHashMap<>();
 
@@ -142,7 +141,7 @@ public final class Rifo extends RankedLaw {
         private Config(Fields record) {
             super(record);
             record.noOthers();
-            requireSense();
+            validate();
         }
 
         @Override
@@ -163,7 +162,7 @@ public final class Rifo extends RankedLaw {
             return new Parameters(best.buffer, headroom256((double) best.headroom / best.buffer), tracking);
         }
 
-        /** Whether {@code current} waits no longer than asked and does about as well. */
+        /** Whether the current parameters meet the delay target and their predicted agreement is about as high. */
         @Override
         boolean keeps(RankedParameters currentOnes, RankedParameters wantedOnes, Traffic traffic) {
             Parameters current = (Parameters) currentOnes;
@@ -186,7 +185,7 @@ public final class Rifo extends RankedLaw {
             return Numbers.rounded(traffic.packetsIn(delayNs), 1, queuePackets);
         }
 
-        /** What to choose from. */
+        /** The settings to choose from. */
         private List<Setting> settings(Traffic traffic) {
             OptionalLong pinned = fixedPackets("B");
             pinned.ifPresent(size -> Require.inRange("queue size B", size, 1, queuePackets, "packets"));
@@ -207,7 +206,7 @@ public final class Rifo extends RankedLaw {
             return settings;
         }
 
-        /** 1, 2, 3, 4, 6, ... and {@code longest}. */
+        /** The queue sizes 1, 2, 3, 4, 6, ... and {@code longest}. */
         private static List<Long> sizes(long longest) {
             List<Long> sizes = new ArrayList<>(List.of(1L));
             for (long size = 1; size < longest; sizes.add(size)) {

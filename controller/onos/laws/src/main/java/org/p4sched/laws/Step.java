@@ -4,11 +4,11 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** What happened between two samples of a port. */
+/** The counts between two samples of a port. */
 final class Step {
     final long startNs;
     final long endNs;
-    /** Square of the time that the Read at its end took. */
+    /** Square of the duration of the Read at its end. */
     final double uncertainNs2;
 
     final Count arrived;
@@ -33,12 +33,11 @@ final class Step {
         }
     }
 
-    /** From sample to sample. */
     long durationNs() {
         return endNs - startNs;
     }
 
-    /** Arrivals in packets/ns. */
+    /** Arrival rate in packets/ns. */
     double rate() {
         return (double) arrived.packets / durationNs();
     }
@@ -47,7 +46,7 @@ final class Step {
         return arrived.packets > 0;
     }
 
-    /** The steps that reach into the window, and the one between the samples. */
+    /** The steps that still reach into the window, and the new one between the two samples. */
     static List<Step> with(List<Step> steps, PortSample before, PortSample now, long windowNs) {
         if (before == null) {
             return List.of();
@@ -56,9 +55,9 @@ final class Step {
         if (now.timeNs == before.timeNs) {
             return steps;
         }
-        List<Step> found = new ArrayList<>(steps);
-        found.removeIf(old -> old.endNs <= now.timeNs - windowNs);
-        found.add(new Step(before, now));
-        return Collections.unmodifiableList(found);
+        List<Step> result = new ArrayList<>(steps);
+        result.removeIf(old -> old.endNs <= now.timeNs - windowNs);
+        result.add(new Step(before, now));
+        return Collections.unmodifiableList(result);
     }
 }

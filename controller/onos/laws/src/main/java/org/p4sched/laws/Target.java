@@ -1,6 +1,6 @@
 package org.p4sched.laws;
 
-/** What a program is written for. */
+/** The architecture that a program is written for. */
 public enum Target {
     /** Software switches: the embedded one and BMv2. */
     V1MODEL(32, false),
@@ -9,10 +9,10 @@ public enum Target {
     /** Tofino 2. */
     T2NA(16, false);
 
-    /** Ranks that the window of AIFO and PACKS can hold. */
+    /** Largest window of AIFO and PACKS, ranks. */
     public final int largestWindow;
 
-    /** Each departure reports the length of its queue to ingress. */
+    /** Whether each departure reports the length of its queue to ingress. */
     final boolean lengthReports;
 
     Target(int largestWindow, boolean lengthReports) {

@@ -4,18 +4,18 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.p4sched.laws.record.Numbers;
 
-/** What the counters of a port tell of its traffic. */
+/** Estimated traffic of a port. */
 public final class Traffic {
     public final double arrivalPps;
-    /** Mean Ethernet frame among the admitted packets. */
+    /** Mean size of the Ethernet frames of admitted packets. */
     public final double packetBytes;
 
     public final double drainBps;
-    /** Arrivals over drain, in bytes. */
+    /** Arrival rate over drain rate, in bytes. */
     public final double load;
-    /** Index of dispersion of arrivals, as held by the hysteresis. */
+    /** Index of dispersion of the arrivals, after the hysteresis. */
     public final double dispersion;
-    /** Arrivals in the rate window by bucket of their rank. */
+    /** Histogram of the ranks that arrived in the rate window. */
     final long[] ranks;
 
     Traffic(double arrivalPps, double packetBytes, double drainBps, double load, double dispersion, long[] ranks) {
@@ -37,7 +37,7 @@ public final class Traffic {
         return arrivalPps * timeNs / 1e9;
     }
 
-    /** Estimates to six digits. */
+    /** The estimates to six digits, for the decision log. */
     Map<String, Object> record() {
         Map<String, Object> record = new LinkedHashMap<>();
         record.put("arrival_pps", Numbers.toSixDigits(arrivalPps));

@@ -14,7 +14,7 @@ import org.p4sched.onos.SchedulerService;
 @Command(
         scope = "onos",
         name = "p4sched-decisions",
-        description = "Shows the last decisions on a port, as the decision log holds them")
+        description = "Shows the last decisions on a port, as in the decision log")
 public class DecisionsCommand extends DeviceCommand {
     @Argument(index = 1, name = "port", description = "The egress port", required = true)
     private int port;

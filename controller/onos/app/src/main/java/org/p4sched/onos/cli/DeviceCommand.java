@@ -12,7 +12,7 @@ import org.onosproject.net.DeviceId;
 import org.p4sched.onos.SchedulerService;
 import org.p4sched.onos.control.SwitchException;
 
-/** A command on one switch. Errors are one sentence. */
+/** A command for one switch. An error is one sentence. */
 abstract class DeviceCommand extends AbstractShellCommand {
     private static final long TIMEOUT_S = 30;
 
@@ -20,7 +20,7 @@ abstract class DeviceCommand extends AbstractShellCommand {
     @Completion(DeviceIdCompleter.class)
     protected String device;
 
-    /** Does it. */
+    /** Runs the command. */
     abstract void run(SchedulerService service, DeviceId id) throws SwitchException;
 
     @Override
@@ -29,7 +29,7 @@ abstract class DeviceCommand extends AbstractShellCommand {
         DeviceId id = DeviceId.deviceId(device);
         try {
             if (service.configuration(id).isEmpty()) {
-                error("Nothing is asked of %s", device);
+                error("No scheduler is configured for %s", device);
             } else {
                 run(service, id);
             }
@@ -39,13 +39,13 @@ abstract class DeviceCommand extends AbstractShellCommand {
     }
 
     /** Waits until the switch has confirmed a change. */
-    void confirmed(CompletableFuture<Void> change) throws SwitchException {
+    void await(CompletableFuture<Void> change) throws SwitchException {
         try {
             change.get(TIMEOUT_S, TimeUnit.SECONDS);
         } catch (ExecutionException e) {
             throw new SwitchException(e.getCause().getMessage(), e);
         } catch (TimeoutException e) {
-            throw new SwitchException("has not confirmed the change within " + TIMEOUT_S + " s", e);
+            throw new SwitchException("the switch has not confirmed the change within " + TIMEOUT_S + " s", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new SwitchException("the change was interrupted", e);

@@ -13,15 +13,15 @@ import org.p4sched.onos.control.SwitchException;
 @Command(
         scope = "onos",
         name = "p4sched-parameters",
-        description = "Shows the parameters that a switch has: the default ones, and those of ports")
+        description = "Shows the parameters of a switch: the default ones, and those of ports")
 public class ParametersCommand extends DeviceCommand {
     @Override
     void run(SchedulerService service, DeviceId id) throws SwitchException {
-        Map<String, Map<String, Long>> found = service.parameters(id);
+        Map<String, Map<String, Long>> parameters = service.parameters(id);
         if (outputJson()) {
-            print("%s", Json.text(found));
+            print("%s", Json.text(parameters));
         } else {
-            found.forEach((port, values) -> print("port=%s: %s", port, values));
+            parameters.forEach((port, values) -> print("port=%s: %s", port, values));
         }
     }
 }

@@ -16,6 +16,6 @@ public class RemoveUserCommand extends DeviceCommand {
 
     @Override
     void run(SchedulerService service, DeviceId id) throws SwitchException {
-        confirmed(service.removeUser(id, user));
+        await(service.removeUser(id, user));
     }
 }

@@ -8,7 +8,7 @@ import org.onosproject.cli.AbstractShellCommand;
 import org.p4sched.onos.DeviceStatus;
 import org.p4sched.onos.PortStatus;
 import org.p4sched.onos.SchedulerService;
-import org.p4sched.onos.rest.Shown;
+import org.p4sched.onos.rest.StatusJson;
 
 /** Lists the switches with a scheduler. */
 @Service
@@ -22,7 +22,7 @@ public class SchedulersCommand extends AbstractShellCommand {
         ArrayNode json = JsonNodeFactory.instance.arrayNode();
         for (DeviceStatus status : get(SchedulerService.class).devices()) {
             if (outputJson()) {
-                json.add(Shown.status(status));
+                json.add(StatusJson.of(status));
                 continue;
             }
             print(

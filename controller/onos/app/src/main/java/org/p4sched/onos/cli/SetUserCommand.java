@@ -19,7 +19,7 @@ public class SetUserCommand extends DeviceCommand {
     @Argument(index = 1, name = "user", description = "Its number, 1 to 4095", required = true)
     private int user;
 
-    @Argument(index = 2, name = "prefix", description = "From where it sends, as 10.1.0.1/32", required = true)
+    @Argument(index = 2, name = "prefix", description = "Its source prefix, for example 10.1.0.1/32", required = true)
     private String prefix;
 
     @Argument(index = 3, name = "weight", description = "Its share, relative to the others")
@@ -28,6 +28,6 @@ public class SetUserCommand extends DeviceCommand {
     @Override
     void run(SchedulerService service, DeviceId id) throws SwitchException {
         ObjectNode traffic = JsonNodeFactory.instance.objectNode();
-        confirmed(service.putUser(id, user, traffic.put("prefix", prefix).put("weight", weight)));
+        await(service.putUser(id, user, traffic.put("prefix", prefix).put("weight", weight)));
     }
 }

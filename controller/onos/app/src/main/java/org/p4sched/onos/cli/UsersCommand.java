@@ -27,9 +27,9 @@ public class UsersCommand extends DeviceCommand {
         for (User user : settings.users()) {
             long bytes = sent.getOrDefault((long) user.number(), 0L);
             if (outputJson()) {
-                ObjectNode shown = json.addObject();
-                shown.put("user", user.number()).put("traffic", user.traffic());
-                shown.put("weight", user.weight()).put("sentBytes", bytes);
+                ObjectNode entry = json.addObject();
+                entry.put("user", user.number()).put("traffic", user.traffic());
+                entry.put("weight", user.weight()).put("sentBytes", bytes);
             } else {
                 print(
                         "user=%d, traffic=%s, weight=%s, sentBytes=%d",

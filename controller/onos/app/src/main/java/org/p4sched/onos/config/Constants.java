@@ -6,9 +6,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Sizes and well-known numbers that the programs and their controllers share: p4/shared/constants.p4. */
+/** Sizes and numbers that the programs share with their controllers, from p4/shared/constants.p4. */
 public final class Constants {
-    /** Port of packets from and to the controller. */
+    /** Port for packets to and from the controller. */
     public static final int CPU_PORT;
     /** Buckets of each group: a flow's hash selects one. */
     public static final int ECMP_BUCKETS;
@@ -27,7 +27,7 @@ public final class Constants {
 
     private Constants() {}
 
-    /** The number of a name. Throws IllegalStateException if the file has none. */
+    /** The value of a constant. Throws IllegalStateException if the file does not define it. */
     static int named(String name) {
         String line = "^(?:#define|const bit<\\d+>) " + Pattern.quote(name) + "(?: =)? (0x[0-9a-f]+|\\d+);?$";
         Matcher matcher = Pattern.compile(line, Pattern.MULTILINE).matcher(TEXT);

@@ -3,7 +3,7 @@ package org.p4sched.onos.config;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Equal-cost paths. A flow's hash says which of the 64 buckets it is in; the buckets are dealt in turn to the paths. */
+/** Group of equal-cost paths. A flow's hash selects one of 64 buckets; the buckets go to the paths in turn. */
 public final class Group {
     /** Buckets of each group. */
     public static final int BUCKETS = Constants.ECMP_BUCKETS;
@@ -15,7 +15,7 @@ public final class Group {
     public Group(int number, List<Hop> paths) {
         if (paths.isEmpty() || paths.size() > BUCKETS) {
             throw new IllegalArgumentException(
-                    String.format("group %d has %d paths: there can be 1 to %d", number, paths.size(), BUCKETS));
+                    String.format("group %d has %d paths; a group has 1 to %d", number, paths.size(), BUCKETS));
         }
         this.number = number;
         this.paths = List.copyOf(paths);
@@ -36,12 +36,12 @@ public final class Group {
         }
     }
 
-    /** 1 .. 32767. */
+    /** The number of the group, 1 to 32767. */
     public int number() {
         return number;
     }
 
-    /** 1 to 64. */
+    /** The 1 to 64 paths. */
     public List<Hop> paths() {
         return paths;
     }

@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 
-/** The members of a JSON object. Every error names the path; a member that nobody asked for is an error. */
+/** Typed access to the members of a JSON object. Every error names the path. */
 final class Members {
     private final String path;
     private final JsonNode object;
@@ -16,7 +16,7 @@ final class Members {
 
     Members(String path, JsonNode object) {
         if (!object.isObject()) {
-            throw new SettingsException(path, "is no JSON object: " + shown(object));
+            throw new SettingsException(path, "is not a JSON object: " + abbreviated(object));
         }
         this.path = path;
         this.object = object;
@@ -42,7 +42,7 @@ final class Members {
     Optional<String> text(String name) {
         return find(name).map(value -> {
             if (!value.isTextual()) {
-                throw wrong(name, "is no string: " + shown(value));
+                throw wrong(name, "is not a string: " + abbreviated(value));
             }
             return value.asText();
         });
@@ -52,11 +52,11 @@ final class Members {
         return text(name).orElseThrow(() -> wrong(name, "is missing; for example " + example));
     }
 
-    /** The value that a text stands for. What `parse` finds wrong with it is told with the path. */
-    <T> Optional<T> parsed(String name, Function<String, T> parse) {
+    /** The value that {@code parser} makes of a text. An error of {@code parser} gets the path. */
+    <T> Optional<T> parse(String name, Function<String, T> parser) {
         return text(name).map(text -> {
             try {
-                return parse.apply(text);
+                return parser.apply(text);
             } catch (IllegalArgumentException e) {
                 throw wrong(name, e.getMessage());
             }
@@ -75,7 +75,7 @@ final class Members {
     static long whole(String path, JsonNode value, long least, long most) {
         if (!value.isIntegralNumber() || !value.canConvertToLong() || value.asLong() < least || value.asLong() > most) {
             throw new SettingsException(
-                    path, String.format("%s is no whole number from %d to %d", shown(value), least, most));
+                    path, String.format("%s is not a whole number from %d to %d", abbreviated(value), least, most));
         }
         return value.asLong();
     }
@@ -86,7 +86,7 @@ final class Members {
 
     static double number(String path, JsonNode value) {
         if (!value.isNumber()) {
-            throw new SettingsException(path, "is no number: " + shown(value));
+            throw new SettingsException(path, "is not a number: " + abbreviated(value));
         }
         return value.asDouble();
     }
@@ -95,7 +95,7 @@ final class Members {
         return find(name)
                 .map(value -> {
                     if (!value.isBoolean()) {
-                        throw wrong(name, "is neither true nor false: " + shown(value));
+                        throw wrong(name, "is neither true nor false: " + abbreviated(value));
                     }
                     return value.asBoolean();
                 })
@@ -106,18 +106,18 @@ final class Members {
         return find(name).map(value -> new Members(path(name), value));
     }
 
-    /** The objects of an array; none if there is no such member. */
+    /** The objects of an array; empty if there is no such member. */
     List<Members> objects(String name) {
-        List<Members> found = new ArrayList<>();
+        List<Members> result = new ArrayList<>();
         find(name).ifPresent(array -> {
             if (!array.isArray()) {
-                throw wrong(name, "is no JSON array: " + shown(array));
+                throw wrong(name, "is not a JSON array: " + abbreviated(array));
             }
             for (JsonNode element : array) {
-                found.add(new Members(path(name) + "[" + found.size() + "]", element));
+                result.add(new Members(path(name) + "[" + result.size() + "]", element));
             }
         });
-        return found;
+        return result;
     }
 
     List<String> names() {
@@ -130,16 +130,16 @@ final class Members {
         return path;
     }
 
-    /** To be called when all has been read: throws for a member that means nothing. */
+    /** Throws for an unknown member. To be called after all known ones were read. */
     void end() {
         for (String name : names()) {
             if (!known.contains(name)) {
-                throw wrong(name, "means nothing here; there can be " + String.join(", ", known));
+                throw wrong(name, "is not known here; use one of " + String.join(", ", known));
             }
         }
     }
 
-    private static String shown(JsonNode value) {
+    private static String abbreviated(JsonNode value) {
         String text = value.toString();
         return text.length() <= 60 ? text : text.substring(0, 57) + "...";
     }

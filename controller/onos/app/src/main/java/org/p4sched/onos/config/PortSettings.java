@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** An egress port with a control law: the law's configuration, and where the port's ranks come from. */
+/** Settings of an egress port with a control law: the law's configuration and the rank source. */
 public final class PortSettings {
     private static final String DEFAULT_BANDS = "1+4*0.5";
     private static final long DEFAULT_RTT_NS = 10_000_000;
@@ -22,40 +22,40 @@ public final class PortSettings {
 
     static PortSettings parse(Scheduler scheduler, Members members) {
         Map<String, Object> record = new LinkedHashMap<>();
-        long rate = members.parsed("rate", Units::rate)
-                .orElseThrow(() -> members.wrong("rate", "is missing; it is the link's, for example 50mbit"));
+        long rate = members.parse("rate", Units::rate)
+                .orElseThrow(() -> members.wrong("rate", "is missing; give the link's rate, for example 50mbit"));
         RankSource source = null;
         if (scheduler == Scheduler.FDPA) {
             fdpa(members, rate, record);
         } else {
             ranked(scheduler, members, rate, record);
-            source = members.parsed("rankSource", RankSource::parse).orElse(null);
+            source = members.parse("rankSource", RankSource::parse).orElse(null);
         }
         members.end();
         return new PortSettings(record, source);
     }
 
     private static void fdpa(Members members, long rate, Map<String, Object> record) {
-        long rtt = members.parsed("rtt", Units::time).orElse(DEFAULT_RTT_NS);
+        long rtt = members.parse("rtt", Units::time).orElse(DEFAULT_RTT_NS);
         record.put("capacity_bps", rate);
         record.put("bands", members.text("bands").orElse(DEFAULT_BANDS));
         // the paper's interval is 30 ms at an RTT of 5 ms: 6 RTTs
-        record.put("interval_us", members.parsed("interval", Units::time).orElse(6 * rtt) / 1000);
+        record.put("interval_us", members.parse("interval", Units::time).orElse(6 * rtt) / 1000);
         record.put("rtt_ns", rtt);
         record.put("token_bucket", members.flag("tokenBucket"));
         record.put("burst_bytes", members.whole("burst", 0, 0x0fff_ffffL).orElse(0L));
         record.put(
                 "flowlet_gap_us",
-                members.parsed("flowletGap", Units::time)
+                members.parse("flowletGap", Units::time)
                         .map(gap -> Math.max(1, gap / 1000))
                         .orElse(0L));
     }
 
     private static void ranked(Scheduler scheduler, Members members, long rate, Map<String, Object> record) {
         record.put("rate_bps", rate);
-        record.put("delay_ns", members.parsed("delay", Units::time).orElse(DEFAULT_DELAY_NS));
+        record.put("delay_ns", members.parse("delay", Units::time).orElse(DEFAULT_DELAY_NS));
         record.put("queue_packets", members.whole("queuePackets", 1, 0xffff).orElse(DEFAULT_QUEUE_PACKETS));
-        record.put("span_ns", members.parsed("span", Units::time).orElse(0L));
+        record.put("span_ns", members.parse("span", Units::time).orElse(0L));
         record.put("fixed", fixed(members));
         members.number("loss").ifPresent(loss -> record.put("loss", loss));
         members.number("maxHeadroom").ifPresent(headroom -> record.put("max_headroom", headroom));
@@ -78,12 +78,12 @@ public final class PortSettings {
         return values;
     }
 
-    /** The law's configuration, by the names that it has in a decision log; what is not here has the law's default. */
+    /** The law's configuration, by the names in a decision log. A missing field has the law's default. */
     public Map<String, Object> configuration() {
         return configuration;
     }
 
-    /** Where the ranks of the packets to this port come from; none: as on the other ports. */
+    /** The rank source of this port; empty for that of all ports. */
     public Optional<RankSource> rankSource() {
         return Optional.ofNullable(rankSource);
     }

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** Where a switch takes the ranks of packets from: the choice of p4/include/rank.p4. */
+/** Source of packet ranks (p4/include/rank.p4). */
 public enum RankSource {
     /** Table {@code flow_ranks}. */
     STATIC("RANK_STATIC"),
@@ -12,7 +12,7 @@ public enum RankSource {
     HEADER("RANK_HEADER"),
     /** The TOS byte. */
     TOS("RANK_TOS"),
-    /** Start-time fair queueing: the virtual start time, computed by the switch. */
+    /** Start-time fair queueing: the virtual start time, which the switch computes. */
     STFQ("RANK_STFQ");
 
     private final int number;
@@ -21,7 +21,7 @@ public enum RankSource {
         number = Constants.named(constant);
     }
 
-    /** As the action {@code set_rank_source} has it. */
+    /** The number for the action {@code set_rank_source}. */
     public int number() {
         return number;
     }
@@ -34,7 +34,7 @@ public enum RankSource {
             }
         }
         String all = Arrays.stream(values()).map(RankSource::toString).collect(Collectors.joining(", "));
-        throw new IllegalArgumentException("no rank source '" + text + "'; there is: " + all);
+        throw new IllegalArgumentException("no rank source '" + text + "'; use one of: " + all);
     }
 
     @Override

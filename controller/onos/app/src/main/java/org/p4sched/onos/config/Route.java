@@ -3,9 +3,9 @@ package org.p4sched.onos.config;
 import java.util.Optional;
 import org.onlab.packet.Ip4Prefix;
 
-/** The way to a prefix: one hop, or a group of them. */
+/** Route to a prefix, by one hop or by a group. */
 public final class Route {
-    /** Larger numbers are those of next objectives (LabPipeliner). */
+    /** Largest number of a group. The larger ones are for next objectives (LabPipeliner). */
     public static final int LARGEST_GROUP = 0x7fff;
 
     private final Ip4Prefix prefix;
@@ -18,18 +18,18 @@ public final class Route {
         this.group = group;
     }
 
-    /** To a prefix by one hop. */
+    /** A route by one hop. */
     public static Route by(Ip4Prefix prefix, Hop hop) {
         return new Route(prefix, hop, 0);
     }
 
-    /** To a prefix by the paths of a group. */
+    /** A route by the paths of a group. */
     public static Route byGroup(Ip4Prefix prefix, int group) {
         return new Route(prefix, null, group);
     }
 
     static Route parse(Members members) {
-        Ip4Prefix prefix = members.parsed("prefix", Ip4Prefix::valueOf)
+        Ip4Prefix prefix = members.parse("prefix", Ip4Prefix::valueOf)
                 .orElseThrow(() -> members.wrong("prefix", "is missing; for example 10.0.1.0/24"));
         boolean grouped = members.has("group");
         if (grouped == members.has("port")) {
@@ -42,17 +42,16 @@ public final class Route {
         return route;
     }
 
-    /** Where it leads. */
     public Ip4Prefix prefix() {
         return prefix;
     }
 
-    /** The one hop; none if a group has the paths. */
+    /** The hop; empty for a route by a group. */
     public Optional<Hop> hop() {
         return Optional.ofNullable(hop);
     }
 
-    /** The group, if there is no hop. */
+    /** The number of the group; 0 for a route by one hop. */
     public int group() {
         return group;
     }

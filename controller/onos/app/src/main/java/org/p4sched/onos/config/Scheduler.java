@@ -10,15 +10,15 @@ import org.p4sched.laws.Laws;
 public enum Scheduler {
     /** FIFO with tail drop. */
     FIFO("fifo", "set_depth", false),
-    /** FDPA: the faster a user, the less urgent its band. */
+    /** FDPA: the faster a user sends, the less urgent its band. */
     FDPA("fdpa", "set_bands", true),
-    /** SP-PIFO: choice of queue by adaptive bounds. */
+    /** SP-PIFO: adaptive bounds choose the queue. */
     SP_PIFO("sp_pifo", "set_sp_pifo", false),
-    /** AIFO: admission by the quantile of the rank. */
+    /** AIFO: the quantile of the rank decides on admission. */
     AIFO("aifo", "set_aifo", true),
-    /** RIFO: admission by the range of ranks. */
+    /** RIFO: the range of recent ranks decides on admission. */
     RIFO("rifo", "set_rifo", true),
-    /** PACKS: admission and choice of queue by the quantile. */
+    /** PACKS: the quantile of the rank decides on admission and queue. */
     PACKS("packs", "set_packs", true);
 
     private final String word;
@@ -38,31 +38,31 @@ public enum Scheduler {
                 .findFirst()
                 .orElseThrow(() -> {
                     String all = Arrays.stream(values()).map(each -> each.word).collect(Collectors.joining(", "));
-                    return new IllegalArgumentException("no scheduler '" + name + "'; there is: " + all);
+                    return new IllegalArgumentException("no scheduler '" + name + "'; use one of: " + all);
                 });
     }
 
-    /** The table whose default action holds the parameters; its key is the egress port. */
+    /** The table of the parameters; its key is the egress port. */
     public String table() {
         return word + "_params";
     }
 
-    /** The one action of that table. */
+    /** The only action of that table. */
     public String action() {
         return action;
     }
 
-    /** Whether the program ranks packets; FDPA knows users only. */
+    /** Whether packets have ranks. FDPA has only users. */
     public boolean ranked() {
         return this != FDPA;
     }
 
-    /** The control law; none for a scheduler whose parameters do not follow the traffic. */
+    /** The control law; empty for a scheduler without one. */
     public Optional<Law<?, ?, ?, ?>> law() {
         return tuned ? Optional.of(Laws.named(word)) : Optional.empty();
     }
 
-    /** One word, as everywhere. */
+    /** The name of the scheduler, as in the configuration. */
     @Override
     public String toString() {
         return word;

@@ -5,9 +5,9 @@ import org.onosproject.net.DeviceId;
 import org.onosproject.net.config.Config;
 import org.onosproject.net.config.InvalidFieldException;
 
-/** {@code p4schedScheduler} below a device in ONOS's network configuration. */
+/** The value of {@code p4schedScheduler} of a device in ONOS's network configuration. */
 public class SchedulerConfig extends Config<DeviceId> {
-    /** Throws InvalidFieldException, which names the JSON path, for settings that make no sense. */
+    /** Throws InvalidFieldException, which names the JSON path, if the settings are invalid. */
     @Override
     public boolean isValid() {
         try {
@@ -18,12 +18,12 @@ public class SchedulerConfig extends Config<DeviceId> {
         }
     }
 
-    /** What is asked of the switch. Throws SettingsException. */
+    /** The settings. Throws SettingsException if they are invalid. */
     public Settings settings() {
         return Settings.parse(node());
     }
 
-    /** As it was given. */
+    /** The settings as JSON. */
     public ObjectNode json() {
         return object.deepCopy();
     }

@@ -12,9 +12,9 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** What is asked of one switch: the value of {@code p4schedScheduler}, checked as far as no switch is needed for it. */
+/** Settings of a switch: the value of {@code p4schedScheduler}, checked as far as possible without the switch. */
 public final class Settings {
-    /** The key below a device in ONOS's network configuration. */
+    /** The key of the settings of a device in ONOS's network configuration. */
     public static final String KEY = "p4schedScheduler";
 
     private static final long LARGEST_PARAMETER = 0xffff_ffffL;
@@ -28,11 +28,11 @@ public final class Settings {
     private final SortedMap<Integer, PortSettings> ports;
 
     private Settings(Members members) {
-        scheduler = members.parsed("scheduler", Scheduler::named)
+        scheduler = members.parse("scheduler", Scheduler::named)
                 .orElseThrow(() -> members.wrong("scheduler", "is missing; for example fdpa"));
-        rankSource = members.parsed("rankSource", RankSource::parse).orElse(null);
+        rankSource = members.parse("rankSource", RankSource::parse).orElse(null);
         if (rankSource != null && !scheduler.ranked()) {
-            throw members.wrong("rankSource", scheduler + " ranks no packets");
+            throw members.wrong("rankSource", "packets have no ranks under " + scheduler);
         }
         parameters = parameters(members);
         users = Users.parse(members.objects("users"));
@@ -40,22 +40,22 @@ public final class Settings {
         routes = routes(members, groups);
         ports = ports(members, scheduler);
         if (parameters != null && !ports.isEmpty()) {
-            throw members.wrong("parameters", "a law sets them, that of port " + ports.firstKey());
+            throw members.wrong("parameters", "the law of port " + ports.firstKey() + " sets them");
         }
         members.end();
     }
 
-    /** Reads the value of {@code p4schedScheduler}. Throws SettingsException for one that makes no sense. */
+    /** Reads the value of {@code p4schedScheduler}. Throws SettingsException if it is invalid. */
     public static Settings parse(JsonNode value) {
         return new Settings(new Members(KEY, value));
     }
 
     private static Map<String, Long> parameters(Members members) {
         return members.object("parameters")
-                .map(given -> {
+                .map(object -> {
                     Map<String, Long> values = new LinkedHashMap<>();
-                    for (String name : given.names()) {
-                        values.put(name, given.neededWhole(name, 0, LARGEST_PARAMETER));
+                    for (String name : object.names()) {
+                        values.put(name, object.neededWhole(name, 0, LARGEST_PARAMETER));
                     }
                     return Collections.unmodifiableMap(values);
                 })
@@ -63,19 +63,19 @@ public final class Settings {
     }
 
     private static List<Group> groups(Members members) {
-        List<Group> found = new ArrayList<>();
+        List<Group> result = new ArrayList<>();
         for (Members member : members.objects("groups")) {
             Group group = Group.parse(member);
-            if (found.stream().anyMatch(other -> other.number() == group.number())) {
+            if (result.stream().anyMatch(other -> other.number() == group.number())) {
                 throw member.wrong("group", "there is a group " + group.number() + " already");
             }
-            found.add(group);
+            result.add(group);
         }
-        return List.copyOf(found);
+        return List.copyOf(result);
     }
 
     private static List<Route> routes(Members members, List<Group> groups) {
-        List<Route> found = new ArrayList<>();
+        List<Route> result = new ArrayList<>();
         Set<Object> prefixes = new HashSet<>();
         for (Members member : members.objects("routes")) {
             Route route = Route.parse(member);
@@ -85,71 +85,69 @@ public final class Settings {
             if (route.hop().isEmpty() && groups.stream().noneMatch(group -> group.number() == route.group())) {
                 throw member.wrong("group", "there is no group " + route.group());
             }
-            found.add(route);
+            result.add(route);
         }
-        return List.copyOf(found);
+        return List.copyOf(result);
     }
 
     private static SortedMap<Integer, PortSettings> ports(Members members, Scheduler scheduler) {
-        SortedMap<Integer, PortSettings> found = new TreeMap<>();
+        SortedMap<Integer, PortSettings> result = new TreeMap<>();
         members.object("ports").ifPresent(ports -> {
             if (scheduler.law().isEmpty()) {
-                throw new SettingsException(ports.path(), scheduler + " has no parameters that follow the traffic");
+                throw new SettingsException(ports.path(), scheduler + " has no control law");
             }
             for (String name : ports.names()) {
                 Members port = ports.object(name).orElseThrow(() -> ports.wrong(name, "is null"));
                 if (!name.matches("[0-9]{1,3}") || Integer.parseInt(name) > Hop.LARGEST_PORT) {
-                    throw new SettingsException(port.path(), "'" + name + "' is no port from 0 to 511");
+                    throw new SettingsException(port.path(), "'" + name + "' is not a port from 0 to 511");
                 }
-                found.put(Integer.parseInt(name), PortSettings.parse(scheduler, port));
-                // what is wrong with the values together, only the law knows
+                result.put(Integer.parseInt(name), PortSettings.parse(scheduler, port));
+                // only the law can check the values together
                 try {
                     scheduler
                             .law()
                             .orElseThrow()
-                            .config(found.get(Integer.parseInt(name)).configuration());
+                            .config(result.get(Integer.parseInt(name)).configuration());
                 } catch (IllegalArgumentException e) {
                     throw new SettingsException(port.path(), e.getMessage());
                 }
             }
-            if (scheduler == Scheduler.FDPA && found.size() > 1) {
+            if (scheduler == Scheduler.FDPA && result.size() > 1) {
                 throw new SettingsException(ports.path(), "the users of FDPA share one link, so there is one port");
             }
         });
-        return Collections.unmodifiableSortedMap(found);
+        return Collections.unmodifiableSortedMap(result);
     }
 
-    /** Which program the switch runs. */
+    /** The scheduler of the switch. */
     public Scheduler scheduler() {
         return scheduler;
     }
 
-    /** Where ranks come from on all ports that say nothing else; none: as the program does. */
+    /** The rank source of ports without their own; empty for the program's default. */
     public Optional<RankSource> rankSource() {
         return Optional.ofNullable(rankSource);
     }
 
-    /** Parameters of all ports, by their names in the P4 action, without a law; none: those of the program, or a law's. */
+    /** Parameters of all ports by their names in the P4 action; empty for those of a law or of the program. */
     public Optional<Map<String, Long>> parameters() {
         return Optional.ofNullable(parameters);
     }
 
-    /** Whose packets are whose. */
     public List<User> users() {
         return users;
     }
 
-    /** To different prefixes. */
+    /** The routes, to different prefixes. */
     public List<Route> routes() {
         return routes;
     }
 
-    /** Those that routes name. */
     public List<Group> groups() {
         return groups;
     }
 
-    /** Egress ports with a law. */
+    /** The egress ports with a law. */
     public SortedMap<Integer, PortSettings> ports() {
         return ports;
     }

@@ -7,7 +7,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Rates and times as people write them: "500mbit", "10ms". The same forms and limits as in the Python controller
+ * Rates and times as people write them: "500mbit", "10ms". Forms and limits are those of the Python controller
  * (controller/p4sched/units.py).
  */
 public final class Units {
@@ -45,22 +45,22 @@ public final class Units {
 
     private static long positive(
             String text, Map<String, Double> units, String kind, String example, double most, String mostShown) {
-        Matcher found = NUMBER.matcher(text.strip());
-        if (!found.matches()) {
+        Matcher match = NUMBER.matcher(text.strip());
+        if (!match.matches()) {
             throw new IllegalArgumentException(String.format(
-                    "'%s' is no %s; write a positive number and a unit, for example %s", text, kind, example));
+                    "'%s' is not a %s; write a positive number and a unit, for example %s", text, kind, example));
         }
-        String unit = found.group(2).toLowerCase(Locale.ROOT);
+        String unit = match.group(2).toLowerCase(Locale.ROOT);
         if (unit.endsWith("/s")) {
             unit = unit.substring(0, unit.length() - 2);
         }
         if (!units.containsKey(unit)) {
-            String wrong = unit.isEmpty() ? "no unit" : "unknown unit '" + found.group(2) + "'";
+            String wrong = unit.isEmpty() ? "no unit" : "unknown unit '" + match.group(2) + "'";
             throw new IllegalArgumentException(String.format(
                     "%s '%s' has %s; the units are %s, for example %s",
                     kind, text, wrong, String.join(", ", units.keySet()), example));
         }
-        double value = Math.rint(Double.parseDouble(found.group(1)) * units.get(unit));
+        double value = Math.rint(Double.parseDouble(match.group(1)) * units.get(unit));
         if (value < 1) {
             throw new IllegalArgumentException(
                     String.format("%s '%s' is zero; it must be positive, for example %s", kind, text, example));

@@ -7,7 +7,7 @@ import org.onlab.packet.Ip4Prefix;
 
 /** A user: all packets from a prefix, or all TCP segments to an address and port (p4/include/users.p4). */
 public final class User {
-    /** Users are 1 .. 4095; user 0 is all other traffic. */
+    /** Largest number of a user. User 0 is all other traffic. */
     public static final int MOST = Constants.MAX_USERS - 1;
     /** The scale of weight 1: the estimator charges length * scale / 256. */
     public static final int UNIT_SCALE = 256;
@@ -32,8 +32,8 @@ public final class User {
         if (!(weight > 1.0 / UNIT_SCALE && weight <= UNIT_SCALE)) {
             throw members.wrong("weight", String.format("%s is not in (1/256, 256]", number(weight)));
         }
-        Optional<Ip4Prefix> prefix = members.parsed("prefix", Ip4Prefix::valueOf);
-        Optional<Ip4Address> address = members.parsed("address", Ip4Address::valueOf);
+        Optional<Ip4Prefix> prefix = members.parse("prefix", Ip4Prefix::valueOf);
+        Optional<Ip4Address> address = members.parse("address", Ip4Address::valueOf);
         Optional<Long> port = members.whole("tcpPort", 0, 0xffff);
         members.end();
         if (prefix.isPresent() == address.isPresent() || address.isPresent() != port.isPresent()) {
@@ -48,12 +48,12 @@ public final class User {
                 port.orElse(0L).intValue());
     }
 
-    /** 1 .. 4095. */
+    /** The number of the user, 1 to 4095. */
     public int number() {
         return number;
     }
 
-    /** In (1/256, 256]. */
+    /** The weight, in (1/256, 256]. */
     public double weight() {
         return weight;
     }
@@ -63,22 +63,22 @@ public final class User {
         return (int) Math.max(1, Math.min(0xffff, Math.rint(UNIT_SCALE / weight)));
     }
 
-    /** From where the user sends; none if it is a flow. */
+    /** The source prefix of the user; empty for a flow. */
     public Optional<Ip4Prefix> prefix() {
         return Optional.ofNullable(prefix);
     }
 
-    /** To where the flow of the user goes; none if it is a prefix. */
+    /** The destination address of the flow; empty for a prefix. */
     public Optional<Ip4Address> address() {
         return Optional.ofNullable(address);
     }
 
-    /** Of the address. */
+    /** The destination port of the flow. */
     public int tcpPort() {
         return tcpPort;
     }
 
-    /** The prefix, or address and port. */
+    /** The prefix, or ADDRESS:PORT. */
     public String traffic() {
         return prefix == null ? address + ":" + tcpPort : prefix.toString();
     }

@@ -8,10 +8,13 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 import org.onlab.packet.Ip4Prefix;
 
-/** The users of a switch, each checked against those before it: a packet belongs to one user, and a user has one weight. */
+/** Checks the users of a switch together: a packet belongs to one user, and a user has one weight. */
 final class Users {
     private final List<User> all = new ArrayList<>();
-    /** Places of prefixes by their first address. No two of them overlap, so only the nearest one below needs a look. */
+    /**
+     * Indices of users by the first address of their prefix. Prefixes do not overlap, so only the nearest lower one
+     * matters.
+     */
     private final NavigableMap<Long, Integer> prefixes = new TreeMap<>();
 
     private final Map<String, Integer> flows = new HashMap<>();
@@ -51,8 +54,8 @@ final class Users {
         if (below == null) {
             return null;
         }
-        Ip4Prefix found = all.get(below.getValue()).prefix().orElseThrow();
-        return last(found) >= first(prefix) ? below.getValue() : null;
+        Ip4Prefix other = all.get(below.getValue()).prefix().orElseThrow();
+        return last(other) >= first(prefix) ? below.getValue() : null;
     }
 
     private static long first(Ip4Prefix prefix) {

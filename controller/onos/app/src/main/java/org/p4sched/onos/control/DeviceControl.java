@@ -28,13 +28,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One switch from its configuration to its parameters. A thread of its own does everything with it, round by round: wait
- * until this instance leads and the switch is there, write what is asked of it, then read and decide ten times a second.
- * What fails is tried again, with longer and longer pauses; when ONOS tells of a change, at once.
+ * Control of one switch, on its own thread. It works in rounds: it waits until this instance leads and the switch is
+ * available, writes the configured rules, and then reads counters and decides ten times a second. It retries after a
+ * failure, with a growing pause, and at once when ONOS reports a change.
  */
 public final class DeviceControl implements Closeable {
     private static final Logger LOG = LoggerFactory.getLogger(DeviceControl.class);
-    /** Between two reads of the counters; the windows of the laws are chosen for it. */
+    /** Time between two reads of the counters. The laws' windows are chosen for it. */
     private static final long POLL_NS = 100_000_000;
 
     private static final long FIRST_PAUSE_NS = 500_000_000;
@@ -49,20 +49,20 @@ public final class DeviceControl implements Closeable {
     private final ScheduledExecutorService thread;
     private final RuleStore store;
 
-    /** Below are the thread's own. */
+    // only the thread uses the fields from here to `problem`
     private final List<CompletableFuture<Void>> waiting = new ArrayList<>();
 
     private ScheduledFuture<?> next;
     private long dueNs;
     private long pauseNs = FIRST_PAUSE_NS;
     private boolean configChanged = true;
-    /** The switch may have lost its entries, so all are written. */
+    /** Whether to write all entries, because the switch may have lost some. */
     private boolean writeAll = true;
 
     private Settings settings;
     private Loop<?, ?, ?, ?> loop;
     private SwitchReader reader;
-    /** What the switch cannot do of the newest configuration; none: it can do everything. */
+    /** The reason why the switch cannot do what the newest configuration says; null if it can. */
     private SettingsException refused;
 
     private boolean inForce;
@@ -70,7 +70,7 @@ public final class DeviceControl implements Closeable {
 
     private volatile View view = new View();
 
-    /** What other threads may see. */
+    /** The state that other threads see. */
     private static final class View {
         private final Settings settings;
         private final Loop<?, ?, ?, ?> loop;
@@ -89,7 +89,7 @@ public final class DeviceControl implements Closeable {
         }
     }
 
-    /** Control of this switch, from {@link #start} on. Decisions are logged in files of the folder. */
+    /** {@code logs} is the folder of the decision logs; empty for no logs. */
     public DeviceControl(
             DeviceId device, OnosServices onos, ApplicationId app, Optional<Path> logs, LongSupplier clock) {
         this.device = device;
@@ -107,22 +107,25 @@ public final class DeviceControl implements Closeable {
         return "p4sched-" + device;
     }
 
-    /** Runs for leadership and begins. */
+    /** Runs for leadership, and starts. */
     public void start() {
         onos.leadership.runForLeadership(topic(device));
         poke();
     }
 
-    /** Something may have changed but for the configuration: another leader, or the switch came or went. */
+    /** Starts a round now, because the leader or the availability of the switch may have changed. */
     public void poke() {
         execute(() -> {
-            // perhaps the switch has the missing port now
+            // the switch may have the missing port now
             configChanged |= refused != null;
             round();
         });
     }
 
-    /** The configuration has changed. Done when the switch has it, or when another instance will do it. */
+    /**
+     * Applies a changed configuration. {@code done} completes when the switch has it, or another instance is the
+     * leader.
+     */
     public void reconfigure(CompletableFuture<Void> done) {
         boolean accepted = execute(() -> {
             configChanged = true;
@@ -144,7 +147,7 @@ public final class DeviceControl implements Closeable {
         }
     }
 
-    /** One round, and the next one is due. */
+    /** Runs one round, and schedules the next. */
     private void round() {
         if (next != null) {
             next.cancel(false);
@@ -152,8 +155,8 @@ public final class DeviceControl implements Closeable {
         long now = clock.getAsLong();
         try {
             if (!leads()) {
-                rest(null);
-                finish(null);
+                pause(null);
+                completeWaiting(null);
                 return;
             }
             if (!onos.devices.isAvailable(device)) {
@@ -163,25 +166,25 @@ public final class DeviceControl implements Closeable {
                                 + " ONOS's log says which");
             }
             work();
-            tell(refused == null ? null : refused.getMessage());
+            report(refused == null ? null : refused.getMessage());
             pauseNs = FIRST_PAUSE_NS;
-            finish(refused);
+            completeWaiting(refused);
             if (loop != null) {
-                // after a late round the next ones keep their distance
+                // a late round also delays the next ones
                 dueNs = Math.max(dueNs + POLL_NS, clock.getAsLong());
-                again(dueNs - clock.getAsLong());
+                scheduleRound(dueNs - clock.getAsLong());
             }
         } catch (SwitchException | RuntimeException e) {
-            rest(e.getMessage() == null ? e.toString() : e.getMessage());
-            finish(e);
+            pause(e.getMessage() == null ? e.toString() : e.getMessage());
+            completeWaiting(e);
             LOG.debug("{}: round failed", device, e);
-            again(pauseNs);
+            scheduleRound(pauseNs);
             dueNs = now + pauseNs;
             pauseNs = Math.min(2 * pauseNs, LONGEST_PAUSE_NS);
         }
     }
 
-    private void again(long afterNs) {
+    private void scheduleRound(long afterNs) {
         try {
             next = thread.schedule(this::round, Math.max(0, afterNs), TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException e) {
@@ -193,7 +196,7 @@ public final class DeviceControl implements Closeable {
         return onos.cluster.getLocalNode().id().equals(onos.leadership.getLeader(topic(device)));
     }
 
-    /** Writes what is asked, and takes a step of the loop. */
+    /** Writes the configured rules if necessary, and runs a step of the loop. */
     private void work() throws SwitchException {
         if (configChanged || writeAll) {
             refused = null;
@@ -203,7 +206,7 @@ public final class DeviceControl implements Closeable {
                 if (loop == null) {
                     throw e;
                 }
-                // nothing was written yet: the laws at work go on
+                // nothing was written, so the laws continue with the previous configuration
                 refused = e;
                 configChanged = false;
             }
@@ -217,24 +220,24 @@ public final class DeviceControl implements Closeable {
     private void configure() throws SwitchException {
         SchedulerConfig config = onos.netcfg.getConfig(device, SchedulerConfig.class);
         if (config == null) {
-            throw new SwitchException("nothing is asked of it");
+            throw new SwitchException("no scheduler is configured");
         }
-        Settings asked = config.settings();
-        SwitchReader found = SwitchReader.of(device, onos.p4runtime, onos.pipeconfs, onos.netcfg);
-        FitsSwitch.check(asked, device, found.pipeconf(), onos.devices);
-        if (found.names().target() == Target.TNA) {
-            LengthReports.letReport(onos.groups, app, device);
+        Settings newSettings = config.settings();
+        SwitchReader newReader = SwitchReader.of(device, onos.p4runtime, onos.pipeconfs, onos.netcfg);
+        SwitchCheck.check(newSettings, device, newReader.pipeconf(), onos.devices);
+        if (newReader.names().target() == Target.TNA) {
+            LengthReports.setUp(onos.groups, app, device);
         }
-        Rules rules = new Rules(app, device, found.names());
-        Difference difference = Difference.between(store.present(), asked, rules);
+        Rules rules = new Rules(app, device, newReader.names());
+        Difference difference = Difference.between(store.present(), newSettings, rules);
         store.write(writeAll ? difference.everything() : difference.added(), difference.removed());
-        boolean sameLaws = loop != null && !writeAll && sameLaws(settings, asked);
-        reader = found;
-        settings = asked;
+        boolean sameLaws = loop != null && !writeAll && sameLaws(settings, newSettings);
+        reader = newReader;
+        settings = newSettings;
         if (!sameLaws) {
             endLoop();
-            if (!asked.ports().isEmpty()) {
-                loop = Loop.of(asked, new Loop.Plant(reader, rules, store), logs, clock);
+            if (!newSettings.ports().isEmpty()) {
+                loop = Loop.of(newSettings, new Loop.Plant(reader, rules, store), logs, clock);
                 loop.takeOver();
                 dueNs = clock.getAsLong();
             }
@@ -253,14 +256,14 @@ public final class DeviceControl implements Closeable {
                 .equals(before.ports().get(entry.getKey()).configuration()));
     }
 
-    /** Decides no more. Whoever goes on takes over what is in force then. */
-    private void rest(String why) {
+    /** Ends the loop. The next one takes over the parameters on the switch. */
+    private void pause(String why) {
         endLoop();
         inForce = false;
         // another instance may write meanwhile
         configChanged = true;
         writeAll = true;
-        tell(why);
+        report(why);
     }
 
     private void endLoop() {
@@ -270,18 +273,18 @@ public final class DeviceControl implements Closeable {
         }
     }
 
-    /** Notes what is wrong, and logs it once. */
-    private void tell(String why) {
+    /** Stores the current problem, if any, and logs it once. */
+    private void report(String why) {
         if (why != null && !why.equals(problem)) {
             LOG.warn("{}: {}", device, why);
         } else if (why == null && problem != null && inForce) {
-            LOG.info("{}: does what is asked of it", device);
+            LOG.info("{}: runs the configured scheduler", device);
         }
         problem = why;
         view = new View(settings, loop, inForce, problem);
     }
 
-    private void finish(Exception failure) {
+    private void completeWaiting(Exception failure) {
         for (CompletableFuture<Void> each : waiting) {
             if (failure == null) {
                 each.complete(null);
@@ -292,7 +295,6 @@ public final class DeviceControl implements Closeable {
         waiting.clear();
     }
 
-    /** How it stands. */
     public DeviceStatus status() {
         View seen = view;
         List<PortStatus> ports = new ArrayList<>();
@@ -318,14 +320,13 @@ public final class DeviceControl implements Closeable {
                 ports);
     }
 
-    /** The last decisions on a port. */
     public List<Map<String, Object>> decisions(int port, int last) {
         Loop<?, ?, ?, ?> seen = view.loop;
         Tuning<?, ?, ?, ?> tuning = seen == null ? null : seen.tunings().get(port);
         return tuning == null ? List.of() : tuning.last(last);
     }
 
-    /** Removes the rules of this switch but for the parameters, and ends. Done when the switch has confirmed it. */
+    /** Removes all rules except the parameters, and ends. {@code done} completes when the switch has confirmed it. */
     public void remove(CompletableFuture<Void> done) {
         execute(() -> {
             try {
@@ -342,7 +343,7 @@ public final class DeviceControl implements Closeable {
         close();
     }
 
-    /** Ends, and leaves the leadership to another instance. The switch goes on with what was written last. */
+    /** Ends, and leaves the leadership to another instance. The switch keeps its rules and parameters. */
     @Override
     public void close() {
         if (thread.isShutdown()) {
@@ -353,13 +354,13 @@ public final class DeviceControl implements Closeable {
                 next.cancel(false);
             }
             endLoop();
-            finish(new SwitchException("its control was ended"));
+            completeWaiting(new SwitchException("its control has ended"));
             onos.leadership.withdraw(topic(device));
         });
         thread.shutdown();
     }
 
-    /** Waits until it has ended, for a few seconds at most: a switch may not answer. */
+    /** Waits until it has ended, but at most a few seconds: a switch may not answer. */
     public void awaitEnd() {
         try {
             if (!thread.awaitTermination(END_S, TimeUnit.SECONDS)) {

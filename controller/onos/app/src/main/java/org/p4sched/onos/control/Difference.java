@@ -10,8 +10,8 @@ import org.p4sched.onos.config.Scheduler;
 import org.p4sched.onos.config.Settings;
 
 /**
- * What has to be written so that a switch has the rules that it should have. Rules that stay are not touched, so their
- * counters go on. Parameters stay as they are, unless settings give them, or their table is of another program.
+ * The difference between the rules of a switch and the configured ones. A rule that stays is not written again, so its
+ * counter continues. Parameters stay, unless the settings contain parameters or the program of their table has changed.
  */
 final class Difference {
     private final Map<List<Object>, FlowRule> everything = new LinkedHashMap<>();
@@ -20,7 +20,7 @@ final class Difference {
 
     private Difference() {}
 
-    /** From the rules that are present to those that settings ask for. */
+    /** The difference between the present rules and those of the settings. */
     static Difference between(Collection<FlowRule> present, Settings settings, Rules rules) {
         Difference difference = new Difference();
         Map<List<Object>, FlowRule> others = new LinkedHashMap<>();
@@ -41,7 +41,7 @@ final class Difference {
             } else if (ofPort
                     && settings.ports().size() == 1
                     && rules.isOfPort(scheduler, settings.ports().firstKey(), rule)) {
-                // the port's law sets the parameters of all ports from now on, and begins with those that the port has
+                // the port's law now sets the parameters of all ports, and begins with those of the port
                 FlowRule ofAll = rules.ofAllPorts(rule);
                 difference.added.add(ofAll);
                 difference.everything.put(match(ofAll), ofAll);
@@ -53,7 +53,7 @@ final class Difference {
         return difference;
     }
 
-    /** From the rules that are present to none but the parameters. */
+    /** The removal of all present rules except the parameters. */
     static Difference toNothing(Collection<FlowRule> present, Scheduler scheduler, Rules rules) {
         Difference difference = new Difference();
         present.stream().filter(rule -> !rules.isParameters(scheduler, rule)).forEach(difference.removed::add);
@@ -64,17 +64,17 @@ final class Difference {
         return List.of(rule.table(), rule.selector(), rule.priority());
     }
 
-    /** Those that are missing or do something else. */
+    /** The rules to write: new or changed ones. */
     Collection<FlowRule> added() {
         return added;
     }
 
-    /** Those that nobody wants. */
+    /** The rules to remove. */
     Collection<FlowRule> removed() {
         return removed;
     }
 
-    /** All that the switch should have. */
+    /** All rules that the switch should have. */
     Collection<FlowRule> everything() {
         return everything.values();
     }

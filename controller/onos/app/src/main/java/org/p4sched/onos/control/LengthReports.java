@@ -16,24 +16,24 @@ import org.onosproject.net.group.GroupKey;
 import org.onosproject.net.group.GroupService;
 
 /**
- * On Tofino 1 each departure reports the length of its queue to ingress: a mirror session brings the report to the
- * recirculation port (tofino-port/include/length_report.p4). For ONOS a mirror session is a group, which it sets up again
- * when a switch has lost it.
+ * Length reports of Tofino 1: each departure reports the length of its queue to ingress. A mirror session sends the
+ * report to the recirculation port (tofino-port/include/length_report.p4). In ONOS a mirror session is a group. ONOS
+ * sets it up again if a switch has lost it.
  */
 final class LengthReports {
     /** LENGTH_REPORT_SESSION. */
     private static final int SESSION = 1;
 
     private static final int RECIRCULATION_PORT = 68;
-    /** What of the departing frame is sent behind its report, bytes. */
+    /** Bytes of the departing frame that follow the report. */
     private static final int FRAME_BYTES = 32;
 
     private static final GroupKey KEY = new DefaultGroupKey("p4sched length reports".getBytes(StandardCharsets.UTF_8));
 
     private LengthReports() {}
 
-    /** Sets the session up, unless ONOS knows it. */
-    static void letReport(GroupService groups, ApplicationId app, DeviceId device) {
+    /** Sets up the session, unless ONOS knows it. */
+    static void setUp(GroupService groups, ApplicationId app, DeviceId device) {
         if (groups.getGroup(device, KEY) != null) {
             return;
         }

@@ -27,19 +27,19 @@ import org.slf4j.LoggerFactory;
 /**
  * The control loop of a switch: one Read of the counters, one decision for each port, one write if something changed.
  *
- * <p>The law of a single port sets the default action, so its parameters are those of all ports. Several ports have
- * entries of their own.
+ * <p>If only one port has a law, the law sets the default action, which holds for all ports. Otherwise each port with a
+ * law has its own entry.
  *
  * @param <C> the law's configuration
- * @param <S> what the law remembers
- * @param <M> the counters that it needs
- * @param <D> its answer
+ * @param <S> the law's state
+ * @param <M> the law's counters
+ * @param <D> the law's decision
  */
 final class Loop<C extends Law.Config, S extends Law.State, M extends Law.Sample, D extends Law.Decision<S>>
         implements Closeable {
     private static final Logger LOG = LoggerFactory.getLogger(Loop.class);
-    /** Between two looks at the parameters on the switch. */
-    private static final int LOOK_ROUNDS = 10;
+    /** Rounds between two checks of the parameters on the switch. */
+    private static final int CHECK_ROUNDS = 10;
 
     private final Scheduler scheduler;
     private final SwitchReader reader;
@@ -67,7 +67,7 @@ final class Loop<C extends Law.Config, S extends Law.State, M extends Law.Sample
         });
     }
 
-    /** A switch as a loop sees it. */
+    /** The switch under control: its counters and its rules. */
     static final class Plant {
         final SwitchReader reader;
         final Rules rules;
@@ -81,45 +81,45 @@ final class Loop<C extends Law.Config, S extends Law.State, M extends Law.Sample
     }
 
     /**
-     * The loop of the ports that have a law. Decisions are logged in the folder. Throws IllegalArgumentException for a
-     * configuration that the program of this target cannot carry out.
+     * The loop of the ports with a law. {@code logs} is the folder of the decision logs. Throws
+     * IllegalArgumentException for a configuration that the program of this target cannot follow.
      */
     static Loop<?, ?, ?, ?> of(Settings settings, Plant plant, Optional<Path> logs, LongSupplier clock) {
         Target target = plant.reader.names().target();
         SortedMap<Integer, PortSettings> ports = settings.ports();
         if (settings.scheduler() == Scheduler.FDPA) {
             Map<Integer, Fdpa.Config> configs = new LinkedHashMap<>();
-            ports.forEach((port, asked) ->
-                    configs.put(port, Fdpa.LAW.config(asked.configuration()).on(target)));
+            ports.forEach((port, portSettings) -> configs.put(
+                    port, Fdpa.LAW.config(portSettings.configuration()).on(target)));
             return new Loop<>(
                     Fdpa.LAW, configs, settings, plant, Sampling.ofUsers(plant.reader, ports.keySet(), clock), logs);
         }
         RankedLaw law = (RankedLaw) settings.scheduler().law().orElseThrow();
         Map<Integer, RankedConfig> configs = new LinkedHashMap<>();
-        ports.forEach((port, asked) ->
-                configs.put(port, law.config(asked.configuration()).on(target)));
+        ports.forEach((port, portSettings) ->
+                configs.put(port, law.config(portSettings.configuration()).on(target)));
         return new Loop<>(law, configs, settings, plant, Sampling.ofPorts(plant.reader, ports.keySet(), clock), logs);
     }
 
-    /** Learns the parameters that are in force. */
+    /** Starts the laws with the parameters on the switch. */
     void takeOver() throws SwitchException {
-        Map<Integer, Map<String, Long>> found = found();
-        tunings.forEach((port, tuning) -> tuning.takeOver(Optional.ofNullable(found.get(port))));
+        Map<Integer, Map<String, Long>> current = readParameters();
+        tunings.forEach((port, tuning) -> tuning.takeOver(Optional.ofNullable(current.get(port))));
     }
 
-    /** The action data on the switch, by port; nothing for a port that has no such action. */
-    private Map<Integer, Map<String, Long>> found() throws SwitchException {
+    /** Reads the action data from the switch, by port. A port without such an action is missing. */
+    private Map<Integer, Map<String, Long>> readParameters() throws SwitchException {
         Optional<Map<String, Long>> all = reader.defaultAction(scheduler.table(), scheduler.action());
         Map<Integer, Map<String, Long>> own =
                 tunings.size() == 1 ? Map.of() : reader.portActions(scheduler.table(), scheduler.action());
-        Map<Integer, Map<String, Long>> found = new LinkedHashMap<>();
+        Map<Integer, Map<String, Long>> current = new LinkedHashMap<>();
         for (int port : tunings.keySet()) {
-            Optional.ofNullable(own.get(port)).or(() -> all).ifPresent(data -> found.put(port, data));
+            Optional.ofNullable(own.get(port)).or(() -> all).ifPresent(data -> current.put(port, data));
         }
-        return found;
+        return current;
     }
 
-    /** One round of every port. */
+    /** Runs one round of every port. */
     void step() throws SwitchException {
         Map<Integer, M> samples = sampling.read();
         Map<Integer, D> decisions = new LinkedHashMap<>();
@@ -133,7 +133,7 @@ final class Loop<C extends Law.Config, S extends Law.State, M extends Law.Sample
         });
         store.write(changed, List.of());
         tunings.forEach((port, tuning) -> tuning.accept(samples.get(port), decisions.get(port)));
-        if (++rounds % LOOK_ROUNDS == 0) {
+        if (++rounds % CHECK_ROUNDS == 0) {
             restore();
         }
     }
@@ -143,15 +143,15 @@ final class Loop<C extends Law.Config, S extends Law.State, M extends Law.Sample
     }
 
     /**
-     * Writes parameters again that are not those of the last decision. ONOS's own poll of rules is one that changes them: if a
-     * law writes while ONOS reads, ONOS takes what it has read for an error, and brings back the program's own parameters.
+     * Restores parameters that differ from the last decision. ONOS's own poll of rules may change them: if a law writes
+     * during the poll, ONOS takes the old value for an error, and resets the rule to the program's own parameters.
      */
     private void restore() throws SwitchException {
-        Map<Integer, Map<String, Long>> found = found();
+        Map<Integer, Map<String, Long>> current = readParameters();
         List<FlowRule> lost = new ArrayList<>();
         tunings.forEach(
                 (port, tuning) -> tuning.inForce().map(Parameters::actionData).ifPresent(data -> {
-                    if (!data.equals(found.get(port))) {
+                    if (!data.equals(current.get(port))) {
                         LOG.warn(
                                 "{}: port {} has lost the parameters of its law; they are written again",
                                 store.device(),
@@ -162,7 +162,7 @@ final class Loop<C extends Law.Config, S extends Law.State, M extends Law.Sample
         store.write(lost, List.of());
     }
 
-    /** The ports' laws at work. */
+    /** The laws by port. */
     SortedMap<Integer, Tuning<C, S, M, D>> tunings() {
         return tunings;
     }

@@ -9,7 +9,7 @@ import org.onosproject.net.pi.runtime.PiCounterCellId;
 import org.p4sched.laws.Count;
 import org.p4sched.onos.pipeconf.Names;
 
-/** What a program admitted to a port and what it dropped, all priorities added up. */
+/** Packets to a port that a program admitted and dropped, summed over all priorities. */
 public final class PortCounts {
     /** Ports are 9 bits wide. */
     public static final int LARGEST_PORT = 511;
@@ -17,7 +17,7 @@ public final class PortCounts {
     static final int QUEUES = 8;
     /** Counters of the programs with an admission rule, by queue. */
     static final List<String> VERDICTS = List.of("admitted", "dropped_by_admission", "dropped_full");
-    /** Counters of the others, by port. */
+    /** Counters of the other programs, by port. */
     private static final List<String> TAIL_DROP = List.of("port_admitted", "port_dropped");
 
     private final Count admitted;
@@ -38,18 +38,18 @@ public final class PortCounts {
             wanted.addAll(cells(reader.names(), counters, (long) port * cells, cells));
         }
         SwitchReader.Cells read = reader.cells(wanted);
-        Map<Integer, PortCounts> found = new LinkedHashMap<>();
+        Map<Integer, PortCounts> result = new LinkedHashMap<>();
         for (int port : ports) {
             Count dropped = Count.NONE;
             for (String counter : counters.subList(1, counters.size())) {
                 dropped = dropped.plus(sum(read, counter, (long) port * cells, cells));
             }
-            found.put(port, new PortCounts(sum(read, counters.get(0), (long) port * cells, cells), dropped));
+            result.put(port, new PortCounts(sum(read, counters.get(0), (long) port * cells, cells), dropped));
         }
-        return found;
+        return result;
     }
 
-    /** So many cells of each of the counters, from the first one on. */
+    /** {@code count} cells of each counter, from cell {@code first} on. */
     static List<PiCounterCellId> cells(Names names, List<String> counters, long first, int count) {
         List<PiCounterCellId> cells = new ArrayList<>();
         for (String counter : counters) {
@@ -60,7 +60,7 @@ public final class PortCounts {
         return cells;
     }
 
-    /** Cells added up. */
+    /** The sum of {@code count} cells, from cell {@code first} on. */
     static Count sum(SwitchReader.Cells read, String counter, long first, int count) {
         Count sum = Count.NONE;
         for (long cell = first; cell < first + count; cell++) {
@@ -69,12 +69,12 @@ public final class PortCounts {
         return sum;
     }
 
-    /** Into the port's queues. */
+    /** Admitted to the port's queues. */
     public Count admitted() {
         return admitted;
     }
 
-    /** Refused by the rule, or without room. */
+    /** Dropped by the admission rule or by a full queue. */
     public Count dropped() {
         return dropped;
     }

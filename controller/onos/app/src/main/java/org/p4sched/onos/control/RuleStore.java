@@ -16,7 +16,7 @@ import org.onosproject.net.flow.FlowRuleOperations;
 import org.onosproject.net.flow.FlowRuleOperationsContext;
 import org.onosproject.net.flow.FlowRuleService;
 
-/** The rules of this application on one switch, as ONOS keeps them. ONOS writes them again when a switch has lost them. */
+/** The rules of this application for one switch in ONOS's store. ONOS restores rules that a switch has lost. */
 final class RuleStore {
     private static final long TIMEOUT_S = 15;
 
@@ -30,24 +30,23 @@ final class RuleStore {
         this.device = device;
     }
 
-    /** The switch. */
     DeviceId device() {
         return device;
     }
 
-    /** Those that are in force or will be. */
+    /** The rules that are in force or pending. */
     List<FlowRule> present() {
-        List<FlowRule> found = new ArrayList<>();
+        List<FlowRule> result = new ArrayList<>();
         for (FlowEntry entry : service.getFlowEntries(device)) {
             boolean goes = entry.state() == FlowEntryState.PENDING_REMOVE || entry.state() == FlowEntryState.REMOVED;
             if (entry.appId() == app.id() && !goes) {
-                found.add(entry);
+                result.add(entry);
             }
         }
-        return found;
+        return result;
     }
 
-    /** Adds rules, in this order, then removes others; waits until the switch has them. */
+    /** Adds rules in this order, then removes others, and waits until the switch has confirmed. */
     void write(Collection<FlowRule> added, Collection<FlowRule> removed) throws SwitchException {
         if (added.isEmpty() && removed.isEmpty()) {
             return;
@@ -71,14 +70,14 @@ final class RuleStore {
                 if (removed.containsAll(refused) && refused.stream().allMatch(RuleStore::isDefaultAction)) {
                     done.complete(null);
                 } else {
-                    done.completeExceptionally(new SwitchException("refuses " + shown(refused)));
+                    done.completeExceptionally(new SwitchException("refuses " + text(refused)));
                 }
             }
         }));
         try {
             done.get(TIMEOUT_S, TimeUnit.SECONDS);
         } catch (TimeoutException e) {
-            throw new SwitchException("does not confirm its rules within " + TIMEOUT_S + " s", e);
+            throw new SwitchException("has not confirmed its rules within " + TIMEOUT_S + " s", e);
         } catch (ExecutionException e) {
             throw new SwitchException(e.getCause().getMessage(), e.getCause());
         } catch (InterruptedException e) {
@@ -88,20 +87,20 @@ final class RuleStore {
     }
 
     private static List<FlowRule> rules(FlowRuleOperations operations) {
-        List<FlowRule> found = new ArrayList<>();
-        operations.stages().forEach(stage -> stage.forEach(operation -> found.add(operation.rule())));
-        return found;
+        List<FlowRule> result = new ArrayList<>();
+        operations.stages().forEach(stage -> stage.forEach(operation -> result.add(operation.rule())));
+        return result;
     }
 
     /**
-     * Whether a rule is the default action of its table. ONOS removes it by a MODIFY that brings back the program's own action,
-     * but only a DELETE counts for it as a removal: it tells this one as failed.
+     * Whether a rule is the default action of its table. ONOS removes such a rule by a MODIFY to the program's own
+     * action, and then reports a failure, because it expects a DELETE.
      */
     private static boolean isDefaultAction(FlowRule rule) {
         return rule.selector().criteria().isEmpty();
     }
 
-    private static String shown(List<FlowRule> rules) {
+    private static String text(List<FlowRule> rules) {
         if (rules.isEmpty()) {
             return "a rule; ONOS's log says which";
         }

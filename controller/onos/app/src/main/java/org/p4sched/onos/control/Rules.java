@@ -28,8 +28,8 @@ import org.p4sched.onos.config.User;
 import org.p4sched.onos.pipeconf.Names;
 
 /**
- * Flow rules of one switch. Each stands for one table entry, with the values that the Python controller writes
- * (controller/p4sched/p4rt). A rule without a match is the table's default action: ONOS makes one MODIFY of it.
+ * Flow rules of one switch. Each rule is one table entry, with the values that the Python controller writes
+ * (controller/p4sched/p4rt). A rule without a match is the table's default action; ONOS writes it by one MODIFY.
  */
 public final class Rules {
     private static final int PRIORITY = 1;
@@ -39,14 +39,14 @@ public final class Rules {
     private final DeviceId device;
     private final Names names;
 
-    /** Rules of this application on this switch, which runs a program with these names. */
+    /** {@code names} are those of the program on the switch. */
     public Rules(ApplicationId app, DeviceId device, Names names) {
         this.app = app;
         this.device = device;
         this.names = names;
     }
 
-    /** All rules that settings ask for, but for what the laws set; a group's paths before the routes to it. */
+    /** All rules of the settings, without the parameters that laws set. A group's paths come before its routes. */
     public List<FlowRule> all(Settings settings) {
         List<FlowRule> rules = new ArrayList<>();
         settings.groups().forEach(group -> rules.addAll(paths(group)));
@@ -54,12 +54,13 @@ public final class Rules {
         settings.users().forEach(user -> rules.add(user(user)));
         settings.rankSource().ifPresent(source -> rules.add(rankSource(source)));
         settings.ports()
-                .forEach((port, asked) -> asked.rankSource().ifPresent(source -> rules.add(rankSource(port, source))));
+                .forEach((port, portSettings) ->
+                        portSettings.rankSource().ifPresent(source -> rules.add(rankSource(port, source))));
         settings.parameters().ifPresent(data -> rules.add(parameters(settings.scheduler(), data)));
         return rules;
     }
 
-    /** The way to a prefix. */
+    /** The rule of a route. */
     public FlowRule route(Route route) {
         PiAction action = route.hop()
                 .map(hop -> forward(Names.ROUTES, hop))
@@ -67,7 +68,7 @@ public final class Rules {
         return rule(Names.ROUTES, prefix(Names.ROUTES, "hdr.ipv4.dst_addr", route.prefix()), action);
     }
 
-    /** A group's 64 buckets, dealt in turn to its paths. */
+    /** The rules of a group's 64 buckets, which go to its paths in turn. */
     public List<FlowRule> paths(Group group) {
         List<FlowRule> rules = new ArrayList<>();
         for (int bucket = 0; bucket < Group.BUCKETS; bucket++) {
@@ -80,7 +81,7 @@ public final class Rules {
         return rules;
     }
 
-    /** Whose packets are whose. On a Tofino each of the two tables has an action of its own, for it has its own counter. */
+    /** The rule of a user. On a Tofino each of the two tables has its own action, because it has its own counter. */
     public FlowRule user(User user) {
         Map<String, Long> data = Map.of("user", (long) user.number(), "scale", (long) user.scale());
         if (user.prefix().isPresent()) {
@@ -105,17 +106,17 @@ public final class Rules {
         return rule(Names.USERS_BY_FLOW, selector(match), action(Names.USERS_BY_FLOW, action, data));
     }
 
-    /** Where ranks come from, on every port without an entry of its own. */
+    /** The rank source of ports without their own. */
     public FlowRule rankSource(RankSource source) {
         return rule(Names.RANK_SOURCES, DefaultTrafficSelector.emptySelector(), rankSourceAction(source));
     }
 
-    /** Where the ranks of packets to one port come from. */
+    /** The rank source of one port. */
     public FlowRule rankSource(int port, RankSource source) {
         return rule(Names.RANK_SOURCES, port(Names.RANK_SOURCES, port), rankSourceAction(source));
     }
 
-    /** The parameters of all ports without an entry of their own. */
+    /** The parameters of ports without their own. */
     public FlowRule parameters(Scheduler scheduler, Map<String, Long> data) {
         return rule(
                 scheduler.table(),
@@ -129,17 +130,17 @@ public final class Rules {
                 scheduler.table(), port(scheduler.table(), port), action(scheduler.table(), scheduler.action(), data));
     }
 
-    /** Whether a rule sets parameters of this scheduler, of all ports or of one. */
+    /** Whether a rule sets parameters of this scheduler, for all ports or for one. */
     boolean isParameters(Scheduler scheduler, FlowRule rule) {
         return names.hasTable(scheduler.table()) && rule.table().equals(names.tableId(scheduler.table()));
     }
 
-    /** Whether a rule of parameters is that of this port. */
+    /** Whether a rule sets the parameters of this port. */
     boolean isOfPort(Scheduler scheduler, int port, FlowRule rule) {
         return rule.selector().equals(port(scheduler.table(), port));
     }
 
-    /** A rule of one port as that of all ports. */
+    /** The same rule for all ports. */
     FlowRule ofAllPorts(FlowRule rule) {
         return rule((PiTableId) rule.table(), DefaultTrafficSelector.emptySelector(), rule.treatment());
     }

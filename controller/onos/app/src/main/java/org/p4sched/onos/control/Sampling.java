@@ -18,22 +18,22 @@ import org.p4sched.laws.PortSample;
  */
 @FunctionalInterface
 interface Sampling<M extends Law.Sample> {
-    /** The counters now, by port. */
+    /** Reads the counters, by port. */
     Map<Integer, M> read() throws SwitchException;
 
-    /** What the users sent: the same for every port. */
+    /** Counters of the users, the same for every port. */
     static Sampling<Fdpa.Sample> ofUsers(SwitchReader reader, Collection<Integer> ports, LongSupplier clock) {
         return () -> {
-            // the time of a sample is that before the Read, as in the Python controller
+            // a sample has the time before the Read, as in the Python controller
             long now = clock.getAsLong();
             Fdpa.Sample sample = new Fdpa.Sample(now, reader.users());
-            Map<Integer, Fdpa.Sample> found = new TreeMap<>();
-            ports.forEach(port -> found.put(port, sample));
-            return found;
+            Map<Integer, Fdpa.Sample> samples = new TreeMap<>();
+            ports.forEach(port -> samples.put(port, sample));
+            return samples;
         };
     }
 
-    /** What became of the packets to each port. */
+    /** Counters of the packets to each port. */
     static Sampling<PortSample> ofPorts(SwitchReader reader, Collection<Integer> ports, LongSupplier clock) {
         List<PiCounterCellId> cells = new ArrayList<>();
         for (int port : ports) {
@@ -49,10 +49,10 @@ interface Sampling<M extends Law.Sample> {
             long before = clock.getAsLong();
             SwitchReader.Cells read = reader.cells(cells);
             long after = clock.getAsLong();
-            Map<Integer, PortSample> found = new TreeMap<>();
+            Map<Integer, PortSample> samples = new TreeMap<>();
             for (int port : ports) {
                 long queue = (long) port * PortCounts.QUEUES;
-                found.put(
+                samples.put(
                         port,
                         new PortSample(
                                 before + (after - before) / 2,
@@ -63,11 +63,11 @@ interface Sampling<M extends Law.Sample> {
                                 histogram(read, "rank_histogram", port),
                                 histogram(read, "depth_histogram", port)));
             }
-            return found;
+            return samples;
         };
     }
 
-    /** Histograms have 64 cells for a port. */
+    /** A histogram has 64 cells for each port. */
     private static long firstBucket(int port) {
         return (long) port << 6;
     }

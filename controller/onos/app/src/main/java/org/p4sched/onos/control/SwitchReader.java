@@ -41,8 +41,8 @@ import org.p4sched.laws.UserCounter;
 import org.p4sched.onos.pipeconf.Names;
 
 /**
- * Reads counters and parameters of one switch, by ONOS's own P4Runtime client. ONOS's statistics have the same counters,
- * but a control law wants them ten times a second, and with the time at which they were read.
+ * Reads counters and parameters of one switch by ONOS's own P4Runtime client. ONOS's statistics have the same counters,
+ * but a control law needs them ten times a second, with the time of the Read.
  */
 public final class SwitchReader {
     private static final long TIMEOUT_S = 10;
@@ -62,13 +62,12 @@ public final class SwitchReader {
         this.names = new Names(pipeconf.pipelineModel());
     }
 
-    /** A reader of a switch that ONOS is connected with. Throws SwitchException for any other. */
+    /** A reader of a switch. Throws SwitchException if ONOS is not connected to it. */
     public static SwitchReader of(
             DeviceId device, P4RuntimeController controller, PiPipeconfService pipeconfs, NetworkConfigService netcfg)
             throws SwitchException {
-        PiPipeconf pipeconf = pipeconfs
-                .getPipeconf(device)
-                .orElseThrow(() -> new SwitchException("has no pipeconf: netcfg names none that ONOS knows"));
+        PiPipeconf pipeconf =
+                pipeconfs.getPipeconf(device).orElseThrow(() -> new SwitchException("has no pipeconf that ONOS knows"));
         P4RuntimeClient client = controller.get(device);
         if (client == null) {
             throw new SwitchException("is not connected");
@@ -76,31 +75,31 @@ public final class SwitchReader {
         return new SwitchReader(device, pipeconf, client, p4DeviceId(device, netcfg));
     }
 
-    /** P4Runtime's own number of the switch, from the management address grpc://HOST:PORT?device_id=1. */
+    /** The switch's P4Runtime device id, from the management address grpc://HOST:PORT?device_id=1. */
     private static long p4DeviceId(DeviceId device, NetworkConfigService netcfg) throws SwitchException {
         BasicDeviceConfig basic = netcfg.getConfig(device, BasicDeviceConfig.class);
         String address = basic == null ? null : basic.managementAddress();
         if (address != null) {
             String query = URI.create(address).getQuery();
-            Matcher found = P4_DEVICE_ID.matcher(query == null ? "" : query);
-            if (found.find()) {
-                return Long.parseLong(found.group(1));
+            Matcher result = P4_DEVICE_ID.matcher(query == null ? "" : query);
+            if (result.find()) {
+                return Long.parseLong(result.group(1));
             }
         }
-        throw new SwitchException("its management address " + address + " names no device_id");
+        throw new SwitchException("its management address " + address + " has no device_id");
     }
 
-    /** The program that the switch runs. */
+    /** The pipeconf of the switch. */
     public PiPipeconf pipeconf() {
         return pipeconf;
     }
 
-    /** The names of that program. */
+    /** The names of its program. */
     public Names names() {
         return names;
     }
 
-    /** What arrived from every user so far: the direct counters of its entries added up, in one Read. */
+    /** Reads the bytes from each user: the sum of the direct counters of its entries. */
     public Map<Long, UserCounter> users() throws SwitchException {
         ReadResponse read = submit(request()
                 .tableEntries(List.of(names.tableId(Names.USERS_BY_PREFIX), names.tableId(Names.USERS_BY_FLOW))));
@@ -119,7 +118,7 @@ public final class SwitchReader {
         return users;
     }
 
-    /** The action data of the default action in force; none if the switch has no such action there. */
+    /** Reads the action data of the table's default action; empty if it is another action. */
     public Optional<Map<String, Long>> defaultAction(String table, String action) throws SwitchException {
         for (PiTableEntry entry :
                 submit(request().defaultTableEntry(names.tableId(table))).all(PiTableEntry.class)) {
@@ -130,38 +129,38 @@ public final class SwitchReader {
         return Optional.empty();
     }
 
-    /** The action data of the entries of a table whose key is the egress port, by port. */
+    /** Reads the action data of the entries of a table whose key is the egress port, by port. */
     public Map<Integer, Map<String, Long>> portActions(String table, String action) throws SwitchException {
         PiTableId id = names.tableId(table);
         PiMatchFieldId key = names.field(table, Names.EGRESS_PORT);
-        Map<Integer, Map<String, Long>> found = new TreeMap<>();
+        Map<Integer, Map<String, Long>> result = new TreeMap<>();
         for (PiTableEntry entry : submit(request().tableEntries(id)).all(PiTableEntry.class)) {
             Optional<PiFieldMatch> port = entry.matchKey().fieldMatch(key);
             if (port.isPresent() && isAction(entry, action)) {
-                found.put((int) number(((PiExactFieldMatch) port.get()).value()), actionData(entry));
+                result.put((int) number(((PiExactFieldMatch) port.get()).value()), actionData(entry));
             }
         }
-        return found;
+        return result;
     }
 
-    /** These cells of indirect counters, in one Read. Cells of which the switch says nothing are 0. */
+    /** Reads cells of indirect counters with one Read. Cells that the answer lacks are 0. */
     public Cells cells(Collection<PiCounterCellId> wanted) throws SwitchException {
         List<PiCounterCellHandle> handles = wanted.stream()
                 .map(cell -> PiCounterCellHandle.of(device, cell))
                 .collect(Collectors.toList());
-        Map<PiCounterCellId, Count> found = new HashMap<>();
+        Map<PiCounterCellId, Count> result = new HashMap<>();
         for (PiCounterCell cell : submit(request().handles(handles)).all(PiCounterCell.class)) {
-            found.put(
+            result.put(
                     cell.cellId(), new Count(cell.data().packets(), cell.data().bytes()));
         }
         return (counter, index) ->
-                found.getOrDefault(PiCounterCellId.ofIndirect(names.counter(counter), index), Count.NONE);
+                result.getOrDefault(PiCounterCellId.ofIndirect(names.counter(counter), index), Count.NONE);
     }
 
-    /** Counts by counter and cell. */
+    /** Counter values. */
     @FunctionalInterface
     public interface Cells {
-        /** What a cell counted. */
+        /** The value of a cell. */
         Count get(String counter, long index);
     }
 
@@ -193,9 +192,9 @@ public final class SwitchReader {
     }
 
     private static boolean isAction(PiTableEntry entry, String action) {
-        PiTableAction found = entry.action();
-        return found instanceof PiAction
-                && Names.isNamed(((PiAction) found).id().id(), action);
+        PiTableAction result = entry.action();
+        return result instanceof PiAction
+                && Names.isNamed(((PiAction) result).id().id(), action);
     }
 
     private static Map<String, Long> actionData(PiTableEntry entry) {

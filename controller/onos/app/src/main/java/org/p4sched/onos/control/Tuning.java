@@ -13,13 +13,13 @@ import org.p4sched.laws.Parameters;
 import org.p4sched.laws.log.DecisionLog;
 
 /**
- * A law at work on one set of parameters: configuration, state and log. It does not touch the switch. Only one thread
- * decides; others may ask what was decided.
+ * A running law of one port: configuration, state and log. It does not access the switch. One thread makes decisions;
+ * other threads may read the last ones.
  *
  * @param <C> the law's configuration
- * @param <S> what the law remembers
- * @param <M> the counters that it needs
- * @param <D> its answer
+ * @param <S> the law's state
+ * @param <M> the law's counters
+ * @param <D> the law's decision
  */
 final class Tuning<C extends Law.Config, S extends Law.State, M extends Law.Sample, D extends Law.Decision<S>>
         implements Closeable {
@@ -40,18 +40,18 @@ final class Tuning<C extends Law.Config, S extends Law.State, M extends Law.Samp
         this.log = log;
     }
 
-    /** Begins with the action data found on the switch; none if the switch has no such action. */
-    void takeOver(Optional<Map<String, Long>> found) {
-        state = law.takeOver(found);
+    /** Starts with the action data on the switch; empty if the switch has no such action. */
+    void takeOver(Optional<Map<String, Long>> current) {
+        state = law.takeOver(current);
         log.ifPresent(file -> file.start(config, state));
     }
 
-    /** What the law makes of the counters, after {@link #takeOver}. */
+    /** The law's decision on a sample. To be called after {@link #takeOver}. */
     D decide(M sample) {
         return law.decide(config, state, sample);
     }
 
-    /** The decision is in force. To be called after the write: state and log would be wrong if the write failed. */
+    /** Accepts a decision. To be called after a successful write, so that state and log are right. */
     synchronized void accept(M sample, D decision) {
         state = decision.state;
         log.ifPresent(file -> file.decision(sample, decision));
@@ -68,7 +68,6 @@ final class Tuning<C extends Law.Config, S extends Law.State, M extends Law.Samp
         last.addLast(line);
     }
 
-    /** Rounds since the beginning. */
     synchronized long rounds() {
         return rounds;
     }
@@ -83,13 +82,15 @@ final class Tuning<C extends Law.Config, S extends Law.State, M extends Law.Samp
         return Optional.ofNullable(inForce);
     }
 
-    /** The last decisions, oldest first: at most so many, and at most 100. Throws IllegalArgumentException below 0. */
+    /**
+     * The last {@code count} decisions, at most 100, oldest first. Throws IllegalArgumentException if it is negative.
+     */
     synchronized List<Map<String, Object>> last(int count) {
         if (count < 0) {
-            throw new IllegalArgumentException(count + " is no number of decisions");
+            throw new IllegalArgumentException(count + " is not a number of decisions");
         }
-        List<Map<String, Object>> found = new ArrayList<>(last);
-        return found.subList(Math.max(0, found.size() - count), found.size());
+        List<Map<String, Object>> current = new ArrayList<>(last);
+        return current.subList(Math.max(0, current.size() - count), current.size());
     }
 
     @Override

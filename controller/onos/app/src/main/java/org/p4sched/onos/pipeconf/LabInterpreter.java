@@ -36,11 +36,11 @@ import org.onosproject.net.pi.service.PiPipeconfService;
 import org.p4sched.onos.config.Constants;
 
 /**
- * What ONOS's own words mean in the programs.
+ * Translates ONOS's criteria, treatments and packets to those of the programs.
  *
- * <p>The programs route IPv4 packets, so the treatment of a route is a port and the MAC address of the next hop. They have
- * no headers for packets from and to the controller: a packet-out goes where its route leads, and a packet-in does not
- * tell by which port it came.
+ * <p>The programs route IPv4 packets, so the treatment of a route is a port and the MAC address of the next hop. They
+ * have no headers for packets to and from the controller: a packet-out follows its route, and a packet-in does not
+ * carry its ingress port.
  */
 public class LabInterpreter extends AbstractHandlerBehaviour implements PiPipelineInterpreter {
     private static final String V1MODEL = "v1model";
@@ -58,11 +58,11 @@ public class LabInterpreter extends AbstractHandlerBehaviour implements PiPipeli
         return Optional.ofNullable(FIELDS.get(type)).map(PiMatchFieldId::of);
     }
 
-    /** Table 0 is that of the routes. */
+    /** Table 0 is the table of routes. */
     @Override
     public Optional<PiTableId> mapFlowRuleTableId(int flowRuleTableId) {
         return flowRuleTableId == 0
-                ? pipeconf().map(found -> new Names(found.pipelineModel()).tableId(Names.ROUTES))
+                ? pipeconf().map(result -> new Names(result.pipelineModel()).tableId(Names.ROUTES))
                 : Optional.empty();
     }
 
@@ -82,7 +82,7 @@ public class LabInterpreter extends AbstractHandlerBehaviour implements PiPipeli
                         .build();
             }
             throw new PiInterpreterException(
-                    "table " + table + " takes actions of the program (PiTableAction), but no treatment: " + treatment);
+                    "table " + table + " takes only actions of the program (PiTableAction), not " + treatment);
         }
         Optional<OutputInstruction> output = output(treatment);
         if (output.isEmpty()) {
@@ -92,7 +92,7 @@ public class LabInterpreter extends AbstractHandlerBehaviour implements PiPipeli
         int number = port.isLogical()
                 ? mapLogicalPortNumber(port)
                         .orElseThrow(() -> new PiInterpreterException(
-                                "a route to logical port " + port + ": the programs know CONTROLLER only"))
+                                "a route to logical port " + port + ": CONTROLLER is the only one"))
                 : Math.toIntExact(port.toLong());
         MacAddress mac = nextHop(treatment)
                 .or(() -> port.equals(PortNumber.CONTROLLER) ? Optional.of(MacAddress.ZERO) : Optional.empty())
@@ -106,14 +106,14 @@ public class LabInterpreter extends AbstractHandlerBehaviour implements PiPipeli
     }
 
     private static Optional<OutputInstruction> output(TrafficTreatment treatment) throws PiInterpreterException {
-        OutputInstruction found = null;
+        OutputInstruction result = null;
         for (Instruction instruction : treatment.allInstructions()) {
             switch (instruction.type()) {
                 case OUTPUT:
-                    if (found != null) {
+                    if (result != null) {
                         throw new PiInterpreterException("a route has one output: " + treatment);
                     }
-                    found = (OutputInstruction) instruction;
+                    result = (OutputInstruction) instruction;
                     break;
                 case NOACTION:
                     break;
@@ -126,11 +126,11 @@ public class LabInterpreter extends AbstractHandlerBehaviour implements PiPipeli
                     throw unknown(instruction);
             }
         }
-        return Optional.ofNullable(found);
+        return Optional.ofNullable(result);
     }
 
     private static PiInterpreterException unknown(Instruction instruction) {
-        return new PiInterpreterException("a route has OUTPUT and ETH_DST, and no " + instruction);
+        return new PiInterpreterException("a route has OUTPUT and ETH_DST, not " + instruction);
     }
 
     private static Optional<MacAddress> nextHop(TrafficTreatment treatment) {
@@ -140,7 +140,7 @@ public class LabInterpreter extends AbstractHandlerBehaviour implements PiPipeli
                 .findFirst();
     }
 
-    /** A packet goes where its route leads, so the one output is TABLE. */
+    /** A packet follows its route, so the only output is TABLE. */
     @Override
     public Collection<PiPacketOperation> mapOutboundPacket(OutboundPacket packet) throws PiInterpreterException {
         List<Instruction> instructions = packet.treatment().allInstructions();
@@ -149,7 +149,7 @@ public class LabInterpreter extends AbstractHandlerBehaviour implements PiPipeli
                 && ((OutputInstruction) instructions.get(0)).port().equals(PortNumber.TABLE);
         if (!routed) {
             throw new PiInterpreterException(
-                    "the programs have no header that names a port, so a packet-out goes where its route leads: the "
+                    "the programs have no header with a port, so a packet-out follows its route: the "
                             + "treatment must be OUTPUT:TABLE, not " + packet.treatment());
         }
         return List.of(PiPacketOperation.builder()
@@ -158,7 +158,7 @@ public class LabInterpreter extends AbstractHandlerBehaviour implements PiPipeli
                 .build());
     }
 
-    /** The port by which the packet came is not known, so it is ANY. */
+    /** The ingress port is unknown, so it is ANY. */
     @Override
     public InboundPacket mapInboundPacket(PiPacketOperation packetIn, DeviceId deviceId) throws PiInterpreterException {
         byte[] bytes = packetIn.data().asArray();
@@ -167,15 +167,15 @@ public class LabInterpreter extends AbstractHandlerBehaviour implements PiPipeli
             return new DefaultInboundPacket(new ConnectPoint(deviceId, PortNumber.ANY), parsed, ByteBuffer.wrap(bytes));
         } catch (DeserializationException e) {
             throw new PiInterpreterException(
-                    "a packet-in from " + deviceId + " is no Ethernet frame: " + e.getMessage());
+                    "a packet-in from " + deviceId + " is not an Ethernet frame: " + e.getMessage());
         }
     }
 
-    /** CONTROLLER is port CPU_PORT of a software switch; a chip has another port, which its platform chooses. */
+    /** CONTROLLER is port CPU_PORT of a software switch; on a chip the platform chooses the port. */
     @Override
     public Optional<Integer> mapLogicalPortNumber(PortNumber port) {
         boolean software = pipeconf()
-                .flatMap(found -> found.pipelineModel().architecture())
+                .flatMap(result -> result.pipelineModel().architecture())
                 .map(V1MODEL::equals)
                 .orElse(false);
         return port.equals(PortNumber.CONTROLLER) && software ? Optional.of(Constants.CPU_PORT) : Optional.empty();
@@ -184,7 +184,7 @@ public class LabInterpreter extends AbstractHandlerBehaviour implements PiPipeli
     /** The action with which the program starts. */
     @Override
     public Optional<PiAction> getOriginalDefaultAction(PiTableId table) {
-        return pipeconf().flatMap(found -> OriginalActions.of(found, table));
+        return pipeconf().flatMap(result -> OriginalActions.of(result, table));
     }
 
     private Optional<PiPipeconf> pipeconf() {

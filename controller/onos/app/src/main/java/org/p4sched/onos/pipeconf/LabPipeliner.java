@@ -46,10 +46,10 @@ import org.p4sched.onos.config.Route;
 import org.p4sched.onos.control.Rules;
 
 /**
- * Objectives as the programs know them. A forwarding objective for an IPv4 prefix is a route. A simple next objective is a
- * hop; a hashed one is a group of equal-cost paths, all of the same weight.
+ * Translates ONOS's objectives to routes and groups. A forwarding objective for an IPv4 prefix is a route. A simple
+ * next objective is a hop; a hashed one is a group of equal-cost paths with equal weights.
  *
- * <p>Groups of next objectives have the numbers from 32768 on, those of the network configuration the smaller ones.
+ * <p>Groups of next objectives have numbers from 32768 on. Those of the network configuration have smaller ones.
  */
 public class LabPipeliner extends AbstractHandlerBehaviour implements Pipeliner {
     private static final int FIRST_GROUP = Route.LARGEST_GROUP + 1;
@@ -59,19 +59,19 @@ public class LabPipeliner extends AbstractHandlerBehaviour implements Pipeliner 
     private PipelinerContext context;
     private FlowRuleService flowRules;
 
-    /** An objective that the programs cannot carry out. */
-    private static final class Refused extends Exception {
+    /** An objective that the programs do not support. */
+    private static final class ObjectiveException extends Exception {
         private static final long serialVersionUID = 1L;
 
         private final ObjectiveError error;
 
-        Refused(ObjectiveError error, String message) {
+        ObjectiveException(ObjectiveError error, String message) {
             super(message);
             this.error = error;
         }
     }
 
-    /** What is stored of a next objective: its hops, each as PORT/MAC, and whether it is a group. */
+    /** Stored form of a next objective: its hops, each as PORT/MAC, and whether it is a group. */
     private static final class Hops implements NextGroup {
         private final boolean hashed;
         private final List<Hop> hops;
@@ -106,7 +106,7 @@ public class LabPipeliner extends AbstractHandlerBehaviour implements Pipeliner 
         flowRules = context.directory().get(FlowRuleService.class);
     }
 
-    /** The programs have nothing to filter: any IPv4 packet comes in by any port. */
+    /** Fails: the programs accept any IPv4 packet on any port. */
     @Override
     public void filter(FilteringObjective objective) {
         fail(objective, ObjectiveError.UNSUPPORTED);
@@ -120,18 +120,18 @@ public class LabPipeliner extends AbstractHandlerBehaviour implements Pipeliner 
             boolean remove = objective.op() == Objective.Operation.REMOVE;
             FlowRule rule = rules.route(remove ? Route.byGroup(prefix, FIRST_GROUP) : route(prefix, objective));
             write(objective, remove ? List.of() : List.of(rule), remove ? List.of(rule) : List.of(), () -> {});
-        } catch (Refused e) {
+        } catch (ObjectiveException e) {
             fail(objective, e.error);
         }
     }
 
-    private Route route(Ip4Prefix prefix, ForwardingObjective objective) throws Refused {
+    private Route route(Ip4Prefix prefix, ForwardingObjective objective) throws ObjectiveException {
         if (objective.nextId() == null) {
             return Route.by(prefix, hop(objective.treatment()));
         }
         NextGroup stored = context.store().getNextGroup(objective.nextId());
         if (stored == null) {
-            throw new Refused(ObjectiveError.GROUPMISSING, "no next objective " + objective.nextId());
+            throw new ObjectiveException(ObjectiveError.GROUPMISSING, "no next objective " + objective.nextId());
         }
         Hops next = Hops.of(stored);
         return next.hashed ? Route.byGroup(prefix, group(objective.nextId())) : Route.by(prefix, next.hops.get(0));
@@ -142,13 +142,14 @@ public class LabPipeliner extends AbstractHandlerBehaviour implements Pipeliner 
         try {
             boolean hashed = objective.type() == NextObjective.Type.HASHED;
             if (!hashed && objective.type() != NextObjective.Type.SIMPLE) {
-                throw new Refused(ObjectiveError.UNSUPPORTED, "next objectives are simple or hashed");
+                throw new ObjectiveException(ObjectiveError.UNSUPPORTED, "next objectives are simple or hashed");
             }
             NextGroup stored = context.store().getNextGroup(objective.id());
             Hops before = stored == null ? new Hops(hashed, List.of()) : Hops.of(stored);
             Hops now = new Hops(hashed, changed(before.hops, objective));
             if (now.hops.size() > (hashed ? Group.BUCKETS : 1)) {
-                throw new Refused(ObjectiveError.BADPARAMS, "more hops than there can be");
+                throw new ObjectiveException(
+                        ObjectiveError.BADPARAMS, "a group has at most " + Group.BUCKETS + " hops");
             }
             boolean gone = now.hops.isEmpty();
             Rules rules = rules(objective);
@@ -162,36 +163,36 @@ public class LabPipeliner extends AbstractHandlerBehaviour implements Pipeliner 
                     context.store().putNextGroup(objective.id(), now);
                 }
             });
-        } catch (Refused e) {
+        } catch (ObjectiveException e) {
             fail(objective, e.error);
         }
     }
 
-    private static List<Hop> changed(List<Hop> before, NextObjective objective) throws Refused {
-        List<Hop> given = new ArrayList<>();
+    private static List<Hop> changed(List<Hop> before, NextObjective objective) throws ObjectiveException {
+        List<Hop> newHops = new ArrayList<>();
         for (NextTreatment next : objective.nextTreatments()) {
             if (!(next instanceof DefaultNextTreatment)) {
-                throw new Refused(ObjectiveError.UNSUPPORTED, "a group holds hops, and no other groups");
+                throw new ObjectiveException(ObjectiveError.UNSUPPORTED, "a group contains hops, not other groups");
             }
-            given.add(hop(((DefaultNextTreatment) next).treatment()));
+            newHops.add(hop(((DefaultNextTreatment) next).treatment()));
         }
         List<Hop> hops = new ArrayList<>(before);
         switch (objective.op()) {
             case ADD:
             case MODIFY:
-                return given;
+                return newHops;
             case ADD_TO_EXISTING:
-                given.stream()
+                newHops.stream()
                         .filter(hop -> before.stream().noneMatch(other -> same(hop, other)))
                         .forEach(hops::add);
                 return hops;
             case REMOVE_FROM_EXISTING:
-                hops.removeIf(hop -> given.stream().anyMatch(other -> same(hop, other)));
+                hops.removeIf(hop -> newHops.stream().anyMatch(other -> same(hop, other)));
                 return hops;
             case REMOVE:
                 return List.of();
             default:
-                throw new Refused(ObjectiveError.UNSUPPORTED, "no operation " + objective.op());
+                throw new ObjectiveException(ObjectiveError.UNSUPPORTED, "unsupported operation " + objective.op());
         }
     }
 
@@ -199,46 +200,48 @@ public class LabPipeliner extends AbstractHandlerBehaviour implements Pipeliner 
         return one.port() == other.port() && one.mac().equals(other.mac());
     }
 
-    private static int group(int nextId) throws Refused {
+    private static int group(int nextId) throws ObjectiveException {
         if (nextId < 0 || nextId >= GROUPS) {
-            throw new Refused(ObjectiveError.BADPARAMS, "groups are 16 bits wide");
+            throw new ObjectiveException(ObjectiveError.BADPARAMS, "groups are 16 bits wide");
         }
         return FIRST_GROUP + nextId;
     }
 
-    private static Ip4Prefix prefix(TrafficSelector selector) throws Refused {
-        Ip4Prefix found = null;
+    private static Ip4Prefix prefix(TrafficSelector selector) throws ObjectiveException {
+        Ip4Prefix result = null;
         for (Criterion criterion : selector.criteria()) {
             if (criterion.type() == Criterion.Type.IPV4_DST) {
-                found = ((IPCriterion) criterion).ip().getIp4Prefix();
+                result = ((IPCriterion) criterion).ip().getIp4Prefix();
             } else if (criterion.type() != Criterion.Type.ETH_TYPE
                     || ((EthTypeCriterion) criterion).ethType().toShort() != Ethernet.TYPE_IPV4) {
-                throw new Refused(ObjectiveError.UNSUPPORTED, "a route matches IPv4 destinations only");
+                throw new ObjectiveException(ObjectiveError.UNSUPPORTED, "a route matches IPv4 destinations only");
             }
         }
-        if (found == null) {
-            throw new Refused(ObjectiveError.UNSUPPORTED, "a route matches an IPv4 destination");
+        if (result == null) {
+            throw new ObjectiveException(ObjectiveError.UNSUPPORTED, "a route matches an IPv4 destination");
         }
-        return found;
+        return result;
     }
 
-    private static Hop hop(TrafficTreatment treatment) throws Refused {
+    private static Hop hop(TrafficTreatment treatment) throws ObjectiveException {
         PortNumber port = null;
         MacAddress mac = null;
         for (Instruction instruction : treatment == null ? List.<Instruction>of() : treatment.allInstructions()) {
             if (instruction instanceof OutputInstruction && port == null) {
                 port = ((OutputInstruction) instruction).port();
             } else if (instruction instanceof ModEtherInstruction) {
-                // the programs put their own address into the source
+                // the programs set the source address
                 mac = isDestination((ModEtherInstruction) instruction)
                         ? ((ModEtherInstruction) instruction).mac()
                         : mac;
             } else {
-                throw new Refused(ObjectiveError.UNSUPPORTED, "a hop has OUTPUT and ETH_DST");
+                throw new ObjectiveException(ObjectiveError.UNSUPPORTED, "a hop has only OUTPUT and ETH_DST");
             }
         }
         if (port == null || port.isLogical() || port.toLong() > Hop.LARGEST_PORT || mac == null) {
-            throw new Refused(ObjectiveError.BADPARAMS, "a hop has a port and the MAC address of the neighbour");
+            throw new ObjectiveException(
+                    ObjectiveError.BADPARAMS,
+                    "a hop needs a port (OUTPUT) and the MAC address of the neighbour (ETH_DST)");
         }
         return new Hop((int) port.toLong(), mac);
     }
@@ -247,11 +250,11 @@ public class LabPipeliner extends AbstractHandlerBehaviour implements Pipeliner 
         return instruction.subtype() == L2SubType.ETH_DST;
     }
 
-    private Rules rules(Objective objective) throws Refused {
+    private Rules rules(Objective objective) throws ObjectiveException {
         Optional<PiPipeconf> pipeconf =
                 context.directory().get(PiPipeconfService.class).getPipeconf(device);
         if (pipeconf.isEmpty()) {
-            throw new Refused(ObjectiveError.NOPIPELINER, "the device has no pipeconf");
+            throw new ObjectiveException(ObjectiveError.NOPIPELINER, "the device has no pipeconf");
         }
         return new Rules(objective.appId(), device, new Names(pipeconf.get().pipelineModel()));
     }
@@ -262,7 +265,7 @@ public class LabPipeliner extends AbstractHandlerBehaviour implements Pipeliner 
         removed.forEach(operations::remove);
         Runnable success = () -> {
             then.run();
-            tell(objective, told -> told.onSuccess(objective));
+            report(objective, context -> context.onSuccess(objective));
         };
         if (added.isEmpty() && removed.isEmpty()) {
             success.run();
@@ -282,14 +285,14 @@ public class LabPipeliner extends AbstractHandlerBehaviour implements Pipeliner 
     }
 
     private static void fail(Objective objective, ObjectiveError error) {
-        tell(objective, told -> told.onError(objective, error));
+        report(objective, context -> context.onError(objective, error));
     }
 
-    private static void tell(Objective objective, Consumer<ObjectiveContext> message) {
+    private static void report(Objective objective, Consumer<ObjectiveContext> message) {
         objective.context().ifPresent(message);
     }
 
-    /** The rules go with the application: ONOS removes those of an application that is purged. */
+    /** Removes the rules of the application. */
     @Override
     public void purgeAll(ApplicationId appId) {
         flowRules.removeFlowRulesById(appId);

@@ -22,8 +22,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Statistics of the egress ports from the counters of the program: sent is what it admitted to the port's queues, and
- * dropped what it refused or had no room for. It does not count what arrives by a port.
+ * Statistics of the egress ports from the counters of the program. Sent packets are those that it admitted to the
+ * port's queues; dropped packets are those that it refused or that found a full queue. The program does not count
+ * arrivals.
  */
 public class LabPortStatistics extends AbstractHandlerBehaviour implements PortStatisticsDiscovery {
     private static final Logger LOG = LoggerFactory.getLogger(LabPortStatistics.class);
@@ -31,7 +32,7 @@ public class LabPortStatistics extends AbstractHandlerBehaviour implements PortS
     @Override
     public Collection<PortStatistics> discoverPortStatistics() {
         DeviceId device = data().deviceId();
-        List<PortStatistics> found = new ArrayList<>();
+        List<PortStatistics> result = new ArrayList<>();
         try {
             SwitchReader reader = SwitchReader.of(
                     device,
@@ -49,7 +50,7 @@ public class LabPortStatistics extends AbstractHandlerBehaviour implements PortS
                 PortCounts counted = counts.get((int) port.number().toLong());
                 if (counted != null) {
                     Count sent = counted.admitted();
-                    found.add(DefaultPortStatistics.builder()
+                    result.add(DefaultPortStatistics.builder()
                             .setDeviceId(device)
                             .setPort(port.number())
                             .setPacketsSent(sent.packets)
@@ -61,6 +62,6 @@ public class LabPortStatistics extends AbstractHandlerBehaviour implements PortS
         } catch (SwitchException e) {
             LOG.warn("{}: no port statistics: {}", device, e.getMessage());
         }
-        return found;
+        return result;
     }
 }

@@ -16,31 +16,30 @@ import org.onosproject.net.pi.model.PiTableModel;
 import org.p4sched.laws.Target;
 
 /**
- * The entities of a program by their short names. The full name has those of the controls in front, and they differ from
- * program to program and from target to target; the short one, the last part, is the same in all.
+ * The entities of a program by their short names. A full name begins with the names of controls, which depend on
+ * program and target. The short name is its last part, the same in all programs.
  */
 public final class Names {
-    /** Routes to prefixes. */
+    /** Table of routes to prefixes. */
     public static final String ROUTES = "ipv4_routes";
-    /** Paths of groups. */
+    /** Table of the paths of groups. */
     public static final String PATHS = "ecmp_paths";
-    /** Users by source prefix. */
+    /** Table of users by source prefix. */
     public static final String USERS_BY_PREFIX = "users_by_prefix";
-    /** Users by parts of the 5-tuple. */
+    /** Table of users by parts of the 5-tuple. */
     public static final String USERS_BY_FLOW = "users_by_flow";
-    /** Where ranks come from, by egress port. */
+    /** Table of rank sources by egress port. */
     public static final String RANK_SOURCES = "rank_sources";
-    /** Key of the tables that hold something for each egress port. */
+    /** Key of the tables with an entry for each egress port. */
     public static final String EGRESS_PORT = "egress_spec";
 
     private final PiPipelineModel program;
 
-    /** The names of this program. */
     public Names(PiPipelineModel program) {
         this.program = program;
     }
 
-    /** What the program is written for. */
+    /** The architecture of the program. */
     public Target target() {
         return program.architecture().stream()
                 .flatMap(name -> Arrays.stream(Target.values())
@@ -100,7 +99,7 @@ public final class Names {
                 .orElseThrow(() -> new IllegalArgumentException("the program has no counter " + name));
     }
 
-    /** Whether a full name ends with this short one. */
+    /** Whether {@code name} is the short name of a full name. */
     public static boolean isNamed(String fullName, String name) {
         return fullName.equals(name) || fullName.endsWith("." + name);
     }

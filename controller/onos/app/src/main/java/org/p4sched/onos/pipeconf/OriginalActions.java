@@ -20,8 +20,8 @@ import org.onosproject.net.pi.runtime.PiAction;
 import org.onosproject.net.pi.runtime.PiActionParam;
 
 /**
- * The default actions with which a program starts. The P4Info that ONOS 2.7 can read does not have them, but BMv2 JSON
- * does; so for what a chip loads, they are not known.
+ * The default actions with which a program starts, from its BMv2 JSON. The P4Info that ONOS 2.7 can read lacks them, so
+ * they are unknown for a program of a chip.
  */
 final class OriginalActions {
     private static final Map<PiPipeconf, Map<String, PiAction>> KNOWN = new ConcurrentHashMap<>();
@@ -34,10 +34,10 @@ final class OriginalActions {
     }
 
     private static Map<String, PiAction> read(PiPipeconf pipeconf) {
-        Map<String, PiAction> found = new HashMap<>();
+        Map<String, PiAction> result = new HashMap<>();
         Optional<InputStream> json = pipeconf.extension(ExtensionType.BMV2_JSON);
         if (json.isEmpty()) {
-            return found;
+            return result;
         }
         JsonNode program;
         try (InputStream in = json.get()) {
@@ -53,14 +53,14 @@ final class OriginalActions {
                 JsonNode action = actions.get(entry.path("action_id").asInt(-1));
                 if (action != null) {
                     model(pipeconf, table.path("name").asText()).ifPresent(model -> action(model, action, entry)
-                            .ifPresent(it -> found.put(model.id().id(), it)));
+                            .ifPresent(it -> result.put(model.id().id(), it)));
                 }
             }
         }
-        return found;
+        return result;
     }
 
-    /** The table by its name in the JSON, where a target may have put the name of the pipe in front. */
+    /** The table by its name in the JSON, which may begin with the name of the pipe. */
     private static Optional<PiTableModel> model(PiPipeconf pipeconf, String name) {
         return pipeconf.pipelineModel().tables().stream()
                 .filter(table -> Names.isNamed(name, table.id().id())
@@ -74,9 +74,9 @@ final class OriginalActions {
                 .filter(each -> Names.isNamed(name, each.id().id())
                         || Names.isNamed(each.id().id(), name))
                 .findFirst();
-        return model.map(found -> {
+        return model.map(result -> {
             PiAction.Builder built =
-                    PiAction.builder().withId(PiActionId.of(found.id().id()));
+                    PiAction.builder().withId(PiActionId.of(result.id().id()));
             int number = 0;
             for (JsonNode value : entry.path("action_data")) {
                 String parameter =

@@ -20,10 +20,10 @@ import org.osgi.service.component.annotations.ReferenceCardinality;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Registers the programs with ONOS, and those of a folder that an operator names. */
+/** Registers the programs of the application and of a configured folder with ONOS. */
 @Component(immediate = true, service = PipeconfComponent.class, property = FOLDER + "=")
 public class PipeconfComponent {
-    /** Property: a folder with further programs, such as those that a chip's compiler made. */
+    /** Property: folder of more programs, for example from a chip's compiler. */
     static final String FOLDER = "programFolder";
 
     private static final Logger LOG = LoggerFactory.getLogger(PipeconfComponent.class);

@@ -28,14 +28,14 @@ import org.onosproject.p4runtime.model.P4InfoParserException;
 import org.p4sched.laws.log.FileError;
 
 /**
- * The programs as ONOS takes them: P4Info, what the switch loads, and how to talk to it.
+ * The programs as ONOS pipeconfs: P4Info, the compiled program, and the behaviours.
  *
  * <p>Those of p4/ are {@code org.p4sched.pipeconf.aifo} and so on. Those of tofino-port/ have {@code tna.} or
- * {@code t2na.} before their name; they hold what the project's own switch loads. What a chip loads is made by the
- * chip's compiler, so it comes from a folder ({@link #inFolder}).
+ * {@code t2na.} before their name; they are for the project's own switch. A program for a chip comes from the chip's
+ * compiler, so it is read from a folder ({@link #inFolder}).
  */
 public final class Pipeconfs {
-    /** Before the name of a program. */
+    /** Prefix of a pipeconf's identifier. */
     public static final String PREFIX = "org.p4sched.pipeconf.";
 
     private static final String COMPILED = "/p4sched/programs/";
@@ -45,30 +45,30 @@ public final class Pipeconfs {
 
     private Pipeconfs() {}
 
-    /** Those that come with the application. The build lists them in programs.txt: "aifo", "tna/aifo". */
+    /** All programs of the application. The build lists them in programs.txt: "aifo", "tna/aifo". */
     public static Collection<PiPipeconf> inApp() {
         return inApp(id -> true);
     }
 
-    /** Those of them that are wanted, by their identifiers: to read one takes a tenth of a second. */
+    /** The programs of the application with the wanted identifiers. Reading one takes a tenth of a second. */
     public static Collection<PiPipeconf> inApp(Predicate<String> wanted) {
-        List<PiPipeconf> found = new ArrayList<>();
+        List<PiPipeconf> result = new ArrayList<>();
         for (String program : lines(COMPILED + "programs.txt")) {
             String id = PREFIX + program.replace('/', '.');
             if (wanted.test(id)) {
-                found.add(pipeconf(
+                result.add(pipeconf(
                         id,
                         resource(COMPILED + program + P4INFO),
                         ExtensionType.BMV2_JSON,
                         resource(COMPILED + program + BMV2)));
             }
         }
-        return found;
+        return result;
     }
 
     /**
      * The programs in a folder: NAME.p4info.txtpb with NAME.json (as {@code p4sched compile} writes it) or with
-     * NAME.pb.bin (what Stratum loads into a Tofino). Throws IllegalArgumentException for what is missing or wrong.
+     * NAME.pb.bin (what Stratum loads into a Tofino). Throws IllegalArgumentException if a file is missing or invalid.
      */
     public static Collection<PiPipeconf> inFolder(Path folder) {
         List<Path> programs;
@@ -81,7 +81,7 @@ public final class Pipeconfs {
                     folder + ": cannot read the folder of programs: " + FileError.reason(e), e);
         }
         if (programs.isEmpty()) {
-            throw new IllegalArgumentException(folder + ": holds no NAME" + P4INFO + ", so no program");
+            throw new IllegalArgumentException(folder + ": contains no program (NAME" + P4INFO + ")");
         }
         return programs.stream().map(Pipeconfs::fromFile).collect(Collectors.toList());
     }
@@ -93,7 +93,7 @@ public final class Pipeconfs {
         Path binary = p4info.resolveSibling(name + STRATUM);
         if (Files.isRegularFile(json) == Files.isRegularFile(binary)) {
             throw new IllegalArgumentException(String.format(
-                    "%s: beside it there must be either %s or %s", p4info, json.getFileName(), binary.getFileName()));
+                    "%s: its folder must contain either %s or %s", p4info, json.getFileName(), binary.getFileName()));
         }
         boolean bmv2 = Files.isRegularFile(json);
         return pipeconf(
@@ -130,11 +130,11 @@ public final class Pipeconfs {
     }
 
     private static URL resource(String name) {
-        URL found = Pipeconfs.class.getResource(name);
-        if (found == null) {
-            throw new IllegalStateException(name + " is not in the application: it was built without its programs");
+        URL result = Pipeconfs.class.getResource(name);
+        if (result == null) {
+            throw new IllegalStateException(name + " is missing: the application was built without its programs");
         }
-        return found;
+        return result;
     }
 
     private static List<String> lines(String name) {

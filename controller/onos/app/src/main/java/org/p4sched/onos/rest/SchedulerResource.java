@@ -36,7 +36,7 @@ import org.p4sched.onos.config.SettingsException;
 import org.p4sched.onos.control.SwitchException;
 
 /**
- * Schedulers over REST; p4sched/openapi.json describes it. A change is answered when the switch has confirmed it. Every
+ * The REST interface; p4sched/openapi.json describes it. A change is answered when the switch has confirmed it. Every
  * error is a JSON object with one sentence.
  */
 @Path("v1")
@@ -47,41 +47,40 @@ public class SchedulerResource {
 
     private final Supplier<SchedulerService> service;
 
-    /** In ONOS's container, which knows the service. */
+    /** Used by ONOS's container, which provides the service. */
     public SchedulerResource() {
         service = () -> DefaultServiceDirectory.getService(SchedulerService.class);
     }
 
-    /** For this service. */
     public SchedulerResource(SchedulerService service) {
         this.service = () -> service;
     }
 
-    /** An answer that is an error. */
-    private static final class Refused extends Exception {
+    /** An error with its HTTP status. */
+    private static final class RequestException extends Exception {
         private static final long serialVersionUID = 1L;
 
         private final Status status;
 
-        Refused(Status status, String message) {
+        RequestException(Status status, String message) {
             super(message);
             this.status = status;
         }
     }
 
-    /** What answers a request. */
+    /** Computes the answer to a request. */
     @FunctionalInterface
     private interface Answer {
-        JsonNode get() throws Refused, SwitchException;
+        JsonNode get() throws RequestException, SwitchException;
     }
 
-    /** What changes something. */
+    /** Starts a change. */
     @FunctionalInterface
     private interface Change {
-        CompletableFuture<Void> make() throws Refused;
+        CompletableFuture<Void> make() throws RequestException;
     }
 
-    /** This description. */
+    /** The OpenAPI description. */
     @GET
     @Path("openapi.json")
     public Response description() {
@@ -93,38 +92,38 @@ public class SchedulerResource {
         }
     }
 
-    /** All switches that are configured. */
+    /** The status of all configured switches. */
     @GET
     @Path("devices")
     public Response devices() {
         return answer(() -> {
-            ArrayNode found = JSON.createArrayNode();
-            service.get().devices().forEach(status -> found.add(Shown.status(status)));
-            return JSON.createObjectNode().set("devices", found);
+            ArrayNode result = JSON.createArrayNode();
+            service.get().devices().forEach(status -> result.add(StatusJson.of(status)));
+            return JSON.createObjectNode().set("devices", result);
         });
     }
 
-    /** One switch: what is asked of it, and how it stands. */
+    /** Settings and status of a switch. */
     @GET
     @Path("devices/{device}")
     public Response device(@PathParam("device") String device) {
         return answer(() -> {
             ObjectNode configuration = configuration(device);
-            ObjectNode found =
-                    service.get().status(id(device)).map(Shown::status).orElseThrow(() -> unknown(device));
-            return found.set("configuration", configuration);
+            ObjectNode result =
+                    service.get().status(id(device)).map(StatusJson::of).orElseThrow(() -> unknown(device));
+            return result.set("configuration", configuration);
         });
     }
 
-    /** Asks something else of a switch. */
+    /** Replaces the settings of a switch. */
     @PUT
     @Path("devices/{device}")
     @Consumes(MediaType.APPLICATION_JSON)
     public Response configure(@PathParam("device") String device, String body) {
-        return changed(() -> service.get().configure(id(device), parsed(body)));
+        return changed(() -> service.get().configure(id(device), parse(body)));
     }
 
-    /** Asks nothing of a switch any more. */
+    /** Removes the settings of a switch. */
     @DELETE
     @Path("devices/{device}")
     public Response remove(@PathParam("device") String device) {
@@ -141,13 +140,13 @@ public class SchedulerResource {
         return answer(() -> {
             ObjectNode configuration = configuration(device);
             Map<Long, Long> sent = service.get().sentBytes(id(device));
-            ArrayNode found = JSON.createArrayNode();
+            ArrayNode result = JSON.createArrayNode();
             for (JsonNode user : configuration.path("users")) {
-                ObjectNode shown = user.deepCopy();
-                shown.put("sentBytes", sent.getOrDefault(user.path("user").asLong(), 0L));
-                found.add(shown);
+                ObjectNode entry = user.deepCopy();
+                entry.put("sentBytes", sent.getOrDefault(user.path("user").asLong(), 0L));
+                result.add(entry);
             }
-            return JSON.createObjectNode().set("users", found);
+            return JSON.createObjectNode().set("users", result);
         });
     }
 
@@ -158,7 +157,7 @@ public class SchedulerResource {
     public Response putUser(@PathParam("device") String device, @PathParam("user") int user, String body) {
         return changed(() -> {
             configuration(device);
-            return service.get().putUser(id(device), user, parsed(body));
+            return service.get().putUser(id(device), user, parse(body));
         });
     }
 
@@ -172,7 +171,7 @@ public class SchedulerResource {
                 there |= each.path("user").asInt() == user;
             }
             if (!there) {
-                throw new Refused(Status.NOT_FOUND, "there is no user " + user + " on " + device);
+                throw new RequestException(Status.NOT_FOUND, "there is no user " + user + " on " + device);
             }
             return service.get().removeUser(id(device), user);
         });
@@ -195,23 +194,24 @@ public class SchedulerResource {
     public Response setParameters(@PathParam("device") String device, String body) {
         return changed(() -> {
             if (!configuration(device).path("ports").isEmpty()) {
-                throw new Refused(
-                        Status.CONFLICT, "a law sets the parameters of " + device + "; DELETE its port first");
+                throw new RequestException(
+                        Status.CONFLICT, "a law sets the parameters of " + device + "; DELETE its port before");
             }
-            return service.get().setParameters(id(device), parsed(body));
+            return service.get().setParameters(id(device), parse(body));
         });
     }
 
-    /** Where ranks come from. */
+    /** Sets the rank source. */
     @PUT
     @Path("devices/{device}/rank-source")
     @Consumes(MediaType.APPLICATION_JSON)
     public Response setRankSource(@PathParam("device") String device, String body) {
         return changed(() -> {
             configuration(device);
-            JsonNode source = parsed(body).path("rankSource");
+            JsonNode source = parse(body).path("rankSource");
             if (!source.isTextual()) {
-                throw new Refused(Status.BAD_REQUEST, "rankSource: is missing; for example {\"rankSource\": \"tos\"}");
+                throw new RequestException(
+                        Status.BAD_REQUEST, "rankSource: is missing; for example {\"rankSource\": \"tos\"}");
             }
             return service.get().setRankSource(id(device), source.asText());
         });
@@ -224,11 +224,11 @@ public class SchedulerResource {
     public Response putPort(@PathParam("device") String device, @PathParam("port") int port, String body) {
         return changed(() -> {
             configuration(device);
-            return service.get().putPort(id(device), port, parsed(body));
+            return service.get().putPort(id(device), port, parse(body));
         });
     }
 
-    /** Ends the law of a port; the parameters in force stay. */
+    /** Ends the law of a port; its parameters stay. */
     @DELETE
     @Path("devices/{device}/ports/{port}")
     public Response removePort(@PathParam("device") String device, @PathParam("port") int port) {
@@ -238,7 +238,7 @@ public class SchedulerResource {
         });
     }
 
-    /** The last decisions on a port, as the decision log holds them. */
+    /** The last decisions on a port, as in the decision log. */
     @GET
     @Path("devices/{device}/ports/{port}/decisions")
     public Response decisions(
@@ -249,16 +249,16 @@ public class SchedulerResource {
         return answer(() -> {
             int most = most(last, uri);
             requirePort(device, port);
-            JsonNode found = JSON.valueToTree(service.get().decisions(id(device), port, most));
-            return JSON.createObjectNode().set("decisions", found);
+            JsonNode result = JSON.valueToTree(service.get().decisions(id(device), port, most));
+            return JSON.createObjectNode().set("decisions", result);
         });
     }
 
-    /** How many decisions are asked for. */
-    private static int most(String last, UriInfo uri) throws Refused {
+    /** The requested number of decisions. */
+    private static int most(String last, UriInfo uri) throws RequestException {
         for (String name : uri.getQueryParameters().keySet()) {
             if (!name.equals("last")) {
-                throw new Refused(Status.BAD_REQUEST, name + ": unknown; there is last");
+                throw new RequestException(Status.BAD_REQUEST, name + ": unknown parameter; use last");
             }
         }
         try {
@@ -267,18 +267,19 @@ public class SchedulerResource {
                 return most;
             }
         } catch (NumberFormatException e) {
-            // said below
+            // an error, as below
         }
-        throw new Refused(Status.BAD_REQUEST, "last: \"" + last + "\" is no number of decisions; use 1 or more");
+        throw new RequestException(
+                Status.BAD_REQUEST, "last: \"" + last + "\" is not a number of decisions; use 1 or more");
     }
 
-    private void requirePort(String device, int port) throws Refused {
+    private void requirePort(String device, int port) throws RequestException {
         if (!configuration(device).path("ports").has(Integer.toString(port))) {
-            throw new Refused(Status.NOT_FOUND, "there is no law on port " + port + " of " + device);
+            throw new RequestException(Status.NOT_FOUND, "there is no law on port " + port + " of " + device);
         }
     }
 
-    private ObjectNode configuration(String device) throws Refused {
+    private ObjectNode configuration(String device) throws RequestException {
         return service.get().configuration(id(device)).orElseThrow(() -> unknown(device));
     }
 
@@ -286,15 +287,15 @@ public class SchedulerResource {
         return DeviceId.deviceId(device);
     }
 
-    private static Refused unknown(String device) {
-        return new Refused(Status.NOT_FOUND, "nothing is asked of " + device);
+    private static RequestException unknown(String device) {
+        return new RequestException(Status.NOT_FOUND, "no scheduler is configured for " + device);
     }
 
-    private static JsonNode parsed(String body) throws Refused {
+    private static JsonNode parse(String body) throws RequestException {
         try {
             return JSON.readTree(body == null || body.isBlank() ? "{}" : body);
         } catch (JsonProcessingException e) {
-            throw new Refused(Status.BAD_REQUEST, "the body is no JSON: " + e.getOriginalMessage());
+            throw new RequestException(Status.BAD_REQUEST, "the body is not JSON: " + e.getOriginalMessage());
         }
     }
 
@@ -303,16 +304,16 @@ public class SchedulerResource {
             try {
                 change.make().get(TIMEOUT_S, TimeUnit.SECONDS);
             } catch (TimeoutException e) {
-                throw new SwitchException("has not confirmed the change within " + TIMEOUT_S + " s", e);
+                throw new SwitchException("the switch has not confirmed the change within " + TIMEOUT_S + " s", e);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 throw new SwitchException("the change was interrupted", e);
             } catch (ExecutionException e) {
                 Throwable cause = e.getCause();
                 if (cause instanceof SettingsException) {
-                    throw new Refused(Status.BAD_REQUEST, cause.getMessage());
+                    throw new RequestException(Status.BAD_REQUEST, cause.getMessage());
                 }
-                throw new SwitchException("stored, but not on the switch yet: " + cause.getMessage(), cause);
+                throw new SwitchException("stored, but not yet on the switch: " + cause.getMessage(), cause);
             }
             return JSON.createObjectNode();
         });
@@ -321,7 +322,7 @@ public class SchedulerResource {
     private static Response answer(Answer answer) {
         try {
             return Response.ok(answer.get().toString()).build();
-        } catch (Refused e) {
+        } catch (RequestException e) {
             return error(e.status, e.getMessage());
         } catch (SwitchException e) {
             return error(Status.SERVICE_UNAVAILABLE, e.getMessage());

@@ -10,9 +10,9 @@ import org.onlab.rest.exceptions.WebApplicationExceptionMapper;
 public class SchedulerWebApplication extends AbstractWebApplication {
     @Override
     public Set<Class<?>> getClasses() {
-        Set<Class<?>> found = new HashSet<>(getClasses(SchedulerResource.class, OtherErrors.class));
-        // These of ONOS answer in another form.
-        found.removeAll(Set.of(NotFoundMapper.class, WebApplicationExceptionMapper.class));
-        return found;
+        Set<Class<?>> classes = new HashSet<>(getClasses(SchedulerResource.class, WebErrorMapper.class));
+        // ONOS's own mappers answer in another form
+        classes.removeAll(Set.of(NotFoundMapper.class, WebApplicationExceptionMapper.class));
+        return classes;
     }
 }

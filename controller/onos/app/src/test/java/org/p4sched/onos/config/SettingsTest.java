@@ -69,14 +69,14 @@ class SettingsTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "{'scheduler': 'fifoo'} | p4schedScheduler.scheduler: no scheduler 'fifoo'; there is: fifo, fdpa,",
+                "{'scheduler': 'fifoo'} | p4schedScheduler.scheduler: no scheduler 'fifoo'; use one of: fifo, fdpa,",
                 "{} | p4schedScheduler.scheduler: is missing; for example fdpa",
-                "[] | p4schedScheduler: is no JSON object: []",
-                "{'scheduler': 'fdpa', 'user': []} | p4schedScheduler.user: means nothing here; there can be scheduler,",
+                "[] | p4schedScheduler: is not a JSON object: []",
+                "{'scheduler': 'fdpa', 'user': []} | p4schedScheduler.user: is not known here; use one of scheduler,",
                 "{'scheduler': 'fdpa', 'users': [{'user': 1, 'prefix': '10.1.0.1/32', 'weight': 0}]}"
                         + " | p4schedScheduler.users[0].weight: 0 is not in (1/256, 256]",
                 "{'scheduler': 'fdpa', 'users': [{'user': 4096, 'prefix': '10.1.0.1/32'}]}"
-                        + " | p4schedScheduler.users[0].user: 4096 is no whole number from 1 to 4095",
+                        + " | p4schedScheduler.users[0].user: 4096 is not a whole number from 1 to 4095",
                 "{'scheduler': 'fdpa', 'users': [{'user': 1}]}"
                         + " | p4schedScheduler.users[0]: a user has either a prefix",
                 "{'scheduler': 'fdpa', 'users': [{'user': 1, 'prefix': '10.1.0.0/16'}, {'user': 2, 'prefix': '10.1.7.0/24'}]}"
@@ -96,30 +96,30 @@ class SettingsTest {
                 "{'scheduler': 'fdpa', 'ports': {'3': {'rate': '50ms'}}}"
                         + " | p4schedScheduler.ports.3.rate: rate '50ms' has unknown unit 'ms'",
                 "{'scheduler': 'fdpa', 'ports': {'512': {'rate': '50mbit'}}}"
-                        + " | p4schedScheduler.ports.512: '512' is no port from 0 to 511",
+                        + " | p4schedScheduler.ports.512: '512' is not a port from 0 to 511",
                 "{'scheduler': 'fdpa', 'ports': {'3': {'rate': '50mbit', 'bands': '1+9*0.5'}}}"
                         + " | p4schedScheduler.ports.3: ",
                 "{'scheduler': 'fdpa', 'ports': {'3': {'rate': '50mbit'}, '4': {'rate': '50mbit'}}}"
                         + " | p4schedScheduler.ports: the users of FDPA share one link",
                 "{'scheduler': 'fdpa', 'ports': {'3': {'rate': '50mbit', 'delay': '5ms'}}}"
-                        + " | p4schedScheduler.ports.3.delay: means nothing here",
+                        + " | p4schedScheduler.ports.3.delay: is not known here",
                 "{'scheduler': 'rifo', 'ports': {'3': {'rate': '50mbit', 'window': 16}}}"
-                        + " | p4schedScheduler.ports.3.window: means nothing here",
+                        + " | p4schedScheduler.ports.3.window: is not known here",
                 "{'scheduler': 'aifo', 'ports': {'3': {'rate': '50mbit', 'fixed': {'q': 1}}}}"
                         + " | p4schedScheduler.ports.3: no parameter of AIFO 'q'",
                 "{'scheduler': 'sp_pifo', 'ports': {'3': {'rate': '50mbit'}}}"
-                        + " | p4schedScheduler.ports: sp_pifo has no parameters that follow the traffic",
-                "{'scheduler': 'fdpa', 'rankSource': 'tos'} | p4schedScheduler.rankSource: fdpa ranks no packets",
+                        + " | p4schedScheduler.ports: sp_pifo has no control law",
+                "{'scheduler': 'fdpa', 'rankSource': 'tos'} | p4schedScheduler.rankSource: packets have no ranks under fdpa",
                 "{'scheduler': 'aifo', 'rankSource': 'dscp'}"
-                        + " | p4schedScheduler.rankSource: no rank source 'dscp'; there is: static, header, tos, stfq",
+                        + " | p4schedScheduler.rankSource: no rank source 'dscp'; use one of: static, header, tos, stfq",
                 "{'scheduler': 'aifo', 'parameters': {'sampling': 1}, 'ports': {'3': {'rate': '50mbit'}}}"
-                        + " | p4schedScheduler.parameters: a law sets them, that of port 3",
+                        + " | p4schedScheduler.parameters: the law of port 3 sets them",
                 "{'scheduler': 'fifo', 'parameters': {'depth': -1}}"
-                        + " | p4schedScheduler.parameters.depth: -1 is no whole number",
+                        + " | p4schedScheduler.parameters.depth: -1 is not a whole number",
                 "{'scheduler': 'fifo', 'routes': [{'prefix': '10.0.1.0/24', 'group': 2}]}"
                         + " | p4schedScheduler.routes[0].group: there is no group 2",
                 "{'scheduler': 'fifo', 'groups': [{'group': 2, 'paths': []}]}"
-                        + " | p4schedScheduler.groups[0].paths: group 2 has 0 paths: there can be 1 to 64",
+                        + " | p4schedScheduler.groups[0].paths: group 2 has 0 paths; a group has 1 to 64",
                 "{'scheduler': 'fifo', 'routes': [{'prefix': '10.0.1.0/24', 'port': 1, 'mac': 'router'}]}"
                         + " | p4schedScheduler.routes[0].mac: "
             })

@@ -27,8 +27,8 @@ class UnitsTest {
         "50ms,has unknown unit 'ms'",
         "0mbit,is zero",
         "2000gbit,is above 1000gbit",
-        "fast,'is no rate; write a positive number and a unit, for example 500mbit'",
-        "-1mbit,is no rate"
+        "fast,'is not a rate; write a positive number and a unit, for example 500mbit'",
+        "-1mbit,is not a rate"
     })
     void aWrongRateSaysWhatWouldBeRight(String text, String told) {
         String message = assertThrows(IllegalArgumentException.class, () -> Units.rate(text))

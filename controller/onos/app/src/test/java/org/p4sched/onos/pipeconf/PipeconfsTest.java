@@ -112,14 +112,14 @@ class PipeconfsTest {
         copy("fdpa.p4info.txtpb", "fdpa.p4info.txtpb");
         String message = assertThrows(IllegalArgumentException.class, () -> Pipeconfs.inFolder(folder))
                 .getMessage();
-        assertTrue(message.endsWith("beside it there must be either fdpa.json or fdpa.pb.bin"), message);
+        assertTrue(message.endsWith("its folder must contain either fdpa.json or fdpa.pb.bin"), message);
     }
 
     @Test
     void anEmptyFolderIsTold() {
         String message = assertThrows(IllegalArgumentException.class, () -> Pipeconfs.inFolder(folder))
                 .getMessage();
-        assertTrue(message.endsWith("holds no NAME.p4info.txtpb, so no program"), message);
+        assertTrue(message.endsWith("contains no program (NAME.p4info.txtpb)"), message);
     }
 
     private void copy(String from, String to) throws IOException {

@@ -1,6 +1,6 @@
 package org.p4sched.onos.embedded;
 
-/** What the caller gave makes no sense; the message says what, where, and what would. */
+/** An invalid argument or configuration. The message says what is wrong, where, and what is right. */
 final class BadInput extends Exception {
     private static final long serialVersionUID = 1;
 

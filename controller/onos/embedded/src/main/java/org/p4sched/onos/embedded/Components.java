@@ -18,10 +18,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Services by their interface, and the components that offer them: here what OSGi's declarative services are to ONOS in Karaf.
+ * Services by their interface, and the components that provide them. They replace OSGi's declarative services.
  *
- * <p>A component gets the services that are there when it is added, in its fields of these types. Then it is activated. So
- * components are added in the order of their needs, and stopped in the reverse order.
+ * <p>A component that is added gets the present services in its fields of these types, and is activated. So components
+ * are added after those that they need, and stopped in the reverse order.
  */
 final class Components implements ServiceDirectory {
     private static final Logger log = LoggerFactory.getLogger(Components.class);
@@ -29,7 +29,7 @@ final class Components implements ServiceDirectory {
     private final Map<Class<?>, Object> services = new ConcurrentHashMap<>();
     private final Deque<Object> active = new ArrayDeque<>();
 
-    /** Adds a component with the properties that its own code has. */
+    /** Adds a component with its default properties. */
     <T> T add(T component) {
         return add(component, Map.of());
     }
@@ -39,8 +39,8 @@ final class Components implements ServiceDirectory {
         for (Class<?> type = component.getClass(); type != Object.class; type = type.getSuperclass()) {
             inject(component, type);
         }
-        boolean configured = lifecycle(component, "activate", properties);
-        if (!configured && !properties.isEmpty()) {
+        boolean tookProperties = lifecycle(component, "activate", properties);
+        if (!tookProperties && !properties.isEmpty()) {
             lifecycle(component, "modified", properties);
         }
         active.push(component);
@@ -48,12 +48,12 @@ final class Components implements ServiceDirectory {
         return component;
     }
 
-    /** Offers an object that is no component. */
+    /** Provides an object that is not a component. */
     <T> void offer(Class<T> type, T service) {
         services.put(type, service);
     }
 
-    /** Stops all components, the last one first. A component that fails to stop is logged and does not keep the others. */
+    /** Stops all components, the last one first. Logs a component that fails to stop, and continues. */
     void stop() {
         while (!active.isEmpty()) {
             Object component = active.pop();
@@ -103,13 +103,13 @@ final class Components implements ServiceDirectory {
         }
     }
 
-    /** Calls this method, if the component has it; returns whether it got the properties. */
+    /** Calls this method if the component has it; returns whether it took the properties. */
     private static boolean lifecycle(Object component, String name, Map<String, String> properties) {
-        Optional<Method> found = method(component.getClass(), name);
-        if (found.isEmpty()) {
+        Optional<Method> result = method(component.getClass(), name);
+        if (result.isEmpty()) {
             return false;
         }
-        Method method = found.get();
+        Method method = result.get();
         method.setAccessible(true);
         Object[] arguments = method.getParameterCount() == 0 ? new Object[0] : new Object[] {context(properties)};
         try {
@@ -136,12 +136,14 @@ final class Components implements ServiceDirectory {
         return Optional.empty();
     }
 
-    /** Of a context, ONOS's components read the properties only. OSGi gives them as a Dictionary. */
+    /**
+     * A context with properties only; ONOS's components read nothing else. OSGi's type for properties is Dictionary.
+     */
     @SuppressWarnings("JdkObsolete")
     private static ComponentContext context(Map<String, String> properties) {
         Class<?>[] type = {ComponentContext.class};
         return (ComponentContext)
-                Proxy.newProxyInstance(Components.class.getClassLoader(), type, (self, method, given) -> {
+                Proxy.newProxyInstance(Components.class.getClassLoader(), type, (self, method, arguments) -> {
                     if (method.getName().equals("getProperties")) {
                         return new Hashtable<>(properties);
                     }

@@ -27,16 +27,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One switch: connects to it, again and again with a growing pause, and tells ONOS when it is available. It is when this
- * controller is its primary one, its pipeline is set, and its entries are known. All runs on one thread for each switch.
+ * Connects to one switch, with growing pauses between attempts, and tells ONOS whether it is available. A switch is
+ * available if this controller is primary, the pipeline is set, and its entries are known. Each switch has one thread.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // tasks report their own failures
 final class DeviceWatch {
     private static final Logger log = LoggerFactory.getLogger(DeviceWatch.class);
     private static final long FIRST_PAUSE_MS = 100;
     private static final long LONGEST_PAUSE_MS = 3000;
-    /** A switch that does not answer at once is nothing to tell. */
-    private static final long TELL_FROM_PAUSE_MS = 800;
+    /** A warning follows only after pauses of this length, so not if a switch answers soon. */
+    private static final long WARN_FROM_PAUSE_MS = 800;
 
     private static final long STATISTICS_SECONDS = 5;
 
@@ -50,8 +50,8 @@ final class DeviceWatch {
     // used by the thread only
     private long pauseMs = FIRST_PAUSE_MS;
     private boolean retryPlanned;
-    private boolean toldUnreachable;
-    private volatile boolean standingBack;
+    private boolean reportedUnreachable;
+    private volatile boolean backup;
 
     DeviceWatch(DeviceId device, ProviderId provider, Components onos, DeviceProviderService core) {
         this.device = device;
@@ -72,23 +72,23 @@ final class DeviceWatch {
                 () -> safely(this::pollStatistics), STATISTICS_SECONDS, STATISTICS_SECONDS, TimeUnit.SECONDS);
     }
 
-    /** Ends the connection; ONOS is told only if it goes on without this switch. */
-    void stop(boolean tell) {
+    /** Ends the connection. {@code notify}: whether to tell ONOS that the switch is gone. */
+    void stop(boolean notify) {
         thread.shutdownNow();
-        if (tell) {
+        if (notify) {
             goOffline();
         }
         handshaker.removeDeviceAgentListener(provider);
         handshaker.disconnect();
     }
 
-    /** Whether ONOS may use the connection; not while another controller is the primary one. */
+    /** Whether ONOS may use the connection: not while another controller is primary. */
     boolean isReachable() {
-        return !standingBack && handshaker.isReachable();
+        return !backup && handshaker.isReachable();
     }
 
     boolean isAvailable() {
-        return !standingBack && handshaker.isAvailable();
+        return !backup && handshaker.isAvailable();
     }
 
     void roleChanged(MastershipRole role, long term) {
@@ -114,14 +114,14 @@ final class DeviceWatch {
     private void agent(DeviceAgentEvent.Type event) {
         switch (event) {
             case CHANNEL_OPEN:
-                toldUnreachable = false;
+                reportedUnreachable = false;
                 pauseMs = FIRST_PAUSE_MS;
                 log.info("{}: connected", device);
                 register();
                 break;
             case ROLE_MASTER:
-                boolean again = standingBack;
-                standingBack = false;
+                boolean again = backup;
+                backup = false;
                 if (again) {
                     register();
                 }
@@ -131,13 +131,13 @@ final class DeviceWatch {
                 }
                 break;
             case ROLE_STANDBY:
-                standingBack = true;
+                backup = true;
                 goOffline();
                 break;
             case CHANNEL_CLOSED:
             case CHANNEL_ERROR:
             case ROLE_NONE:
-                standingBack = false;
+                backup = false;
                 goOffline();
                 retryLater();
                 break;
@@ -180,13 +180,13 @@ final class DeviceWatch {
 
     private void retry() {
         retryPlanned = false;
-        if (devices().isAvailable(device) || standingBack) {
+        if (devices().isAvailable(device) || backup) {
             return;
         }
         if (!handshaker.isReachable()) {
-            if (!toldUnreachable && pauseMs >= TELL_FROM_PAUSE_MS) {
-                toldUnreachable = true;
-                log.warn("{}: no answer; ONOS tries again until the switch is there", device);
+            if (!reportedUnreachable && pauseMs >= WARN_FROM_PAUSE_MS) {
+                reportedUnreachable = true;
+                log.warn("{}: no answer; ONOS tries again until the switch answers", device);
             }
             handshaker.probeReachability();
         } else if (handshaker.getRole() == MastershipRole.MASTER) {
@@ -209,15 +209,15 @@ final class DeviceWatch {
     }
 
     private DeviceDescription description(boolean available) {
-        DeviceDescription found = behaviour(DeviceDescriptionDiscovery.class).discoverDeviceDetails();
-        return new DefaultDeviceDescription(found, available, found.annotations());
+        DeviceDescription result = behaviour(DeviceDescriptionDiscovery.class).discoverDeviceDetails();
+        return new DefaultDeviceDescription(result, available, result.annotations());
     }
 
     private DeviceService devices() {
         return onos.get(DeviceService.class);
     }
 
-    /** A behaviour of the driver, also before ONOS knows the device. */
+    /** A behaviour of the driver, even before ONOS knows the device. */
     private <T extends Behaviour> T behaviour(Class<T> type) {
         Driver driver = onos.get(DriverService.class).getDriver(device);
         return driver.createBehaviour(new DefaultDriverHandler(new DefaultDriverData(driver, device)), type);

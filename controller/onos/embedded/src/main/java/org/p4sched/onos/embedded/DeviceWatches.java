@@ -23,13 +23,13 @@ import org.onosproject.net.provider.AbstractProvider;
 import org.onosproject.net.provider.ProviderId;
 
 /**
- * Brings the switches of the network configuration into ONOS: what {@code org.onosproject.generaldeviceprovider} does in ONOS's
- * distribution, which is not published as a library.
+ * Brings the switches of the network configuration into ONOS. It replaces {@code org.onosproject.generaldeviceprovider}
+ * of ONOS's distribution, which is not published as a library.
  */
 final class DeviceWatches extends AbstractProvider implements DeviceProvider {
     private final Components onos;
     private final Map<DeviceId, DeviceWatch> watches = new ConcurrentHashMap<>();
-    private final NetworkConfigListener configured = new Configured();
+    private final NetworkConfigListener configListener = new ConfigListener();
     private final PiPipeconfWatchdogListener pipelines = this::pipeline;
     private DeviceProviderService core;
 
@@ -40,12 +40,12 @@ final class DeviceWatches extends AbstractProvider implements DeviceProvider {
 
     void activate() {
         core = onos.get(DeviceProviderRegistry.class).register(this);
-        onos.get(NetworkConfigRegistry.class).addListener(configured);
+        onos.get(NetworkConfigRegistry.class).addListener(configListener);
         onos.get(PiPipeconfWatchdogService.class).addListener(pipelines);
     }
 
     void deactivate() {
-        onos.get(NetworkConfigRegistry.class).removeListener(configured);
+        onos.get(NetworkConfigRegistry.class).removeListener(configListener);
         onos.get(PiPipeconfWatchdogService.class).removeListener(pipelines);
         watches.values().forEach(watch -> watch.stop(false));
         onos.get(DeviceProviderRegistry.class).unregister(this);
@@ -115,7 +115,7 @@ final class DeviceWatches extends AbstractProvider implements DeviceProvider {
         }
     }
 
-    private final class Configured implements NetworkConfigListener {
+    private final class ConfigListener implements NetworkConfigListener {
         @Override
         public boolean isRelevant(NetworkConfigEvent event) {
             return event.configClass() == BasicDeviceConfig.class && event.subject() instanceof DeviceId;

@@ -47,9 +47,12 @@ import org.p4sched.onos.embedded.store.PipeconfBindings;
 import org.p4sched.onos.embedded.store.SharedMaps;
 import org.p4sched.onos.embedded.store.Translations;
 
-/** ONOS's core in this process, with P4Runtime switches below it. One process has one: some of ONOS's state is static. */
+/**
+ * ONOS's core in this process, with P4Runtime switches. A process can have only one, because some of ONOS's state is
+ * static.
+ */
 public final class EmbeddedOnos implements AutoCloseable {
-    /** How often ONOS reads all entries and groups, in seconds. */
+    /** Time between two reads of all entries and groups, in seconds. */
     private static final String POLL_SECONDS = "5";
 
     private final Components components = new Components();
@@ -68,7 +71,7 @@ public final class EmbeddedOnos implements AutoCloseable {
         return components.get(service);
     }
 
-    /** The services for classes that look them up themselves. */
+    /** The services, for classes that look them up themselves. */
     public ServiceDirectory services() {
         return components;
     }
@@ -82,7 +85,7 @@ public final class EmbeddedOnos implements AutoCloseable {
         components.add(new CoreEventDispatcher());
         components.add(new SharedMaps());
         components.add(new ComponentConfigAdapter());
-        Absent.addTo(components);
+        EmptyServices.addTo(components);
         components.add(new SimpleClusterStore());
         components.add(new ClusterManager());
         components.add(new SimpleApplicationIdStore());
@@ -138,7 +141,7 @@ public final class EmbeddedOnos implements AutoCloseable {
         components.add(new DeviceWatches(components));
     }
 
-    /** Drivers look their services up in a static directory, in Karaf that of OSGi. */
+    /** Sets the static directory in which drivers look up services; in Karaf it is that of OSGi. */
     private static final class Handlers extends DefaultDriverHandler {
         private Handlers() {
             super(new DefaultDriverData(null, null));

@@ -26,8 +26,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * ONOS with the schedulers, for the switches of a network configuration. Prints {@code ready} when all of them have their
- * pipeline, their rules and their first parameters.
+ * ONOS with the schedulers, for the switches of a network configuration. Prints {@code ready} when every switch has its
+ * pipeline, its rules and its first parameters.
  */
 public final class Main {
     private static final Logger log = LoggerFactory.getLogger(Main.class);
@@ -57,7 +57,7 @@ public final class Main {
                 options.logFolder);
     }
 
-    /** Runs until the process is told to end. */
+    /** Runs until SIGTERM. */
     @SuppressWarnings("SystemExitOutsideMain")
     public static void main(String[] arguments) {
         try {
@@ -73,7 +73,7 @@ public final class Main {
         schedulers.start();
         rest = RestServer.start(options.rest, schedulers);
         List<DeviceId> devices = Netcfg.apply(options.netcfg, onos);
-        // from here on SIGTERM is the way to end; a JVM would report it with 143
+        // a JVM would end with status 143 after SIGTERM; the hook ends it with 0
         Runtime.getRuntime().addShutdownHook(new Thread(() -> {
             stop();
             Runtime.getRuntime().halt(0);
@@ -95,7 +95,7 @@ public final class Main {
         for (DeviceId device : devices) {
             boolean inForce = inForce(device);
             if (inForce) {
-                adoption.settled(device);
+                adoption.end(device);
             }
             all &= inForce;
         }
@@ -119,8 +119,8 @@ public final class Main {
             }
         }
         Set<String> named = Netcfg.pipeconfs(options.netcfg);
-        Collection<PiPipeconf> found = Pipeconfs.inApp(named::contains);
-        // an unknown name is answered with all that there are
-        return found.size() == named.size() ? found : Pipeconfs.inApp();
+        Collection<PiPipeconf> result = Pipeconfs.inApp(named::contains);
+        // for an unknown name, Netcfg's error lists all pipeconfs
+        return result.size() == named.size() ? result : Pipeconfs.inApp();
     }
 }

@@ -30,8 +30,8 @@ import org.onosproject.net.pi.service.PiPipeconfService;
 import org.p4sched.laws.log.FileError;
 
 /**
- * A file with ONOS's network configuration. All of it is checked before the first switch is connected to, and stricter than
- * ONOS: a key that nobody reads is an error.
+ * A file with ONOS's network configuration. It is checked completely before ONOS connects to a switch, and more
+ * strictly than by ONOS: an unknown key is an error.
  */
 final class Netcfg {
     private static final String DEVICES = "devices";
@@ -49,11 +49,11 @@ final class Netcfg {
         this.registry = onos.get(NetworkConfigRegistry.class);
     }
 
-    /** Puts the file's configuration into force; returns its devices. */
+    /** Applies the file's configuration; returns its devices. */
     static List<DeviceId> apply(Path file, EmbeddedOnos onos) throws BadInput {
         Netcfg netcfg = new Netcfg(file, onos);
         netcfg.read();
-        // the basic configuration makes ONOS connect, so it comes last
+        // the basic configuration makes ONOS connect, so it is applied last
         for (Entry entry : netcfg.entries) {
             if (!entry.configKey.equals(BASIC)) {
                 netcfg.apply(entry);
@@ -87,7 +87,7 @@ final class Netcfg {
         try {
             return new ObjectMapper().readTree(Files.readString(file));
         } catch (JsonProcessingException e) {
-            throw new BadInput(file + ":" + e.getLocation().getLineNr() + ": no JSON: " + e.getOriginalMessage(), e);
+            throw new BadInput(file + ":" + e.getLocation().getLineNr() + ": not JSON: " + e.getOriginalMessage(), e);
         } catch (IOException e) {
             throw new BadInput("cannot read " + file + ": " + FileError.reason(e), e);
         }
@@ -110,7 +110,7 @@ final class Netcfg {
             }
         }
         if (entries.stream().noneMatch(entry -> entry.classKey.equals(DEVICES) && entry.configKey.equals(BASIC))) {
-            throw new BadInput(file + ": no device: devices.ID.basic is missing");
+            throw new BadInput(file + ": contains no device: devices.ID.basic is missing");
         }
     }
 
@@ -141,7 +141,7 @@ final class Netcfg {
                     .map(ConfigFactory::configKey)
                     .sorted()
                     .collect(Collectors.joining(", "));
-            throw new BadInput(file + ": " + entry.path() + ": unknown key; there are " + known);
+            throw new BadInput(file + ": " + entry.path() + ": unknown key; use one of " + known);
         }
         try {
             registry.applyConfig(entry.subject, type, entry.json);
@@ -170,12 +170,12 @@ final class Netcfg {
     }
 
     private <T> T known(Map<String, T> all, String name, String path) throws BadInput {
-        T found = all.get(name);
-        if (found == null) {
+        T result = all.get(name);
+        if (result == null) {
             throw new BadInput(
-                    file + ": " + path + ": unknown \"" + name + "\"; there are " + String.join(", ", all.keySet()));
+                    file + ": " + path + ": unknown \"" + name + "\"; use one of " + String.join(", ", all.keySet()));
         }
-        return found;
+        return result;
     }
 
     private Iterable<Map.Entry<String, JsonNode>> fields(JsonNode node, String path) throws BadInput {
@@ -185,7 +185,7 @@ final class Netcfg {
         return node::fields;
     }
 
-    /** Path and reason, as the configuration itself says them; its paths may begin with its key. */
+    /** Path and reason of the configuration's own error. Its path may begin with its key. */
     private static String reason(String configKey, InvalidConfigException e) {
         if (e.getCause() instanceof InvalidFieldException) {
             InvalidFieldException field = (InvalidFieldException) e.getCause();

@@ -13,11 +13,11 @@ final class Options {
 
     /** The network configuration, in ONOS's JSON. */
     final Path netcfg;
-    /** Where decisions are logged, if they are. */
+    /** Folder of the decision logs; empty for no logs. */
     final Optional<Path> logFolder;
-    /** Where REST listens. */
+    /** Address of REST. */
     final URI rest;
-    /** A folder with compiled programs instead of those in the application. */
+    /** Folder of compiled programs that replace those of the application. */
     final Optional<Path> programs;
 
     private Options(Path netcfg, Optional<Path> logFolder, URI rest, Optional<Path> programs) {
@@ -27,7 +27,7 @@ final class Options {
         this.programs = programs;
     }
 
-    /** Reads the arguments; says in one sentence what is wrong with them. */
+    /** Reads the arguments. The message of the exception is one sentence. */
     static Options parse(List<String> arguments) throws BadInput {
         Path netcfg = null;
         Path logFolder = null;

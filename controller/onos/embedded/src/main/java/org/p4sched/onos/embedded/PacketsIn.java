@@ -24,7 +24,7 @@ import org.onosproject.p4runtime.api.P4RuntimePacketIn;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Hands packets from the switches to ONOS's packet service; the pipeconf's interpreter reads their metadata. */
+/** Passes packets from the switches to ONOS's packet service. The pipeconf's interpreter reads their metadata. */
 final class PacketsIn extends AbstractProvider implements PacketProvider {
     private static final Logger log = LoggerFactory.getLogger(PacketsIn.class);
 
@@ -66,7 +66,7 @@ final class PacketsIn extends AbstractProvider implements PacketProvider {
         P4RuntimePacketIn received = (P4RuntimePacketIn) event.subject();
         Device device = devices.getDevice(received.deviceId());
         if (device == null || !device.is(PiPipelineInterpreter.class)) {
-            log.warn("{}: a packet is dropped, the pipeconf has no interpreter", received.deviceId());
+            log.warn("{}: a packet is dropped: the pipeconf has no interpreter", received.deviceId());
             return;
         }
         try {

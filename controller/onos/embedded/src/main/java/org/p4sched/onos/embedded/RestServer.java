@@ -6,15 +6,15 @@ import javax.ws.rs.ProcessingException;
 import org.glassfish.jersey.jdkhttp.JdkHttpServerFactory;
 import org.glassfish.jersey.server.ResourceConfig;
 import org.p4sched.onos.SchedulerService;
-import org.p4sched.onos.rest.OtherErrors;
 import org.p4sched.onos.rest.SchedulerResource;
+import org.p4sched.onos.rest.WebErrorMapper;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The application's REST resource, which ONOS's own web server has in Karaf. */
+/** Serves the application's REST resource; in Karaf ONOS's own web server does. */
 final class RestServer {
     private static final Logger log = LoggerFactory.getLogger(RestServer.class);
-    /** Warns that a resource given as an object is no extension of Jersey, which it is not meant to be. */
+    /** This logger warns that a resource object is not an extension of Jersey, which is intended. */
     private static final java.util.logging.Logger JERSEY =
             java.util.logging.Logger.getLogger("org.glassfish.jersey.internal.inject.Providers");
 
@@ -31,7 +31,7 @@ final class RestServer {
                     address,
                     new ResourceConfig()
                             .register(new SchedulerResource(schedulers))
-                            .register(OtherErrors.class));
+                            .register(WebErrorMapper.class));
             RestServer started = new RestServer(server);
             log.info("REST on http://{}:{}/p4sched/v1", address.getHost(), started.port());
             return started;

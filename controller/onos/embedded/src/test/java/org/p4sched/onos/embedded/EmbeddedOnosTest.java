@@ -268,7 +268,7 @@ class EmbeddedOnosTest {
         onos.get(FlowRuleService.class).applyFlowRules(again);
         awaitAdded(again);
         assertEquals(2, entries(ROUTES).size());
-        onos.get(Adoption.class).settled(device);
+        onos.get(Adoption.class).end(device);
         await().atMost(PATIENCE).until(() -> entries(ROUTES).size() == 1);
     }
 

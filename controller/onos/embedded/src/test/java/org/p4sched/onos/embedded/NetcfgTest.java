@@ -41,21 +41,21 @@ class NetcfgTest {
             delimiter = '|',
             quoteCharacter = '`',
             value = {
-                "{\"devices\": | :1: no JSON: Unexpected end-of-input",
+                "{\"devices\": | :1: not JSON: Unexpected end-of-input",
                 "[] | : must be an object",
-                "{} | : no device: devices.ID.basic is missing",
-                "{\"switches\": {}} | : switches: unknown \"switches\"; there are ",
+                "{} | : contains no device: devices.ID.basic is missing",
+                "{\"switches\": {}} | : switches: unknown \"switches\"; use one of ",
                 "{\"devices\": {\"device:s1\": {\"basic\": BASIC, \"p4sched\": {}}}}"
-                        + " | : devices.device:s1.p4sched: unknown key; there are ",
+                        + " | : devices.device:s1.p4sched: unknown key; use one of ",
                 "{\"devices\": {\"device:s1\": {\"basic\": {\"managementAddress\": \"127.0.0.1:9559\"}}}}"
                         + " | : devices.device:s1.basic.managementAddress: must be grpc://HOST:PORT?device_id=N,"
                         + " not \"127.0.0.1:9559\"",
                 "{\"devices\": {\"device:s1\": {\"basic\":"
                         + " {\"managementAddress\": \"grpc://a:1?device_id=1\", \"driver\": \"bmv3\"}}}}"
-                        + " | : devices.device:s1.basic.driver: unknown \"bmv3\"; there are bmv2, p4runtime",
+                        + " | : devices.device:s1.basic.driver: unknown \"bmv3\"; use one of bmv2, p4runtime",
                 "{\"devices\": {\"device:s1\": {\"basic\": {\"managementAddress\": \"grpc://a:1?device_id=1\","
                         + " \"driver\": \"bmv2\", \"pipeconf\": \"fdpa\"}}}}"
-                        + " | : devices.device:s1.basic.pipeconf: unknown \"fdpa\"; there are org.p4sched.pipeconf.fdpa",
+                        + " | : devices.device:s1.basic.pipeconf: unknown \"fdpa\"; use one of org.p4sched.pipeconf.fdpa",
             })
     void mistakesAreNamedWithTheirPath(String json, String message) throws IOException {
         Path file = folder.resolve("netcfg.json");

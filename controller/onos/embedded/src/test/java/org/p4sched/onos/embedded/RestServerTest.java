@@ -18,7 +18,7 @@ import org.p4sched.onos.SchedulerService;
 class RestServerTest {
     private RestServer server;
 
-    /** Nothing is asked of any switch. */
+    /** No switch is configured. */
     private static Object nothing(Class<?> type) {
         return type.equals(Optional.class) ? Optional.empty() : null;
     }
@@ -42,16 +42,17 @@ class RestServerTest {
             delimiter = '|',
             value = {
                 "GET | v1/switches | application/json | 404"
-                        + " | there is no /v1/switches; /v1/openapi.json says what there is",
-                "GET | v1/devices/s1 | application/json | 404 | nothing is asked of s1",
+                        + " | there is no /v1/switches; /v1/openapi.json lists all paths",
+                "GET | v1/devices/s1 | application/json | 404 | no scheduler is configured for s1",
                 "POST | v1/devices | application/json | 405"
-                        + " | POST is not for /v1/devices, which takes GET, OPTIONS",
-                "PUT | v1/devices/s1 | text/plain | 415 | the body is to be application/json, not text/plain",
-                "GET | v1/devices/s1/ports/1/decisions?count=3 | application/json | 400 | count: unknown; there is last",
+                        + " | /v1/devices does not take POST; it takes GET, OPTIONS",
+                "PUT | v1/devices/s1 | text/plain | 415 | the body must be application/json, not text/plain",
+                "GET | v1/devices/s1/ports/1/decisions?count=3 | application/json | 400"
+                        + " | count: unknown parameter; use last",
                 "GET | v1/devices/s1/ports/1/decisions?last=x | application/json | 400"
-                        + " | last: \"x\" is no number of decisions; use 1 or more",
+                        + " | last: \"x\" is not a number of decisions; use 1 or more",
                 "GET | v1/devices/s1/ports/1/decisions?last=0 | application/json | 400"
-                        + " | last: \"0\" is no number of decisions; use 1 or more",
+                        + " | last: \"0\" is not a number of decisions; use 1 or more",
             })
     void everyErrorIsOneSentence(String method, String path, String type, int status, String sentence)
             throws Exception {

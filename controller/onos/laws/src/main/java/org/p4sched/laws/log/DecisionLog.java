@@ -17,7 +17,7 @@ import org.p4sched.laws.record.Json;
 import org.p4sched.laws.record.RecordException;
 
 /**
- * Appends to a log. Every line is complete on disk before the next decision. The format is described in {@code
+ * Writer of a decision log. Every line is complete on disk before the next decision. The format is described in {@code
  * controller/p4sched/control/decision_log.py}.
  */
 public final class DecisionLog implements Closeable {
@@ -27,9 +27,9 @@ public final class DecisionLog implements Closeable {
     private final Writer file;
 
     /**
-     * Opens a log, or begins one. An incomplete last line, which a killed controller left, is cut off.
+     * Opens a log, or creates it. An incomplete last line of a killed controller is cut off.
      *
-     * @throws DecisionLogException if the file cannot be written, or is of another kind
+     * @throws DecisionLogException if the file cannot be written, or is not a decision log
      */
     public DecisionLog(Path path) {
         this.path = path;
@@ -45,18 +45,20 @@ public final class DecisionLog implements Closeable {
         }
     }
 
-    /** A controller begins with this configuration and what it found on the switch. */
+    /** Writes the start line of a controller: its configuration and the parameters on the switch. */
     public void start(Law.Config config, Law.State state) {
         Map<String, Object> line = new LinkedHashMap<>();
         line.put("kind", "start");
         line.put("law", config.law().name());
         line.put("wall", wallClock());
         line.put("config", config.record());
-        line.put("found", state.parameters().map(found -> found.actionData()).orElse(null));
+        line.put(
+                "found",
+                state.parameters().map(parameters -> parameters.actionData()).orElse(null));
         write(line);
     }
 
-    /** One round of the control loop. */
+    /** Writes the line of one round of the control loop. */
     public void decision(Law.Sample sample, Law.Decision<?> decision) {
         Map<String, Object> line = new LinkedHashMap<>();
         line.put("kind", "decision");
@@ -85,7 +87,7 @@ public final class DecisionLog implements Closeable {
         }
     }
 
-    /** Decisions are appended to a decision log only. */
+    /** Throws unless the file is a decision log, so that nothing is appended to another file. */
     private static void requireLog(Path path) throws IOException {
         if (Files.isDirectory(path)) {
             throw new DecisionLogException(path + ": is a folder; name a file for the decision log");
@@ -99,10 +101,10 @@ public final class DecisionLog implements Closeable {
                 return;
             }
         } catch (RecordException error) {
-            // told below
+            // not a decision log, as below
         }
         throw new DecisionLogException(
-                path + ": is no decision log, so no decision is appended to it; name another file");
+                path + ": is not a decision log, so nothing is appended to it; name another file");
     }
 
     private static void cutOffTornLine(Path path) throws IOException {

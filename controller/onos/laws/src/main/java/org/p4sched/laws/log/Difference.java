@@ -7,22 +7,22 @@ import java.util.Objects;
 import java.util.Optional;
 import org.p4sched.laws.record.Json;
 
-/** What differs between a value of a log and the one that a law finds now. Numbers are compared by their value. */
+/** Comparison of a logged value with the one that a law computes again. Numbers are compared by their value. */
 final class Difference {
     private Difference() {}
 
-    /** The first difference: its name, both values. Of an object only what the law finds is compared. */
+    /** The first difference, with its name and both values. Members of an object that only the log has are ignored. */
     static Optional<String> between(String name, Object logged, Object again) {
         if (logged instanceof Map && again instanceof Map) {
             for (Map.Entry<?, ?> entry : ((Map<?, ?>) again).entrySet()) {
                 String key = entry.getKey().toString();
                 if (!((Map<?, ?>) logged).containsKey(key)) {
-                    return Optional.of(name + key + " is not in the log, now " + Json.shown(entry.getValue()));
+                    return Optional.of(name + key + " is not in the log, now " + Json.abbreviated(entry.getValue()));
                 }
                 Object before = ((Map<?, ?>) logged).get(key);
-                Optional<String> found = between(name + key + ".", before, entry.getValue());
-                if (found.isPresent()) {
-                    return found;
+                Optional<String> difference = between(name + key + ".", before, entry.getValue());
+                if (difference.isPresent()) {
+                    return difference;
                 }
             }
             return Optional.empty();
@@ -31,7 +31,7 @@ final class Difference {
             return Optional.empty();
         }
         String place = name.substring(0, name.length() - 1);
-        return Optional.of(place + " was " + Json.shown(logged) + ", now " + Json.shown(again));
+        return Optional.of(place + " was " + Json.abbreviated(logged) + ", now " + Json.abbreviated(again));
     }
 
     private static boolean equal(Object logged, Object again) {

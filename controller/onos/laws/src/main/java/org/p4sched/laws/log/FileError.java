@@ -6,11 +6,11 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 
-/** What is wrong with a file. The message of some of Java's exceptions is only the file's name. */
+/** Readable reasons of file errors. The message of some of Java's exceptions is only the file's name. */
 public final class FileError {
     private FileError() {}
 
-    /** Why a file cannot be read or written, without its name. */
+    /** The reason why a file cannot be read or written, without the file's name. */
     public static String reason(IOException error) {
         if (error instanceof NoSuchFileException) {
             return "No such file or directory";

@@ -12,17 +12,17 @@ import org.p4sched.laws.record.RecordException;
 
 /** Lines of a log. */
 final class Lines {
-    /** Characters; a log's first line has some hundreds. */
+    /** Longest first line, characters; that of a decision log has some hundreds. */
     private static final int LONGEST = 1_000_000;
 
     private Lines() {}
 
-    /** A file of another kind may hold anything: bytes that are no text are replaced. */
+    /** Opens a file, which may be of another kind: bytes that are not UTF-8 are replaced. */
     static BufferedReader of(Path path) throws IOException {
         return new BufferedReader(new InputStreamReader(Files.newInputStream(path), StandardCharsets.UTF_8));
     }
 
-    /** The first line, or as much of it as a log's first line may have; null for an empty file. */
+    /** The first line, cut off at {@link #LONGEST} characters; null for an empty file. */
     static String first(Path path) throws IOException {
         try (BufferedReader lines = of(path)) {
             char[] begin = new char[LONGEST];
@@ -37,17 +37,17 @@ final class Lines {
     }
 
     /** The line as an object. */
-    static Map<?, ?> parsed(String text) {
+    static Map<?, ?> parse(String text) {
         Object line = Json.parse(text);
         kind(line);
         return (Map<?, ?>) line;
     }
 
-    /** Of a line: start or decision. */
+    /** The kind of a line: start or decision. */
     static String kind(Object line) {
         Object kind = line instanceof Map ? ((Map<?, ?>) line).get("kind") : null;
         if (!"start".equals(kind) && !"decision".equals(kind)) {
-            throw new RecordException(Json.shown(line) + " is no object of the kind start or decision");
+            throw new RecordException(Json.abbreviated(line) + " is not an object of the kind start or decision");
         }
         return (String) kind;
     }

@@ -15,15 +15,14 @@ import org.p4sched.laws.record.Json;
 import org.p4sched.laws.record.RecordException;
 
 /**
- * Makes every decision of a log again, from the inputs that the log holds, and compares. The first difference is shown.
+ * Makes every decision of a log again from the inputs in the log, and shows the first difference.
  *
- * <p>Usage: {@code Replay LOG...}, as {@code p4sched replay LOG}. The exit code is 0 if all decisions of all logs are as
- * logged, 1 if one differs or a file is no decision log, and 2 without arguments.
+ * <p>Usage: {@code Replay LOG...}, like {@code p4sched replay LOG}. The exit code is 0 if all decisions of all logs are
+ * as logged, 1 if one differs or a file is not a decision log, and 2 without arguments.
  */
 public final class Replay {
     private Replay() {}
 
-    /** The command. */
     public static void main(String[] arguments) {
         System.exit(run(Arrays.asList(arguments), System.out, System.err));
     }
@@ -50,8 +49,8 @@ public final class Replay {
     /**
      * Makes every decision of a log again.
      *
-     * @return how many there are
-     * @throws DecisionLogException if one differs, or for what is no log; the message names the file and the line
+     * @return the number of decisions
+     * @throws DecisionLogException if one differs, or the file is not a decision log; the message names file and line
      */
     public static int replay(Path path) {
         Run<?, ?, ?, ?> run = null;
@@ -60,14 +59,13 @@ public final class Replay {
         try (BufferedReader lines = Lines.of(path)) {
             for (String text = lines.readLine(); text != null; text = lines.readLine()) {
                 number++;
-                Map<?, ?> line = Lines.parsed(text);
+                Map<?, ?> line = Lines.parse(text);
                 if (Lines.kind(line).equals("start")) {
                     if (Boolean.TRUE.equals(line.get("turned"))) {
-                        throw new DecisionLogException(
-                                path + ":" + number
-                                        + ": a parameter was turned by hand here: 'p4sched replay' makes these decisions again");
+                        throw new DecisionLogException(path + ":" + number
+                                + ": a parameter was changed by hand here; use 'p4sched replay' for this log");
                     }
-                    run = begun(line);
+                    run = begin(line);
                 } else if (run == null) {
                     throw new RecordException("a decision before any start line");
                 } else {
@@ -83,9 +81,8 @@ public final class Replay {
         } catch (IllegalArgumentException error) {
             throw notALine(path, number, error.getMessage(), error);
         } catch (ArithmeticException error) {
-            // the types of the values have been checked: so the numbers are such as no switch and no controller ever
-            // had
-            String reason = "its numbers make no sense to the law: " + error.getMessage();
+            // the types of the values are right, but no switch and no controller has such numbers
+            String reason = "the law cannot compute with its numbers: " + error.getMessage();
             throw notALine(path, number, reason, error);
         }
         if (count == 0) {
@@ -99,10 +96,10 @@ public final class Replay {
         return new DecisionLogException(path + ":" + number + ": not a line of a decision log: " + oneLine, error);
     }
 
-    private static Run<?, ?, ?, ?> begun(Map<?, ?> start) {
+    private static Run<?, ?, ?, ?> begin(Map<?, ?> start) {
         Object law = value(start, "law");
         if (!(law instanceof String)) {
-            throw new RecordException("law is " + Json.shown(law) + ", not a text");
+            throw new RecordException("law is " + Json.abbreviated(law) + ", not a text");
         }
         return new Run<>(Laws.named((String) law), start);
     }
@@ -124,11 +121,11 @@ public final class Replay {
         Run(Law<C, S, M, D> law, Map<?, ?> start) {
             this.law = law;
             config = law.config(Fields.of("config.", Fields.object("config", value(start, "config"))));
-            Object found = value(start, "found");
-            state = law.takeOver(Optional.ofNullable(found).map(data -> Fields.wholeNumbers("found", data)));
+            Object parameters = value(start, "found");
+            state = law.takeOver(Optional.ofNullable(parameters).map(data -> Fields.wholeNumbers("found", data)));
         }
 
-        /** What differs first between the decision of this line and the one that the law makes now. */
+        /** The first difference between the decision of this line and the one that the law makes again. */
         Optional<String> difference(Map<?, ?> line) {
             M sample = law.sample(Fields.of("", Fields.object("line", line)));
             D decision = law.decide(config, state, sample);

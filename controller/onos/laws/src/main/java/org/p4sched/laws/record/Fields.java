@@ -9,13 +9,13 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The fields of an object, read one after the other with the types that they must have. A wrong value is told by its
- * name. All whole numbers are counters, sizes or times: none is negative.
+ * Typed access to the fields of an object. An error names the field. Whole numbers are counters, sizes or times, so
+ * none is negative.
  */
 public final class Fields {
     private final String before;
     private final Map<String, ?> values;
-    private final Set<String> asked = new LinkedHashSet<>();
+    private final Set<String> known = new LinkedHashSet<>();
 
     private Fields(String before, Map<String, ?> values) {
         this.before = before;
@@ -64,65 +64,65 @@ public final class Fields {
         return wholes(before + name, value(name), -1);
     }
 
-    /** A list of so many whole numbers. */
+    /** A list of {@code count} whole numbers. */
     public List<Long> wholes(String name, int count) {
         return wholes(before + name, value(name), count);
     }
 
-    /** An object of finite numbers; none is an empty one. */
+    /** An object of finite numbers; empty if it is missing. */
     public Map<String, Double> numbers(String name) {
-        Map<String, Double> found = new LinkedHashMap<>();
+        Map<String, Double> result = new LinkedHashMap<>();
         if (has(name)) {
             object(before + name, value(name)).forEach((key, value) -> {
-                found.put(key, number(before + name + "." + key, value));
+                result.put(key, number(before + name + "." + key, value));
             });
         }
-        return found;
+        return result;
     }
 
-    /** An object with numbers as keys, of lists of so many whole numbers. */
+    /** An object with numbers as keys and lists of {@code count} whole numbers as values. */
     public Map<Long, List<Long>> numbered(String name, int count) {
-        Map<Long, List<Long>> found = new LinkedHashMap<>();
+        Map<Long, List<Long>> result = new LinkedHashMap<>();
         object(before + name, value(name)).forEach((key, value) -> {
             if (!key.matches("[0-9]{1,18}")) {
-                throw new RecordException(before + name + " has the key " + Json.shown(key) + ", not a number");
+                throw new RecordException(before + name + " has the key " + Json.abbreviated(key) + ", not a number");
             }
-            found.put(Long.valueOf(key), wholes(before + name + "." + key, value, count));
+            result.put(Long.valueOf(key), wholes(before + name + "." + key, value, count));
         });
-        return found;
+        return result;
     }
 
     /**
-     * To be called after the last field was read.
+     * Checks that all fields were read. To be called last.
      *
-     * @throws RecordException if there are others
+     * @throws RecordException if there is another field
      */
     public void noOthers() {
         Set<String> others = new TreeSet<>(values.keySet());
-        others.removeAll(asked);
+        others.removeAll(known);
         if (!others.isEmpty()) {
             throw new RecordException(
-                    before + others.iterator().next() + " is not known; there is: " + String.join(", ", asked));
+                    before + others.iterator().next() + " is not known; use one of: " + String.join(", ", known));
         }
     }
 
-    /** The object that a value is. */
+    /** The value as an object. */
     public static Map<String, ?> object(String name, Object value) {
         require(value instanceof Map, name, value, "an object");
-        Map<String, Object> found = new LinkedHashMap<>();
-        ((Map<?, ?>) value).forEach((key, item) -> found.put(key.toString(), item));
-        return found;
+        Map<String, Object> result = new LinkedHashMap<>();
+        ((Map<?, ?>) value).forEach((key, item) -> result.put(key.toString(), item));
+        return result;
     }
 
-    /** An object of whole numbers. */
+    /** The value as an object of whole numbers. */
     public static Map<String, Long> wholeNumbers(String name, Object value) {
-        Map<String, Long> found = new LinkedHashMap<>();
-        object(name, value).forEach((key, item) -> found.put(key, whole(name + "." + key, item)));
-        return found;
+        Map<String, Long> result = new LinkedHashMap<>();
+        object(name, value).forEach((key, item) -> result.put(key, whole(name + "." + key, item)));
+        return result;
     }
 
     private boolean has(String name) {
-        asked.add(name);
+        known.add(name);
         return values.containsKey(name);
     }
 
@@ -145,20 +145,20 @@ public final class Fields {
         return ((Number) value).doubleValue();
     }
 
-    /** {@code count} is -1 for any number of them. */
+    /** {@code count} is -1 for any length. */
     private static List<Long> wholes(String name, Object value, int count) {
         boolean fits = value instanceof List && (count < 0 || ((List<?>) value).size() == count);
         require(fits, name, value, count < 0 ? "a list" : "a list of " + count);
-        List<Long> found = new ArrayList<>();
+        List<Long> result = new ArrayList<>();
         for (Object item : (List<?>) value) {
-            found.add(whole(name + "[" + found.size() + "]", item));
+            result.add(whole(name + "[" + result.size() + "]", item));
         }
-        return found;
+        return result;
     }
 
     private static void require(boolean condition, String name, Object value, String what) {
         if (!condition) {
-            throw new RecordException(name + " is " + Json.shown(value) + ", not " + what);
+            throw new RecordException(name + " is " + Json.abbreviated(value) + ", not " + what);
         }
     }
 }

@@ -18,13 +18,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** JSON texts and their values. What Python's {@code json} refuses is refused, and texts are those that it writes. */
+/** JSON as Python's {@code json} reads and writes it: it refuses the same texts, and writes the same ones. */
 public final class Json {
-    /** Levels of lists and objects; what a controller writes has less than ten. */
+    /** Most levels of lists and objects; the logs of a controller have less than ten. */
     private static final int DEEPEST = 50;
-    /** Python reads no longer whole numbers. */
+    /** Most digits of a whole number that Python reads. */
     private static final int MOST_DIGITS = 4300;
-    /** Characters of a value in a message. */
+    /** Most characters of a value in a message. */
     private static final int SHOWN = 60;
 
     private static final JsonFactory FACTORY = new JsonFactoryBuilder()
@@ -37,7 +37,7 @@ public final class Json {
     /**
      * The value of a JSON text. Whole numbers are Long, or BigInteger if they are too large for it.
      *
-     * @throws RecordException for any other text
+     * @throws RecordException if the text is not JSON
      */
     public static Object parse(String text) {
         try (JsonParser parser = FACTORY.createParser(text)) {
@@ -100,18 +100,18 @@ public final class Json {
         return value.bitLength() < Long.SIZE ? (Object) value.longValue() : value;
     }
 
-    /** The value in one line without spaces, as a log has it. */
+    /** The value in one line without spaces, as in a log. */
     public static String text(Object value) {
-        return written(value, "", "");
+        return write(value, "", "");
     }
 
     /** The value for a message; a long one is cut off. */
-    public static String shown(Object value) {
-        String text = written(value, " ", " ");
+    public static String abbreviated(Object value) {
+        String text = write(value, " ", " ");
         return text.length() <= SHOWN ? text : text.substring(0, SHOWN) + "...";
     }
 
-    private static String written(Object value, String afterComma, String afterColon) {
+    private static String write(Object value, String afterComma, String afterColon) {
         StringWriter text = new StringWriter();
         try (JsonGenerator generator = FACTORY.createGenerator(text)) {
             generator.setPrettyPrinter(new Spaces(afterComma, afterColon));
@@ -149,7 +149,7 @@ public final class Json {
         }
     }
 
-    /** One line, with these spaces after commas and colons. */
+    /** Printer of one line, with these spaces after commas and colons. */
     private static final class Spaces extends MinimalPrettyPrinter {
         private static final long serialVersionUID = 1;
 

@@ -46,7 +46,7 @@ public final class Numbers {
         return exponent(rounded) >= -4 && exponent(rounded) < DIGITS ? rounded.toPlainString() : withExponent(rounded);
     }
 
-    /** The shortest text that is read back as this value: Python's {@code repr}; for values that JSON lacks, its own. */
+    /** The shortest text that parses to this value, as Python's {@code repr}; for NaN and infinities, Java's text. */
     public static String repr(double value) {
         if (!Double.isFinite(value) || value == 0) {
             return Double.toString(value);
@@ -58,7 +58,7 @@ public final class Numbers {
         return shortest.scale() > 0 ? shortest.toPlainString() : shortest.toPlainString() + ".0";
     }
 
-    /** The shortest text without an exponent that is read back as this value; a whole number has no point. */
+    /** The shortest text without an exponent that parses to this value; a whole number has no point. */
     public static String plain(double value) {
         if (!Double.isFinite(value)) {
             return Double.toString(value);
@@ -72,28 +72,28 @@ public final class Numbers {
                 .stripTrailingZeros();
     }
 
-    /** Of the decimals with the fewest digits that are read back as this value, the nearest one. */
+    /** The nearest of the shortest decimals that parse to this value. */
     private static BigDecimal shortest(double value) {
         BigDecimal exact = new BigDecimal(value);
         for (int digits = 1; digits < MOST_DIGITS; digits++) {
-            // a number of so many digits may fit though the nearest one does not: below a power of two values are
-            // denser
+            // below a power of two values are denser: there the nearest decimal may parse to another value, but the
+            // next one to this value
             BigDecimal down = exact.round(new MathContext(digits, RoundingMode.DOWN));
             BigDecimal up = exact.round(new MathContext(digits, RoundingMode.UP));
             BigDecimal nearest = exact.round(new MathContext(digits, RoundingMode.HALF_EVEN));
             BigDecimal other = nearest.compareTo(down) == 0 ? up : down;
-            BigDecimal found = Stream.of(nearest, other)
+            BigDecimal result = Stream.of(nearest, other)
                     .filter(each -> each.doubleValue() == value)
                     .findFirst()
                     .orElse(null);
-            if (found != null) {
-                return found.stripTrailingZeros();
+            if (result != null) {
+                return result.stripTrailingZeros();
             }
         }
         return exact.round(new MathContext(MOST_DIGITS, RoundingMode.HALF_EVEN)).stripTrailingZeros();
     }
 
-    /** Of the first digit. */
+    /** The exponent of the first digit. */
     private static int exponent(BigDecimal value) {
         return value.precision() - value.scale() - 1;
     }

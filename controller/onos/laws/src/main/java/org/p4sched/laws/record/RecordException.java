@@ -1,6 +1,6 @@
 package org.p4sched.laws.record;
 
-/** Not what was written; the message names the value and says what it should be. */
+/** A wrong value in a record. The message names the value and says what it should be. */
 public final class RecordException extends IllegalArgumentException {
     private static final long serialVersionUID = 1;
 

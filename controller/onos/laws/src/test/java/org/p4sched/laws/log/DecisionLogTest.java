@@ -53,7 +53,7 @@ class DecisionLogTest {
         Files.writeString(other, "my notes\n");
         assertEquals(
                 List.of(
-                        other + ": is no decision log, so no decision is appended to it; name another file",
+                        other + ": is not a decision log, so nothing is appended to it; name another file",
                         folder + ": is a folder; name a file for the decision log",
                         other.resolve("log.jsonl") + ": cannot write the decision log: File exists"),
                 List.of(refused(other), refused(folder), refused(other.resolve("log.jsonl"))));

@@ -57,7 +57,7 @@ class ReplayTest {
     void aParameterThatWasTurnedByHandIsTold() throws IOException {
         String start = Files.readAllLines(path).get(0).replaceFirst("}$", ",\"turned\":true}");
         Files.writeString(path, start + "\n", StandardOpenOption.APPEND);
-        String turned = ": a parameter was turned by hand here: 'p4sched replay' makes these decisions again\n";
+        String turned = ": a parameter was changed by hand here; use 'p4sched replay' for this log\n";
         assertEquals("1 p4sched: " + path + ":22" + turned, replayed(path));
     }
 
@@ -89,12 +89,12 @@ class ReplayTest {
                 "config.fixed#null#config.fixed is null, not an object",
                 "config.fixed.k#NaN#config.fixed.k is NaN, not a finite number",
                 "config.fixed.k#1#headroom k = 1 is not in [0, 1)",
-                "config.fixed#{\"T\": 50}#no parameter of AIFO 'T'; there is: C, S, k",
+                "config.fixed#{\"T\": 50}#no parameter of AIFO 'T'; use one of: C, S, k",
                 "config.fixed#{\"C\": 1.5}#C = 1.5 is not a whole number",
                 "config.window_ranks#33#window |W| = 33 is out of range: 1 to 32 ranks",
-                "config.queues#8#config.queues is not known; there is: rate_bps, delay_ns, queue_packets, span_ns, fixed,"
-                        + " loss, max_headroom, rate_window_ns, dispersion_window_ns, hold_ns, window_ranks",
-                "law#\"wfq\"#no control law 'wfq'; there is: fdpa, aifo, rifo, packs",
+                "config.queues#8#config.queues is not known; use one of: rate_bps, delay_ns, queue_packets, span_ns,"
+                        + " fixed, loss, max_headroom, rate_window_ns, dispersion_window_ns, hold_ns, window_ranks",
+                "law#\"wfq\"#no control law 'wfq'; use one of: fdpa, aifo, rifo, packs",
                 "found#{\"target_packets\": 1}#'capacity_packets' is missing",
                 "found#[]#found is [], not an object",
             })

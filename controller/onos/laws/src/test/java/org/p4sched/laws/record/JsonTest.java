@@ -33,8 +33,8 @@ class JsonTest {
 
     @Test
     void aLongValueIsCutOffInAMessage() {
-        assertEquals("[1, {\"a\": 2}]", Json.shown(List.of(1L, Map.of("a", 2L))));
-        assertEquals("\"" + "x".repeat(59) + "...", Json.shown("x".repeat(70)));
+        assertEquals("[1, {\"a\": 2}]", Json.abbreviated(List.of(1L, Map.of("a", 2L))));
+        assertEquals("\"" + "x".repeat(59) + "...", Json.abbreviated("x".repeat(70)));
     }
 
     @ParameterizedTest

@@ -23,18 +23,18 @@ import org.onosproject.net.pi.service.PiTranslationService;
 /**
  * ONOS's flow rules on P4Runtime, with two differences.
  *
- * <p>While a switch is adopted, entries that ONOS does not know are left alone.
+ * <p>During the adoption of a switch, entries unknown to ONOS stay.
  *
- * <p>A law changes one rule ten times a second, and ONOS polls all rules meanwhile. As it is, a poll that has read the rule before
- * its change takes what it has read for a wrong entry, and resets it. So a poll and a change exclude each other here, and what
- * ONOS does because of an outdated poll is not done.
+ * <p>A law changes one rule ten times a second, while ONOS polls all rules. If ONOS reads the rule before its change,
+ * it takes the old value for an error, and resets the rule. So here a poll and a change exclude each other, and repairs
+ * after an outdated poll are dropped.
  */
 public final class AdoptingFlowRules extends P4RuntimeFlowRuleProgrammable {
     private static final Striped<Lock> LOCKS = Striped.lock(64);
 
     @Override
     public Collection<FlowEntry> getFlowEntries() {
-        boolean adopted = handler().get(Adoption.class).isUnsettled(device());
+        boolean adopted = handler().get(Adoption.class).isAdopting(device());
         return exclusively(adopted ? this::knownEntries : super::getFlowEntries);
     }
 
@@ -68,16 +68,16 @@ public final class AdoptingFlowRules extends P4RuntimeFlowRuleProgrammable {
         if (pipeline.takeStock()) {
             PiFlowRuleTranslator translator =
                     handler().get(PiTranslationService.class).flowRuleTranslator();
-            for (TimedEntry<PiTableEntry> found :
+            for (TimedEntry<PiTableEntry> result :
                     handler().get(P4RuntimeTableMirror.class).getAll(device())) {
-                PiTableEntry entry = found.entry();
+                PiTableEntry entry = result.entry();
                 translator
                         .lookup(entry.handle(device()))
                         .filter(rule -> rule.translated().equals(entry))
                         .ifPresent(rule -> known.add(new DefaultFlowEntry(
                                 rule.original(),
                                 FlowEntry.FlowEntryState.ADDED,
-                                found.lifeSec(),
+                                result.lifeSec(),
                                 entry.counter() == null ? 0 : entry.counter().packets(),
                                 entry.counter() == null ? 0 : entry.counter().bytes())));
             }
@@ -85,14 +85,14 @@ public final class AdoptingFlowRules extends P4RuntimeFlowRuleProgrammable {
         return known;
     }
 
-    /** Does it for the other rules, and reports all as done. */
+    /** Applies {@code action} to the rules that {@code left} does not match, and reports all as done. */
     private static Collection<FlowRule> without(
-            Predicate<FlowRule> left, Collection<FlowRule> rules, UnaryOperator<Collection<FlowRule>> doIt) {
+            Predicate<FlowRule> left, Collection<FlowRule> rules, UnaryOperator<Collection<FlowRule>> action) {
         List<FlowRule> done = new ArrayList<>();
         List<FlowRule> others = new ArrayList<>();
         rules.forEach(rule -> (left.test(rule) ? done : others).add(rule));
         if (!others.isEmpty()) {
-            done.addAll(doIt.apply(others));
+            done.addAll(action.apply(others));
         }
         return done;
     }

@@ -14,12 +14,12 @@ import org.onosproject.net.pi.service.PiGroupTranslator;
 import org.onosproject.net.pi.service.PiTranslatedEntity;
 import org.onosproject.net.pi.service.PiTranslationService;
 
-/** ONOS's groups on P4Runtime. While a switch is adopted, groups that ONOS does not know are left alone. */
+/** ONOS's groups on P4Runtime. During the adoption of a switch, groups unknown to ONOS stay. */
 public final class AdoptingGroups extends P4RuntimeGroupProgrammable {
 
     @Override
     public Collection<Group> getGroups() {
-        if (!handler().get(Adoption.class).isUnsettled(data().deviceId())) {
+        if (!handler().get(Adoption.class).isAdopting(data().deviceId())) {
             return super.getGroups();
         }
         PiGroupTranslator translator = handler().get(PiTranslationService.class).groupTranslator();
@@ -27,16 +27,16 @@ public final class AdoptingGroups extends P4RuntimeGroupProgrammable {
         replication.setData(data());
         replication.setHandler(handler());
         List<Group> known = new ArrayList<>(replication.getGroups());
-        for (TimedEntry<PiActionProfileGroup> found :
+        for (TimedEntry<PiActionProfileGroup> result :
                 handler().get(P4RuntimeActionProfileGroupMirror.class).getAll(data().deviceId())) {
             translator
-                    .lookup(found.entry().handle(data().deviceId()))
-                    .filter(group -> group.translated().equals(found.entry()))
+                    .lookup(result.entry().handle(data().deviceId()))
+                    .filter(group -> group.translated().equals(result.entry()))
                     .map(PiTranslatedEntity::original)
                     .ifPresent(original -> {
                         DefaultGroup group = new DefaultGroup(original.id(), original);
                         group.setState(Group.GroupState.ADDED);
-                        group.setLife(found.lifeSec());
+                        group.setLife(result.lifeSec());
                         known.add(group);
                     });
         }

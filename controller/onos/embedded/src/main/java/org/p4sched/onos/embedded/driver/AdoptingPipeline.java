@@ -26,7 +26,7 @@ import org.onosproject.net.pi.runtime.PiTableEntry;
 import org.onosproject.p4runtime.api.P4RuntimeReadClient.ReadRequest;
 import org.onosproject.p4runtime.api.P4RuntimeReadClient.ReadResponse;
 
-/** Sets BMv2 JSON and P4Info; a switch that runs them already keeps them, with all entries. */
+/** Sets BMv2 JSON and P4Info. A switch that already runs them keeps them, with all entries. */
 public final class AdoptingPipeline extends AbstractP4RuntimePipelineProgrammable {
 
     @Override
@@ -55,8 +55,8 @@ public final class AdoptingPipeline extends AbstractP4RuntimePipelineProgrammabl
     }
 
     /**
-     * Reads all entries into the drivers' mirrors. A mirror says whether an entry is new, changed or there already, so it must
-     * be right before ONOS writes the first one.
+     * Reads all entries into the drivers' mirrors. A mirror tells whether an entry is new, changed or present, so it
+     * must be right before ONOS writes the first entry.
      *
      * @return whether the switch has answered
      */
@@ -72,28 +72,28 @@ public final class AdoptingPipeline extends AbstractP4RuntimePipelineProgrammabl
                 client.read(p4DeviceId, pipeconf).tableEntries(tables).defaultTableEntry(changeable());
         pipeconf.pipelineModel().actionProfiles().forEach(profile -> request.actionProfileGroups(profile.id())
                 .actionProfileMembers(profile.id()));
-        ReadResponse found = request.submitSync();
-        if (found.isSuccess()) {
-            handler().get(P4RuntimeTableMirror.class).sync(deviceId, found.all(PiTableEntry.class));
+        ReadResponse result = request.submitSync();
+        if (result.isSuccess()) {
+            handler().get(P4RuntimeTableMirror.class).sync(deviceId, result.all(PiTableEntry.class));
             handler()
                     .get(P4RuntimeActionProfileGroupMirror.class)
-                    .sync(deviceId, found.all(PiActionProfileGroup.class));
+                    .sync(deviceId, result.all(PiActionProfileGroup.class));
             handler()
                     .get(P4RuntimeActionProfileMemberMirror.class)
-                    .sync(deviceId, found.all(PiActionProfileMember.class));
+                    .sync(deviceId, result.all(PiActionProfileMember.class));
             takeStockOfReplication();
         }
-        return found.isSuccess();
+        return result.isSuccess();
     }
 
-    /** A switch that cannot read these entries has what ONOS has written. Identifier 0 means all of them. */
+    /** Identifier 0 means all entries. If a switch cannot read them, the mirror keeps what ONOS has written. */
     private void takeStockOfReplication() {
-        ReadResponse found = client.read(p4DeviceId, pipeconf)
+        ReadResponse result = client.read(p4DeviceId, pipeconf)
                 .handle(PiCloneSessionEntryHandle.of(deviceId, 0))
                 .handle(PiMulticastGroupEntryHandle.of(deviceId, 0))
                 .submitSync();
-        if (found.isSuccess()) {
-            handler().get(P4RuntimePreEntryMirror.class).sync(deviceId, found.all(PiPreEntry.class));
+        if (result.isSuccess()) {
+            handler().get(P4RuntimePreEntryMirror.class).sync(deviceId, result.all(PiPreEntry.class));
         }
     }
 
@@ -101,13 +101,13 @@ public final class AdoptingPipeline extends AbstractP4RuntimePipelineProgrammabl
         return client.read(p4DeviceId, running)
                 .defaultTableEntry(changeable())
                 .submit()
-                .thenApply(found -> {
-                    if (found.isSuccess()) {
-                        log.info("{}: the switch runs pipeline {} already; its entries stay", deviceId, running.id());
-                        handler().get(P4RuntimeDefaultEntryMirror.class).sync(deviceId, found.all(PiTableEntry.class));
+                .thenApply(result -> {
+                    if (result.isSuccess()) {
+                        log.info("{}: the switch already runs pipeline {}; its entries stay", deviceId, running.id());
+                        handler().get(P4RuntimeDefaultEntryMirror.class).sync(deviceId, result.all(PiTableEntry.class));
                         handler().get(Adoption.class).begin(deviceId);
                     }
-                    return found.isSuccess();
+                    return result.isSuccess();
                 });
     }
 

@@ -5,24 +5,24 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.onosproject.net.DeviceId;
 
 /**
- * The switches that already ran their pipeline when ONOS came. Their entries stay until the application has said which it
- * wants, so that traffic goes on when ONOS is started again. ONOS as it is sets the pipeline again at each start, and deletes
- * entries that it does not know.
+ * The switches that already ran their pipeline when ONOS connected. Their entries stay until the application has
+ * written its own, so traffic survives a restart of ONOS. Without this, ONOS sets the pipeline at each start, and
+ * deletes unknown entries.
  */
 public final class Adoption {
-    private final Set<DeviceId> unsettled = ConcurrentHashMap.newKeySet();
+    private final Set<DeviceId> adopting = ConcurrentHashMap.newKeySet();
 
     void begin(DeviceId device) {
-        unsettled.add(device);
+        adopting.add(device);
     }
 
-    /** The application has handed over all entries that it wants; from now on unknown ones are deleted. */
-    public void settled(DeviceId device) {
-        unsettled.remove(device);
+    /** Ends the adoption: the application has written all its entries, so ONOS may delete unknown ones. */
+    public void end(DeviceId device) {
+        adopting.remove(device);
     }
 
-    /** Whether entries that ONOS does not know must stay. */
-    public boolean isUnsettled(DeviceId device) {
-        return unsettled.contains(device);
+    /** Whether entries unknown to ONOS must stay. */
+    public boolean isAdopting(DeviceId device) {
+        return adopting.contains(device);
     }
 }

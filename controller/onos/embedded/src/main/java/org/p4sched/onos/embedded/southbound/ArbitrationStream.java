@@ -21,10 +21,11 @@ import p4.v1.P4RuntimeOuterClass.StreamMessageResponse;
 import p4.v1.P4RuntimeOuterClass.Uint128;
 
 /**
- * The stream with a switch: who is its primary controller (P4Runtime 1.4, section 5), and packets from and to the switch.
+ * The stream with a switch: election of the primary controller (P4Runtime 1.4, section 5), and packets to and from the
+ * switch.
  *
- * <p>If another controller is primary with a higher election id, this one stands back as a backup. When that controller has
- * gone, the switch has no primary (NOT_FOUND); then this one asks with an id above all that the switch has seen.
+ * <p>If another controller with a higher election id is primary, this one is a backup. When that controller has gone,
+ * the switch has no primary (NOT_FOUND). Then this one asks with an id above all that the switch has seen.
  */
 final class ArbitrationStream {
     private static final Logger log = LoggerFactory.getLogger(ArbitrationStream.class);
@@ -36,9 +37,9 @@ final class ArbitrationStream {
     // guarded by this
     private long p4DeviceId;
     private boolean wanted;
-    private BigInteger asked = BigInteger.ZERO;
+    private BigInteger requestedId = BigInteger.ZERO;
     private boolean primary;
-    /** What the switch answered last on this stream to the id that was asked last; null: nothing yet. */
+    /** The switch's last answer to {@link #requestedId} on this stream; null before the first answer. */
     private DeviceAgentEvent.Type role;
 
     private Answers answers;
@@ -51,16 +52,17 @@ final class ArbitrationStream {
     }
 
     /**
-     * Asks to be primary ({@code master}) or a backup, on a new stream if there is none. ONOS asks now and then, and gives up a
-     * switch that does not answer. BMv2 does not answer an id that it knows from this stream; its last answer holds then.
+     * Asks to be primary ({@code master}) or a backup, on a new stream if there is none. ONOS asks repeatedly, and
+     * gives up a switch that does not answer. BMv2 does not answer an id that it already knows from this stream; then
+     * its last answer holds.
      */
     void ask(long p4Device, boolean master, BigInteger electionId) {
         DeviceAgentEvent.Type known;
         synchronized (this) {
             p4DeviceId = p4Device;
             wanted = master;
-            if (electionId.compareTo(asked) > 0) {
-                asked = electionId;
+            if (electionId.compareTo(requestedId) > 0) {
+                requestedId = electionId;
                 role = null;
             }
             if (requests == null) {
@@ -74,7 +76,7 @@ final class ArbitrationStream {
             }
         }
         if (known != null) {
-            connections.tell(device, known);
+            connections.notifyAgents(device, known);
         }
     }
 
@@ -87,7 +89,7 @@ final class ArbitrationStream {
     }
 
     synchronized Uint128 electionId() {
-        return message(asked);
+        return message(requestedId);
     }
 
     synchronized void close() {
@@ -102,7 +104,7 @@ final class ArbitrationStream {
 
     synchronized void packetOut(PiPacketOperation packet, PiPipeconf pipeconf) {
         if (requests == null) {
-            log.warn("{}: a packet is not sent, there is no stream", device);
+            log.warn("{}: a packet is not sent: there is no stream", device);
             return;
         }
         try {
@@ -118,7 +120,7 @@ final class ArbitrationStream {
         requests.onNext(StreamMessageRequest.newBuilder()
                 .setArbitration(MasterArbitrationUpdate.newBuilder()
                         .setDeviceId(p4DeviceId)
-                        .setElectionId(message(asked)))
+                        .setElectionId(message(requestedId)))
                 .build());
     }
 
@@ -135,17 +137,17 @@ final class ArbitrationStream {
                 return role;
             }
             if (update.getStatus().getCode() == Code.NOT_FOUND_VALUE && wanted && requests != null) {
-                asked = asked.max(highest.add(BigInteger.ONE));
+                requestedId = requestedId.max(highest.add(BigInteger.ONE));
                 role = null;
-                log.info("{}: the switch has no primary controller; ONOS asks with election id {}", device, asked);
+                log.info("{}: the switch has no primary controller; ONOS sends election id {}", device, requestedId);
                 sendArbitration();
                 return null;
             }
             log.warn(
-                    "{}: another controller is primary with election id {} (ONOS: {}); ONOS stands back until it goes",
+                    "{}: another controller is primary with election id {} (ONOS: {}); ONOS is a backup",
                     device,
                     highest,
-                    asked);
+                    requestedId);
             role = DeviceAgentEvent.Type.ROLE_STANDBY;
             return role;
         }
@@ -176,7 +178,7 @@ final class ArbitrationStream {
                 .add(new BigInteger(Long.toUnsignedString(message.getLow())));
     }
 
-    /** Answers on one stream. Those of a stream that has been replaced are ignored. */
+    /** Receives the answers on one stream. Answers on a replaced stream are ignored. */
     private final class Answers implements StreamObserver<StreamMessageResponse> {
         @Override
         public void onNext(StreamMessageResponse message) {
@@ -184,7 +186,7 @@ final class ArbitrationStream {
                 case ARBITRATION:
                     DeviceAgentEvent.Type role = arbitration(message.getArbitration());
                     if (role != null) {
-                        connections.tell(device, role);
+                        connections.notifyAgents(device, role);
                     }
                     break;
                 case PACKET:
@@ -219,7 +221,7 @@ final class ArbitrationStream {
                 primary = false;
             }
             log.warn("{}: the stream has ended: {}", device, reason);
-            connections.tell(device, DeviceAgentEvent.Type.ROLE_NONE);
+            connections.notifyAgents(device, DeviceAgentEvent.Type.ROLE_NONE);
         }
     }
 }

@@ -28,11 +28,11 @@ import p4.v1.P4RuntimeOuterClass.GetForwardingPipelineConfigResponse;
 import p4.v1.P4RuntimeOuterClass.SetForwardingPipelineConfigRequest;
 import p4.v1.P4RuntimeOuterClass.SetForwardingPipelineConfigResponse;
 
-/** P4Runtime with one switch: ONOS's client interface on grpc-java. */
+/** P4Runtime client of one switch: ONOS's interface on grpc-java. */
 final class DeviceConnection implements P4RuntimeClient {
     private static final Logger log = LoggerFactory.getLogger(DeviceConnection.class);
     private static final int CALL_SECONDS = 10;
-    /** A program is compiled for the packet path when it is set. */
+    /** Longer than other calls: the switch compiles the program. */
     private static final int SET_PIPELINE_SECONDS = 60;
 
     private final DeviceId device;
@@ -57,12 +57,12 @@ final class DeviceConnection implements P4RuntimeClient {
         return stub(CALL_SECONDS);
     }
 
-    /** Identifies this controller in writes; the switch accepts them only from the primary controller. */
+    /** This controller's election id, for writes; the switch accepts writes only from the primary controller. */
     p4.v1.P4RuntimeOuterClass.Uint128 electionId() {
         return stream.electionId();
     }
 
-    /** Logs a failed call once, in one line. */
+    /** Logs a failed call in one line. */
     void failed(String call, Throwable error) {
         Status status = Status.fromThrowable(error);
         if (status.getCode() == Status.Code.UNIMPLEMENTED) {
@@ -71,7 +71,7 @@ final class DeviceConnection implements P4RuntimeClient {
             log.warn("{}: {} failed: {} {}", device, call, status.getCode(), status.getDescription());
         }
         if (status.getCode() == Status.Code.PERMISSION_DENIED) {
-            connections.tell(device, DeviceAgentEvent.Type.NOT_MASTER);
+            connections.notifyAgents(device, DeviceAgentEvent.Type.NOT_MASTER);
         }
     }
 
@@ -156,7 +156,7 @@ final class DeviceConnection implements P4RuntimeClient {
     @Override
     public CompletableFuture<Boolean> probeService() {
         channel.getState(true);
-        // without a pipeline the answer is an error, but it comes from a P4Runtime server
+        // without a pipeline the answer is an error, but it also comes from a P4Runtime server
         return pipelineCookie(1)
                 .handle((cookie, error) ->
                         error == null || Status.fromThrowable(error).getCode() != Status.Code.UNAVAILABLE);
@@ -167,7 +167,7 @@ final class DeviceConnection implements P4RuntimeClient {
         stream.close();
     }
 
-    /** The cookie of the pipeline; null if the switch has a pipeline and no cookie. Fails if it has no pipeline. */
+    /** The cookie of the pipeline; null for a pipeline without a cookie. Fails if there is no pipeline. */
     private CompletableFuture<Long> pipelineCookie(long p4DeviceId) {
         GetForwardingPipelineConfigRequest request = GetForwardingPipelineConfigRequest.newBuilder()
                 .setDeviceId(p4DeviceId)
@@ -209,7 +209,8 @@ final class DeviceConnection implements P4RuntimeClient {
         boolean ready = state == ConnectivityState.READY;
         if (ready != channelReady) {
             channelReady = ready;
-            connections.tell(device, ready ? DeviceAgentEvent.Type.CHANNEL_OPEN : DeviceAgentEvent.Type.CHANNEL_CLOSED);
+            connections.notifyAgents(
+                    device, ready ? DeviceAgentEvent.Type.CHANNEL_OPEN : DeviceAgentEvent.Type.CHANNEL_CLOSED);
         }
         if (state != ConnectivityState.SHUTDOWN) {
             channel.notifyWhenStateChanged(state, this::followChannel);

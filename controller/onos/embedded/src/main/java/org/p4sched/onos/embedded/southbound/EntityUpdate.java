@@ -7,7 +7,7 @@ import org.onosproject.p4runtime.api.P4RuntimeWriteClient.EntityUpdateResponse;
 import org.onosproject.p4runtime.api.P4RuntimeWriteClient.EntityUpdateStatus;
 import org.onosproject.p4runtime.api.P4RuntimeWriteClient.UpdateType;
 
-/** One update of a Write; pending until the switch has answered. */
+/** One update of a Write. It is pending until the switch answers. */
 final class EntityUpdate implements EntityUpdateResponse {
     private final PiHandle handle;
     private final PiEntity entity;
@@ -16,7 +16,7 @@ final class EntityUpdate implements EntityUpdateResponse {
     private volatile String explanation;
     private volatile Throwable error;
 
-    /** The entity is null in a DELETE, which needs the handle only. */
+    /** {@code entity} is null for a DELETE. */
     EntityUpdate(PiHandle handle, PiEntity entity, UpdateType type) {
         this.handle = handle;
         this.entity = entity;

@@ -8,11 +8,14 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import org.onosproject.grpc.api.GrpcChannelController;
 
-/** The gRPC channels to the switches, by their management address ({@code grpc://HOST:PORT?device_id=N}, or {@code grpcs:}). */
+/**
+ * The gRPC channels to the switches, by their management address ({@code grpc://HOST:PORT?device_id=N}, or {@code
+ * grpcs:}).
+ */
 public final class GrpcChannels implements GrpcChannelController {
-    /** Read answers and P4Info of large programs do not fit gRPC's default of 4 MiB. */
+    /** gRPC's default of 4 MiB is too small for Read answers and for P4Info of large programs. */
     private static final int MAX_MESSAGE_BYTES = 256 << 20;
-    /** A failed Write of many updates has one error for each of them in its metadata. */
+    /** The metadata of a failed Write has one error for each update. */
     private static final int MAX_METADATA_BYTES = 4 << 20;
 
     private final Map<URI, ManagedChannel> channels = new ConcurrentHashMap<>();
@@ -30,7 +33,7 @@ public final class GrpcChannels implements GrpcChannelController {
     public ManagedChannel create(URI address, ManagedChannelBuilder<?> builder) {
         return channels.compute(address, (uri, existing) -> {
             if (existing != null) {
-                throw new IllegalArgumentException("there is a channel to " + uri + " already");
+                throw new IllegalArgumentException("there is already a channel to " + uri);
             }
             return builder.maxInboundMessageSize(MAX_MESSAGE_BYTES)
                     .maxInboundMetadataSize(MAX_METADATA_BYTES)

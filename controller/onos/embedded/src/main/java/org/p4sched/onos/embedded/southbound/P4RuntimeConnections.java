@@ -37,7 +37,7 @@ public final class P4RuntimeConnections extends AbstractListenerManager<P4Runtim
     public boolean create(DeviceId device, ManagedChannel channel) {
         connections.compute(device, (id, existing) -> {
             if (existing != null) {
-                throw new IllegalArgumentException("there is a P4Runtime client for " + id + " already");
+                throw new IllegalArgumentException("there is already a P4Runtime client for " + id);
             }
             return new DeviceConnection(id, channel, this);
         });
@@ -67,7 +67,7 @@ public final class P4RuntimeConnections extends AbstractListenerManager<P4Runtim
         agentListeners.getOrDefault(device, new ConcurrentHashMap<>()).remove(provider);
     }
 
-    void tell(DeviceId device, DeviceAgentEvent.Type type) {
+    void notifyAgents(DeviceId device, DeviceAgentEvent.Type type) {
         DeviceAgentEvent event = new DeviceAgentEvent(type, device);
         agentListeners.getOrDefault(device, Map.of()).values().forEach(listener -> listener.event(event));
     }

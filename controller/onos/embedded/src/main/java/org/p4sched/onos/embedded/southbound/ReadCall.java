@@ -33,7 +33,7 @@ import p4.v1.P4RuntimeOuterClass.Entity;
 import p4.v1.P4RuntimeOuterClass.MeterEntry;
 import p4.v1.P4RuntimeOuterClass.TableEntry;
 
-/** One P4Runtime Read. What the program does not have is logged and not asked for. */
+/** One P4Runtime Read. Entities that the program does not have are logged and left out. */
 final class ReadCall implements ReadRequest {
     private static final Logger log = LoggerFactory.getLogger(ReadCall.class);
 
@@ -78,7 +78,7 @@ final class ReadCall implements ReadRequest {
 
     @Override
     public ReadRequest defaultTableEntry(PiTableId table) {
-        // BMv2 has no direct counter of a default action, so that it is not asked for
+        // BMv2 has no direct counter of a default action
         return add(
                 () -> Entity.newBuilder().setTableEntry(tableEntry(table, false).setIsDefaultAction(true)));
     }
@@ -196,7 +196,7 @@ final class ReadCall implements ReadRequest {
                 .table(table)
                 .filter(model -> !model.counters().isEmpty())
                 .isPresent();
-        // an empty counter_data asks for the entry's counter too
+        // an empty counter_data also requests the entry's counter
         return counted && hasCounter ? entry.setCounterData(CounterData.getDefaultInstance()) : entry;
     }
 
@@ -226,7 +226,7 @@ final class ReadCall implements ReadRequest {
                 } catch (CodecException e) {
                     problem = e.getMessage();
                     log.warn(
-                            "{}: an entity that was read is not one of pipeconf {}: {}",
+                            "{}: the switch returned an entity that pipeconf {} does not have: {}",
                             connection.device(),
                             pipeconf.id(),
                             problem);

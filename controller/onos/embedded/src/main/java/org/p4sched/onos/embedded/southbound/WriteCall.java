@@ -29,14 +29,14 @@ import p4.v1.P4RuntimeOuterClass;
 import p4.v1.P4RuntimeOuterClass.Entity;
 import p4.v1.P4RuntimeOuterClass.Update;
 
-/** One P4Runtime Write of one or more updates, and the status of each. */
+/** One P4Runtime Write: its updates and their status. */
 final class WriteCall implements WriteRequest {
     private static final Logger log = LoggerFactory.getLogger(WriteCall.class);
 
     private final DeviceConnection connection;
     private final PiPipeconf pipeconf;
     private final P4RuntimeOuterClass.WriteRequest.Builder request;
-    /** All updates asked for, in order. Those that cannot be encoded are failed from the start and not sent. */
+    /** All updates, in order. Those that cannot be encoded have failed, and are not sent. */
     private final List<EntityUpdate> updates = new ArrayList<>();
 
     WriteCall(DeviceConnection connection, long p4DeviceId, PiPipeconf pipeconf) {
@@ -160,7 +160,7 @@ final class WriteCall implements WriteRequest {
         return this;
     }
 
-    /** Takes the status of each update from the details of the error (P4Runtime 1.4, section 10), if they are there. */
+    /** Sets the status of each update from the details of the error (P4Runtime 1.4, section 10), if there are any. */
     private void refused(List<EntityUpdate> sent, Throwable error) {
         com.google.rpc.Status status = StatusProto.fromThrowable(error);
         List<Any> details = status == null ? List.of() : status.getDetailsList();

@@ -13,8 +13,9 @@ import org.onosproject.net.provider.ProviderId;
 import org.onosproject.store.trivial.SimpleDeviceStore;
 
 /**
- * ONOS's trivial store of devices, with the availability of the distributed store: a device that is registered is not available
- * until its provider says so. In the trivial store a device is available from the start, before it has a pipeline.
+ * ONOS's trivial store of devices, with the availability of the distributed store: a registered device is unavailable
+ * until its provider reports it as available. In the trivial store a device is available at once, before it has a
+ * pipeline.
  */
 public final class Devices extends SimpleDeviceStore {
     private final Set<DeviceId> available = ConcurrentHashMap.newKeySet();

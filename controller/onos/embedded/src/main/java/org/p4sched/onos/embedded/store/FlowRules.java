@@ -13,8 +13,8 @@ import org.onosproject.net.flow.oldbatch.FlowRuleBatchRequest;
 import org.onosproject.store.trivial.SimpleFlowRuleStore;
 
 /**
- * ONOS's trivial store of flow rules, with the one behaviour of the distributed store that the schedulers need: a rule with the
- * match of a stored one replaces it. The trivial store ignores such a rule, so that parameters could never change.
+ * ONOS's trivial store of flow rules, with one behaviour of the distributed store: a rule with the match of a stored
+ * one replaces it. The trivial store ignores such a rule, so parameters would never change.
  */
 @SuppressWarnings("deprecation") // ONOS has no other batches than the deprecated ones
 public final class FlowRules extends SimpleFlowRuleStore {

@@ -12,16 +12,16 @@ import org.onosproject.cluster.LeadershipStoreDelegate;
 import org.onosproject.cluster.NodeId;
 import org.onosproject.store.AbstractStore;
 
-/** Who leads: the only node, in every topic that it runs for. ONOS has no trivial store for it. */
+/** Store of leaderships, which ONOS has only distributed. The only node leads every topic that it runs for. */
 public final class Leaderships extends AbstractStore<LeadershipEvent, LeadershipStoreDelegate>
         implements LeadershipStore {
-    private final Map<String, Leadership> led = new ConcurrentHashMap<>();
+    private final Map<String, Leadership> leaderships = new ConcurrentHashMap<>();
     private ClusterService cluster;
 
     @Override
     public Leadership addRegistration(String topic) {
         NodeId local = cluster.getLocalNode().id();
-        Leadership leadership = led.computeIfAbsent(
+        Leadership leadership = leaderships.computeIfAbsent(
                 topic, name -> new Leadership(name, new Leader(local, 1, System.currentTimeMillis()), List.of(local)));
         changed(leadership);
         return leadership;
@@ -29,14 +29,14 @@ public final class Leaderships extends AbstractStore<LeadershipEvent, Leadership
 
     @Override
     public void removeRegistration(String topic) {
-        if (led.remove(topic) != null) {
+        if (leaderships.remove(topic) != null) {
             changed(new Leadership(topic, null, List.of()));
         }
     }
 
     @Override
     public void removeRegistration(NodeId node) {
-        List.copyOf(led.keySet()).forEach(this::removeRegistration);
+        List.copyOf(leaderships.keySet()).forEach(this::removeRegistration);
     }
 
     @Override
@@ -46,17 +46,17 @@ public final class Leaderships extends AbstractStore<LeadershipEvent, Leadership
 
     @Override
     public boolean makeTopCandidate(String topic, NodeId node) {
-        return led.containsKey(topic) && cluster.getLocalNode().id().equals(node);
+        return leaderships.containsKey(topic) && cluster.getLocalNode().id().equals(node);
     }
 
     @Override
     public Leadership getLeadership(String topic) {
-        return led.get(topic);
+        return leaderships.get(topic);
     }
 
     @Override
     public Map<String, Leadership> getLeaderships() {
-        return Map.copyOf(led);
+        return Map.copyOf(leaderships);
     }
 
     private void changed(Leadership leadership) {

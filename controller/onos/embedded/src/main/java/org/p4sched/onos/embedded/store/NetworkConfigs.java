@@ -19,10 +19,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The network configuration in memory. ONOS has no trivial store for it.
+ * Store of the network configuration, in memory. ONOS has this store only distributed.
  *
- * <p>A configuration whose factory is not registered yet waits under its key. All state is guarded by {@code this}; events
- * go out after the change.
+ * <p>A configuration waits under its key until its factory is registered. All state is guarded by {@code this}; events
+ * are sent after the change.
  */
 @SuppressWarnings({"rawtypes", "unchecked"}) // ONOS's factories and events are raw
 public final class NetworkConfigs extends AbstractStore<NetworkConfigEvent, NetworkConfigStoreDelegate>

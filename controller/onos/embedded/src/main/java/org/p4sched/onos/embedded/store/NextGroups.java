@@ -9,7 +9,7 @@ import org.onosproject.net.flowobjective.FlowObjectiveStoreDelegate;
 import org.onosproject.net.flowobjective.ObjectiveEvent;
 import org.onosproject.store.AbstractStore;
 
-/** What pipeliners keep of next objectives. ONOS has no trivial store for it. */
+/** Store of the next objectives of pipeliners, which ONOS has only distributed. */
 public final class NextGroups extends AbstractStore<ObjectiveEvent, FlowObjectiveStoreDelegate>
         implements FlowObjectiveStore {
     private final Map<Integer, NextGroup> groups = new ConcurrentHashMap<>();

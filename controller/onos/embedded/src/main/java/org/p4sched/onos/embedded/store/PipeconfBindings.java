@@ -11,7 +11,7 @@ import org.onosproject.net.pi.service.PiPipeconfMappingStore;
 import org.onosproject.net.pi.service.PiPipeconfMappingStoreDelegate;
 import org.onosproject.store.AbstractStore;
 
-/** Which pipeconf a device has. ONOS has no trivial store for it. */
+/** Store of the pipeconf of each device, which ONOS has only distributed. */
 public final class PipeconfBindings extends AbstractStore<PiPipeconfDeviceMappingEvent, PiPipeconfMappingStoreDelegate>
         implements PiPipeconfMappingStore {
     private final Map<DeviceId, PiPipeconfId> bindings = new ConcurrentHashMap<>();

@@ -21,8 +21,8 @@ import org.onosproject.store.service.EventuallyConsistentMapListener;
 import org.onosproject.store.service.TestStorageService;
 
 /**
- * ONOS's distributed primitives for one node, from its test jar. Their eventually consistent map is no map for several threads,
- * but the mirrors of the P4Runtime drivers are used by several; so this one map is ours.
+ * ONOS's distributed primitives for one node, from its test jar. Its eventually consistent map is not thread-safe, but
+ * several threads use the mirrors of the P4Runtime drivers. So this class has its own map.
  */
 public final class SharedMaps extends TestStorageService {
     @Override
@@ -47,14 +47,14 @@ public final class SharedMaps extends TestStorageService {
         @Override
         public void put(K key, V value) {
             map.put(key, value);
-            tell(EventuallyConsistentMapEvent.Type.PUT, key, value);
+            notifyListeners(EventuallyConsistentMapEvent.Type.PUT, key, value);
         }
 
         @Override
         public V remove(K key) {
             V removed = map.remove(key);
             if (removed != null) {
-                tell(EventuallyConsistentMapEvent.Type.REMOVE, key, removed);
+                notifyListeners(EventuallyConsistentMapEvent.Type.REMOVE, key, removed);
             }
             return removed;
         }
@@ -104,13 +104,13 @@ public final class SharedMaps extends TestStorageService {
             listeners.remove(listener);
         }
 
-        private void tell(EventuallyConsistentMapEvent.Type type, K key, V value) {
+        private void notifyListeners(EventuallyConsistentMapEvent.Type type, K key, V value) {
             EventuallyConsistentMapEvent<K, V> event = new EventuallyConsistentMapEvent<>(name, type, key, value);
             listeners.forEach(listener -> listener.event(event));
         }
     }
 
-    /** All options but the name are about other nodes. */
+    /** Ignores all options except the name: the others concern other nodes. */
     private static final class MapBuilder<K, V> implements EventuallyConsistentMapBuilder<K, V> {
         private String name = "";
 

@@ -23,7 +23,7 @@ import org.onosproject.net.pi.service.PiTranslationStoreDelegate;
 import org.onosproject.store.AbstractStore;
 
 /**
- * Which object of ONOS stands behind an entity of the switch. ONOS has no trivial store for it.
+ * Store of the ONOS object that each entity of the switch comes from. ONOS has this store only distributed.
  *
  * @param <T> objects of ONOS: flow rules, groups, meters
  * @param <E> entities of P4Runtime

@@ -89,8 +89,8 @@ class DeviceConnectionTest {
 
     @Test
     void onosLearnsItsRoleEachTimeItAsksAlsoIfTheSwitchAnswersOnce() {
-        List<DeviceAgentEvent.Type> told = new ArrayList<>();
-        connections.addDeviceAgentListener(DEVICE, new ProviderId("test", "test"), event -> told.add(event.type()));
+        List<DeviceAgentEvent.Type> events = new ArrayList<>();
+        connections.addDeviceAgentListener(DEVICE, new ProviderId("test", "test"), event -> events.add(event.type()));
         for (long electionId : List.of(20L, 20L, 21L)) {
             connection.setMastership(1, true, BigInteger.valueOf(electionId));
         }
@@ -99,7 +99,7 @@ class DeviceConnectionTest {
                         DeviceAgentEvent.Type.ROLE_MASTER,
                         DeviceAgentEvent.Type.ROLE_MASTER,
                         DeviceAgentEvent.Type.ROLE_MASTER),
-                told);
+                events);
         assertEquals(List.of(20L, 21L), electionIds);
     }
 
@@ -149,7 +149,10 @@ class DeviceConnectionTest {
                 .build();
     }
 
-    /** Answers Reads of parameters with UNIMPLEMENTED, Writes with the errors given, and each election id once, as BMv2 does. */
+    /**
+     * Answers Reads of parameters with UNIMPLEMENTED, Writes with the errors given, and each election id once, as BMv2
+     * does.
+     */
     private final class Refusing extends P4RuntimeGrpc.P4RuntimeImplBase {
         @Override
         public StreamObserver<StreamMessageRequest> streamChannel(StreamObserver<StreamMessageResponse> answers) {

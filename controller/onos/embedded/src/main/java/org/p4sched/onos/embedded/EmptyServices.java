@@ -13,21 +13,21 @@ import org.onosproject.upgrade.UpgradeEventListener;
 import org.onosproject.upgrade.UpgradeService;
 
 /**
- * Services that ONOS's managers ask for and that one process has no use for: other nodes, applications to install, upgrades.
- * They do nothing and know nothing.
+ * Empty implementations of services that ONOS's managers require but a single process does not use: other nodes,
+ * installation of applications, upgrades.
  */
-final class Absent {
-    private Absent() {}
+final class EmptyServices {
+    private EmptyServices() {}
 
     static void addTo(Components onos) {
         onos.add(new OneVersion());
-        onos.add(silent(ApplicationService.class));
-        onos.add(silent(ComponentService.class));
-        onos.add(silent(ClusterCommunicationService.class));
+        onos.add(empty(ApplicationService.class));
+        onos.add(empty(ComponentService.class));
+        onos.add(empty(ClusterCommunicationService.class));
     }
 
-    private static <T> T silent(Class<T> type) {
-        return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (self, method, given) -> {
+    private static <T> T empty(Class<T> type) {
+        return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (self, method, args) -> {
             Class<?> answer = method.getReturnType();
             if (answer == boolean.class) {
                 return false;
@@ -36,7 +36,7 @@ final class Absent {
         }));
     }
 
-    /** The version that runs, on the only node. */
+    /** The version of the only node. */
     private static final class OneVersion implements VersionService, UpgradeService {
         private static final Version VERSION = Version.version(2, 5, "6", "embedded");
 

@@ -21,21 +21,21 @@ import org.p4sched.onos.config.Settings;
 import org.p4sched.onos.config.SettingsException;
 import org.p4sched.onos.pipeconf.Names;
 
-/** Whether a switch can do what is asked of it: has it such ports, and does its program know such parameters? */
-public final class FitsSwitch {
+/** Checks settings against a switch: its ports, and the tables and parameters of its program. */
+public final class SwitchCheck {
     private final Settings settings;
     private final Names names;
     private final PiPipeconf pipeconf;
     private final SortedSet<Integer> ports;
 
-    private FitsSwitch(Settings settings, PiPipeconf pipeconf, SortedSet<Integer> ports) {
+    private SwitchCheck(Settings settings, PiPipeconf pipeconf, SortedSet<Integer> ports) {
         this.settings = settings;
         this.pipeconf = pipeconf;
         this.names = new Names(pipeconf.pipelineModel());
         this.ports = ports;
     }
 
-    /** Throws SettingsException, which names the JSON path. Ports are not checked while ONOS does not know which there are. */
+    /** Throws SettingsException, which names the JSON path. Ports are checked only if ONOS knows them. */
     public static void check(Settings settings, DeviceId device, PiPipeconf pipeconf, DeviceService devices) {
         SortedSet<Integer> ports = new TreeSet<>();
         for (Port port : devices.getPorts(device)) {
@@ -43,7 +43,7 @@ public final class FitsSwitch {
                 ports.add((int) port.number().toLong());
             }
         }
-        FitsSwitch check = new FitsSwitch(settings, pipeconf, ports);
+        SwitchCheck check = new SwitchCheck(settings, pipeconf, ports);
         check.program();
         check.entries();
         check.ports();
@@ -105,17 +105,17 @@ public final class FitsSwitch {
 
     private void port(String path, int port) {
         if (!ports.contains(port)) {
-            throw wrong(path, "the switch has no port " + port + "; it has " + shown(ports));
+            throw wrong(path, "the switch has no port " + port + "; it has " + text(ports));
         }
     }
 
     private void laws() {
-        settings.ports().forEach((port, asked) -> {
+        settings.ports().forEach((port, portSettings) -> {
             try {
                 settings.scheduler()
                         .law()
                         .orElseThrow()
-                        .config(asked.configuration())
+                        .config(portSettings.configuration())
                         .on(names.target());
             } catch (IllegalArgumentException e) {
                 throw wrong("ports." + port, e.getMessage());
@@ -130,7 +130,8 @@ public final class FitsSwitch {
         settings.rankSource().filter(RankSource.STFQ::equals).ifPresent(source -> {
             throw wrong("rankSource", "a Tofino has no ranks of STFQ");
         });
-        settings.ports().forEach((port, asked) -> asked.rankSource()
+        settings.ports().forEach((port, portSettings) -> portSettings
+                .rankSource()
                 .filter(RankSource.STFQ::equals)
                 .ifPresent(source -> {
                     throw wrong("ports." + port + ".rankSource", "a Tofino has no ranks of STFQ");
@@ -141,12 +142,12 @@ public final class FitsSwitch {
         if (settings.parameters().isEmpty()) {
             return;
         }
-        Map<String, Long> given = settings.parameters().get();
+        Map<String, Long> parameters = settings.parameters().get();
         Scheduler scheduler = settings.scheduler();
         PiActionModel action = names.action(scheduler.table(), scheduler.action());
         for (PiActionParamModel parameter : action.params()) {
             String name = parameter.id().id();
-            Long value = given.get(name);
+            Long value = parameters.get(name);
             if (value == null) {
                 throw wrong("parameters." + name, "is missing: one write sets all parameters");
             }
@@ -156,7 +157,7 @@ public final class FitsSwitch {
                         String.format("%d does not fit into %d bits", value, parameter.bitWidth()));
             }
         }
-        for (String name : given.keySet()) {
+        for (String name : parameters.keySet()) {
             if (action.params().stream()
                     .noneMatch(parameter -> parameter.id().id().equals(name))) {
                 throw wrong("parameters." + name, scheduler.action() + " has no such parameter");
@@ -168,7 +169,7 @@ public final class FitsSwitch {
         return new SettingsException(Settings.KEY + "." + path, why);
     }
 
-    private static String shown(Set<Integer> numbers) {
+    private static String text(Set<Integer> numbers) {
         StringBuilder text = new StringBuilder();
         numbers.forEach(number -> text.append(text.length() == 0 ? "" : ", ").append(number));
         return text.toString();

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 /// The exit code. An error is printed as one line on standard error, after the program's name.
-pub fn ended(program: &str, result: Result<(), impl Display>) -> ExitCode {
+pub fn exit_code(program: &str, result: Result<(), impl Display>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -11,8 +11,8 @@ import javax.ws.rs.core.Response;
 import javax.ws.rs.core.UriInfo;
 import javax.ws.rs.ext.ExceptionMapper;
 
-/** The answers to requests that fit no method of {@link SchedulerResource}, in the form of its own errors. */
-public class OtherErrors implements ExceptionMapper<WebApplicationException> {
+/** Answers requests that match no method of {@link SchedulerResource}, in the form of its errors. */
+public class WebErrorMapper implements ExceptionMapper<WebApplicationException> {
     @Context
     private UriInfo uri;
 
@@ -41,15 +41,15 @@ public class OtherErrors implements ExceptionMapper<WebApplicationException> {
         String path = "/" + uri.getPath();
         switch (error.getResponse().getStatus()) {
             case 404:
-                return "there is no " + path + "; /v1/openapi.json says what there is";
+                return "there is no " + path + "; /v1/openapi.json lists all paths";
             case 405:
                 String methods =
                         String.join(", ", new TreeSet<>(error.getResponse().getAllowedMethods()));
-                return request.getMethod() + " is not for " + path + ", which takes " + methods;
+                return path + " does not take " + request.getMethod() + "; it takes " + methods;
             case 406:
-                return "answers are " + MediaType.APPLICATION_JSON + ", which the request does not accept";
+                return "the answer is " + MediaType.APPLICATION_JSON + ", which the request does not accept";
             case 415:
-                return "the body is to be " + MediaType.APPLICATION_JSON + ", not " + headers.getMediaType();
+                return "the body must be " + MediaType.APPLICATION_JSON + ", not " + headers.getMediaType();
             default:
                 return error.getMessage();
         }
