@@ -121,7 +121,7 @@ def _from_tar(archive: tarfile.TarFile, name: str) -> tuple[bytes | None, str]:
     named = [one for one in _members(archive) if PurePosixPath(one.name).name == name and not one.isdir()]
     files = {one.name: one for one in named if one.isfile()}
     if named and not files:
-        raise SubmissionError(f"{name} is not a plain file; hand in the file itself")
+        raise SubmissionError(f"{name} is a link or not a plain file; hand in the file itself")
     path, remark = _least_deep(list(files))
     packed = None if path is None else archive.extractfile(files[path])
     text = None if packed is None else _read_bounded(packed.read, name)
@@ -189,7 +189,7 @@ def _open_regular(path: Path, within: Path | None = None) -> Iterator[IO[bytes]]
         number = os.open(path if folder is None else path.name, PLAIN, dir_fd=folder)
     with open(number, "rb") as file:
         if not stat.S_ISREG(os.fstat(number).st_mode):
-            raise SubmissionError(f"{path.name} is not a plain file; hand in the file itself")
+            raise SubmissionError(f"{path.name} is a link or not a plain file; hand in the file itself")
         yield file
 
 
