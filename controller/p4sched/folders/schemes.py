@@ -13,6 +13,7 @@ from p4sched.control.parameters import Comparison, PortParameters
 from p4sched.errors import P4schedError, UsageError, in_range, unknown_name
 from p4sched.folders.description import FILE, Description, DescriptionError, read
 from p4sched.folders.formula import Formula, FormulaError
+from p4sched.p4rt.traffic_manager import Calendar, Tree
 from p4sched.paths import SCHEDULERS_DIR
 from p4sched.proto.enums import Discipline
 from p4sched.results.palette import PALETTE
@@ -69,6 +70,18 @@ class FolderParameters(PortParameters):
         if not used:
             raise UsageError(f"{self.described.file}: port.queue_sizes: all queues have size 0")
         return used
+
+    @property
+    def calendar(self) -> Calendar | None:
+        return self.described.port.calendar
+
+    @property
+    def tree(self) -> Tree | None:
+        return self.described.port.tree
+
+    @property
+    def quantum_bytes(self) -> int | None:
+        return self.described.port.quantum_bytes
 
     @property
     def label(self) -> str:

@@ -139,6 +139,8 @@ def bottleneck(port: int, setup: Setup, link: Link) -> PortSettings:
         user_field=setup.user_field,
         rank_field=setup.scheme.rank_field,
         calendar=setup.layout.calendar,
+        tree=setup.layout.tree,
+        quantum_bytes=setup.layout.quantum_bytes,
     )
 
 
