@@ -4,7 +4,6 @@ The parameters, queue sizes and control law of a scheme are in the module of `p4
 new scheduler gets such a module, a P4 program, and a record here.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from pathlib import Path
@@ -269,7 +268,7 @@ DRR = Scheme("drr", Discipline.DRR, fifo.Ideal, "sky", (ComparisonKind.USERS, Co
 AFQ = Scheme("afq", Discipline.AFQ, afq.Parameters, "yellow", (ComparisonKind.FLOWS,), NO_CALENDAR, fair=True)
 SCHEMES: dict[str, Scheme] = {record.name: record for record in [*vars().values()] if isinstance(record, Scheme)}
 """All records above, in the order of tables and figures, and then the schemes of folders that a command has named."""
-LAWS: Mapping[str, AnyLaw] = {name: scheme.law for name, scheme in SCHEMES.items() if scheme.law is not None}
+LAWS: dict[str, AnyLaw] = {name: scheme.law for name, scheme in SCHEMES.items() if scheme.law is not None}
 
 
 def find_scheme(name: str) -> Scheme:

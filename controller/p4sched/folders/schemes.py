@@ -9,15 +9,18 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from p4sched.control.parameters import Comparison, PortParameters
+from p4sched.control.laws import ranked
+from p4sched.control.parameters import Comparison
+from p4sched.control.ranked_loop import RankedLoop
 from p4sched.errors import P4schedError, UsageError, in_range, unknown_name
 from p4sched.folders.description import FILE, Description, DescriptionError, read
 from p4sched.folders.formula import Formula, FormulaError
+from p4sched.folders.laws import NEAR, law_of
 from p4sched.p4rt.traffic_manager import Calendar, Tree
 from p4sched.paths import SCHEDULERS_DIR
 from p4sched.proto.enums import Discipline
 from p4sched.results.palette import PALETTE
-from p4sched.schemes import SCHEMES, ComparisonKind, Ranks, Scheme
+from p4sched.schemes import LAWS, SCHEMES, ComparisonKind, Ranks, Scheme
 
 ENTRY_POINTS = "p4sched.schedulers"
 """Group of the entry points of installed packages. Each names a module whose folder holds a scheduler.toml."""
@@ -25,6 +28,8 @@ NOT_ON_BMV2 = "BMv2 has only FIFO queues that do not compete for one link"
 USUAL = Comparison(80)
 """Common sizes without a comparison: the buffer of PACKS 6.1."""
 HEADROOM_UNIT = 256
+LAW_OPTIONS = ("--port", "--delay", "--depth", "--loss", "--rank-source")
+"""Options of `p4sched control` for a law in a folder."""
 
 
 def sizes(comparison: Comparison) -> dict[str, int]:
@@ -40,7 +45,7 @@ def sizes(comparison: Comparison) -> dict[str, int]:
 
 
 @dataclass(frozen=True)
-class FolderParameters(PortParameters):
+class FolderParameters(ranked.Parameters):
     """Action data of a described program. Subclasses have a field for each parameter."""
 
     described: ClassVar[Description]
@@ -82,6 +87,24 @@ class FolderParameters(PortParameters):
     @property
     def quantum_bytes(self) -> int | None:
         return self.described.port.quantum_bytes
+
+    @property
+    def packets(self) -> int:
+        return sum(self.queue_sizes)
+
+    @property
+    def description(self) -> str:
+        return ", ".join(f"{name} {value}" for name, value in self.action_data().items())
+
+    def near(self, wanted: Self) -> bool:
+        """Each parameter differs by at most a tenth."""
+        pairs = zip(self.action_data().values(), wanted.action_data().values(), strict=True)
+        return all(ranked.close_to(ours, theirs, NEAR) for ours, theirs in pairs)
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """Names of the parameters."""
+        return tuple(each.name for each in cls.described.parameters)
 
     @property
     def label(self) -> str:
@@ -131,14 +154,19 @@ def scheme_of(description: Description) -> Scheme:
     if description.colour not in PALETTE:
         raise DescriptionError(f"{description.file}: {unknown_name('colour', description.colour, PALETTE)}")
     bmv2 = port.discipline is Discipline.FIFO
+    layout = layout_of(description)
+    law = law_of(description.name, description.law, layout) if description.law else None
     return Scheme(
         name=description.name,
         discipline=port.discipline,
-        layout=layout_of(description),
+        layout=layout,
         colour=description.colour,
         comparisons=tuple(ComparisonKind[word.upper()] for word in description.compared),
         not_on_bmv2=None if bmv2 else NOT_ON_BMV2,
         targets=tuple(programs.files) if programs else (),
+        law=law,
+        loop=RankedLoop if law else None,
+        options=LAW_OPTIONS if law else (),
         fair=port.share_among is not None,
         rank_field=port.rank,
         ranks=Ranks(description.ranks) if description.ranks else None,
@@ -162,6 +190,8 @@ def of_folder(folder: Path) -> Scheme:
         place = f"in {other.description.folder}" if other.description else "of the laboratory"
         raise UsageError(f"{folder / FILE}: name: there is another scheme '{scheme.name}', {place}")
     SCHEMES[scheme.name] = scheme
+    if scheme.law is not None:
+        LAWS[scheme.name] = scheme.law
     return scheme
 
 
@@ -224,4 +254,5 @@ def forget(folder: Path) -> None:
     for name, scheme in list(SCHEMES.items()):
         if scheme.description is not None and scheme.description.folder == folder:
             del SCHEMES[name]
+            LAWS.pop(name, None)
     of_folder.cache_clear()

@@ -32,6 +32,7 @@ struct Entry {
     action: String,
     discipline: String,
     rank_field: Option<String>,
+    #[serde(default)]
     port: Port,
     /// True if the program drops at a full queue, false if the traffic manager does.
     drops: bool,
@@ -43,8 +44,8 @@ struct Entry {
 }
 
 /// Settings that only some disciplines read. What is missing has the default of the traffic manager.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 struct Port {
     user_field: Option<String>,
     quantum_bytes: Option<u32>,
@@ -54,8 +55,8 @@ struct Port {
     level_rank_fields: Vec<String>,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 struct Calendar {
     queues: Option<u32>,
     bytes_per_round: Option<u32>,
