@@ -20,7 +20,8 @@ from p4sched.errors import P4schedError
 from p4sched.folders.native import command
 from p4sched.paths import ROOT
 from p4sched.proto.enums import Discipline
-from p4sched.schemes import SCHEMES, ComparisonKind
+from p4sched.scheme import ComparisonKind
+from p4sched.schemes import SCHEMES
 
 QUEUES, QUEUE_SIZE, WINDOW = 8, 10, 32
 HEADROOM_256 = 26

@@ -28,7 +28,7 @@ from p4sched.labs.trace import Packet, at_once, bursts
 from p4sched.model import Model
 from p4sched.p4rt.compile import compiled_program, print_stages
 from p4sched.p4rt.target import Target
-from p4sched.schemes import Scheme
+from p4sched.scheme import Scheme
 
 TRIALS = 24
 PACKETS = 400

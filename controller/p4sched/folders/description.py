@@ -66,6 +66,8 @@ class Port:
     calendar: Calendar | None
     tree: Tree | None
     quantum_bytes: int | None
+    not_on_bmv2: str | None
+    """Reason why BMv2 cannot run it; None: the usual one, if there is one."""
     drops: str
     """`program` if the program drops at a full queue, `port` if the traffic manager does."""
 
@@ -92,6 +94,27 @@ class Model:
 
 
 @dataclass(frozen=True)
+class Laboratory:
+    """What a scheduler of the laboratory has in the Python package. Each is `MODULE:NAME`."""
+
+    layout: str
+    law: str | None
+    loop: str | None
+    options: tuple[str, ...]
+    """Its options of `p4sched control`."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line in the chart of queue lengths on the live page."""
+
+    label: str
+    parameter: str
+    share: str
+    """Parameter that multiplies the value, in 1/256; mostly empty."""
+
+
+@dataclass(frozen=True)
 class Description:
     """A scheduler, as its file describes it."""
 
@@ -110,6 +133,10 @@ class Description:
     ranks: str | None
     """Ranks that the scheme stores: see `RANKS`."""
     queue_word: str
+    order: int
+    """Place in tables and figures of the laboratory."""
+    chart: tuple[Line, ...]
+    laboratory: Laboratory | None
 
     @property
     def program_name(self) -> str:
@@ -171,6 +198,7 @@ class _Reader:
         known = tuple(parameter.name for parameter in parameters)
         compared = top.choices("compared", COMPARISONS, ("ranks",))
         programs, model = self._programs(top), self._model(top)
+        laboratory = self._laboratory(top) if "laboratory" in top.content else None
         if programs is None and parameters and model is None:
             top.fail("parameters", "there is neither a [program] nor a [model] that takes them")
         found = Description(
@@ -181,13 +209,16 @@ class _Reader:
             paper=top.text("paper", ""),
             colour=top.text("colour", "wine"),
             compared=compared,
-            port=self._port(top.table("port"), (*known, *SIZES)),
+            port=self._port(top.table("port"), (*known, *SIZES), in_class=laboratory is not None),
             programs=programs,
             model=model,
             law=top.file("law"),
             parameters=parameters,
             ranks=top.choice("ranks", RANKS),
             queue_word=top.text("queue_word", "queue"),
+            order=top.optional("order", 1, 999) or 999,
+            chart=tuple(self._line(each) for each in top.tables("chart")),
+            laboratory=laboratory,
         )
         top.finished()
         if programs is None and model is None:
@@ -217,13 +248,32 @@ class _Reader:
             )
             each.finished()
 
-    def _port(self, table: "_Table", names: tuple[str, ...]) -> Port:
+    def _laboratory(self, top: "_Table") -> Laboratory:
+        table = top.table("laboratory")
+        found = Laboratory(
+            table.text("layout", ""),
+            table.text("law", "") or None,
+            table.text("loop", "") or None,
+            table.texts("options"),
+        )
+        table.finished()
+        return found
+
+    def _line(self, table: "_Table") -> Line:
+        found = Line(table.text("label", ""), table.identifier("parameter"), table.text("share", ""))
+        table.finished()
+        return found
+
+    def _port(self, table: "_Table", names: tuple[str, ...], *, in_class: bool) -> Port:
+        """`in_class`: the sizes of the queues are those of a class in the package."""
         disciplines = [each.value for each in Discipline]
         discipline = Discipline(table.choice("discipline", disciplines, "fifo"))
-        sizes = table.formulas("queue_sizes", names)
-        if discipline is Discipline.STRICT and not 1 <= len(sizes) <= QUEUES:
+        sizes = () if in_class else table.formulas("queue_sizes", names)
+        if in_class:
+            pass
+        elif discipline is Discipline.STRICT and not 1 <= len(sizes) <= QUEUES:
             table.fail("queue_sizes", f"{len(sizes)} queues: a port has 1 to {QUEUES}")
-        if discipline is not Discipline.STRICT and len(sizes) != 1:
+        elif discipline is not Discipline.STRICT and len(sizes) != 1:
             table.fail("queue_sizes", f"{len(sizes)} queues: the discipline {discipline} has one buffer")
         found = Port(
             discipline=discipline,
@@ -233,6 +283,7 @@ class _Reader:
             quantum_bytes=table.optional("quantum_bytes", 1, LARGEST),
             rank=table.text("rank", "") or None,
             share_among=table.text("share_among", "") or None,
+            not_on_bmv2=table.text("not_on_bmv2", "") or None,
             drops=table.choice("drops", ("program", "port"), "program"),
         )
         table.finished()

@@ -84,8 +84,8 @@ def command(program: str, names: Iterable[str], *, models: bool) -> Iterator[Com
 
     `models`: True if models may decide. Models in Python then run in its process.
     """
-    described = [SCHEMES[name].description for name in dict.fromkeys(names) if name in SCHEMES]
-    folders = [description for description in described if description is not None]
+    schemes = [SCHEMES[name] for name in dict.fromkeys(names) if name in SCHEMES and not SCHEMES[name].in_laboratory]
+    folders = [scheme.description for scheme in schemes if scheme.description is not None]
     if not folders:
         yield Command((str(rust_binary(program)),), os.environ)
         return
