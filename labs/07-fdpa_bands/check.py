@@ -246,7 +246,9 @@ LAB = SteppedLab(
                 Trial(HIGHEST_EDGES, random_users(11, (9,), 1, 1500), HEAVY),
                 Trial(PARAMETERS, other(random_users(4, STEADY)), MANY),
                 Trial(POWERS, nearly_all_bits(), HEAVY),
-                Trial(parameters(range(2**31, 2**31 + 7), 20_000), rates_of_32_bits(20_001), HEAVY * 255, has_model=False),
+                Trial(
+                    parameters(range(2**31, 2**31 + 7), 20_000), rates_of_32_bits(20_001), HEAVY * 255, has_model=False
+                ),
                 Trial((LONGEST_INTERVAL_US, *PARAMETERS[1:]), LONGEST, UNIT, has_model=False),
             ),
             "Task 3",
