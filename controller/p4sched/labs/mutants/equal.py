@@ -413,9 +413,9 @@ def _quota(step: Step) -> list[Any]:
     """Limits of the counters of a block."""
     port = resized(step.given["port"], INDEX)
     count, urgent = z3.Select(step.before["arrivals"], port), z3.Select(step.before["urgent_arrivals"], port)
-    # a variable of the program, which is 0 at the start of a packet
-    begun = step.given["verdict"] == 0
-    return [z3.ULE(count, 16), z3.ULE(urgent, 8), z3.ULE(urgent, count), begun]
+    # variables of the program, which are 0 at the start of a packet
+    begun = [step.given[name] == 0 for name in ("verdict", "priority")]
+    return [z3.ULE(count, 16), z3.ULE(urgent, 8), z3.ULE(urgent, count), *begun]
 
 
 def _quota_held(step: Step) -> list[Any]:
