@@ -9,7 +9,7 @@ from p4sched.labs.explanations.strict_priority import explain
 from p4sched.labs.lab import TcpRun
 from p4sched.labs.register_probe import SCALES
 from p4sched.labs.stepped_lab import SteppedLab, Task
-from p4sched.labs.trace import Packet, bursts
+from p4sched.labs.trace import Packet, bursts, by_hand
 
 FILE = "strict_priority.p4"
 PLENTY = (4000,) * 8
@@ -75,7 +75,8 @@ LAB = SteppedLab(
                 Trial(SHORT, few_urgent(600, 2)),
                 Trial(SHORT, at_one_instant(few_urgent(200, 10, range(8, 64)))),
                 Trial(LONG, at_one_instant(few_urgent(3000, 6, range(8, 64)))),
-                Trial((32768,) * 8, few_urgent(20, 13, range(8, 64))),
+                # sizes and lengths need 16 bits
+                Trial((32768,) * 8, at_one_instant([*few_urgent(200, 13), *by_hand(*[(0, 40)] * 32_800)])),
             ),
             "Task 2",
         ),

@@ -68,7 +68,8 @@ LAB = SteppedLab(
             (
                 Trial((3, 5, 0, 0, 0, 0, 0, 0), by_hand(*[(200, 5)] * 30)),
                 Trial((300, 300, 0, 0, 0, 0, 0, 0), by_hand(*[(2, 5)] * 320)),
-                Trial((32768, 32768, 0, 0, 0, 0, 0, 0), by_hand(*[(200, 5)] * 5)),
+                # size and length need 16 bits
+                Trial((32768, 32768, 0, 0, 0, 0, 0, 0), by_hand(*[(0, 5)] * 32_773)),
             ),
             "Task 2",
         ),
@@ -88,8 +89,9 @@ LAB = SteppedLab(
                 Trial((8,) * 8, bursts(700, 2, range(100))),
                 Trial((2, 3, 2, 5, 0, 0, 0, 0), bursts(700, 3, range(40))),
                 Trial((2, 3, 4, 6, 5, 7, 8, 9), bursts(500, 5, range(0, 2**32, 2**24 + 77), (100, 300, 900))),
-                # costs of 32 bits
+                # costs and ranks of 32 bits
                 Trial(FOUR[:2] + (0,) * 6, [Packet(0, rank) for rank in (2**32 - 1, 2**32 - 2, 5, 100)]),
+                Trial(FOUR[:2] + (0,) * 6, [Packet(0, rank) for rank in (2**32 - 1, 2**32 - 2, 2**31 + 5, 100)]),
                 Trial((3, 2, 4, 5, 1, 2, 0, 0), bursts(300, 6, range(30))),
                 Trial((3, 0, 0, 0, 0, 0, 0, 0), bursts(100, 7, range(30))),
                 Trial((6, 4, 5, 3, 2, 1, 3, 4), of_ports(bursts(800, 8, range(1000))), SCALES, has_model=False),

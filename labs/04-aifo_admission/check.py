@@ -14,9 +14,9 @@ FULL_QUEUE = [
     Trial((4, 12, 0, 8, 1), by_hand(*[(0, 7)] * 9, (0, 3), *[(0, 7)] * 3, (0, 5), (0, 9))),
     # just above C, a packet of the largest quantile
     Trial((4, 12, 0, 8, 1), by_hand(*[(0, 7)] * 6, (0, 9))),
-    # lengths of more than 8 and of more than 14 bits
+    # lengths of more than 8 and of more than 15 bits
     Trial((255, 400, 0, 8, 1), at_once(270, 15, [7])),
-    Trial((16_390, 20_000, 0, 8, 1), at_once(16_400, 17, [7])),
+    Trial((32_900, 40_000, 0, 8, 1), at_once(32_910, 17, [7])),
 ]
 NO_HEADROOM = [
     Trial((20, 60, 0, 16, 1), bursts(800, 1, range(40))),
@@ -28,6 +28,10 @@ NO_HEADROOM = [
     Trial((2, 2, 0, 32, 2), bursts(150, 7, range(40))),
     Trial((256, 256, 0, 8, 2), at_once(330, 8, range(20))),
     Trial((65535, 65535, 0, 32, 2), at_once(80, 9, range(2))),
+    # the largest quantile at a target of 16 bits
+    Trial((65535, 65535, 0, 32, 2), by_hand(*[(0, 0)] * 80, (0, 1), *[(0, 0)] * 66, (0, 1))),
+    # lengths of 16 bits, just below the target
+    Trial((32_900, 40_000, 0, 8, 1), by_hand(*[(0, 7)] * 32_860, *[(0, 9), (0, 7)] * 10)),
 ]
 HEADROOM = [
     Trial((20, 40, 26, 20, 1), bursts(800, 3, range(30))),

@@ -44,8 +44,8 @@ LARGE = [
     beyond_the_headroom(300, 255),
     beyond_the_headroom(65535, 1, 0, MOST),
     beyond_the_headroom(65535, 2),
-    # lengths of 15 bits, in the headroom and in the room: the last rank enters at the true length only
-    Trial((65535, 65, NEVER), [*beyond_the_headroom(65535, 65, 5, 105).packets, Packet(0, 28)]),
+    # lengths of 16 bits, in the headroom and in the room: the last rank enters at the true length only
+    Trial((65535, 129, NEVER), [*beyond_the_headroom(65535, 129, 5, 105).packets, Packet(0, 55)]),
     at_the_edge(65535, 0, 0, MOST),
     at_the_edge(65535, 0, 2**31, 2**31 + 2**24),
     at_the_edge(256, 0, 77, 77 + 2**30, 400),

@@ -18,8 +18,8 @@ WIDE = [
     Trial((65535, 1000, 40000, 256, 65535, 512, 30000, 20000, 0, 32, 2), bursts(200, 8, range(40))),
     Trial((32768, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1), bursts(60, 9, range(9))),
 ]
-# lengths of 15 bits, in the tail drop and in the room: the last packet enters only if the long queue counts as empty
-LONG = Trial((16_390, 50, 0, 0, 0, 0, 0, 0, 0, 8, 1), [*at_once(16_400, 16, [7]), Packet(0, 3), Packet(0, 7)])
+# lengths of 16 bits, in the tail drop and in the room: the last packet enters only if the long queue counts as empty
+LONG = Trial((32_780, 50, 0, 0, 0, 0, 0, 0, 0, 8, 1), [*at_once(32_790, 16, [7]), Packet(0, 3), Packet(0, 7)])
 READERS = 224
 """User READERS + n reads three bits of total_length, from bit n on: they choose its queue."""
 READER_SCALES = (256,) * (READERS - 1) + (1,) * 32

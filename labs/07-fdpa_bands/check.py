@@ -81,6 +81,16 @@ def jumbo(packet: Packet) -> Packet:
     return packet._replace(frame_bytes=6 * packet.frame_bytes) if packet.user == JUMBO else packet
 
 
+def rates_of_32_bits(*pauses_us: int) -> list[Packet]:
+    """Bytes above 2^31 before each pause, of a heavy user: each packet costs 2,325,467 bytes."""
+    packets, begin = [], 100_000
+    for pause in pauses_us:
+        packets += [Packet((begin + number) * 1000, 0, JUMBO, 1514) for number in range(1000)]
+        packets.append(Packet((begin + pause) * 1000, 0, JUMBO, 64))
+        begin += 1_000_000
+    return packets
+
+
 def explain(arrival: Arrival) -> list[Line]:
     return fdpa.explain(replace(arrival, packets=[jumbo(packet) for packet in arrival.packets]))
 
@@ -122,8 +132,20 @@ LONG_INTERVAL_US = 300_000_000
 """Times 16, it does not fit into 32 bits."""
 LONG = (
     *[Packet(1_000_000_000 + number * 10_000, 0, 1, 1400) for number in range(20)],
-    Packet(2_500_000_000_000, 0, 1, 100),
+    # cut to 31 bits, this pause is within the interval
+    Packet(2_420_000_000_000, 0, 1, 100),
 )
+LONG_PAUSE = (
+    *[Packet(1_000_000_000 + number * 10_000, 0, 1, 1400) for number in range(20)],
+    # cut to 31 bits, this pause is within the interval of 100 s
+    Packet(2_148_500_000_000, 0, 1, 100),
+)
+LONGEST_INTERVAL_US = 2**31 + 100
+"""It needs 32 bits. The model accepts no more than 2^30."""
+LONGEST = [
+    Packet(1_000_000_000_000, 0, 1, 1400),
+    *[Packet((LONGEST_INTERVAL_US + after) * 1000, 0, 1, 100) for after in (100, 200, 300)],
+]
 USERS = (0, 1, 0x14, 0x34, 0x54, 0x94, 0xFF)
 """Users as the program sees them: 0, 1, 0x144, 0x344, 0x544, 0x944, 0xFFF. Some differ in only one high bit."""
 AROUND_THE_END = [Packet((2**32 - 40_000 + number * 1000) * 1000, 0, 1, 100) for number in range(150)]
@@ -224,6 +246,10 @@ LAB = SteppedLab(
                 Trial(HIGHEST_EDGES, random_users(11, (9,), 1, 1500), HEAVY),
                 Trial(PARAMETERS, other(random_users(4, STEADY)), MANY),
                 Trial(POWERS, nearly_all_bits(), HEAVY),
+                Trial(
+                    parameters(range(2**31, 2**31 + 7), 20_000), rates_of_32_bits(20_001), HEAVY * 255, has_model=False
+                ),
+                Trial((LONGEST_INTERVAL_US, *PARAMETERS[1:]), LONGEST, UNIT, has_model=False),
             ),
             "Task 3",
         ),
@@ -234,6 +260,8 @@ LAB = SteppedLab(
                 Trial(PARAMETERS, random_users(2, (5, 20, 60, 300, 900, 4000)), WEIGHTS),
                 Trial(PARAMETERS, bursts_and_pauses(), UNIT),
                 Trial((LONG_INTERVAL_US, *PARAMETERS[1:]), LONG, UNIT),
+                Trial((100_000_000, *PARAMETERS[1:]), LONG_PAUSE, UNIT),
+                Trial(POWERS, rates_of_32_bits(50_000, 90_000, 200_000), HEAVY * 255, has_model=False),
                 Trial(LARGE_EDGES, other(random_users(5, (100, 300, 1500, 9000)), LATE_NS), MANY),
                 Trial(LARGEST_EDGES, bursts_and_pauses((2500, 5000, 9000), (200, 400)), HEAVY),
                 Trial(PARAMETERS, bursts_and_pauses(LONG_PAUSES_US), UNIT),

@@ -55,6 +55,16 @@ def without_inversions(queues: int, count: int, seed: int, factor: int = 1) -> T
     return Trial(sizes(queues), kept)
 
 
+def ranks(*each: int) -> list[Packet]:
+    """Packets at one instant."""
+    return [Packet(0, rank) for rank in each]
+
+
+def falling(first: int) -> range:
+    """A rank for each of the queues 8 to 1."""
+    return range(first, first - 8, -1)
+
+
 def wide(packets: list[Packet]) -> list[Packet]:
     return [packet._replace(rank=packet.rank * WIDE) for packet in packets]
 
@@ -93,6 +103,9 @@ LAB = ChipLab(
                 # words that are not 0, but whose lower bits are
                 without_inversions(8, 250, 14, 2**24),
                 without_inversions(3, 150, 15, 2**24),
+                Trial(sizes(8), ranks(*falling(2**31), 2**31 - 7)),
+                # two numbers that differ in the highest bit only
+                Trial(sizes(8), ranks(2**31 + 5, 5)),
             ),
             "Task 2",
         ),
@@ -104,6 +117,8 @@ LAB = ChipLab(
                 Trial((2, 3, 2, 5, 4, 0, 0, 0), bursts(500, 7, range(1, 40))),
                 Trial(sizes(8), wide(bursts(300, 8, range(1, 100)))),
                 Trial(sizes(7), bursts(300, 12, range(1, 2**32, 2**24 + 77))),
+                # a cost of 32 bits; then a packet for each queue
+                Trial(sizes(8), ranks(*falling(2**32 - 1), 5, *falling(12))),
                 Trial((3, 2, 4, 5, 2, 3, 4, 2), of_ports(bursts(800, 13, range(1, 1000))), SCALES, has_model=False),
             ),
             "Task 3",

@@ -28,8 +28,10 @@ from p4sched.labs.mutants.syntax import (
 SWAPPED = {"-", "|-|", "<<", ">>"}
 """Operators whose operands are swapped. Swapping the operands of a comparison gives another operator."""
 ARITHMETIC = ("+", "-", "|-|", "|+|", "*", "&", "|")
-NARROW = (8, 16, 24, 32, 40, 48)
-"""Widths that a value is cut to."""
+NARROW = (7, 8, 15, 16, 23, 24, 31, 32, 39, 40, 47, 48)
+"""Widths that a value is cut to, besides its own less 1: whole bytes, and these less 1."""
+EQUALITIES = {"==", "!="}
+"""Comparisons for which the sign of a number does not matter."""
 MOST_NAMES = 5
 """Largest number of other names that replace a name."""
 
@@ -189,6 +191,7 @@ class _Changes:
                     yield from self._of_expression(argument, scope)
             case Binary():
                 yield from self._of_binary(expression)
+                yield from self._of_comparison(expression, scope)
                 yield from self._of_expression(expression.left, scope)
                 yield from self._of_expression(expression.right, scope)
 
@@ -220,11 +223,23 @@ class _Changes:
         if kind is None or kind.struct or kind.width == 0 or isinstance(expression, Number):
             return
         text = self._cut(expression.span)
-        narrower = [width for width in NARROW if width < kind.width] or [kind.width - 1]
-        for width in narrower:
-            if width > 0:
-                yield expression.span, f"((bit<{kind.width}>) (bit<{width}>) ({text}))"
+        for width in _narrower(kind.width):
+            yield expression.span, f"((bit<{kind.width}>) (bit<{width}>) ({text}))"
         yield from self._off_by_one(expression, scope)
+
+    def _of_comparison(self, expression: Binary, scope: Scope) -> Iterator[Change]:
+        """Comparisons of two values in fewer bits, and of signed values."""
+        kind = scope.type_of(expression.left) or scope.type_of(expression.right)
+        if expression.sign not in COMPARES or kind is None or kind.width == 0:
+            return
+        left, right = self._cut(expression.left.span), self._cut(expression.right.span)
+        if not isinstance(expression.left, Number) and not isinstance(expression.right, Number):
+            for width in _narrower(kind.width):
+                cast = f"(bit<{width}>)"
+                yield expression.span, f"({cast} ({left}) {expression.sign} {cast} ({right}))"
+        if expression.sign not in EQUALITIES:
+            half = f"{kind.width}w{1 << (kind.width - 1)}"
+            yield expression.span, f"(({left}) + {half} {expression.sign} ({right}) + {half})"
 
     def _off_by_one(self, expression: Expression, scope: Scope) -> Iterator[Change]:
         kind = scope.type_of(expression)
@@ -245,6 +260,11 @@ class _Changes:
             same, key=lambda other: (other.rpartition(".")[0] != owner, abs(_number(other) - _number(name.path)))
         )
         yield from near[:MOST_NAMES]
+
+
+def _narrower(width: int) -> list[int]:
+    """Widths that a value of this width is cut to."""
+    return sorted({one for one in (*NARROW, width - 1) if 0 < one < width})
 
 
 def _number(name: str) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 import z3
 
 from p4sched.constants import MAX_USERS
+from p4sched.labs.mutants.cells import Cells
 from p4sched.labs.mutants.meaning import INDEX, Meaning, Outside, Store, array, resize
 from p4sched.labs.mutants.products import Products
 from p4sched.labs.mutants.scope import Scope
@@ -44,6 +45,7 @@ class Renaming:
 
 SAME = Renaming(lambda at: at, lambda at: at)
 CELL = z3.BitVec("cell", INDEX)
+"""Any cell."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,7 @@ def _outputs(step: Step) -> list[Any]:
 
 
 def _registers(step: Step) -> list[Any]:
-    return [step.after[name] for name in step.before]
+    return [step.cell(name) for name in step.before]
 
 
 def _compare(
@@ -138,26 +140,28 @@ def _compare(
     ]
     if not differs:
         return Answer(True)
-    different = [*question.assumptions(one), z3.Or(*differs)]
+    cells = Cells()
+    different = [cells.without(term) for term in (*question.assumptions(one), z3.Or(*differs))]
+    different += cells.laws()
     if port is not None:
         # turns indices into numbers; of no use for products
         different = [z3.simplify(term) for term in different]
+    seconds = SECONDS if exact else A_LITTLE
     products = Products()
     some = [products.without(term) for term in different]
-    for laws in (products.bounds(), products.laws()):
-        if _solved(SECONDS if exact else A_LITTLE, *some, *laws)[0] == z3.unsat:
+    for laws in (products.bounds(), products.laws()) if products else ():
+        if _solved(z3.Solver(), seconds, *some, *laws)[0] == z3.unsat:
             return Answer(True)
-    if not exact:
+    if products and not exact:
         return Answer(None)
-    found, model = _solved(SECONDS, *different)
-    if found == z3.sat:
-        return Answer(False, _example(model, one))
+    found, model = _solved(z3.SolverFor("QF_BV"), seconds, *different)
+    if found == z3.sat and exact:
+        return Answer(False, _example(model, one, cells))
     return Answer(True if found == z3.unsat else None)
 
 
-def _solved(seconds: int, *terms: Any) -> tuple[Any, Any]:
+def _solved(solver: Any, seconds: int, *terms: Any) -> tuple[Any, Any]:
     """Z3's answer, and its example."""
-    solver = z3.Solver()
     solver.set("timeout", seconds * 1000)
     solver.add(*terms)
     found = solver.check()
@@ -194,15 +198,10 @@ def _step(question: Question, file: File, port: int | None, renaming: Renaming) 
     return Step(inputs, held, meaning.run(question.control, inputs, held), outputs, renaming)
 
 
-def _example(model: Any, step: Step) -> str:
-    shown = []
-    for name, term in step.inputs.items():
-        value = model.eval(term)
-        if z3.is_bv_value(value) and value.as_long():
-            shown.append(f"{name}={value.as_long()}")
-    for name, term in step.before.items():
-        shown.append(f"{name}={' '.join(str(model.eval(term)).split())}")
-    return ", ".join(shown)[:600]
+def _example(model: Any, step: Step, cells: Cells) -> str:
+    given = {name: term for name, term in step.inputs.items() if z3.is_bv(term)}
+    shown = [(name, model.eval(term)) for name, term in (*given.items(), *cells.named(model))]
+    return ", ".join(f"{name}={value}" for name, value in shown if z3.is_bv_value(value) and value.as_long())[:600]
 
 
 # questions of the labs
@@ -368,7 +367,7 @@ def _chip_held(step: Step) -> list[Any]:
     zero = z3.BitVecVal(0, 32)
     sizes = _sizes(step)
     own = [z3.If(sizes[place] != 0, bound, zero) for place, bound in enumerate(_chip_bounds(step.after, step))]
-    return [*own, *(z3.Store(step.after[name], port, zero) for name in CHIP.values())]
+    return [*own, *(z3.Select(z3.Store(step.after[name], port, zero), CELL) for name in CHIP.values())]
 
 
 ESTIMATOR = ("average.interval_start", "average.interval_bytes", "average.last_rate")
@@ -415,7 +414,9 @@ def _quota(step: Step) -> list[Any]:
     """Limits of the counters of a block."""
     port = resize(step.inputs["port"], INDEX)
     count, urgent = z3.Select(step.before["arrivals"], port), z3.Select(step.before["urgent_arrivals"], port)
-    return [z3.ULE(count, 16), z3.ULE(urgent, 8), z3.ULE(urgent, count)]
+    # variables of the program, which are 0 at the start of a packet
+    begun = [step.inputs[name] == 0 for name in ("verdict", "priority")]
+    return [z3.ULE(count, 16), z3.ULE(urgent, 8), z3.ULE(urgent, count), *begun]
 
 
 def _quota_held(step: Step) -> list[Any]:

@@ -32,6 +32,10 @@ class Products:
         self._laws: dict[int, list[Any]] = {}
         self._factors: list[Factors] = []
 
+    def __bool__(self) -> bool:
+        """True if the terms have products."""
+        return bool(self._factors)
+
     def without(self, term: Any) -> Any:
         """The term with a function in place of each product of two variables."""
         if not z3.is_app(term):
