@@ -3,6 +3,7 @@
 import re
 import subprocess
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from p4sched.versions import versions
 
 DOCKER = ROOT / "docker"
 DOCKERFILES = sorted(DOCKER.glob("*/Dockerfile"))
+LEFT_OUT = re.compile(r"pyarrow/(include|tests)/|pyarrow/(lib)?(arrow)?_(flight|s3)")
+"""Files of packages that the Dockerfile deletes."""
 PIN = re.compile(r"^([\w.-]+)==(\S+) \\\n((?: +--hash=\S+(?: \\)?\n)+)", re.MULTILINE)
 
 
@@ -90,3 +93,19 @@ def test_an_application_is_laid_out_as_onos_does_it(tmp_path: Path) -> None:
 def test_results_name_the_commit_that_an_image_was_built_from(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("P4SCHED_COMMIT", "0123456789ab")
     assert versions()["commit"] == "0123456789ab"
+
+
+MEGABYTE = 1_000_000
+
+
+def test_the_image_of_the_lab_stays_small() -> None:
+    """What the image holds besides Debian: the packages of its lock file, and the programs before they are stripped."""
+    packages = 0
+    for name in pins("requirements-lab.lock"):
+        files = metadata.distribution(name).files or []
+        kept = [file for file in files if not LEFT_OUT.search(str(file))]
+        packages += sum(path.stat().st_size for file in kept if (path := Path(str(file.locate()))).is_file())
+    built = [path for path in (ROOT / "switch" / "target" / "release").iterdir() if path.is_file()]
+    programs = sum(path.stat().st_size for path in built if not path.is_symlink() and path.stat().st_mode & 0o100)
+    assert packages < 400 * MEGABYTE
+    assert programs < 90 * MEGABYTE

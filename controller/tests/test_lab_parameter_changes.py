@@ -16,7 +16,8 @@ from p4sched.lab.observation import Observation, Observer
 from p4sched.lab.ranked_schemes import decisions, ranked_testbed
 from p4sched.lab.schemes import Link
 from p4sched.p4rt.rank_source import RankSource
-from p4sched.schemes import Setup, find_scheme
+from p4sched.scheme import Setup
+from p4sched.schemes import find_scheme
 
 LINK = Link(50_000_000, 10_000_000)
 SECONDS = 1.5

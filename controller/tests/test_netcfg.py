@@ -15,7 +15,8 @@ from p4sched.p4rt.rank_source import RankSource
 from p4sched.p4rt.target import Target
 from p4sched.p4rt.users import FlowUser, PrefixUser
 from p4sched.paths import ROOT
-from p4sched.schemes import Setup, find_scheme
+from p4sched.scheme import Setup
+from p4sched.schemes import find_scheme
 from p4sched.units import Duration, Rate
 
 FDPA = fdpa.Config(500_000_000, Bands.parse("1+4*0.5"), 60_000, 10_000_000)

@@ -12,7 +12,8 @@ from p4sched.p4rt.target import PROGRAMS, Target
 from p4sched.p4rt.traffic_manager import BEYOND_BMV2, QUEUES
 from p4sched.proto.enums import Discipline
 from p4sched.results.palette import PALETTE
-from p4sched.schemes import SCHEMES, Scheme, Setup
+from p4sched.scheme import Scheme, Setup
+from p4sched.schemes import SCHEMES
 
 COMPARISON = Comparison(48, 20, 0.1, queues=6, capacity_bps=10**8, rtt_ns=10**7, bands=fdpa.DEFAULT_BANDS)
 

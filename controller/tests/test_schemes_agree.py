@@ -8,7 +8,8 @@ from test_schemes import written
 
 from p4sched.p4rt.traffic_manager import BEYOND_BMV2
 from p4sched.paths import rust_binary
-from p4sched.schemes import SCHEMES, Scheme
+from p4sched.scheme import Scheme
+from p4sched.schemes import SCHEMES
 
 
 def record(scheme: Scheme) -> dict[str, Any]:

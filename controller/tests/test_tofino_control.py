@@ -26,7 +26,8 @@ from p4sched.p4rt.session import Session, connect
 from p4sched.p4rt.target import PROGRAMS, Target
 from p4sched.p4rt.traffic_manager import EmbeddedTrafficManager, PortSettings
 from p4sched.p4rt.users import departures, flow_user, prefix_user, user_counters
-from p4sched.schemes import SCHEMES, Scheme
+from p4sched.scheme import Scheme
+from p4sched.schemes import SCHEMES
 
 COMPARISON = Comparison(48, 16, 0.1, queues=8, capacity_bps=10**8, rtt_ns=10**7, bands=fdpa.DEFAULT_BANDS)
 TOFINO = [

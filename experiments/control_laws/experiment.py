@@ -41,7 +41,8 @@ from p4sched.lab.experiment import (
 from p4sched.lab.ranked_traffic import FILES, FRAME_BYTES, refuse_faster
 from p4sched.lab.schemes import Link
 from p4sched.results.tables import verdict
-from p4sched.schemes import SOFTWARE, title
+from p4sched.scheme import SOFTWARE
+from p4sched.schemes import title
 from p4sched.units import Duration, Rate
 
 RTT = Duration.parse("10ms")

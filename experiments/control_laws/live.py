@@ -17,7 +17,8 @@ from p4sched.lab.experiment import SchemeOutcome, Stage
 from p4sched.lab.observation import Observation
 from p4sched.lab.schemes import Link
 from p4sched.p4rt.rank_source import RankSource
-from p4sched.schemes import Setup, find_scheme
+from p4sched.scheme import Setup
+from p4sched.schemes import find_scheme
 
 LEAD_S = 0.5
 DRAIN_S = 1.5

@@ -24,7 +24,8 @@ from p4sched.p4rt.rank_source import RankSource
 from p4sched.paths import rust_binary
 from p4sched.results import completion
 from p4sched.results.tables import cell, record_rows, verdict
-from p4sched.schemes import SOFTWARE, find_scheme, title
+from p4sched.scheme import SOFTWARE
+from p4sched.schemes import find_scheme, title
 from p4sched.units import Duration, Rate
 
 BASE = Base(Rate.parse("200mbit"), Duration.parse("4ms"), slowest=5)

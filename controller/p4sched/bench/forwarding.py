@@ -27,7 +27,8 @@ from p4sched.lab.programming import port_settings, program_network
 from p4sched.lab.run import clean_run
 from p4sched.lab.schemes import Link
 from p4sched.lab.traffic import IPERF3, transfers
-from p4sched.schemes import FIFO, PACKS, Setup
+from p4sched.scheme import Setup
+from p4sched.schemes import FIFO, PACKS
 from p4sched.units import Duration, Rate
 
 BMV2_PROGRAMS = ("simple_switch_grpc", "simple_switch_CLI")

@@ -17,6 +17,7 @@ from p4sched.control.controller import Controller
 from p4sched.control.decision_log import refuse_other_file
 from p4sched.control.laws.port_counters import MAX_PORT
 from p4sched.errors import UsageError, in_range, require
+from p4sched.folders.schemes import find
 from p4sched.lab.switch_lookup import find_switch
 from p4sched.lab.virtual.client import in_lock_step
 from p4sched.lab.virtual.loop import VirtualLoop
@@ -26,7 +27,7 @@ from p4sched.p4rt.reader import SessionError
 from p4sched.p4rt.target import PROGRAMS, Target, target_of
 from p4sched.p4rt.tofino import TofinoProgram
 from p4sched.p4rt.traffic_manager import QUEUES
-from p4sched.schemes import FDPA, LAWS, SCHEMES, find_scheme
+from p4sched.schemes import FDPA, LAWS, SCHEMES
 from p4sched.units import Duration, Rate
 
 
@@ -136,7 +137,8 @@ def control(
     If the switch already runs the program, the controller takes it over unchanged, also after a lost connection. When
     the controller ends, the switch keeps the last parameters and traffic continues.
     """
-    record = find_scheme(scheme)
+    scheme = find(scheme, SCHEMES)
+    record = SCHEMES[scheme]
     law = record.law
     if law is None or record.loop is None:
         raise UsageError(f"{scheme} has no control law; these schemes have one: {', '.join(LAWS)}")
@@ -172,7 +174,7 @@ def control(
         writable.file("--log", log, in_new_folder=True)
         refuse_other_file(log)
     found = replace(find_switch(switch), tls=tls.from_options(ssl, cacert, cert, private_key))
-    loadable = TofinoProgram(program) if target is Loads.TOFINO else Program.in_folder(program, scheme)
+    loadable = TofinoProgram(program) if target is Loads.TOFINO else Program.in_folder(program, record.program)
     architecture = _program_target(loadable, program, scheme)
     if window is not None:
         in_range("--window", window, 1, PROGRAMS[architecture].largest_window, f"ranks for {architecture}")

@@ -45,6 +45,7 @@ COMMANDS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "check": ("schedulers", "check", {}),
     "sweep": ("sweep", "sweep", {}),
     "attack": ("attack", "attack", {}),
+    "compare": ("compare", "compare", {}),
     "stf": ("stf", "stf", {}),
     "trace": ("trace", "trace", {}),
     "certificates": ("tls", "certificates", {}),

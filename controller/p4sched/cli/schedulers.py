@@ -33,18 +33,21 @@ def new_scheduler(
 def check(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of the scheduler.")] = Path(),
     seed: Annotated[int, typer.Option(min=0, max=2**31, help="Seed of the packets and parameters.")] = 1,
+    tcp: Annotated[
+        bool | None, typer.Option("--tcp/--no-tcp", help="With a minute of TCP; default: yes, not with --watch.")
+    ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Check again each time a file of the folder changes.")] = False,
 ) -> None:
     """Check the folder of a scheduler: compile it, compare program and model packet by packet, place it in the chip."""
     console = Console(highlight=False)
     if not watch:
-        if not _checked(console, folder, seed):
+        if not _checked(console, folder, seed, tcp=tcp is not False):
             raise FailedError
         return
     while True:
         before = _state(folder)
         try:
-            _checked(console, folder, seed)
+            _checked(console, folder, seed, tcp=tcp is True)
         except P4schedError as error:
             console.print(f"[bold red]✗[/] {escape(str(error))}")
         console.print("[dim]waiting for a change; Ctrl-C ends[/]")
@@ -64,10 +67,10 @@ def _state(folder: Path) -> dict[str, int]:
     return found
 
 
-def _checked(console: Console, folder: Path, seed: int) -> bool:
+def _checked(console: Console, folder: Path, seed: int, *, tcp: bool) -> bool:
     opened = checking.opened(folder)
     passed = True
-    for step in checking.steps(opened, seed):
+    for step in checking.steps(opened, seed, tcp=tcp):
         passed &= step.passed
         console.print(f"{'[green]✓[/]' if step.passed else '[bold red]✗[/]'} {escape(step.title)}")
         for line in step.lines:

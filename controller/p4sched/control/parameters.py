@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 from p4sched.control.bands import Bands
 from p4sched.errors import require
 from p4sched.p4rt.target import PROGRAMS, Target
-from p4sched.p4rt.traffic_manager import QUEUES, Calendar
+from p4sched.p4rt.traffic_manager import QUEUES, Calendar, Tree
 
 MAX_PACKETS = 0xFFFF
 """Queue sizes are 16 bits wide."""
@@ -85,7 +85,17 @@ class Layout(ABC):
 
     @property
     def calendar(self) -> Calendar | None:
-        """Calendar of the discipline `afq`."""
+        """Calendar of the discipline."""
+        return None
+
+    @property
+    def tree(self) -> Tree | None:
+        """Nodes of the discipline `tree`."""
+        return None
+
+    @property
+    def quantum_bytes(self) -> int | None:
+        """Quantum of the discipline `drr`; None: that of the switch."""
         return None
 
     @classmethod

@@ -13,6 +13,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import numpy as np
+
+from p4sched import simulate
+from p4sched.control.laws.traffic_estimate import Traffic
 from p4sched.errors import P4schedError
 from p4sched.folders import models
 from p4sched.folders.description import Description
@@ -24,7 +28,7 @@ from p4sched.labs.trace import Packet, at_once, bursts
 from p4sched.model import Model
 from p4sched.p4rt.compile import compiled_program, print_stages
 from p4sched.p4rt.target import Target
-from p4sched.schemes import Scheme
+from p4sched.scheme import Scheme
 
 TRIALS = 24
 PACKETS = 400
@@ -33,6 +37,8 @@ USERS = 8
 SLOWEST_S = 20.0
 """Time limit of the model over all trials."""
 SHOWN_LINES = 24
+LAW_DECISIONS = 200
+TCP_SECONDS = 60
 
 
 @dataclass
@@ -60,8 +66,8 @@ def opened(folder: Path) -> Folder:
     return Folder(scheme, scheme.description)
 
 
-def steps(folder: Folder, seed: int = 1) -> Iterator[Step]:
-    """The steps of the check. After a failure, those that depend on it are left out."""
+def steps(folder: Folder, seed: int = 1, *, tcp: bool = False) -> Iterator[Step]:
+    """The steps of the check. After a failure, those that depend on it are left out. `tcp`: with a minute of TCP."""
     description = folder.description
     yield Step(f"{description.file.name}: {description.title}, {_count(description.parameters, 'parameter')}")
     compiles = True
@@ -80,6 +86,10 @@ def steps(folder: Folder, seed: int = 1) -> Iterator[Step]:
         return
     if kind is not None:
         yield _compared(folder, kind, seed)
+    if folder.scheme.law is not None:
+        yield _law(folder, seed)
+    if tcp:
+        yield _tcp(folder, seed)
     if description.programs is not None:
         for target in description.programs.files:
             if target is not Target.V1MODEL:
@@ -169,6 +179,61 @@ def _compared(folder: Folder, kind: type[Model], seed: int) -> Step:
         return step
     decisions = packets + sum(len(each.departures) for each in played)
     step.lines = [f"the model makes {decisions / max(took, 1e-9):,.0f} decisions a second"]
+    return step
+
+
+def _law(folder: Folder, seed: int) -> Step:
+    """Decisions of the law for random traffic. Each is made twice, with the same result."""
+    law = folder.scheme.law
+    assert law is not None
+    source, step = (
+        random.Random(seed),
+        Step(f"law: {LAW_DECISIONS} decisions, each within the ranges of the parameters"),
+    )
+    try:
+        with time_limit(SLOWEST_S, f"the law took longer than {SLOWEST_S:g} s for {LAW_DECISIONS} decisions"):
+            for _ in range(LAW_DECISIONS):
+                rate = 10 ** source.uniform(6, 10)
+                queue = source.randint(4, 1000)
+                config = law.config.for_port(round(rate), round(queue * 12e12 / rate), queue)
+                load, size = source.uniform(0.1, 3), source.uniform(64, 1514)
+                drain = rate * source.uniform(0.5, 1)
+                traffic = Traffic(load * drain / 8 / size, size, drain, load, 10 ** source.uniform(-1, 2))
+                if config.parameters_for(traffic) != config.parameters_for(traffic):
+                    step.passed, step.lines = False, [f"two decisions for the same traffic differ: {traffic}"]
+                    break
+    except P4schedError as error:
+        step.passed, step.lines = False, str(error).splitlines()
+    return step
+
+
+def _tcp(folder: Folder, seed: int) -> Step:
+    """A minute of TCP in virtual time: three long flows, and short ones, over one link. Program and model decide on
+    every packet."""
+    both = folder.description.programs is not None and folder.description.model is not None
+    scenario = simulate.Scenario(
+        topology=simulate.Dumbbell(4, simulate.Link.of("100mbit", "1ms"), simulate.Link.of("10mbit", "5ms")),
+        ports=simulate.Ports(folder.scheme.name),
+        flows=[
+            *(simulate.Flow(f"u{number}", "server", 10**9, rank=number) for number in (1, 2, 3)),
+            *(simulate.Flow("u4", "server", 20_000, start_ns=s * 10**9, rank=0) for s in range(TCP_SECONDS)),
+        ],
+        end_ns=TCP_SECONDS * 10**9,
+        seed=seed,
+    )
+    step = Step(f"{TCP_SECONDS} s of TCP in virtual time{', program and model alike on every packet' if both else ''}")
+    try:
+        result = simulate.run(scenario, programs=folder.description.programs is not None, check=both)
+    except P4schedError as error:
+        step.passed, step.lines = False, str(error).splitlines()
+        return step
+    short = result.flows["completion_s"][result.flows["bytes"] == 20_000]
+    port = result.port("s1", 5)
+    done = int((~np.isnan(short)).sum())
+    step.lines = [
+        f"{int(port['sent_packets'])} packets sent, {int(port['dropped_full'] + port['dropped_refused'])} dropped",
+        f"{done} of {len(short)} short flows done{f', on average in {np.nanmean(short) * 1e3:.0f} ms' if done else ''}",
+    ]
     return step
 
 

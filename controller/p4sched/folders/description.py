@@ -11,8 +11,8 @@ from typing import Any, NoReturn
 from p4sched.errors import P4schedError, UsageError, unknown_name
 from p4sched.folders.formula import Formula, FormulaError
 from p4sched.p4rt.target import Target
-from p4sched.p4rt.traffic_manager import QUEUES
-from p4sched.proto.enums import Discipline
+from p4sched.p4rt.traffic_manager import QUEUES, Calendar, Tree, TreeNode
+from p4sched.proto.enums import CalendarPlace, Discipline
 
 FILE = "scheduler.toml"
 LARGEST_FILE = 64 * 1024
@@ -25,6 +25,7 @@ SIZES = ("buffer", "queues", "queue_size", "window", "tracking", "headroom_256")
 `headroom_256`: k in 1/256."""
 LARGEST = 2**32 - 1
 MOST_PARAMETERS = 64
+MOST_NODES = 4096
 RANKS = ("window", "range", "bounds")
 
 
@@ -62,6 +63,11 @@ class Port:
     """Field of the program with the rank, for a sorted queue."""
     share_among: str | None
     """Field of the program with the user or flow, for a fair discipline."""
+    calendar: Calendar | None
+    tree: Tree | None
+    quantum_bytes: int | None
+    not_on_bmv2: str | None
+    """Reason why BMv2 cannot run it; None: the usual one, if there is one."""
     drops: str
     """`program` if the program drops at a full queue, `port` if the traffic manager does."""
 
@@ -88,6 +94,27 @@ class Model:
 
 
 @dataclass(frozen=True)
+class Laboratory:
+    """What a scheduler of the laboratory has in the Python package. Each is `MODULE:NAME`."""
+
+    layout: str
+    law: str | None
+    loop: str | None
+    options: tuple[str, ...]
+    """Its options of `p4sched control`."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line in the chart of queue lengths on the live page."""
+
+    label: str
+    parameter: str
+    share: str
+    """Parameter that multiplies the value, in 1/256; mostly empty."""
+
+
+@dataclass(frozen=True)
 class Description:
     """A scheduler, as its file describes it."""
 
@@ -106,6 +133,10 @@ class Description:
     ranks: str | None
     """Ranks that the scheme stores: see `RANKS`."""
     queue_word: str
+    order: int
+    """Place in tables and figures of the laboratory."""
+    chart: tuple[Line, ...]
+    laboratory: Laboratory | None
 
     @property
     def program_name(self) -> str:
@@ -167,6 +198,7 @@ class _Reader:
         known = tuple(parameter.name for parameter in parameters)
         compared = top.choices("compared", COMPARISONS, ("ranks",))
         programs, model = self._programs(top), self._model(top)
+        laboratory = self._laboratory(top) if "laboratory" in top.content else None
         if programs is None and parameters and model is None:
             top.fail("parameters", "there is neither a [program] nor a [model] that takes them")
         found = Description(
@@ -177,13 +209,16 @@ class _Reader:
             paper=top.text("paper", ""),
             colour=top.text("colour", "wine"),
             compared=compared,
-            port=self._port(top.table("port"), (*known, *SIZES)),
+            port=self._port(top.table("port"), (*known, *SIZES), in_class=laboratory is not None),
             programs=programs,
             model=model,
             law=top.file("law"),
             parameters=parameters,
             ranks=top.choice("ranks", RANKS),
             queue_word=top.text("queue_word", "queue"),
+            order=top.optional("order", 1, 999) or 999,
+            chart=tuple(self._line(each) for each in top.tables("chart")),
+            laboratory=laboratory,
         )
         top.finished()
         if programs is None and model is None:
@@ -213,20 +248,74 @@ class _Reader:
             )
             each.finished()
 
-    def _port(self, table: "_Table", names: tuple[str, ...]) -> Port:
+    def _laboratory(self, top: "_Table") -> Laboratory:
+        table = top.table("laboratory")
+        found = Laboratory(
+            table.text("layout", ""),
+            table.text("law", "") or None,
+            table.text("loop", "") or None,
+            table.texts("options"),
+        )
+        table.finished()
+        return found
+
+    def _line(self, table: "_Table") -> Line:
+        found = Line(table.text("label", ""), table.identifier("parameter"), table.text("share", ""))
+        table.finished()
+        return found
+
+    def _port(self, table: "_Table", names: tuple[str, ...], *, in_class: bool) -> Port:
+        """`in_class`: the sizes of the queues are those of a class in the package."""
         disciplines = [each.value for each in Discipline]
         discipline = Discipline(table.choice("discipline", disciplines, "fifo"))
-        sizes = table.formulas("queue_sizes", names)
-        if discipline is Discipline.STRICT and not 1 <= len(sizes) <= QUEUES:
+        sizes = () if in_class else table.formulas("queue_sizes", names)
+        if in_class:
+            pass
+        elif discipline is Discipline.STRICT and not 1 <= len(sizes) <= QUEUES:
             table.fail("queue_sizes", f"{len(sizes)} queues: a port has 1 to {QUEUES}")
-        if discipline is not Discipline.STRICT and len(sizes) != 1:
+        elif discipline is not Discipline.STRICT and len(sizes) != 1:
             table.fail("queue_sizes", f"{len(sizes)} queues: the discipline {discipline} has one buffer")
         found = Port(
             discipline=discipline,
             queue_sizes=sizes,
+            calendar=self._calendar(table.table("calendar")) if "calendar" in table.content else None,
+            tree=self._tree(table, discipline),
+            quantum_bytes=table.optional("quantum_bytes", 1, LARGEST),
             rank=table.text("rank", "") or None,
             share_among=table.text("share_among", "") or None,
+            not_on_bmv2=table.text("not_on_bmv2", "") or None,
             drops=table.choice("drops", ("program", "port"), "program"),
+        )
+        table.finished()
+        return found
+
+    def _calendar(self, table: "_Table") -> Calendar:
+        place = table.choice("place", [each.value for each in CalendarPlace])
+        found = Calendar(
+            place=CalendarPlace(place) if place else None,
+            **{
+                name: table.optional(name, 0, 2**40)
+                for name in ("queues", "bytes_per_round", "queue_packets", "turn_bytes", "turn_ns", "rank_width")
+            },
+        )
+        table.finished()
+        return found
+
+    def _tree(self, table: "_Table", discipline: Discipline) -> Tree | None:
+        leaf, ranks = table.text("leaf", ""), table.texts("level_ranks")
+        nodes = [self._node(node, number) for number, node in enumerate(table.tables("tree"))]
+        if (discipline is Discipline.TREE) != bool(nodes):
+            table.fail("tree", "the nodes of a tree, and the discipline tree: one without the other")
+        return Tree(nodes, leaf, ranks) if nodes else None
+
+    def _node(self, table: "_Table", number: int) -> TreeNode:
+        disciplines = [each.value for each in Discipline]
+        found = TreeNode(
+            Discipline(table.choice("discipline", disciplines, "fifo")),
+            parent=table.optional("parent", 0, max(0, number - 1)) or 0,
+            buffer_packets=table.optional("buffer_packets", 0, 2**24) or 0,
+            quantum_bytes=table.optional("quantum_bytes", 0, LARGEST) or 0,
+            scale=table.optional("scale", 1, LARGEST) or 256,
         )
         table.finished()
         return found
@@ -332,6 +421,29 @@ class _Table:
         if found is None:
             self.fail(None, f"{key} is missing")
         return int(found)
+
+    def optional(self, key: str, low: int, high: int) -> int | None:
+        """A whole number in a range, or None."""
+        return self.number(key, low, high) if key in self.content else None
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """A list of texts."""
+
+        def right(value: Any) -> bool:
+            return isinstance(value, list) and all(isinstance(each, str) for each in value)
+
+        return tuple(self._value(key, right, "a list of texts") or ())
+
+    def tables(self, key: str) -> list["_Table"]:
+        """A list of tables."""
+
+        def right(value: Any) -> bool:
+            return (
+                isinstance(value, list) and len(value) <= MOST_NODES and all(isinstance(each, dict) for each in value)
+            )
+
+        listed = self._value(key, right, f"a list of at most {MOST_NODES} tables")
+        return [_Table(self.reader, f"{self.name}.{key}", each) for each in listed or ()]
 
     def range(self, key: str, default: tuple[int, int], within: tuple[int, int]) -> tuple[int, int]:
         """Smallest and largest value."""

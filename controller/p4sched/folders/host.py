@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from p4sched.errors import P4schedError
-from p4sched.folders import models
+from p4sched.folders import models, modules
 from p4sched.folders.description import Model
 from p4sched.folders.native import VARIABLE
 from p4sched.paths import ROOT
@@ -53,14 +53,14 @@ def _maker(kind: Callable[[Mapping[str, int], int], Any], file: Path) -> Callabl
         try:
             return kind(parameters, seed)
         except Exception as error:
-            raise P4schedError(models.place(error, file)) from error
+            raise P4schedError(modules.place(error, file)) from error
 
     return make
 
 
 def _place(error: Exception, files: list[Path]) -> str:
     """The place of an error in one of the models."""
-    traced = [models.place(error, file) for file in files]
+    traced = [modules.place(error, file) for file in files]
     return next((text for text, file in zip(traced, files, strict=True) if text.startswith(f"{file}:")), traced[0])
 
 

@@ -1,9 +1,5 @@
 """Loads models in Python, and plays packets through them at one port."""
 
-import importlib.util
-import itertools
-import sys
-import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,19 +8,16 @@ from typing import Any
 
 from p4sched.errors import P4schedError
 from p4sched.folders import description as descriptions
+from p4sched.folders.modules import ModelError, place
+from p4sched.folders.modules import load as load_module
 from p4sched.labs.trace import Packet as Arriving
 from p4sched.model import QUEUES, Dropped, Model, Packet, Queued
 from p4sched.proto.enums import Discipline
 
-_NUMBERS = itertools.count()
 MOST_URGENT = QUEUES - 1
 """Priority of queue 0."""
 Decision = int | str
 """The priority of the queue that took the packet (7 is the most urgent), "pushed out", "refused" or "full"."""
-
-
-class ModelError(P4schedError):
-    """A fault in a model; the message begins with the file and the line, as far as they are known."""
 
 
 def load(described: descriptions.Model) -> type[Model]:
@@ -34,31 +27,13 @@ def load(described: descriptions.Model) -> type[Model]:
         ModelError: the file cannot be loaded, or it has no such class.
     """
     file = described.file
-    spec = importlib.util.spec_from_file_location(f"p4sched_model_{next(_NUMBERS)}", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise ModelError(place(error, file)) from error
+    module = load_module(file)
     found = getattr(module, described.name, None)
     if not (isinstance(found, type) and issubclass(found, Model)):
         raise ModelError(f"{file}: there is no class {described.name}(Model)")
     if abstract := sorted(found.__abstractmethods__):
         raise ModelError(f"{file}: {described.name} lacks the method {abstract[0]}")
     return found
-
-
-def place(error: BaseException, file: Path) -> str:
-    """File, line, kind and text of an error, in one line."""
-    if isinstance(error, SyntaxError) and error.filename == str(file):
-        return f"{file}:{error.lineno or 1}: {type(error).__name__}: {error.msg}"
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
-    where = f"{file}:{lines[-1]}" if lines else f"{file}"
-    text = " ".join(str(error).split())[:300]
-    return f"{where}: {type(error).__name__}{f': {text}' if text else ''}"
 
 
 class Checked:

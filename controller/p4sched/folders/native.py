@@ -6,11 +6,11 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from p4sched.folders.description import Description
+from p4sched.folders.description import Description, Port
 from p4sched.p4rt.target import PROGRAMS, Target
 from p4sched.paths import rust_binary
 from p4sched.schemes import SCHEMES
@@ -31,6 +31,7 @@ def entry(description: Description) -> dict[str, Any]:
         "action": programs.action if programs else "",
         "discipline": description.port.discipline.value,
         "rank_field": description.port.rank,
+        "port": _port(description.port),
         "drops": description.port.drops == "program",
         "parameters": [
             {
@@ -45,6 +46,21 @@ def entry(description: Description) -> dict[str, Any]:
         ],
         "model": description.model and [str(description.model.file), description.model.name],
         "queue_sizes": [formula.tree for formula in description.port.queue_sizes],
+    }
+
+
+def _port(port: Port) -> dict[str, Any]:
+    """Settings of the port, besides the sizes of its queues. What is not set is left out."""
+    calendar = (
+        {name: value for name, value in asdict(port.calendar).items() if value is not None} if port.calendar else {}
+    )
+    return {
+        "user_field": port.share_among,
+        "quantum_bytes": port.quantum_bytes,
+        "calendar": {name: value for name, value in calendar.items() if value is not None},
+        "tree": [asdict(node) for node in port.tree.nodes] if port.tree else [],
+        "leaf_field": (port.tree and port.tree.leaf_field) or None,
+        "level_rank_fields": list(port.tree.rank_fields) if port.tree else [],
     }
 
 
@@ -68,8 +84,8 @@ def command(program: str, names: Iterable[str], *, models: bool) -> Iterator[Com
 
     `models`: True if models may decide. Models in Python then run in its process.
     """
-    described = [SCHEMES[name].description for name in dict.fromkeys(names) if name in SCHEMES]
-    folders = [description for description in described if description is not None]
+    schemes = [SCHEMES[name] for name in dict.fromkeys(names) if name in SCHEMES and not SCHEMES[name].in_laboratory]
+    folders = [scheme.description for scheme in schemes if scheme.description is not None]
     if not folders:
         yield Command((str(rust_binary(program)),), os.environ)
         return

@@ -1,139 +1,20 @@
-"""The scheme that a description describes, and the schemes that a command line names: by name, folder or package."""
+"""The schemes that a command line names: by name, by folder, or by an installed package."""
 
 import hashlib
-import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, make_dataclass
+from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any, ClassVar, Self
 
-from p4sched.control.parameters import Comparison, PortParameters
-from p4sched.errors import P4schedError, UsageError, in_range, unknown_name
-from p4sched.folders.description import FILE, Description, DescriptionError, read
-from p4sched.folders.formula import Formula, FormulaError
+from p4sched.errors import P4schedError, UsageError, unknown_name
+from p4sched.folders.description import FILE, read
+from p4sched.folders.scheme import scheme_of
 from p4sched.paths import SCHEDULERS_DIR
-from p4sched.proto.enums import Discipline
-from p4sched.results.palette import PALETTE
-from p4sched.schemes import SCHEMES, ComparisonKind, Ranks, Scheme
+from p4sched.scheme import Scheme
+from p4sched.schemes import LAWS, SCHEMES
 
 ENTRY_POINTS = "p4sched.schedulers"
 """Group of the entry points of installed packages. Each names a module whose folder holds a scheduler.toml."""
-NOT_ON_BMV2 = "BMv2 has only FIFO queues that do not compete for one link"
-USUAL = Comparison(80)
-"""Common sizes without a comparison: the buffer of PACKS 6.1."""
-HEADROOM_UNIT = 256
-
-
-def sizes(comparison: Comparison) -> dict[str, int]:
-    """The numbers that a formula may name (`description.SIZES`)."""
-    return {
-        "buffer": comparison.buffer,
-        "queues": comparison.queues,
-        "queue_size": max(1, comparison.buffer // comparison.queues),
-        "window": comparison.window,
-        "tracking": comparison.tracking or comparison.window,
-        "headroom_256": min(HEADROOM_UNIT - 1, -int(-comparison.headroom * HEADROOM_UNIT // 1)),
-    }
-
-
-@dataclass(frozen=True)
-class FolderParameters(PortParameters):
-    """Action data of a described program. Subclasses have a field for each parameter."""
-
-    described: ClassVar[Description]
-
-    comparison: Comparison = USUAL
-    """Common sizes, for the queues."""
-
-    def __post_init__(self) -> None:
-        for each in self.described.parameters:
-            in_range(each.name, getattr(self, each.name), each.minimum, each.maximum, each.unit)
-
-    def action_data(self) -> dict[str, int]:
-        return {each.name: getattr(self, each.name) for each in self.described.parameters}
-
-    @classmethod
-    def from_action_data(cls, data: Mapping[str, int]) -> Self:
-        found: dict[str, Any] = {each.name: data[each.name] for each in cls.described.parameters}
-        return cls(**found)
-
-    @property
-    def queue_sizes(self) -> tuple[int, ...]:
-        numbers = {**sizes(self.comparison), **self.action_data()}
-        found = tuple(_value(self.described, formula, numbers) for formula in self.described.port.queue_sizes)
-        for size in found:
-            in_range(f"{self.described.name}: queue size", size, 0, 2**24, "packets")
-        used = tuple(size for size in found if size)
-        if not used:
-            raise UsageError(f"{self.described.file}: port.queue_sizes: all queues have size 0")
-        return used
-
-    @property
-    def label(self) -> str:
-        named = [f"{each.symbol} = {getattr(self, each.name)}" for each in self.described.parameters if each.symbol]
-        return ", ".join(named[:2]) or f"{sum(self.queue_sizes)} packets"
-
-    @classmethod
-    def for_comparison(cls, comparison: Comparison) -> Self:
-        numbers = sizes(comparison)
-        found: dict[str, Any] = {
-            each.name: _value(cls.described, each.alike, numbers) for each in cls.described.parameters if each.alike
-        }
-        return cls(comparison=comparison, **found)
-
-
-def _value(description: Description, formula: Formula, numbers: Mapping[str, int]) -> int:
-    try:
-        return formula.value(numbers)
-    except FormulaError as error:
-        raise DescriptionError(f"{description.file}: {error}") from error
-
-
-def layout_of(description: Description) -> type[FolderParameters]:
-    """A class with a field for each parameter of a description."""
-    programs = description.programs
-    names = re.sub(r"(?:^|_)(.)", lambda found: found[1].upper(), description.name)
-    fields: list[tuple[str, type, Any]] = [
-        (each.name, int, field(default=each.default)) for each in description.parameters
-    ]
-    namespace = {
-        "table": programs.table if programs else "",
-        "action": programs.action if programs else "",
-        "symbols": {each.symbol: each.name for each in description.parameters if each.symbol},
-        "described": description,
-        "__doc__": f"Action data of {description.title}.",
-    }
-    return make_dataclass(f"{names}Parameters", fields, bases=(FolderParameters,), namespace=namespace, frozen=True)
-
-
-def scheme_of(description: Description) -> Scheme:
-    """The scheme of a description.
-
-    Raises:
-        DescriptionError: the colour is unknown.
-    """
-    port, programs = description.port, description.programs
-    if description.colour not in PALETTE:
-        raise DescriptionError(f"{description.file}: {unknown_name('colour', description.colour, PALETTE)}")
-    bmv2 = port.discipline is Discipline.FIFO
-    return Scheme(
-        name=description.name,
-        discipline=port.discipline,
-        layout=layout_of(description),
-        colour=description.colour,
-        comparisons=tuple(ComparisonKind[word.upper()] for word in description.compared),
-        not_on_bmv2=None if bmv2 else NOT_ON_BMV2,
-        targets=tuple(programs.files) if programs else (),
-        fair=port.share_among is not None,
-        rank_field=port.rank,
-        ranks=Ranks(description.ranks) if description.ranks else None,
-        queue_word=description.queue_word,
-        worker_packets=bool(programs and programs.worker_packets),
-        full_title=description.title,
-        description=description,
-    )
 
 
 @cache
@@ -146,9 +27,12 @@ def of_folder(folder: Path) -> Scheme:
     scheme = scheme_of(read(folder))
     other = SCHEMES.get(scheme.name)
     if other is not None:
-        place = f"in {other.description.folder}" if other.description else "of the laboratory"
+        folder_of_other = None if other.in_laboratory or other.description is None else other.description.folder
+        place = f"in {folder_of_other}" if folder_of_other else "of the laboratory"
         raise UsageError(f"{folder / FILE}: name: there is another scheme '{scheme.name}', {place}")
     SCHEMES[scheme.name] = scheme
+    if scheme.law is not None:
+        LAWS[scheme.name] = scheme.law
     return scheme
 
 
@@ -164,9 +48,10 @@ def find(word: str, known: Iterable[str] = (), kind: str = "scheme") -> str:
         return word
     if is_path(word) or (Path(word) / FILE).is_file():
         return of_folder(Path(word).resolve()).name
-    if word in SCHEMES and SCHEMES[word].description is not None:
+    if word in SCHEMES and not SCHEMES[word].in_laboratory:
         return word
-    own = {path.parent.name: path.parent for path in sorted(SCHEDULERS_DIR.glob(f"*/{FILE}"))}
+    folders = {path.parent.name: path.parent for path in sorted(SCHEDULERS_DIR.glob(f"*/{FILE}"))}
+    own = {name: folder for name, folder in folders.items() if name not in SCHEMES}
     if word in own:
         return of_folder(own[word].resolve()).name
     installed = {each.name: each for each in entry_points(group=ENTRY_POINTS)}
@@ -187,11 +72,11 @@ def named(word: str) -> str:
 
 def digest(name: str) -> str:
     """Hash of the files of a scheduler in a folder of its own; empty for other schemes."""
-    description = SCHEMES[name].description if name in SCHEMES else None
-    if description is None:
+    scheme = SCHEMES.get(name)
+    if scheme is None or scheme.in_laboratory or scheme.description is None:
         return ""
     found = hashlib.sha256()
-    for file in sorted(path for path in description.folder.rglob("*") if path.suffix in {".py", ".p4", ".toml"}):
+    for file in sorted(path for path in scheme.description.folder.rglob("*") if path.suffix in {".py", ".p4", ".toml"}):
         found.update(file.read_bytes())
     return found.hexdigest()
 
@@ -211,4 +96,5 @@ def forget(folder: Path) -> None:
     for name, scheme in list(SCHEMES.items()):
         if scheme.description is not None and scheme.description.folder == folder:
             del SCHEMES[name]
+            LAWS.pop(name, None)
     of_folder.cache_clear()

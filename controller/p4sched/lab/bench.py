@@ -19,7 +19,7 @@ from p4sched.lab.schemes import Link
 from p4sched.lab.traffic import LongTraffic
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.p4rt.reader import Reader
-from p4sched.schemes import Setup
+from p4sched.scheme import Setup
 
 
 @dataclass

@@ -28,7 +28,8 @@ from p4sched.lab.schemes import Link
 from p4sched.lab.temporary import run_folder
 from p4sched.lab.traffic import IPERF3, transfers
 from p4sched.p4rt.traffic_manager import Fidelity, TrafficManager
-from p4sched.schemes import FIFO, Setup
+from p4sched.scheme import Setup
+from p4sched.schemes import FIFO
 from p4sched.units import Duration, Rate
 
 FULL_SPEED = Link(Rate.parse("40gbit"), Duration.parse("1ms"))

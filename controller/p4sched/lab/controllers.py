@@ -23,7 +23,7 @@ from p4sched.p4rt.reader import Reader
 from p4sched.p4rt.routes import entries
 from p4sched.p4rt.session import Session, connect
 from p4sched.p4rt.users import User
-from p4sched.schemes import Setup
+from p4sched.scheme import Setup
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from p4sched.lab.programming import Testbed
 from p4sched.p4rt.target import PROGRAMS, Target
 from p4sched.p4rt.traffic_manager import PortSettings, QueueSettings
 from p4sched.proto.enums import Discipline
-from p4sched.schemes import SCHEMES, Setup
+from p4sched.scheme import Setup
+from p4sched.schemes import SCHEMES
 
 RECIRCULATION_NS = 10_000
 """Time of a pass on the embedded switch, without the time on the port (switch/engine)."""

@@ -24,7 +24,7 @@ from p4sched.p4rt.traffic_manager import (
 )
 from p4sched.p4rt.users import User
 from p4sched.proto import traffic_manager_pb2 as pb
-from p4sched.schemes import Setup
+from p4sched.scheme import Setup
 
 NOBODY: Mapping[str, Any] = MappingProxyType({})
 """No users on any switch."""

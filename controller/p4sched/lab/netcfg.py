@@ -13,7 +13,7 @@ from p4sched.lab.controllers import SwitchPlan
 from p4sched.p4rt.compile import built_name
 from p4sched.p4rt.target import Target
 from p4sched.p4rt.users import FlowUser, PrefixUser, User
-from p4sched.schemes import Setup
+from p4sched.scheme import Setup
 from p4sched.units import Duration, Rate
 
 DRIVER = "bmv2"

@@ -17,7 +17,7 @@ from p4sched.p4rt.session import Session
 from p4sched.p4rt.traffic_manager import EmbeddedTrafficManager, PortSettings, QueueSettings, TrafficManager
 from p4sched.p4rt.users import PrefixUser
 from p4sched.proto.enums import Discipline
-from p4sched.schemes import Setup
+from p4sched.scheme import Setup
 
 NO_DELAY = "the RTT is not emulated: BMv2 has no propagation delay, and this kernel has no netem to give the hosts one"
 LINK_QUEUE_PACKETS = 10_000
@@ -139,6 +139,8 @@ def bottleneck(port: int, setup: Setup, link: Link) -> PortSettings:
         user_field=setup.user_field,
         rank_field=setup.scheme.rank_field,
         calendar=setup.layout.calendar,
+        tree=setup.layout.tree,
+        quantum_bytes=setup.layout.quantum_bytes,
     )
 
 

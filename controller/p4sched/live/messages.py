@@ -9,7 +9,7 @@ from p4sched.lab.machine import MachineUse
 from p4sched.live.collector import Collector, PortFlow, quantiles
 from p4sched.live.view import SwitchView
 from p4sched.p4rt.traffic_manager import Fidelity
-from p4sched.schemes import Scheme
+from p4sched.scheme import Scheme
 
 ACTIVE_BPS = 1000 * 8 / 0.6
 """Rate above which a user is active: 1000 bytes in 0.6 s, as in FDPA's law."""

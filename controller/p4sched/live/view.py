@@ -12,7 +12,8 @@ from p4sched.p4rt.traffic_manager import QUEUES, PortSettings
 from p4sched.p4rt.users import DEPARTURES
 from p4sched.proto import traffic_manager_pb2 as pb
 from p4sched.proto.enums import Discipline
-from p4sched.schemes import SCHEMES, Scheme
+from p4sched.scheme import Scheme
+from p4sched.schemes import SCHEMES
 
 REFUSED, FULL = "dropped_by_admission", "dropped_full"
 """Counters of the ranked programs, by (port << 3) | priority."""

@@ -1,7 +1,5 @@
 """Colours of figures and of the live page."""
 
-from p4sched.schemes import SCHEMES
-
 CYCLE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#222222")
 """Okabe and Ito's palette, which colour-blind readers can also distinguish."""
 PALETTE = {
@@ -16,4 +14,6 @@ PALETTE = {
 
 def scheme_colour(name: str, otherwise: str = PALETTE["wine"]) -> str:
     """Colour of a scheme; `otherwise` for an unknown name, as in the results of another machine."""
+    from p4sched.schemes import SCHEMES  # noqa: PLC0415 - the records name colours of this module
+
     return PALETTE[SCHEMES[name].colour] if name in SCHEMES else otherwise

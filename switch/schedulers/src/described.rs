@@ -6,6 +6,7 @@ use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
+use p4sched_traffic_manager::{CalendarConfig, TreeConfig};
 use rand::{Rng, RngCore};
 
 use crate::config::{ConfigError, MAX_PACKETS, Sizes};
@@ -87,6 +88,19 @@ pub trait Foreign: Scheduler + fmt::Debug + Send {
 /// Makes a model for a configuration.
 pub type Maker = Box<dyn Fn(&FolderConfig) -> Result<Box<dyn Foreign>, ConfigError> + Send + Sync>;
 
+/// Settings of a port that only some disciplines read.
+#[derive(Clone, Debug, Default)]
+pub struct PortExtras {
+    pub calendar: CalendarConfig,
+    pub tree: TreeConfig,
+    /// Quantum of deficit round robin; `None`: the default.
+    pub quantum_bytes: Option<u32>,
+    /// The fields of the program with the user, with the leaf of a tree, and with the ranks of its levels.
+    pub user_field: Option<String>,
+    pub leaf_field: Option<String>,
+    pub level_rank_fields: Vec<String>,
+}
+
 /// A described scheme. It lives as long as the process.
 pub struct Described {
     pub name: &'static str,
@@ -100,6 +114,8 @@ pub struct Described {
     pub parameters: Vec<Parameter>,
     /// Sizes of the queues in packets, the most urgent first.
     pub queue_sizes: Vec<Formula>,
+    /// Settings of the port, besides the sizes of the queues.
+    pub port: PortExtras,
     /// Makes its models; `None`: it has only a program.
     pub maker: Option<Maker>,
 }

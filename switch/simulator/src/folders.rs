@@ -5,10 +5,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use p4sched_schedulers::described::{Described, Formula, Maker, Operator, Parameter, register};
+use p4sched_schedulers::described::{Described, Formula, Maker, Operator, Parameter, PortExtras, register};
 use p4sched_schedulers::scheme::{P4, TailDrop};
 use p4sched_schedulers::{Scheme, Target};
-use p4sched_traffic_manager::DISCIPLINES;
+use p4sched_traffic_manager::{CalendarConfig, CalendarPlace, DISCIPLINES, Discipline, NodeConfig, TreeConfig};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -32,6 +32,8 @@ struct Entry {
     action: String,
     discipline: String,
     rank_field: Option<String>,
+    #[serde(default)]
+    port: Port,
     /// True if the program drops at a full queue, false if the traffic manager does.
     drops: bool,
     /// The model in another language, for the side that makes it.
@@ -39,6 +41,40 @@ struct Entry {
     model: Option<Value>,
     parameters: Vec<Listed>,
     queue_sizes: Vec<Value>,
+}
+
+/// Settings that only some disciplines read. What is missing has the default of the traffic manager.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Port {
+    user_field: Option<String>,
+    quantum_bytes: Option<u32>,
+    calendar: Calendar,
+    tree: Vec<Node>,
+    leaf_field: Option<String>,
+    level_rank_fields: Vec<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Calendar {
+    queues: Option<u32>,
+    bytes_per_round: Option<u32>,
+    queue_packets: Option<u32>,
+    turn_bytes: Option<u64>,
+    turn_ns: Option<u64>,
+    place: Option<String>,
+    rank_width: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Node {
+    parent: u32,
+    discipline: String,
+    buffer_packets: u32,
+    quantum_bytes: u32,
+    scale: u32,
 }
 
 #[derive(Debug, Deserialize)]
@@ -90,10 +126,6 @@ fn described(entry: Entry, maker: Option<Maker>) -> Result<Described, String> {
         .and_then(|file| file.file_stem())
         .and_then(|name| name.to_str())
         .unwrap_or("fifo");
-    let mut discipline = DISCIPLINES
-        .iter()
-        .copied()
-        .filter(|&each| p4sched_traffic_manager::name(each) == entry.discipline);
     let parameters = entry.parameters.into_iter().map(|listed| {
         Ok(Parameter {
             alike: listed.alike.as_ref().map(formula).transpose()?,
@@ -114,9 +146,7 @@ fn described(entry: Entry, maker: Option<Maker>) -> Result<Described, String> {
         table: kept(entry.table),
         action: kept(entry.action),
         parameters: Box::leak(names.into_boxed_slice()),
-        discipline: discipline
-            .next()
-            .ok_or_else(|| format!("no discipline {}", entry.discipline))?,
+        discipline: discipline(&entry.discipline)?,
         rank_field: entry.rank_field.map(kept),
         tail_drop: if entry.drops {
             TailDrop::Program
@@ -133,9 +163,53 @@ fn described(entry: Entry, maker: Option<Maker>) -> Result<Described, String> {
         programs,
         targets: Box::leak(targets.into_boxed_slice()),
         includes: entry.includes,
+        port: extras(entry.port)?,
         parameters,
         queue_sizes: entry.queue_sizes.iter().map(formula).collect::<Result<_, String>>()?,
         maker,
+    })
+}
+
+fn discipline(name: &str) -> Result<Discipline, String> {
+    let mut all = DISCIPLINES.iter().copied();
+    let found = all.find(|&each| p4sched_traffic_manager::name(each) == name);
+    found.ok_or_else(|| format!("no discipline {name}"))
+}
+
+fn extras(port: Port) -> Result<PortExtras, String> {
+    let usual = CalendarConfig::default();
+    let calendar = CalendarConfig {
+        queues: port.calendar.queues.unwrap_or(usual.queues),
+        bytes_per_round: port.calendar.bytes_per_round.unwrap_or(usual.bytes_per_round),
+        queue_packets: port.calendar.queue_packets.unwrap_or(usual.queue_packets),
+        turn_bytes: port.calendar.turn_bytes.unwrap_or(usual.turn_bytes),
+        turn_ns: port.calendar.turn_ns.unwrap_or(usual.turn_ns),
+        place: match port.calendar.place.as_deref() {
+            None => usual.place,
+            Some("priority") => CalendarPlace::Priority,
+            Some("ahead") => CalendarPlace::Ahead,
+            Some("rank") => CalendarPlace::Rank,
+            Some(other) => return Err(format!("no place {other} in a calendar")),
+        },
+        rank_width: port.calendar.rank_width.unwrap_or(usual.rank_width),
+    };
+    let node = |node: Node| {
+        Ok(NodeConfig {
+            buffer_packets: node.buffer_packets,
+            quantum_bytes: node.quantum_bytes,
+            scale: node.scale,
+            ..NodeConfig::new(node.parent, discipline(&node.discipline)?)
+        })
+    };
+    Ok(PortExtras {
+        calendar,
+        tree: TreeConfig {
+            nodes: port.tree.into_iter().map(node).collect::<Result<_, String>>()?,
+        },
+        quantum_bytes: port.quantum_bytes,
+        user_field: port.user_field,
+        leaf_field: port.leaf_field,
+        level_rank_fields: port.level_rank_fields,
     })
 }
 

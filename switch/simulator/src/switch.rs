@@ -4,6 +4,7 @@ use p4sched_dataplane::{
     ActionCall, CloneSession, Count, CounterId, DigestMessage, MatchKey, Pipeline, Port, RegisterId, TableId,
 };
 use p4sched_engine::{Engine, Frame, FrameSink, Output, PortSettings};
+use p4sched_schedulers::described::PortExtras;
 use p4sched_schedulers::scheme::{P4, WINDOW_PARAMETER};
 use p4sched_schedulers::{Nanos, Scheme, Target};
 use p4sched_traffic_manager::PortConfig;
@@ -124,6 +125,8 @@ pub struct Switch {
     p4: P4,
     target: Target,
     counters: DecisionCounters,
+    /// Settings of the ports of a scheme that a file describes.
+    extras: Option<&'static PortExtras>,
 }
 
 pub const ROUTES: &str = "forwarding.ipv4_routes";
@@ -236,6 +239,10 @@ impl Switch {
             p4,
             target,
             counters,
+            extras: match scheme {
+                Scheme::Folder(described) => Some(&described.port),
+                _ => None,
+            },
         })
     }
 
@@ -385,11 +392,21 @@ impl Switch {
         for (priority, queue) in config.queues.iter_mut().enumerate() {
             queue.size_packets = size(priority);
         }
-        let settings = PortSettings {
+        let mut settings = PortSettings {
             config,
             rank_field: self.p4.rank_field.map(str::to_owned),
             ..PortSettings::default()
         };
+        if let Some(extras) = self.extras {
+            settings.config.calendar = extras.calendar;
+            settings.config.tree = extras.tree.clone();
+            if let Some(quantum) = extras.quantum_bytes {
+                settings.config.quantum_bytes = quantum;
+            }
+            settings.user_field = extras.user_field.clone();
+            settings.leaf_field = extras.leaf_field.clone();
+            settings.level_rank_fields = extras.level_rank_fields.clone();
+        }
         let set = self.engine.set_port(port, settings);
         set.unwrap_or_else(|error| panic!("{error}"));
     }

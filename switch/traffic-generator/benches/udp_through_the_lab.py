@@ -26,7 +26,8 @@ from p4sched.lab.ranked_schemes import ranked_testbed
 from p4sched.lab.run import clean_run
 from p4sched.lab.schemes import Link
 from p4sched.p4rt.rank_source import RankSource
-from p4sched.schemes import FIFO, Setup
+from p4sched.scheme import Setup
+from p4sched.schemes import FIFO
 from p4sched.units import Duration, Rate
 
 CASES = [

@@ -1,0 +1,83 @@
+"""`p4sched compare`: schedulers on a fixed set of workloads, with one page for all results."""
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from p4sched.cli import options, writable
+from p4sched.comparing import page, workloads
+from p4sched.comparing.page import Cell, Comparison
+from p4sched.comparing.workloads import Workload
+from p4sched.errors import P4schedError
+from p4sched.folders.schemes import find
+from p4sched.lab.experiment import choose
+from p4sched.schemes import SCHEMES, title
+from p4sched.versions import versions_in_virtual_time
+
+DEFAULT = "fifo,sp_pifo,aifo,rifo,packs,pifo,drr,stfq"
+KNOWN = tuple(name for name in SCHEMES if name != "fdpa")
+
+
+def compare(
+    schemes: Annotated[
+        str, typer.Argument(metavar="SCHEMES", help="Names or folders of schedulers, separated by commas.")
+    ] = DEFAULT,
+    seeds: Annotated[int, typer.Option(min=1, max=100, help="Number of seeds.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, max=2**31, help="First seed.")] = 1,
+    quick: Annotated[bool, typer.Option("--quick", help="Short workloads and two seeds, for a first look.")] = False,
+    out: Annotated[Path, options.ResultFolder] = Path("results/compare"),
+) -> None:
+    """Compare schedulers on a fixed set of workloads in virtual time: inversions, completion times, incast, fairness,
+    attacks. Writes a page (DIR/README.md), a figure and a CSV. FDPA is left out: it needs bands and a controller."""
+    names = choose("scheme", schemes, KNOWN, find)
+    writable.folder("--out", out)
+    scale, numbers = (workloads.QUICK, range(seed, seed + 2)) if quick else (workloads.FULL, range(seed, seed + seeds))
+    listed = workloads.workloads(names)
+    words = f"p4sched compare {schemes}{' --quick' if quick else f' --seeds {seeds}'} --seed {seed}"
+    found = Comparison(names, listed, numbers, words, versions_in_virtual_time())
+    console = Console()
+    failures = _measure(found, scale, console)
+    page.write(found, out)
+    for name, score in found.order():
+        console.print(f"{title(name):<12} {score:.3f}")
+    console.print(f"{out / page.PAGE}")
+    if failures:
+        raise P4schedError(f"{len(failures)} workloads failed: {failures[0]}")
+
+
+def _measure(found: Comparison, scale: workloads.Scale, console: Console) -> list[str]:
+    """Fills the cells. Returns the failures: the other schedulers go on."""
+    failures: list[str] = []
+
+    def one(job: tuple[Workload, str]) -> None:
+        workload, name = job
+        if not workload.suits(name):
+            cell = Cell((), f"{title(name)} does not serve packets by rank: no {workload.group}")
+        else:
+            try:
+                cell = _cell(workload, name, found.seeds, scale)
+            except P4schedError as error:
+                failures.append(f"{title(name)}, {workload.name}: {error}")
+                cell = Cell((), failures[-1])
+        found.cells[workload.name, name] = cell
+
+    jobs = [(workload, name) for workload in found.workloads for name in found.schemes]
+    with Progress(console=console, transient=True) as shown, ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        task = shown.add_task("comparing", total=len(jobs))
+        for _ in pool.map(one, jobs):
+            shown.advance(task)
+    return failures
+
+
+def _cell(workload: Workload, name: str, seeds: Sequence[int], scale: workloads.Scale) -> Cell:
+    values = [workload.measure(name, seed, scale) for seed in seeds]
+    kept = tuple(value for value in values if value is not None)
+    return Cell(
+        kept, "" if kept else f"{title(name)} has no model, so it gives no congestion marks: no {workload.group}"
+    )

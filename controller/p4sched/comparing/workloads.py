@@ -1,0 +1,230 @@
+"""The workloads of `p4sched compare`, and the number that each gives for a scheduler and a seed.
+
+All run in virtual time or in stepped time: the same command gives the same numbers on every machine. A scheduler that
+has only a program runs as a program, the others as models. All hold the same number of packets (PACKS 6.1).
+"""
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from p4sched import simulate
+from p4sched.errors import P4schedError
+from p4sched.folders.native import command
+from p4sched.paths import ROOT
+from p4sched.proto.enums import Discipline
+from p4sched.scheme import ComparisonKind
+from p4sched.schemes import SCHEMES
+
+QUEUES, QUEUE_SIZE, WINDOW = 8, 10, 32
+HEADROOM_256 = 26
+"""k = 0.1 for the workloads with TCP; a constant stream has k = 0."""
+SMALL_BYTES = 100_000
+HOSTS_OF_A_LEAF, LEAVES = 4, 4
+ACCESS, FABRIC = simulate.Link.of("1gbit", "10us"), simulate.Link.of("2gbit", "10us")
+DATA_CENTRE: Mapping[str, object] = {"min_rto": 1_000_000, "initial_rto": 3_000_000}
+"""Timers of hosts in a data centre, in ns."""
+MARK_AT_PACKETS = 20
+ATTACK_STEPS = 2000
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How long the workloads are."""
+
+    packets: int
+    """Packets of a constant stream."""
+    flows_ns: int
+    """Time in which flows start."""
+    fairness_ns: int
+    attack_steps: int
+
+
+FULL = Scale(200_000, 100_000_000, 10_000_000_000, ATTACK_STEPS)
+QUICK = Scale(20_000, 10_000_000, 2_000_000_000, 200)
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A workload with its one number."""
+
+    name: str
+    group: str
+    """Workloads of one group stand in one panel."""
+    number: str
+    """What the number is, and its unit."""
+    better: str
+    """`lower` or `higher`."""
+    measure: Callable[[str, int, Scale], float | None]
+    """The number for a scheme and a seed; None: this scheme cannot run it."""
+    suits: Callable[[str], bool] = lambda _: True
+
+
+def ports(scheme: str, headroom_256: int, mark_at_packets: int | None = None) -> simulate.Ports:
+    """Ports of the switches, with the sizes that make schedulers comparable."""
+    ideal = SCHEMES[scheme].discipline in IDEALS and SCHEMES[scheme].description is None
+    return simulate.Ports(
+        scheme,
+        queues=QUEUES,
+        queue_size=QUEUE_SIZE,
+        window=None if ideal else WINDOW,
+        headroom_256=None if ideal else headroom_256,
+        mark_at_packets=mark_at_packets,
+    )
+
+
+IDEALS = (Discipline.DRR, Discipline.STFQ, Discipline.AFQ)
+
+
+def serves_ranks(scheme: str) -> bool:
+    """True for a scheduler that serves packets by rank."""
+    return ComparisonKind.RANKS in SCHEMES[scheme].comparisons
+
+
+def _inversions(distribution: str) -> Callable[[str, int, Scale], float]:
+    def measure(scheme: str, seed: int, scale: Scale) -> float:
+        words = ["--ranks", distribution, "--packets", str(scale.packets), "--seed", str(seed)]
+        return float(_stepped(scheme, words)["inversions"])
+
+    return measure
+
+
+def _stepped(scheme: str, words: Sequence[str]) -> dict[str, float]:
+    """Numbers of a scheduler from `p4sched-stepped`."""
+    models = SCHEMES[scheme].has_model
+    words = [*words, "--schemes", scheme, "--with", "model" if models else "p4", "--window", str(WINDOW)]
+    words += ["--queues", str(QUEUES), "--queue-size", str(QUEUE_SIZE)]
+    with command("p4sched-stepped", [scheme], models=models) as tool:
+        ended = subprocess.run(
+            [*tool.words, *words], cwd=ROOT, env=tool.variables, capture_output=True, text=True, check=False
+        )
+    if ended.returncode != 0:
+        raise P4schedError((ended.stderr.strip().splitlines() or ["p4sched-stepped failed"])[-1])
+    found: dict[str, float] = json.loads(ended.stdout)["schemes"][scheme]
+    return found
+
+
+def _completion(sizes: str, load: float) -> Callable[[str, int, Scale], float]:
+    """Mean completion time of small flows in ms. A flow that is not complete counts with the time that it had."""
+
+    def measure(scheme: str, seed: int, scale: Scale) -> float:
+        scenario = simulate.Scenario(
+            topology=simulate.LeafSpine(LEAVES, 2, HOSTS_OF_A_LEAF, ACCESS, FABRIC),
+            ports=ports(scheme, HEADROOM_256),
+            flows=simulate.Poisson(sizes, load, HOSTS_OF_A_LEAF * LEAVES * ACCESS.rate_bps, scale.flows_ns),
+            ranks="remaining",
+            transports={"tcp": {"control": "new_reno", **DATA_CENTRE}},
+            end_ns=2 * scale.flows_ns,
+            seed=seed,
+            multipath="buckets",
+        )
+        flows = simulate.run(scenario).flows
+        small = flows[flows["bytes"] < SMALL_BYTES]
+        had = (scenario.end_ns - small["start_ns"]) / 1e9
+        took = np.where(np.isnan(small["completion_s"]), had, small["completion_s"])
+        return float(took.mean() * 1e3)
+
+    return measure
+
+
+def _incast(scheme: str, seed: int, scale: Scale) -> float:
+    """Time in ms until the last of 32 senders is done, at most that of the run."""
+    senders, end_ns = 32, 2_000_000_000
+    scenario = simulate.Scenario(
+        topology=simulate.Incast(senders, ACCESS, ACCESS),
+        ports=ports(scheme, HEADROOM_256),
+        flows=[simulate.Flow(sender, senders, 64_000, start_ns=1000 * sender) for sender in range(senders)],
+        ranks="remaining",
+        transports={"tcp": {"control": "new_reno", **DATA_CENTRE}},
+        end_ns=end_ns,
+        seed=seed,
+    )
+    done = simulate.run(scenario).flows["completion_s"]
+    return float(np.where(np.isnan(done), end_ns / 1e9, done).max() * 1e3)
+
+
+def _fairness(scheme: str, seed: int, scale: Scale) -> float | None:
+    """Jain's index of the bytes of a Cubic, a DCTCP and a BBR flow over one link. Ranks are start times."""
+    if not SCHEMES[scheme].has_model:
+        return None
+    controls: Mapping[str, Mapping[str, Any]] = {
+        "cubic": {"control": "cubic"},
+        "dctcp": {"control": "dctcp", "ecn": True},
+        "bbr": {"control": "bbr"},
+    }
+    scenario = simulate.Scenario(
+        topology=simulate.Dumbbell(3, simulate.Link.of("1gbit", "1ms"), simulate.Link.of("100mbit", "4ms")),
+        ports=ports(scheme, HEADROOM_256, MARK_AT_PACKETS),
+        flows=[simulate.Flow(place, 3, 10**10, transport=name) for place, name in enumerate(controls)],
+        ranks="start_time" if serves_ranks(scheme) and scheme != "fifo" else "flow",
+        transports=controls,
+        end_ns=scale.fairness_ns,
+        seed=seed,
+    )
+    got = simulate.run(scenario).flows["received_bytes"].astype(float)
+    return float(got.sum() ** 2 / (len(got) * (got**2).sum()))
+
+
+def _attack(victim: str) -> Callable[[str, int, Scale], float]:
+    """Inversions on the trace that `p4sched attack VICTIM --against pifo` finds."""
+
+    def measure(scheme: str, seed: int, scale: Scale) -> float:
+        return float(_stepped(scheme, ["--arrivals", str(_trace(victim, seed, scale))])["inversions"])
+
+    return measure
+
+
+_SEARCHES = Lock()
+_TRACES = tempfile.TemporaryDirectory(prefix="p4sched-compare-")
+
+
+def _trace(victim: str, seed: int, scale: Scale) -> Path:
+    trace = Path(_TRACES.name) / f"{victim}-{seed}-{scale.attack_steps}.csv"
+    with _SEARCHES:
+        if not trace.exists():
+            _search(victim, seed, scale, trace)
+    return trace
+
+
+def _search(victim: str, seed: int, scale: Scale, trace: Path) -> None:
+    words = [victim, "--against", "pifo", "--packets", "100", "--seed", str(seed), "--steps", str(scale.attack_steps)]
+    words += ["--window", str(WINDOW), "--queues", str(QUEUES), "--queue-size", str(QUEUE_SIZE)]
+    with command("p4sched-attack", [victim], models=True) as tool:
+        subprocess.run(
+            [*tool.words, *words, "--trace", str(trace)], cwd=ROOT, env=tool.variables, capture_output=True, check=True
+        )
+
+
+def workloads(schemes: Sequence[str]) -> list[Workload]:
+    """All workloads; the traces of attacks are made against those of the schemes that have a model in Rust."""
+    victims = [name for name in ("sp_pifo", "aifo", "rifo", "packs") if name in schemes]
+    return [
+        *(
+            Workload(f"{name} ranks", "inversions", "inversions", "lower", _inversions(name), serves_ranks)
+            for name in ("uniform", "poisson", "inverse-exponential")
+        ),
+        *(
+            Workload(
+                f"{sizes.replace('_', ' ')}, load {load:g}",
+                "small flows",
+                "mean completion time of flows below 100 kB, ms",
+                "lower",
+                _completion(sizes, load),
+            )
+            for sizes in ("web_search", "data_mining")
+            for load in (0.5, 0.8)
+        ),
+        Workload("incast of 32", "incast", "time until the last sender is done, ms", "lower", _incast),
+        Workload("Cubic, DCTCP, BBR", "fairness", "Jain's index of their bytes", "higher", _fairness),
+        *(
+            Workload(f"attack on {SCHEMES[name].title}", "attacks", "inversions", "lower", _attack(name), serves_ranks)
+            for name in victims
+        ),
+    ]

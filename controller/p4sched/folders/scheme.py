@@ -1,0 +1,193 @@
+"""The record of a scheduler from its description."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, make_dataclass
+from importlib import import_module
+from typing import Any, ClassVar, Self
+
+from p4sched.control.laws import ranked
+from p4sched.control.parameters import Comparison
+from p4sched.control.ranked_loop import RankedLoop
+from p4sched.errors import UsageError, in_range, unknown_name
+from p4sched.folders.description import FILE, Description, DescriptionError, read
+from p4sched.folders.formula import Formula, FormulaError
+from p4sched.folders.laws import NEAR, law_of
+from p4sched.p4rt.traffic_manager import Calendar, Tree
+from p4sched.paths import SCHEDULERS_DIR
+from p4sched.proto.enums import Discipline
+from p4sched.results.palette import PALETTE
+from p4sched.scheme import ComparisonKind, Limit, Ranks, Scheme
+
+NOT_ON_BMV2 = "BMv2 has only FIFO queues that do not compete for one link"
+USUAL = Comparison(80)
+"""Common sizes without a comparison: the buffer of PACKS 6.1."""
+HEADROOM_UNIT = 256
+LAW_OPTIONS = ("--port", "--delay", "--depth", "--loss", "--rank-source")
+"""Options of `p4sched control` for a law in a folder."""
+
+
+def sizes(comparison: Comparison) -> dict[str, int]:
+    """The numbers that a formula may name (`description.SIZES`)."""
+    return {
+        "buffer": comparison.buffer,
+        "queues": comparison.queues,
+        "queue_size": max(1, comparison.buffer // comparison.queues),
+        "window": comparison.window,
+        "tracking": comparison.tracking or comparison.window,
+        "headroom_256": min(HEADROOM_UNIT - 1, -int(-comparison.headroom * HEADROOM_UNIT // 1)),
+    }
+
+
+@dataclass(frozen=True)
+class FolderParameters(ranked.Parameters):
+    """Action data of a described program. Subclasses have a field for each parameter."""
+
+    described: ClassVar[Description]
+
+    comparison: Comparison = USUAL
+    """Common sizes, for the queues."""
+
+    def __post_init__(self) -> None:
+        for each in self.described.parameters:
+            in_range(each.name, getattr(self, each.name), each.minimum, each.maximum, each.unit)
+
+    def action_data(self) -> dict[str, int]:
+        return {each.name: getattr(self, each.name) for each in self.described.parameters}
+
+    @classmethod
+    def from_action_data(cls, data: Mapping[str, int]) -> Self:
+        found: dict[str, Any] = {each.name: data[each.name] for each in cls.described.parameters}
+        return cls(**found)
+
+    @property
+    def queue_sizes(self) -> tuple[int, ...]:
+        numbers = {**sizes(self.comparison), **self.action_data()}
+        found = tuple(_value(self.described, formula, numbers) for formula in self.described.port.queue_sizes)
+        for size in found:
+            in_range(f"{self.described.name}: queue size", size, 0, 2**24, "packets")
+        used = tuple(size for size in found if size)
+        if not used:
+            raise UsageError(f"{self.described.file}: port.queue_sizes: all queues have size 0")
+        return used
+
+    @property
+    def calendar(self) -> Calendar | None:
+        return self.described.port.calendar
+
+    @property
+    def tree(self) -> Tree | None:
+        return self.described.port.tree
+
+    @property
+    def quantum_bytes(self) -> int | None:
+        return self.described.port.quantum_bytes
+
+    @property
+    def packets(self) -> int:
+        return sum(self.queue_sizes)
+
+    @property
+    def description(self) -> str:
+        return ", ".join(f"{name} {value}" for name, value in self.action_data().items())
+
+    def near(self, wanted: Self) -> bool:
+        """Each parameter differs by at most a tenth."""
+        pairs = zip(self.action_data().values(), wanted.action_data().values(), strict=True)
+        return all(ranked.close_to(ours, theirs, NEAR) for ours, theirs in pairs)
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """Names of the parameters."""
+        return tuple(each.name for each in cls.described.parameters)
+
+    @property
+    def label(self) -> str:
+        named = [f"{each.symbol} = {getattr(self, each.name)}" for each in self.described.parameters if each.symbol]
+        return ", ".join(named[:2]) or f"{sum(self.queue_sizes)} packets"
+
+    @classmethod
+    def for_comparison(cls, comparison: Comparison) -> Self:
+        numbers = sizes(comparison)
+        found: dict[str, Any] = {
+            each.name: _value(cls.described, each.alike, numbers) for each in cls.described.parameters if each.alike
+        }
+        return cls(comparison=comparison, **found)
+
+
+def _value(description: Description, formula: Formula, numbers: Mapping[str, int]) -> int:
+    try:
+        return formula.value(numbers)
+    except FormulaError as error:
+        raise DescriptionError(f"{description.file}: {error}") from error
+
+
+def layout_of(description: Description) -> type[FolderParameters]:
+    """A class with a field for each parameter of a description."""
+    programs = description.programs
+    names = re.sub(r"(?:^|_)(.)", lambda found: found[1].upper(), description.name)
+    fields: list[tuple[str, type, Any]] = [
+        (each.name, int, field(default=each.default)) for each in description.parameters
+    ]
+    namespace = {
+        "table": programs.table if programs else "",
+        "action": programs.action if programs else "",
+        "symbols": {each.symbol: each.name for each in description.parameters if each.symbol},
+        "described": description,
+        "__doc__": f"Action data of {description.title}.",
+    }
+    return make_dataclass(f"{names}Parameters", fields, bases=(FolderParameters,), namespace=namespace, frozen=True)
+
+
+def scheme_of(description: Description) -> Scheme:
+    """The scheme of a description.
+
+    Raises:
+        DescriptionError: the colour is unknown.
+    """
+    port, programs = description.port, description.programs
+    if description.colour not in PALETTE:
+        raise DescriptionError(f"{description.file}: {unknown_name('colour', description.colour, PALETTE)}")
+    of_package = description.laboratory
+    bmv2 = port.discipline is Discipline.FIFO or of_package is not None
+    layout = layout_of(description) if of_package is None else _object(of_package.layout)
+    law: Any = None
+    loop: Any = None
+    options: tuple[str, ...] = ()
+    if of_package is not None and of_package.law and of_package.loop:
+        law, loop, options = _object(of_package.law), _object(of_package.loop), of_package.options
+    elif description.law is not None:
+        law, loop, options = law_of(description.name, description.law, layout), RankedLoop, LAW_OPTIONS
+    return Scheme(
+        name=description.name,
+        discipline=port.discipline,
+        layout=layout,
+        colour=description.colour,
+        comparisons=tuple(ComparisonKind[word.upper()] for word in description.compared),
+        not_on_bmv2=port.not_on_bmv2 or (None if bmv2 else NOT_ON_BMV2),
+        targets=tuple(programs.files) if programs else (),
+        law=law,
+        loop=loop,
+        options=options,
+        limits=tuple(Limit(line.label, line.parameter, line.share) for line in description.chart),
+        fair=port.share_among is not None,
+        rank_field=port.rank,
+        ranks=Ranks(description.ranks) if description.ranks else None,
+        queue_word=description.queue_word,
+        worker_packets=bool(programs and programs.worker_packets),
+        full_title=description.title,
+        description=description,
+    )
+
+
+def _object(path: str) -> Any:
+    """The object with the path MODULE:NAME."""
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)
+
+
+def laboratory_schemes() -> list[Scheme]:
+    """The schemes of the laboratory, in the order of tables and figures."""
+    described = [read(file.parent) for file in sorted(SCHEDULERS_DIR.glob(f"*/{FILE}"))]
+    own = [description for description in described if description.laboratory is not None]
+    return [scheme_of(description) for description in sorted(own, key=lambda each: each.order)]
