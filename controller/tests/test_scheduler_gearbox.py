@@ -44,9 +44,7 @@ class Bench:
         if not isinstance(verdict, Queued):
             return None
         level = self.model.level[verdict.queue]
-        number = next(
-            place for place, fifo in enumerate(level.fifos) if len(fifo) > before[verdict.queue][place]
-        )
+        number = next(place for place, fifo in enumerate(level.fifos) if len(fifo) > before[verdict.queue][place])
         finish = self.model.last[flow].finish // self.model.unit
         return finish, "AB"[number // 16], number % 16, verdict.queue
 
