@@ -230,6 +230,18 @@ def test_a_model_is_found_without_its_program(folder: Path) -> None:
     assert "model: 8700 packets" in said
 
 
+def test_a_model_alone_gets_packets_of_several_flows(folder: Path) -> None:
+    replaced(folder / "model.py", "        if len(", "        assert packet.flow != 3\n        if len(")
+    passed, said = checked(folder)
+    assert passed, said
+    text = (folder / FILE).read_text()
+    (folder / FILE).write_text(re.sub(r"\[program\]\n(.+\n)+", "", text))
+    forget(folder)
+    passed, said = checked(folder)
+    assert not passed
+    assert "model.py:14: AssertionError" in said
+
+
 NUMBERS = {"buffer": 80, "queues": 8}
 
 

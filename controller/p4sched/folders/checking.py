@@ -32,6 +32,8 @@ from p4sched.scheme import Scheme
 
 TRIALS = 24
 PACKETS = 400
+USERS = 8
+"""Users, which are flows, too, in the packets for a model without a program. A program's packets have no user."""
 SLOWEST_S = 20.0
 """Time limit of the model over all trials."""
 SHOWN_LINES = 24
@@ -129,7 +131,8 @@ def _placed(target: Target, file: Path) -> Step:
 
 
 def trials(description: Description, seed: int) -> list[Trial]:
-    """Random parameters, and random packets for each: bursts and pauses, ranks of several ranges."""
+    """Random parameters, and random packets for each: bursts and pauses, ranks of several ranges. A model without a
+    program gets packets of several flows."""
     source = random.Random(seed)
     made = []
     for number in range(TRIALS):
@@ -140,12 +143,14 @@ def trials(description: Description, seed: int) -> list[Trial]:
         ranks = range((4, 20, 100, 1000, 2**20, 2**32)[number % 6])
         own = seed * TRIALS + number
         packets = at_once(PACKETS // 4, own, ranks) if number % 8 == 7 else bursts(PACKETS, own, ranks)
-        made.append(Trial(tuple(drawn), _varied(packets, source), scales=()))
+        users = range(USERS if description.programs is None else 1)
+        made.append(Trial(tuple(drawn), _varied(packets, source, users), scales=()))
     return made
 
 
-def _varied(packets: Sequence[Packet], source: random.Random) -> list[Packet]:
-    return [each._replace(frame_bytes=source.choice((64, 500, 1000, 1514))) for each in packets]
+def _varied(packets: Sequence[Packet], source: random.Random, users: Sequence[int]) -> list[Packet]:
+    sizes = (64, 500, 1000, 1514)
+    return [each._replace(frame_bytes=source.choice(sizes), user=source.choice(users)) for each in packets]
 
 
 def _compared(folder: Folder, kind: type[Model], seed: int) -> Step:
