@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from lab import P4SCHED
 
 from p4sched import simulate
+from p4sched.checks import folder as checking
 from p4sched.cli.main import run_command
 from p4sched.control.parameters import Comparison
 from p4sched.errors import P4schedError, UsageError
-from p4sched.folders import checking, models
+from p4sched.folders import models
 from p4sched.folders.description import FILE, read
 from p4sched.folders.formula import Formula, FormulaError
 from p4sched.folders.new import new

@@ -8,8 +8,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from p4sched.checks import folder as checking
 from p4sched.errors import P4schedError
-from p4sched.folders import checking
 from p4sched.folders.new import new
 from p4sched.folders.schemes import forget
 

@@ -118,7 +118,7 @@ impl PortOptions {
     /// # Errors
     /// If there is no such program, or it does not compile.
     pub fn program(&self, scheme: Scheme) -> Result<Option<Program>, PortError> {
-        if !scheme.targets().contains(&self.target) {
+        if self.with == DecisionSource::P4 && !scheme.targets().contains(&self.target) {
             return Err(PortError::NoProgram(scheme.name(), self.target.name()));
         }
         Ok(match self.with {

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from p4sched import simulate
+from p4sched.checks.playing import Decision, Played, play
 from p4sched.control.laws.traffic_estimate import Traffic
 from p4sched.errors import P4schedError
 from p4sched.folders import models
 from p4sched.folders.description import Description
-from p4sched.folders.models import Decision, Played
 from p4sched.folders.native import command
 from p4sched.folders.schemes import of_folder
 from p4sched.labs.decisions import PROGRAM, Trial, request
@@ -165,7 +165,7 @@ def _compared(folder: Folder, kind: type[Model], seed: int) -> Step:
         started = time.monotonic()
         with time_limit(SLOWEST_S, f"the model took longer than {SLOWEST_S:g} s for {packets} packets"):
             played = [
-                models.play(kind, description, dict(zip(names, trial.parameters, strict=True)), trial.packets)
+                play(kind, description, dict(zip(names, trial.parameters, strict=True)), trial.packets)
                 for trial in made
             ]
         took = time.monotonic() - started
