@@ -125,6 +125,21 @@ DESCRIPTIONS = {
         "default = 0",
         r":30: parameters.size.default: '0' is not a whole number",
     ),
+    "a parameter named like a size": (
+        "[parameters.size]",
+        "[parameters.queues]",
+        r":\d+: parameters.queues: 'queues' is a common size of a comparison",
+    ),
+    "a parameter named like an attribute of models": (
+        "[parameters.size]",
+        "[parameters.random]",
+        r":\d+: parameters.random: models have an attribute 'random'",
+    ),
+    "a parameter named like a method of models": (
+        "[parameters.size]",
+        "[parameters.put]",
+        r":\d+: parameters.put: models have an attribute 'put'",
+    ),
     "no TOML": ("[port]", "[port", r":11: Expected ']'"),
 }
 

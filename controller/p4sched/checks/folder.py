@@ -131,8 +131,8 @@ def _placed(target: Target, file: Path) -> Step:
 
 
 def trials(description: Description, seed: int) -> list[Trial]:
-    """Random parameters, and random packets for each: bursts and pauses, ranks of several ranges. A model without a
-    program gets packets of several flows."""
+    """Random parameters, and random packets for each: bursts and pauses, ranks of several ranges. A port that tells
+    users apart, and a model without a program, get packets of several users."""
     source = random.Random(seed)
     made = []
     for number in range(TRIALS):
@@ -143,8 +143,9 @@ def trials(description: Description, seed: int) -> list[Trial]:
         ranks = range((4, 20, 100, 1000, 2**20, 2**32)[number % 6])
         own = seed * TRIALS + number
         packets = at_once(PACKETS // 4, own, ranks) if number % 8 == 7 else bursts(PACKETS, own, ranks)
-        users = range(USERS if description.programs is None else 1)
-        made.append(Trial(tuple(drawn), _varied(packets, source, users), scales=()))
+        of_users = description.programs is None or description.port.share_among or description.port.tree
+        users, scales = (range(USERS), (256,) * (USERS - 1)) if of_users else (range(1), ())
+        made.append(Trial(tuple(drawn), _varied(packets, source, users), scales=scales))
     return made
 
 

@@ -56,12 +56,14 @@ def check(
         forget(folder.resolve())
 
 
-def _state(folder: Path) -> dict[str, int]:
+def _state(folder: Path) -> dict[str, tuple[int, int]]:
+    """Time of change and size of each file: an editor may empty and write a file within one tick of the clock."""
     found = {}
     for path in folder.rglob("*"):
         try:
             if path.is_file() and "__pycache__" not in path.parts:
-                found[str(path)] = path.stat().st_mtime_ns
+                status = path.stat()
+                found[str(path)] = status.st_mtime_ns, status.st_size
         except OSError:
             continue
     return found
