@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from lab import P4SCHED
 
 from p4sched import simulate
+from p4sched.checks import folder as checking
 from p4sched.cli.main import run_command
 from p4sched.control.parameters import Comparison
 from p4sched.errors import P4schedError, UsageError
-from p4sched.folders import checking, models
+from p4sched.folders import models
 from p4sched.folders.description import FILE, read
 from p4sched.folders.formula import Formula, FormulaError
 from p4sched.folders.new import new
@@ -124,6 +125,21 @@ DESCRIPTIONS = {
         "default = 0",
         r":30: parameters.size.default: '0' is not a whole number",
     ),
+    "a parameter named like a size": (
+        "[parameters.size]",
+        "[parameters.queues]",
+        r":\d+: parameters.queues: 'queues' is a common size of a comparison",
+    ),
+    "a parameter named like an attribute of models": (
+        "[parameters.size]",
+        "[parameters.random]",
+        r":\d+: parameters.random: models have an attribute 'random'",
+    ),
+    "a parameter named like a method of models": (
+        "[parameters.size]",
+        "[parameters.put]",
+        r":\d+: parameters.put: models have an attribute 'put'",
+    ),
     "no TOML": ("[port]", "[port", r":11: Expected ']'"),
 }
 
@@ -228,6 +244,18 @@ def test_a_model_is_found_without_its_program(folder: Path) -> None:
     passed, said = checked(folder)
     assert passed
     assert "model: 8700 packets" in said
+
+
+def test_a_model_alone_gets_packets_of_several_flows(folder: Path) -> None:
+    replaced(folder / "model.py", "        if len(", "        assert packet.flow != 3\n        if len(")
+    passed, said = checked(folder)
+    assert passed, said
+    text = (folder / FILE).read_text()
+    (folder / FILE).write_text(re.sub(r"\[program\]\n(.+\n)+", "", text))
+    forget(folder)
+    passed, said = checked(folder)
+    assert not passed
+    assert "model.py:14: AssertionError" in said
 
 
 NUMBERS = {"buffer": 80, "queues": 8}

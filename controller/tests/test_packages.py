@@ -17,14 +17,18 @@ ORDER = (
     "p4sched.schemes",
     "p4sched.results",
     "p4sched.sweep",
+    "p4sched.comparing",
     "p4sched.lab",
     "p4sched.labs",
+    "p4sched.checks",
     "p4sched.live",
     "p4sched.bench",
     "p4sched.soak",
     "p4sched.cli",
 )
-"""From below. `p4sched` stands for the modules that are in no package, but for the registry of schemes."""
+"""From below. `p4sched` stands for the modules that are in no package, but for those of SCHEMES."""
+SCHEMES = ("p4sched.scheme", "p4sched.folders", "p4sched.law", "p4sched.simulate")
+"""What makes the registry of schemes, and what uses it and is in no package: on the same level as `p4sched.schemes`."""
 MODULES = {
     ".".join(("p4sched", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__"): path
     for path in ROOT.rglob("*.py")
@@ -34,6 +38,8 @@ MODULES = {
 
 def place(module: str) -> int:
     """Of a module's package in ORDER."""
+    if any(f"{module}.".startswith(f"{package}.") for package in SCHEMES):
+        return ORDER.index("p4sched.schemes")
     return max(number for number, package in enumerate(ORDER) if f"{module}.".startswith(f"{package}."))
 
 

@@ -10,8 +10,8 @@ from p4sched.errors import UsageError
 from p4sched.p4rt.compile import compiled_program
 from p4sched.p4rt.target import PROGRAMS, Target
 from p4sched.p4rt.traffic_manager import BEYOND_BMV2, QUEUES
+from p4sched.palette import PALETTE
 from p4sched.proto.enums import Discipline
-from p4sched.results.palette import PALETTE
 from p4sched.scheme import Scheme, Setup
 from p4sched.schemes import SCHEMES
 

@@ -10,7 +10,7 @@ from experiments.completion_at_scale import reference
 from experiments.completion_at_scale.over_seeds import SIZE_CLASSES, size_key
 from experiments.completion_at_scale.papers import FIGURES, Panel
 from p4sched.results import figures
-from p4sched.results.palette import scheme_colour
+from p4sched.results.scheme_colours import scheme_colour
 
 BREAKDOWN_LOAD = 0.7
 """Load of PACKS Fig. 13b. The AIFO paper does not give the load of its Fig. 14c."""

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import NullFormatter, ScalarFormatter
 
 from p4sched.results import figures
-from p4sched.results.palette import scheme_colour
+from p4sched.results.scheme_colours import scheme_colour
 
 RTT_COLOURS = (figures.SKY, figures.BLUE, figures.YELLOW, figures.ORANGE)
 

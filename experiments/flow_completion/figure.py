@@ -7,7 +7,7 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from p4sched.results import figures
-from p4sched.results.palette import scheme_colour
+from p4sched.results.scheme_colours import scheme_colour
 from p4sched.schemes import title
 
 PANELS = (

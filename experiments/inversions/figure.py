@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from p4sched.p4rt.target import Target
 from p4sched.results import figures
-from p4sched.results.palette import scheme_colour
+from p4sched.results.scheme_colours import scheme_colour
 from p4sched.schemes import title
 
 

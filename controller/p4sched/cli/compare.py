@@ -1,5 +1,6 @@
 """`p4sched compare`: schedulers on a fixed set of workloads, with one page for all results."""
 
+import math
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -78,6 +79,8 @@ def _measure(found: Comparison, scale: workloads.Scale, console: Console) -> lis
 def _cell(workload: Workload, name: str, seeds: Sequence[int], scale: workloads.Scale) -> Cell:
     values = [workload.measure(name, seed, scale) for seed in seeds]
     kept = tuple(value for value in values if value is not None)
+    if not all(map(math.isfinite, kept)):
+        raise P4schedError("it measured nothing")
     return Cell(
         kept, "" if kept else f"{title(name)} has no model, so it gives no congestion marks: no {workload.group}"
     )

@@ -8,8 +8,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from p4sched.checks import folder as checking
 from p4sched.errors import P4schedError
-from p4sched.folders import checking
 from p4sched.folders.new import new
 from p4sched.folders.schemes import forget
 
@@ -56,12 +56,14 @@ def check(
         forget(folder.resolve())
 
 
-def _state(folder: Path) -> dict[str, int]:
+def _state(folder: Path) -> dict[str, tuple[int, int]]:
+    """Time of change and size of each file: an editor may empty and write a file within one tick of the clock."""
     found = {}
     for path in folder.rglob("*"):
         try:
             if path.is_file() and "__pycache__" not in path.parts:
-                found[str(path)] = path.stat().st_mtime_ns
+                status = path.stat()
+                found[str(path)] = status.st_mtime_ns, status.st_size
         except OSError:
             continue
     return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from p4sched.comparing.workloads import Workload
-from p4sched.results.palette import scheme_colour
+from p4sched.results.scheme_colours import scheme_colour
 from p4sched.schemes import title
 
 CSV, FIGURE, PAGE = "results.csv", "figure.png", "README.md"

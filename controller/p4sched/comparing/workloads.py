@@ -26,7 +26,9 @@ from p4sched.schemes import SCHEMES
 QUEUES, QUEUE_SIZE, WINDOW = 8, 10, 32
 HEADROOM_256 = 26
 """k = 0.1 for the workloads with TCP; a constant stream has k = 0."""
-SMALL_BYTES = 100_000
+SIZES_SCALE = 0.1
+"""Factor on the sizes of flows, so that a short run has many."""
+SMALL_BYTES = 10_000
 HOSTS_OF_A_LEAF, LEAVES = 4, 4
 ACCESS, FABRIC = simulate.Link.of("1gbit", "10us"), simulate.Link.of("2gbit", "10us")
 DATA_CENTRE: Mapping[str, object] = {"min_rto": 1_000_000, "initial_rto": 3_000_000}
@@ -47,8 +49,8 @@ class Scale:
     attack_steps: int
 
 
-FULL = Scale(200_000, 100_000_000, 10_000_000_000, ATTACK_STEPS)
-QUICK = Scale(20_000, 10_000_000, 2_000_000_000, 200)
+FULL = Scale(200_000, 500_000_000, 10_000_000_000, ATTACK_STEPS)
+QUICK = Scale(20_000, 50_000_000, 2_000_000_000, 200)
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ class Workload:
 
 def ports(scheme: str, headroom_256: int, mark_at_packets: int | None = None) -> simulate.Ports:
     """Ports of the switches, with the sizes that make schedulers comparable."""
-    ideal = SCHEMES[scheme].discipline in IDEALS and SCHEMES[scheme].description is None
+    ideal = SCHEMES[scheme].discipline in IDEALS and SCHEMES[scheme].in_laboratory
     return simulate.Ports(
         scheme,
         queues=QUEUES,
@@ -118,7 +120,9 @@ def _completion(sizes: str, load: float) -> Callable[[str, int, Scale], float]:
         scenario = simulate.Scenario(
             topology=simulate.LeafSpine(LEAVES, 2, HOSTS_OF_A_LEAF, ACCESS, FABRIC),
             ports=ports(scheme, HEADROOM_256),
-            flows=simulate.Poisson(sizes, load, HOSTS_OF_A_LEAF * LEAVES * ACCESS.rate_bps, scale.flows_ns),
+            flows=simulate.Poisson(
+                sizes, load, HOSTS_OF_A_LEAF * LEAVES * ACCESS.rate_bps, scale.flows_ns, SIZES_SCALE
+            ),
             ranks="remaining",
             transports={"tcp": {"control": "new_reno", **DATA_CENTRE}},
             end_ns=2 * scale.flows_ns,
@@ -151,13 +155,13 @@ def _incast(scheme: str, seed: int, scale: Scale) -> float:
 
 
 def _fairness(scheme: str, seed: int, scale: Scale) -> float | None:
-    """Jain's index of the bytes of a Cubic, a DCTCP and a BBR flow over one link. Ranks are start times."""
+    """Jain's index of the bytes of a Cubic, a DCTCP and a NewReno flow over one link. Ranks are start times."""
     if not SCHEMES[scheme].has_model:
         return None
     controls: Mapping[str, Mapping[str, Any]] = {
         "cubic": {"control": "cubic"},
         "dctcp": {"control": "dctcp", "ecn": True},
-        "bbr": {"control": "bbr"},
+        "new_reno": {"control": "new_reno"},
     }
     scenario = simulate.Scenario(
         topology=simulate.Dumbbell(3, simulate.Link.of("1gbit", "1ms"), simulate.Link.of("100mbit", "4ms")),
@@ -214,7 +218,7 @@ def workloads(schemes: Sequence[str]) -> list[Workload]:
             Workload(
                 f"{sizes.replace('_', ' ')}, load {load:g}",
                 "small flows",
-                "mean completion time of flows below 100 kB, ms",
+                "mean completion time of flows below 10 kB, ms",
                 "lower",
                 _completion(sizes, load),
             )
@@ -222,7 +226,7 @@ def workloads(schemes: Sequence[str]) -> list[Workload]:
             for load in (0.5, 0.8)
         ),
         Workload("incast of 32", "incast", "time until the last sender is done, ms", "lower", _incast),
-        Workload("Cubic, DCTCP, BBR", "fairness", "Jain's index of their bytes", "higher", _fairness),
+        Workload("Cubic, DCTCP, NewReno", "fairness", "Jain's index of their bytes", "higher", _fairness),
         *(
             Workload(f"attack on {SCHEMES[name].title}", "attacks", "inversions", "lower", _attack(name), serves_ranks)
             for name in victims

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from p4sched.errors import P4schedError, UsageError, unknown_name
 from p4sched.folders.formula import Formula, FormulaError
+from p4sched.model import Queues
 from p4sched.p4rt.target import Target
 from p4sched.p4rt.traffic_manager import QUEUES, Calendar, Tree, TreeNode
 from p4sched.proto.enums import CalendarPlace, Discipline
@@ -229,8 +230,12 @@ class _Reader:
         if len(table.content) > MOST_PARAMETERS:
             table.fail(None, f"{len(table.content)} parameters: there may be {MOST_PARAMETERS}")
         for name in table.content:
-            if IDENTIFIER.fullmatch(name) is None or name in SIZES:
+            if IDENTIFIER.fullmatch(name) is None:
                 table.fail(name, f"'{name}' cannot be the name of a parameter")
+            if name in SIZES:
+                table.fail(name, f"'{name}' is a common size of a comparison; choose another name for the parameter")
+            if name == "random" or hasattr(Queues, name):
+                table.fail(name, f"models have an attribute '{name}'; choose another name for the parameter")
             each = table.table(name)
             low, high = each.range("range", (0, LARGEST), (0, LARGEST))
             default = each.number("default", low, high)

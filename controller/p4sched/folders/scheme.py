@@ -14,9 +14,9 @@ from p4sched.folders.description import FILE, Description, DescriptionError, rea
 from p4sched.folders.formula import Formula, FormulaError
 from p4sched.folders.laws import NEAR, law_of
 from p4sched.p4rt.traffic_manager import Calendar, Tree
+from p4sched.palette import PALETTE
 from p4sched.paths import SCHEDULERS_DIR
 from p4sched.proto.enums import Discipline
-from p4sched.results.palette import PALETTE
 from p4sched.scheme import ComparisonKind, Limit, Ranks, Scheme
 
 NOT_ON_BMV2 = "BMv2 has only FIFO queues that do not compete for one link"

@@ -380,7 +380,9 @@ def _runnable_schemes(run_options: RunOptions, console: Console, *, in_lab: bool
     runnable = []
     for name in run_options.schemes:
         scheme = SCHEMES[name]
-        reason = scheme.not_on_bmv2 if on_bmv2 else scheme.not_on(run_options.target)
+        # in stepped time a model alone is enough
+        alone = not in_lab and not scheme.in_laboratory and scheme.has_model
+        reason = scheme.not_on_bmv2 if on_bmv2 else None if alone else scheme.not_on(run_options.target)
         if reason is None:
             runnable.append(name)
         else:

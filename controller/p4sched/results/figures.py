@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
-from p4sched.results import palette
+from p4sched import palette
 from p4sched.schemes import title
 
 BLUE, ORANGE, GREEN, PINK, YELLOW, SKY, GREY, BLACK = CYCLE = palette.CYCLE

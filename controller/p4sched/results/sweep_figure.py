@@ -6,7 +6,7 @@ from pathlib import Path
 from matplotlib.axes import Axes
 
 from p4sched.results import figures
-from p4sched.results.palette import scheme_colour
+from p4sched.results.scheme_colours import scheme_colour
 from p4sched.results.sweeps import SHOWN, Group, load
 
 MOST_PANELS = 4

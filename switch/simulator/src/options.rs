@@ -118,7 +118,9 @@ impl PortOptions {
     /// # Errors
     /// If there is no such program, or it does not compile.
     pub fn program(&self, scheme: Scheme) -> Result<Option<Program>, PortError> {
-        if !scheme.targets().contains(&self.target) {
+        // A model of a folder does not depend on the target.
+        let free = self.with == DecisionSource::Model && matches!(scheme, Scheme::Folder(_));
+        if !free && !scheme.targets().contains(&self.target) {
             return Err(PortError::NoProgram(scheme.name(), self.target.name()));
         }
         Ok(match self.with {

@@ -10,10 +10,3 @@ PALETTE = {
     "olive": "#999933",
     "teal": "#44aa99",
 }
-
-
-def scheme_colour(name: str, otherwise: str = PALETTE["wine"]) -> str:
-    """Colour of a scheme; `otherwise` for an unknown name, as in the results of another machine."""
-    from p4sched.schemes import SCHEMES  # noqa: PLC0415 - the records name colours of this module
-
-    return PALETTE[SCHEMES[name].colour] if name in SCHEMES else otherwise

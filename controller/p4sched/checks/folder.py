@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from p4sched import simulate
+from p4sched.checks.playing import Decision, Played, play
 from p4sched.control.laws.traffic_estimate import Traffic
 from p4sched.errors import P4schedError
 from p4sched.folders import models
 from p4sched.folders.description import Description
-from p4sched.folders.models import Decision, Played
 from p4sched.folders.native import command
 from p4sched.folders.schemes import of_folder
 from p4sched.labs.decisions import PROGRAM, Trial, request
@@ -32,6 +32,8 @@ from p4sched.scheme import Scheme
 
 TRIALS = 24
 PACKETS = 400
+USERS = 8
+"""Users, which are flows, too, in the packets for a model without a program. A program's packets have no user."""
 SLOWEST_S = 20.0
 """Time limit of the model over all trials."""
 SHOWN_LINES = 24
@@ -129,7 +131,8 @@ def _placed(target: Target, file: Path) -> Step:
 
 
 def trials(description: Description, seed: int) -> list[Trial]:
-    """Random parameters, and random packets for each: bursts and pauses, ranks of several ranges."""
+    """Random parameters, and random packets for each: bursts and pauses, ranks of several ranges. A port that tells
+    users apart, and a model without a program, get packets of several users."""
     source = random.Random(seed)
     made = []
     for number in range(TRIALS):
@@ -140,12 +143,15 @@ def trials(description: Description, seed: int) -> list[Trial]:
         ranks = range((4, 20, 100, 1000, 2**20, 2**32)[number % 6])
         own = seed * TRIALS + number
         packets = at_once(PACKETS // 4, own, ranks) if number % 8 == 7 else bursts(PACKETS, own, ranks)
-        made.append(Trial(tuple(drawn), _varied(packets, source), scales=()))
+        of_users = description.programs is None or description.port.share_among or description.port.tree
+        users, scales = (range(USERS), (256,) * (USERS - 1)) if of_users else (range(1), ())
+        made.append(Trial(tuple(drawn), _varied(packets, source, users), scales=scales))
     return made
 
 
-def _varied(packets: Sequence[Packet], source: random.Random) -> list[Packet]:
-    return [each._replace(frame_bytes=source.choice((64, 500, 1000, 1514))) for each in packets]
+def _varied(packets: Sequence[Packet], source: random.Random, users: Sequence[int]) -> list[Packet]:
+    sizes = (64, 500, 1000, 1514)
+    return [each._replace(frame_bytes=source.choice(sizes), user=source.choice(users)) for each in packets]
 
 
 def _compared(folder: Folder, kind: type[Model], seed: int) -> Step:
@@ -160,7 +166,7 @@ def _compared(folder: Folder, kind: type[Model], seed: int) -> Step:
         started = time.monotonic()
         with time_limit(SLOWEST_S, f"the model took longer than {SLOWEST_S:g} s for {packets} packets"):
             played = [
-                models.play(kind, description, dict(zip(names, trial.parameters, strict=True)), trial.packets)
+                play(kind, description, dict(zip(names, trial.parameters, strict=True)), trial.packets)
                 for trial in made
             ]
         took = time.monotonic() - started

@@ -1,0 +1,1 @@
+"""The check of a scheduler in a folder of its own."""
