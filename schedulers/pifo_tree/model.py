@@ -1,4 +1,4 @@
-"""A tree of PIFOs with two levels (Sivaraman et al., SIGCOMM 2016, section 2.2): tenants by weight, ranks within a tenant."""
+"""A tree of PIFOs with two levels (Sivaraman et al., SIGCOMM 2016, section 2.2): tenants by weight, then ranks."""
 
 from bisect import insort
 from typing import NamedTuple
