@@ -21,6 +21,8 @@ from p4sched.folders.description import FILE, read
 from p4sched.folders.formula import Formula, FormulaError
 from p4sched.folders.new import new
 from p4sched.folders.schemes import find, forget, of_folder
+from p4sched.p4rt.target import PROGRAMS
+from p4sched.paths import SCHEDULERS_DIR
 from p4sched.schemes import SCHEMES
 
 
@@ -297,3 +299,29 @@ def test_the_class_of_a_model_is_loaded_anew(folder: Path) -> None:
     assert described is not None
     first = models.load(described)
     assert models.load(described) is not first
+
+
+OF_THE_REPOSITORY = [path.parent for path in SCHEDULERS_DIR.glob(f"*/{FILE}") if read(path.parent).laboratory is None]
+
+
+@pytest.mark.parametrize("folder", OF_THE_REPOSITORY, ids=lambda path: path.name)
+def test_each_scheduler_of_the_repository_passes_its_check_and_is_known_by_its_name(folder: Path) -> None:
+    assert find(folder.name) == folder.name
+    passed, said = checked(folder)
+    assert passed, said
+    assert f"| [`{folder.name}`]({folder.name}/README.md) |" in (SCHEDULERS_DIR / "README.md").read_text()
+    assert (folder / "README.md").is_file()
+
+
+def test_each_scheduler_of_the_laboratory_names_its_files() -> None:
+    """The description, the class of the parameters and the folders of the programs agree."""
+    for name, scheme in SCHEMES.items():
+        if not scheme.in_laboratory:
+            continue
+        assert scheme.description is not None
+        programs = scheme.description.programs
+        assert programs is not None
+        assert (programs.table, programs.action) == (scheme.parameters.table, scheme.parameters.action), name
+        assert all(
+            file == (PROGRAMS[target].folder / f"{scheme.program}.p4") for target, file in programs.files.items()
+        )

@@ -1,14 +1,18 @@
-"""A tree of PIFOs with two levels (Sivaraman et al., SIGCOMM 2016, section 2.2): tenants by weight, ranks within a tenant."""
+"""A tree of PIFOs with two levels (Sivaraman et al., SIGCOMM 2016, section 2.2): tenants by weight, then ranks."""
 
 from bisect import insort
 from typing import NamedTuple
 
-from p4sched.model import FULL, REFUSED, Model, Packet, Queued, Verdict
+from p4sched.model import FULL, Model, Packet, Queued, Verdict
 
 WEIGHTS = (1, 1, 2, 4)
 """Weights of the tenants 1, 2, ..."""
 ROOM = 20
 """Packets that the leaf of a tenant can hold."""
+
+
+OTHERS = 1
+"""The tenant whose leaf takes the packets of all other users."""
 
 
 class Element(NamedTuple):
@@ -35,6 +39,9 @@ class PifoTree(Model):
     not to the packet: the leaf chooses its packet when the turn comes.
     """
 
+    tenants: int
+    """Users with a leaf of their own."""
+
     def start(self) -> None:
         self.leaves: dict[int, list[Element]] = {tenant: [] for tenant in range(1, len(WEIGHTS) + 1)}
         self.turns: list[Turn] = []
@@ -44,9 +51,8 @@ class PifoTree(Model):
 
     def enqueue(self, packet: Packet, now: int) -> Verdict:
         """Puts the packet into the leaf of its user. A full leaf pushes out its packet with the largest rank."""
-        leaf = self.leaves.get(packet.user)
-        if leaf is None:
-            return REFUSED
+        tenant = packet.user if 1 <= packet.user <= self.tenants else OTHERS
+        leaf = self.leaves[tenant]
         self.arrivals += 1
         element = Element(packet.rank, self.arrivals, packet)
         if len(leaf) >= ROOM:
@@ -56,11 +62,10 @@ class PifoTree(Model):
             insort(leaf, element)
             return Queued(pushed_out=victim)
         insort(leaf, element)
-        self._add_turn(packet)
+        self._add_turn(tenant, packet)
         return Queued()
 
-    def _add_turn(self, packet: Packet) -> None:
-        tenant = packet.user
+    def _add_turn(self, tenant: int, packet: Packet) -> None:
         start = max(self.virtual_time, self.finish[tenant])
         self.finish[tenant] = start + packet.bytes // WEIGHTS[tenant - 1]
         insort(self.turns, Turn(start, self.arrivals, tenant))

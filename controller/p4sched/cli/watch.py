@@ -8,6 +8,8 @@ import typer
 
 from p4sched.cli import tls, writable
 from p4sched.errors import UsageError
+from p4sched.folders.schemes import find
+from p4sched.schemes import SCHEMES
 
 
 def watch(
@@ -37,6 +39,9 @@ def watch(
         Path | None,
         typer.Option(metavar="DIR", help="With --replay: write the page into DIR, for any web server; serve nothing."),
     ] = None,
+    scheme: Annotated[
+        str | None, typer.Option(metavar="FOLDER", help="Folder of the scheduler that the switch runs, or ran.")
+    ] = None,
     pace: Annotated[float, typer.Option(min=0.0, help="Virtual seconds shown in one second.")] = 1.0,
     ssl: tls.Ssl = False,
     cacert: tls.Authority = None,
@@ -54,6 +59,8 @@ def watch(
         raise UsageError("--export has no effect without --replay")
     if export is not None:
         writable.folder("--export", export)
+    if scheme is not None:
+        find(scheme, SCHEMES)
     encrypted = tls.from_options(ssl, cacert, cert, private_key)
     if encrypted is not None and (name is None or ":" not in name):
         raise UsageError("--ssl, --cacert, --cert and --private-key have no effect without HOST:PORT")

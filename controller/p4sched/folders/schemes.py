@@ -36,6 +36,12 @@ def of_folder(folder: Path) -> Scheme:
     return scheme
 
 
+def folders() -> list[str]:
+    """Folders of the schemes that a command has named, besides those of the laboratory."""
+    described = [scheme.description for scheme in SCHEMES.values() if not scheme.in_laboratory]
+    return [str(description.folder.resolve()) for description in described if description is not None]
+
+
 def find(word: str, known: Iterable[str] = (), kind: str = "scheme") -> str:
     """Name of the scheme that a word of a command line names: a known name, a folder, the name of a folder in
     SCHEDULERS_DIR, or the name of an entry point.

@@ -8,7 +8,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 from mininet_topos.shapes import Structure
 from p4sched.control.controller import SwitchAddress
 from p4sched.errors import P4schedError
+from p4sched.folders.schemes import folders, of_folder
 from p4sched.json_records import MALFORMED
 from p4sched.lab.ledger import FOLDER
 from p4sched.lab.network import Dumbbell, Fabric, Network
@@ -45,6 +46,8 @@ class Announcement:
     """Address of the simulation's service, in virtual time."""
     switches: Mapping[str, SwitchAddress]
     topology: Topology
+    schedulers: Sequence[str] = ()
+    """Folders of schedulers that are not of the laboratory."""
 
     @property
     def desk(self) -> Path:
@@ -109,6 +112,7 @@ def announce(
             simulation,
             switches,
             topology(network),
+            folders(),
         ),
     )
     try:
@@ -177,6 +181,11 @@ def _read(path: Path) -> Announcement | None:
         found = json.loads(path.read_text())
         found["run"] = ProcessIdentity(**found["run"])
         found["switches"] = {name: SwitchAddress(**at) for name, at in found["switches"].items()}
-        return Announcement(**found)
+        announcement = Announcement(**found)
     except (OSError, *MALFORMED):
         return None
+    for folder in announcement.schedulers:
+        # a folder that has changed or gone meanwhile shows as another program
+        with suppress(P4schedError):
+            of_folder(Path(folder))
+    return announcement

@@ -261,6 +261,12 @@ impl Scheme {
         !matches!(self, Scheme::Folder(described) if described.maker.is_none())
     }
 
+    /// True for a scheme of a file whose port tells users apart.
+    pub fn tells_users_apart(self) -> bool {
+        let apart = |scheme: &Described| scheme.port.user_field.is_some() || scheme.port.leaf_field.is_some();
+        matches!(self, Scheme::Folder(described) if apart(described))
+    }
+
     /// All schemes: those of the list in `lib.rs`, and those of [`described::register`].
     pub fn all() -> Vec<Scheme> {
         let described = described::known().into_iter().map(Scheme::Folder);
