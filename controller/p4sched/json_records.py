@@ -48,7 +48,7 @@ def parse_json(text: str) -> Any:
         try:
             json.dumps(value, ensure_ascii=False).encode()
         except UnicodeEncodeError as error:
-            raise RecordError("a text has half a character (a surrogate without the other one)") from error
+            raise RecordError("not JSON: a text has half a character (a surrogate without the other one)") from error
     return value
 
 

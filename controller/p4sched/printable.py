@@ -1,5 +1,12 @@
 """Safe form of text from others."""
 
+import re
+
+
+def printable_lines(text: str) -> str:
+    """The text with the same lines and tabs, and with escapes in place of other characters that are not printable."""
+    return "".join(part if part in {"\n", "\t"} else printable(part) for part in re.split(r"([\n\t])", text))
+
 
 def printable(text: str) -> str:
     """Turns a text into one line of printable characters, for a screen, CSV, HTML and XML 1.0.

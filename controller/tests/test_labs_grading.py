@@ -426,6 +426,16 @@ def test_what_a_service_runs_has_no_solutions(service: str, file: str, hidden: t
 
 
 @BUILT
+@SHUT_IN
+def test_an_error_in_a_file_of_the_lab_says_how_it_concerns_the_student(tmp_path: Path) -> None:
+    (tmp_path / "fdpa_bands.p4").write_text('#include "users.p4"\n')
+    checked, _ = checking.check(catalogue.find("07"), tmp_path, ClosedSandbox())
+    assert checked.remark.splitlines()[0] == (
+        "fdpa.p4:18:5: no type 'FdpaBands' is declared here; fdpa.p4 belongs to the lab and includes your fdpa_bands.p4"
+    )
+
+
+@BUILT
 @pytest.mark.parametrize(
     ("lab", "file"),
     [

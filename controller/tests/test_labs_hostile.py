@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import stat
 import string
 import struct
 import subprocess
@@ -221,6 +222,16 @@ def linked() -> bytes:
     return info.tobuf(tarfile.GNU_FORMAT)
 
 
+def linked_zip() -> bytearray:
+    """A .zip in which the file is a link."""
+    made = io.BytesIO()
+    info = zipfile.ZipInfo(FILE)
+    info.create_system, info.external_attr = 3, (stat.S_IFLNK | 0o777) << 16
+    with zipfile.ZipFile(made, "w") as archive:
+        archive.writestr(info, "/etc/passwd")
+    return bytearray(made.getvalue())
+
+
 @SHUT_IN
 def test_no_archive_link_or_folder_stops_or_fools_the_grading(teacher: Teacher) -> None:
     where = teacher.folder / "submissions"
@@ -244,6 +255,7 @@ def test_no_archive_link_or_folder_stops_or_fools_the_grading(teacher: Teacher) 
         "empty.tar": (b"", "not a .zip or .tar archive"),
         "heavy.tar": (head(1 << 40, tarfile.REGTYPE), "more than 256 MB"),
         "names.tar": (head(1 << 32, tarfile.XHDTYPE), "the check used more than 1024 MB of memory"),
+        "alias.zip": (linked_zip(), "is a link or not a plain file"),
         "link.tar": (linked(), "is a link or not a plain file"),
         "whole.tar.gz": (tarred(RIGHT), ""),
         "flipped.tar.gz": (flipped, "the archive is damaged"),

@@ -1,5 +1,6 @@
 """Labs 08 and 09: right functions that look unusual, wrong ones that no list has, exceptions, and mutants."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -204,7 +205,90 @@ def test_a_function_of_more_than_memory_and_sample_is_told_so(
     assert {marks.mistake for marks in found.marks if not marks.full} == {"more than memory"}, result_text.text(found)
 
 
+@pytest.mark.parametrize(("number", "line"), [("08", '    now = sample["time_ms"]\n'), ("09", "    # Task 1: C.\n")])
+def test_state_outside_of_memory_is_found_even_if_each_memory_has_its_own(number: str, line: str) -> None:
+    own_state = "    memory = STATES.setdefault(id(memory), {})\n"
+    found = judge(number, "STATES = {}\n" + changed(number, [(line, own_state + line)]))
+    assert {marks.mistake for marks in found if not marks.full} == {"more than memory"}
+
+
+AS_RIGHT = [
+    pytest.param(
+        [('["edges"] = edges\n', '["edges"] = edges\n    if not active:\n        del memory["edges"]\n')],
+        id="first edges follow the link",
+    ),
+    pytest.param([("{user: increment", "totals and {user: increment")], id="no poll without users"),
+    pytest.param([('["totals"] = totals', '["totals"] = {u: t for u, t in totals.items() if t}')], id="no total of 0"),
+    pytest.param([("/ 1000 / weight\n", "/ 1000 / weight\n    share = round(share)\n")], id="rounded share"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("edits", AS_RIGHT)
+def test_another_way_that_lab_08_allows_has_full_marks(edits: list[tuple[str, str]]) -> None:
+    assert all(marks.full for marks in judge("08", changed("08", edits)))
+
+
+def test_a_memory_that_holds_a_generator_has_full_marks() -> None:
+    source = (
+        solution("08").replace("def decide", "def solved")
+        + """
+def answers():
+    own, answer = {}, None
+    while True:
+        answer = solved(own, (yield answer))
+
+def decide(memory, sample):
+    if "answers" not in memory:
+        memory["answers"] = answers()
+        next(memory["answers"])
+    return memory["answers"].send(sample)
+"""
+    )
+    assert all(marks.full for marks in judge("08", source))
+
+
+def test_lab_09_keeps_its_values_whatever_else_changes() -> None:
+    trials = list(lab_of("09").tasks[3].trials)
+    steady = [trial for trial in trials if len({json.dumps(one) for one in lab_of("09").expected({}, trial)}) == 1]
+    changed_keys = {key for trial in steady for one in trial for key in one if one[key] != trial[0][key]}
+    assert changed_keys == trial_keys("09")
+
+
 UNLISTED = [
+    *(("08", [('memory["polls"] = polls =', f"polls = polls[-{most}:]\n    memory[\"polls\"] = polls =")])
+      for most in (8, 12, 16, 30, 64)),
+    ("08", [('if "totals" in memory', 'if memory.get("totals")')]),
+    ("08", [('memory["totals"] = totals\n', 'memory["totals"] = totals or memory.get("totals", {})\n')]),
+    ("08", [('return {"active": [], "edges": memory["edges"]}', 'weight = memory["w"]'),
+            ("    share =", '    memory["w"] = weight\n    share =')]),
+    ("08", [('"edges": memory["edges"]}', '"edges": [round(band * memory["share"]) for band in sample["bands"]]}'),
+            ('memory["edges"] = edges', 'memory["edges"], memory["share"] = edges, share')]),
+    ("08", [('"edges": memory["edges"]}', '"edges": memory["edges"][:len(sample["bands"])]}')]),
+    ("08", [("    sent = {", """
+    gone = memory.setdefault("gone", {})
+    for _, came in polls:
+        for user in came:
+            came[user] = 0 if gone.get(user, 0) >= 2 and user not in totals else came[user]
+    for user in {*gone, *(user for _, came in polls for user in came)}:
+        gone[user] = 0 if user in totals else gone.get(user, 0) + 1
+    sent = {""")]),
+    ("09", [('    held = memory.get("held")', """
+    if memory.get("window") != traffic["window"]:
+        memory.pop("held", None)
+    memory["window"] = traffic["window"]
+    held = memory.get("held")""")]),
+    ("09", [('    held = memory.get("held")', """
+    if traffic["loss"] == 0:
+        memory.pop("held", None)
+    held = memory.get("held")""")]),
+    ("09", [("    if held and", '    if held and traffic["arrival_pps"] == 0:\n        return held\n    if held and')]),
+    ("09", [("    if held and", '    if held and held["C"] <= traffic["queue_packets"] and')]),
+    ("09", [("        return held", '        return held | {"C": min(held["C"], traffic["queue_packets"])}')]),
+    ("09", [("    wanted =", '    sampling = sampling if traffic["drain_bps"] >= 1e4 else 1\n    wanted =')]),
+    ("09", [("dispersion == 0", "dispersion < 0.005")]),
+    ("09", [('traffic["delay_ms"] /', 'round(traffic["delay_ms"], 1) /')]),
+    ("09", [("target, 0.1)", "target, 0.1001)")]),
+    ("09", [("sampling, 0.25)", "sampling, 0.2501)")]),
     ("08", [('before.get(user, 0)', 'before.get(user, 1000)')]),
     ("08", [("/ 1000 / weight", "/ 1000 // 1e6 * 1e6 / weight")]),
     ("08", [("round(band * share)", "min(3e6, band * share)")]),

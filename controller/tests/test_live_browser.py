@@ -254,6 +254,21 @@ def test_the_charts_and_their_numbers_can_be_saved(run_page: Page, tmp_path: Pat
     assert "decision of the controller" in written
 
 
+def test_parameters_are_drawn_as_steps(modules: Page) -> None:
+    """A parameter keeps its value until a decision changes it; what is measured is drawn as lines."""
+    steps = """async ([scheme, port, values]) => (await import('./panels.js')).panelsOf(scheme, port, values, [1])
+        .flatMap((panel) => panel.series.map((series) => [`${panel.id}: ${series.label}`, Boolean(series.steps)]))"""
+    limits = [{"label": "C", "parameter": "c"}, {"label": "k C", "parameter": "c", "share": "k"}]
+    scheme = {"users": [1], "weights": [1], "limits": limits, "ranks": None}
+    port = {"port": 5, "rate": 1, "discipline": "fifo", "busy": True, "sizes": {"0": 5}}
+    values = {"c": 10, "k": 128, "interval_us": 60_000, "edge_1": 1000}
+    drawn = dict(modules.evaluate(steps, [scheme, port, values]))
+    assert {name for name, is_stepped in drawn.items() if is_stepped} == {
+        "queues: C", "queues: k C", "link: rate of the link", "rates: fair share", "rates: edge 1",
+    }  # fmt: skip
+    assert {"queues: queue", "link: sent", "rates: user 1"} <= drawn.keys()
+
+
 def test_the_rates_choose_their_axis_and_lines_near_them_are_on_it(modules: Page) -> None:
     reach = "async ([largest, heights, before]) => (await import('./reference.js')).reach(largest,"
     reach += " heights.map((height) => ({ height })), before)"

@@ -1,6 +1,7 @@
 """Who may read the live page."""
 
 import asyncio
+import gc
 import signal
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -17,6 +18,7 @@ from websockets.frames import CloseCode
 from websockets.sync.client import connect as open_socket
 
 from mininet_topos.nodes import free_port
+from p4sched.cli.main import run_command
 from p4sched.control.controller import SwitchAddress
 from p4sched.errors import P4schedError
 from p4sched.live import source
@@ -141,6 +143,21 @@ def test_a_port_that_is_taken_is_told() -> None:
     first = Page(Hub(), port=0)
     with first.listen(), pytest.raises(P4schedError, match="'--port 0' takes any port that is free"):
         Page(Hub(), port=first.port).listen()
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "nohost.invalid", "é", "x" * 70 + ".org", "::2"])
+def test_an_address_of_another_machine_is_one_line(host: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["watch", f"127.0.0.1:{free_port()}", "--host", host]) == 1
+    gc.collect()
+    (line,) = capfd.readouterr().err.splitlines()
+    assert f"cannot listen on {host}: " in line
+    assert line.endswith("'--host' takes an address of this machine, for example 127.0.0.1 or 0.0.0.0")
+
+
+@pytest.mark.parametrize("host", ["", " "])
+def test_no_address_is_refused(host: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["watch", "--host", host]) == 2
+    assert "--host needs an address of this machine" in capsys.readouterr().err
 
 
 def test_who_comes_late_is_told_the_scene_the_state_and_the_newest_frames() -> None:

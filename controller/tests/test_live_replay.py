@@ -111,6 +111,18 @@ def test_a_recording_is_played_as_it_was(tmp_path: Path) -> None:
     assert [frame["t"] for part in found for frame in of(part, "frame")] == [1.0, 2.0, 0.5]
 
 
+def test_a_page_names_the_schemes_that_it_cannot_show(tmp_path: Path) -> None:
+    config = fdpa.Config(8_000_000, fdpa.DEFAULT_BANDS, 60_000, 10_000_000)
+    samples = [fdpa.Sample(number * SECOND_NS, {1: UserCounter(50_000 * number)}) for number in range(3)]
+    decisions(tmp_path / "fdpa" / "decisions.jsonl", config, samples)
+    (tmp_path / "fifo").mkdir()
+    (found,) = read_replays(summary(tmp_path, "fdpa_fairness", "fifo", "fdpa"))
+    (port,) = found.messages[0]["switches"]["s1"]["ports"]
+    assert port["note"].endswith("Without a recording or a log of decisions, and so not on this page: FIFO.")
+    (found,) = read_replays(summary(tmp_path, "fdpa_fairness", "fdpa"))
+    assert "not on this page" not in json.dumps(found.messages[0])
+
+
 SCENE = {
     "kind": "scene",
     "title": "x",

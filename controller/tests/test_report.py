@@ -159,6 +159,7 @@ def test_a_page_elsewhere_links_back_to_the_results(tmp_path: Path) -> None:
         ('{"experiment": "x"', "is not JSON"),
         ("[" * 100_000, "is nested deeper than 50 levels"),
         ('{"experiment": "x", "a": ' + "[" * 500 + "]" * 500 + "}", "is nested deeper than 50 levels"),
+        ('{"experiment": "\\ud800"}', "is not JSON: a text has half a character"),
         ('{"schemes": {}}', "names no experiment"),
     ],
 )

@@ -120,6 +120,7 @@ def test_wrong_scripts_and_missing_programs_are_told(tmp_path: Path) -> None:
         ("odd.stf", "foo\n"),
         ("table.stf", "add nosuch a:1 b()\n"),
         ("port.stf", "packet 600 00\n"),
+        ("zero.stf", "fo\0o\n"),
     ):
         (tmp_path / name).write_text(text)
     assert stf(tmp_path / "alone.stf").stdout.splitlines()[-1] == "0 passed, 0 failed, 1 skipped"
@@ -128,6 +129,8 @@ def test_wrong_scripts_and_missing_programs_are_told(tmp_path: Path) -> None:
     assert "table.stf: failed: line 1: table 'nosuch': there is none; there are " in done.stdout
     done = stf("--program", PROGRAMS / "defaults.p4", tmp_path / "port.stf")
     assert "port.stf: failed: line 1: '600' is not a port number: ports are 0 to 511" in done.stdout
+    done = stf("--program", PROGRAMS / "defaults.p4", tmp_path / "zero.stf")
+    assert "zero.stf: failed: line 1: 'fo\\x00o' is not a statement" in done.stdout
     done = stf("--program", tmp_path / "nosuch.p4", tmp_path / "alone.stf")
     assert (done.returncode, done.stderr) == (2, f"p4sched: no file '{tmp_path}/nosuch.p4'\n")
     done = stf("--program", tmp_path / "odd.stf", tmp_path / "alone.stf")

@@ -212,6 +212,11 @@ def test_wrong_entries_and_packets_that_are_not_there_are_told(entries: Path, ca
     assert done.returncode == 2
     assert done.stderr == "p4sched: Invalid value for '--packet': Input should be less than or equal to 1000000000000\n"
     assert trace(P4_DIR / "fifo.p4", "/nosuch.pcap").stderr == "p4sched: no file '/nosuch.pcap'\n"
+    assert trace(P4_DIR, capture).stderr == f"p4sched: '{P4_DIR}' is a folder, not a file\n"
+    many = entries.with_suffix(".json")
+    many.write_text('{"table_entries": ' + "9" * 5000 + "}")
+    done = trace(P4_DIR / "fifo.p4", capture, "--entries", many)
+    assert done.stderr == f"p4sched: {many}: a number has thousands of digits\n"
 
 
 def test_entries_may_come_as_the_exercises_of_p4lang_write_them(capture: Path, tmp_path: Path) -> None:

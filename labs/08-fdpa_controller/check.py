@@ -84,6 +84,47 @@ def varied(trial: Sequence[Sample], seed: int) -> tuple[Sample, ...]:
     )
 
 
+def bursts_of_polls() -> tuple[tuple[Sample, ...], ...]:
+    """Polls that are 50, 20 or 7 ms apart, after polls of 100 ms. User 3 sends once, and its bytes count for 600 ms."""
+    return tuple(
+        of_one_user(
+            [*range(0, 400, POLL_MS), *range(300 + gap_ms, 1050 + gap_ms, gap_ms)],
+            [40, 40, 40] + [40 + sent] * (1 + len(range(300 + gap_ms, 1050 + gap_ms, gap_ms))),
+        )
+        for gap_ms, sent in ((50, 1000), (20, 1001), (7, 1000))
+    )
+
+
+def returning(absent: int) -> tuple[Sample, ...]:
+    """User 3 sends, is missing in some samples, and comes back without new bytes. User 1 sends all the time."""
+    users = [[(1, 5000 * number, 1)] for number in range(absent + 4)]
+    users[0].append((3, 20, 0.5))
+    users[1].append((3, 5000, 0.5))
+    users[-2].append((3, 0, 0.5))
+    users[-1].append((3, 0, 0.5))
+    return samples(range(500, 500 + len(users) * POLL_MS, POLL_MS), users)
+
+
+def begins_without_users() -> tuple[Sample, ...]:
+    """No users in the first sample. All bytes of the second sample were sent since then."""
+    return samples(range(400, 900, POLL_MS), [(), *[((9, 5000, 2), (4, 999, 1))] * 4])
+
+
+def empty_between() -> tuple[Sample, ...]:
+    """Samples without users, after which a user has sent all its bytes since the sample before."""
+    return samples(
+        range(0, 1300, POLL_MS),
+        [[(6, 5000, 2)], [], [(6, 5500, 2)], [], [], *[[(6, 5600, 2)]] * 6, [], [(6, 5700, 2)]],
+    )
+
+
+def idle_while_all_changes() -> tuple[Sample, ...]:
+    """Nobody is active, while link, interval, bands and weights change: after users were active, and before."""
+    sent = [0, 5000, *[5000] * 12, 9000, *[9000] * 8]
+    busy_once = samples(range(0, POLL_MS * len(sent), POLL_MS), [[(8, one, 4)] for one in sent])
+    return varied(busy_once, 5)
+
+
 def idle() -> tuple[Sample, ...]:
     """Samples in which nobody is active, then two users, then nobody, and then there are no users."""
     sent = [(0, 0)] * 4 + [(90_000 * n, 40_000 * n) for n in range(1, 6)] + [(450_000, 200_000)] * 12
@@ -351,6 +392,9 @@ LAB = FunctionLab(
                 changing(3, 120, UNEVEN, leaves=True),
                 changing(4, 120, EVEN, leaves=True, begin_ms=1_700_000_000_000),
                 varied(changing(7, 40, UNEVEN, leaves=True), 2),
+                *bursts_of_polls(),
+                *map(returning, range(1, 7)),
+                begins_without_users(),
             ),
             ("active",),
             ACTIVE,
@@ -367,9 +411,20 @@ LAB = FunctionLab(
         FunctionTask(
             "Task 4: nobody is active",
             15,
-            (idle(), lonely(1, 0), lonely(0.5, 10**6), lonely(4, 999), nobody()),
+            (
+                idle(),
+                lonely(1, 0),
+                lonely(0.5, 10**6),
+                lonely(4, 999),
+                nobody(),
+                empty_between(),
+                idle_while_all_changes(),
+                varied(nobody(), 12),
+            ),
             ("active", "edges"),
             IDLE,
+            # The lab does not say whether the edges of nobody follow the link.
+            right=({}, {"keeps_first": False}),
         ),
     ),
     tcp=TcpRun(

@@ -60,7 +60,7 @@ def far_apart(seed: int, count: int) -> Iterator[tuple[Sample, ...]]:
 
 def ends() -> Iterator[tuple[Sample, ...]]:
     """Values at both ends: an idle port, a slow link, a queue of one packet, packets of one size."""
-    for drain in (1e4, 1e5, 49.9e6, 99.99123e9):
+    for drain in (1e3, 1e4, 1e5, 49.9e6, 99.99123e9):
         for queue in (1, 2, 30, 65_535):
             yield (traffic(drain_bps=drain, queue_packets=queue, dispersion=0.4),)
     for arrivals in (0, 0.1, 1, 450, 1001, 1.0000037e8):
@@ -69,8 +69,10 @@ def ends() -> Iterator[tuple[Sample, ...]]:
     for dispersion in (0, 0.01, 0.02, 0.05, 0.2, 0.5, 0.8, 1.1, 1.32, 1.35, 1.5, 4, 20):
         for delay in (1.01, 4.05, 30.1):
             yield (traffic(dispersion=dispersion, delay_ms=delay, queue_packets=1000),)
+    # a fast link and a short delay
+    yield (traffic(drain_bps=10e9, delay_ms=0.04, queue_packets=1000),)
     # a link that may never idle: only without bursts it needs no headroom
-    for dispersion in (0, 0.01, 1):
+    for dispersion in (0, 1e-6, 0.01, 1):
         yield (traffic(dispersion=dispersion, loss=0),)
     for k in (1, 64, 127, 128, 129, 130, 250):
         yield (with_values(30, k, 5),)
@@ -111,7 +113,7 @@ def with_values(c: int, k: int, s: int) -> Sample:
         delay_ms=1000,
         arrival_pps=(s + 0.3) * 20,
         span_ms=1000,
-        queue_packets=10_000,
+        queue_packets=65_535,
     )
 
 
@@ -135,6 +137,7 @@ def at_the_bounds() -> Iterator[tuple[Sample, ...]]:
         (50, 40, 40),
         (100, 20, 100),
         (1000, 5, 1000),
+        (9999, 5, 3999),
     ):
         near, far = max(1, c // 10), max(1, s // 4)
         changes = [
@@ -148,6 +151,32 @@ def at_the_bounds() -> Iterator[tuple[Sample, ...]]:
             if min(other[0], other[2]) >= 1 and other[1] >= 0:
                 base = with_values(c, k, s)
                 yield (base, with_values(*other), base, with_values(*other))
+
+
+def held_whatever_changed() -> Iterator[tuple[Sample, ...]]:
+    """One value of the traffic changes, and C moves by 2. All three are near enough, so nothing changes."""
+    first = traffic(drain_bps=100e6, arrival_pps=12_000, queue_packets=1000, dispersion=0.5)
+    second = first | {"drain_bps": 104e6}
+    for changed in (
+        {"window": 21},
+        {"span_ms": 62},
+        {"packet_bytes": 1010},
+        {"delay_ms": 4.1},
+        {"queue_packets": 900},
+        {"dispersion": 0.51},
+        {"loss": 0.052},
+    ):
+        yield (first, second | changed, first, second | changed)
+    # K is 0 without bursts, even on a link that may never idle
+    even = {"dispersion": 0}
+    yield (first | even, second | even | {"loss": 0}, second | even)
+    # a queue that becomes the bound of C, and then a little smaller
+    yield (first | {"queue_packets": 30}, second | {"queue_packets": 28}, first | {"queue_packets": 31})
+
+
+def silence() -> tuple[Sample, ...]:
+    """Arrivals stop, and S becomes 1. Then they go on."""
+    return (traffic(), traffic(), traffic(arrival_pps=0), traffic(arrival_pps=0, drain_bps=1e6), traffic())
 
 
 def space(seed: int) -> list[tuple[Sample, ...]]:
@@ -348,7 +377,7 @@ LAB = FunctionLab(
         FunctionTask(
             "Task 4: hysteresis",
             20,
-            (drifting(4, 200), drifting(5, 200), *at_the_bounds()),
+            (drifting(4, 200), drifting(5, 200), *at_the_bounds(), *held_whatever_changed(), silence()),
             ("C", "K", "S"),
             HYSTERESIS,
         ),

@@ -22,8 +22,10 @@ def commands(text: str, program: Program) -> Iterator[tuple[str, str]]:
     """Yields the place and the command of each entry. Raises InputError if the text has another format."""
     try:
         content = json.loads(text)
-    except (ValueError, RecursionError) as error:
+    except (json.JSONDecodeError, RecursionError) as error:
         raise InputError(f"not JSON: {error}") from None
+    except ValueError:
+        raise InputError("a number has thousands of digits") from None
     if not isinstance(content, dict):
         raise InputError("not an object with table_entries")
     nodes = count()

@@ -1,7 +1,6 @@
 """The command line. `p4sched --help` shows it."""
 
 import logging
-import re
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -18,7 +17,7 @@ from typer.core import TyperGroup
 from p4sched.cli.invoke import invoke
 from p4sched.errors import unknown_name
 from p4sched.interrupts import interruptible
-from p4sched.printable import printable
+from p4sched.printable import printable_lines
 
 ERRORS = Console(stderr=True, highlight=False, soft_wrap=True)
 
@@ -123,6 +122,5 @@ def run_command(arguments: Sequence[str]) -> int:
     # no arguments at all: the help has been shown
     if message:
         # a message may contain text from files, which may control a terminal
-        shown = "".join(part if part in {"\n", "\t"} else printable(part) for part in re.split(r"([\n\t])", message))
-        ERRORS.print(f"[bold red]p4sched:[/] {escape(shown)}")
+        ERRORS.print(f"[bold red]p4sched:[/] {escape(printable_lines(message))}")
     return exit_code

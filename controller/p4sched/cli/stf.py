@@ -16,6 +16,7 @@ import typer
 from p4sched.errors import UsageError
 from p4sched.p4rt.compile import CompileError, compile_program
 from p4sched.paths import rust_binary
+from p4sched.printable import printable_lines
 
 
 class Result(StrEnum):
@@ -55,7 +56,8 @@ def stf(
         runs = list(pool.map(lambda script: _run(script, program, verbose=verbose), scripts))
     for run in runs:
         if verbose or run.result is not Result.PASSED:
-            typer.echo(f"{run.script}: {run.result}{f': {run.text}' if run.text else ''}")
+            # a script may hold characters that control a terminal
+            typer.echo(printable_lines(f"{run.script}: {run.result}{f': {run.text}' if run.text else ''}"))
     counts = {result: sum(run.result is result for run in runs) for result in Result}
     typer.echo(", ".join(f"{count} {result}" for result, count in counts.items()))
     return int(counts[Result.FAILED] > 0)

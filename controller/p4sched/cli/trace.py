@@ -77,7 +77,9 @@ def trace(
     Packets pass one at a time, in stepped time.
     """
     for path in (program, capture, entries):
-        if path is not None and (path.is_dir() or not path.exists()):
+        if path is not None and path.is_dir():
+            raise UsageError(f"'{path}' is a folder, not a file")
+        if path is not None and not path.exists():
             raise UsageError(f"no file '{path}'")
     options = ["--port", str(port), *(["--packet", str(packet)] if packet else []), *(["--json"] if json else [])]
     if program.suffix == ".json":

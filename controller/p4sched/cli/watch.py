@@ -49,6 +49,8 @@ def watch(
     private_key: tls.Key = None,
 ) -> None:
     """Serve a page that shows the queues of running switches live, or replays a finished run."""
+    if not host.strip():
+        raise UsageError("--host needs an address of this machine, for example 127.0.0.1 or 0.0.0.0")
     if [name, run, replay].count(None) < 2:
         raise UsageError("give only one of SWITCH, --run and --replay")
     if record and run is None:

@@ -4,7 +4,7 @@ Each line of the input is a trial: a list of samples. The program answers each t
 
 - alone: the student's file is read again for each trial;
 - in turn: one function answers the first sample of every trial, then the second sample of every trial, and so on.
-  Each call of a clock returns a time one hour later.
+  Each sample comes with a copy of the memory. Each call of a clock returns a time one hour later.
 
 A function that depends only on its memory and its sample gives the same answers both times.
 """
@@ -71,12 +71,14 @@ def in_turn(code: CodeType, lines: Sequence[str]) -> list[str]:
     """The answers in each trial, with one function for all trials, sample by sample in turn."""
     decide = function(code)
     trials = [json.loads(line) for line in lines]
-    memories: list[dict[str, Any]] = [{} for _ in trials]
+    # All copies are kept, so no two have the same id.
+    memories: list[list[dict[str, Any]]] = [[{}] for _ in trials]
     found: list[list[str]] = [[] for _ in trials]
     for number in range(max(map(len, trials), default=0)):
-        for trial, memory, answers in zip(trials, memories, found, strict=True):
+        for trial, copies, answers in zip(trials, memories, found, strict=True):
             if number < len(trial):
-                answers.append(answer(decide, memory, trial[number], code.co_filename))
+                copies.append(dict(copies[-1]))
+                answers.append(answer(decide, copies[-1], trial[number], code.co_filename))
     return [json_list(answers) for answers in found]
 
 

@@ -28,6 +28,8 @@ from p4sched.labs.variants import Variants
 from p4sched.p4rt.target import Target
 from p4sched.paths import P4_DIR
 
+CHECKED = "_checked"
+"""End of the name of a program with the edits for the check."""
 MOST_LINES = 16
 """Largest number of lines of the student's file in a message."""
 
@@ -135,7 +137,7 @@ class SteppedLab(Lab):
             if before not in text:
                 raise P4schedError(f"{program.name} has no '{before}'; the lab is wrong")
             text = text.replace(before, after)
-        copy = program.with_stem(f"{program.stem}_checked")
+        copy = program.with_stem(f"{program.stem}{CHECKED}")
         copy.write_text(text, encoding="utf-8")
         return copy
 
@@ -176,7 +178,14 @@ class SteppedLab(Lab):
         """A message of the compiler with the student's file names."""
         for name, place in self.places.items():
             message = message.replace(place, name)
-        return message
+        message = message.replace(f"{CHECKED}.p4:", ".p4:")
+        file = re.match(r"([\w/]+\.p4):\d", message)
+        if file is None or file[1] in self.places:
+            return message
+        first, *rest = message.split("\n")
+        return "\n".join(
+            [f"{first}; {file[1]} belongs to the lab and includes your {' and '.join(self.places)}", *rest]
+        )
 
     def _marks(
         self, task: Task, difference: "_Difference | None", likely_mistake: Callable[[], Mistake | None], place: Place

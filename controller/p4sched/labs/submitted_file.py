@@ -34,6 +34,9 @@ COMPRESSIONS: Mapping[bytes, Literal["r:gz", "r:bz2", "r:xz"]] = {
 """Compressions of .tar archives: first bytes, and mode to read them."""
 ENCRYPTED = 0x1
 """Flag of an encrypted file in a .zip archive."""
+UNIX_MODE = 16
+"""Position of a Unix file's mode in `external_attr` of a .zip archive."""
+LINKED = "{name} is a link or not a plain file; hand in the file itself"
 MACINTOSH = "__MACOSX"
 """Folder that macOS adds to its archives. It holds properties of the files, under the names of the files."""
 FOLDER = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY
@@ -95,7 +98,11 @@ def _from_zip(file: IO[bytes], name: str) -> tuple[bytes | None, str]:
     with zipfile.ZipFile(file) as archive:
         # some programs on Windows separate folders by backslashes
         members = {one.filename.replace("\\", "/"): one for one in archive.infolist()}
-        path, remark = _least_deep([one for one in members if PurePosixPath(one).name == name])
+        named = [one for one in members if PurePosixPath(one).name == name]
+        files = [one for one in named if not stat.S_ISLNK(members[one].external_attr >> UNIX_MODE)]
+        if named and not files:
+            raise SubmissionError(LINKED.format(name=name))
+        path, remark = _least_deep(files)
         if path is None:
             return None, ""
         member = members[path]
@@ -121,7 +128,7 @@ def _from_tar(archive: tarfile.TarFile, name: str) -> tuple[bytes | None, str]:
     named = [one for one in _members(archive) if PurePosixPath(one.name).name == name and not one.isdir()]
     files = {one.name: one for one in named if one.isfile()}
     if named and not files:
-        raise SubmissionError(f"{name} is a link or not a plain file; hand in the file itself")
+        raise SubmissionError(LINKED.format(name=name))
     path, remark = _least_deep(list(files))
     packed = None if path is None else archive.extractfile(files[path])
     text = None if packed is None else _read_bounded(packed.read, name)
@@ -159,7 +166,7 @@ def _from_folder(folder: Path, name: str) -> SubmittedFile:
             with _open_regular(folder / path, folder) as file:
                 return SubmittedFile(_read_bounded(file.read, name), remark, _where(file))
         if paths:
-            raise SubmissionError(f"{name} is a link or not a plain file; hand in the file itself")
+            raise SubmissionError(LINKED.format(name=name))
     return SubmittedFile(None)
 
 
@@ -189,7 +196,7 @@ def _open_regular(path: Path, within: Path | None = None) -> Iterator[IO[bytes]]
         number = os.open(path if folder is None else path.name, PLAIN, dir_fd=folder)
     with open(number, "rb") as file:
         if not stat.S_ISREG(os.fstat(number).st_mode):
-            raise SubmissionError(f"{path.name} is a link or not a plain file; hand in the file itself")
+            raise SubmissionError(LINKED.format(name=path.name))
         yield file
 
 

@@ -5,6 +5,8 @@ also the token.
 """
 
 import asyncio
+import errno
+import os
 import secrets
 import socket
 from collections.abc import Iterator, Mapping
@@ -43,6 +45,7 @@ POLICY = (
 HEADERS = {"Content-Security-Policy": POLICY, "Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
 """Headers of all answers."""
 MOST_COMMAND_BYTES = 4096
+OWN_ADDRESS = "'--host' takes an address of this machine, for example 127.0.0.1 or 0.0.0.0"
 
 
 class NotListeningError(P4schedError):
@@ -101,6 +104,11 @@ class Page:
         """Opens the port. Raises NotListeningError."""
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
         try:
+            socket.getaddrinfo(self.host, None, family)
+        # UnicodeError: a part of the name is too long
+        except (socket.gaierror, UnicodeError) as error:
+            raise NotListeningError(f"cannot listen on {self.host}: no such host; {OWN_ADDRESS}") from error
+        try:
             if self.port is not None:
                 listening = socket.create_server((self.host, self.port), family=family)
             else:
@@ -109,9 +117,11 @@ class Page:
                 except OSError:
                     listening = socket.create_server((self.host, 0), family=family)
         except OSError as error:
-            reason = error.strerror or str(error)
+            reason = os.strerror(error.errno) if error.errno else str(error)
+            if error.errno == errno.EADDRNOTAVAIL:
+                raise NotListeningError(f"cannot listen on {self.host}: {reason}; {OWN_ADDRESS}") from error
             raise NotListeningError(
-                f"cannot listen on {self.host}:{self.port}: {reason}; '--port 0' takes any port that is free"
+                f"cannot listen on {self.host}:{self.port or 0}: {reason}; '--port 0' takes any port that is free"
             ) from error
         self.port = listening.getsockname()[1]
         return listening

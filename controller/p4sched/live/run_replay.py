@@ -30,6 +30,7 @@ Message: TypeAlias = dict[str, Any]
 NO_RECORDING = "This run left no recording, so all that is known of it comes from the decisions of its controller."
 NO_LENGTHS = "They hold what every user sent, and no queue lengths."
 MEANS = "They hold how long arrivals found the queue on average, in tenths of a second."
+NO_LOG = "Without a recording or a log of decisions, and so not on this page:"
 BOTTLENECK = 0
 """Port of a log that names no port."""
 
@@ -50,6 +51,7 @@ def read_replays(folder: Path) -> list[SchemeReplay]:
     """Reads the folder of a finished run. Raises P4schedError if there is nothing to show."""
     summary = summaries.read(folder)
     replays: list[SchemeReplay] = []
+    missing: list[str] = []
     schemes: Mapping[str, Any] = summary.content.get("schemes", {})
     configuration: Mapping[str, Any] = summary.content.get("configuration", {})
     for name, place in [(name, folder / name) for name in schemes] or [("", folder)]:
@@ -63,6 +65,8 @@ def read_replays(folder: Path) -> list[SchemeReplay]:
                 _require_scene(part)
         for scene in (message for message in chain.from_iterable(parts) if message["kind"] == "scene"):
             scene["switches"] = {name: _with_scheme(switch) for name, switch in scene["switches"].items()}
+        if not parts:
+            missing.append(title(name))
         for number, part in enumerate(parts, 1):
             label = heading if len(parts) == 1 else f"{heading} ({number})"
             replays.append(SchemeReplay(label, [part[0] | {"title": label}, verdict, *part[1:]]))
@@ -71,7 +75,17 @@ def read_replays(folder: Path) -> list[SchemeReplay]:
             f"{folder}: holds neither a decision log nor a recording; an emulated run leaves one,"
             " and one in virtual time with --live"
         )
+    if missing:
+        for replay in replays:
+            _add_note(replay.messages[0], f"{NO_LOG} {', '.join(missing)}.")
     return replays
+
+
+def _add_note(scene: Message, text: str) -> None:
+    """Adds a sentence to the notes of all ports."""
+    for switch in scene["switches"].values():
+        for port in switch["ports"]:
+            port["note"] = f"{port.get('note', '')} {text}".strip()
 
 
 def _verdict(of_scheme: Mapping[str, Any]) -> Message:

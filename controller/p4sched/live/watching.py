@@ -19,7 +19,7 @@ from p4sched.lab.switch_lookup import find_switch
 from p4sched.live import source
 from p4sched.live.budget import Budget
 from p4sched.live.hub import Hub
-from p4sched.live.page import Page
+from p4sched.live.page import NotListeningError, Page
 from p4sched.live.run_replay import read_replays
 from p4sched.live.site import write_site
 from p4sched.live.text import TextView
@@ -120,7 +120,11 @@ async def _served(page: Page, reading: Coroutine[Any, Any, None], say: Say) -> N
 
     After Ctrl-C they get no message: they keep their view, and a new server may follow. Raises StoppedError after both.
     """
-    listening = page.listen()
+    try:
+        listening = page.listen()
+    except NotListeningError:
+        reading.close()
+        raise
     task = asyncio.current_task()
     assert task is not None
     ended = asyncio.Event()

@@ -125,9 +125,11 @@ def _command(compiler: Compiler, target: Target, macros: Sequence[str]) -> list[
 def _require(source: Path) -> None:
     """Raises UsageError unless the program exists."""
     try:
-        found = source.is_file()
+        found, is_folder = source.is_file(), source.is_dir()
     except OSError as error:
         raise UsageError(f"cannot read the P4 program '{source}': {error.strerror}") from error
+    if is_folder:
+        raise UsageError(f"'{source}' is a folder, not a P4 program")
     if not found:
         raise UsageError(f"no P4 program '{source}'{_suggestion(source)}")
 

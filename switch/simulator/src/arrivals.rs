@@ -1,6 +1,7 @@
 //! Arrivals at one port: the trace of a schedule, of an attack, or one written by hand.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use p4sched_schedulers::{Nanos, Rank};
 
@@ -21,17 +22,33 @@ pub struct Arrival {
 
 /// A line that cannot be read as an arrival.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("arrivals, line {line}: {problem}")]
+#[error("line {line}: {problem}")]
 pub struct ArrivalsError {
     line: usize,
     problem: String,
+}
+
+/// Reads the arrivals of a file.
+///
+/// # Errors
+/// If it cannot be read, or a line has another form or is out of order.
+pub fn read_file(file: &Path) -> Result<Vec<Arrival>, String> {
+    let shown = file.display();
+    let text = std::fs::read_to_string(file).map_err(|error| format!("cannot read {shown}: {error}"))?;
+    read(&text).map_err(|error| format!("{shown}, {error}"))
 }
 
 /// Reads arrivals as `p4sched-traffic udp-schedule` writes them: `at_ns,flow,sequence,rank,frame_bytes`, in order.
 ///
 /// # Errors
 /// If a line has another form, or is out of order.
-pub fn read(text: &str) -> Result<Vec<Arrival>, ArrivalsError> {
+fn read(text: &str) -> Result<Vec<Arrival>, ArrivalsError> {
+    if text.lines().next() != Some(HEAD) {
+        return Err(ArrivalsError {
+            line: 1,
+            problem: format!("it must be {HEAD}"),
+        });
+    }
     let mut found: Vec<Arrival> = Vec::new();
     for (index, line) in text.lines().enumerate().skip(1) {
         let wrong = |what: &str| ArrivalsError {
@@ -81,6 +98,38 @@ mod tests {
             frame_bytes: 100,
         });
         assert_eq!(read(&write(&arrivals)), Ok(arrivals.to_vec()));
+    }
+
+    #[test]
+    fn the_first_line_names_the_columns() {
+        assert_eq!(read(&format!("{HEAD}\n")), Ok(vec![]));
+        assert_eq!(read(&format!("{HEAD}\r\n0,1,0,3,100\r\n")).unwrap().len(), 1);
+        for text in [
+            "",
+            "\n",
+            "hello\n",
+            "0,1,0,3,100\n",
+            "at_ns,flow\n0,1,0,3,100\n",
+            "{\"seed\": 1}\n",
+        ] {
+            let error = read(text).unwrap_err().to_string();
+            assert_eq!(
+                error, "line 1: it must be at_ns,flow,sequence,rank,frame_bytes",
+                "{text:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_error_names_the_file() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+        let error = read_file(&file).unwrap_err();
+        assert!(
+            error.ends_with("Cargo.toml, line 1: it must be at_ns,flow,sequence,rank,frame_bytes"),
+            "{error}"
+        );
+        let error = read_file(Path::new("no/such/file")).unwrap_err();
+        assert!(error.starts_with("cannot read no/such/file: "), "{error}");
     }
 
     #[test]

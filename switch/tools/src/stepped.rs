@@ -66,11 +66,7 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let schemes = requested_schemes(args, &sizes)?;
     let summary = match &args.arrivals {
         None => at_random(args, &sizes, &schemes)?,
-        Some(file) => {
-            let text = std::fs::read_to_string(file);
-            let text = text.map_err(|error| format!("cannot read {}: {error}", file.display()))?;
-            replayed(args, &sizes, &schemes, &arrivals::read(&text)?)?
-        }
+        Some(file) => replayed(args, &sizes, &schemes, &arrivals::read_file(file)?)?,
     };
     let text = format!("{summary:#}\n");
     match &args.output {

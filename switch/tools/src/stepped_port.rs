@@ -52,10 +52,9 @@ pub fn main(words: Vec<OsString>) -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<(), Box<dyn Error>> {
-    let text = std::fs::read_to_string(&args.arrivals)
-        .map_err(|error| format!("cannot read {}: {error}", args.arrivals.display()))?;
+    let arrivals = arrivals::read_file(&args.arrivals)?;
     let program = Program::of_scheme(args.scheme, &args.p4_dir, Target::V1model)?;
-    let mut port = ControlledPort::new(&program, args.scheme, args.rate_bps, args.room, arrivals::read(&text)?)?;
+    let mut port = ControlledPort::new(&program, args.scheme, args.rate_bps, args.room, arrivals)?;
     let mut output = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
         let command: Value = serde_json::from_str(&line?)?;

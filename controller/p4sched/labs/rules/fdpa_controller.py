@@ -59,6 +59,7 @@ class FdpaController(Controller):
         bytes_of: Callable[[float, float], float] = lambda bps, interval_ms: bps / 8 * interval_ms / 1000,
         edges: Callable[[Sequence[float], float, float], list[float]] = edges_of,
         idle: str = "keep",
+        keeps_first: bool = True,
         first_poll: bool = False,
         new_users: bool = True,
         forgets: bool = True,
@@ -68,12 +69,14 @@ class FdpaController(Controller):
         """`totals`: adds up the counters, not the bytes since the previous poll.
 
         `idle`: edges when no user is active: "keep", "one" user of weight 1, "zero", "none" except at first, "never"
-        any, or "divide", without this case. `first_poll`: bytes of the first poll count. `new_users`: bytes of a user's
+        any, or "divide", without this case. `keeps_first`: edges from before any user was active are kept, too; both
+        ways are right. `first_poll`: bytes of the first poll count. `new_users`: bytes of a user's
         first poll count. `forgets`: a user that comes back is new. `gone`: users that have left can be active.
         `history`: bytes that a user sent before it left count.
         """
         self._in_window, self._active, self._increment, self._totals = in_window, active, increment, totals
-        self._weight, self._bytes_of, self._edges_of, self._idle = weight, bytes_of, edges, idle
+        self._weight, self._bytes_of, self._edges_of = weight, bytes_of, edges
+        self._idle, self._keeps_first = idle, keeps_first
         self._first_poll, self._new_users, self._forgets, self._gone = first_poll, new_users, forgets, gone
         self._history = history
         self._before: dict[int, int] | None = None
@@ -129,8 +132,10 @@ class FdpaController(Controller):
                     return []
                 case "keep" if self._edges:
                     return self._edges
-        self._edges = self._edges_of(bands, capacity, weight if active or self._idle == "divide" else 1)
-        return self._edges
+        found = self._edges_of(bands, capacity, weight if active or self._idle == "divide" else 1)
+        if active or self._keeps_first:
+            self._edges = found
+        return found
 
     def explain(self) -> list[tuple[str, str]]:
         return self._explanation

@@ -5,7 +5,7 @@ import { drawNames, PADDING, reach } from "./reference.js";
 
 const NEAR_MARK_PX = 9;
 const SHORTEST_S = 2;
-const BUCKET_NAME_PX = 52;
+const CHARACTER_PX = 7;
 const HEIGHT = { wide: 240, usual: 190 };
 
 /** The columns of one chart; frames that came since the last time are added at the end. */
@@ -126,7 +126,7 @@ export class Charts {
       scales: { x: { time: false, range: () => this.range() }, y: { range: (plot, _, high) => [0, highest(plot, high)] } },
       series: [
         { label: "time", value: (_, value) => (value === null ? "" : `${value.toFixed(2)} s`) },
-        ...panel.series.map((series) => ({ ...series, points: { show: false }, value: (_, value) => (value === null || value === undefined ? "" : short(value)) })),
+        ...panel.series.map(({ steps, ...series }) => ({ ...series, ...(steps ? { paths: uPlot.paths.stepped({ align: 1 }) } : {}), points: { show: false }, value: (_, value) => (value === null || value === undefined ? "" : short(value)) })),
       ],
       bands: panel.bands,
       cursor: {
@@ -233,7 +233,9 @@ export class Charts {
     };
     // as many names as there is room for
     const names = (plot, ticks) => {
-      const every = Math.ceil((ticks.length * BUCKET_NAME_PX) / plot.width);
+      const widest = Math.max(...ticks.map((tick) => bucketName(tick).length)) + 2;
+      const room = plot.bbox.width / devicePixelRatio || plot.width / 2;
+      const every = Math.ceil((ticks.length * widest * CHARACTER_PX) / room);
       return ticks.map((tick, place) => (place % every ? "" : bucketName(tick)));
     };
     Object.assign(options.axes[0], { splits: () => range(low, high), values: names, space: 24 });

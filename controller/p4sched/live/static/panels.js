@@ -43,7 +43,8 @@ export function firstUsers(each) {
 }
 
 const line = (label, stroke, more = {}) => ({ label, stroke, width: 1.5, ...more });
-const bound = (label, stroke) => line(label, stroke, { dash: DASH, width: 1 });
+// a parameter keeps its value until a decision changes it
+const bound = (label, stroke) => line(label, stroke, { dash: DASH, width: 1, steps: true });
 
 function queues(each, port, values) {
   const shown = queuesOf(port, values);
@@ -109,7 +110,7 @@ function rates(each, chosen, values) {
     series: [
       ...chosen.map((user, place) => line(`user ${user}`, colourOf(place))),
       bound("fair share", colourOf(7)),
-      ...Array.from({ length: edges }, (_, q) => line(`edge ${q + 1}`, colour("soft"), { dash: [2, 4], width: 1 })),
+      ...Array.from({ length: edges }, (_, q) => line(`edge ${q + 1}`, colour("soft"), { dash: [2, 4], width: 1, steps: true })),
     ],
     pick(frame, found) {
       const lines = edgesOf(found);
