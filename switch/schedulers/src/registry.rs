@@ -1,7 +1,7 @@
 //! The code that the list of schemes in `lib.rs` generates: a module for each scheme, and types for any scheme.
 
 use crate::config::{ConfigError, Sizes};
-use crate::described;
+use crate::described::{self, Described};
 use crate::scheduler::Rank;
 use crate::{Model, Scheme};
 
