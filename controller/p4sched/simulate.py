@@ -32,6 +32,7 @@ import re
 import signal
 import subprocess
 import tempfile
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -46,13 +47,19 @@ from p4sched.folders.schemes import named
 from p4sched.json_records import MALFORMED
 from p4sched.paths import ROOT
 from p4sched.schemes import SCHEMES
-from p4sched.units import Duration, Rate
+from p4sched.units import Rate, delay_ns
 
 BINARY = "p4sched-simulate"
 SCENARIO, FLOWS, FLOW_LIST, SUMMARY = "scenario.json", "flows.csv", "flow_list.csv", "summary.json"
 LISTED = ("start_ns", "source", "destination", "bytes")
 """Columns of a list of flows in a file."""
 Array = NDArray[Any]
+WARNING = "warning: "
+"""Beginning of a line of the simulator about a scenario that runs."""
+
+
+class SimulationWarning(UserWarning):
+    """A scenario that runs, but whose results are likely to mislead."""
 
 
 class EndedError(P4schedError):
@@ -77,7 +84,7 @@ class Link:
     @classmethod
     def of(cls, rate: str, delay: str | None = None) -> Self:
         """Parses text such as `10gbit` and `20us`."""
-        return cls(int(Rate.parse(rate)), 0 if delay is None else int(Duration.parse(delay)))
+        return cls(int(Rate.parse(rate)), 0 if delay is None else delay_ns(delay))
 
 
 @dataclass(frozen=True)
@@ -167,6 +174,14 @@ class Ports:
     """Parameters of the program's action, by name, in place of the sizes."""
     target: str | None = None
     mark_at_packets: int | None = None
+    log_bytes_per_round: int | None = None
+    """Only for `afq`."""
+    quantum_bytes: int | None = None
+    """Only for `drr`."""
+    calendar: Mapping[str, Any] | None = None
+    """Only for `calendar`."""
+    tree: Sequence[Mapping[str, Any]] | None = None
+    """Only for `tree`."""
 
 
 @dataclass(frozen=True)
@@ -188,10 +203,10 @@ class Flow:
 class Poisson:
     """Flows that start as a Poisson process, with the sizes of a data centre."""
 
-    sizes: str
-    """`web_search` or `data_mining`."""
+    sizes: str | Sequence[tuple[float, float]]
+    """`web_search`, `data_mining`, or points of a distribution: bytes, and the probability of at most that size."""
     load: float
-    """Share of `link_bps` that the frames of all flows take together."""
+    """Share of `link_bps` that the frames of all flows take together. Above 1, they are more than the links carry."""
     link_bps: int
     duration_ns: int
     """Time in which flows start."""
@@ -202,7 +217,20 @@ class Poisson:
 
 Flows = Sequence[Flow] | Poisson | Array | Path
 """Flows: a list, a random process, an array with the fields of `LISTED`, or a CSV file with these columns."""
-NEW_RENO: Mapping[str, Mapping[str, Any]] = {"tcp": {"control": "new_reno"}}
+Transports = Mapping[str, Mapping[str, Any]]
+NEW_RENO: Transports = {"tcp": {"control": "new_reno"}}
+"""TCP NewReno with the timers of Linux: a lost segment can cost 200 ms, and a lost first one 1 s."""
+DATA_CENTRE: Transports = {"tcp": {"control": "new_reno", "preset": "data_centre"}}
+"""TCP NewReno with timers for round trips of microseconds, without handshake and without delayed acknowledgements."""
+
+
+def udp(rate: str, jitter: str = "0us") -> Mapping[str, Any]:
+    """A transport that sends datagrams at a rate, in bit/s of frames: `transports={"udp": udp("50mbit", "100us")}`.
+
+    Each datagram leaves up to `jitter` later than at equal intervals. Without jitter, flows of the same rate keep their
+    phase, and at a full queue one of them may lose nearly all its datagrams.
+    """
+    return {"control": {"udp": {"rate_bps": int(Rate.parse(rate)), "jitter_ns": delay_ns(jitter)}}}
 
 
 def flow_list(start_ns: Array, source: Array, destination: Array, size: Array) -> Array:
@@ -230,10 +258,11 @@ class Scenario:
     flows: Flows
     end_ns: int
     """End of the run, in ns of virtual time."""
-    transports: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: NEW_RENO)
-    """Transports by name: `control`, and settings that differ from Linux. Flows without a transport use the first."""
+    transports: Transports = field(default_factory=lambda: NEW_RENO)
+    """Transports by name: `control`, and settings that differ from those of its `preset`. Flows without a transport use
+    the first."""
     hosts: Ports | None = None
-    """The scheduler of the hosts' ports; None: a FIFO without limit."""
+    """The scheduler of the hosts' own ports; None: a FIFO without limit, whatever `ports` has."""
     ranks: str = "flow"
     seed: int = 1
     multipath: str | None = None
@@ -279,12 +308,13 @@ class Result:
     flows: Array
     """A row for each flow, in the order of their starts. Fields: `flow`, `start_ns`, `source`, `destination`, `bytes`;
     `received_ns` (the receiver has all bytes) and `acknowledged_ns` (the sender has all acknowledgements), NaN if it is
-    after the end; `completion_s` (`received_ns` - `start_ns`) and `acknowledged_s`, in seconds; `received_bytes`,
-    `sent_segments`, `retransmitted`, `timeouts`."""
+    after the end, and for a sender of datagrams, which has none; `completion_s` (`received_ns` - `start_ns`) and
+    `acknowledged_s`, in seconds; `restricted_s`: `completion_s`, or for a flow that did not end the time from its start
+    to the end of the run; `received_bytes`, `sent_segments`, `retransmitted`, `timeouts`."""
     ports: Array
     """A row for each port. Fields: `node`, `port` (0: that of a host), `to`; `sent_packets`, `sent_bytes`,
     `dropped_full`, `dropped_refused`, `pushed_out`, `marked` in packets; the length of the queue over time in packets,
-    `queue_mean`, `queue_median`, `queue_p99`, `queue_longest`, NaN where it was not measured."""
+    `queue_mean`, `queue_median`, `queue_p99`, `queue_longest`, NaN at hosts, where it is not measured."""
     summary: Mapping[str, Any]
     """Content of summary.json."""
 
@@ -296,9 +326,17 @@ class Result:
         return found[0]
 
     def completed(self) -> Array:
-        """The flows that the receiver got completely before the end."""
+        """The flows that the receiver got completely before the end.
+
+        To compare schemes, use `restricted_s` of all flows: a scheme that ends only its quick flows has the shortest
+        mean over the completed ones.
+        """
         found: Array = self.flows[~np.isnan(self.flows["completion_s"])]
         return found
+
+    def completed_share(self) -> float:
+        """Share of the flows that are complete; NaN without flows."""
+        return float((~np.isnan(self.flows["completion_s"])).mean()) if len(self.flows) else float("nan")
 
 
 def run(
@@ -417,6 +455,9 @@ def _outcome(code: int, error_output: bytes, folder: Path) -> Result:
     if code > 0:
         lines = error_output.decode(errors="replace").strip().splitlines() or [f"{BINARY} ended with {code}"]
         raise P4schedError(_sentence(lines[-1], folder))
+    for line in error_output.decode(errors="replace").splitlines():
+        if line.startswith(WARNING):
+            warnings.warn(line.removeprefix(WARNING), SimulationWarning, stacklevel=4)
     return read(folder)
 
 
@@ -446,7 +487,8 @@ def read(folder: Path) -> Result:
     """Reads the result of `p4sched-simulate --output FOLDER`. Raises P4schedError if there is none."""
     try:
         summary = json.loads((folder / SUMMARY).read_text())
-        return Result(ports=_ports(summary["ports"]), flows=_flows(folder / FLOWS), summary=summary)
+        flows = _flows(folder / FLOWS, summary["end_ns"])
+        return Result(ports=_ports(summary["ports"]), flows=flows, summary=summary)
     except OSError as error:
         raise P4schedError(f"{folder}: its results cannot be read: {error}") from error
     except MALFORMED as error:
@@ -457,7 +499,7 @@ def read(folder: Path) -> Result:
 _FLOW_TIMES = ("received_ns", "acknowledged_ns")
 
 
-def _flows(path: Path) -> Array:
+def _flows(path: Path, end_ns: int) -> Array:
     from pyarrow import csv, float64, int64, string  # noqa: PLC0415 - takes a quarter of a second
 
     types = dict.fromkeys(_FLOW_TIMES, float64()) | dict.fromkeys(("source", "destination"), string())
@@ -469,6 +511,9 @@ def _flows(path: Path) -> Array:
         columns[name] = columns[name].astype(np.str_)
     for name, end in zip(("completion_s", "acknowledged_s"), _FLOW_TIMES, strict=True):
         columns[name] = (columns[end] - columns["start_ns"]) / 1e9
+    started = columns["start_ns"] < end_ns
+    until_end = np.where(started, (end_ns - columns["start_ns"]) / 1e9, np.nan)
+    columns["restricted_s"] = np.where(np.isnan(columns["completion_s"]), until_end, columns["completion_s"])
     return _rows(columns)
 
 

@@ -49,6 +49,12 @@ class Duration(int):
         return _shortest(int(self), {unit: ns for unit, ns in _DURATION_UNITS.items() if unit != "µs"})
 
 
+def delay_ns(text: str) -> int:
+    """Parses a delay, such as "10us" or "0us", in nanoseconds. Unlike a `Duration`, it may be 0."""
+    found = _parse(text, _DURATION_UNITS, "time", "10us")
+    return found and int(Duration.parse(text))
+
+
 def _parse(text: str, units: dict[str, int], kind: str, example: str) -> int:
     found = _NUMBER.fullmatch(text.strip())
     if found is None:

@@ -239,7 +239,7 @@ def test_the_output_of_a_simulation(tmp_path: Path) -> None:
     counts = dict.fromkeys(("sent_packets", "sent_bytes", "dropped_full", "dropped_refused", "pushed_out", "marked"), 1)
     ports = [{"node": "s1", "port": 1, "to": "h1", "queue_packets": queue, **counts}]
     summary, flows = tmp_path / simulate.SUMMARY, tmp_path / simulate.FLOWS
-    summary.write_text(json.dumps({"ports": ports}))
+    summary.write_text(json.dumps({"end_ns": 100, "ports": ports}))
     names = ("flow", "source", "destination", "start_ns", "bytes", "received_bytes", "sent_segments", "retransmitted")
     head = (*names, "timeouts", "received_ns", "acknowledged_ns")
     flows.write_text(f"{','.join(head)}\n0,h1,h2,5,1000,1000,1,0,0,99,\n1,h1,h2,5,1000,10,1,0,0,,\n")

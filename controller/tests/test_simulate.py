@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,76 @@ def test_a_flow_that_does_not_end_has_no_time() -> None:
     assert result.flows["received_bytes"][1] < 30_000
 
 
+def test_a_flow_that_does_not_end_counts_with_the_time_until_the_end() -> None:
+    result = simulate.run(PAIR.with_(end_ns=100_000))
+    # the second flow starts after 1000 ns
+    assert result.flows["restricted_s"][1] == pytest.approx(99e-6)
+    assert result.flows["restricted_s"][0] == result.flows["completion_s"][0]
+    assert result.completed_share() == 0.5
+    late = simulate.run(PAIR.with_(flows=[Flow(0, 3, 1), Flow(1, 4, 1, start_ns=200_000)], end_ns=100_000))
+    assert np.isnan(late.flows["restricted_s"][1]), "it did not start"
+
+
+def test_a_link_may_have_no_delay() -> None:
+    assert Link.of("1gbit", "0us") == Link(10**9) == Link.of("1gbit")
+    with pytest.raises(P4schedError, match="'fast' is not a time"):
+        Link.of("1gbit", "fast")
+
+
+DUMBBELL = Scenario(
+    topology=simulate.Dumbbell(hosts=2, access=ACCESS, bottleneck=Link.of("100mbit")),
+    ports=Ports("fifo", queues=1, queue_size=20),
+    flows=[Flow("u1", "server", 5_000_000), Flow("u2", "server", 5_000_000)],
+    transports={"udp": simulate.udp("100mbit", "119us")},
+    end_ns=400_000_000,
+)
+
+
+def test_flows_of_datagrams_share_a_link_with_jitter_and_warn_without() -> None:
+    received = simulate.run(DUMBBELL).flows["received_bytes"]
+    assert received.min() > 0.4 * received.sum()
+    with pytest.warns(simulate.SimulationWarning, match="flows 0 and 1 send datagrams at the same rate"):
+        locked = simulate.run(DUMBBELL.with_(transports={"udp": simulate.udp("100mbit")}))
+    assert locked.flows["received_bytes"].min() < 0.05 * locked.flows["received_bytes"].sum()
+
+
+def test_nobody_acknowledges_datagrams() -> None:
+    result = simulate.run(DUMBBELL.with_(flows=[Flow("u1", "server", 1000)]))
+    assert result.completed_share() == 1
+    assert np.isnan(result.flows["acknowledged_s"]).all()
+
+
+def test_hosts_of_a_data_centre_do_not_wait_for_the_timers_of_a_wide_network() -> None:
+    burst = DUMBBELL.with_(flows=[Flow(n % 2, "server", 60_000) for n in range(20)], end_ns=3_000_000_000)
+    linux = simulate.run(burst.with_(transports=simulate.NEW_RENO)).flows["completion_s"]
+    short = simulate.run(burst.with_(transports=simulate.DATA_CENTRE)).flows["completion_s"]
+    assert linux.max() > 0.2
+    # 1.2 MB at 100 Mbit/s take 0.1 s
+    assert short.max() < 0.18
+
+
+def test_sizes_of_flows_may_be_points_of_a_distribution() -> None:
+    own = Poisson([(1000, 0.5), (2000, 1.0)], load=1.5, link_bps=10**9, duration_ns=10_000_000)
+    sizes = simulate.run(LEAF_SPINE.with_(flows=own, end_ns=1)).flows["bytes"]
+    assert (sizes == 1000).mean() == pytest.approx(0.5, abs=0.01)
+    assert sizes.max() <= 2000
+
+
+def test_the_sizes_of_a_comparison_are_ignored_where_they_have_no_meaning() -> None:
+    ports = Ports("packs", queues=4, queue_size=10, window=20)
+    for scheme in ("fifo", "pifo", "sp_pifo", "aifo", "rifo", "packs", "afq", "drr", "stfq"):
+        assert len(simulate.run(PAIR.with_(ports=replace(ports, scheme=scheme))).completed()) == 2, scheme
+    afq = simulate.run(PAIR.with_(ports=Ports("afq", queues=4, queue_size=10, log_bytes_per_round=12)))
+    assert len(afq.completed()) == 2
+
+
+def test_lengths_of_queues_are_those_of_the_models_with_programs_alone() -> None:
+    burst = DUMBBELL.with_(flows=[Flow(n % 2, "server", 60_000) for n in range(4)], transports=simulate.DATA_CENTRE)
+    by_program, by_model = simulate.run(burst, programs=True), simulate.run(burst)
+    assert by_model.port("s1", 3)["queue_longest"] > 5
+    assert by_program.summary["ports"] == by_model.summary["ports"]
+
+
 def test_a_list_an_array_and_a_file_of_flows_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     listed = simulate.run(PAIR)
     array = simulate.flow_list(np.array([1000, 0]), np.array([1, 0]), np.array([4, 3]), np.array([30_000, 1]))
@@ -103,6 +174,9 @@ def test_programs_decide_as_the_models_do() -> None:
         (PAIR.with_(end_ns=0), "end_ns = 0"),
         (PAIR.with_(flows=[Flow("h1", "h9", 1)]), "flow 0: there is no host h9"),
         (PAIR.with_(transports={}), "flows need one"),
+        (PAIR.with_(transports={"udp": {"control": "udp"}}), "udp has a rate in bit/s of frames"),
+        (PAIR.with_(flows=[Flow(0, 3, 2**63)]), "flow 0: bytes and start_ns are at most 2^62"),
+        (PAIR.with_(flows=Poisson([(9, 0.5)], 0.5, 10**9, 10**6)), "the last probability is 0.5, not 1"),
         (PAIR.with_(topology=simulate.FatTree(3, ACCESS, FABRIC)), "topology: "),
         (PAIR.with_(topology={"ring": {}}), "ring"),
         (PAIR.with_(ports=Ports("aifo", parameters={"size": 3})), "ports: aifo has no parameter size"),

@@ -19,7 +19,7 @@ from pyarrow import parquet
 from p4sched.cli.main import run_command
 from p4sched.errors import UsageError
 from p4sched.paths import rust_binary
-from p4sched.results import sweeps
+from p4sched.results import intervals, sweeps
 from p4sched.sweep import plan as plans
 from p4sched.sweep.point import ATTEMPTS, FIGURES
 
@@ -121,7 +121,7 @@ def test_a_sweep_that_is_damaged_fails_before_anything_is_written(
         ("schemes = []" + SCENARIO, "schemes is empty"),
         ('schemes = ["fifo", "fifo"]' + SCENARIO, "schemes has 'fifo' twice"),
         ("schemes = [3]" + SCENARIO, "schemes has 3: it is a name, or a table"),
-        ("loads = [0]" + SCENARIO, "loads has 0: a load is above 0 and at most 1"),
+        ("loads = [0]" + SCENARIO, "loads has 0: a load is a number above 0"),
         ("loads = 0.5" + SCENARIO, "loads is a list"),
         ("seeds = [-1]" + SCENARIO, "seeds has -1"),
         ("check = true" + SCENARIO, "needs programs = true"),
@@ -224,7 +224,7 @@ def test_a_point_that_fails_leaves_the_others_and_is_told(
     assert run_command(["report", str(out)]) == 0
     page = (out / "report.html").read_text()
     assert "out of range" in page
-    assert "small mean, ms" in page
+    assert "small restricted mean, ms" in page
     assert run(sweep, out) == 1
     assert "4 of 8 points are done already" in capsys.readouterr().out
 
@@ -378,13 +378,123 @@ def test_a_file_that_is_no_sweep_is_told(tmp_path: Path, capsys: pytest.CaptureF
     assert "is not the result of a sweep" in capsys.readouterr().err
 
 
-def test_a_mean_over_seeds_has_its_lowest_and_highest_and_needs_all_of_them() -> None:
-    figures = dict.fromkeys(sweeps.SHOWN)
-    same = {"scheme": "fifo", "load": 0.5, "error": None}
+def row_of(scheme: str, seed: int, **figures: Any) -> dict[str, Any]:
+    """A row of a result, without the other figures."""
+    same = {"scheme": scheme, "load": 0.5, "seed": seed, "error": None}
+    return same | dict.fromkeys(sweeps.SHOWN) | figures
+
+
+def test_a_mean_over_seeds_has_an_interval_and_needs_all_of_them() -> None:
     told = [
-        {**same, **figures, "seed": 1, "mean_ms": 1.0, "p99_ms": 5.0},
-        {**same, **figures, "seed": 2, "mean_ms": 4.0},
-        {**same, **figures, "seed": 3, "mean_ms": None, "error": "it failed"},
+        row_of("fifo", 1, restricted_mean_ms=1.0, restricted_p99_ms=5.0),
+        row_of("fifo", 2, restricted_mean_ms=2.0),
+        row_of("fifo", 3, restricted_mean_ms=6.0),
+        row_of("fifo", 4, error="it failed"),
     ]
     (group,) = sweeps.group_rows(told, [])
-    assert (group["seeds"], group["mean_ms"], group["p99_ms"]) == (2, (2.5, 1.0, 4.0), None)
+    mean = group["restricted_mean_ms"]
+    assert (group["seeds"], mean.value, group["restricted_p99_ms"]) == (3, 3.0, None)
+    # standard deviation 2.646, t = 4.303 for two degrees of freedom
+    assert mean.interval == pytest.approx((3 - 6.573, 3 + 6.573), abs=0.001)
+    assert str(mean) == "3±6.6"
+
+
+def test_ratios_are_paired_by_seed() -> None:
+    # the seeds differ by a factor of 100, the schemes by one of about 2
+    times = {"pifo": (1.0, 10.0, 100.0), "packs": (2.0, 19.0, 210.0)}
+    told = [
+        row_of(scheme, seed, restricted_mean_ms=time) for scheme in times for seed, time in enumerate(times[scheme])
+    ]
+    ((group, ratio),) = sweeps.ratios(sweeps.group_rows(told, []))
+    assert group["where"]["scheme"] == "packs"
+    found = ratio["restricted_mean_ms"]
+    assert found is not None
+    assert found.interval is not None
+    assert found.value == pytest.approx((2.0 * 1.9 * 2.1) ** (1 / 3))
+    assert 1.7 < found.interval[0] < 2 < found.interval[1] < 2.3
+    assert ratio["restricted_p99_ms"] is None
+
+
+def test_intervals_widen_as_students_t_with_few_seeds() -> None:
+    assert [round(intervals.student_t(degrees), 3) for degrees in (1, 4, 9, 11, 20, 120)] == [
+        12.706,
+        2.776,
+        2.262,
+        2.201,
+        2.086,
+        1.98,
+    ]
+    assert intervals.over_seeds([1.0]) is None
+
+
+SHORT = SWEEP.replace("end_ns = 20_000_000", "end_ns = 4_000_000").replace("load = 0.5", "load = 3")
+
+
+def test_a_flow_that_did_not_end_counts_with_the_time_until_the_end(
+    sweep: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    sweep.write_text(SHORT)
+    assert run(sweep, out, "--keep-flows") == 0
+    said = capsys.readouterr()
+    assert "warning: scheme fifo, load 3.0: only " in said.err
+    assert "done" in said.out
+    flows = parquet.read_table(out / "flows.parquet").to_pylist()
+    for row in rows(out):
+        assert row["completed_share"] < sweeps.ENOUGH_DONE
+        own = [
+            f for f in flows if (f["scheme"], f["seed"]) == (row["scheme"], row["seed"]) and f["start_ns"] < 4_000_000
+        ]
+        times = [
+            (4_000_000 - f["start_ns"] if f["received_ns"] is None else f["received_ns"] - f["start_ns"]) / 1e6
+            for f in own
+        ]
+        assert row["restricted_mean_ms"] == pytest.approx(sum(times) / len(times))
+        assert row["restricted_mean_ms"] > row["mean_ms"]
+    assert run_command(["report", str(out)]) == 0
+    page = (out / "report.html").read_text()
+    assert "% of the flows ended" in page
+    assert "Ratios" in page
+
+
+def test_results_for_a_paper(sweep: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    sweep.write_text("loads = [0.3, 0.9]\n" + SWEEP)
+    words = ("--csv", "--paper", "pdf", "--paper", "svg", "--width", "3.5")
+    assert run(sweep, out, *words) == 0
+    svg = (out / "figure.svg").read_text()
+    assert 'width="252pt"' in svg, "3.5 inches of 72 points"
+    assert (out / "figure.pdf").read_bytes().startswith(b"%PDF")
+    assert (out / "ratios.pdf").is_file()
+    lines = (out / "results.csv").read_text().splitlines()
+    assert lines[0].startswith('"scheme","load","seed"')
+    assert len(lines) == 1 + 8
+    table = parquet.read_table(out / "intervals.parquet").to_pylist()
+    assert len(table) == 2 * 2 * len(sweeps.SHOWN)
+    pifo = [row for row in table if row["scheme"] == "pifo" and row["figure"] == "restricted_mean_ms"]
+    assert all(row["low"] < row["mean"] < row["high"] and row["baseline"] == "fifo" for row in pifo)
+    assert all(row["ratio_low"] < row["ratio"] < row["ratio_high"] for row in pifo)
+    before = [(out / name).read_bytes() for name in ("figure.pdf", "figure.svg", "intervals.parquet", "results.csv")]
+    assert run(sweep, out, *words) == 0
+    assert before == [
+        (out / name).read_bytes() for name in ("figure.pdf", "figure.svg", "intervals.parquet", "results.csv")
+    ]
+
+
+@pytest.mark.skipif(shutil.which("xelatex") is not None, reason="shows the message without LaTeX")
+def test_pgf_without_latex_is_told(sweep: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sweep.write_text("loads = [0.3, 0.9]\n" + SWEEP)
+    assert run(sweep, tmp_path / "out", "--paper", "pgf") == 1
+    assert "PGF needs LaTeX" in capsys.readouterr().err
+
+
+def test_flows_that_were_not_kept_run_again(sweep: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    assert run(sweep, out) == 0
+    assert not (out / "flows.parquet").exists()
+    assert run(sweep, out, "--keep-flows") == 0
+    assert "points are done already" not in capsys.readouterr().out
+    flows = parquet.read_table(out / "flows.parquet").to_pylist()
+    assert len(flows) == sum(row["flows"] for row in rows(out))
+    assert run(sweep, out, "--keep-flows") == 0
+    assert "4 of 4 points are done already" in capsys.readouterr().out

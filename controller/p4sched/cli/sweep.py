@@ -2,9 +2,10 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -24,10 +25,20 @@ from p4sched.sweep import table, workers
 from p4sched.sweep.plan import Plan, Point
 from p4sched.sweep.point import Outcome
 
-FIGURE = "figure.png"
+COLUMN_INCHES = 3.33
+"""Width of a column of ACM's and USENIX's papers."""
+PRINTED_WARNINGS = 3
 A_DAY_S = 24 * 60 * 60
 PRINTED_FAILURES = 5
 """Number of failures to print; the file has all of them."""
+
+
+class PaperFormat(StrEnum):
+    """Formats of figures for a paper."""
+
+    PDF = "pdf"
+    SVG = "svg"
+    PGF = "pgf"
 
 
 def sweep(
@@ -47,17 +58,28 @@ def sweep(
             metavar="ADDRESS|local", help="Run on Dask: address of a scheduler, or local for one on this machine."
         ),
     ] = None,
+    keep_flows: Annotated[
+        bool, typer.Option("--keep-flows", help="Also write DIR/flows.parquet: every flow of every point.")
+    ] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Also write the results as CSV.")] = False,
+    paper: Annotated[
+        list[PaperFormat] | None,
+        typer.Option(help="Also draw the figures for a paper in this format; may be repeated.", show_default=False),
+    ] = None,
+    width: Annotated[
+        float, typer.Option(min=1, max=20, metavar="INCHES", help="Width of the figures for a paper.")
+    ] = COLUMN_INCHES,
 ) -> None:
     """Run every combination of schemes, loads, seeds and parameters of a scenario in virtual time.
 
-    Writes DIR/results.parquet, with a row for each point, and DIR/figure.png; 'p4sched report DIR' shows both. If you
-    start it again, it runs only the missing points.
+    Writes DIR/results.parquet, with a row for each point, DIR/intervals.parquet, with means over the seeds, and
+    figures; 'p4sched report DIR' shows all. If you start it again, it runs only the missing points.
     """
     sweep_plan = plans.read(plan)
     where = out or Path("results") / plan.stem
     writable.folder("--out", where)
     _try(sweep_plan, plan)
-    with folders.open_folder(where) as results:
+    with folders.open_folder(where, keep_flows) as results:
         report = results.change_report(plan.read_text(encoding="utf-8"), sweep_plan)
         if report:
             typer.echo(report)
@@ -69,7 +91,13 @@ def sweep(
             typer.echo(f"{left} of {len(keys)} points are left; run the same command to continue", err=True)
             raise
         path = table.write(where, plan.stem, sweep_plan, outcomes)
-        _draw(where)
+        intervals = table.write_intervals(where)
+        if keep_flows:
+            table.write_flows(where, sweep_plan, [results.flows(key) for key in keys])
+        if csv:
+            table.write_csv(path)
+            table.write_csv(intervals)
+        _draw(where, paper or [], width)
     _show(where)
     typer.echo(str(path))
     failed = [
@@ -102,7 +130,9 @@ async def _run(plan: Plan, keys: list[str], folder: folders.Folder, jobs: int, d
         typer.echo(f"{len(keys) - len(left)} of {len(keys)} points are done already")
     todo = list(left.values())
     running: AsyncIterator[workers.Done] = (
-        workers.processes(plan, todo, jobs, folder.scratch) if dask is None else workers.dask(plan, todo, jobs, dask)
+        workers.processes(plan, todo, jobs, folder.scratch, folder.keep_flows)
+        if dask is None
+        else workers.dask(plan, todo, jobs, dask, folder.keep_flows)
     )
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     remaining = (TextColumn("left:"), TimeRemainingColumn())
@@ -110,7 +140,7 @@ async def _run(plan: Plan, keys: list[str], folder: folders.Folder, jobs: int, d
     with Progress(*columns, *remaining, speed_estimate_period=A_DAY_S) as progress:
         bar = progress.add_task("points", total=len(todo))
         async for point, outcome in running:
-            outcomes[by_point[id(point)]] = outcome
+            outcomes[by_point[id(point)]] = {name: value for name, value in outcome.items() if name != "flows"}
             if "error" in outcome:
                 failures += 1
                 if failures <= PRINTED_FAILURES:
@@ -121,21 +151,38 @@ async def _run(plan: Plan, keys: list[str], folder: folders.Folder, jobs: int, d
     return [outcomes[key] for key in keys]
 
 
-def _draw(folder: Path) -> None:
-    from p4sched.results.sweep_figure import draw  # noqa: PLC0415 - Matplotlib takes a second
+def _draw(folder: Path, formats: Sequence[PaperFormat], width_in: float) -> None:
+    from p4sched.results import sweep_figure  # noqa: PLC0415 - Matplotlib takes a second
 
-    if not draw(folder, folder / FIGURE):
-        (folder / FIGURE).unlink(missing_ok=True)
+    drawn = sweep_figure.draw(folder)
+    for name in (sweep_figure.FIGURE, sweep_figure.RATIOS):
+        if (path := folder / f"{name}.png") not in drawn:
+            path.unlink(missing_ok=True)
+    for form in dict.fromkeys(formats):
+        for path in sweep_figure.draw(folder, sweep_figure.Paper(form.value, width_in)):
+            typer.echo(str(path))
 
 
 def _show(folder: Path) -> None:
-    points = sweeps.read(folder).content["points"]
+    content = sweeps.read(folder).content
+    _print("Means over the seeds, with intervals of 95 %", content["points"])
+    if content["ratios"]:
+        _print(f"Ratios to {content['points'][0]['scheme']}, paired by seed", content["ratios"], "")
+    listed = [each["warning"] for each in content["warnings"]]
+    for sentence in listed[:PRINTED_WARNINGS]:
+        typer.echo(f"warning: {sentence}", err=True)
+    if len(listed) > PRINTED_WARNINGS:
+        typer.echo(f"warning: {len(listed) - PRINTED_WARNINGS} more such lines are in the report", err=True)
+
+
+def _print(title: str, points: Sequence[Mapping[str, Any]], unit: str = ", ms") -> None:
     if not points:
         return
     columns = [name for name in points[0] if any(point[name] is not None for point in points)]
-    shown = Table(title="Means over the seeds (lowest-highest)", title_justify="left")
+    shown = Table(title=title, title_justify="left")
     for name in columns:
-        shown.add_column(name.replace("_", " "), justify="left" if name == "scheme" else "right")
+        heading = sweeps.HEADINGS.get(name, name.replace("_", " ")).replace(", ms", unit)
+        shown.add_column(heading, justify="left" if name == "scheme" else "right")
     for point in points:
         shown.add_row(*("-" if point[name] is None else escape(str(point[name])) for name in columns))
     print_table(Console(), shown)

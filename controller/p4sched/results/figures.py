@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from p4sched import palette
+from p4sched.errors import P4schedError
 from p4sched.schemes import title
 
 BLUE, ORANGE, GREEN, PINK, YELLOW, SKY, GREY, BLACK = CYCLE = palette.CYCLE
@@ -49,6 +50,36 @@ def sheet(path: Path, size: tuple[float, float], heading: str) -> Iterator[Figur
             figure.text(1, -0.01, _SIGNATURE.get(), ha="right", va="top", fontsize=7, color=GREY)
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, bbox_inches="tight")
+
+
+@contextmanager
+def paper_sheet(path: Path, size: tuple[float, float]) -> Iterator[Figure]:
+    """A figure for a paper: exactly `size` (width and height in inches), without a heading. The ending of `path` is the
+    format: pdf, svg or pgf. The same figure gives the same bytes.
+
+    Raises P4schedError for PGF without LaTeX, which measures the texts.
+    """
+    style = _STYLE | {
+        "font.size": 8,
+        "axes.titlesize": 8,
+        "legend.fontsize": 7,
+        "xtick.labelsize": 7,
+        "ytick.labelsize": 7,
+        # TrueType: many conferences refuse fonts of type 3
+        "pdf.fonttype": 42,
+        "svg.hashsalt": path.stem,
+        "pgf.rcfonts": False,
+    }
+    dates = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}
+    with mpl.rc_context(style):
+        figure = Figure(figsize=size, layout="constrained")
+        yield figure
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            figure.savefig(path, metadata=dates.get(path.suffix))
+        except (RuntimeError, FileNotFoundError) as error:
+            reason = str(error).splitlines()[0]
+            raise P4schedError(f"{path}: cannot be drawn: {reason}; PGF needs LaTeX (xelatex)") from error
 
 
 def conditions(configuration: Mapping[str, Any], tcp: bool = True) -> str:

@@ -1,12 +1,17 @@
-"""Confidence of means and their ratios: bootstrap intervals over blocks of time.
+"""Confidence of means and their ratios: bootstrap intervals over blocks of time, and Student's t over seeds.
 
 Flows that run at the same time meet the same queue, so their completion times are not independent. Blocks of time are
 independent, and are drawn with replacement (Künsch, Annals of Statistics 1989). Every scheme has the same flows at the
 same times, so a ratio draws the same blocks for both schemes. The effect of the flows cancels, and the effect of the
 schemes stays.
+
+Runs of different seeds are independent. A ratio is paired: with the same seed every scheme has the same flows, so the
+ratio is that of two runs of one seed.
 """
 
 from collections.abc import Sequence
+from math import exp, log, sqrt
+from statistics import NormalDist, fmean, stdev
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +27,38 @@ TAILS = (2.5, 97.5)
 SEED = 1
 Timed = tuple[float, float]
 """Start of a flow in seconds, and its duration."""
+
+
+T_975 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
+"""97.5 % quantile of Student's t with 1, 2, ... degrees of freedom."""
+
+
+def student_t(degrees: int) -> float:
+    """The 97.5 % quantile of Student's t distribution."""
+    if degrees <= len(T_975):
+        return T_975[degrees - 1]
+    # Cornish and Fisher's expansion (Abramowitz and Stegun 26.7.5): right to 0.001 from 11 degrees on
+    z = NormalDist().inv_cdf(0.975)
+    first = (z**3 + z) / 4
+    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+    return z + first / degrees + second / degrees**2 + third / degrees**3
+
+
+def over_seeds(values: Sequence[float]) -> Interval | None:
+    """An interval of 95 % for the mean of independent values; None for fewer than two."""
+    if len(values) < 2:
+        return None
+    half = student_t(len(values) - 1) * stdev(values) / sqrt(len(values))
+    return fmean(values) - half, fmean(values) + half
+
+
+def paired_ratio(values: Sequence[float], others: Sequence[float]) -> tuple[float, Interval | None]:
+    """The geometric mean of the ratios of two lists, and its interval of 95 %. A list has a value above 0 for each
+    seed."""
+    logs = [log(value / other) for value, other in zip(values, others, strict=True)]
+    interval = over_seeds(logs)
+    return exp(fmean(logs)), interval and (exp(interval[0]), exp(interval[1]))
 
 
 def mean_interval(flows: Sequence[Timed]) -> Interval | None:

@@ -27,7 +27,7 @@ APART = frozenset({"experiment", "finished", "configuration", "schemes", "machin
 """Keys of summary.json that the page shows in their own places."""
 ASIDE = frozenset({"fidelity", "tcp", "bottleneck"})
 """Keys of groups that all experiments have and that are no results."""
-RESULTS = frozenset({"points", "failed"})
+RESULTS = frozenset({"warnings", "points", "ratios", "failed"})
 """Keys of the records of a sweep, which are the result."""
 LONGEST_LIST = 8
 """Longest list of values on the page; longer lists are only in the JSON file."""

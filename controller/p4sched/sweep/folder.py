@@ -2,6 +2,7 @@
 
     DIR/sweep.json         copy of SWEEP.toml, and hash of the simulator
     DIR/points/KEY.json    the outcome of one point; KEY is the hash of all its inputs
+    DIR/points/KEY.parquet its flows, if they are kept
     DIR/results.parquet    all points of the sweep
 
 The file of a point is written atomically. So a killed sweep can continue, and a sweep with a changed SWEEP.toml keeps
@@ -74,9 +75,10 @@ def _ports(scenario: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 class Folder:
     """An open folder, to which no other sweep writes."""
 
-    def __init__(self, path: Path) -> None:
-        """Opens the folder of a sweep that `open_folder` has locked."""
+    def __init__(self, path: Path, keep_flows: bool = False) -> None:
+        """Opens the folder of a sweep that `open_folder` has locked. `keep_flows`: a point needs its flows."""
         self.path = path
+        self.keep_flows = keep_flows
 
     @property
     def scratch(self) -> Path:
@@ -90,11 +92,22 @@ class Folder:
             figures = content["figures"]
         except (OSError, *MALFORMED):
             return None
-        return content if isinstance(figures, dict) and set(figures) == set(FIGURES) else None
+        whole = isinstance(figures, dict) and set(figures) == set(FIGURES)
+        return content if whole and (not self.keep_flows or self.flows(key)) else None
+
+    def flows(self, key: str) -> Path | None:
+        """The file with the flows of a point, if they are kept."""
+        path = self.path / POINTS / f"{key}.parquet"
+        return path if path.is_file() else None
 
     def keep(self, key: str, outcome: Outcome) -> None:
-        """Writes the outcome of a point atomically."""
-        write_whole(self.path / POINTS / f"{key}.json", json.dumps(outcome) + "\n")
+        """Writes the outcome of a point atomically, its flows first."""
+        if "flows" in outcome:
+            path = self.path / POINTS / f"{key}.parquet"
+            new = path.with_suffix(".new")
+            new.write_bytes(outcome["flows"])
+            new.replace(path)
+        write_whole(self.path / POINTS / f"{key}.json", json.dumps({"figures": outcome["figures"]}) + "\n")
 
     def change_report(self, text: str, plan: Plan) -> str | None:
         """A sentence about the differences from the last sweep in this folder, or None. Also stores the new sweep."""
@@ -118,7 +131,7 @@ def _read(path: Path) -> Mapping[str, Any] | None:
 
 
 @contextmanager
-def open_folder(path: Path) -> Iterator[Folder]:
+def open_folder(path: Path, keep_flows: bool = False) -> Iterator[Folder]:
     """Makes and locks the folder. Raises UsageError if it cannot be written to."""
     try:
         (path / POINTS).mkdir(parents=True, exist_ok=True)
@@ -132,7 +145,7 @@ def open_folder(path: Path) -> Iterator[Folder]:
             raise P4schedError(f"{path}: another sweep writes to it now") from error
         shutil.rmtree(path / SCRATCH, ignore_errors=True)
         try:
-            yield Folder(path)
+            yield Folder(path, keep_flows)
         finally:
             shutil.rmtree(path / SCRATCH, ignore_errors=True)
 

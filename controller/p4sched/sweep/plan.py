@@ -193,8 +193,8 @@ def _loads(content: Mapping[str, Any], scenario: Mapping[str, Any]) -> list[floa
         raise UsageError("loads have no effect: the scenario's flows are not of the kind poisson")
     loads = _list("loads", content["loads"])
     for load in loads:
-        if isinstance(load, bool) or not isinstance(load, int | float) or not 0 < load <= 1:
-            raise UsageError(f"loads has {load!r}: a load is above 0 and at most 1")
+        if isinstance(load, bool) or not isinstance(load, int | float) or not 0 < load < float("inf"):
+            raise UsageError(f"loads has {load!r}: a load is a number above 0")
     _different("loads", loads)
     return [float(load) for load in loads]
 

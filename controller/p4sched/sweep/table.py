@@ -1,13 +1,22 @@
-"""All points of a sweep as one Parquet file: a row for each, in the order of the sweep."""
+"""The results of a sweep as Parquet files, and as CSV.
+
+results.parquet     a row for each point, in the order of the sweep
+intervals.parquet   a row for each figure of each scheme, load and set of parameters: its mean over the seeds, and its
+                    ratio to the first scheme
+flows.parquet       a row for each flow of each point, if they are kept
+"""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from p4sched.results.sweeps import FILE, META
+from p4sched.results.sweeps import FILE, META, SHOWN, load, ratios
 from p4sched.sweep.plan import Plan, Point
 from p4sched.sweep.point import FIGURES, Outcome
+
+INTERVALS, FLOWS = "intervals.parquet", "flows.parquet"
 
 
 def write(folder: Path, name: str, plan: Plan, outcomes: Sequence[Outcome]) -> Path:
@@ -31,12 +40,107 @@ def write(folder: Path, name: str, plan: Plan, outcomes: Sequence[Outcome]) -> P
     description = {"sweep": name, "parameters": list(plan.parameters), "programs": plan.programs, "check": plan.check}
     schema = pa.schema(fields, metadata={META: json.dumps(description)})
     path = folder / FILE
-    new = path.with_name(f"{FILE}.new")
-    try:
+    with _replacing(path) as new:
         parquet.write_table(pa.Table.from_pylist(rows, schema), new)
+    return path
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[Path]:
+    """A new file that replaces `path` at the end of the block."""
+    new = path.with_name(f"{path.name}.new")
+    try:
+        yield new
         new.replace(path)
     finally:
         new.unlink(missing_ok=True)
+
+
+def write_intervals(folder: Path) -> Path:
+    """Writes FOLDER/intervals.parquet from FOLDER/results.parquet."""
+    import pyarrow as pa  # noqa: PLC0415
+    from pyarrow import parquet  # noqa: PLC0415
+
+    description, _, groups = load(folder)
+    parameters = description["parameters"]
+    read = parquet.read_schema(folder / FILE)
+    number = pa.float64()
+    columns = [
+        ("figure", pa.string(), "figure of results.parquet"),
+        ("seeds", pa.int64(), "seeds with a result"),
+        ("mean", number, "mean over the seeds"),
+        ("low", number, "lower bound of its interval of 95 % (Student's t); null with one seed"),
+        ("high", number, "upper bound"),
+        ("baseline", pa.string(), "the first scheme of the sweep; null for itself"),
+        ("ratio", number, "geometric mean over the seeds of the ratio to the baseline with the same seed"),
+        ("ratio_low", number, "lower bound of its interval of 95 %"),
+        ("ratio_high", number, "upper bound"),
+    ]
+    fields = [read.field(name) for name in ("scheme", "load", *parameters)]
+    fields += [pa.field(name, kind, metadata={"meaning": meaning}) for name, kind, meaning in columns]
+    relative = {id(group): estimates for group, estimates in ratios(groups)}
+    rows = []
+    for group in groups:
+        for figure in SHOWN:
+            mean, ratio = group[figure], relative.get(id(group), {}).get(figure)
+            low, high = (mean and mean.interval) or (None, None)
+            ratio_low, ratio_high = (ratio and ratio.interval) or (None, None)
+            rows.append(
+                {
+                    **group["where"],
+                    "figure": figure,
+                    "seeds": group["seeds"],
+                    "mean": mean and mean.value,
+                    "low": low,
+                    "high": high,
+                    "baseline": groups[0]["where"]["scheme"] if id(group) in relative else None,
+                    "ratio": ratio and ratio.value,
+                    "ratio_low": ratio_low,
+                    "ratio_high": ratio_high,
+                }
+            )
+    path = folder / INTERVALS
+    with _replacing(path) as new:
+        parquet.write_table(pa.Table.from_pylist(rows, pa.schema(fields)), new)
+    return path
+
+
+def write_csv(path: Path) -> Path:
+    """Writes a Parquet file as CSV, beside it."""
+    from pyarrow import csv, parquet  # noqa: PLC0415
+
+    to = path.with_suffix(".csv")
+    with _replacing(to) as new:
+        csv.write_csv(parquet.read_table(path), new)
+    return to
+
+
+def write_flows(folder: Path, plan: Plan, files: Sequence[Path | None]) -> Path:
+    """Writes FOLDER/flows.parquet from the files of the points, one after the other."""
+    import pyarrow as pa  # noqa: PLC0415
+    from pyarrow import parquet  # noqa: PLC0415
+
+    path = folder / FLOWS
+    writer = None
+    with _replacing(path) as new:
+        try:
+            for point, file in zip(plan.points, files, strict=True):
+                if file is None:
+                    continue
+                flows = parquet.read_table(file)
+                values = {"scheme": point.scheme, "load": point.load, "seed": point.seed, **point.parameters}
+                kinds = {"scheme": pa.string(), "load": pa.float64(), "seed": pa.int64()}
+                kinds |= {path: _kind(plan, path) for path in plan.parameters}
+                for place, (name, value) in enumerate(values.items()):
+                    same = pa.array([value], kinds[name]).take(pa.array([0] * len(flows), pa.int32()))
+                    flows = flows.add_column(place, name, same)
+                writer = writer or parquet.ParquetWriter(new, flows.schema)
+                writer.write_table(flows)
+        finally:
+            if writer is not None:
+                writer.close()
+        if writer is None:
+            parquet.write_table(pa.table({}), new)
     return path
 
 

@@ -16,13 +16,15 @@ PATIENCE_S = 30
 """Time limit for an answer of Dask's scheduler."""
 
 
-async def processes(plan: Plan, points: Sequence[Point], jobs: int, scratch: Path) -> AsyncIterator[Done]:
+async def processes(
+    plan: Plan, points: Sequence[Point], jobs: int, scratch: Path, keep_flows: bool = False
+) -> AsyncIterator[Done]:
     """Runs the points, `jobs` at the same time, below the folder `scratch`; yields each when it is done."""
     waiting = iter(enumerate(points))
 
     async def run(number: int, point: Point) -> Done:
         folder = scratch / str(number)
-        result = await outcome(point.scenario, plan.programs, plan.check, folder)
+        result = await outcome(point.scenario, plan.programs, plan.check, folder, keep_flows)
         shutil.rmtree(folder)
         return point, result
 
@@ -41,7 +43,9 @@ async def processes(plan: Plan, points: Sequence[Point], jobs: int, scratch: Pat
         await asyncio.gather(*running, return_exceptions=True)
 
 
-async def dask(plan: Plan, points: Sequence[Point], jobs: int, address: str) -> AsyncIterator[Done]:
+async def dask(
+    plan: Plan, points: Sequence[Point], jobs: int, address: str, keep_flows: bool = False
+) -> AsyncIterator[Done]:
     """Runs the points on Dask: on `jobs` workers of this machine, or on the workers of the scheduler at an address."""
     try:
         from distributed import Client, LocalCluster, as_completed  # noqa: PLC0415 - an optional package
@@ -53,7 +57,7 @@ async def dask(plan: Plan, points: Sequence[Point], jobs: int, address: str) -> 
     async def run_points(client: Client) -> AsyncIterator[Done]:
         futures = {
             client.submit(
-                outcome_here, point.scenario, plan.programs, plan.check, pure=False, retries=ATTEMPTS - 1
+                outcome_here, point.scenario, plan.programs, plan.check, keep_flows, pure=False, retries=ATTEMPTS - 1
             ): point
             for point in points
         }

@@ -77,6 +77,12 @@ impl DelayLine {
         (self.packets > 0).then_some(self.first.0)
     }
 
+    /// The earliest arrival on the line of a port.
+    pub fn next_of(&self, port: Port) -> Option<Nanos> {
+        let at = self.ports.binary_search(&port).ok()?;
+        Some(self.heads[at]).filter(|&arrival_ns| arrival_ns != NEVER)
+    }
+
     /// Removes the frame with the earliest arrival at or before `now`; the lower port if two are equal.
     #[inline]
     pub fn pop(&mut self, now: Nanos) -> Option<(Port, Frame, Nanos)> {

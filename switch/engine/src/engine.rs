@@ -66,6 +66,14 @@ pub struct Engine {
     traffic: Vec<Traffic>,
 }
 
+/// The earlier of two instants.
+fn first(a: Option<Nanos>, b: Option<Nanos>) -> Option<Nanos> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (one, other) => one.or(other),
+    }
+}
+
 impl Default for Engine {
     fn default() -> Self {
         Engine::new()
@@ -241,12 +249,17 @@ impl Engine {
 
     /// The time of the next work of [`Engine::advance`], if there is any.
     pub fn next_event(&self) -> Option<Nanos> {
-        let first = |a: Option<Nanos>, b: Option<Nanos>| match (a, b) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (one, other) => one.or(other),
-        };
-        let frames = first(self.queues.next_departure(), self.delay_line.next());
-        first(frames, self.recirculation.next())
+        first(self.next_departure(), self.delay_line.next())
+    }
+
+    /// The time of the next departure or recirculation: the work of [`Engine::advance`] except deliveries.
+    pub fn next_departure(&self) -> Option<Nanos> {
+        first(self.queues.next_departure(), self.recirculation.next())
+    }
+
+    /// The time at which the first frame on the link of a port reaches the far end.
+    pub fn next_arrival(&self, port: Port) -> Option<Nanos> {
+        self.delay_line.next_of(port)
     }
 
     /// Configures a port from the engine's clock on. [`Engine::advance`] must be called first. Waiting packets stay.
@@ -335,6 +348,15 @@ impl Engine {
     /// Counters of a port's queues.
     pub fn queue_stats(&self, port: Port) -> PortStats {
         self.queues.stats(port)
+    }
+
+    /// Number of packets that wait at a port.
+    pub fn waiting(&self, port: Port) -> u32 {
+        let lengths = (0..QUEUES as u8).map(|queue| self.queues.length(port, queue));
+        match self.queues.one_buffer(port) {
+            true => self.queues.length(port, 0),
+            false => lengths.sum(),
+        }
     }
 
     /// The round that the calendar of a port serves at the engine's clock; `None` if its discipline has no calendar.

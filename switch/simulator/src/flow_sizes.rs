@@ -51,19 +51,74 @@ const DATA_MINING: Cumulative = &[
 const SEGMENT: f64 = 1460.0;
 
 impl FlowSizes {
-    fn points(self) -> Cumulative {
-        match self {
+    /// The distribution of the sizes.
+    pub fn distribution(self) -> Distribution<'static> {
+        let points = match self {
             FlowSizes::WebSearch => WEB_SEARCH,
             FlowSizes::DataMining => DATA_MINING,
+        };
+        Distribution { points, unit: SEGMENT }
+    }
+
+    /// Size in bytes at a cumulative probability.
+    pub fn quantile(self, probability: f64) -> f64 {
+        self.distribution().quantile(probability)
+    }
+
+    /// Mean size in bytes.
+    pub fn mean(self) -> f64 {
+        self.distribution().mean()
+    }
+
+    /// Largest size in bytes.
+    pub fn largest(self) -> f64 {
+        self.distribution().largest()
+    }
+
+    /// Draws sizes; see [`Distribution::sample`].
+    pub fn sample(self, count: usize, scale: f64, random: &mut ChaCha8Rng) -> Vec<u64> {
+        self.distribution().sample(count, scale, random)
+    }
+}
+
+/// A cumulative distribution of sizes.
+#[derive(Clone, Copy, Debug)]
+pub struct Distribution<'a> {
+    /// Size, and probability of at most that size.
+    points: &'a [(f64, f64)],
+    /// Bytes of a size of 1.
+    unit: f64,
+}
+
+impl<'a> Distribution<'a> {
+    /// A distribution of sizes in bytes. The first probability is that of the smallest size.
+    ///
+    /// # Errors
+    /// A sentence, if the points are not a distribution.
+    pub fn new(points: &'a [(f64, f64)]) -> Result<Distribution<'a>, String> {
+        let Some(&(_, last)) = points.last() else {
+            return Err("there are no points".to_owned());
+        };
+        let possible = |&(size, probability): &(f64, f64)| size >= 1.0 && (0.0..=1.0).contains(&probability);
+        if !points.iter().all(possible) {
+            return Err("a size is at least 1 byte, and a probability 0 to 1".to_owned());
         }
+        let falls = |pair: &[(f64, f64)]| pair[1].0 < pair[0].0 || pair[1].1 < pair[0].1;
+        if let Some(place) = points.windows(2).position(falls) {
+            return Err(format!("point {} is below the one before it", place + 1));
+        }
+        if last < 1.0 {
+            return Err(format!("the last probability is {last}, not 1"));
+        }
+        Ok(Distribution { points, unit: 1.0 })
     }
 
     /// Size in bytes at a cumulative probability, with linear interpolation between the points.
     pub fn quantile(self, probability: f64) -> f64 {
-        let points = self.points();
+        let points = self.points;
         let upper = points.partition_point(|&(_, cumulative)| cumulative < probability);
         if upper == 0 {
-            return points[0].0 * SEGMENT;
+            return points[0].0 * self.unit;
         }
         let (low, high) = (points[upper - 1], points[upper.min(points.len() - 1)]);
         let share = if high.1 > low.1 {
@@ -71,23 +126,23 @@ impl FlowSizes {
         } else {
             1.0
         };
-        (low.0 + share * (high.0 - low.0)) * SEGMENT
+        (low.0 + share * (high.0 - low.0)) * self.unit
     }
 
     /// Mean size in bytes.
     pub fn mean(self) -> f64 {
-        let points = self.points();
+        let points = self.points;
         let first = points[0].0 * points[0].1;
         let rest: f64 = points
             .windows(2)
             .map(|pair| (pair[1].1 - pair[0].1) * (pair[0].0 + pair[1].0) / 2.0)
             .sum();
-        (first + rest) * SEGMENT
+        (first + rest) * self.unit
     }
 
     /// Largest size in bytes.
     pub fn largest(self) -> f64 {
-        self.points()[self.points().len() - 1].0 * SEGMENT
+        self.points[self.points.len() - 1].0 * self.unit
     }
 
     /// Draws `count` sizes in bytes, each multiplied by `scale`. It is a stratified sample: of n sizes, one comes from

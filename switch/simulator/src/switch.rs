@@ -471,6 +471,21 @@ impl Switch {
         self.engine.next_event()
     }
 
+    /// Time of the next departure or recirculation.
+    pub fn next_departure(&self) -> Option<Nanos> {
+        self.engine.next_departure()
+    }
+
+    /// Time at which the first frame on the link of a port reaches the far end.
+    pub fn next_arrival(&self, port: Port) -> Option<Nanos> {
+        self.engine.next_arrival(port)
+    }
+
+    /// Number of packets that wait at a port.
+    pub fn waiting(&self, port: Port) -> u32 {
+        self.engine.waiting(port)
+    }
+
     /// True if the engine accounts for every packet.
     pub fn balanced(&self) -> bool {
         self.engine.balance().balanced()

@@ -10,6 +10,7 @@ use p4sched_simulator::network::packets::Header;
 use p4sched_simulator::network::results;
 use p4sched_simulator::network::scenario::Scenario;
 use p4sched_simulator::network::setup::Setup;
+use p4sched_simulator::network::warnings::warnings;
 use p4sched_simulator::network::world::World;
 use p4sched_transport::Segment;
 use p4sched_world::routes::Routes;
@@ -212,6 +213,85 @@ fn a_datagram_takes_the_time_of_both_links() {
 }
 
 #[test]
+fn the_rate_of_datagrams_is_that_of_their_frames() {
+    let flows = json!([{"source": "a", "destination": "b", "bytes": 144_800}]);
+    let mut scenario = two_hosts(&flows);
+    scenario["transports"] = json!({"udp": {"control": {"udp": {"rate_bps": 50_000_000}}}});
+    let mut world = World::new(setup(&scenario)).unwrap();
+    world.run();
+    // 99 intervals of 1490 bytes at 50 Mbit/s, and the last frame's own time.
+    let expected = 99 * 238_400 + 11_920 + 119_200 + 2000;
+    let received = world.record(0).received_ns.unwrap();
+    assert!(received.abs_diff(expected) <= 1, "{received}, not {expected}");
+}
+
+#[test]
+fn the_sender_of_datagrams_never_knows_what_arrived() {
+    let flows = json!([{"source": "a", "destination": "b", "bytes": 10_000_000}]);
+    let mut world = World::new(setup(&two_hosts(&flows))).unwrap();
+    world.run();
+    let record = world.record(0);
+    assert!(
+        record.received_bytes > 8_000_000 && record.received_bytes < 10_000_000,
+        "{record:?}"
+    );
+    assert_eq!((record.received_ns, record.acknowledged_ns), (None, None));
+}
+
+/// Two flows of the same rate at a link for one of them.
+#[test]
+fn jitter_shares_a_link_between_flows_of_the_same_rate() {
+    let run = |jitter: u64| {
+        let udp = json!({"control": {"udp": {"rate_bps": 100_000_000, "jitter_ns": jitter}}});
+        let flow = |source: &str| json!({"source": source, "destination": "receiver", "bytes": 5_000_000});
+        let setup = setup(&json!({
+            "end_ns": 400_000_000,
+            "topology": {"incast": {
+                "senders": 2, "access": cable(1_000_000_000, 0), "bottleneck": cable(100_000_000, 0)}},
+            "ports": {"scheme": "fifo", "queues": 1, "queue_size": 20},
+            "transports": {"udp": udp},
+            "flows": {"list": [flow("h1"), flow("h2")]}
+        }));
+        let warned = warnings(&setup);
+        let mut world = World::new(setup).unwrap();
+        world.run();
+        (warned, [0, 1].map(|flow| world.record(flow).received_bytes))
+    };
+    let (warned, locked) = run(0);
+    assert!(
+        warned[0].starts_with("flows 0 and 1 send datagrams at the same rate"),
+        "{warned:?}"
+    );
+    assert!(
+        locked.iter().max() > locked.iter().min().map(|least| 20 * least).as_ref(),
+        "{locked:?}"
+    );
+    let (warned, shared) = run(119_200);
+    assert!(warned.is_empty());
+    let shares = shared.map(|bytes| bytes as f64 / shared.iter().sum::<u64>() as f64);
+    assert!(shares.iter().all(|share| (0.4..0.6).contains(share)), "{shared:?}");
+}
+
+#[test]
+fn hosts_of_a_data_centre_repeat_a_lost_segment_at_once() {
+    let with = |transport: Value| {
+        let mut scenario = two_hosts(&json!([{"source": "a", "destination": "b", "bytes": 1000}]));
+        scenario["transports"] = json!({"it": transport});
+        setup(&scenario).transports[0].config.clone()
+    };
+    let preset = with(json!({"control": "dctcp", "preset": "data_centre", "initial_window": 20}));
+    assert_eq!(
+        (preset.min_rto, preset.initial_rto, preset.delayed_ack, preset.handshake),
+        (200_000, 1_000_000, None, false)
+    );
+    assert_eq!((preset.initial_window, preset.ecn), (20, true));
+    assert_eq!(
+        with(json!({"control": "dctcp", "preset": "linux"})),
+        with(json!({"control": "dctcp"}))
+    );
+}
+
+#[test]
 fn a_constant_rate_above_that_of_the_link_loses_the_excess() {
     let flows = json!([{"source": "a", "destination": "b", "bytes": 1_000_000_000}]);
     let mut world = World::new(setup(&two_hosts(&flows))).unwrap();
@@ -337,6 +417,11 @@ fn a_scenario_that_cannot_be_says_why() {
         with("/ports/scheme", json!("wfq")),
         "there is no scheme wfq: use one of fifo, pifo, sp_pifo, aifo, rifo, packs, fdpa, drr, afq, stfq, calendar, tree"
     );
+    let fdpa = with("/ports/scheme", json!("fdpa"));
+    assert!(
+        fdpa.contains(r#"give fdpa "parameters" in place of sizes, by name: interval_us, edge_1"#),
+        "{fdpa}"
+    );
     assert_eq!(
         with("/ports/queue_size", json!(0)),
         "ports: queue size C = 0 is out of range: 1 to 16777216 packets"
@@ -353,7 +438,7 @@ fn a_scenario_that_cannot_be_says_why() {
         "ports: window |W| = 0 is out of range: 1 to 65536 ranks"
     );
     assert_eq!(
-        with("/ports", json!({"scheme": "afq", "window": 20})),
+        with("/ports", json!({"scheme": "afq", "parameters": {"window_ranks": 20}})),
         "ports: afq has queues, queue_size, log_bytes_per_round, quantum_bytes, calendar and tree only"
     );
     assert_eq!(
@@ -389,6 +474,10 @@ fn a_scenario_that_cannot_be_says_why() {
         reno.starts_with("transport udp: control: unknown variant `reno`"),
         "{reno}"
     );
+    let udp = with("/transports/udp", json!({"control": "udp"}));
+    assert!(udp.contains(r#""control": {"udp": {"rate_bps": 10000000}}"#), "{udp}");
+    let preset = with("/transports/udp", json!({"control": "cubic", "preset": "lan"}));
+    assert_eq!(preset, "transport udp: preset: it is linux or data_centre");
     let mtu = with("/transports/udp", json!({"control": "new_reno", "mtu": 9000}));
     assert!(mtu.starts_with("transport udp: mtu: unknown field `mtu`"), "{mtu}");
     assert_eq!(

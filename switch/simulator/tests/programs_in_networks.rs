@@ -133,6 +133,83 @@ fn every_program_for_a_tofino_gives_the_results_of_its_model() {
     }
 }
 
+/// Three racks of four hosts below one spine, with equal rates and delays: many events have the same time.
+fn simultaneous(scheme: Scheme, flows: u64) -> Value {
+    let cable = json!({"rate_bps": 1_000_000_000, "delay_ns": 10_000});
+    let flows: Vec<Value> = (0..flows)
+        .map(|number| {
+            let source = number * 5 % 12;
+            let destination = (source + 1 + number * 7 % 11) % 12;
+            // Several flows begin at the same time.
+            json!({"start_ns": number / 6 * 300_000, "source": source, "destination": destination,
+                   "bytes": 1448 * [3, 20, 60][number as usize % 3]})
+        })
+        .collect();
+    json!({
+        "end_ns": 100_000_000,
+        "topology": {"leaf_spine": {"leaves": 3, "spines": 1, "hosts": 4, "access": cable, "fabric": cable}},
+        "ports": {"scheme": scheme.name(), "queues": 4, "queue_size": 10, "window": 16, "headroom_256": 26},
+        "ranks": "remaining", "multipath": "buckets",
+        "transports": {"tcp": {"control": "new_reno"}},
+        "flows": {"list": flows},
+    })
+}
+
+#[test]
+fn simultaneous_events_have_the_same_order_with_programs_and_models() {
+    for &scheme in Scheme::ALL {
+        // FDPA has no sizes.
+        if scheme == Scheme::Fdpa {
+            continue;
+        }
+        let scenario = simultaneous(scheme, 300);
+        let models = run(setup(&scenario));
+        assert!(lost(&models) > 50, "{scheme:?}: {} packets lost", lost(&models));
+        for check in [true, false] {
+            if scheme == Scheme::Pifo && !check {
+                continue;
+            }
+            let program = program(scheme, Target::V1model);
+            let decided = run(Setup {
+                program: Some(Installation { program, check }),
+                ..setup(&scenario)
+            });
+            let flows = [&decided, &models].map(results::flows_csv);
+            assert!(flows[0] == flows[1], "{scheme:?}, {check}: the flows differ");
+            // Drops and lengths of queues too.
+            let ports = [&decided, &models].map(|world| results::summary(world)["ports"].clone());
+            assert_eq!(ports[0], ports[1], "{scheme:?}, {check}");
+        }
+    }
+}
+
+#[test]
+fn programs_reach_more_hosts_than_they_have_routes() {
+    let cable = json!({"rate_bps": 1_000_000_000, "delay_ns": 1000});
+    let flows: Vec<Value> = (0..100)
+        .map(|number| json!({"source": number * 12, "destination": 1199 - number * 11, "bytes": 10_000}))
+        .collect();
+    let scenario = json!({
+        "end_ns": 20_000_000,
+        "topology": {"leaf_spine": {"leaves": 30, "spines": 2, "hosts": 40, "access": cable, "fabric": cable}},
+        "ports": {"scheme": "fifo", "queues": 1, "queue_size": 40},
+        "multipath": "buckets",
+        "transports": {"tcp": {"control": "new_reno"}},
+        "flows": {"list": flows},
+    });
+    let models = run(setup(&scenario));
+    let program = Some(Installation {
+        program: program(Scheme::Fifo, Target::V1model),
+        check: false,
+    });
+    let decided = run(Setup {
+        program,
+        ..setup(&scenario)
+    });
+    assert!((0..100).all(|flow| decided.record(flow).received_ns.is_some()));
+    assert_eq!(results::flows_csv(&decided), results::flows_csv(&models));
+}
+
 /// Runs until program and model differ.
 fn difference(setup: Setup, program: Program) -> String {
     let program = Some(Installation { program, check: true });

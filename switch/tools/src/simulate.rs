@@ -11,6 +11,7 @@ use clap::Parser;
 use p4sched_schedulers::Config;
 use p4sched_simulator::network::device::DeviceError;
 use p4sched_simulator::network::setup::{Installation, Setup};
+use p4sched_simulator::network::warnings::warnings;
 use p4sched_simulator::network::world::World;
 use p4sched_simulator::network::{results, scenario};
 use p4sched_simulator::options::DecisionSource;
@@ -65,6 +66,9 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         .filter(|s| !s.has_model())
     {
         return Err(format!("{} has no model, only a program: use --with p4", scheme.name()).into());
+    }
+    for warning in warnings(&setup) {
+        writeln!(io::stderr(), "warning: {warning}")?;
     }
     let seconds = setup.end_ns as f64 / 1e9;
     let mut world = World::new(setup)?;

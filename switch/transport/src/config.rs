@@ -22,10 +22,17 @@ pub enum Control {
     /// NewReno as in the simulator Netbench, for comparison with the flow completion times of SP-PIFO, AIFO, PACKS and
     /// RIFO. It always has a handshake, and acknowledges each data segment at once.
     Netbench,
-    /// No congestion control: datagrams of `mss` bytes at equal intervals.
+    /// No congestion control: datagrams of `mss` bytes at a rate.
     Udp {
         /// Payload rate in bit/s.
         rate_bps: u64,
+        /// Each datagram leaves up to this time later than at equal intervals, at random. Without it, flows of the same
+        /// rate keep their order at a full queue, so one of them may lose nearly all datagrams.
+        #[serde(default)]
+        jitter_ns: Nanos,
+        /// Seed of the jitter.
+        #[serde(skip)]
+        seed: u64,
     },
 }
 
@@ -119,6 +126,18 @@ impl Config {
         }
     }
 
+    /// Hosts of a data centre, where round trips take microseconds: no handshake, because connections stay open, each
+    /// segment acknowledged at once, and timers in proportion (Vasudevan et al., SIGCOMM 2009: 200 us and more).
+    pub fn data_centre(control: Control) -> Self {
+        Config {
+            handshake: false,
+            delayed_ack: None,
+            initial_rto: MS,
+            min_rto: MS / 5,
+            ..Config::kernel(control)
+        }
+    }
+
     /// Checks that a flow can make progress.
     ///
     /// # Errors
@@ -135,7 +154,7 @@ impl Config {
         positive("initial_window", self.initial_window.into())?;
         positive("initial_rto", self.initial_rto)?;
         positive("min_rto", self.min_rto)?;
-        if let Control::Udp { rate_bps } = self.control {
+        if let Control::Udp { rate_bps, .. } = self.control {
             positive("rate_bps", rate_bps)?;
         }
         if self.max_rto < self.min_rto || self.max_rto < self.initial_rto {

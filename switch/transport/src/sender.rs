@@ -36,7 +36,14 @@ impl Sender {
     /// The sender of a flow of `bytes` bytes; `u64::MAX` for a flow that does not end.
     pub fn new(flow: u32, bytes: u64, config: Arc<Config>) -> Self {
         Sender(match config.control {
-            Control::Udp { rate_bps } => Transport::Udp(UdpSender::new(flow, bytes, config.mss, rate_bps)),
+            Control::Udp {
+                rate_bps,
+                jitter_ns,
+                seed,
+            } => {
+                let sender = UdpSender::new(flow, bytes, config.mss, rate_bps);
+                Transport::Udp(sender.with_jitter(jitter_ns, seed))
+            }
             Control::Netbench => Transport::Netbench(NetbenchSender::new(flow, bytes, config)),
             _ => Transport::Tcp(Box::new(TcpSender::new(flow, bytes, config))),
         })

@@ -1,11 +1,11 @@
-//! UDP at a constant rate, without acknowledgement and congestion control.
+//! UDP at a constant mean rate, without acknowledgement and congestion control.
 
 use crate::endpoint::Endpoint;
 use crate::segment::{Kind, Segment};
 use crate::statistics::Statistics;
 use p4sched_schedulers::Nanos;
 
-/// Sends datagrams of `mss` bytes at equal intervals. The last one may be shorter.
+/// Sends datagrams of `mss` bytes at equal intervals, each up to a jitter later. The last one may be shorter.
 #[derive(Clone, Debug)]
 pub(crate) struct UdpSender {
     pub(crate) statistics: Statistics,
@@ -15,6 +15,8 @@ pub(crate) struct UdpSender {
     bytes: u64,
     next: u64,
     started: Nanos,
+    jitter_ns: Nanos,
+    seed: u64,
 }
 
 impl UdpSender {
@@ -27,15 +29,46 @@ impl UdpSender {
             bytes,
             next: 0,
             started: 0,
+            jitter_ns: 0,
+            seed: 0,
         }
     }
 
-    /// Time at which all bytes before `next` have been sent at the rate. It is computed from the start each time, so
+    /// The same sender, with a random delay of up to `jitter_ns` before each datagram.
+    pub(crate) fn with_jitter(self, jitter_ns: Nanos, seed: u64) -> Self {
+        UdpSender {
+            jitter_ns,
+            seed,
+            ..self
+        }
+    }
+
+    /// Time at which the next datagram leaves: when all bytes before it have been sent at the rate, and its jitter
+    /// later. The first time is computed from the start each time, so
     /// rounding errors do not add up.
     fn due(&self) -> Nanos {
         let after = (u128::from(self.next) * 8 * 1_000_000_000).div_ceil(u128::from(self.rate_bps));
-        self.started.saturating_add(u64::try_from(after).unwrap_or(u64::MAX))
+        let due = self.started.saturating_add(u64::try_from(after).unwrap_or(u64::MAX));
+        due.saturating_add(self.jitter())
     }
+
+    /// Delay of the next datagram, from 0 to the jitter: a hash of its place.
+    fn jitter(&self) -> Nanos {
+        if self.jitter_ns == 0 {
+            return 0;
+        }
+        // SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+        let mut mixed = mix(self.seed.wrapping_add(u64::from(self.flow)));
+        mixed = mix(mixed.wrapping_add(self.next));
+        (u128::from(mixed) * (u128::from(self.jitter_ns) + 1) >> 64) as Nanos
+    }
+}
+
+fn mix(value: u64) -> u64 {
+    let mut mixed = value.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
 }
 
 impl Endpoint for UdpSender {

@@ -227,6 +227,8 @@ fn udp_keeps_its_rate() {
         mss: 1000,
         ..Config::kernel(Control::Udp {
             rate_bps: 24_000_000_000,
+            jitter_ns: 0,
+            seed: 0,
         })
     };
     let run = run(&config, 3_000_500, &Path::new(0, MS), SECOND);
@@ -236,6 +238,33 @@ fn udp_keeps_its_rate() {
     );
     assert_eq!((run.sent.len(), run.sent[3000].segment.len), (3001, 500));
     assert!(run.answers.is_empty() && run.receiver.finished());
+}
+
+/// A datagram is up to the jitter later than at equal intervals, also if the jitter is longer than an interval.
+#[test]
+fn udp_with_jitter_keeps_its_mean_rate_and_its_order() {
+    let sent = |jitter_ns: u64, seed: u64| {
+        let config = Config {
+            mss: 1000,
+            ..Config::kernel(Control::Udp {
+                rate_bps: 8_000_000_000,
+                jitter_ns,
+                seed,
+            })
+        };
+        let run = run(&config, 1_000_000, &Path::new(0, MS), SECOND);
+        assert!(run.receiver.finished());
+        run.sent.iter().map(|sent| sent.at).collect::<Vec<_>>()
+    };
+    for jitter in [500, 5000] {
+        let times = sent(jitter, 1);
+        assert!(times.is_sorted());
+        let late: Vec<u64> = (0..).zip(&times).map(|(number, &at)| at - 1000 * number).collect();
+        assert!(late.iter().all(|&late| late <= jitter), "{late:?}");
+        assert!(late.iter().max() > late.iter().min());
+        assert_ne!(sent(jitter, 2), times);
+        assert_eq!(sent(jitter, 1), times);
+    }
 }
 
 /// RFC 5681 Section 4.2: after the first acknowledgements, there is one for every two segments.

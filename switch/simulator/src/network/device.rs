@@ -1,7 +1,7 @@
 //! A switch of a network that runs a compiled program: frames go in, and come out at the far ends of links. If each
 //! port has a model beside it, every decision and every departure is compared.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use p4sched_dataplane::{DigestMessage, MatchKey, Port as PortNumber};
 use p4sched_engine::{Frame, FrameSink, Output};
@@ -13,8 +13,10 @@ use p4sched_world::planned::WakeUp;
 use p4sched_world::routes::Routes;
 use p4sched_world::topology::{Node, Topology};
 
+use super::lengths::Lengths;
 use super::packets::Header;
 use super::port::{Counts, Port};
+use super::prefixes::{self, Route};
 use crate::frames::{self, Datagram};
 use crate::model::Decision;
 use crate::parameters::Parameters;
@@ -23,8 +25,6 @@ use crate::switch::{self, ArgumentError, Switch};
 
 /// MAC address of every next hop; no host checks it.
 const NEXT_HOP: u64 = 0x0200_0000_0001;
-/// Length in bits of the prefix of each host.
-const HOST_PREFIX: u16 = 24;
 
 /// Reason why a network cannot run programs.
 #[derive(Debug, thiserror::Error)]
@@ -35,9 +35,9 @@ pub enum DeviceError {
     /// The program cannot have these parameters.
     #[error(transparent)]
     Arguments(#[from] ArgumentError),
-    /// Too many hosts.
-    #[error("{0} hosts: the programs have room for {MAX_ROUTES} routes, and each host needs one")]
-    Routes(usize),
+    /// Too many routes at a switch.
+    #[error("switch {0} needs {1} routes: the programs have room for {MAX_ROUTES}")]
+    Routes(String, usize),
     /// Too many users.
     #[error("user {0}: the programs know users 0 to 4095")]
     User(u32),
@@ -82,17 +82,44 @@ enum Remembers {
     Flows,
 }
 
-/// Frames that the switch sent: port, number of the packet, time at the far end, and bytes.
-#[derive(Debug, Default)]
-struct Departures(Vec<(PortNumber, Option<u64>, Nanos, usize)>);
+/// A frame at the far end of a link: number of the packet, time, and bytes.
+type FrameAtFarEnd = (Option<u64>, Nanos, usize);
 
-impl FrameSink for Departures {
+/// A link of the switch.
+#[derive(Debug, Default)]
+struct Out {
+    /// Its wire; None: the port has no link.
+    wire: Option<u32>,
+    /// True if the arrival of the first frame on it is planned.
+    planned: bool,
+    /// Frames at its far end that the network has not taken yet.
+    frames: VecDeque<FrameAtFarEnd>,
+    /// Packets that wait for it.
+    waiting: u32,
+    /// Lengths of its queue over time.
+    lengths: Lengths,
+}
+
+/// The links of a switch, by port.
+#[derive(Debug, Default)]
+struct Links {
+    ports: Vec<Out>,
+    /// A frame on a port without a link: port and bytes.
+    astray: Option<(PortNumber, usize)>,
+}
+
+impl FrameSink for Links {
     fn transmit(&mut self, port: PortNumber, frame: &mut Frame, due: Nanos) {
-        self.0.push((port, frames::id(frame), due, frame.len()));
+        match self.ports.get_mut(usize::from(port)) {
+            Some(out) if out.wire.is_some() => out.frames.push_back((frames::id(frame), due, frame.len())),
+            _ => {
+                self.astray.get_or_insert((port, frame.len()));
+            }
+        }
     }
 }
 
-impl Output for Departures {
+impl Output for Links {
     fn packet_in(&mut self, _frame: &[u8]) {}
 
     fn digest(&mut self, _digest: DigestMessage) {}
@@ -105,11 +132,9 @@ pub struct Device {
     switch: Switch,
     p4: P4,
     check: bool,
-    /// Wires by port.
-    wires: Vec<Option<u32>>,
+    links: Links,
     /// Counters by port, as they were at the last arrival.
     counted: Vec<switch::Counts>,
-    sent: Departures,
     frame: Vec<u8>,
     held_bytes: u64,
     /// Ports by key of the program's memory: the user, or the cell of a flow. The program has one memory for all ports,
@@ -135,7 +160,7 @@ impl Device {
         let mut switch = Switch::new(installed.program, scheme)?;
         let parameters = Parameters::new(installed.scheduler.clone(), installed.program.target());
         switch.check_arguments(&parameters.arguments())?;
-        let mut wires = Vec::new();
+        let mut links = Links::default();
         for (wire, described) in (0..).zip(&topology.wires) {
             if described.from != Node::Switch(number) {
                 continue;
@@ -143,10 +168,10 @@ impl Device {
             let port = described.from_port;
             switch.set_port(port, &parameters, true, described.cable.rate_bps);
             switch.set_delay(port, described.cable.delay_ns);
-            if wires.len() <= usize::from(port) {
-                wires.resize(usize::from(port) + 1, None);
+            if links.ports.len() <= usize::from(port) {
+                links.ports.resize_with(usize::from(port) + 1, Out::default);
             }
-            wires[usize::from(port)] = Some(wire);
+            links.ports[usize::from(port)].wire = Some(wire);
         }
         let p4 = scheme.p4();
         if p4.ranks {
@@ -163,9 +188,8 @@ impl Device {
             switch,
             p4,
             check: installed.check,
-            counted: vec![switch::Counts::default(); wires.len()],
-            wires,
-            sent: Departures::default(),
+            counted: vec![switch::Counts::default(); links.ports.len()],
+            links,
             frame: Vec::new(),
             held_bytes: 0,
             remembered: HashMap::new(),
@@ -176,33 +200,52 @@ impl Device {
             },
             planned: WakeUp::default(),
         };
-        device.install_routes(topology, routes, number);
+        device.install_routes(topology, routes, number)?;
         Ok(device)
     }
 
-    /// Installs a route to each host, and one group for each set of paths.
-    fn install_routes(&mut self, topology: &Topology, routes: &Routes, number: u32) {
-        let mut groups: HashMap<&[u32], u64> = HashMap::new();
-        for (host, described) in (0..).zip(&topology.hosts) {
-            let [a, b, c, _] = described.address;
-            let key = [MatchKey::Lpm(vec![a, b, c, 0], HOST_PREFIX)];
+    /// Installs the fewest routes that lead to all hosts, and one group for each set of paths.
+    ///
+    /// # Errors
+    /// If there are more routes than the programs have room for.
+    fn install_routes(&mut self, topology: &Topology, routes: &Routes, number: u32) -> Result<(), DeviceError> {
+        let mut ways_to: Vec<&[u32]> = Vec::new();
+        let mut known: HashMap<&[u32], usize> = HashMap::new();
+        let hosts = (0..).zip(&topology.hosts).filter_map(|(host, described)| {
             let ways = routes.ways_to(number, host);
-            let port = |wire: u32| u64::from(topology.wires[wire as usize].from_port);
             if ways.is_empty() {
                 // This switch has no links to other switches.
-                continue;
+                return None;
             }
+            let next = *known.entry(ways).or_insert_with(|| {
+                ways_to.push(ways);
+                ways_to.len() - 1
+            });
+            Some((described.address, next))
+        });
+        let found = prefixes::fewest(hosts.collect());
+        if found.len() > MAX_ROUTES {
+            return Err(DeviceError::Routes(self.name.clone(), found.len()));
+        }
+        let port = |wire: u32| u64::from(topology.wires[wire as usize].from_port);
+        let mut groups = 0;
+        let mut group_of = vec![None; ways_to.len()];
+        for Route { prefix, bits, next } in found {
+            let key = [MatchKey::Lpm(prefix.to_vec(), bits)];
+            let ways = ways_to[next];
             if let &[wire] = ways {
-                let data = [port(wire), NEXT_HOP];
-                self.switch.set_entry(switch::ROUTES, &key, "forward", &data);
+                self.switch
+                    .set_entry(switch::ROUTES, &key, "forward", &[port(wire), NEXT_HOP]);
                 continue;
             }
-            let next = groups.len() as u64 + 1;
-            let group = *groups.entry(ways).or_insert(next);
+            let group = *group_of[next].get_or_insert_with(|| {
+                groups += 1;
+                groups
+            });
             self.switch.set_entry(switch::ROUTES, &key, "choose_path", &[group]);
-            if group < next {
-                continue;
-            }
+        }
+        for (ways, group) in ways_to.iter().zip(group_of) {
+            let Some(group) = group else { continue };
             for bucket in 0..ECMP_BUCKETS {
                 let key = [
                     MatchKey::Exact(group.to_be_bytes().to_vec()),
@@ -212,6 +255,7 @@ impl Device {
                 self.switch.set_entry("forwarding.ecmp_paths", &key, "forward", &data);
             }
         }
+        Ok(())
     }
 
     /// Takes an arriving packet whose path leads to this wire. `model`: the verdict of the model at that port, and the
@@ -231,9 +275,9 @@ impl Device {
             self.check_memory(header, port)?;
         }
         datagram.write(&mut self.frame);
-        self.switch.advance(now, &mut self.sent);
+        self.switch.advance(now, &mut self.links);
         let dropped = self.switch.dropped();
-        self.switch.receive(now, &self.frame, &mut self.sent);
+        self.switch.receive(now, &self.frame, &mut self.links);
         let lost = self.switch.dropped() > dropped;
         if let Some((verdict, model)) = model {
             let counts = self.switch.counts(port);
@@ -256,8 +300,29 @@ impl Device {
         self.held_bytes += u64::from(datagram.len);
         self.held_bytes -= u64::from(victim);
         // The link may have become free.
-        self.switch.advance(now, &mut self.sent);
+        self.switch.advance(now, &mut self.links);
+        self.note_lengths(now);
         Ok(lost)
+    }
+
+    /// Records the lengths of the queues up to now. It is called at the time of each change: arrivals are events, and
+    /// the device is woken at each departure.
+    fn note_lengths(&mut self, now: Nanos) {
+        for (port, out) in (0..).zip(&mut self.links.ports) {
+            let waiting = self.switch.waiting(port);
+            if waiting != out.waiting {
+                out.lengths.note(now, out.waiting);
+                out.waiting = waiting;
+            }
+        }
+    }
+
+    /// Lengths of the queue of a port over time, until `now`.
+    pub fn lengths(&self, now: Nanos, port: PortNumber) -> Lengths {
+        let out = &self.links.ports[usize::from(port)];
+        let mut lengths = out.lengths.clone();
+        lengths.note(now, out.waiting);
+        lengths
     }
 
     /// # Errors
@@ -293,43 +358,60 @@ impl Device {
     /// Runs every event that is due.
     pub fn advance(&mut self, now: Nanos) {
         self.planned.woken(now);
-        self.switch.advance(now, &mut self.sent);
+        self.switch.advance(now, &mut self.links);
+        self.note_lengths(now);
     }
 
-    /// Time at which it must wake, if that is not planned yet.
+    /// Time at which it must wake, if that is not planned yet. Arrivals at the far ends of its links need no wake-up.
     pub fn wake(&mut self, now: Nanos) -> Option<Nanos> {
-        let frames_wait = !self.sent.0.is_empty();
-        let at = if frames_wait {
-            Some(now)
-        } else {
-            self.switch.next_event()
-        };
-        self.planned.wake_at(now, at)
+        self.planned.wake_at(now, self.switch.next_departure())
     }
 
-    /// Takes the frames that have reached the far ends of their links: wire, number of the packet and time of each.
+    /// Passes on the arrivals at the far ends of its links that must be planned: wires and times.
     ///
-    /// # Errors
-    /// If a frame holds no packet of the run, or left by a port without a link.
-    pub fn take_frames(&mut self, into: &mut Vec<(u32, u32, Nanos)>) -> Result<(), String> {
-        let mut unexplained = None;
-        for (port, id, due, bytes) in self.sent.0.drain(..) {
-            let wire = self.wires.get(usize::from(port)).copied().flatten();
-            let number = id.and_then(|id| u32::try_from(id).ok());
-            if let (Some(wire), Some(number)) = (wire, number) {
-                self.held_bytes -= bytes as u64;
-                into.push((wire, number, due));
-            } else {
-                unexplained.get_or_insert((port, bytes));
+    /// At most one arrival of each wire is planned, as in the models ([`Port`]): that of a packet that finds the wire
+    /// empty when its transmission begins, and that of the next packet when the one before it arrives. So simultaneous
+    /// arrivals are planned in the same order, and happen in the same order.
+    pub fn plan_arrivals(&mut self, mut plan: impl FnMut(u32, Nanos)) {
+        for (port, out) in (0..).zip(&mut self.links.ports) {
+            let Some(wire) = out.wire.filter(|_| !out.planned) else {
+                continue;
+            };
+            let here = out.frames.front().map(|&(_, due, _)| due);
+            if let Some(due) = here.or_else(|| self.switch.next_arrival(port)) {
+                out.planned = true;
+                plan(wire, due);
             }
         }
-        match unexplained {
-            None => Ok(()),
-            Some((port, bytes)) => Err(format!(
-                "switch {} sent {bytes} bytes by port {port}, which no packet explains",
-                self.name
-            )),
-        }
+    }
+
+    /// Takes the frame whose arrival at the far end of a port's link was planned for now: number of the packet, and
+    /// time of its arrival.
+    ///
+    /// # Errors
+    /// If the frame holds no packet of the run, or a frame left by a port without a link.
+    pub fn take_frame(&mut self, now: Nanos, port: PortNumber) -> Result<(u32, Nanos), String> {
+        self.switch.advance(now, &mut self.links);
+        self.note_lengths(now);
+        let out = &mut self.links.ports[usize::from(port)];
+        out.planned = false;
+        let taken = out.frames.pop_front();
+        let unexplained = match (self.links.astray, taken) {
+            (None, Some((id, due, bytes))) => match id.and_then(|id| u32::try_from(id).ok()) {
+                Some(number) => {
+                    self.held_bytes -= bytes as u64;
+                    return Ok((number, due));
+                }
+                None => (port, bytes),
+            },
+            (Some(astray), _) => astray,
+            (None, None) => (port, 0),
+        };
+        let (port, bytes) = unexplained;
+        Err(format!(
+            "switch {} sent {bytes} bytes by port {port}, which no packet explains",
+            self.name
+        ))
     }
 
     /// True if models beside its ports check the program.
@@ -381,11 +463,9 @@ pub fn users(flows: impl Iterator<Item = ([u8; 4], u32, u32)>) -> Result<BTreeMa
 
 /// # Errors
 /// If no program can run with these settings.
-pub fn check(installed: &SwitchSettings<'_>, hosts: usize, marks: bool) -> Result<(), DeviceError> {
+pub fn check(installed: &SwitchSettings<'_>, marks: bool) -> Result<(), DeviceError> {
     let sorted = installed.scheduler.scheme().p4().rank_field.is_some();
-    if hosts > MAX_ROUTES {
-        Err(DeviceError::Routes(hosts))
-    } else if marks {
+    if marks {
         Err(DeviceError::Marks)
     } else if sorted && !installed.check {
         Err(DeviceError::PushOut)

@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
+use p4sched_schedulers::Nanos;
 use p4sched_world::routes::{Multipath, Routes};
+use p4sched_world::topology::Node;
 use p4sched_world::world::{Event, OutPort as _, Switches};
 
 use super::device::{self, Device, DeviceError, SwitchSettings};
 use super::hosts::{Difference, FlowHosts, Net};
+use super::lengths::Lengths;
 use super::port::{Counts, PortConfig};
 use super::setup::{Installation, Setup, SetupError, user_address};
 use crate::frames::Datagram;
@@ -18,8 +21,14 @@ pub struct Fabric {
     routes: Routes,
     /// Devices by switch, if programs decide; else empty.
     devices: Vec<Device>,
-    /// Frames that left a switch: wire, number, and time of arrival; empty between events.
-    frames: Vec<(u32, u32, u64)>,
+}
+
+/// The work of an event at a switch with a program.
+enum Work {
+    /// Departures inside this switch.
+    Departures(u32),
+    /// The first frame on this wire reaches the far end.
+    Arrival(u32),
 }
 
 impl Fabric {
@@ -36,7 +45,6 @@ impl Fabric {
         Ok(Fabric {
             devices: devices(&setup, &routes)?,
             routes,
-            frames: Vec::new(),
             setup,
         })
     }
@@ -45,9 +53,9 @@ impl Fabric {
         !self.devices.is_empty()
     }
 
-    /// True if there are models at the ports: alone, or to check programs.
-    pub fn has_models(&self) -> bool {
-        self.devices.first().is_none_or(Device::checks)
+    /// Lengths over time of the queue of a port, if a program decides there.
+    pub fn lengths(&self, now: Nanos, switch: u32, port: u16) -> Option<Lengths> {
+        Some(self.devices.get(switch as usize)?.lengths(now, port))
     }
 
     /// Bytes held by programs.
@@ -90,10 +98,49 @@ impl Fabric {
         Ok(())
     }
 
+    /// The work of an event. Events of switches have the numbers of the switches, and above them those of the wires.
+    fn work(&self, event: u32) -> Work {
+        match event.checked_sub(self.devices.len() as u32) {
+            None => Work::Departures(event),
+            Some(wire) => Work::Arrival(wire),
+        }
+    }
+
     fn plan_device(&mut self, switch: u32, net: &mut Net) {
-        if let Some(at) = self.devices[switch as usize].wake(net.now()) {
+        let switches = self.devices.len() as u32;
+        let device = &mut self.devices[switch as usize];
+        device.plan_arrivals(|wire, at| net.plan(at, Event::Switch(switches + wire)));
+        if let Some(at) = device.wake(net.now()) {
             net.plan(at, Event::Switch(switch));
         }
+    }
+
+    /// Takes the frame that reaches the far end of a wire, and plans the arrival of the next one.
+    fn arrive(&mut self, wire: u32, net: &mut Net) -> Result<(), Difference> {
+        let now = net.now();
+        let described = &self.setup.topology.wires[wire as usize];
+        let (to, to_port) = (described.to, described.to_port);
+        let Node::Switch(switch) = described.from else {
+            unreachable!("hosts have no programs")
+        };
+        let device = &mut self.devices[switch as usize];
+        let (number, due) = device.take_frame(now, described.from_port)?;
+        if device.checks() {
+            let port = &mut net.lines[wire as usize].port;
+            port.catch_up(now);
+            let expected = port.first_in_transit().map(|packet| (packet.arrival, packet.number));
+            if expected != Some((due, number)) {
+                let name = device.name();
+                let difference = format!(
+                    "switch {name}: packet {number} is at the far end of its link at {due} ns; the model says {expected:?}"
+                );
+                return Err(difference.into());
+            }
+            port.arrive(now);
+        }
+        self.plan_device(switch, net);
+        net.deliver(number, to, to_port);
+        Ok(())
     }
 }
 
@@ -109,33 +156,18 @@ impl Switches<FlowHosts> for Fabric {
         self.offer_to_program(switch, next, number, net)
     }
 
-    fn wake(&mut self, switch: u32, net: &mut Net) -> Result<(), Difference> {
-        let now = net.now();
-        let device = &mut self.devices[switch as usize];
-        device.advance(now);
-        device.take_frames(&mut self.frames)?;
-        for (wire, number, due) in self.frames.drain(..) {
-            if device.checks() {
-                let port = &mut net.lines[wire as usize].port;
-                port.catch_up(now);
-                let expected = port.first_in_transit().map(|packet| (packet.arrival, packet.number));
-                if expected != Some((due, number)) {
-                    let name = device.name();
-                    let difference = format!(
-                        "switch {name}: packet {number} is at the far end of its link at {due} ns; the model says {expected:?}"
-                    );
-                    return Err(difference.into());
-                }
-                port.arrive(now);
-            }
-            let wire = &self.setup.topology.wires[wire as usize];
-            net.deliver(number, wire.to, wire.to_port);
+    fn wake(&mut self, event: u32, net: &mut Net) -> Result<(), Difference> {
+        match self.work(event) {
+            Work::Departures(switch) => self.devices[switch as usize].advance(net.now()),
+            Work::Arrival(wire) => self.arrive(wire, net)?,
         }
         Ok(())
     }
 
-    fn plan(&mut self, switch: u32, net: &mut Net) {
-        self.plan_device(switch, net);
+    fn plan(&mut self, event: u32, net: &mut Net) {
+        if let Work::Departures(switch) = self.work(event) {
+            self.plan_device(switch, net);
+        }
     }
 }
 
@@ -161,7 +193,7 @@ fn devices(setup: &Setup, routes: &Routes) -> Result<Vec<Device>, DeviceError> {
         check: *check,
         users: &users,
     };
-    device::check(&installed, hosts.len(), setup.switch_ports.mark_at.is_some())?;
+    device::check(&installed, setup.switch_ports.mark_at.is_some())?;
     (0..setup.topology.switches.len() as u32)
         .map(|number| Device::new(&installed, &setup.topology, routes, number))
         .collect()

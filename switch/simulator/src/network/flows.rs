@@ -7,7 +7,7 @@ use p4sched_world::topology::Topology;
 use rand::Rng;
 use serde::Deserialize;
 
-use crate::flow_sizes::{FlowSizes, poisson_starts};
+use crate::flow_sizes::{Distribution, FlowSizes, poisson_starts};
 use crate::workload::seeded;
 
 /// Largest scale of a user or flow: the programs have 16 bits for it.
@@ -202,11 +202,22 @@ pub fn from_csv(text: &str, hosts: &Hosts<'_>) -> Result<Vec<Flow>, FlowError> {
     Ok(flows)
 }
 
+/// Sizes of flows: a distribution of the papers, or points of a distribution.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "sizes are web_search, data_mining, or a list of points [bytes, probability]"
+)]
+enum Sizes {
+    Named(FlowSizes),
+    Own(Vec<(f64, f64)>),
+}
+
 /// Random flows that offer a given load, between random hosts.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Poisson {
-    sizes: FlowSizes,
+    sizes: Sizes,
     /// Sizes are multiplied by this.
     #[serde(default = "unscaled")]
     scale: f64,
@@ -234,18 +245,24 @@ impl Poisson {
     /// Draws the flows. `frame_share`: bytes of a full frame divided by the bytes of its payload.
     ///
     /// # Errors
-    /// If the load is not in (0, 1], there would be too many flows, or a host is unknown or has no destination.
+    /// If a number or a distribution is not valid, there would be too many flows, or a host is unknown or has no destination.
     pub fn flows(&self, hosts: &Hosts<'_>, frame_share: f64, seed: u64) -> Result<Vec<Flow>, FlowError> {
         let refuse = |problem: &str| Err(wrong("poisson", problem));
         let positive = |value: f64| value.is_finite() && value > 0.0;
-        if !(positive(self.load) && self.load <= 1.0) {
-            return refuse("load: it is above 0 and at most 1");
+        if !positive(self.load) {
+            return refuse("load: it is above 0");
         }
+        let sizes = match &self.sizes {
+            Sizes::Named(sizes) => sizes.distribution(),
+            Sizes::Own(points) => {
+                Distribution::new(points).map_err(|problem| wrong("poisson", format!("sizes: {problem}")))?
+            }
+        };
         if !(positive(self.scale) && self.link_bps > 0 && self.duration_ns > 0) {
             return refuse("scale, link_bps and duration_ns are above 0");
         }
         let duration_s = self.duration_ns as f64 / 1e9;
-        let starts_per_s = self.load * self.link_bps as f64 / 8.0 / (self.sizes.mean() * self.scale * frame_share);
+        let starts_per_s = self.load * self.link_bps as f64 / 8.0 / (sizes.mean() * self.scale * frame_share);
         if starts_per_s * duration_s > MAX_FLOWS {
             return Err(wrong(
                 "poisson",
@@ -265,7 +282,7 @@ impl Poisson {
         let mut random = seeded(seed);
         random.set_stream(FLOW_STREAM);
         let starts_s = poisson_starts(starts_per_s, duration_s, &mut random);
-        let sizes = self.sizes.sample(starts_s.len(), self.scale, &mut random);
+        let sizes = sizes.sample(starts_s.len(), self.scale, &mut random);
         let flows = starts_s.iter().zip(sizes).map(|(start_s, bytes)| {
             let (source, destination) = loop {
                 let source = sources[random.random_range(0..sources.len())];
@@ -289,6 +306,9 @@ impl Poisson {
     }
 }
 
+/// Largest size and latest start of a flow.
+const LARGEST: u64 = 1 << 62;
+
 /// Checks the rules of every list.
 fn check(flows: &[Flow], place: impl Fn(usize) -> String) -> Result<(), FlowError> {
     let mut before = 0;
@@ -299,6 +319,8 @@ fn check(flows: &[Flow], place: impl Fn(usize) -> String) -> Result<(), FlowErro
             "source and destination are the same host"
         } else if flow.bytes == 0 {
             "bytes = 0: there is nothing to send"
+        } else if flow.bytes > LARGEST || flow.start_ns > LARGEST {
+            "bytes and start_ns are at most 2^62"
         } else {
             before = flow.start_ns;
             continue;
@@ -370,7 +392,7 @@ mod tests {
             );
             poisson(&text).unwrap_err().to_string()
         };
-        assert_eq!(refused("1.1", ""), "flows, poisson: load: it is above 0 and at most 1");
+        assert_eq!(refused("0", ""), "flows, poisson: load: it is above 0");
         assert_eq!(
             refused("0.5", r#", "sources": ["h7"]"#),
             "flows, poisson: there is no host h7"
@@ -378,6 +400,47 @@ mod tests {
         assert_eq!(
             refused("0.5", r#", "sources": [1], "destinations": ["h2"]"#),
             "flows, poisson: the only source is also the only destination"
+        );
+    }
+
+    #[test]
+    fn a_load_above_1_and_own_sizes_are_offered_as_they_are() {
+        let offered = |sizes: &str, load: f64| {
+            let text =
+                format!(r#"{{"sizes": {sizes}, "load": {load}, "link_bps": 1000000000, "duration_ns": 10000000000}}"#);
+            poisson(&text)
+        };
+        let flows = offered("[[1000, 0.5], [2000, 0.5], [3000, 1.0]]", 1.5).unwrap();
+        let bits = flows
+            .iter()
+            .map(|flow| flow.bytes as f64 * 8.0 * 1514.0 / 1448.0)
+            .sum::<f64>();
+        assert!((bits / 10e9 / 1.5 - 1.0).abs() < 0.01, "{bits} bits");
+        let small = flows.iter().filter(|flow| flow.bytes == 1000).count() as f64 / flows.len() as f64;
+        assert!((small - 0.5).abs() < 0.001, "{small}");
+        assert!(
+            flows
+                .iter()
+                .all(|flow| flow.bytes == 1000 || (2000..=3000).contains(&flow.bytes))
+        );
+        for (sizes, says) in [
+            ("[]", "sizes: there are no points"),
+            ("[[1000, 0.5]]", "sizes: the last probability is 0.5, not 1"),
+            ("[[1000, 0.5], [900, 1]]", "sizes: point 1 is below the one before it"),
+            ("[[0, 1]]", "sizes: a size is at least 1 byte, and a probability 0 to 1"),
+        ] {
+            assert_eq!(
+                offered(sizes, 0.5).unwrap_err().to_string(),
+                format!("flows, poisson: {says}")
+            );
+        }
+        let unknown =
+            serde_json::from_str::<Poisson>(r#"{"sizes": "hadoop", "load": 1, "link_bps": 1, "duration_ns": 1}"#);
+        assert!(
+            unknown
+                .unwrap_err()
+                .to_string()
+                .contains("web_search, data_mining, or a list of points")
         );
     }
 
@@ -400,6 +463,10 @@ mod tests {
         assert_eq!(
             refused("18446744073709551616,0,1,1"),
             "flows, line 2: start_ns = 18446744073709551616 is not a number below 2^64"
+        );
+        assert_eq!(
+            refused("0,0,1,9223372036854775808"),
+            "flows, line 2: bytes and start_ns are at most 2^62"
         );
         assert_eq!(refused("1,0,1"), "flows, line 2: not start_ns,source,destination,bytes");
         let error = from_csv("0,0,1,9\n", &Hosts::new(&topology())).unwrap_err();

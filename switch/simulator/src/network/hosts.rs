@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use p4sched_schedulers::fdpa::{UNCLASSIFIED, UNIT_SCALE};
 use p4sched_schedulers::{Nanos, Rank};
-use p4sched_transport::{Kind, Segment};
+use p4sched_transport::{Control, Kind, Segment};
 use p4sched_world::topology::Node;
 use p4sched_world::world::{self, Event, Hosts};
 
@@ -17,7 +17,7 @@ use super::setup::{Ranks, Setup};
 use crate::frames::flow_cell;
 
 /// Shortest Ethernet frame without FCS, in bytes.
-const MIN_FRAME: u32 = 60;
+pub(super) const MIN_FRAME: u32 = 60;
 
 /// Observes a run.
 pub trait DeliveryObserver: Debug {
@@ -82,9 +82,17 @@ impl FlowHosts {
         }
     }
 
-    /// The record of a flow so far.
+    /// The record of a flow so far. A sender of datagrams never knows what has arrived.
     pub fn record(&self, flow: u32) -> Record {
-        self.connections.record(flow)
+        let record = self.connections.record(flow);
+        let transport = self.setup.flows[flow as usize].transport;
+        match self.setup.transports[transport].config.control {
+            Control::Udp { .. } => Record {
+                acknowledged_ns: None,
+                ..record
+            },
+            _ => record,
+        }
     }
 
     /// Number of flows that have started.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use p4sched_schedulers::{Config, Headroom, Nanos, Scheme, Sizes, Target};
+use p4sched_schedulers::{Config, ConfigError, Headroom, Nanos, Scheme, Sizes, Target};
 use p4sched_traffic_manager::Discipline;
 use p4sched_transport::{self as transport, Control};
 use p4sched_world::routes::Multipath;
@@ -14,6 +14,7 @@ use serde::{Deserialize, Deserializer, de};
 use serde_json::{Map, Value};
 
 use super::flows::{Flow, FlowError, FlowSpec, Hosts, Poisson, from_csv, from_list};
+use super::hosts::MIN_FRAME;
 use super::port::{PortConfig, Scheduling};
 use super::setup::{Ranks, Setup, Transport};
 use crate::ideals;
@@ -29,6 +30,8 @@ const PLENTY: usize = p4sched_schedulers::config::MAX_PACKETS;
 
 /// Setting from which the timers of pFabric's hosts follow.
 const ROUND_TRIP: &str = "round_trip_ns";
+/// Setting that selects the defaults of all others.
+const PRESET: &str = "preset";
 /// Largest number of queues at a port. More queues only take memory.
 const MOST_QUEUES: usize = 65_536;
 
@@ -220,7 +223,7 @@ impl Scenario {
 
     fn transports(&self) -> Result<Vec<Transport>, ScenarioError> {
         let made = self.transports.iter().map(|(name, value)| {
-            let config = transport_config(value).map_err(|problem| ScenarioError::Transport {
+            let mut config = transport_config(value).map_err(|problem| ScenarioError::Transport {
                 name: name.clone(),
                 problem,
             })?;
@@ -228,9 +231,14 @@ impl Scenario {
                 Control::Udp { .. } => UDP_HEADERS,
                 _ => TCP_HEADERS,
             };
+            let overhead_bytes = self.overhead_bytes.unwrap_or(headers);
+            if let Control::Udp { rate_bps, seed, .. } = &mut config.control {
+                *rate_bps = payload_rate(*rate_bps, config.mss, overhead_bytes);
+                *seed = self.seed;
+            }
             Ok(Transport {
                 config: Arc::new(config),
-                overhead_bytes: self.overhead_bytes.unwrap_or(headers),
+                overhead_bytes,
             })
         });
         let made: Vec<Transport> = made.collect::<Result<_, ScenarioError>>()?;
@@ -276,9 +284,9 @@ impl Ports {
         Ok(config)
     }
 
+    /// Sizes that make schemes comparable are ignored where the discipline has no use for them, as by FIFO.
     fn ideal(&self, discipline: Discipline) -> Result<p4sched_traffic_manager::PortConfig, String> {
-        let others = (self.window, self.headroom_256, self.window_shift);
-        if others != (None, None, None) || self.parameters.is_some() {
+        if self.parameters.is_some() {
             let name = p4sched_traffic_manager::name(discipline);
             return Err(format!("{name} has {} only", ideals::SETTINGS));
         }
@@ -311,7 +319,13 @@ impl Ports {
             window_shift: self.window_shift.unwrap_or(paper.window_shift),
             target: self.target,
         };
-        scheme.config(&sizes).map_err(|error| error.to_string())
+        scheme.config(&sizes).map_err(|error| match error {
+            ConfigError::MoreThanSizes { .. } => {
+                let (name, parameters) = (scheme.name(), scheme.p4().parameters.join(", "));
+                format!("{error}: give {name} \"parameters\" in place of sizes, by name: {parameters}")
+            }
+            error => error.to_string(),
+        })
     }
 
     /// Configuration from parameters by name, as in the program's action.
@@ -339,16 +353,39 @@ impl Ports {
     }
 }
 
-/// A transport: the settings of Linux, or of pFabric's hosts for a round-trip time, changed by the scenario.
+/// The rate of payload, from that of frames.
+fn payload_rate(frames_bps: u64, mss: u32, overhead_bytes: u32) -> u64 {
+    let (payload, frame) = (
+        u128::from(mss),
+        u128::from((mss.saturating_add(overhead_bytes)).max(MIN_FRAME)),
+    );
+    let rate = (u128::from(frames_bps) * payload + frame / 2) / frame;
+    u64::try_from(rate).unwrap_or(u64::MAX).max(1)
+}
+
+/// A transport: the settings of Linux, of a data centre, or of pFabric's hosts for a round-trip time, changed by the
+/// scenario.
 fn transport_config(value: &Value) -> Result<transport::Config, String> {
     let Some(value) = value.as_object() else {
         return Err("it must be an object with a control".to_owned());
     };
     let control = value.get("control").ok_or("it has no control")?;
+    if control == "udp" {
+        return Err(
+            r#"control: udp has a rate in bit/s of frames: "control": {"udp": {"rate_bps": 10000000}}"#.to_owned(),
+        );
+    }
     let control: Control = serde_json::from_value(control.clone()).map_err(|error| format!("control: {error}"))?;
     let mut settings = value.clone();
+    let preset = settings.remove(PRESET);
     let config = match settings.remove(ROUND_TRIP) {
-        None => transport::Config::kernel(control),
+        Some(_) if preset.is_some() => return Err(format!("{PRESET} and {ROUND_TRIP}: use one of them")),
+        None => match preset.as_ref().map(|name| name.as_str()) {
+            None => transport::Config::kernel(control),
+            Some(Some("linux")) => transport::Config::kernel(control),
+            Some(Some("data_centre")) => transport::Config::data_centre(control),
+            Some(_) => return Err(format!("{PRESET}: it is linux or data_centre")),
+        },
         Some(_) if control != Control::PFabric => return Err(format!("{ROUND_TRIP} is a setting of pfabric alone")),
         Some(round_trip) => {
             let wanted = settings.get("initial_window").and_then(Value::as_u64);

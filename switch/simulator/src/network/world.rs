@@ -135,9 +135,12 @@ impl World {
 
     /// Lengths over time of the queue in front of a wire, if they were recorded.
     pub fn lengths(&self, wire: usize) -> Option<Lengths> {
-        let known = self.world.switches.has_models();
-        let lengths = self.world.net.lines[wire].port.lengths(self.now());
-        lengths.filter(|_| known)
+        let described = &self.setup.topology.wires[wire];
+        let by_program = match described.from {
+            Node::Switch(switch) => (self.world.switches).lengths(self.now(), switch, described.from_port),
+            Node::Host(_) => None,
+        };
+        by_program.or_else(|| self.world.net.lines[wire].port.lengths(self.now()))
     }
 
     /// The record of a flow so far.
