@@ -85,13 +85,10 @@ def varied(trial: Sequence[Sample], seed: int) -> tuple[Sample, ...]:
 
 
 def bursts_of_polls() -> tuple[tuple[Sample, ...], ...]:
-    """Polls that are 50, 20 or 7 ms apart, after polls of 100 ms. User 3 sends once, and its bytes count for 600 ms."""
+    """Polls that are 50, 20 or 9 ms apart, after polls of 100 ms. User 3 sends once, and its bytes count for 600 ms."""
     return tuple(
-        of_one_user(
-            [*range(0, 400, POLL_MS), *range(300 + gap_ms, 1050 + gap_ms, gap_ms)],
-            [40, 40, 40] + [40 + sent] * (1 + len(range(300 + gap_ms, 1050 + gap_ms, gap_ms))),
-        )
-        for gap_ms, sent in ((50, 1000), (20, 1001), (7, 1000))
+        of_one_user([0, 100, 200, *range(300, 950, gap_ms)], [40, 40, 40] + [40 + sent] * len(range(300, 950, gap_ms)))
+        for gap_ms, sent in ((50, 1000), (20, 1001), (9, 1000))
     )
 
 
