@@ -195,7 +195,7 @@ class _Reader:
         name = top.text("name", self.file.resolve().parent.name)
         if NAME.fullmatch(name) is None:
             top.fail("name", f"'{name}' is no name: a small letter, then small letters, digits and '_', 32 at most")
-        parameters = tuple(self._parameters(top.table("parameters")))
+        parameters = tuple(self._parameters(top.table("parameters"), in_class="laboratory" in content))
         known = tuple(parameter.name for parameter in parameters)
         compared = top.choices("compared", COMPARISONS, ("ranks",))
         programs, model = self._programs(top), self._model(top)
@@ -226,13 +226,14 @@ class _Reader:
             top.fail("name", "there is neither a [program] nor a [model]: nothing can run")
         return found
 
-    def _parameters(self, table: "_Table") -> Iterator[Parameter]:
+    def _parameters(self, table: "_Table", *, in_class: bool) -> Iterator[Parameter]:
+        """`in_class`: no formula and no model in Python names them."""
         if len(table.content) > MOST_PARAMETERS:
             table.fail(None, f"{len(table.content)} parameters: there may be {MOST_PARAMETERS}")
         for name in table.content:
             if IDENTIFIER.fullmatch(name) is None:
                 table.fail(name, f"'{name}' cannot be the name of a parameter")
-            if name in SIZES:
+            if name in SIZES and not in_class:
                 table.fail(name, f"'{name}' is a common size of a comparison; choose another name for the parameter")
             if name == "random" or hasattr(Queues, name):
                 table.fail(name, f"models have an attribute '{name}'; choose another name for the parameter")
