@@ -101,6 +101,12 @@ class Scheme:
         return self.description is None or self.description.laboratory is not None
 
     @property
+    def folder(self) -> Path:
+        """Folder of its description."""
+        assert self.description is not None
+        return self.description.folder.resolve()
+
+    @property
     def has_model(self) -> bool:
         """True if there is a model. A scheduler in a folder of its own may have only a program."""
         return self.in_laboratory or (self.description is not None and self.description.model is not None)

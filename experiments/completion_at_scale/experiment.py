@@ -4,7 +4,7 @@ import asyncio
 import os
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import typer
@@ -14,12 +14,13 @@ from experiments.completion_at_scale import figure, reference
 from experiments.completion_at_scale.network import Run
 from experiments.completion_at_scale.over_seeds import Figures, of_seed, summarise
 from experiments.completion_at_scale.papers import FIGURES as PAPER_FIGURES
-from experiments.completion_at_scale.papers import Line, PaperFigure
+from experiments.completion_at_scale.papers import Line, PaperFigure, described
 from experiments.completion_at_scale.points import Points
 from experiments.completion_at_scale.workloads import GBIT, LOADS
 from p4sched.cli import options
 from p4sched.cli.options import QuickDefault
 from p4sched.errors import UsageError
+from p4sched.folders.schemes import find
 from p4sched.lab.experiment import Experiment, Results, RunOptions, SchemeOutcome, Seed, Stage, choose, once
 from p4sched.p4rt.target import Target
 from p4sched.results.tables import cell, record_rows
@@ -86,6 +87,12 @@ def setting(
         options.time_option("Virtual time in which flows start; then the run ends. At 10 Gbit/s --quick uses a tenth."),
         QuickDefault(Duration.parse("20ms")),
     ] = Duration.parse("1s"),
+    folders: Annotated[
+        str,
+        typer.Option(
+            "--scheme", metavar="FOLDER,...", help="Schedulers in folders: further lines, with 4 queues of 10 packets."
+        ),
+    ] = "",
 ) -> Setting:
     """Repeats a figure of a paper in virtual time: flows between 144 servers of a leaf-spine network, for each line at
     each load. Prints a table and writes DIR/summary.json, DIR/loads.csv and DIR/figure.png."""
@@ -95,9 +102,11 @@ def setting(
     if run_options.quick and not run_options.explicit["--duration"]:
         duration = Duration(duration * GBIT // shown.access_bps)
     names = choose(f"line of {shown.name}", lines, [line.name for line in shown.lines]) if lines else []
+    further = [described(name) for name in choose("scheme", folders, (), find)] if folders else []
+    shown = replace(shown, lines=(*shown.select_lines(names), *further))
     return Setting(
         shown,
-        shown.select_lines(names),
+        shown.lines,
         parse_loads(loads),
         range(run_options.seed, run_options.seed + seeds),
         duration,

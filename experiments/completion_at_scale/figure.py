@@ -29,7 +29,6 @@ def draw(summary: Mapping[str, Any], path: Path) -> None:
         f"{paper.title}. 144 servers, {rate:g} and {4 * rate:g} Gbit/s, {', '.join(configuration['workloads'])},"
         f" {configuration['duration_s']:g} s in virtual time, {len(configuration['seeds'])} seeds ({bars})"
     )
-    labels = {line.name: line.label for line in paper.lines}
     with figures.sheet(path, (max(3.0 * len(paper.panels), 10.0), 3.4), heading) as figure:
         panels = figure.subplots(1, len(paper.panels), squeeze=False)[0]
         for axes, panel in zip(panels, paper.panels, strict=True):
@@ -38,9 +37,9 @@ def draw(summary: Mapping[str, Any], path: Path) -> None:
                 loads = [load for load in scheme["loads"] if load["workload"] == workload.name]
                 colour = COLOURS.get(name) or scheme_colour(name, figures.CYCLE[place % len(figures.CYCLE)])
                 if panel.by_size:
-                    _by_size(axes, panel, _breakdown(loads), colour, labels[name])
+                    _by_size(axes, panel, _breakdown(loads), colour, scheme["label"])
                 else:
-                    _by_load(axes, panel, loads, colour, labels[name])
+                    _by_load(axes, panel, loads, colour, scheme["label"])
             _dress(axes, panel, configuration["loads"])
         if paper.reference:
             _paper(panels, paper.panels, summary["schemes"])

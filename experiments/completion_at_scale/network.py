@@ -45,7 +45,8 @@ class Run:
             "end_ns": self.end_ns,
             "topology": {"leaf_spine": shape},
             "ports": self.line.port,
-            "hosts": self.line.port,
+            # a port of a host is a model
+            **({"hosts": self.line.port} if self.line.has_model else {}),
             "ranks": self.line.ranks,
             "overhead_bytes": OVERHEAD_BYTES,
             "transports": {"hosts": self.line.hosts},

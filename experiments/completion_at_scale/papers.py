@@ -16,6 +16,7 @@ from experiments.completion_at_scale.workloads import (
     Workload,
 )
 from p4sched.errors import unknown_name
+from p4sched.schemes import SCHEMES, title
 
 TO_END, START_TIME = "to_end", "start_time"
 """Ranks: remaining bytes of the flow after the packet's first byte, as in Netbench; or virtual start times (STFQ)."""
@@ -32,6 +33,8 @@ class Line:
     port: Port
     hosts: Hosts = field(default_factory=lambda: PFABRIC)
     ranks: str = TO_END
+    has_model: bool = True
+    """False for a scheduler that has only a program; then the hosts' ports are FIFO."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,12 @@ COMPLETION = (SMALL_MEAN, SMALL_P99, LARGE_MEAN, DONE)
 LARGE_RATE = Panel("large_mbps", "Large flows, throughput")
 SIZES_MEAN = Panel("mean_ms", "By size, mean", by_size=True)
 SIZES_P99 = Panel("p99_ms", "By size, 99th percentile", by_size=True)
+
+
+def described(name: str) -> Line:
+    """A line for a scheduler in a folder."""
+    return Line(name, title(name), ports.queues(str(SCHEMES[name].folder), 4), has_model=SCHEMES[name].has_model)
+
 
 _TCP = Line("tcp", "TCP", ports.single("fifo", ports.DROP_PACKETS), TCP)
 _DCTCP = Line("dctcp", "DCTCP", ports.marking(ports.single("fifo", ports.DROP_PACKETS), ports.MARK_PACKETS), DCTCP)

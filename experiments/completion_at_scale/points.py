@@ -10,6 +10,7 @@ from pathlib import Path
 from experiments.completion_at_scale import over_seeds
 from experiments.completion_at_scale.network import Run
 from experiments.completion_at_scale.over_seeds import FIGURES, Figures
+from p4sched.folders.schemes import digest
 from p4sched.paths import rust_binary
 from p4sched.results import completion
 from p4sched.results.whole_file import write_whole
@@ -29,7 +30,10 @@ class Points:
 
     def key(self, run: Run) -> str:
         """Hash of all inputs of a run: equal keys give equal numbers."""
-        record = json.dumps([self._sources, run.scenario(), run.flows()], sort_keys=True)
+        inputs = [self._sources, run.scenario(), run.flows()]
+        if scheduler := digest(run.line.name):
+            inputs.append(scheduler)
+        record = json.dumps(inputs, sort_keys=True)
         return sha256(record.encode()).hexdigest()[:32]
 
     def load(self, key: str) -> Figures | None:
