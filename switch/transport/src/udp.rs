@@ -60,7 +60,7 @@ impl UdpSender {
         // SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
         let mut mixed = mix(self.seed.wrapping_add(u64::from(self.flow)));
         mixed = mix(mixed.wrapping_add(self.next));
-        (u128::from(mixed) * (u128::from(self.jitter_ns) + 1) >> 64) as Nanos
+        ((u128::from(mixed) * (u128::from(self.jitter_ns) + 1)) >> 64) as Nanos
     }
 }
 
