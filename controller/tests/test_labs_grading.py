@@ -65,7 +65,7 @@ def test_grading_shuts_each_submission_in_and_gives_each_its_marks(tmp_path: Pat
     assert re.search("memory|longer than|macro|too", told_of["carl"]), told_of["carl"]
     assert "/etc/passwd" in told_of["dora"]
     eva = next(row for row in rows if row["submission"] == "eva")
-    linked = "aifo_admission.p4 is not a plain file; hand in the file itself"
+    linked = "aifo_admission.p4 is a link or not a plain file; hand in the file itself"
     assert (eva["mistakes"], eva["remark"]) == ("", linked)
     suites = ElementTree.parse(tmp_path / "grades.xml").getroot()
     assert [suite.get("failures") for suite in suites] == ["0", "1", "3", "3", "3", "0", "0"]
@@ -238,7 +238,7 @@ def test_an_archive_gives_its_file_and_nothing_else(tmp_path: Path) -> None:
     assert set(rows) - full == {"bomb", "hard", "soft", "torn"}
     assert rows["bomb"]["remark"] == f"{name} is larger than 1 MB"
     assert rows["torn"]["remark"] == "it is not a .zip or .tar archive, or it is damaged"
-    for_links = f"{name} is not a plain file; hand in the file itself"
+    for_links = f"{name} is a link or not a plain file; hand in the file itself"
     assert rows["hard"]["remark"] == rows["soft"]["remark"] == for_links
     written = sorted(path.name for path in tmp_path.iterdir())
     assert written == ["grades", "grades.csv", "grades.xml", "secret.p4", "submissions"]

@@ -170,13 +170,13 @@ def held_whatever_changed() -> Iterator[tuple[Sample, ...]]:
     # K is 0 without bursts, even on a link that may never idle
     even = {"dispersion": 0}
     yield (first | even, second | even | {"loss": 0}, second | even)
-    # a queue that becomes the bound of C, and then a little smaller
-    yield (first | {"queue_packets": 30}, second | {"queue_packets": 28}, first | {"queue_packets": 31})
+    # a queue that becomes a little smaller than the C in force
+    yield (first, first | {"queue_packets": 48}, second)
 
 
 def silence() -> tuple[Sample, ...]:
-    """Arrivals stop, and S becomes 1. Then they go on."""
-    return (traffic(), traffic(), traffic(arrival_pps=0), traffic(arrival_pps=0, drain_bps=1e6), traffic())
+    """Arrivals stop, and S becomes 1. C, K and S are so far apart that all change, with hysteresis or without."""
+    return (traffic(), traffic(arrival_pps=0, drain_bps=1e6), traffic())
 
 
 def space(seed: int) -> list[tuple[Sample, ...]]:
@@ -368,7 +368,7 @@ LAB = FunctionLab(
         FunctionTask(
             "Task 2: sampling S",
             20,
-            (*far_apart(2, 60), *ends()),
+            (*far_apart(2, 60), *ends(), silence()),
             ("S",),
             SAMPLING,
             right=tuple({"round_sampling": one} for one in ROUNDINGS),
@@ -377,7 +377,7 @@ LAB = FunctionLab(
         FunctionTask(
             "Task 4: hysteresis",
             20,
-            (drifting(4, 200), drifting(5, 200), *at_the_bounds(), *held_whatever_changed(), silence()),
+            (drifting(4, 200), drifting(5, 200), *at_the_bounds(), *held_whatever_changed()),
             ("C", "K", "S"),
             HYSTERESIS,
         ),
