@@ -452,7 +452,7 @@ mod tests {
         assert_eq!(given.ok(), Some(8192));
         let refused = metadata("p4sched-switch --no-p4 --grpc-client-metadata 100");
         let refused = refused.expect_err("less than any client takes").to_string();
-        assert!(refused.contains("it is 8192 to 1048576"), "{refused}");
+        assert!(refused.contains("use 8192 to 1048576"), "{refused}");
     }
 
     #[test]
@@ -546,7 +546,7 @@ mod tests {
                 "needs --grpc-server-cacert FILE",
             ),
             ("--load-modules x.so", "externs are those of the architecture"),
-            ("--drop-port 3", "only 511 drops"),
+            ("--drop-port 3", "use 511: no other port drops"),
             ("--inject-stall 5", "give PERIOD,DURATION in microseconds"),
             ("--no-p4 a.json", "cannot be used with"),
             ("--p4info a.txtpb", "required"),
