@@ -37,5 +37,5 @@ def new(folder: Path) -> list[Path]:
             place.write_text(text, encoding="utf-8")
             written.append(place)
     except OSError as error:
-        raise UsageError(f"cannot write to '{folder}': {error.strerror}") from error
+        raise UsageError(f"'{folder}' cannot be written: {error.strerror}") from error
     return written
