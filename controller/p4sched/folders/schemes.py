@@ -26,6 +26,9 @@ def of_folder(folder: Path) -> Scheme:
     """
     scheme = scheme_of(read(folder))
     other = SCHEMES.get(scheme.name)
+    if other is not None and not other.in_laboratory and other.folder == folder:
+        # another thread has read it at the same time
+        return other
     if other is not None:
         folder_of_other = None if other.in_laboratory or other.description is None else other.description.folder
         place = f"in {folder_of_other}" if folder_of_other else "of the laboratory"
