@@ -8,26 +8,26 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NoReturn
 
-from p4sched.errors import P4schedError, UsageError, unknown_name
+from p4sched.errors import UsageError, unknown_name
 from p4sched.folders.formula import Formula, FormulaError
 from p4sched.model import Queues
 from p4sched.p4rt.target import Target
 from p4sched.p4rt.traffic_manager import QUEUES, Calendar, Tree, TreeNode
 from p4sched.proto.enums import CalendarPlace, Discipline
+from p4sched.scheme import ComparisonKind, Limit, Ranks
 
 FILE = "scheduler.toml"
 LARGEST_FILE = 64 * 1024
 """Largest size of the file in bytes."""
 NAME = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}", re.ASCII)
-COMPARISONS = ("ranks", "users", "flows")
+COMPARISONS = tuple(kind.name.lower() for kind in ComparisonKind)
 SIZES = ("buffer", "queues", "queue_size", "window", "tracking", "headroom_256")
 """Names in the formula of a parameter: the common sizes of a comparison. `buffer`: packets in all queues;
 `headroom_256`: k in 1/256."""
 LARGEST = 2**32 - 1
 MOST_PARAMETERS = 64
 MOST_NODES = 4096
-RANKS = ("window", "range", "bounds")
 
 
 class DescriptionError(UsageError):
@@ -106,16 +106,6 @@ class Laboratory:
 
 
 @dataclass(frozen=True)
-class Line:
-    """A line in the chart of queue lengths on the live page."""
-
-    label: str
-    parameter: str
-    share: str
-    """Parameter that multiplies the value, in 1/256; mostly empty."""
-
-
-@dataclass(frozen=True)
 class Description:
     """A scheduler, as its file describes it."""
 
@@ -125,18 +115,17 @@ class Description:
     summary: str
     paper: str
     colour: str
-    compared: tuple[str, ...]
+    comparisons: tuple[ComparisonKind, ...]
     port: Port
     programs: Programs | None
     model: Model | None
     law: Path | None
     parameters: tuple[Parameter, ...]
-    ranks: str | None
-    """Ranks that the scheme stores: see `RANKS`."""
+    ranks: Ranks | None
     queue_word: str
     order: int
     """Place in tables and figures of the laboratory."""
-    chart: tuple[Line, ...]
+    chart: tuple[Limit, ...]
     laboratory: Laboratory | None
 
     @property
@@ -197,6 +186,7 @@ class _Reader:
             top.fail("name", f"'{name}' is no name: a small letter, then small letters, digits and '_', 32 at most")
         parameters = tuple(self._parameters(top.table("parameters"), in_class="laboratory" in content))
         known = tuple(parameter.name for parameter in parameters)
+        ranks = top.choice("ranks", [kind.value for kind in Ranks])
         compared = top.choices("compared", COMPARISONS, ("ranks",))
         programs, model = self._programs(top), self._model(top)
         laboratory = self._laboratory(top) if "laboratory" in top.content else None
@@ -209,16 +199,16 @@ class _Reader:
             summary=top.text("summary", ""),
             paper=top.text("paper", ""),
             colour=top.text("colour", "wine"),
-            compared=compared,
+            comparisons=tuple(ComparisonKind[word.upper()] for word in compared),
             port=self._port(top.table("port"), (*known, *SIZES), in_class=laboratory is not None),
             programs=programs,
             model=model,
             law=top.file("law"),
             parameters=parameters,
-            ranks=top.choice("ranks", RANKS),
+            ranks=Ranks(ranks) if ranks else None,
             queue_word=top.text("queue_word", "queue"),
             order=top.optional("order", 1, 999) or 999,
-            chart=tuple(self._line(each) for each in top.tables("chart")),
+            chart=tuple(self._limit(each) for each in top.tables("chart")),
             laboratory=laboratory,
         )
         top.finished()
@@ -265,8 +255,8 @@ class _Reader:
         table.finished()
         return found
 
-    def _line(self, table: "_Table") -> Line:
-        found = Line(table.text("label", ""), table.identifier("parameter"), table.text("share", ""))
+    def _limit(self, table: "_Table") -> Limit:
+        found = Limit(table.text("label", ""), table.identifier("parameter"), table.text("share", ""))
         table.finished()
         return found
 
@@ -517,8 +507,3 @@ class _Table:
             return Formula.parse(text, names)
         except FormulaError as error:
             self.fail(key, str(error))
-
-
-def problems(error: P4schedError) -> str:
-    """The message of an error, as one line."""
-    return " ".join(str(error).split())

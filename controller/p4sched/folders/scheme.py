@@ -17,12 +17,11 @@ from p4sched.p4rt.traffic_manager import Calendar, Tree
 from p4sched.palette import PALETTE
 from p4sched.paths import SCHEDULERS_DIR
 from p4sched.proto.enums import Discipline
-from p4sched.scheme import ComparisonKind, Limit, Ranks, Scheme
+from p4sched.scheme import Scheme
 
 NOT_ON_BMV2 = "BMv2 has only FIFO queues that do not compete for one link"
 USUAL = Comparison(80)
 """Common sizes without a comparison: the buffer of PACKS 6.1."""
-HEADROOM_UNIT = 256
 LAW_OPTIONS = ("--port", "--delay", "--depth", "--loss", "--rank-source")
 """Options of `p4sched control` for a law in a folder."""
 
@@ -35,7 +34,7 @@ def sizes(comparison: Comparison) -> dict[str, int]:
         "queue_size": max(1, comparison.buffer // comparison.queues),
         "window": comparison.window,
         "tracking": comparison.tracking or comparison.window,
-        "headroom_256": min(HEADROOM_UNIT - 1, -int(-comparison.headroom * HEADROOM_UNIT // 1)),
+        "headroom_256": ranked.headroom_numerator(comparison.headroom),
     }
 
 
@@ -163,16 +162,16 @@ def scheme_of(description: Description) -> Scheme:
         discipline=port.discipline,
         layout=layout,
         colour=description.colour,
-        comparisons=tuple(ComparisonKind[word.upper()] for word in description.compared),
+        comparisons=description.comparisons,
         not_on_bmv2=port.not_on_bmv2 or (None if bmv2 else NOT_ON_BMV2),
         targets=tuple(programs.files) if programs else (),
         law=law,
         loop=loop,
         options=options,
-        limits=tuple(Limit(line.label, line.parameter, line.share) for line in description.chart),
+        limits=description.chart,
         fair=port.share_among is not None,
         rank_field=port.rank,
-        ranks=Ranks(description.ranks) if description.ranks else None,
+        ranks=description.ranks,
         queue_word=description.queue_word,
         worker_packets=bool(programs and programs.worker_packets),
         full_title=description.title,
