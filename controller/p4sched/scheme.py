@@ -59,6 +59,8 @@ class Scheme:
     """Queues of the port and their sizes; for a scheme without a law, also the parameters of the program."""
     colour: str
     """Colour in figures: a name of `p4sched.results.palette.PALETTE`."""
+    description: "Description"
+    """The description that the record comes from."""
     comparisons: tuple[ComparisonKind, ...] = (ComparisonKind.RANKS,)
     not_on_bmv2: str | None = None
     """Reason why BMv2 cannot run the scheme; None if it can."""
@@ -78,42 +80,37 @@ class Scheme:
     ranks: Ranks | None = None
     queue_word: str = "queue"
     """Word for a queue in the paper."""
-    full_title: str = ""
-    """Title, where it does not follow from the name."""
-    description: "Description | None" = None
-    """The description that the record comes from."""
     worker_packets: bool = False
     """True if a recirculating packet can carry the queue lengths to the program (p4/include/worker.p4)."""
 
     @property
     def title(self) -> str:
         """Title as in papers."""
-        return self.full_title or self.name.upper().replace("_", "-")
+        return self.description.title
 
     @property
     def program(self) -> str:
         """Name of PROGRAM.p4: the scheme's own, or FIFO's in front of an ideal discipline."""
-        return self.name if self.description is None else self.description.program_name
+        return self.description.program_name
 
     @property
     def in_laboratory(self) -> bool:
         """True for a scheduler of the laboratory, whose model the Rust programs know."""
-        return self.description is None or self.description.laboratory is not None
+        return self.description.laboratory is not None
 
     @property
     def folder(self) -> Path:
         """Folder of its description."""
-        assert self.description is not None
         return self.description.folder.resolve()
 
     @property
     def has_model(self) -> bool:
         """True if there is a model. A scheduler in a folder of its own may have only a program."""
-        return self.in_laboratory or (self.description is not None and self.description.model is not None)
+        return self.in_laboratory or self.description.model is not None
 
     def source(self, target: Target) -> str | Path:
         """The program for a target: its file, or its name among the laboratory's programs."""
-        if self.in_laboratory or self.description is None or self.description.programs is None:
+        if self.in_laboratory or self.description.programs is None:
             # its folder depends on the environment
             return self.program
         return self.description.programs.files[target]
@@ -122,7 +119,7 @@ class Scheme:
         """Reason why there is no program for this target; None if there is one."""
         if target in self.targets:
             return None
-        if not self.in_laboratory and self.description is not None:
+        if not self.in_laboratory:
             return f"{self.description.file} names no program for {target}"
         if self.discipline in BEYOND_BMV2:
             return f"an ideal of the project's own traffic manager, which no Tofino has: there is none for {target}"

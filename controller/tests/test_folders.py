@@ -43,7 +43,7 @@ def replaced(file: Path, before: str, after: str) -> None:
 
 def checked(folder: Path) -> tuple[bool, str]:
     """Whether the check passes, and all that it prints."""
-    steps = list(checking.steps(checking.opened(folder)))
+    steps = list(checking.steps(of_folder(folder.resolve())))
     return all(step.passed for step in steps), "\n".join(line for step in steps for line in (step.title, *step.lines))
 
 
@@ -311,6 +311,7 @@ def test_each_scheduler_of_the_repository_passes_its_check_and_is_known_by_its_n
     assert passed, said
     assert f"| [`{folder.name}`]({folder.name}/README.md) |" in (SCHEDULERS_DIR / "README.md").read_text()
     assert (folder / "README.md").is_file()
+    forget(folder)
 
 
 def test_each_scheduler_of_the_laboratory_names_its_files() -> None:
@@ -318,7 +319,6 @@ def test_each_scheduler_of_the_laboratory_names_its_files() -> None:
     for name, scheme in SCHEMES.items():
         if not scheme.in_laboratory:
             continue
-        assert scheme.description is not None
         programs = scheme.description.programs
         assert programs is not None
         assert (programs.table, programs.action) == (scheme.parameters.table, scheme.parameters.action), name

@@ -22,7 +22,6 @@ from p4sched.errors import P4schedError
 from p4sched.folders import models
 from p4sched.folders.description import Description
 from p4sched.folders.native import command
-from p4sched.folders.schemes import of_folder
 from p4sched.labs.decisions import PROGRAM, Trial, request
 from p4sched.labs.trace import Packet, at_once, bursts
 from p4sched.model import Model
@@ -51,24 +50,9 @@ class Step:
     """Details, for a person."""
 
 
-@dataclass(frozen=True)
-class Folder:
-    """A scheduler under check."""
-
-    scheme: Scheme
-    description: Description
-
-
-def opened(folder: Path) -> Folder:
-    """Reads a folder. Raises UsageError if it holds no scheduler."""
-    scheme = of_folder(folder.resolve())
-    assert scheme.description is not None
-    return Folder(scheme, scheme.description)
-
-
-def steps(folder: Folder, seed: int = 1, *, tcp: bool = False) -> Iterator[Step]:
+def steps(scheme: Scheme, seed: int = 1, *, tcp: bool = False) -> Iterator[Step]:
     """The steps of the check. After a failure, those that depend on it are left out. `tcp`: with a minute of TCP."""
-    description = folder.description
+    description = scheme.description
     yield Step(f"{description.file.name}: {description.title}, {_count(description.parameters, 'parameter')}")
     compiles = True
     for target, file in (description.programs.files if description.programs else {}).items():
@@ -85,11 +69,11 @@ def steps(folder: Folder, seed: int = 1, *, tcp: bool = False) -> Iterator[Step]
     if not compiles:
         return
     if kind is not None:
-        yield _compared(folder, kind, seed)
-    if folder.scheme.law is not None:
-        yield _law(folder, seed)
+        yield _compared(scheme, kind, seed)
+    if scheme.law is not None:
+        yield _law(scheme, seed)
     if tcp:
-        yield _tcp(folder, seed)
+        yield _tcp(scheme, seed)
     if description.programs is not None:
         for target in description.programs.files:
             if target is not Target.V1MODEL:
@@ -154,15 +138,15 @@ def _varied(packets: Sequence[Packet], source: random.Random, users: Sequence[in
     return [each._replace(frame_bytes=source.choice(sizes), user=source.choice(users)) for each in packets]
 
 
-def _compared(folder: Folder, kind: type[Model], seed: int) -> Step:
-    description = folder.description
+def _compared(scheme: Scheme, kind: type[Model], seed: int) -> Step:
+    description = scheme.description
     made = trials(description, seed)
     packets = sum(len(trial.packets) for trial in made)
     has_program = description.programs is not None
     step = Step(f"program and model decide alike on {packets} packets" if has_program else f"model: {packets} packets")
     names = [each.name for each in description.parameters]
     try:
-        answers = _by_program(folder, made) if has_program else []
+        answers = _by_program(scheme, made) if has_program else []
         started = time.monotonic()
         with time_limit(SLOWEST_S, f"the model took longer than {SLOWEST_S:g} s for {packets} packets"):
             played = [
@@ -183,9 +167,9 @@ def _compared(folder: Folder, kind: type[Model], seed: int) -> Step:
     return step
 
 
-def _law(folder: Folder, seed: int) -> Step:
+def _law(scheme: Scheme, seed: int) -> Step:
     """Decisions of the law for random traffic. Each is made twice, with the same result."""
-    law = folder.scheme.law
+    law = scheme.law
     assert law is not None
     source, step = (
         random.Random(seed),
@@ -208,13 +192,13 @@ def _law(folder: Folder, seed: int) -> Step:
     return step
 
 
-def _tcp(folder: Folder, seed: int) -> Step:
+def _tcp(scheme: Scheme, seed: int) -> Step:
     """A minute of TCP in virtual time: three long flows, and short ones, over one link. Program and model decide on
     every packet."""
-    both = folder.description.programs is not None and folder.description.model is not None
+    both = scheme.description.programs is not None and scheme.description.model is not None
     scenario = simulate.Scenario(
         topology=simulate.Dumbbell(4, simulate.Link.of("100mbit", "1ms"), simulate.Link.of("10mbit", "5ms")),
-        ports=simulate.Ports(folder.scheme.name),
+        ports=simulate.Ports(scheme.name),
         flows=[
             *(simulate.Flow(f"u{number}", "server", 10**9, rank=number) for number in (1, 2, 3)),
             *(simulate.Flow("u4", "server", 20_000, start_ns=s * 10**9, rank=0) for s in range(TCP_SECONDS)),
@@ -224,7 +208,7 @@ def _tcp(folder: Folder, seed: int) -> Step:
     )
     step = Step(f"{TCP_SECONDS} s of TCP in virtual time{', program and model alike on every packet' if both else ''}")
     try:
-        result = simulate.run(scenario, programs=folder.description.programs is not None, check=both)
+        result = simulate.run(scenario, programs=scheme.description.programs is not None, check=both)
     except P4schedError as error:
         step.passed, step.lines = False, str(error).splitlines()
         return step
@@ -238,15 +222,14 @@ def _tcp(folder: Folder, seed: int) -> Step:
     return step
 
 
-def _by_program(folder: Folder, made: Sequence[Trial]) -> list[dict[str, Any]]:
+def _by_program(scheme: Scheme, made: Sequence[Trial]) -> list[dict[str, Any]]:
     """Answers of `p4sched-decisions`: the decisions of the program."""
-    programs = folder.description.programs
+    programs = scheme.description.programs
     assert programs is not None
     lines = "".join(
-        json.dumps(request(programs.files[Target.V1MODEL], folder.scheme.name, trial, model=False)) + "\n"
-        for trial in made
+        json.dumps(request(programs.files[Target.V1MODEL], scheme.name, trial, model=False)) + "\n" for trial in made
     )
-    with command(PROGRAM, [folder.scheme.name], models=False) as tool:
+    with command(PROGRAM, [scheme.name], models=False) as tool:
         result = subprocess.run(
             tool.words, input=lines, capture_output=True, text=True, env=tool.variables, check=False
         )

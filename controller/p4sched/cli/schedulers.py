@@ -11,7 +11,7 @@ from rich.markup import escape
 from p4sched.checks import folder as checking
 from p4sched.errors import P4schedError
 from p4sched.folders.new import new
-from p4sched.folders.schemes import forget
+from p4sched.folders.schemes import forget, of_folder
 
 EVERY_S = 0.3
 """Time between two looks at the files, with --watch."""
@@ -70,13 +70,13 @@ def _state(folder: Path) -> dict[str, tuple[int, int]]:
 
 
 def _checked(console: Console, folder: Path, seed: int, *, tcp: bool) -> bool:
-    opened = checking.opened(folder)
+    scheme = of_folder(folder.resolve())
     passed = True
-    for step in checking.steps(opened, seed, tcp=tcp):
+    for step in checking.steps(scheme, seed, tcp=tcp):
         passed &= step.passed
         console.print(f"{'[green]✓[/]' if step.passed else '[bold red]✗[/]'} {escape(step.title)}")
         for line in step.lines:
             console.print(f"  {escape(line)}", soft_wrap=True)
-    if lacks := checking.missing(opened.description):
+    if lacks := checking.missing(scheme.description):
         console.print(f"[dim]missing: {', '.join(lacks)}[/]")
     return passed

@@ -85,7 +85,7 @@ def command(program: str, names: Iterable[str], *, models: bool) -> Iterator[Com
     `models`: True if models may decide. Models in Python then run in its process.
     """
     schemes = [SCHEMES[name] for name in dict.fromkeys(names) if name in SCHEMES and not SCHEMES[name].in_laboratory]
-    folders = [scheme.description for scheme in schemes if scheme.description is not None]
+    folders = [scheme.description for scheme in schemes]
     if not folders:
         yield Command((str(rust_binary(program)),), os.environ)
         return

@@ -22,7 +22,7 @@ def new(folder: Path) -> list[Path]:
     name = folder.name.lower().replace("-", "_")
     if NAME.fullmatch(name) is None:
         raise UsageError(f"'{folder.name}' is no name: a letter, then letters, digits and '_', 32 at most")
-    if name in SCHEMES:
+    if name in SCHEMES and SCHEMES[name].in_laboratory:
         raise UsageError(f"there is a scheduler {name} in the laboratory; take another name")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"'{folder}' exists and is not an empty folder")

@@ -174,7 +174,6 @@ def scheme_of(description: Description) -> Scheme:
         ranks=description.ranks,
         queue_word=description.queue_word,
         worker_packets=bool(programs and programs.worker_packets),
-        full_title=description.title,
         description=description,
     )
 

@@ -30,8 +30,7 @@ def of_folder(folder: Path) -> Scheme:
         # another thread has read it at the same time
         return other
     if other is not None:
-        folder_of_other = None if other.in_laboratory or other.description is None else other.description.folder
-        place = f"in {folder_of_other}" if folder_of_other else "of the laboratory"
+        place = "of the laboratory" if other.in_laboratory else f"in {other.folder}"
         raise UsageError(f"{folder / FILE}: name: there is another scheme '{scheme.name}', {place}")
     SCHEMES[scheme.name] = scheme
     if scheme.law is not None:
@@ -41,8 +40,7 @@ def of_folder(folder: Path) -> Scheme:
 
 def folders() -> list[str]:
     """Folders of the schemes that a command has named, besides those of the laboratory."""
-    described = [scheme.description for scheme in SCHEMES.values() if not scheme.in_laboratory]
-    return [str(description.folder.resolve()) for description in described if description is not None]
+    return [str(scheme.folder) for scheme in SCHEMES.values() if not scheme.in_laboratory]
 
 
 def find(word: str, known: Iterable[str] = (), kind: str = "scheme") -> str:
@@ -82,7 +80,7 @@ def named(word: str) -> str:
 def digest(name: str) -> str:
     """Hash of the files of a scheduler in a folder of its own; empty for other schemes."""
     scheme = SCHEMES.get(name)
-    if scheme is None or scheme.in_laboratory or scheme.description is None:
+    if scheme is None or scheme.in_laboratory:
         return ""
     found = hashlib.sha256()
     for file in sorted(path for path in scheme.description.folder.rglob("*") if path.suffix in {".py", ".p4", ".toml"}):
@@ -103,7 +101,7 @@ def _folder_of(entry: EntryPoint) -> Path:
 def forget(folder: Path) -> None:
     """Forgets the scheme of a folder, so that its files are read again."""
     for name, scheme in list(SCHEMES.items()):
-        if scheme.description is not None and scheme.description.folder == folder:
+        if scheme.folder == folder:
             del SCHEMES[name]
             LAWS.pop(name, None)
     of_folder.cache_clear()
