@@ -22,7 +22,7 @@ from p4sched.control.bands import Bands
 from p4sched.lab import run, schemes
 from p4sched.lab.depth import Depth, Worker, with_depth
 from p4sched.lab.emulated.iperf3 import Iperf3Traffic
-from p4sched.lab.emulated.network import Dumbbell, dumbbell
+from p4sched.lab.emulated.network import Dumbbell, dumbbell, operational_state
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import FOLDER, STATE_FILE, Ledger, interface_index
 from p4sched.lab.measurement import departures_of
@@ -229,6 +229,18 @@ def test_nothing_is_left_after_a_network(tmp_path: Path) -> None:
         assert interface_index("s1-eth1") is None
         assert not Path(f"/proc/{pid}").exists()
     assert not (FOLDER / STATE_FILE).exists()
+
+
+def test_an_interface_that_goes_while_it_is_looked_at_is_there_or_not() -> None:
+    name = f"race{os.getpid()}"[:15]
+    make = f"ip link add {name} type veth peer name {name[:14]}p; ip link delete {name}"
+    makers = subprocess.Popen(["sh", "-c", f"for i in $(seq 40); do {make}; done"])
+    seen: set[bool] = set()
+    while makers.poll() is None:
+        seen.add(interface_index(name) is not None)
+        assert operational_state(name) in ("gone", "down", "lowerlayerdown")
+    assert makers.returncode == 0
+    assert seen == {False, True}
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ the ledger knows processes by pid and start time, and links by name and index.
 
 import json
 import os
+import socket
 import subprocess
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
@@ -39,9 +40,10 @@ class LinkIdentity:
 
 def interface_index(name: str) -> int | None:
     """Index of an interface in the machine's own namespace; None if there is none."""
+    # Not from /sys, where the file of an interface that is just going gives EINVAL.
     try:
-        return int(Path(f"/sys/class/net/{name}/ifindex").read_text())
-    except FileNotFoundError:
+        return socket.if_nametoindex(name)
+    except OSError:
         return None
 
 

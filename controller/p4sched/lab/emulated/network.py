@@ -155,7 +155,7 @@ def operational_state(interface: str) -> str:
     """State of an interface, with the kernel's word: "up", "down", "lowerlayerdown", ...; "gone" if there is none."""
     try:
         return Path(f"/sys/class/net/{interface}/operstate").read_text().strip()
-    except FileNotFoundError:
+    except OSError:  # ENOENT, or EINVAL while the interface goes
         return "gone"
 
 
