@@ -1,7 +1,7 @@
 """The figures of the papers: their lines, networks, flows and panels."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from experiments.completion_at_scale import ports
 from experiments.completion_at_scale.ports import DCTCP, PFABRIC, TCP, Hosts, Port
@@ -82,6 +82,7 @@ ALL_MEAN = Panel("mean_ms", "All flows, mean")
 DONE = Panel("completed_share", "Flows that are done at the end")
 COMPLETION = (SMALL_MEAN, SMALL_P99, LARGE_MEAN, DONE)
 LARGE_RATE = Panel("large_mbps", "Large flows, throughput")
+FLOW_RATE = Panel("flow_mbps", "All flows, mean of their rates")
 SIZES_MEAN = Panel("mean_ms", "By size, mean", by_size=True)
 SIZES_P99 = Panel("p99_ms", "By size, 99th percentile", by_size=True)
 
@@ -164,6 +165,40 @@ _RIFO_TABLE = (
     *(Line(f"aifo-{size}", f"AIFO, C = {size}", ports.aifo(size)) for size in (50, 100, 500)),
 )
 
+
+def _simulated(line: Line, label: str, *variants: str) -> Line:
+    """The same line with rules of the authors' simulations, by default with all of its scheme."""
+    name = f"{line.name}-{variants[0] if variants else 'simulated'}"
+    return replace(line, name=name, label=f"{line.label}, {label}", port=ports.simulated(line.port, *variants))
+
+
+_PARETO_LINES = (
+    _TCP,
+    _DCTCP,
+    _PIFO,
+    *(replace(line, port=ports.simulated(line.port)) for line in (_SP_PIFO, _AIFO)),
+    Line("rifo", "RIFO", ports.simulated(ports.rifo(tracking=150))),
+    Line("rifo-text", "RIFO, rule of the text", ports.rifo(tracking=150)),
+)
+"""Lines of RIFO Fig. 14 with the rules and settings of the authors' simulations, and RIFO with the rule of its text."""
+_PACKS = next(line for line in _PACKS_LINES if line.name == "packs")
+_VARIANT_LINES = (
+    _SP_PIFO,
+    _simulated(_SP_PIFO, "drops keep bounds"),
+    _AIFO,
+    _simulated(_AIFO, "compare first", "compare_first"),
+    _simulated(_AIFO, "strictly below", "strictly_below"),
+    _simulated(_AIFO, "filling window", "filling_window"),
+    _simulated(_AIFO, "all three"),
+    _RIFO,
+    _simulated(_RIFO, "Max alone"),
+    _PACKS,
+    _simulated(_PACKS, "total occupancy", "total_occupancy"),
+    _simulated(_PACKS, "strictly below", "strictly_below"),
+    _simulated(_PACKS, "filling window", "filling_window"),
+    _simulated(_PACKS, "all three"),
+)
+
 _FAST = 10 * GBIT
 _EACH = (
     PaperFigure("aifo-7", "AIFO Fig. 7: completion times with ranks of pFabric", _FAST, _RIFO_LINES[:5], COMPLETION),
@@ -190,14 +225,22 @@ _EACH = (
     ),
     PaperFigure("rifo-9", "RIFO Fig. 9: the tracking range T", _FAST, _RIFO_RANGES, COMPLETION),
     PaperFigure(
-        "rifo-10", "RIFO Fig. 10: the queue B", _FAST, _RIFO_LENGTHS, (SMALL_MEAN, LARGE_MEAN, LARGE_RATE, DONE)
+        "rifo-10",
+        "RIFO Fig. 10: the queue B",
+        _FAST,
+        _RIFO_LENGTHS,
+        (SMALL_MEAN, LARGE_MEAN, LARGE_RATE, FLOW_RATE, DONE),
     ),
     PaperFigure(
         "rifo-11",
         "RIFO Fig. 11: throughput of large flows",
         _FAST,
         _RIFO_LINES,
-        [Panel(LARGE_RATE.key, f"Large flows, {each.name}", each) for each in (WEB_SEARCH, DATA_MINING_UPPER)],
+        [
+            Panel(panel.key, f"{flows} flows, {each.name}", each)
+            for panel, flows in ((LARGE_RATE, "Large"), (FLOW_RATE, "All"))
+            for each in (WEB_SEARCH, DATA_MINING_UPPER)
+        ],
         workloads=(WEB_SEARCH, DATA_MINING_UPPER),
     ),
     PaperFigure(
@@ -216,7 +259,7 @@ _EACH = (
         COMPLETION,
         workloads=(DATA_MINING,),
     ),
-    PaperFigure("rifo-14", "RIFO Fig. 14: Pareto sizes", _FAST, _RIFO_LINES, COMPLETION, workloads=(PARETO,)),
+    PaperFigure("rifo-14", "RIFO Fig. 14: Pareto sizes", _FAST, _PARETO_LINES, COMPLETION, workloads=(PARETO,)),
     PaperFigure("rifo-tables", "RIFO Tables II and III: B = T", _FAST, _RIFO_TABLE, (SMALL_MEAN, LARGE_MEAN, DONE)),
     PaperFigure(
         "packs-12",
@@ -229,4 +272,7 @@ _EACH = (
         "packs-13", "PACKS Fig. 13: fair queueing", GBIT, _PACKS_FAIR_LINES, (SMALL_MEAN, SIZES_MEAN, SIZES_P99, DONE)
     ),
 )
-FIGURES: Mapping[str, PaperFigure] = {figure.name: figure for figure in _EACH}
+_VARIANTS = PaperFigure(
+    "variants", "Rules of the authors' simulations beside those of the text", _FAST, _VARIANT_LINES, COMPLETION
+)
+FIGURES: Mapping[str, PaperFigure] = {figure.name: figure for figure in (*_EACH, _VARIANTS)}
