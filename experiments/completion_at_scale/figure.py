@@ -15,7 +15,7 @@ from p4sched.results.scheme_colours import scheme_colour
 BREAKDOWN_LOAD = 0.7
 """Load of PACKS Fig. 13b. The AIFO paper does not give the load of its Fig. 14c."""
 COLOURS = {"tcp": figures.GREY, "dctcp": figures.YELLOW, "afq": figures.SKY}
-LINEAR = ("completed_share", "large_mbps", "flow_mbps")
+LINEAR = ("completed_share", "large_mbps")
 Loads = Sequence[Mapping[str, Any]]
 
 

@@ -82,7 +82,6 @@ ALL_MEAN = Panel("mean_ms", "All flows, mean")
 DONE = Panel("completed_share", "Flows that are done at the end")
 COMPLETION = (SMALL_MEAN, SMALL_P99, LARGE_MEAN, DONE)
 LARGE_RATE = Panel("large_mbps", "Large flows, throughput")
-FLOW_RATE = Panel("flow_mbps", "All flows, mean of their rates")
 SIZES_MEAN = Panel("mean_ms", "By size, mean", by_size=True)
 SIZES_P99 = Panel("p99_ms", "By size, 99th percentile", by_size=True)
 
@@ -229,18 +228,14 @@ _EACH = (
         "RIFO Fig. 10: the queue B",
         _FAST,
         _RIFO_LENGTHS,
-        (SMALL_MEAN, LARGE_MEAN, LARGE_RATE, FLOW_RATE, DONE),
+        (SMALL_MEAN, LARGE_MEAN, LARGE_RATE, DONE),
     ),
     PaperFigure(
         "rifo-11",
         "RIFO Fig. 11: throughput of large flows",
         _FAST,
         _RIFO_LINES,
-        [
-            Panel(panel.key, f"{flows} flows, {each.name}", each)
-            for panel, flows in ((LARGE_RATE, "Large"), (FLOW_RATE, "All"))
-            for each in (WEB_SEARCH, DATA_MINING_UPPER)
-        ],
+        [Panel(LARGE_RATE.key, f"Large flows, {each.name}", each) for each in (WEB_SEARCH, DATA_MINING_UPPER)],
         workloads=(WEB_SEARCH, DATA_MINING_UPPER),
     ),
     PaperFigure(
