@@ -174,6 +174,15 @@ _AIFO_FAIR_PUBLISHED = (_fair("aifo", "AIFO", ports.aifo(100, sampling=1)),)
 _RIFO_AT_150 = Line("rifo", "RIFO", ports.rifo(tracking=150))
 _RIFO_AT_0_7 = ports.rifo(tracking=200, k=0.5)
 
+_SP_PIFO_LINES = (_TCP, _DCTCP, _PIFO, _SP_PIFO)
+_SP_PIFO_FAIR_LINES = (
+    _TCP,
+    _fair("dctcp", "DCTCP", ports.single("fifo", ports.FAIR_DROP_PACKETS)),
+    _fair("afq", "AFQ", ports.afq(8, 10, 320)),
+    _fair("sp_pifo", "SP-PIFO", ports.queues("sp_pifo", 8)),
+    _fair("pifo", "PIFO", ports.single("pifo", 80)),
+)
+
 _FAST = 10 * GBIT
 _EACH = (
     PaperFigure("aifo-7", "AIFO Fig. 7: completion times with ranks of pFabric", _FAST, _RIFO_LINES[:5], COMPLETION),
@@ -256,6 +265,21 @@ _EACH = (
         published=(_RIFO_AT_150,),
     ),
     PaperFigure("rifo-tables", "RIFO Tables II and III: B = T", _FAST, _RIFO_TABLE, (SMALL_MEAN, LARGE_MEAN, DONE)),
+    PaperFigure(
+        "sp_pifo-7",
+        "SP-PIFO Fig. 7: completion times, data mining",
+        GBIT,
+        _SP_PIFO_LINES,
+        COMPLETION,
+        workloads=(DATA_MINING,),
+    ),
+    PaperFigure("sp_pifo-8", "SP-PIFO Fig. 8: completion times, web search", GBIT, _SP_PIFO_LINES, COMPLETION),
+    PaperFigure(
+        "sp_pifo-9", "SP-PIFO Fig. 9: fair queueing, 32 queues", GBIT, _AIFO_FAIR_LINES[:5], (SMALL_MEAN, DONE)
+    ),
+    PaperFigure(
+        "sp_pifo-10", "SP-PIFO Fig. 10: fair queueing, 8 queues", GBIT, _SP_PIFO_FAIR_LINES, (SMALL_MEAN, DONE)
+    ),
     PaperFigure(
         "packs-12",
         "PACKS Fig. 12: completion times with ranks of pFabric",

@@ -14,8 +14,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from p4sched.cli import options, writable
 from p4sched.cli.command_line import folder
 from p4sched.paths import ROOT
-from p4sched.reproducing import runs
-from p4sched.reproducing.figure import PAPERS, select
+from p4sched.reproducing import page, published, runs
+from p4sched.reproducing.figure import PAPERS, figures, select
+from p4sched.reproducing.results import collect
 from p4sched.reproducing.runs import Job
 from p4sched.reproducing.store import Store, open_store
 from p4sched.units import Duration
@@ -47,6 +48,7 @@ def reproduce(
         ),
     ] = None,
     no_runs: Annotated[bool, typer.Option("--no-runs", help="Make no simulation, only show the stored ones.")] = False,
+    no_page: Annotated[bool, typer.Option("--no-page", help="Do not write the page.")] = False,
     out: Annotated[
         Path,
         typer.Option(parser=folder, metavar="DIR", help="Folder of the numbers.", show_default="docs/reproduction"),
@@ -55,15 +57,26 @@ def reproduce(
     """Reproduce the figures and tables of the papers in virtual time, and compare them with the published numbers.
 
     Makes the missing simulations, with the lowest priority, and keeps each in DIR/measured. If you start it again, it
-    continues.
+    continues. Writes a page of all figures (DIR/README.md), pictures, and DIR/rows.csv.
     """
     options.at_least("--duration", duration, SHORTEST_S, "a flow takes longer than that")
-    figures = select(paper, number)
+    chosen = select(paper, number)
     writable.folder("--out", out)
     with open_store(out) as store:
         if not no_runs:
-            all_jobs = runs.jobs(figures, range(seed, seed + seeds), int(duration))
+            all_jobs = runs.jobs(chosen, range(seed, seed + seeds), int(duration))
             _make(all_jobs, store, jobs or len(os.sched_getaffinity(0)), dask)
+        if not no_page:
+            command = f"p4sched reproduce --seeds {seeds} --duration {duration}"
+            _write(store, range(seed, seed + seeds), int(duration), out, command)
+
+
+def _write(store: Store, seeds: Sequence[int], duration_ns: int, out: Path, command: str) -> None:
+    """Writes the page with all figures."""
+    numbers = published.read()
+    judged = [collect(figure, numbers, store, seeds, duration_ns) for figure in figures().values()]
+    page.write(judged, page.read_notes(), out, command)
+    typer.echo(str(out / page.PAGE))
 
 
 def _make(all_jobs: Sequence[Job], store: Store, at_once: int, dask: str | None) -> None:

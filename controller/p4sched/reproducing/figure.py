@@ -8,11 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from p4sched.errors import P4schedError, unknown_name
 from p4sched.paths import EXPERIMENTS_DIR
-from p4sched.simulate import Result
 
 Metrics = Mapping[str, float | None]
 """Numbers of one simulation; None: it has no such flow."""
@@ -34,11 +33,8 @@ class Run(Protocol):
     def work(self) -> float:
         """Expected length of the computation, in an arbitrary unit."""
 
-    def scenario(self, folder: Path) -> Mapping[str, Any]:
-        """The scenario for p4sched-simulate; its files are in `folder`."""
-
-    def metrics(self, result: Result) -> Metrics:
-        """The numbers of a run."""
+    async def make(self, folder: Path) -> Metrics:
+        """Makes the run, with its files in `folder`. Cancelling it ends its processes."""
 
 
 @dataclass(frozen=True)

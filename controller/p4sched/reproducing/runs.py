@@ -9,7 +9,6 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from p4sched import simulate
 from p4sched.errors import P4schedError
 from p4sched.reproducing.figure import Figure, Metrics, Run
 from p4sched.reproducing.store import Measured, Store
@@ -79,9 +78,7 @@ async def processes(left: Sequence[Job], at_once: int) -> AsyncGenerator[Done, N
         began = time.monotonic()
         folder = Path(tempfile.mkdtemp(prefix="p4sched-reproduce-"))
         try:
-            scenario = await asyncio.to_thread(job.run.scenario, folder)
-            result = await simulate.run_async(scenario, folder / "results")
-            metrics = await asyncio.to_thread(job.run.metrics, result)
+            metrics = await job.run.make(folder)
         except P4schedError as error:
             raise P4schedError(f"{job}: {error}") from error
         finally:
@@ -107,7 +104,7 @@ def make_here(run: Run) -> tuple[Metrics, float]:
     """Makes a run in a worker of Dask."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="p4sched-reproduce-") as folder:
-        metrics = run.metrics(simulate.run(run.scenario(Path(folder))))
+        metrics = asyncio.run(run.make(Path(folder)))
     return metrics, time.monotonic() - began
 
 
