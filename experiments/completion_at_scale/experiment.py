@@ -249,7 +249,7 @@ def _ratio_tables(comparisons: Sequence[dict[str, Any]]) -> list[Table]:
 
 EXPERIMENT = Experiment(
     name="completion_at_scale",
-    summary="Completion times among 144 servers in virtual time (AIFO Fig. 7-11, 14; RIFO Fig. 7-14; PACKS Fig. 12-13)",
+    summary="Completion times among 144 servers in virtual time (AIFO 7-11, 14; RIFO 7-14; PACKS 12-13; SP-PIFO 7-10)",
     setting=setting,
     configuration=configuration,
     measure=measure,

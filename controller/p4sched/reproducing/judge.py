@@ -113,7 +113,9 @@ def judge(published: Numbers, measured: Values) -> Verdict:
             if logs and abs(log(ratio)) > max(log(1 + APART), NOISE * _deviation(logs)):
                 pairs.append(_pair(f"{one} and {other} at {place}", ratio, logs))
     for each in published.ranges:
-        where = list(dict.fromkeys(place for line, place in measured if line == each.line))
+        where = (
+            [each.place] if each.place else list(dict.fromkeys(place for line, place in measured if line == each.line))
+        )
         by_place = {place: _logs(measured, (each.line, place), (each.base, place)) for place in where}
         ratios = [exp(fmean(logs)) for logs in by_place.values() if logs]
         if not ratios:

@@ -191,22 +191,22 @@ def _numbers(row: Row) -> Iterator[str]:
     sources = f"published: {ORIGINS[published.origin]}" if published.origin else "no published numbers"
     yield from (f"{row.quantity.title.capitalize()}; {sources}:", "")
     places = row.figure.places
-    if published.values or not published.ranges:
-        yield f"| line | {' | '.join(places)} |"
-        yield f"|---|{'---|' * len(places)}"
-        for line in row.figure.lines:
-            cells = []
-            for place in places:
-                had, ours = published.values.get((line.name, place)), row.estimate(line.name, place)
-                cells.append(f"{'-' if had is None else f'{had:.3g}'}; {ours or '-'}")
-            yield f"| {line.label} | {' | '.join(cells)} |"
-    else:
-        yield from ("| ratio | published | measured |", "|---|---|---|")
-        measured = {(each.line, each.base): (low, high) for each, low, high in row.verdict.ranges}
+    yield f"| line | {' | '.join(places)} |"
+    yield f"|---|{'---|' * len(places)}"
+    for line in row.figure.lines:
+        cells = []
+        for place in places:
+            had, ours = published.values.get((line.name, place)), row.estimate(line.name, place)
+            cells.append(f"{'-' if had is None else f'{had:.3g}'}; {ours or '-'}")
+        yield f"| {line.label} | {' | '.join(cells)} |"
+    if published.ranges:
+        yield from ("", "| ratio | published | measured |", "|---|---|---|")
+        measured = {each: (low, high) for each, low, high in row.verdict.ranges}
         for each in published.ranges:
-            ends = measured.get((each.line, each.base))
-            shown = "{:.2f} to {:.2f}".format(*ends) if ends else "-"
-            yield f"| {each.line} to {each.base} | {each.low:.3g} to {each.high:.3g} | {shown} |"
+            ends = measured.get(each)
+            shown = "{:.3g} to {:.3g}".format(*ends) if ends else "-"
+            at = f" at {each.place}" if each.place else ""
+            yield f"| {each.line} to {each.base}{at} | {each.low:.3g} to {each.high:.3g} | {shown} |"
     yield ""
     if row.verdict.opposite:
         named, more = row.verdict.opposite[:NAMED], len(row.verdict.opposite) - NAMED

@@ -21,10 +21,12 @@ Place = tuple[str, str]
 
 @dataclass(frozen=True)
 class Range:
-    """The published range of a ratio over all places."""
+    """The published range of a ratio."""
 
     line: str
     base: str
+    place: str
+    """The place; empty: the range is over all places."""
     low: float
     high: float
 
@@ -61,7 +63,7 @@ def read(folder: Path = FOLDER) -> Published:
 def _add(numbers: Numbers, file: str, row: Mapping[str, str]) -> None:
     match file:
         case "ranges":
-            numbers.ranges.append(Range(row["line"], row["base"], float(row["low"]), float(row["high"])))
+            numbers.ranges.append(Range(row["line"], row["base"], row["place"], float(row["low"]), float(row["high"])))
         case "sources":
             numbers.origin, numbers.source = row["from"], row["source"]
         case _:
