@@ -12,7 +12,7 @@ from p4sched.cli.main import run_command
 from p4sched.errors import P4schedError, UsageError
 from p4sched.reproducing import page, published, runs
 from p4sched.reproducing.figure import PAPERS, Figure, Line, Metrics, Quantity, figures, select
-from p4sched.reproducing.judge import NO, OPEN, YES, judge
+from p4sched.reproducing.judge import NO, NONE, OPEN, YES, judge
 from p4sched.reproducing.published import Numbers, Range
 from p4sched.reproducing.results import collect, is_older
 from p4sched.reproducing.runs import Done, Job
@@ -49,7 +49,7 @@ def test_pairs_are_the_same_opposite_or_open() -> None:
 
 def test_a_published_difference_within_the_noise_of_a_run_is_no_order() -> None:
     measured = {("a", "0.5"): A, ("twice", "0.5"): TWICE, ("noisy", "0.5"): NOISY}
-    assert judge(numbers(a=1.0, twice=1.04), measured).pairs == 0
+    assert judge(numbers(a=1.0, twice=1.04), measured).order == NONE
     assert judge(numbers(a=1.0, noisy=1.5), measured).pairs == 0
 
 
@@ -185,6 +185,12 @@ def test_published_lines_come_first_then_the_first_seed_then_the_shortest(tmp_pa
     first = [job for job in left if job.published and job.run.seed == 1]
     assert left[: len(first)] == first
     assert [job.place for job in first] == sorted(job.place for job in first)
+
+
+def test_figures_are_in_the_order_of_their_numbers() -> None:
+    of_rifo = [name for name in figures() if name.startswith("rifo")]
+    assert of_rifo[:5] == ["rifo-7", "rifo-8", "rifo-9", "rifo-10", "rifo-11a"]
+    assert of_rifo[-1] == "rifo-tables"
 
 
 def test_every_published_number_belongs_to_a_line_of_a_figure() -> None:

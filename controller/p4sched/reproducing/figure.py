@@ -4,6 +4,7 @@ An experiment that reproduces figures has a file `experiments/NAME/reproduction.
 """
 
 import importlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -86,7 +87,7 @@ class Figure:
 
 @cache
 def figures(folder: Path = EXPERIMENTS_DIR) -> Mapping[str, Figure]:
-    """All figures by name, in the order of the papers."""
+    """All figures by name, in the order of the papers and of their numbers; tables last."""
     found: dict[str, Figure] = {}
     for path in sorted(folder.glob("*/reproduction.py")):
         module = importlib.import_module(f"{folder.name}.{path.parent.name}.reproduction")
@@ -95,7 +96,12 @@ def figures(folder: Path = EXPERIMENTS_DIR) -> Mapping[str, Figure]:
                 raise P4schedError(f"{path}: there are two figures {figure.name}")
             found[figure.name] = figure
     order = list(PAPERS)
-    return {each.name: each for each in sorted(found.values(), key=lambda each: order.index(each.paper))}
+
+    def place(figure: Figure) -> tuple[int, int, str]:
+        number = re.search(r"\d+", figure.name)
+        return order.index(figure.paper), int(number[0]) if number else len(found), figure.name
+
+    return {each.name: each for each in sorted(found.values(), key=place)}
 
 
 def select(paper: str | None, number: str | None) -> list[Figure]:

@@ -24,7 +24,8 @@ MOST_OPEN = 0.1
 """Largest share of open pairs for the verdict that the order is the same."""
 MOST_FAR = 0.2
 """Largest share of values that are not close, for the verdict that the values are close."""
-YES, NO, OPEN = "yes", "no", "open"
+YES, NO, OPEN, NONE = "yes", "no", "open", "-"
+"""Verdicts; NONE: the published values have no order."""
 Values = Mapping[Place, Mapping[int, float]]
 """Measured values by seed, for each line and place."""
 
@@ -56,6 +57,8 @@ class Verdict:
         """Verdict on the order."""
         if self.opposite:
             return NO
+        if not self.pairs and not self.missing:
+            return NONE
         return OPEN if not self.same or len(self.undecided) > MOST_OPEN * self.pairs or self.missing else YES
 
     @property

@@ -11,7 +11,7 @@ from p4sched.errors import P4schedError
 from p4sched.paths import ROOT
 from p4sched.reproducing.figure import PAPERS
 from p4sched.reproducing.judge import CLOSE, NO, OPEN, YES
-from p4sched.reproducing.results import Judged, Row
+from p4sched.reproducing.results import Judged, Row, number
 from p4sched.results.whole_file import write_whole
 
 PAGE, CSV, PICTURES = "README.md", "rows.csv", "figures"
@@ -170,26 +170,31 @@ def _further(further: Sequence[Further]) -> Iterator[str]:
 
 def _section(judged: Judged) -> Iterator[str]:
     figure = judged.figure
-    number = figure.name.partition("-")[2]
+    short = figure.name.partition("-")[2]
     yield from (f"### {figure.name}", "")
     if judged.stored:
         yield from (f"![{figure.title}]({PICTURES}/{figure.name}.png)", "")
     commits = ", ".join(commit for commit in judged.commits) or "-"
     older = f"; {judged.older} are of older code" if judged.older else ""
     yield (
-        f"`p4sched reproduce {figure.paper} {number}`. {judged.stored} of {judged.wanted} simulations, seeds"
+        f"`p4sched reproduce {figure.paper} {short}`. {judged.stored} of {judged.wanted} simulations, seeds"
         f" {', '.join(map(str, judged.seeds)) or '-'}, commits {commits}{older}."
     )
     yield ""
     for row in judged.rows:
-        yield from _numbers(row)
+        if row.published.values or row.published.ranges:
+            yield from _numbers(row)
+
+
+def _range(low: float, high: float) -> str:
+    return number(low) if low == high else f"{number(low)} to {number(high)}"
 
 
 def _numbers(row: Row) -> Iterator[str]:
     """The table of a quantity: published value, then the measured one."""
     published = row.published
-    sources = f"published: {ORIGINS[published.origin]}" if published.origin else "no published numbers"
-    yield from (f"{row.quantity.title.capitalize()}; {sources}:", "")
+    origin = ORIGINS[published.origin]
+    yield from (f"{row.quantity.title[0].upper()}{row.quantity.title[1:]}: published ({origin}); measured.", "")
     places = row.figure.places
     yield f"| line | {' | '.join(places)} |"
     yield f"|---|{'---|' * len(places)}"
@@ -197,16 +202,16 @@ def _numbers(row: Row) -> Iterator[str]:
         cells = []
         for place in places:
             had, ours = published.values.get((line.name, place)), row.estimate(line.name, place)
-            cells.append(f"{'-' if had is None else f'{had:.3g}'}; {ours or '-'}")
+            cells.append(f"{'-' if had is None else number(had)}; {ours or '-'}")
         yield f"| {line.label} | {' | '.join(cells)} |"
     if published.ranges:
         yield from ("", "| ratio | published | measured |", "|---|---|---|")
         measured = {each: (low, high) for each, low, high in row.verdict.ranges}
         for each in published.ranges:
             ends = measured.get(each)
-            shown = "{:.3g} to {:.3g}".format(*ends) if ends else "-"
+            shown = _range(*ends) if ends else "-"
             at = f" at {each.place}" if each.place else ""
-            yield f"| {each.line} to {each.base}{at} | {each.low:.3g} to {each.high:.3g} | {shown} |"
+            yield f"| {each.line} to {each.base}{at} | {_range(each.low, each.high)} | {shown} |"
     yield ""
     if row.verdict.opposite:
         named, more = row.verdict.opposite[:NAMED], len(row.verdict.opposite) - NAMED

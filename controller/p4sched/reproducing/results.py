@@ -28,8 +28,13 @@ class Estimate:
         return cls(fmean(values), (interval[1] - interval[0]) / 2 if interval else None, len(values))
 
     def __str__(self) -> str:
-        width = "" if self.half_width is None else f" ± {self.half_width:.2g}"
-        return f"{self.mean:.3g}{width}"
+        width = "" if self.half_width is None else f" ± {number(self.half_width, 2)}"
+        return f"{number(self.mean)}{width}"
+
+
+def number(value: float, digits: int = 3) -> str:
+    """The value with so many significant digits, without an exponent."""
+    return f"{value:,.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"
 
 
 @dataclass(frozen=True)
