@@ -66,7 +66,7 @@ class PaperFigure:
     workloads: Sequence[Workload] = (WEB_SEARCH,)
     loads: Sequence[float] = LOADS
     reference: bool = False
-    """True if reference.csv has its numbers."""
+    """True if a run shows the published numbers beside its own."""
     published: Sequence[Line] = ()
     """Lines with the settings of the authors' run files, where these differ from `lines`, or add to them. A line
     replaces that of the same name when the figure is reproduced."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from experiments.completion_at_scale import metrics
 from experiments.completion_at_scale.network import Run as Simulation
+from experiments.completion_at_scale.over_seeds import SIZE_CLASSES, size_key
 from experiments.completion_at_scale.papers import FIGURES as PAPER_FIGURES
 from experiments.completion_at_scale.papers import START_TIME, Line, PaperFigure
 from experiments.completion_at_scale.workloads import LEAVES, LOADS, PARETO_MEAN_BYTES, SERVERS, WEB_SEARCH, Workload
@@ -19,6 +20,8 @@ from p4sched.reproducing.figure import Figure, Metrics, Quantity
 
 OURS = "-ours"
 """End of the name of a line with the laboratory's settings, where the published ones are others."""
+SIZES_LOAD = "0.7"
+"""Load of the figures against the size of flows."""
 CRATES = ("simulator", "schedulers", "traffic-manager", "transport", "world")
 SOURCES = (
     *(f"experiments/completion_at_scale/{name}.py" for name in ("metrics", "network", "workloads")),
@@ -31,6 +34,8 @@ VERY_LARGE_MEAN = Quantity("very_large_mean_ms", "flows of 2 MB and more, mean, 
 ALL_MEAN = Quantity("mean_ms", "all flows, mean, ms")
 RATE = Quantity("rate_gbps", "mean of the flows' rates, Gbit/s")
 LARGE_RATE = Quantity("large_rate_gbps", "mean of the large flows' rates, Gbit/s")
+SIZES_MEAN = Quantity(size_key("mean_ms", "*"), "mean, ms")
+SIZES_P99 = Quantity(size_key("p99_ms", "*"), "99th percentile, ms")
 DONE = Quantity("done", "share of the flows that are done", linear=True)
 
 
@@ -125,9 +130,26 @@ def _figure(
     return Figure(name, title, shown, places, "load", quantities, run, SOURCES)
 
 
+def _by_size(name: str, of: Figure) -> Figure:
+    """The figure of one load against the size of the flows, as in AIFO Fig. 14c and PACKS Fig. 13b."""
+    return replace(
+        of,
+        name=name,
+        title=f"{of.title}, load {SIZES_LOAD}",
+        places=list(SIZE_CLASSES),
+        axis="bytes",
+        quantities=(SIZES_MEAN, SIZES_P99),
+        run=lambda line, place, seed, duration_ns: of.run(line, SIZES_LOAD, seed, duration_ns),
+    )
+
+
 # the starts of AIFO 14 and RIFO 12 are those of web search in the run files; only the rows of their data have the names
 # of data mining
 _completion = partial(_figure, quantities=(SMALL_MEAN, SMALL_P99, LARGE_MEAN))
+_AIFO_14 = _figure(
+    "aifo-14", "fair queueing", "aifo-14", (SMALL_MEAN, SMALL_P99, LARGE_MEAN, VERY_LARGE_MEAN), WEB_SEARCH
+)
+_PACKS_13 = _figure("packs-13", "fair queueing", "packs-13", (SMALL_MEAN, DONE))
 FIGURES = (
     _completion("rifo-7", "completion times, web search", "rifo-7"),
     _completion("rifo-8", "completion times, data mining", "rifo-8"),
@@ -144,7 +166,8 @@ FIGURES = (
     _completion("aifo-9", "window and sampling", "aifo-9"),
     _figure("aifo-10", "target length C, 1 and 4 Gbit/s", "aifo-10", (SMALL_MEAN, LARGE_MEAN)),
     _figure("aifo-11", "target length C, 10 and 40 Gbit/s", "aifo-11", (SMALL_MEAN, LARGE_MEAN)),
-    _figure("aifo-14", "fair queueing", "aifo-14", (SMALL_MEAN, SMALL_P99, LARGE_MEAN, VERY_LARGE_MEAN), WEB_SEARCH),
+    _AIFO_14,
+    _by_size("aifo-14c", _AIFO_14),
     _completion("sp_pifo-7", "completion times, data mining", "sp_pifo-7"),
     _completion("sp_pifo-8", "completion times, web search", "sp_pifo-8"),
     _figure("sp_pifo-9", "fair queueing, 32 queues", "sp_pifo-9", (SMALL_MEAN,)),
@@ -156,5 +179,6 @@ FIGURES = (
         (SMALL_MEAN, SMALL_P99, ALL_MEAN, DONE),
         further=("rifo",),
     ),
-    _figure("packs-13", "fair queueing", "packs-13", (SMALL_MEAN, DONE)),
+    _PACKS_13,
+    _by_size("packs-13b", _PACKS_13),
 )

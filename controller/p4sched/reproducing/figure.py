@@ -55,7 +55,7 @@ class Quantity:
     """A number that a figure shows for each line and place."""
 
     key: str
-    """Name of the metric."""
+    """Name of the metric; `*` stands for the place."""
     title: str
     linear: bool = False
     """True: the axis of the figure begins at 0. False: it is logarithmic."""

@@ -17,16 +17,17 @@ MOST_COLUMNS = 6
 
 
 def draw(judged: Judged, path: Path) -> None:
-    """Draws one panel for each quantity."""
-    size = max(PANEL_INCHES * len(judged.rows), LEAST_INCHES), HEIGHT_INCHES
+    """Draws one panel for each quantity with published numbers."""
+    rows = [row for row in judged.rows if row.published.values or row.published.ranges]
+    size = max(PANEL_INCHES * len(rows), LEAST_INCHES), HEIGHT_INCHES
     heading = (
         f"{judged.figure.name}: {judged.figure.title}. Lines: measured, mean of {len(judged.seeds)} seeds"
         f"{' with 95 % intervals' if len(judged.seeds) > 1 else ''}; crosses: published; dashed: own settings"
     )
     colours = _colours(judged.figure.lines)
     with figures.sheet(path, size, heading) as sheet:
-        panels = sheet.subplots(1, len(judged.rows), squeeze=False)[0]
-        for axes, row in zip(panels, judged.rows, strict=True):
+        panels = sheet.subplots(1, len(rows), squeeze=False)[0]
+        for axes, row in zip(panels, rows, strict=True):
             _panel(axes, row, colours)
         handles, names = panels[0].get_legend_handles_labels()
         sheet.legend(handles, names, loc="outside lower center", ncols=min(len(names), MOST_COLUMNS))

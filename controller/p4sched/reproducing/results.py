@@ -99,7 +99,7 @@ def collect(figure: Figure, published: Published, store: Store, seeds: Sequence[
 def _values(found: Mapping[tuple[str, str, int], Measured], key: str) -> dict[Place, dict[int, float]]:
     values: dict[Place, dict[int, float]] = {}
     for (line, place, seed), measured in found.items():
-        if (value := measured.metrics.get(key)) is not None:
+        if (value := measured.metrics.get(key.replace("*", place))) is not None:
             values.setdefault((line, place), {})[seed] = value
     return values
 
