@@ -133,13 +133,25 @@ def _summary(judged: Sequence[Judged]) -> Iterator[str]:
     ):
         yield f"| {name} | {' | '.join(str(verdicts.count(each)) for each in (YES, NO, OPEN))} |"
     stored, wanted = sum(each.stored for each in judged), sum(each.wanted for each in judged)
-    yield from ("", f"{stored} of {wanted} simulations are stored. A row is open as long as it has too few.", "")
+    yield from (
+        "",
+        f"{stored} of {wanted} simulations are stored; figures share some. A row is open as long as it has too few.",
+        "",
+    )
 
 
 def _table(judged: Sequence[Judged], notes: Notes) -> Iterator[str]:
     if not judged:
         return
-    columns = ("figure", "shows", "pairs: same, opposite, open", "order", f"within {CLOSE:.0%}", "ratio", "cause")
+    columns = (
+        "figure",
+        "shows",
+        "pairs: same, opposite, open",
+        "order",
+        f"within {CLOSE:.0%}",
+        "ratio",
+        "cause, settings",
+    )
     yield f"| {' | '.join(columns)} |"
     yield f"|{'---|' * len(columns)}"
     for each in judged:
