@@ -159,6 +159,10 @@ def test_a_run_in_virtual_time_names_its_setting(tmp_path: Path) -> None:
             "headroom_256=26 is in .* twice",
         ),
         (
+            ["run", "control_laws", "--virtual", "--quick", "--schemes", "aifo:k=0.1"],
+            "it has no control law here; use aifo",
+        ),
+        (
             ["control", "127.0.0.1:1", "--scheme", "aifo:k=0.1", "--rate", "1mbit", "--program", "build/p4"],
             "has no control law",
         ),
