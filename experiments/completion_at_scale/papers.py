@@ -262,11 +262,7 @@ _EACH = (
         "rifo-9", "RIFO Fig. 9: the tracking range T", _FAST, _RIFO_RANGES, COMPLETION, published=(_TCP, _PIFO)
     ),
     PaperFigure(
-        "rifo-10",
-        "RIFO Fig. 10: the queue B",
-        _FAST,
-        _RIFO_LENGTHS,
-        (SMALL_MEAN, LARGE_MEAN, LARGE_RATE, DONE),
+        "rifo-10", "RIFO Fig. 10: the queue B", _FAST, _RIFO_LENGTHS, (SMALL_MEAN, LARGE_MEAN, LARGE_RATE, DONE)
     ),
     PaperFigure(
         "rifo-11",
