@@ -173,6 +173,8 @@ class Ports:
     parameters: Mapping[str, int] | None = None
     """Parameters of the program's action, by name, in place of the sizes."""
     target: str | None = None
+    variants: Sequence[str] | None = None
+    """Rules of the authors' simulations in place of those of the text."""
     mark_at_packets: int | None = None
     log_bytes_per_round: int | None = None
     """Only for `afq`."""

@@ -184,6 +184,40 @@ _SP_PIFO_FAIR_LINES = (
     _fair("pifo", "PIFO", ports.single("pifo", 80)),
 )
 
+
+def _simulated(line: Line, label: str, *variants: str) -> Line:
+    """The same line with rules of the authors' simulations, by default with all of its scheme."""
+    name = f"{line.name}-{variants[0] if variants else 'simulated'}"
+    return replace(line, name=name, label=f"{line.label}, {label}", port=ports.simulated(line.port, *variants))
+
+
+_PARETO_LINES = (
+    _TCP,
+    _DCTCP,
+    _PIFO,
+    *(replace(line, port=ports.simulated(line.port)) for line in (_SP_PIFO, _AIFO)),
+    Line("rifo", "RIFO", ports.simulated(ports.rifo(tracking=150))),
+    Line("rifo-text", "RIFO, rule of the text", ports.rifo(tracking=150)),
+)
+"""Lines of RIFO Fig. 14 with the rules and settings of the authors' simulations, and RIFO with the rule of its text."""
+_PACKS = next(line for line in _PACKS_LINES if line.name == "packs")
+_VARIANT_LINES = (
+    _SP_PIFO,
+    _simulated(_SP_PIFO, "drops keep bounds"),
+    _AIFO,
+    _simulated(_AIFO, "compare first", "compare_first"),
+    _simulated(_AIFO, "strictly below", "strictly_below"),
+    _simulated(_AIFO, "filling window", "filling_window"),
+    _simulated(_AIFO, "all three"),
+    _RIFO,
+    _simulated(_RIFO, "Max alone"),
+    _PACKS,
+    _simulated(_PACKS, "total occupancy", "total_occupancy"),
+    _simulated(_PACKS, "strictly below", "strictly_below"),
+    _simulated(_PACKS, "filling window", "filling_window"),
+    _simulated(_PACKS, "all three"),
+)
+
 _FAST = 10 * GBIT
 _EACH = (
     PaperFigure("aifo-7", "AIFO Fig. 7: completion times with ranks of pFabric", _FAST, _RIFO_LINES[:5], COMPLETION),
@@ -260,10 +294,9 @@ _EACH = (
         "rifo-14",
         "RIFO Fig. 14: Pareto sizes",
         _FAST,
-        _RIFO_LINES,
+        _PARETO_LINES,
         COMPLETION,
         workloads=(PARETO,),
-        published=(_RIFO_AT_150,),
     ),
     PaperFigure("rifo-tables", "RIFO Tables II and III: B = T", _FAST, _RIFO_TABLE, (SMALL_MEAN, LARGE_MEAN, DONE)),
     PaperFigure(
@@ -292,4 +325,7 @@ _EACH = (
         "packs-13", "PACKS Fig. 13: fair queueing", GBIT, _PACKS_FAIR_LINES, (SMALL_MEAN, SIZES_MEAN, SIZES_P99, DONE)
     ),
 )
-FIGURES: Mapping[str, PaperFigure] = {figure.name: figure for figure in _EACH}
+_VARIANTS = PaperFigure(
+    "variants", "Rules of the authors' simulations beside those of the text", _FAST, _VARIANT_LINES, COMPLETION
+)
+FIGURES: Mapping[str, PaperFigure] = {figure.name: figure for figure in (*_EACH, _VARIANTS)}

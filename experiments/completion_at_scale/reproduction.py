@@ -13,7 +13,7 @@ from experiments.completion_at_scale.network import Run as Simulation
 from experiments.completion_at_scale.over_seeds import SIZE_CLASSES, size_key
 from experiments.completion_at_scale.papers import FIGURES as PAPER_FIGURES
 from experiments.completion_at_scale.papers import START_TIME, Line, PaperFigure
-from experiments.completion_at_scale.workloads import LEAVES, LOADS, PARETO_MEAN_BYTES, SERVERS, WEB_SEARCH, Workload
+from experiments.completion_at_scale.workloads import LOADS, PARETO_MEAN_BYTES, WEB_SEARCH, Workload
 from p4sched import simulate
 from p4sched.reproducing import figure as reproduced
 from p4sched.reproducing.figure import Figure, Metrics, Quantity
@@ -24,7 +24,7 @@ SIZES_LOAD = "0.7"
 """Load of the figures against the size of flows."""
 CRATES = ("simulator", "schedulers", "traffic-manager", "transport", "world")
 SOURCES = (
-    *(f"experiments/completion_at_scale/{name}.py" for name in ("metrics", "network", "workloads")),
+    *(f"experiments/completion_at_scale/{name}.py" for name in ("metrics", "network", "topologies", "workloads")),
     *(f"switch/{crate}/src" for crate in CRATES),
 )
 SMALL_MEAN = Quantity("small_mean_ms", "small flows, mean, ms")
@@ -67,10 +67,9 @@ class Run:
     @property
     def work(self) -> float:
         """Gigabytes that the network carries at most."""
-        each = self.simulation
-        starts = each.workload.starts_per_s(each.load, each.access_bps)
-        offered = starts * _mean_bytes(each.workload)
-        return min(offered, LEAVES * SERVERS * each.access_bps / 8) * each.end_ns / 1e18
+        each, workload = self.simulation, self.simulation.workload
+        offered = workload.starts_per_s(each.load, each.access_bps) * _mean_bytes(workload)
+        return min(offered, workload.network.all_servers * each.access_bps / 8) * each.end_ns / 1e18
 
     async def make(self, folder: Path) -> Metrics:
         """All numbers."""
@@ -160,7 +159,7 @@ FIGURES = (
     _figure("rifo-11b", "throughput, data mining", "rifo-8", (RATE, LARGE_RATE)),
     _completion("rifo-12", "fair queueing, web search", "rifo-12", workload=WEB_SEARCH),
     _completion("rifo-13", "fair queueing, data mining", "rifo-13"),
-    _completion("rifo-14", "Pareto sizes", "rifo-14"),
+    _completion("rifo-14", "Pareto sizes", "rifo-14", further=("rifo-text",)),
     _completion("aifo-7", "completion times with ranks of pFabric", "aifo-7"),
     _completion("aifo-8", "headroom k", "aifo-8", further=("k=0.5", "fifo")),
     _completion("aifo-9", "window and sampling", "aifo-9"),

@@ -67,6 +67,14 @@ macro_rules! schemes {
                 }
             }
 
+            /// The variants that the model knows.
+            pub fn variants(self) -> &'static [Variant] {
+                match self {
+                    $(Scheme::$Type => <$module::$Type as Reference>::VARIANTS,)*
+                    Scheme::Folder(_) => &[],
+                }
+            }
+
             /// The v1model configuration for the arguments of the action [`P4::action`], in the order of
             /// [`P4::parameters`]. An argument of 0 stands for a missing one.
             ///
@@ -172,6 +180,15 @@ macro_rules! schemes {
                     $((Model::$Type(model), Config::$Type(config)) => model.reconfigure(config),)*
                     (Model::Folder(model), Config::Folder(config)) => model.reconfigure(config),
                     (_, config) => panic!("{config:?} is for another scheme"),
+                }
+            }
+
+            /// Makes a model for v1model follow these of the variants of its scheme, and the text of the papers in all
+            /// else.
+            pub fn vary(&mut self, variants: Variants) {
+                match self {
+                    $(Model::$Type(model) => model.vary(variants),)*
+                    Model::Folder(_) => {}
                 }
             }
 
