@@ -18,6 +18,8 @@ use crate::switch::{Counts, Sent, Switch};
 
 const PORT: Port = 1;
 const MAX_FRAME: u32 = 1514;
+/// Time after the last packet in which the queues send what they hold: an hour.
+const TIME_TO_DRAIN: Nanos = 3_600_000_000_000;
 
 /// A trace, and the program and scheme that decide on it.
 #[derive(Clone, Debug, Deserialize)]
@@ -101,7 +103,8 @@ impl Decisions {
 
     /// Answers one request. `program`, `model` (or null) and `lengths` have one item for each packet. A decision is the
     /// priority of the queue, `"refused"`, `"full"`, `"pushed out"`, or null if the counters do not show exactly one
-    /// decision. `lengths` are the lengths of the eight queues before the packet, by priority.
+    /// decision. `lengths` are the lengths of the eight queues before the packet, by priority. `departed` are the numbers
+    /// of the packets in the order in which the program's switch sends them, counted from 0.
     ///
     /// # Errors
     /// A sentence, if the request is not valid, the program does not compile or load, or a table or counter is missing.
@@ -122,7 +125,11 @@ impl Decisions {
         let program = self.program(request, scheme)?;
         // `switch.rs` panics with a sentence if a table or counter is missing.
         let run = AssertUnwindSafe(|| by_program(program, scheme, &parameters, request));
-        let (decided, lengths) = catch_unwind(run).map_err(|panic| {
+        let Decided {
+            decisions,
+            lengths,
+            departed,
+        } = catch_unwind(run).map_err(|panic| {
             let text = panic.downcast_ref::<String>().cloned();
             text.unwrap_or_else(|| "the program cannot run here".to_owned())
         })??;
@@ -131,9 +138,10 @@ impl Decisions {
             false => None,
         };
         Ok(json!({
-            "program": decided.into_iter().map(decision_json).collect::<Vec<_>>(),
+            "program": decisions.into_iter().map(decision_json).collect::<Vec<_>>(),
             "model": model.map(|model| model.into_iter().map(|decision| decision_json(Some(decision))).collect::<Vec<_>>()),
             "lengths": lengths,
+            "departed": departed,
         }))
     }
 }
@@ -148,7 +156,13 @@ fn decision_json(decision: Option<Decision>) -> Value {
     }
 }
 
-type Decided = (Vec<Option<Decision>>, Vec<[u64; 8]>);
+/// What a program did with the packets of a trace.
+struct Decided {
+    decisions: Vec<Option<Decision>>,
+    lengths: Vec<[u64; 8]>,
+    /// Numbers of the packets that left, in their order.
+    departed: Vec<Option<u64>>,
+}
 
 fn by_program(
     program: &Program,
@@ -170,19 +184,27 @@ fn by_program(
     }
     switch.set_port(PORT, parameters, true, request.rate_bps);
     let (mut sent, mut frame) = (Sent::default(), Vec::new());
-    let (mut decided, mut lengths) = (Vec::new(), Vec::new());
+    let (mut decisions, mut lengths, mut departed) = (Vec::new(), Vec::new(), Vec::new());
     for (id, packet) in (0..).zip(&request.packets) {
         switch.advance(packet.0, &mut sent);
         let before: Counts = switch.counts(PORT);
         packet.datagram(id).write(&mut frame);
         switch.receive(packet.0, &frame, &mut sent);
-        decided.push(switch.counts(PORT).decision_since(&before));
+        decisions.push(switch.counts(PORT).decision_since(&before));
         lengths.push(before.lengths);
-        for (_, _, _, frame) in std::mem::take(&mut sent.frames) {
+        for (_, id, _, frame) in std::mem::take(&mut sent.frames) {
+            departed.push(id);
             sent.recycle(frame);
         }
     }
-    Ok((decided, lengths))
+    let last = request.packets.last().map_or(0, |packet| packet.0);
+    switch.advance(last + TIME_TO_DRAIN, &mut sent);
+    departed.extend(sent.frames.iter().map(|(_, id, _, _)| *id));
+    Ok(Decided {
+        decisions,
+        lengths,
+        departed,
+    })
 }
 
 fn by_model(scheme: Scheme, parameters: &Parameters, request: &Request) -> Result<Vec<Decision>, String> {
@@ -229,6 +251,8 @@ mod tests {
         assert_eq!(found["program"], found["model"]);
         // b_2 rises to 7. So 6 enters queue 1, and 3 is an inversion.
         assert_eq!(found["program"], json!([6, 6, 7, 7, 6]));
+        // The link is free for the first packet. Then queue 1 sends.
+        assert_eq!(found["departed"], json!([0, 2, 3, 1, 4]));
     }
 
     #[test]
