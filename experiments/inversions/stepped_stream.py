@@ -62,6 +62,12 @@ def measure(stream: Stream, schemes: Sequence[str], out: Path) -> dict[str, Any]
     }
 
 
+def run_model(stream: Stream, scheme: str, output: Path) -> dict[str, Any]:
+    """Numbers of the model of a scheme."""
+    found: dict[str, Any] = _run(["model"], stream, stream.window, [scheme], output)[scheme]
+    return found
+
+
 def equal(program: Mapping[str, Any], model: Mapping[str, Any]) -> bool:
     """True if program and model have the same inversions, drops and departures of every rank."""
     return all(program[key] == model[key] for key in COMPARED)
