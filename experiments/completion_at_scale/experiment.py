@@ -20,7 +20,7 @@ from experiments.completion_at_scale.workloads import GBIT, LOADS
 from p4sched.cli import options
 from p4sched.cli.options import QuickDefault
 from p4sched.errors import UsageError
-from p4sched.folders.schemes import find
+from p4sched.folders.schemes import find, give_own_colours
 from p4sched.lab.experiment import Experiment, Results, RunOptions, SchemeOutcome, Seed, Stage, choose, once
 from p4sched.p4rt.target import Target
 from p4sched.results.tables import cell, record_rows
@@ -103,6 +103,7 @@ def setting(
         duration = Duration(duration * GBIT // shown.access_bps)
     names = choose(f"line of {shown.name}", lines, [line.name for line in shown.lines]) if lines else []
     further = [described(name) for name in choose("scheme", folders, (), find)] if folders else []
+    give_own_colours([line.name for line in further])
     shown = replace(shown, lines=(*shown.select_lines(names), *further))
     return Setting(
         shown,

@@ -16,6 +16,7 @@ from experiments.completion_at_scale.workloads import (
     Workload,
 )
 from p4sched.errors import unknown_name
+from p4sched.folders.settings import word_of
 from p4sched.schemes import SCHEMES, title
 
 TO_END, START_TIME = "to_end", "start_time"
@@ -93,7 +94,7 @@ SIZES_P99 = Panel("p99_ms", "By size, 99th percentile", by_size=True)
 
 def described(name: str) -> Line:
     """A line for a scheduler in a folder."""
-    return Line(name, title(name), ports.queues(str(SCHEMES[name].folder), 4), has_model=SCHEMES[name].has_model)
+    return Line(name, title(name), ports.queues(word_of(SCHEMES[name]), 4), has_model=SCHEMES[name].has_model)
 
 
 _TCP = Line("tcp", "TCP", ports.single("fifo", ports.DROP_PACKETS), TCP)

