@@ -26,6 +26,7 @@ from p4sched.folders.new import new
 from p4sched.folders.schemes import find, forget, of_folder
 from p4sched.p4rt.compile import compiled_program
 from p4sched.p4rt.target import PROGRAMS
+from p4sched.p4rt.traffic_manager import Scrr
 from p4sched.paths import SCHEDULERS_DIR
 from p4sched.schemes import SCHEMES
 
@@ -66,6 +67,21 @@ def test_the_check_shows_the_first_packet_with_two_decisions(folder: Path, capsy
     assert "model       the packet enters queue 1 (priority 7)" in said
     assert "program     the packet is dropped because its queue is full: verdict FULL" in said
     assert re.search(r"\| +tail_drop.apply\(length, queue_size, verdict\);", said)
+
+
+def test_parameters_of_the_port_set_the_port_and_are_unknown_to_the_program() -> None:
+    sizes = Comparison(48, queues=6)
+    scrr, gearbox = (SCHEMES[find(name)].for_comparison(sizes) for name in ("scrr", "gearbox"))
+    assert (scrr.queue_sizes, scrr.layout.scrr) == ((48,), Scrr(flow_packets=100, version=5))
+    assert scrr.parameters is not None
+    assert scrr.parameters.action_data() == {}
+    calendar = gearbox.layout.calendar
+    assert calendar is not None
+    assert (calendar.levels, calendar.queues, calendar.bytes_per_round, calendar.burst_rounds) == (4, 16, 64, 1000)
+    assert gearbox.parameters is not None
+    assert gearbox.parameters.action_data() == {"weights": 0}
+    for name in ("scrr", "gearbox"):
+        forget(SCHEDULERS_DIR / name)
 
 
 FAULTS = {
@@ -155,6 +171,21 @@ DESCRIPTIONS = {
         "[parameters.size]",
         "[parameters.put]",
         r":\d+: parameters.put: models have an attribute 'put'",
+    ),
+    "an unknown number of the port": (
+        "[program]",
+        '[port.calendar]\nqueues = "room"\n\n[program]',
+        r":\d+: port.calendar.queues: 'room' has the name",
+    ),
+    "a number of the port below 0": (
+        "[program]",
+        "[port.scrr]\nflow_packets = -1\n\n[program]",
+        r":\d+: port.scrr.flow_packets: '-1' is not a whole number from 0",
+    ),
+    "a parameter of nothing": (
+        "[parameters.size]",
+        '[parameters.size]\nof = "both"',
+        r":\d+: parameters.size.of: no value 'both'",
     ),
     "no TOML": ("[port]", "[port", r":11: Expected ']'"),
 }

@@ -8,7 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -64,46 +64,61 @@ def steps(scheme: Scheme, seed: int = 1, *, tcp: bool = False) -> Iterator[Step]
         step = _compiled(target, file)
         compiles &= step.passed
         yield step
-    kind: type[Model] | None = None
-    if description.model is not None:
-        try:
-            file = description.model.file
-            with time_limit(SLOWEST_S, f"{file}: it took longer than {SLOWEST_S:g} s to load"):
-                kind = models.load(description.model)
-        except P4schedError as error:
-            yield Step("model", False, [str(error)])
-            return
+    try:
+        kinds = _models(description)
+    except P4schedError as error:
+        yield Step("model", False, [str(error)])
+        return
     if not compiles:
         return
     for target in description.programs.files if description.programs else ():
         if narrow := _too_narrow(description, target):
             yield Step(f"the action's parameters for {target} hold the values of the description", False, narrow)
             return
-    if kind is not None:
-        yield _compared(scheme, kind, seed)
+    for target, kind in kinds:
+        yield _compared(scheme, kind, seed, target)
     if scheme.law is not None:
         yield _law(scheme, seed)
     if tcp:
         yield _tcp(scheme, seed)
     if description.programs is not None:
-        for target in description.programs.files:
-            if target is not Target.V1MODEL:
-                yield _placed(target, description.programs.files[target])
+        for target in _chips(description):
+            yield _placed(target, description.programs.files[target])
+
+
+def _models(description: Description) -> list[tuple[Target, type[Model]]]:
+    """The classes of the model, with the targets of the programs that have their rules."""
+    model = description.model
+    if model is None:
+        return []
+    with time_limit(SLOWEST_S, f"{model.file}: it took longer than {SLOWEST_S:g} s to load"):
+        found = [(Target.V1MODEL, models.load(model))]
+        if model.on_chip is not None:
+            on_chip = models.load(replace(model, name=model.on_chip))
+            found += [(target, on_chip) for target in _chips(description)]
+    return found
 
 
 def missing(description: Description) -> list[str]:
     """What the folder does not have."""
-    programs = description.programs.files if description.programs else {}
-    chips = [target for target in programs if target is not Target.V1MODEL]
+    chips = _chips(description)
+    model = description.model
     lacks = {
-        "a program for v1model": not programs,
-        "a model": description.model is None,
+        "a program for v1model": description.programs is None,
+        "a model": model is None,
         "a program for a Tofino": not chips,
+        "a model of that program": bool(chips) and model is not None and model.on_chip is None,
         "a control law": description.law is None,
         "the paper": not description.paper,
         "a README.md": not (description.folder / "README.md").is_file(),
     }
     return [what for what, absent in lacks.items() if absent]
+
+
+def _chips(description: Description) -> list[Target]:
+    """The targets of its programs, without v1model."""
+    programs = description.programs.files if description.programs else {}
+    return [target for target in programs if target is not Target.V1MODEL]
 
 
 def _count(things: Sequence[object], word: str) -> str:
@@ -171,15 +186,16 @@ def _varied(packets: Sequence[Packet], source: random.Random, users: Sequence[in
     return [each._replace(frame_bytes=source.choice(sizes), user=source.choice(users)) for each in packets]
 
 
-def _compared(scheme: Scheme, kind: type[Model], seed: int) -> Step:
+def _compared(scheme: Scheme, kind: type[Model], seed: int, target: Target = Target.V1MODEL) -> Step:
     description = scheme.description
     made = trials(description, seed)
     packets = sum(len(trial.packets) for trial in made)
     has_program = description.programs is not None
-    step = Step(f"program and model decide alike on {packets} packets" if has_program else f"model: {packets} packets")
+    which = "program and model" if target is Target.V1MODEL else f"program and model for {target}"
+    step = Step(f"{which} decide alike on {packets} packets" if has_program else f"model: {packets} packets")
     names = [each.name for each in description.parameters]
     try:
-        answers = _by_program(scheme, made) if has_program else []
+        answers = _by_program(scheme, made, target) if has_program else []
         started = time.monotonic()
         with time_limit(SLOWEST_S, f"the model took longer than {SLOWEST_S:g} s for {packets} packets"):
             played = [
@@ -188,7 +204,7 @@ def _compared(scheme: Scheme, kind: type[Model], seed: int) -> Step:
             ]
         took = time.monotonic() - started
         for trial, model, program in zip(made, played, answers, strict=False):
-            difference = _difference(description, trial, model, program)
+            difference = _difference(description, trial, model, program, target)
             if difference:
                 step.passed, step.lines = False, difference
                 return step
@@ -255,12 +271,13 @@ def _tcp(scheme: Scheme, seed: int) -> Step:
     return step
 
 
-def _by_program(scheme: Scheme, made: Sequence[Trial]) -> list[dict[str, Any]]:
+def _by_program(scheme: Scheme, made: Sequence[Trial], target: Target) -> list[dict[str, Any]]:
     """Answers of `p4sched-decisions`: the decisions of the program."""
     programs = scheme.description.programs
     assert programs is not None
+    program = programs.files[target]
     lines = "".join(
-        json.dumps(request(programs.files[Target.V1MODEL], scheme.name, trial, model=False)) + "\n" for trial in made
+        json.dumps(request(program, scheme.name, trial, target=target, model=False)) + "\n" for trial in made
     )
     with command(PROGRAM, [scheme.name], models=False) as tool:
         result = subprocess.run(
@@ -275,8 +292,11 @@ def _by_program(scheme: Scheme, made: Sequence[Trial]) -> list[dict[str, Any]]:
     return answers
 
 
-def _difference(description: Description, trial: Trial, model: Played, program: Mapping[str, Any]) -> list[str]:
-    """The first packet with two decisions, in words; empty if there is none."""
+def _difference(
+    description: Description, trial: Trial, model: Played, program: Mapping[str, Any], target: Target
+) -> list[str]:
+    """The first packet with two decisions, or the first departure of another packet, in words; empty if there is
+    none."""
     pairs = enumerate(zip(model.decisions, program["program"], strict=True))
     number = next((number for number, (ours, theirs) in pairs if ours != theirs), None)
     if number is None:
@@ -289,7 +309,7 @@ def _difference(description: Description, trial: Trial, model: Played, program: 
         f"  model       {_in_words(model.decisions[number])}",
         f"  program     {_in_words(program['program'][number])}",
         "",
-        *_rule(description),
+        *_rule(description, target),
     ]
 
 
@@ -338,10 +358,10 @@ def _in_words(decision: Decision | None) -> str:
             return "the counters of the program do not show exactly one decision"
 
 
-def _rule(description: Description) -> list[str]:
+def _rule(description: Description, target: Target) -> list[str]:
     """The lines of the program's rule: its last `apply` block, shortened."""
     assert description.programs is not None
-    file = description.programs.files[Target.V1MODEL]
+    file = description.programs.files[target]
     lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
     first = max((number for number, line in enumerate(lines) if re.match(r"\s*apply\b", line)), default=0)
     shown = [

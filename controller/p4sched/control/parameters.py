@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 from p4sched.control.bands import Bands
 from p4sched.errors import require
 from p4sched.p4rt.target import PROGRAMS, Target
-from p4sched.p4rt.traffic_manager import QUEUES, Calendar, Tree
+from p4sched.p4rt.traffic_manager import QUEUES, Calendar, Scrr, Tree
 
 MAX_PACKETS = 0xFFFF
 """Queue sizes are 16 bits wide."""
@@ -91,6 +91,11 @@ class Layout(ABC):
     @property
     def tree(self) -> Tree | None:
         """Nodes of the discipline `tree`."""
+        return None
+
+    @property
+    def scrr(self) -> Scrr | None:
+        """Settings of the discipline `scrr`."""
         return None
 
     @property

@@ -32,7 +32,9 @@ def main() -> None:
     try:
         described = json.loads(Path(os.environ[VARIABLE]).read_text())["schedulers"]
         kinds = {
-            each["name"]: Model(Path(each["model"][0]), each["model"][1], {}) for each in described if each["model"]
+            each["name"]: Model(Path(each["model"][0]), each["model"][1], None, {})
+            for each in described
+            if each["model"]
         }
         loaded = {name: (models.load(kind), kind.file) for name, kind in kinds.items()}
         library = _library()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from p4sched.folders.description import LARGEST, Description, Port
-from p4sched.p4rt.target import PROGRAMS, Target
+from p4sched.p4rt.target import PROGRAMS
 from p4sched.paths import rust_binary
 from p4sched.schemes import SCHEMES
 
@@ -26,16 +26,21 @@ def entry(description: Description) -> dict[str, Any]:
     return {
         "name": description.name,
         "programs": {target.value: str(file) for target, file in (programs.files if programs else {}).items()},
-        "includes": [str(folder) for target in (programs.files if programs else ()) for folder in _includes(target)],
+        "includes": {
+            target.value: [str(folder) for folder in PROGRAMS[target].includes]
+            for target in (programs.files if programs else ())
+        },
         "table": programs.table if programs else "",
         "action": programs.action if programs else "",
         "discipline": description.port.discipline.value,
         "rank_field": description.port.rank,
         "port": _port(description.port),
         "drops": description.port.drops == "program",
+        "drops_on_chip": description.port.drops_on_chip == "program",
         "parameters": [
             {
                 "name": each.name,
+                "of_port": each.of_port,
                 # a model of the laboratory checks its parameters: its window may be larger than a program's
                 "min": 0 if description.like else each.minimum,
                 "max": LARGEST if description.like else each.maximum,
@@ -53,21 +58,15 @@ def entry(description: Description) -> dict[str, Any]:
 
 def _port(port: Port) -> dict[str, Any]:
     """Settings of the port, besides the sizes of its queues. What is not set is left out."""
-    calendar = (
-        {name: value for name, value in asdict(port.calendar).items() if value is not None} if port.calendar else {}
-    )
     return {
         "user_field": port.share_among,
         "quantum_bytes": port.quantum_bytes,
-        "calendar": {name: value for name, value in calendar.items() if value is not None},
+        "numbers": {name: formula.tree for name, formula in {**port.calendar, **port.scrr}.items()},
+        "place": port.place and port.place.value,
         "tree": [asdict(node) for node in port.tree.nodes] if port.tree else [],
         "leaf_field": (port.tree and port.tree.leaf_field) or None,
         "level_rank_fields": list(port.tree.rank_fields) if port.tree else [],
     }
-
-
-def _includes(target: Target) -> Iterable[Path]:
-    return PROGRAMS[target].includes
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ macro_rules! schemes {
             pub fn tail_drop(self, target: Target) -> TailDrop {
                 match self {
                     $(Scheme::$Type => <$module::$Type as Reference>::tail_drop(target),)*
-                    Scheme::Folder(described) => described::tail_drop(described),
+                    Scheme::Folder(described) => described::tail_drop(described, target),
                 }
             }
 
@@ -282,6 +282,19 @@ impl Scheme {
     pub fn tells_users_apart(self) -> bool {
         let apart = |scheme: &Described| scheme.port.user_field.is_some() || scheme.port.leaf_field.is_some();
         matches!(self, Scheme::Folder(described) if apart(described))
+    }
+
+    /// Names of the parameters of the action [`P4::action`]: [`P4::parameters`] without the settings of the port.
+    pub fn action_parameters(self) -> Vec<&'static str> {
+        let names = self.p4().parameters.iter().copied();
+        match self {
+            Scheme::Folder(described) => names
+                .zip(&described.parameters)
+                .filter(|(_, parameter)| !parameter.of_port)
+                .map(|(name, _)| name)
+                .collect(),
+            _ => names.collect(),
+        }
     }
 
     /// All schemes: those of the list in `lib.rs`, and those of [`described::register`].

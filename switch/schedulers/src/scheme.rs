@@ -43,7 +43,7 @@ pub struct P4 {
     pub table: &'static str,
     /// The action that sets the parameters.
     pub action: &'static str,
-    /// The action's parameters, in order.
+    /// The parameters of the scheme, in order. Those of the action are [`crate::Scheme::action_parameters`].
     pub parameters: &'static [&'static str],
     /// The discipline of the port.
     pub discipline: Discipline,
