@@ -46,10 +46,11 @@ class Scale:
     flows_ns: int
     """Time in which flows start."""
     fairness_ns: int
+    """BBR measures the round trip every 10 s."""
     attack_steps: int
 
 
-FULL = Scale(200_000, 500_000_000, 10_000_000_000, ATTACK_STEPS)
+FULL = Scale(200_000, 500_000_000, 30_000_000_000, ATTACK_STEPS)
 QUICK = Scale(20_000, 50_000_000, 2_000_000_000, 200)
 
 
@@ -155,13 +156,13 @@ def _incast(scheme: str, seed: int, scale: Scale) -> float:
 
 
 def _fairness(scheme: str, seed: int, scale: Scale) -> float | None:
-    """Jain's index of the bytes of a Cubic, a DCTCP and a NewReno flow over one link. Ranks are start times."""
+    """Jain's index of the bytes of a Cubic, a DCTCP and a BBR flow over one link. Ranks are start times."""
     if not SCHEMES[scheme].has_model:
         return None
     controls: Mapping[str, Mapping[str, Any]] = {
         "cubic": {"control": "cubic"},
         "dctcp": {"control": "dctcp", "ecn": True},
-        "new_reno": {"control": "new_reno"},
+        "bbr": {"control": "bbr"},
     }
     scenario = simulate.Scenario(
         topology=simulate.Dumbbell(3, simulate.Link.of("1gbit", "1ms"), simulate.Link.of("100mbit", "4ms")),
@@ -226,7 +227,7 @@ def workloads(schemes: Sequence[str]) -> list[Workload]:
             for load in (0.5, 0.8)
         ),
         Workload("incast of 32", "incast", "time until the last sender is done, ms", "lower", _incast),
-        Workload("Cubic, DCTCP, NewReno", "fairness", "Jain's index of their bytes", "higher", _fairness),
+        Workload("Cubic, DCTCP, BBR", "fairness", "Jain's index of their bytes", "higher", _fairness),
         *(
             Workload(f"attack on {SCHEMES[name].title}", "attacks", "inversions", "lower", _attack(name), serves_ranks)
             for name in victims
