@@ -34,6 +34,7 @@ ACCESS, FABRIC = simulate.Link.of("1gbit", "10us"), simulate.Link.of("2gbit", "1
 DATA_CENTRE: Mapping[str, object] = {"min_rto": 1_000_000, "initial_rto": 3_000_000}
 """Timers of hosts in a data centre, in ns."""
 MARK_AT_PACKETS = 20
+LATEST_START_NS = 100_000_000
 ATTACK_STEPS = 2000
 
 
@@ -156,7 +157,10 @@ def _incast(scheme: str, seed: int, scale: Scale) -> float:
 
 
 def _fairness(scheme: str, seed: int, scale: Scale) -> float | None:
-    """Jain's index of the bytes of a Cubic, a DCTCP and a BBR flow over one link. Ranks are start times."""
+    """Jain's index of the bytes of a Cubic, a DCTCP and a BBR flow over one link. Ranks are start times.
+
+    The seed chooses when each flow starts, within 100 ms.
+    """
     if not SCHEMES[scheme].has_model:
         return None
     controls: Mapping[str, Mapping[str, Any]] = {
@@ -164,10 +168,15 @@ def _fairness(scheme: str, seed: int, scale: Scale) -> float | None:
         "dctcp": {"control": "dctcp", "ecn": True},
         "bbr": {"control": "bbr"},
     }
+    starts = np.random.default_rng(seed).integers(0, LATEST_START_NS, len(controls)).tolist()
+    flows = [
+        simulate.Flow(place, 3, 10**10, start_ns=start, transport=name)
+        for place, (name, start) in enumerate(zip(controls, starts, strict=True))
+    ]
     scenario = simulate.Scenario(
         topology=simulate.Dumbbell(3, simulate.Link.of("1gbit", "1ms"), simulate.Link.of("100mbit", "4ms")),
         ports=ports(scheme, HEADROOM_256, MARK_AT_PACKETS),
-        flows=[simulate.Flow(place, 3, 10**10, transport=name) for place, name in enumerate(controls)],
+        flows=sorted(flows, key=lambda flow: flow.start_ns),
         ranks="start_time" if serves_ranks(scheme) and scheme != "fifo" else "flow",
         transports=controls,
         end_ns=scale.fairness_ns,
