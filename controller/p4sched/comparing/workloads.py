@@ -34,6 +34,7 @@ ACCESS, FABRIC = simulate.Link.of("1gbit", "10us"), simulate.Link.of("2gbit", "1
 DATA_CENTRE: Mapping[str, object] = {"min_rto": 1_000_000, "initial_rto": 3_000_000}
 """Timers of hosts in a data centre, in ns."""
 MARK_AT_PACKETS = 20
+LATEST_START_NS = 100_000_000
 ATTACK_STEPS = 2000
 
 
@@ -46,10 +47,11 @@ class Scale:
     flows_ns: int
     """Time in which flows start."""
     fairness_ns: int
+    """BBR measures the round trip every 10 s."""
     attack_steps: int
 
 
-FULL = Scale(200_000, 500_000_000, 10_000_000_000, ATTACK_STEPS)
+FULL = Scale(200_000, 500_000_000, 30_000_000_000, ATTACK_STEPS)
 QUICK = Scale(20_000, 50_000_000, 2_000_000_000, 200)
 
 
@@ -155,18 +157,26 @@ def _incast(scheme: str, seed: int, scale: Scale) -> float:
 
 
 def _fairness(scheme: str, seed: int, scale: Scale) -> float | None:
-    """Jain's index of the bytes of a Cubic, a DCTCP and a NewReno flow over one link. Ranks are start times."""
+    """Jain's index of the bytes of a Cubic, a DCTCP and a BBR flow over one link. Ranks are start times.
+
+    The seed chooses when each flow starts, within 100 ms.
+    """
     if not SCHEMES[scheme].has_model:
         return None
     controls: Mapping[str, Mapping[str, Any]] = {
         "cubic": {"control": "cubic"},
         "dctcp": {"control": "dctcp", "ecn": True},
-        "new_reno": {"control": "new_reno"},
+        "bbr": {"control": "bbr"},
     }
+    starts = np.random.default_rng(seed).integers(0, LATEST_START_NS, len(controls)).tolist()
+    flows = [
+        simulate.Flow(place, 3, 10**10, start_ns=start, transport=name)
+        for place, (name, start) in enumerate(zip(controls, starts, strict=True))
+    ]
     scenario = simulate.Scenario(
         topology=simulate.Dumbbell(3, simulate.Link.of("1gbit", "1ms"), simulate.Link.of("100mbit", "4ms")),
         ports=ports(scheme, HEADROOM_256, MARK_AT_PACKETS),
-        flows=[simulate.Flow(place, 3, 10**10, transport=name) for place, name in enumerate(controls)],
+        flows=sorted(flows, key=lambda flow: flow.start_ns),
         ranks="start_time" if serves_ranks(scheme) and scheme != "fifo" else "flow",
         transports=controls,
         end_ns=scale.fairness_ns,
@@ -227,7 +237,7 @@ def workloads(schemes: Sequence[str]) -> list[Workload]:
             for load in (0.5, 0.8)
         ),
         Workload("incast of 32", "incast", "time until the last sender is done, ms", "lower", _incast),
-        Workload("Cubic, DCTCP, NewReno", "fairness", "Jain's index of their bytes", "higher", _fairness),
+        Workload("Cubic, DCTCP, BBR", "fairness", "Jain's index of their bytes", "higher", _fairness),
         *(
             Workload(f"attack on {SCHEMES[name].title}", "attacks", "inversions", "lower", _attack(name), serves_ranks)
             for name in victims
