@@ -48,17 +48,38 @@ READING_SHELL = Path(__file__).parent / "cli" / "reading_shell.py"
 """Script for SHELL_PYTHON: a read-only p4runtime-shell."""
 
 
+def in_repository(command: str) -> str:
+    """The line for a shell that runs a command in the root of the repository."""
+    return f"cd {ROOT} && {command}"
+
+
+class NotBuiltError(P4schedError):
+    """A file is missing that `command`, run in the root of the repository, builds."""
+
+    def __init__(self, path: Path, command: str) -> None:
+        super().__init__(f"{path} is not built; run '{command}' in {ROOT}")
+        self.path, self.command = path, command
+
+
+def guest_kernel() -> Path:
+    """Path of the Linux kernel for hosts in virtual time, which `make virtual` builds (switch/guest/src/kernel.rs).
+
+    Raises:
+        P4schedError: the environment names no folder for it.
+    """
+    version = (DATA_DIR / "switch" / "guest" / "kernel" / "version").read_text(encoding="utf-8").strip()
+    for variable, below in (("P4SCHED_CACHE", ""), ("XDG_CACHE_HOME", "p4sched"), ("HOME", ".cache/p4sched")):
+        if folder := os.environ.get(variable):
+            return Path(folder, below, f"linux-um-{version}")
+    raise P4schedError("neither P4SCHED_CACHE nor HOME is set")
+
+
 def tool(name: str, reason: str) -> Path:
     """Path of a program on the PATH. Raises P4schedError with `reason`, which says what needs it."""
     found = shutil.which(name)
     if found is None:
         raise P4schedError(f"'{name}' is not on the PATH; {reason}")
     return Path(found)
-
-
-def not_built(path: Path, command: str) -> P4schedError:
-    """The error for a missing file that `command` builds."""
-    return P4schedError(f"{path} is not built; run '{command}' in {ROOT}")
 
 
 def rust_binary(name: str) -> Path:
@@ -78,5 +99,5 @@ def _built(file: str, variable: str) -> Path:
     if not path.is_file():
         if override:
             raise P4schedError(f"{variable} names '{path}', which is not a file")
-        raise not_built(path, "make setup")
+        raise NotBuiltError(path, "make setup")
     return path

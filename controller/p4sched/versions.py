@@ -8,6 +8,15 @@ from importlib import metadata
 from p4sched.errors import P4schedError
 from p4sched.paths import ROOT, rust_binary
 
+MISSING = "missing"
+"""Version of a part that is missing."""
+
+
+def version_line() -> str:
+    """Version of the package, and the commit that it runs from, if it is known."""
+    commit = _commit()
+    return f"p4sched {_of_package('p4sched')}" + ("" if commit == MISSING else f", commit {commit}")
+
 
 def versions() -> dict[str, str]:
     """Names and versions of the parts of a run, also of missing parts."""
@@ -37,8 +46,11 @@ def _commit() -> str:
     # in an image, which has no repository
     if built_from := os.environ.get("P4SCHED_COMMIT"):
         return built_from
+    if not (ROOT / ".git").exists():
+        # git would look for a repository above it
+        return MISSING
     commit = _first_line(["git", "-C", str(ROOT), "rev-parse", "--short=12", "HEAD"])
-    if commit == "missing":
+    if commit == MISSING:
         return commit
     return commit + ("+changes" if _first_line(["git", "-C", str(ROOT), "status", "--porcelain", "-uno"]) else "")
 
@@ -47,21 +59,21 @@ def _of_binary(name: str) -> str:
     try:
         return _first_line([str(rust_binary(name)), "--version"])
     except P4schedError:
-        return "missing"
+        return MISSING
 
 
 def _of_package(name: str) -> str:
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
-        return "missing"
+        return MISSING
 
 
 def _first_line(command: list[str]) -> str:
     try:
         result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=10)
     except (OSError, subprocess.TimeoutExpired):
-        return "missing"
+        return MISSING
     if result.returncode != 0:
-        return "missing"
+        return MISSING
     return result.stdout.strip().partition("\n")[0]

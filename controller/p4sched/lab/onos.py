@@ -29,7 +29,7 @@ from p4sched.lab.netcfg import device, network_configuration, user
 from p4sched.p4rt.reader import Reader
 from p4sched.p4rt.session import watch
 from p4sched.p4rt.users import User
-from p4sched.paths import ONOS_JAR, not_built, tool
+from p4sched.paths import ONOS_JAR, NotBuiltError, tool
 
 JAVA_OPTIONS = ("-XX:+UseSerialGC", "-Xmx384m", "-XX:TieredStopAtLevel=1")
 """Options for a small process that starts quickly, because the lab needs the CPUs."""
@@ -56,7 +56,7 @@ def require_onos() -> None:
     """Raises P4schedError unless this machine can start ONOS."""
     tool("java", f"ONOS runs in it; '{BUILD}' installs it and builds ONOS")
     if not ONOS_JAR.is_file():
-        raise not_built(ONOS_JAR, BUILD)
+        raise NotBuiltError(ONOS_JAR, BUILD)
 
 
 class Onos:
