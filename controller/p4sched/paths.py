@@ -44,6 +44,8 @@ PYTHONPATH."""
 SHELL_PYTHON = ROOT / ".venv-shell" / "bin" / "python"
 """Python of the environment with p4runtime-shell, which needs an older protobuf."""
 ONOS_JAR = ROOT / "controller" / "onos" / "embedded" / "target" / "p4sched-onos-embedded.jar"
+GUEST_KERNEL_VERSION = DATA_DIR / "switch" / "guest" / "kernel" / "version"
+"""File with the version of the kernel that `make virtual` builds. Only a clone of the repository has it."""
 READING_SHELL = Path(__file__).parent / "cli" / "reading_shell.py"
 """Script for SHELL_PYTHON: a read-only p4runtime-shell."""
 
@@ -67,7 +69,7 @@ def guest_kernel() -> Path:
     Raises:
         P4schedError: the environment names no folder for it.
     """
-    version = (DATA_DIR / "switch" / "guest" / "kernel" / "version").read_text(encoding="utf-8").strip()
+    version = GUEST_KERNEL_VERSION.read_text(encoding="utf-8").strip()
     for variable, below in (("P4SCHED_CACHE", ""), ("XDG_CACHE_HOME", "p4sched"), ("HOME", ".cache/p4sched")):
         if folder := os.environ.get(variable):
             return Path(folder, below, f"linux-um-{version}")

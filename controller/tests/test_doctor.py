@@ -230,6 +230,11 @@ def test_the_kernel_of_hosts_is_where_the_rust_programs_look(
     assert "neither P4SCHED_CACHE nor HOME is set" in answer("kernel")[1]
 
 
+def test_an_image_has_no_sources_of_the_kernel(machine: Path, monkeypatch: pytest.MonkeyPatch, answer: Doctor) -> None:
+    monkeypatch.setattr(doctor, "GUEST_KERNEL_VERSION", machine / "gone")
+    assert "this installation cannot build the kernel\n        use a clone of the repository\n" in answer("kernel")[1]
+
+
 def test_an_unknown_ability_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["doctor", "minnet"]) == 2
     assert "no ability 'minnet'; did you mean 'mininet'?" in capsys.readouterr().err

@@ -16,7 +16,16 @@ import typer
 
 from p4sched.errors import P4schedError, unknown_name
 from p4sched.lab.run import PROGRAMS
-from p4sched.paths import ONOS_JAR, SHELL_PYTHON, NotBuiltError, guest_kernel, in_repository, rust_binary, rust_library
+from p4sched.paths import (
+    GUEST_KERNEL_VERSION,
+    ONOS_JAR,
+    SHELL_PYTHON,
+    NotBuiltError,
+    guest_kernel,
+    in_repository,
+    rust_binary,
+    rust_library,
+)
 from p4sched.versions import version_line
 
 RUST_PROGRAMS = ("p4sched-switch", "p4sched-p4c", "p4sched-virtual", "p4sched-traffic", "p4sched-tools")
@@ -162,6 +171,9 @@ def material() -> Iterator[Lack]:
 
 def kernel() -> Iterator[Lack]:
     """What hosts with Linux kernels in virtual time lack."""
+    if not GUEST_KERNEL_VERSION.is_file():
+        yield Lack("this installation cannot build the kernel", "use a clone of the repository")
+        return
     try:
         path = guest_kernel()
     except P4schedError as error:
