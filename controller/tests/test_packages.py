@@ -19,6 +19,7 @@ ORDER = (
     "p4sched.results",
     "p4sched.sweep",
     "p4sched.comparing",
+    "p4sched.reproducing",
     "p4sched.lab",
     "p4sched.labs",
     "p4sched.checks",

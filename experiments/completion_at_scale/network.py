@@ -57,14 +57,18 @@ class Run:
         """Start in ns, source, destination and bytes of each flow; the same for every line."""
         return self.workload.flows(self.load, self.access_bps, self.seed, self.end_ns)
 
-    async def outcome(self, folder: Path) -> list[Flow]:
-        """Result of each flow. A flow is complete when the sender knows that all bytes have arrived."""
+    def in_folder(self, folder: Path) -> dict[str, Any]:
+        """The scenario, with a list of its flows in `folder`."""
         folder.mkdir(parents=True, exist_ok=True)
         with (folder / FLOWS).open("w", newline="") as file:
             rows = csv.writer(file, lineterminator="\n")
             rows.writerow(["start_ns", "source", "destination", "bytes"])
             rows.writerows(self.flows())
-        scenario = self.scenario() | {"flows": {"file": str((folder / FLOWS).absolute())}}
+        return self.scenario() | {"flows": {"file": str((folder / FLOWS).absolute())}}
+
+    async def outcome(self, folder: Path) -> list[Flow]:
+        """Result of each flow. A flow is complete when the sender knows that all bytes have arrived."""
+        scenario = self.in_folder(folder)
         result = await simulate.run_async(scenario, folder / "results")
         return flow_list(result)
 

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 
 from p4sched import simulate
-from p4sched.checks.playing import Decision, Played, play
+from p4sched.checks.playing import UNIT_SCALE, Decision, Played, play
 from p4sched.control.laws.traffic_estimate import Traffic
 from p4sched.errors import P4schedError
+from p4sched.folders import description as descriptions
 from p4sched.folders import models
 from p4sched.folders.description import Description
 from p4sched.folders.native import command
@@ -32,7 +33,11 @@ from p4sched.scheme import Scheme
 TRIALS = 24
 PACKETS = 400
 USERS = 8
-"""Users, which are flows, too, in the packets for a model without a program. A program's packets have no user."""
+"""Users, which are flows, too."""
+USERS_TABLE = "users_by_prefix"
+"""Table of a program that knows users. Packets for a program without it have none."""
+SCALES = (64, 128, 256, 512)
+"""256 / weight of a user: weights of 4, 2, 1 and 1/2."""
 SLOWEST_S = 20.0
 """Time limit of the model over all trials."""
 SHOWN_LINES = 24
@@ -62,12 +67,18 @@ def steps(scheme: Scheme, seed: int = 1, *, tcp: bool = False) -> Iterator[Step]
     kind: type[Model] | None = None
     if description.model is not None:
         try:
-            kind = models.load(description.model)
+            file = description.model.file
+            with time_limit(SLOWEST_S, f"{file}: it took longer than {SLOWEST_S:g} s to load"):
+                kind = models.load(description.model)
         except P4schedError as error:
             yield Step("model", False, [str(error)])
             return
     if not compiles:
         return
+    for target in description.programs.files if description.programs else ():
+        if narrow := _too_narrow(description, target):
+            yield Step(f"the action's parameters for {target} hold the values of the description", False, narrow)
+            return
     if kind is not None:
         yield _compared(scheme, kind, seed)
     if scheme.law is not None:
@@ -108,6 +119,21 @@ def _compiled(target: Target, file: Path) -> Step:
     return step
 
 
+def _too_narrow(description: Description, target: Target) -> list[str]:
+    """The parameters whose largest value does not fit into that of the action."""
+    programs = description.programs
+    assert programs is not None
+    action = compiled_program(programs.files[target], target=target).schema().actions.get(programs.action)
+    widths = {parameter.name: parameter.bitwidth for parameter in action.params} if action else {}
+    return [
+        f"{descriptions.place(description.file, f'parameters.{each.name}', 'range')}: parameters.{each.name}.range:"
+        f" {each.maximum} does not fit into the {widths[each.name]} bits of {programs.action} in"
+        f" {programs.files[target].name}"
+        for each in description.parameters
+        if each.maximum >= 2 ** widths.get(each.name, 64)
+    ]
+
+
 def _placed(target: Target, file: Path) -> Step:
     step = Step(f"{file.name} fits {target}")
     step.passed = print_stages(file, target) == 0
@@ -115,9 +141,9 @@ def _placed(target: Target, file: Path) -> Step:
 
 
 def trials(description: Description, seed: int) -> list[Trial]:
-    """Random parameters, and random packets for each: bursts and pauses, ranks of several ranges. A port that tells
-    users apart, and a model without a program, get packets of several users."""
+    """Random parameters, and random packets for each: bursts, pauses, ranks of several ranges, users with weights."""
     source = random.Random(seed)
+    users = range(USERS if _has_users(description) else 1)
     made = []
     for number in range(TRIALS):
         drawn = [
@@ -127,10 +153,17 @@ def trials(description: Description, seed: int) -> list[Trial]:
         ranks = range((4, 20, 100, 1000, 2**20, 2**32)[number % 6])
         own = seed * TRIALS + number
         packets = at_once(PACKETS // 4, own, ranks) if number % 8 == 7 else bursts(PACKETS, own, ranks)
-        of_users = description.programs is None or description.port.share_among or description.port.tree
-        users, scales = (range(USERS), (256,) * (USERS - 1)) if of_users else (range(1), ())
+        scales = tuple(source.choice(SCALES) for _ in users[1:])
         made.append(Trial(tuple(drawn), _varied(packets, source, users), scales=scales))
     return made
+
+
+def _has_users(description: Description) -> bool:
+    """True if the program knows users, or if there is none."""
+    if description.programs is None:
+        return True
+    schema = compiled_program(description.programs.files[Target.V1MODEL]).schema()
+    return schema.tables.get(USERS_TABLE) is not None
 
 
 def _varied(packets: Sequence[Packet], source: random.Random, users: Sequence[int]) -> list[Packet]:
@@ -150,7 +183,7 @@ def _compared(scheme: Scheme, kind: type[Model], seed: int) -> Step:
         started = time.monotonic()
         with time_limit(SLOWEST_S, f"the model took longer than {SLOWEST_S:g} s for {packets} packets"):
             played = [
-                play(kind, description, dict(zip(names, trial.parameters, strict=True)), trial.packets)
+                play(kind, description, dict(zip(names, trial.parameters, strict=True)), trial.packets, trial.scales)
                 for trial in made
             ]
         took = time.monotonic() - started
@@ -247,23 +280,47 @@ def _difference(description: Description, trial: Trial, model: Played, program: 
     pairs = enumerate(zip(model.decisions, program["program"], strict=True))
     number = next((number for number, (ours, theirs) in pairs if ours != theirs), None)
     if number is None:
-        return []
-    packet = trial.packets[number]
-    named = ", ".join(
-        f"{each.name} = {value}" for each, value in zip(description.parameters, trial.parameters, strict=True)
-    )
-    before = [str(each.rank) for each in trial.packets[max(0, number - 8) : number]]
+        return _another_order(description, trial, model, program)
     lengths = model.lengths[number]
     return [
         f"Packet {number + 1} of {len(trial.packets)} is the first one with two decisions.",
-        f"  packet      rank {packet.rank}, {packet.frame_bytes} bytes, at {packet.at_ns} ns; the link: 1 byte a ns",
-        *([f"  parameters  {named}"] if named else []),
-        f"  before it   ranks {', '.join(before) or 'none'}",
+        *_case(description, trial, number),
         f"  queues      {' '.join(map(str, lengths))} packets wait in queues 1 to 8 of the model",
         f"  model       {_in_words(model.decisions[number])}",
         f"  program     {_in_words(program['program'][number])}",
         "",
         *_rule(description),
+    ]
+
+
+def _case(description: Description, trial: Trial, number: int) -> list[str]:
+    """A packet, the parameters, and the packets before it."""
+    packet = trial.packets[number]
+    scale = trial.scales[packet.user - 1] if packet.user else UNIT_SCALE
+    user = f", user {packet.user} of weight {UNIT_SCALE / scale:g}" if trial.scales else ""
+    named = ", ".join(
+        f"{each.name} = {value}" for each, value in zip(description.parameters, trial.parameters, strict=True)
+    )
+    before = [str(each.rank) for each in trial.packets[max(0, number - 8) : number]]
+    return [
+        f"  packet      rank {packet.rank}, {packet.frame_bytes} bytes{user}, at {packet.at_ns} ns; the link: 1 B/ns",
+        *([f"  parameters  {named}"] if named else []),
+        f"  before it   ranks {', '.join(before) or 'none'}",
+    ]
+
+
+def _another_order(description: Description, trial: Trial, model: Played, program: Mapping[str, Any]) -> list[str]:
+    """The first packet that leaves in another order, in words; empty if there is none."""
+    ours, theirs = ([packet for packet, _ in each] for each in (model.departures, program["departures"]))
+    place = next((place for place, (one, other) in enumerate(zip(ours, theirs, strict=False)) if one != other), None)
+    if place is None:
+        return []
+    number = ours[place]
+    return [
+        f"Departure {place + 1} of {len(ours)} is the first one with two packets.",
+        *_case(description, trial, number),
+        f"  model       packet {number + 1} leaves: the one above",
+        f"  program     packet {theirs[place] + 1} leaves",
     ]
 
 

@@ -46,6 +46,7 @@ COMMANDS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "sweep": ("sweep", "sweep", {}),
     "attack": ("attack", "attack", {}),
     "compare": ("compare", "compare", {}),
+    "reproduce": ("reproduce", "reproduce", {}),
     "stf": ("stf", "stf", {}),
     "trace": ("trace", "trace", {}),
     "certificates": ("tls", "certificates", {}),

@@ -211,8 +211,9 @@ def _search(victim: str, seed: int, scale: Scale, trace: Path) -> None:
 
 
 def workloads(schemes: Sequence[str]) -> list[Workload]:
-    """All workloads; the traces of attacks are made against those of the schemes that have a model in Rust."""
-    victims = [name for name in ("sp_pifo", "aifo", "rifo", "packs") if name in schemes]
+    """All workloads; the traces of attacks are made against the schemes of the laboratory that approximate an order of
+    ranks."""
+    victims = [name for name in SCHEMES if name in schemes and SCHEMES[name].in_laboratory and SCHEMES[name].ranks]
     return [
         *(
             Workload(f"{name} ranks", "inversions", "inversions", "lower", _inversions(name), serves_ranks)

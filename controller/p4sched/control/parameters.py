@@ -126,6 +126,10 @@ class Parameters:
         """Parameter names of the P4 action and their values."""
         return dataclasses.asdict(self)
 
+    def limits(self, _field: str) -> tuple[int, int, str] | None:
+        """Smallest and largest value of a field, and its unit, where a description has them."""
+        return None
+
     @classmethod
     def from_action_data(cls, data: Mapping[str, int]) -> Self:
         """The inverse of `action_data`."""

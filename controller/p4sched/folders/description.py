@@ -1,9 +1,10 @@
 """The file `scheduler.toml` of a scheduler's folder, as a value. docs/SCHEDULERS.md says what each key means."""
 
+import os
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import Any, NoReturn
@@ -13,6 +14,7 @@ from p4sched.folders.formula import Formula, FormulaError
 from p4sched.model import Queues
 from p4sched.p4rt.target import Target
 from p4sched.p4rt.traffic_manager import QUEUES, Calendar, Tree, TreeNode
+from p4sched.palette import PALETTE
 from p4sched.proto.enums import CalendarPlace, Discipline
 from p4sched.scheme import ComparisonKind, Limit, Ranks
 
@@ -127,6 +129,10 @@ class Description:
     """Place in tables and figures of the laboratory."""
     chart: tuple[Limit, ...]
     laboratory: Laboratory | None
+    settings: Mapping[str, int] = field(default_factory=dict)
+    """Parameters that a command line has set (`p4sched.folders.settings`)."""
+    like: str = ""
+    """Scheme of the laboratory whose model decides with these settings; empty: none."""
 
     @property
     def program_name(self) -> str:
@@ -146,9 +152,10 @@ def read(folder: Path) -> Description:
         DescriptionError: with the file, the line where there is one, and what is wrong.
     """
     file = folder / FILE
-    if not folder.is_dir():
+    # os.path says no where Path raises an error
+    if not os.path.isdir(folder):
         raise UsageError(f"'{folder}' is not the folder of a scheduler")
-    if not file.is_file():
+    if not os.path.isfile(file):
         raise UsageError(f"'{folder}' has no {FILE}; 'p4sched new-scheduler NAME' writes a folder with one")
     try:
         with file.open("rb") as opened:
@@ -167,6 +174,12 @@ def read(folder: Path) -> Description:
     except (ValueError, RecursionError) as error:
         raise DescriptionError(f"{file}: no TOML that can be read") from error
     return _Reader(file, text.splitlines()).description(table)
+
+
+def place(file: Path, table: str, key: str) -> str:
+    """The file, with the number of the line of a key as far as the text shows it."""
+    line = _Reader(file, file.read_text(encoding="utf-8").splitlines()).line(table, key)
+    return f"{file}:{line}" if line else f"{file}"
 
 
 def _at_line(file: Path, message: str) -> str:
@@ -198,7 +211,7 @@ class _Reader:
             title=top.text("title", name.upper().replace("_", "-")),
             summary=top.text("summary", ""),
             paper=top.text("paper", ""),
-            colour=top.text("colour", "wine"),
+            colour=top.choice("colour", PALETTE, "wine"),
             comparisons=tuple(ComparisonKind[word.upper()] for word in compared),
             port=self._port(top.table("port"), (*known, *SIZES), in_class=laboratory is not None),
             programs=programs,
@@ -261,11 +274,11 @@ class _Reader:
         return found
 
     def _port(self, table: "_Table", names: tuple[str, ...], *, in_class: bool) -> Port:
-        """`in_class`: the sizes of the queues are those of a class in the package."""
+        """`in_class`: a class in the package knows the sizes of the queues. Then they may be missing."""
         disciplines = [each.value for each in Discipline]
         discipline = Discipline(table.choice("discipline", disciplines, "fifo"))
-        sizes = () if in_class else table.formulas("queue_sizes", names)
-        if in_class:
+        sizes = table.formulas("queue_sizes", names) if "queue_sizes" in table.content or not in_class else ()
+        if in_class and not sizes:
             pass
         elif discipline is Discipline.STRICT and not 1 <= len(sizes) <= QUEUES:
             table.fail("queue_sizes", f"{len(sizes)} queues: a port has 1 to {QUEUES}")

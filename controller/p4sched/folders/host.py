@@ -26,6 +26,8 @@ MODULE = "p4sched_native"
 def main() -> None:
     """Runs the program. Exits with its code; a fault of a model is one line on standard error, and code 1."""
     program, *arguments = sys.argv[1:]
+    # standard output has the program's JSON; what a model prints goes elsewhere
+    sys.stdout = sys.stderr
     try:
         described = json.loads(Path(os.environ[VARIABLE]).read_text())["schedulers"]
         kinds = {
@@ -42,7 +44,7 @@ def main() -> None:
         sys.exit(130)
     except P4schedError as error:
         sys.exit(f"{program}: {error}")
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         sys.exit(f"{program}: {_place(error, files)}")
     sys.exit(code)
 
@@ -51,13 +53,13 @@ def _maker(kind: Callable[[Mapping[str, int], int], Any], file: Path) -> Callabl
     def make(parameters: Mapping[str, int], seed: int) -> Any:
         try:
             return kind(parameters, seed)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise P4schedError(modules.place(error, file)) from error
 
     return make
 
 
-def _place(error: Exception, files: list[Path]) -> str:
+def _place(error: BaseException, files: list[Path]) -> str:
     """The place of an error in one of the models."""
     traced = [modules.place(error, file) for file in files]
     return next((text for text, file in zip(traced, files, strict=True) if text.startswith(f"{file}:")), traced[0])

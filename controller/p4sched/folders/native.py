@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from p4sched.folders.description import Description, Port
+from p4sched.folders.description import LARGEST, Description, Port
 from p4sched.p4rt.target import PROGRAMS, Target
 from p4sched.paths import rust_binary
 from p4sched.schemes import SCHEMES
@@ -36,14 +36,16 @@ def entry(description: Description) -> dict[str, Any]:
         "parameters": [
             {
                 "name": each.name,
-                "min": each.minimum,
-                "max": each.maximum,
+                # a model of the laboratory checks its parameters: its window may be larger than a program's
+                "min": 0 if description.like else each.minimum,
+                "max": LARGEST if description.like else each.maximum,
                 "default": each.default,
                 "alike": each.alike and each.alike.tree,
                 "tried": each.tried,
             }
             for each in description.parameters
         ],
+        **({"like": description.like} if description.like else {}),
         "model": description.model and [str(description.model.file), description.model.name],
         "queue_sizes": [formula.tree for formula in description.port.queue_sizes],
     }

@@ -9,12 +9,11 @@ from typing import Any, ClassVar, Self
 from p4sched.control.laws import ranked
 from p4sched.control.parameters import Comparison
 from p4sched.control.ranked_loop import RankedLoop
-from p4sched.errors import UsageError, in_range, unknown_name
+from p4sched.errors import UsageError, in_range
 from p4sched.folders.description import FILE, Description, DescriptionError, read
 from p4sched.folders.formula import Formula, FormulaError
 from p4sched.folders.laws import NEAR, law_of
 from p4sched.p4rt.traffic_manager import Calendar, Tree
-from p4sched.palette import PALETTE
 from p4sched.paths import SCHEDULERS_DIR
 from p4sched.proto.enums import Discipline
 from p4sched.scheme import Scheme
@@ -49,7 +48,13 @@ class FolderParameters(ranked.Parameters):
 
     def __post_init__(self) -> None:
         for each in self.described.parameters:
-            in_range(each.name, getattr(self, each.name), each.minimum, each.maximum, each.unit)
+            in_range(
+                f"{self.described.name}: {each.name}", getattr(self, each.name), each.minimum, each.maximum, each.unit
+            )
+
+    def limits(self, field: str) -> tuple[int, int, str] | None:
+        each = next(each for each in self.described.parameters if each.name == field)
+        return each.minimum, each.maximum, each.unit
 
     def action_data(self) -> dict[str, int]:
         return {each.name: getattr(self, each.name) for each in self.described.parameters}
@@ -139,14 +144,8 @@ def layout_of(description: Description) -> type[FolderParameters]:
 
 
 def scheme_of(description: Description) -> Scheme:
-    """The scheme of a description.
-
-    Raises:
-        DescriptionError: the colour is unknown.
-    """
+    """The scheme of a description."""
     port, programs = description.port, description.programs
-    if description.colour not in PALETTE:
-        raise DescriptionError(f"{description.file}: {unknown_name('colour', description.colour, PALETTE)}")
     of_package = description.laboratory
     bmv2 = port.discipline is Discipline.FIFO or of_package is not None
     layout = layout_of(description) if of_package is None else _object(of_package.layout)

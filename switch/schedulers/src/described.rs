@@ -10,9 +10,10 @@ use p4sched_traffic_manager::{CalendarConfig, TreeConfig};
 use rand::{Rng, RngCore};
 
 use crate::config::{ConfigError, MAX_PACKETS, Sizes};
-use crate::scheduler::{Nanos, Packet, Scheduler, Verdict};
+use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
 use crate::scheme::{Discipline, P4, TailDrop};
 use crate::target::Target;
+use crate::{Model, Scheme};
 
 /// A formula over the parameters of a scheme and the common sizes of a comparison.
 #[derive(Clone, Debug)]
@@ -83,10 +84,68 @@ pub trait Foreign: Scheduler + fmt::Debug + Send {
 
     /// A copy, with the same state.
     fn copy(&self) -> Box<dyn Foreign>;
+
+    /// Gives a user the weight 256 / scale.
+    fn set_user_scale(&mut self, _user: u32, _scale: u32) {}
+
+    /// Fills the window, if there is one, with the last of these ranks.
+    ///
+    /// # Errors
+    /// If there are fewer ranks than the window holds.
+    fn remember(&mut self, _past: &[Rank]) -> Result<(), ConfigError> {
+        Ok(())
+    }
 }
 
 /// Makes a model for a configuration.
 pub type Maker = Box<dyn Fn(&FolderConfig) -> Result<Box<dyn Foreign>, ConfigError> + Send + Sync>;
+
+/// Makes the models of a scheme of this workspace, for a description that sets some of its parameters.
+pub fn models_of(scheme: Scheme) -> Maker {
+    Box::new(move |config: &FolderConfig| {
+        let model = scheme.from_arguments(&config.arguments)?.model()?;
+        Ok(Box::new(Known { scheme, model }) as Box<dyn Foreign>)
+    })
+}
+
+/// The model of a scheme of this workspace.
+#[derive(Clone, Debug)]
+struct Known {
+    scheme: Scheme,
+    model: Model,
+}
+
+impl Scheduler for Known {
+    fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
+        self.model.enqueue(now, packet)
+    }
+
+    fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
+        self.model.dequeue(now)
+    }
+
+    fn len(&self) -> usize {
+        self.model.len()
+    }
+}
+
+impl Foreign for Known {
+    fn reconfigure(&mut self, config: &FolderConfig) -> Result<(), ConfigError> {
+        self.model.reconfigure(&self.scheme.from_arguments(&config.arguments)?)
+    }
+
+    fn copy(&self) -> Box<dyn Foreign> {
+        Box::new(self.clone())
+    }
+
+    fn set_user_scale(&mut self, user: u32, scale: u32) {
+        self.model.set_user_scale(user, scale);
+    }
+
+    fn remember(&mut self, past: &[Rank]) -> Result<(), ConfigError> {
+        self.model.remember(past)
+    }
+}
 
 /// Settings of a port that only some disciplines read.
 #[derive(Clone, Debug, Default)]
@@ -331,6 +390,19 @@ impl FolderModel {
     /// If the model refuses the configuration.
     pub fn reconfigure(&mut self, config: &FolderConfig) -> Result<(), ConfigError> {
         self.0.reconfigure(config)
+    }
+
+    /// See [`Foreign::set_user_scale`].
+    pub fn set_user_scale(&mut self, user: u32, scale: u32) {
+        self.0.set_user_scale(user, scale);
+    }
+
+    /// See [`Foreign::remember`].
+    ///
+    /// # Errors
+    /// If there are fewer ranks than the window holds.
+    pub fn remember(&mut self, past: &[Rank]) -> Result<(), ConfigError> {
+        self.0.remember(past)
     }
 }
 

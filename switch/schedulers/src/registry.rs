@@ -180,7 +180,7 @@ macro_rules! schemes {
             pub fn set_user_scale(&mut self, user: u32, scale: u32) {
                 match self {
                     $(Model::$Type(model) => model.set_user_scale(user, scale),)*
-                    Model::Folder(_) => {}
+                    Model::Folder(model) => model.set_user_scale(user, scale),
                 }
             }
 
@@ -191,7 +191,7 @@ macro_rules! schemes {
             pub fn remember(&mut self, past: &[Rank]) -> Result<(), ConfigError> {
                 match self {
                     $(Model::$Type(model) => model.remember(past),)*
-                    Model::Folder(_) => Ok(()),
+                    Model::Folder(model) => model.remember(past),
                 }
             }
 

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use p4sched_schedulers::described::{Described, Formula, Maker, Operator, Parameter, PortExtras, register};
+use p4sched_schedulers::described::{Described, Formula, Maker, Operator, Parameter, PortExtras, models_of, register};
 use p4sched_schedulers::scheme::{P4, TailDrop};
 use p4sched_schedulers::{Scheme, Target};
 use p4sched_traffic_manager::{CalendarConfig, CalendarPlace, DISCIPLINES, Discipline, NodeConfig, TreeConfig};
@@ -39,6 +39,8 @@ struct Entry {
     /// The model in another language, for the side that makes it.
     #[expect(dead_code, reason = "only the other side reads it")]
     model: Option<Value>,
+    /// The scheme of this workspace whose model it has, in place of `model`.
+    like: Option<String>,
     parameters: Vec<Listed>,
     queue_sizes: Vec<Value>,
 }
@@ -101,9 +103,19 @@ pub fn load(file: &Path, mut maker: impl FnMut(&str) -> Option<Maker>) -> Result
         if Scheme::named(&name).is_some() {
             return Err(failed(format!("there is another scheme {name}")));
         }
-        register(described(entry, maker(&name)).map_err(|problem| failed(format!("{name}: {problem}")))?);
+        let maker = match &entry.like {
+            Some(like) => Some(models_of(of_workspace(like).map_err(failed)?)),
+            None => maker(&name),
+        };
+        register(described(entry, maker).map_err(|problem| failed(format!("{name}: {problem}")))?);
     }
     Ok(())
+}
+
+fn of_workspace(name: &str) -> Result<Scheme, String> {
+    let mut all = Scheme::ALL.iter().copied();
+    all.find(|scheme| scheme.name() == name)
+        .ok_or_else(|| format!("no scheme {name} of the laboratory"))
 }
 
 /// A text that lives as long as the process, as the texts of the other schemes do.
