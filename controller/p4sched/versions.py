@@ -11,6 +11,15 @@ from p4sched.paths import ROOT, rust_binary
 
 _GIT = ("git", "-C", str(ROOT))
 
+MISSING = "missing"
+"""Version of a part that is missing."""
+
+
+def version_line() -> str:
+    """Version of the package, and the commit that it runs from, if it is known."""
+    found = commit()
+    return f"p4sched {_of_package('p4sched')}" + ("" if found == MISSING else f", commit {found}")
+
 
 def versions() -> dict[str, str]:
     """Names and versions of the parts of a run, also of missing parts."""
@@ -45,8 +54,11 @@ def commit(paths: Sequence[str] = ()) -> str:
     # in an image, which has no repository
     if built_from := os.environ.get("P4SCHED_COMMIT"):
         return built_from
+    if not (ROOT / ".git").exists():
+        # git would look for a repository above it
+        return MISSING
     found = _first_line([*_GIT, "rev-parse", "--short=12", "HEAD"])
-    if found == "missing":
+    if found == MISSING:
         return found
     return found + (CHANGES if _first_line([*_GIT, "status", "--porcelain", "-uno", "--", *paths]) else "")
 
@@ -65,21 +77,21 @@ def _of_binary(name: str) -> str:
     try:
         return _first_line([str(rust_binary(name)), "--version"])
     except P4schedError:
-        return "missing"
+        return MISSING
 
 
 def _of_package(name: str) -> str:
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
-        return "missing"
+        return MISSING
 
 
 def _first_line(command: list[str]) -> str:
     try:
         result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=10)
     except (OSError, subprocess.TimeoutExpired):
-        return "missing"
+        return MISSING
     if result.returncode != 0:
-        return "missing"
+        return MISSING
     return result.stdout.strip().partition("\n")[0]

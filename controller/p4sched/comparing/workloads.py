@@ -18,7 +18,7 @@ import numpy as np
 from p4sched import simulate
 from p4sched.errors import P4schedError
 from p4sched.folders.native import command
-from p4sched.paths import ROOT
+from p4sched.paths import DATA_DIR
 from p4sched.proto.enums import Discipline
 from p4sched.scheme import ComparisonKind
 from p4sched.schemes import SCHEMES
@@ -107,7 +107,7 @@ def _stepped(scheme: str, words: Sequence[str]) -> dict[str, float]:
     words += ["--queues", str(QUEUES), "--queue-size", str(QUEUE_SIZE)]
     with command("p4sched-stepped", [scheme], models=models) as tool:
         ended = subprocess.run(
-            [*tool.words, *words], cwd=ROOT, env=tool.variables, capture_output=True, text=True, check=False
+            [*tool.words, *words], cwd=DATA_DIR, env=tool.variables, capture_output=True, text=True, check=False
         )
     if ended.returncode != 0:
         raise P4schedError((ended.stderr.strip().splitlines() or ["p4sched-stepped failed"])[-1])
@@ -212,7 +212,11 @@ def _search(victim: str, seed: int, scale: Scale, trace: Path) -> None:
     words += ["--window", str(WINDOW), "--queues", str(QUEUES), "--queue-size", str(QUEUE_SIZE)]
     with command("p4sched-attack", [victim], models=True) as tool:
         subprocess.run(
-            [*tool.words, *words, "--trace", str(trace)], cwd=ROOT, env=tool.variables, capture_output=True, check=True
+            [*tool.words, *words, "--trace", str(trace)],
+            cwd=DATA_DIR,
+            env=tool.variables,
+            capture_output=True,
+            check=True,
         )
 
 

@@ -18,10 +18,9 @@ from p4sched.errors import P4schedError
 from p4sched.folders import models, modules
 from p4sched.folders.description import Model
 from p4sched.folders.native import VARIABLE
-from p4sched.paths import ROOT
+from p4sched.paths import rust_library
 
 MODULE = "p4sched_native"
-LIBRARY = ROOT / "switch" / "target" / "release" / f"lib{MODULE}.so"
 
 
 def main() -> None:
@@ -69,9 +68,7 @@ def _place(error: BaseException, files: list[Path]) -> str:
 
 
 def _library() -> Any:
-    path = Path(os.environ.get("P4SCHED_NATIVE", LIBRARY))
-    if not path.is_file():
-        raise P4schedError(f"{path} is not built; run 'make setup' in {ROOT}")
+    path = rust_library(MODULE)
     loader = ExtensionFileLoader(MODULE, str(path))
     spec = importlib.util.spec_from_file_location(MODULE, path, loader=loader)
     assert spec is not None

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from p4sched.errors import P4schedError
-from p4sched.paths import ROOT
+from p4sched.paths import REPRODUCTION_DIR
 from p4sched.reproducing.figure import PAPERS
 from p4sched.reproducing.judge import CLOSE, NO, OPEN, YES
 from p4sched.reproducing.results import Judged, Row, number
 from p4sched.results.whole_file import write_whole
 
 PAGE, CSV, PICTURES = "README.md", "rows.csv", "figures"
-NOTES = ROOT / "docs" / "reproduction" / "notes.toml"
+NOTES = REPRODUCTION_DIR / "notes.toml"
 ORIGINS = {"data": "the authors' data files", "text": "the paper's text", "plot": "read off the paper's plot", "": "-"}
 NAMED = 8
 """Number of opposite pairs that the page names."""

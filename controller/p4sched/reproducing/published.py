@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from p4sched.errors import P4schedError
-from p4sched.paths import ROOT
+from p4sched.paths import REPRODUCTION_DIR
 
-FOLDER = ROOT / "docs" / "reproduction" / "published"
+FOLDER = REPRODUCTION_DIR / "published"
 Place = tuple[str, str]
 """A line and a place."""
 
