@@ -58,7 +58,6 @@ fn flows_that_start_apart_get_about_the_same() {
     for apart in [1, 2, 3, 5, 8] {
         let flows = [("bbr", 0), ("bbr", apart * SECOND)];
         let shares = shares(&flows, 8 * PRODUCT, 40 * SECOND, 80 * SECOND);
-        println!("{apart} {shares:?}");
         // 94.8 % of a frame are payload.
         assert!(shares.iter().sum::<f64>() > 0.9, "{shares:?}");
         assert!(shares.iter().all(|share| *share > 0.3), "{shares:?}");

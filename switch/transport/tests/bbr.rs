@@ -72,17 +72,20 @@ fn a_flow_alone_keeps_the_link_busy_and_the_queue_below_a_product() {
     let steady = waiting(&run, 2 * SECOND, 10 * SECOND);
     let longest = *steady.iter().max().unwrap();
     let mean = steady.iter().sum::<usize>() as f64 / steady.len() as f64;
-    println!("longest {longest} mean {mean} share {got}");
     assert!(longest <= PRODUCT as usize, "{longest}");
     // One round in eight adds a quarter of a product, and the next one removes it.
     assert!(mean < f64::from(PRODUCT) / 4.0, "{mean}");
 }
 
 /// After ten seconds without a shorter round trip, four segments remain in flight for 200 ms and a round. The queue is
-/// empty then. Afterwards the window is what it was.
+/// empty then. Afterwards the window is what it was, also if 200 ms are more than the ten rounds of the bandwidth.
 #[test]
 fn a_measurement_of_the_round_trip_empties_the_queue() {
-    let run = run(&config(), u64::MAX, &path(usize::MAX), 14 * SECOND);
+    [10 * MS, 5 * MS / 2].map(measures_the_round_trip);
+}
+
+fn measures_the_round_trip(delay: u64) {
+    let run = run(&config(), u64::MAX, &Path::new(10_000_000, delay), 14 * SECOND);
     let few: Vec<_> = run
         .windows
         .iter()
@@ -90,7 +93,6 @@ fn a_measurement_of_the_round_trip_empties_the_queue() {
         .map(|window| window.0)
         .collect();
     let (from, to) = (few[0], *few.last().unwrap());
-    println!("{from} {to}");
     // The shortest round trip was measured in the first second.
     assert!((10 * SECOND..11 * SECOND).contains(&from), "{from}");
     // The window is reached after at most two round trips with a queue.
@@ -115,14 +117,13 @@ fn segments_leave_at_equal_gaps() {
     let mut gaps = gaps(&run, 2 * SECOND, 10 * SECOND);
     gaps.sort_unstable();
     let steady = 1e6 / PACED;
-    println!("{:?} {:?} {:?}", gaps[0], gaps[gaps.len() / 2], gaps.last());
     let median = gaps[gaps.len() / 2] as f64;
     // A bandwidth of ten round trips counts whole segments, one in 21.
     assert!((median / steady - 1.0).abs() < 1.0 / 21.0, "{median}");
     assert!(gaps[0] as f64 > steady / 1.25 / 2.0, "{}", gaps[0]);
 }
 
-/// With offload a burst is what the rate allows in 1 s / 1024: 8 segments of 100 Mbit/s, 10 with the highest gain.
+/// With offload a burst is what the rate allows in 1 s / 1024: 9 segments at 100 Mbit/s, 12 with the gain of a probe.
 #[test]
 fn bursts_leave_at_equal_gaps() {
     let config = Config {
@@ -132,7 +133,6 @@ fn bursts_leave_at_equal_gaps() {
     let run = run(&config, u64::MAX, &Path::new(100_000_000, 10 * MS), 5 * SECOND);
     let late = &run.sends[run.sends.len() / 2..];
     let largest = late.iter().map(|event| event.sent).max().unwrap();
-    println!("{largest}");
     assert!((9..=12).contains(&largest), "{largest}");
     let got = share(&run, 100e6, 2 * SECOND, 5 * SECOND);
     assert!(got > PACED - 0.02, "{got}");
@@ -154,8 +154,7 @@ fn losses_do_not_halve_the_rate() {
         20 * SECOND,
     );
     let of = |run: &Run| share(run, 10e6, 2 * SECOND, 10 * SECOND);
-    println!("{} {}", of(&bbr), of(&newreno));
-    // A lost segment takes its own time, and no more.
+    // Without queue and margin a hundredth would be missing.
     assert!(of(&bbr) > PACED - 0.01 - 0.02, "{}", of(&bbr));
     assert!(of(&newreno) < 12.0 / 20.0 + 0.1, "{}", of(&newreno));
     assert_eq!(bbr.sender.statistics().timeouts, 0);

@@ -1,7 +1,7 @@
 //! Acknowledgements that come together: how many segments more than the bandwidth explains (Linux,
 //! `bbr_update_ack_aggregation`). BBR lets as many more be in flight.
 
-use super::bbr::segments_in;
+use super::bandwidth::segments_in;
 use p4sched_schedulers::Nanos;
 
 /// Number of round trips after which the older of two maxima is forgotten.

@@ -12,10 +12,12 @@
 //! out.
 
 use super::aggregation::Aggregation;
+use super::bandwidth::{SCALE, bandwidth, segments_in};
 use super::window::Window;
 use crate::config::Config;
 use crate::random::mix;
 use p4sched_schedulers::Nanos;
+use std::cmp::Ordering;
 
 const MS: Nanos = 1_000_000;
 const SECOND: Nanos = 1_000_000_000;
@@ -31,8 +33,6 @@ const CYCLE: [u64; 8] = [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT, UNIT, UNI
 const FIRST_PHASES: u64 = 7;
 /// The bandwidth is the maximum of this round and of the ten before.
 const ROUNDS: usize = 11;
-/// Bandwidths are in thousandths of a segment per second.
-const SCALE: u64 = 1000;
 /// Percentage of the bandwidth that is not used, for a shorter queue.
 const MARGIN: u64 = 1;
 /// After so long without a round trip as short, the queue is drained for a new measurement, and for how long.
@@ -107,9 +107,10 @@ pub(crate) struct Bbr {
     mss: u32,
     offload: bool,
     mode: Mode,
-    /// The highest bandwidth of each of the last rounds, at the round's number modulo `ROUNDS`.
+    /// The highest bandwidth of each of the rounds up to `measured_round`, at the round's number modulo `ROUNDS`.
     bandwidths: [u64; ROUNDS],
-    round: usize,
+    measured_round: u64,
+    round: u64,
     /// The round ends with a segment that was sent when so many had arrived.
     round_end: u64,
     round_begins: bool,
@@ -139,15 +140,6 @@ pub(crate) struct Bbr {
     is_measured: bool,
 }
 
-/// Number of segments that a bandwidth delivers in this time.
-pub(super) fn segments_in(bandwidth: u64, time: Nanos) -> u64 {
-    (u128::from(bandwidth) * u128::from(time) / u128::from(SECOND * SCALE)) as u64
-}
-
-fn bandwidth(segments: u64, time: Nanos) -> u64 {
-    (u128::from(segments) * u128::from(SECOND * SCALE) / u128::from(time.max(1))) as u64
-}
-
 impl Bbr {
     pub(crate) fn new(flow: u32, config: &Config) -> Self {
         let mut bbr = Bbr {
@@ -156,6 +148,7 @@ impl Bbr {
             offload: config.offload,
             mode: Mode::Startup,
             bandwidths: [0; ROUNDS],
+            measured_round: 0,
             round: 0,
             round_end: 0,
             round_begins: false,
@@ -249,14 +242,24 @@ impl Bbr {
         let Some(sample) = ack.sample else { return };
         if sample.before >= self.round_end {
             self.round_end = ack.delivered_in_all;
-            self.round = (self.round + 1) % ROUNDS;
-            self.bandwidths[self.round] = 0;
+            self.round += 1;
             (self.round_begins, self.conserves) = (true, false);
         }
         let measured = bandwidth(sample.segments, sample.interval);
         if !sample.is_limited || measured >= self.bandwidth() {
-            self.bandwidths[self.round] = self.bandwidths[self.round].max(measured);
+            self.record(measured);
         }
+    }
+
+    /// Old rounds are forgotten when a new one is measured, so a bandwidth outlasts rounds without a measurement.
+    fn record(&mut self, bandwidth: u64) {
+        let place = |round: u64| (round % ROUNDS as u64) as usize;
+        for round in (self.measured_round + 1..=self.round).rev().take(ROUNDS) {
+            self.bandwidths[place(round)] = 0;
+        }
+        self.measured_round = self.round;
+        let highest = &mut self.bandwidths[place(self.round)];
+        *highest = bandwidth.max(*highest);
     }
 
     fn pacing_gain(&self) -> u64 {
@@ -319,10 +322,10 @@ impl Bbr {
         let gain = self.pacing_gain();
         let is_long = ack.now - self.phase_began > self.shortest.unwrap_or(Nanos::MAX);
         let in_flight = self.in_flight_then(ack, ack.in_flight_before);
-        match gain {
-            UNIT => is_long,
-            UNIT.. => is_long && (ack.lost > 0 || in_flight >= self.target(gain).into()),
-            _ => is_long || in_flight <= self.target(UNIT).into(),
+        match gain.cmp(&UNIT) {
+            Ordering::Equal => is_long,
+            Ordering::Greater => is_long && (ack.lost > 0 || in_flight >= self.target(gain).into()),
+            Ordering::Less => is_long || in_flight <= self.target(UNIT).into(),
         }
     }
 

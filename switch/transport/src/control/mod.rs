@@ -1,6 +1,7 @@
 //! Congestion control: the growth of the congestion window, and its reduction after a loss or a mark.
 
 mod aggregation;
+mod bandwidth;
 mod bbr;
 mod cubic;
 mod dctcp;

@@ -2,12 +2,11 @@
 //! without the queue discipline `fq` (`tcp_update_skb_after_send`, `tcp_pacing_check`).
 
 use super::delivery::DeliveryRate;
-use super::state::TcpSender;
 use crate::config::{Config, Control};
 use p4sched_schedulers::Nanos;
 
 /// Number of first segments that are not paced.
-const UNPACED: u64 = 10;
+pub(super) const UNPACED: u64 = 10;
 const SECOND: u64 = 1_000_000_000;
 
 /// What a paced flow has besides the state of every flow.
@@ -39,36 +38,10 @@ impl Pace {
 
     /// Reserves the time of `bytes` at a rate in bytes per second. Time that passed without a segment shortens it, at
     /// most to half.
-    fn reserve(&mut self, now: Nanos, bytes: u64, rate: u64) {
+    pub(super) fn reserve(&mut self, now: Nanos, bytes: u64, rate: u64) {
         let time = (u128::from(bytes) * u128::from(SECOND) / u128::from(rate.max(1))) as Nanos;
         let unused = now.saturating_sub(self.next);
         self.next = self.next.max(now) + time - unused.min(time / 2);
-    }
-}
-
-impl TcpSender {
-    /// Ends the wait of a segment.
-    pub(super) fn stop_pacing(&mut self) {
-        if let Some(pace) = &mut self.pace {
-            pace.waits = false;
-        }
-    }
-
-    /// Whether the next segment must wait for its time.
-    pub(super) fn must_wait(&mut self, now: Nanos) -> bool {
-        let Some(pace) = &mut self.pace else { return false };
-        pace.waits = now < pace.next;
-        pace.waits
-    }
-
-    /// Delays the next transmission after these segments, which have left together.
-    pub(super) fn paced(&mut self, now: Nanos, segments: u32) {
-        let (Some(pace), Some(rate)) = (&mut self.pace, self.control.rate()) else {
-            return;
-        };
-        if self.statistics.sent >= UNPACED {
-            pace.reserve(now, u64::from(segments) * u64::from(self.config.mss), rate);
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The state of a sender, and its sending.
 
 use super::deadlines::Deadlines;
-use super::pacing::Pace;
+use super::pacing::{Pace, UNPACED};
 use super::rack::Rack;
 use super::reduction::Reduction;
 use super::scoreboard::Scoreboard;
@@ -243,6 +243,30 @@ impl TcpSender {
             self.timers.restart(now);
         }
         self.data(now, index, false, out);
+    }
+
+    /// Ends the wait of a segment.
+    fn stop_pacing(&mut self) {
+        if let Some(pace) = &mut self.pace {
+            pace.waits = false;
+        }
+    }
+
+    /// Whether the next segment must wait for its time.
+    fn must_wait(&mut self, now: Nanos) -> bool {
+        let Some(pace) = &mut self.pace else { return false };
+        pace.waits = now < pace.next;
+        pace.waits
+    }
+
+    /// Delays the next transmission after these segments, which have left together.
+    fn paced(&mut self, now: Nanos, segments: u32) {
+        let (Some(pace), Some(rate)) = (&mut self.pace, self.control.rate()) else {
+            return;
+        };
+        if self.statistics.sent >= UNPACED {
+            pace.reserve(now, u64::from(segments) * u64::from(self.config.mss), rate);
+        }
     }
 
     /// Sends what the windows allow: first lost segments, then new ones.
