@@ -255,13 +255,18 @@ def number(condition: Truth) -> Int:
 def smallest(one: Int | int, two: Int | int) -> Int:
     """The smaller one."""
     left, right = exact(one), exact(two)
-    return choose(left < right, left, right)
+    return _within(choose(left < right, left, right), min(left.low, right.low), min(left.high, right.high))
 
 
 def largest(one: Int | int, two: Int | int) -> Int:
     """The larger one."""
     left, right = exact(one), exact(two)
-    return choose(left < right, right, left)
+    return _within(choose(left < right, right, left), max(left.low, right.low), max(left.high, right.high))
+
+
+def _within(value: Int, low: int, high: int) -> Int:
+    """A value whose bounds are known to be closer."""
+    return value if value.is_number else _trimmed(low, high, value.term)
 
 
 @dataclass(frozen=True)
@@ -279,10 +284,14 @@ class _Fact:
 
     def multiplied(self, pairs: list[tuple[Any, Any]]) -> Any:
         left, right = (
-            z3.Extract(self.width - 1, 0, z3.substitute(factor, *pairs) if pairs else factor)
+            _resized(z3.substitute(factor, *pairs) if pairs else factor, self.width)
             for factor in self.made.children()
         )
         return z3.SignExt(2 * FACTOR_BITS - self.width, left * right)
+
+
+def _resized(factor: Any, width: int) -> Any:
+    return z3.Extract(width - 1, 0, factor) if width <= FACTOR_BITS else z3.SignExt(width - FACTOR_BITS, factor)
 
 
 class Products:
@@ -297,8 +306,8 @@ class Products:
     def product(self, one: Int, two: Int, low: int, high: int) -> Int:
         """The product of two variables."""
         width = max(_bits(min(low, -1), high), one.bits + 1, two.bits + 1)
-        if width > FACTOR_BITS:
-            raise ValueError(f"a product of {width} bits is not supported")
+        if max(one.bits, two.bits) >= FACTOR_BITS:
+            raise ValueError(f"a product of numbers with {max(one.bits, two.bits)} bits is not supported")
         left, right = sorted((one.at(FACTOR_BITS), two.at(FACTOR_BITS)), key=lambda term: int(term.get_id()))
         made = self._times(left, right)
         known = self._facts.get(made.get_id(), _Fact(made, (), width))

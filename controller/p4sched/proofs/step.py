@@ -17,7 +17,7 @@ from typing import Any
 import z3
 
 from p4sched.proofs.cells import Before, Cells, equal_cells
-from p4sched.proofs.exact import PRODUCTS, Int, Truth, choose, every, implies, negated, number, some, variables
+from p4sched.proofs.exact import PRODUCTS, Int, Truth, choose, every, implies, largest, negated, number, smallest, some, variables
 from p4sched.proofs.paths import LoopError, State, execute
 from p4sched.proofs.program import Json, Program, UnmodelledError
 
@@ -402,8 +402,7 @@ class _Machine:
                 raise self._unmodelled("a shift by a variable")
             return left << right.low if sign == "<<" else left >> right.low
         if sign == "usat_cast" and right.is_number:
-            most = Int.of((1 << right.low) - 1)
-            return choose(left < 0, 0, choose(most < left, most, left))
+            return smallest(largest(left, 0), (1 << right.low) - 1)
         operation = OPERATIONS.get(sign)
         if operation is None:
             raise self._unmodelled(f"the operator '{sign}'")
