@@ -1,13 +1,14 @@
 """The step of a proof is the step of the engine: random packets, parameters and states."""
 
 import random
-from pathlib import Path
 
 import pytest
 
 from p4sched.p4rt.compile import compiled_program
 from p4sched.proofs.engine import Call, Given, by_engine, by_step, commands
+from p4sched.proofs.exact import Int
 from p4sched.proofs.program import Program, read
+from p4sched.proofs.restrictions import holds, restriction
 from p4sched.proofs.step import LENGTH, TIMESTAMP
 
 PACKETS = 100
@@ -29,9 +30,9 @@ def number(source: random.Random, bits: int) -> int:
     return min(value, (1 << bits) - 1)
 
 
-def given(program: Program, control: str, place: int, source: random.Random) -> Given:
+def given(program: Program, control: str, p4info: str, place: int, source: random.Random) -> Given:
     """A packet for a port of its own, with the parameters and the state of this port."""
-    port, user, now = 10 + place, 10 + place, place * 10**6
+    port, user, now = 10 + place, 10 + place, 1000 + place * 10**6
     packet = {
         **{"ethernet.dst_addr": 2, "ethernet.src_addr": 3, "ethernet.ether_type": 0x800},
         **{"ipv4.version": 4, "ipv4.ihl": 5, "ipv4.tos": number(source, 8), "ipv4.total_len": 100},
@@ -47,7 +48,7 @@ def given(program: Program, control: str, place: int, source: random.Random) -> 
         f"{control}.users.users_by_prefix": Call(True, 0, (user, source.choice((1, 128, 256, 512)))),
         f"{control}.ranking.rank_sources": Call(True, 0, (source.randrange(4),)),
         f"{control}.ranking.flow_ranks": Call(True, 0, (number(source, 32),)),
-        f"{control}.{PARAMETERS[program.name]}": Call(True, 0, parameters(program, control, source)),
+        f"{control}.{PARAMETERS[program.name]}": Call(True, 0, parameters(program, control, p4info, source)),
     }
     cells: dict[str, dict[int, int]] = {}
     for name, register in program.registers.items():
@@ -60,11 +61,18 @@ def given(program: Program, control: str, place: int, source: random.Random) -> 
     return Given(packet=packet, calls=calls, cells=cells)
 
 
-def parameters(program: Program, control: str, source: random.Random) -> tuple[int, ...]:
-    """Random parameters, also illegal ones: the step has no idea of legal ones."""
+def parameters(program: Program, control: str, p4info: str, source: random.Random) -> tuple[int, ...]:
+    """Random legal parameters."""
     table = program.tables[f"{control}.{PARAMETERS[program.name]}"]
     (action,) = (one for one in program.actions.values() if one["name"] == table["actions"][0])
-    return tuple(number(source, one["bitwidth"]) for one in action["runtime_data"])
+    text = restriction(p4info, action["name"])
+    while True:
+        found = {one["name"]: number(source, one["bitwidth"]) for one in action["runtime_data"]}
+        for kind in ("edge_", "rate_"):
+            names = [name for name in found if name.startswith(kind)]
+            found |= dict(zip(names, sorted(found[name] for name in names), strict=True))
+        if holds(text, {name: Int.of(value) for name, value in found.items()}):
+            return tuple(found.values())
 
 
 def checksum(program: Program, packet: dict[str, int]) -> int:
@@ -83,10 +91,9 @@ def test_the_step_is_that_of_the_engine(name: str) -> None:
     built = compiled_program(name)
     program = read(built.json)
     (control,) = {table.partition(".")[0] for table in program.tables if table.endswith("_params")}
-    source = random.Random(1)
-    packets = [given(program, control, place, source) for place in range(PACKETS)]
+    p4info, source = built.p4info.read_text(encoding="utf-8"), random.Random(1)
+    packets = [given(program, control, p4info, place, source) for place in range(PACKETS)]
     lines = [line for packet in packets for line in commands(program, packet)]
-    p4info = Path(built.p4info).read_text(encoding="utf-8")
     outcomes = by_engine(built.json, p4info, lines, packets, program)
     fresh = [Given(packet=one.packet, calls=one.calls, cells=one.cells) for one in packets]
     assert outcomes == [by_step(program, one) for one in fresh]

@@ -22,15 +22,19 @@ class Before:
         self.name, self.bits, self.known = name, bits, known
         self.read: dict[int, tuple[Int, Int]] = {}
         """Index and cell, by the number of the index's term."""
+        self._kept: list[object] = []
 
     def cell(self, index: Int) -> Int:
         """Content of a cell."""
         if self.known is not None:
-            assert index.is_number, "a given state is read at given indices"
+            if self.known and not index.is_number:
+                raise ValueError("a given state is read at given indices")
             return Int.of(self.known.get(index.low, 0))
         simple = z3.simplify(index.at(index.bits))
         key = int(simple.get_id())
         if key not in self.read:
+            # keeps the term alive: its id may be used again
+            self._kept.append(simple)
             self.read[key] = index, Int.variable(f"{self.name}[{len(self.read)}]", self.bits)
         return self.read[key][1]
 

@@ -41,7 +41,8 @@ def given(step: Step, model: Any) -> Given:
         data = [value(one) for one in answer.data[program.tables[name]["actions"][action]]]
         calls[name] = Call(holds(answer.hit), action, data)
     cells = {
-        name: {value(index): value(cell) for index, cell in before.read.values()}
+        # a cell without a value has nothing to do with the claim
+        name: {value(at): value(cell) for at, cell in before.read.values() if model[cell.term.decl()] is not None}
         for name, before in world.before.items()
     }
     return Given(packet=packet, calls=calls, cells=cells)

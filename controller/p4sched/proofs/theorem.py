@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from p4sched.errors import P4schedError
-from p4sched.proofs.cells import Cells, is_cell
+from p4sched.proofs.cells import Before, Cells, is_cell
+from p4sched.proofs.engine import Given, by_engine, commands
 from p4sched.proofs.exact import PRODUCTS, Int, Truth, choose, every, implies, negated, variables
 from p4sched.proofs.merging import merge
 from p4sched.proofs.program import Program, UnmodelledError
@@ -126,7 +128,7 @@ def theorem(program: Program, p4info: str, rule: Rule) -> Iterator[Case]:
         values = {"scalars.userMetadata.rank": of_case.rank} if of_case.is_ranked else {}
         values |= {full_name(rule, hint): value for hint, value in decision.hints.items()}
         hints = [(step.field(hint), value) for hint, value in values.items() if hint in program.fields]
-        claims = list(_claims(step, of_case, rule, decision))
+        claims = [*_claims(step, of_case, rule, decision), *_induction(step, of_case, rule)]
         yield Case(name, step, of_case, assumptions, claims, hints if of_case.is_forwarded is True else [])
 
 
@@ -144,6 +146,11 @@ def arrival(step: Step, rule: Rule) -> Arrival:
     name = f"{rule.control}.{rule.table}"
     if name not in step.world.lookups:
         raise P4schedError(f"{step.program.name}: no table '{name}'; the rule needs it")
+    actions = {one["name"]: one for one in step.program.actions.values()}
+    for table, of in step.program.tables.items():
+        # a rule may ask a table that the packet does not reach
+        if of["key"] and "entries" not in of and table not in step.world.lookups:
+            step.world.answer(of, actions, [])
     data = step.world.lookups[name][1].data[f"{rule.control}.{rule.action}"]
     (action,) = (one for one in step.program.actions.values() if one["name"] == f"{rule.control}.{rule.action}")
     names = [one["name"] for one in action["runtime_data"]]
@@ -161,6 +168,16 @@ def legal(step: Step, p4info: str) -> dict[str, Truth]:
                 names = [one["name"] for one in of["runtime_data"]]
                 found[f"{table}: {text}"] = holds(text, dict(zip(names, data, strict=True)))
     return found
+
+
+def _induction(step: Step, packet: Arrival, rule: Rule) -> Iterator[Claim]:
+    """The invariants hold at the start, when all registers are 0, and a packet keeps them."""
+    zero = {name: Cells(Before(name, array.bits, {})) for name, array in step.program.registers.items()}
+    for text, truth in rule.invariants(packet, Cell(zero, rule.control)).items():
+        yield Claim(f"at the start: {text}", truth)
+    after = Cell({name: step.array(name) for name in step.world.before}, rule.control)
+    for text, truth in rule.invariants(packet, after).items():
+        yield Claim(f"after the packet: {text}", truth)
 
 
 def full_name(rule: Rule, hint: str) -> str:
@@ -190,3 +207,26 @@ def _claims(step: Step, packet: Arrival, rule: Rule, decision: Decision) -> Iter
             yield Claim(f"other cells of {name}", implies(other, after.cell(anywhere).equals(cell)))
         else:
             yield Claim(f"{name} is unchanged", after.cell(anywhere).equals(cell))
+
+
+def confirmed(json: Path, p4info: str, program: Program, rule: Rule, example: Given) -> str:
+    """What rule and engine do with a counterexample, in words."""
+    lines = commands(program, example)
+    (engine,) = by_engine(json, p4info, lines, [example], program)
+    again = Given(packet=example.packet, calls=example.calls, cells=example.cells)
+    packet = arrival(run(program, again), rule)
+    decision = rule.decide(packet)
+    admitted = every(packet.is_forwarded, decision.admitted)
+    wanted = (packet.port.low, decision.queue.low) if admitted else None
+    by_rule = {packet.full(name): (index.low, value.low) for name, (index, value) in expected(rule, packet, decision).items()}
+    wrong = [
+        f"{name}[{index}] = {value}"
+        for (name, index), value in engine.changes.items()
+        if name in by_rule and by_rule[name] != (index, value)
+    ]
+    said = "agrees with the rule on the queue" if engine.queue == wanted else f"{_place(engine.queue)}, the rule: {_place(wanted)}"
+    return f"{said}{'; ' + ', '.join(wrong) if wrong else ''}"
+
+
+def _place(queue: tuple[int, int] | None) -> str:
+    return "dropped" if queue is None else f"port {queue[0]}, priority {queue[1]}"

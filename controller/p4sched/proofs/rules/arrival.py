@@ -31,8 +31,8 @@ class Arrival:
     parameters: Mapping[str, Int]
 
     def field(self, name: str) -> Int:
-        """A field of the packet."""
-        return self.world.variables[name]
+        """A field of the packet; 0 if it has no such header."""
+        return self.world.variables.get(name, exact(0))
 
     def old(self, array: str, index: Int | int) -> Int:
         """A cell before the packet. `array`: its name; with a dot in front, below the ingress control."""

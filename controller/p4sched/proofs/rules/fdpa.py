@@ -14,11 +14,11 @@ The clock counts microseconds and has 32 bits: a time that has passed is a diffe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from p4sched.proofs.exact import Int, Truth, choose, every, exact, largest, negated, smallest, some
 from p4sched.proofs.rules.arrival import Arrival
-from p4sched.proofs.rules.scheme import QUEUES, Decision, Rule, queue_cell, verdict
+from p4sched.proofs.rules.scheme import QUEUES, Cell, Decision, Rule, queue_cell, verdict
 
 WORD = 32
 UNUSED = (1 << WORD) - 1
@@ -53,8 +53,12 @@ class Fdpa(Rule):
         queue = QUEUES - band
         length = packet.old("queue_depths", queue_cell(packet.port, queue))
         decided = verdict(True, some(size.equals(0), length < size))
-        hints = {".admit.verdict": decided, ".band": band, "standard_metadata.priority": queue}
+        hints = {".bands.charge": packet.charge, ".bands.rate": rate, "standard_metadata.priority": queue}
+        hints |= {".admit.verdict": decided}
         return Decision(decided, queue, average | tokens | flowlets, hints)
+
+    def invariants(self, packet: Arrival, cell: Cell) -> Mapping[str, Truth]:
+        return {"a flowlet has one of 8 bands": cell(".bands.flowlets.flowlet_band", packet.hashed(FLOWLETS)) <= QUEUES}
 
     def _passed(self, packet: Arrival, since: Int) -> Int:
         return (packet.now - since).lowest(WORD)

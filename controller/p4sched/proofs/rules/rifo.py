@@ -36,8 +36,7 @@ class Rifo(Rule):
             ".rank_range.max_rank": (port, highest),
         }
         decided = verdict(admits, length < size)
-        hints = {".lowest": lowest, ".highest": highest, ".verdict": decided}
-        return Decision(decided, exact(0), range_after, hints)
+        return Decision(decided, exact(0), range_after, {".verdict": decided})
 
     def invariants(self, packet: Arrival, cell: Cell) -> Mapping[str, Truth]:
         port = packet.port
