@@ -17,7 +17,7 @@ def prove(
     ],
     program: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Another program for the rule of SCHEME: P4, or compiled JSON with its P4Info."),
+        typer.Option(metavar="FILE", help="Another program for this rule: P4, or JSON with its P4Info."),
     ] = None,
     seconds: Annotated[float, typer.Option(min=1, max=3600, help="Limit for each claim.")] = 60,
 ) -> int:
@@ -31,7 +31,7 @@ def prove(
     except ModuleNotFoundError as error:
         raise P4schedError("a proof needs Z3, which is not installed: pip install 'p4sched[prove]'") from error
     if len(programs) == 2:
-        return _pair(*(Path(name) for name in programs), seconds=seconds)
+        return _pair(Path(programs[0]), Path(programs[1]), seconds)
     if len(programs) > 2:
         raise UsageError("one scheme, or two programs")
     if program is not None and not program.is_file():

@@ -2,8 +2,8 @@
 
 The encoding of a step is right if it and the engine agree. And a counterexample is one only if the engine agrees.
 
-The engine lets nobody write a register annotated `@queue_depth`. Here the program runs without the annotation, so its lengths
-can be set.
+The engine lets nobody write a register annotated `@queue_depth`. Here the program runs without the annotation, so its
+lengths can be set.
 """
 
 from __future__ import annotations
@@ -69,12 +69,9 @@ class Given(World):
 
     def answer(self, table: Json, actions: Mapping[str, Json], key: Sequence[Int]) -> Answer:
         call = self.calls.get(table["name"]) or _default(table)
-        data = {
-            name: [Int.of(value) for value in call.data] if place == call.action else []
-            for place, name in enumerate(table["actions"])
-        }
-        for name, values in data.items():
-            values += [Int.of(0)] * (len(actions[name]["runtime_data"]) - len(values))
+        chosen = table["actions"][call.action]
+        data = {name: [Int.of(0)] * len(actions[name]["runtime_data"]) for name in table["actions"]}
+        data[chosen] = [Int.of(value) for value in call.data]
         self.lookups[table["name"]] = key, Answer(call.hit, Int.of(call.action), data)
         return self.lookups[table["name"]][1]
 
@@ -89,7 +86,9 @@ class Given(World):
 
 def _default(table: Json) -> Call:
     default = table["default_entry"]
-    return Call(False, table["action_ids"].index(default["action_id"]), [int(word, 16) for word in default["action_data"]])
+    return Call(
+        False, table["action_ids"].index(default["action_id"]), [int(word, 16) for word in default["action_data"]]
+    )
 
 
 def commands(program: Program, given: Given) -> list[str]:
@@ -151,7 +150,9 @@ def changes(step: Step) -> Changes:
     return found
 
 
-def by_engine(program: Path, p4info: str, commands: Sequence[str], packets: Sequence[Given], of: Program) -> list[Outcome]:
+def by_engine(
+    program: Path, p4info: str, commands: Sequence[str], packets: Sequence[Given], of: Program
+) -> list[Outcome]:
     """The outcomes of packets in the engine. `commands`: of simple_switch_CLI; they set tables and registers first."""
     with tempfile.TemporaryDirectory() as folder:
         capture, info = Path(folder, "packets.pcap"), Path(folder, "program.p4info.txtpb")

@@ -1,8 +1,8 @@
 """Integers without overflow, as terms of a solver.
 
-An `Int` knows its smallest and its largest possible value, and its term has just enough bits for them. So sums, differences
-and products are those of mathematics, as in an expression of BMv2's JSON, which has integers of any size. An `Int` with
-only one possible value is a Python number: a step with such inputs is an execution, without a solver.
+An `Int` knows its smallest and its largest possible value, and its term has just enough bits for them. So sums,
+differences and products are those of mathematics, as in an expression of BMv2's JSON, which has integers of any size.
+An `Int` with only one possible value is a Python number: a step with such inputs is an execution, without a solver.
 
 A product of two variables is an unknown function `times`, because solvers multiply bit by bit and are slow at it. What
 holds for every such function within the bounds of the product also holds for the product. `PRODUCTS.multiplied`
@@ -280,12 +280,16 @@ class _Fact:
     def laws(self, times: Any) -> list[Any]:
         left, right = self.made.children()
         within = [z3.And(self.made >= low, self.made <= high) for low, high in self.bounds]
-        return [*within, self.made == times(right, left)]
+        signs = [
+            z3.Implies(z3.And(left >= 0, right >= 0), self.made >= 0),
+            z3.Implies(z3.And(left >= 0, right <= 0), self.made <= 0),
+            z3.Implies(z3.And(left <= 0, right >= 0), self.made <= 0),
+        ]
+        return [*within, *signs, self.made == times(right, left)]
 
     def multiplied(self, pairs: list[tuple[Any, Any]]) -> Any:
         left, right = (
-            _resized(z3.substitute(factor, *pairs) if pairs else factor, self.width)
-            for factor in self.made.children()
+            _resized(z3.substitute(factor, *pairs) if pairs else factor, self.width) for factor in self.made.children()
         )
         return z3.SignExt(2 * FACTOR_BITS - self.width, left * right)
 
@@ -295,7 +299,7 @@ def _resized(factor: Any, width: int) -> Any:
 
 
 class Products:
-    """All products of two variables that were made, and the limits of variables that do not take all values of their bits."""
+    """All products of two variables, and the limits of variables that do not take all values of their bits."""
 
     def __init__(self) -> None:
         sort = z3.BitVecSort(FACTOR_BITS)

@@ -30,9 +30,10 @@ def given(step: Step, model: Any) -> Given:
     shortest = sum(program.fields[part] for part in packet if not part.startswith("standard_metadata.")) // 8
     packet[LENGTH] = max(packet[LENGTH], shortest)
     if "ipv4.hdr_checksum" in packet:
-        right = checksum([(packet[part], program.fields[part]) for part in program.headers["ipv4"][:-3]] + [
-            (packet[part], program.fields[part]) for part in program.headers["ipv4"][-2:]
-        ])
+        right = checksum(
+            [(packet[part], program.fields[part]) for part in program.headers["ipv4"][:-3]]
+            + [(packet[part], program.fields[part]) for part in program.headers["ipv4"][-2:]]
+        )
         wrong = packet.get("standard_metadata.checksum_error", 0)
         packet["ipv4.hdr_checksum"] = right ^ (1 if wrong else 0)
     calls = {}

@@ -1,8 +1,8 @@
 """Equal parts of terms: makes two large terms that mean the same into one, from their small parts up.
 
-A solver is quick to prove that two small terms are equal, and slow for two large ones that are built of them in two ways.
-Random values that satisfy the premises show which parts may be equal; the solver proves it for each pair, and one part takes the
-place of the other. A wrong guess gives a new example.
+A solver is quick to prove that two small terms are equal, and slow for two large ones that are built of them in two
+ways. Random values that satisfy the premises show which parts may be equal. The solver proves it for each pair, and one
+part takes the place of the other. A wrong guess gives a new example.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ class _Merging:
         self._solver.add(*premises, *PRODUCTS.laws([*premises, *terms], multiplied=False))
         self._nodes = parts(terms)
         self._inputs = [one for one in variables([*premises, *terms]) if z3.is_bv(one)]
-        words = [z3.If(node, z3.BitVecVal(1, 1), z3.BitVecVal(0, 1)) if z3.is_bool(node) else node for node in self._nodes]
+        words = [
+            z3.If(node, z3.BitVecVal(1, 1), z3.BitVecVal(0, 1)) if z3.is_bool(node) else node for node in self._nodes
+        ]
         self._all = z3.Concat(*words) if len(words) > 1 else words[0] if words else None
         self._widths = [word.size() for word in words]
         self._values: list[list[int]] = [[] for _ in self._nodes]

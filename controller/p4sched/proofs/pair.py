@@ -1,7 +1,7 @@
 """Two programs: do they decide alike for every packet, state and table entry?
 
-Both get the same packet, the same registers, and the same answers of tables with the same name and key. They are compared by
-port, priority, and the registers and counters that have the same names in both.
+Both get the same packet, the same registers, and the same answers of tables with the same name and key. They are
+compared by headers, port, priority, and the registers and counters that have the same names in both.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Execution of all paths of a graph without loops at once.
 
-Where two paths meet, their states become one: each value is a choice by the condition that parted the paths. So a graph is
-executed in as many steps as it has nodes.
+Where two paths meet, their states become one: each value is a choice by the condition that parted the paths. So a
+graph is executed in as many steps as it has nodes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from itertools import count
+from itertools import count, pairwise
 from typing import Any, TypeVar
 
 from p4sched.proofs.cells import Cells, joined
@@ -34,8 +34,8 @@ def execute(
 ) -> State:
     """The state at the end of the graph (node None).
 
-    `step`: the ways out of a node. Each has its condition, for the case that those before it do not hold; the last one is
-    True.
+    `step`: the ways out of a node. Each has its condition, for the case that those before it do not hold. The last one
+    is True.
     """
     waiting: dict[Node | None, list[_Path]] = {start: [((), state)]}
     for node in _order(start, following):
@@ -86,7 +86,7 @@ def _meet(paths: list[_Path]) -> _Path:
     """One path for all that meet. Those that parted last meet first."""
     paths = sorted(paths, key=lambda path: [(abs(which), which < 0) for which, _ in path[0]])
     while len(paths) > 1:
-        shared = [_common(one[0], other[0]) for one, other in zip(paths, paths[1:], strict=False)]
+        shared = [_common(one[0], other[0]) for one, other in pairwise(paths)]
         place = max(range(len(shared)), key=shared.__getitem__)
         (one, first), (other, second) = paths[place : place + 2]
         left, right = one[shared[place] :], other[shared[place] :]
@@ -112,4 +112,3 @@ def _of(condition: Truth, one: Int | Cells, other: Int | Cells) -> Int | Cells:
         return choose(condition, one, other)
     assert isinstance(other, Cells)
     return joined(condition, one, other)
-

@@ -1,10 +1,10 @@
 """One packet through parser and ingress of a program: the symbolic step.
 
-The packet, the tables and the registers come from a `World`. In the `World` of this module, all of them are variables; with
-numbers in their places, the same code executes one packet.
+The packet, the tables and the registers come from a `World`. In the `World` of this module, all of them are variables;
+with numbers in their places, the same code executes one packet.
 
-The parser reads header by header; the packet may end before each one. A header that is not valid holds 0, as in BMv2, and so
-do all other fields at the start of a packet.
+The parser reads header by header; the packet may end before each one. A header that is not valid holds 0, as in BMv2,
+and so do all other fields at the start of a packet.
 """
 
 from __future__ import annotations
@@ -17,7 +17,20 @@ from typing import Any
 import z3
 
 from p4sched.proofs.cells import Before, Cells, equal_cells
-from p4sched.proofs.exact import PRODUCTS, Int, Truth, choose, every, implies, largest, negated, number, smallest, some, variables
+from p4sched.proofs.exact import (
+    PRODUCTS,
+    Int,
+    Truth,
+    choose,
+    every,
+    implies,
+    largest,
+    negated,
+    number,
+    smallest,
+    some,
+    variables,
+)
 from p4sched.proofs.paths import LoopError, State, execute
 from p4sched.proofs.program import Json, Program, UnmodelledError
 
@@ -253,7 +266,9 @@ class _Machine:
         key = [state[".".join(part["target"])] for part in table["key"]]
         answer = self._world.answer(table, self._by_name, key)
         ways = []
-        hits: list[tuple[Truth, bool]] = [(answer.hit, True), (True, False)] if "__HIT__" in following else [(True, True)]
+        hits: list[tuple[Truth, bool]] = (
+            [(answer.hit, True), (True, False)] if "__HIT__" in following else [(True, True)]
+        )
         for hit, is_hit in hits:
             for place, name in enumerate(table["actions"]):
                 chosen = self._world.decide(every(hit, answer.action.equals(place)))
@@ -291,7 +306,10 @@ class _Machine:
                 return [place + 1, int(body[place]["parameters"][1]["value"], 16)]
             return [place + 1]
 
-        starts = {0, *(to for place in range(len(body)) if body[place]["op"].startswith("_jump") for to in targets(place))}
+        starts = {
+            0,
+            *(to for place in range(len(body)) if body[place]["op"].startswith("_jump") for to in targets(place)),
+        }
 
         def end(place: int) -> int:
             """Where the block that starts here ends: at a jump, or before the next block."""
@@ -357,7 +375,9 @@ class _Machine:
     def _hash(self, state: State, arguments: Sequence[Json], data: Sequence[Int]) -> None:
         base, size = self._value(state, arguments[1], data), self._value(state, arguments[3], data)
         of = self._program.calculations[arguments[2]["value"]]
-        parts = [(state[_name(part)], self._program.fields[_name(part)]) for part in of["input"] if part["type"] == "field"]
+        parts = [
+            (state[_name(part)], self._program.fields[_name(part)]) for part in of["input"] if part["type"] == "field"
+        ]
         if len(parts) != len(of["input"]) or not size.is_number or size.low & (size.low - 1):
             raise self._unmodelled("a hash of other things than fields, or whose size is not a power of two,")
         hashed = self._world.hash(of["algo"], parts)
@@ -370,7 +390,7 @@ class _Machine:
 
     # expressions
 
-    def _value(self, state: State, json: Json, data: Sequence[Int]) -> Int:  # noqa: PLR0911 one for each kind
+    def _value(self, state: State, json: Json, data: Sequence[Int]) -> Int:
         """The exact value of an expression."""
         match json["type"]:
             case "field":
@@ -386,7 +406,7 @@ class _Machine:
             case other:
                 raise self._unmodelled(f"a value of type '{other}'")
 
-    def _operation(self, state: State, json: Json, data: Sequence[Int]) -> Int:  # noqa: PLR0911 one for each operator
+    def _operation(self, state: State, json: Json, data: Sequence[Int]) -> Int:
         sign = json["op"]
         if sign == "b2d":
             return number(self._truth(state, json["right"], data))
@@ -409,7 +429,7 @@ class _Machine:
         found: Int = operation(left, right)
         return found
 
-    def _truth(self, state: State, json: Json, data: Sequence[Int]) -> Truth:  # noqa: PLR0911 one for each operator
+    def _truth(self, state: State, json: Json, data: Sequence[Int]) -> Truth:
         if json["type"] == "bool":
             return bool(json["value"])
         if json["type"] != "expression":

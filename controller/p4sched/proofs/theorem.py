@@ -1,4 +1,4 @@
-"""The theorem about a program: for each packet, state and parameter it decides as its rule, and keeps the same state."""
+"""The theorem about a program: for each packet, state and parameter it decides as its rule, and keeps its state."""
 
 from __future__ import annotations
 
@@ -218,13 +218,19 @@ def confirmed(json: Path, p4info: str, program: Program, rule: Rule, example: Gi
     decision = rule.decide(packet)
     admitted = every(packet.is_forwarded, decision.admitted)
     wanted = (packet.port.low, decision.queue.low) if admitted else None
-    by_rule = {packet.full(name): (index.low, value.low) for name, (index, value) in expected(rule, packet, decision).items()}
+    by_rule = {
+        packet.full(name): (index.low, value.low) for name, (index, value) in expected(rule, packet, decision).items()
+    }
     wrong = [
         f"{name}[{index}] = {value}"
         for (name, index), value in engine.changes.items()
         if name in by_rule and by_rule[name] != (index, value)
     ]
-    said = "agrees with the rule on the queue" if engine.queue == wanted else f"{_place(engine.queue)}, the rule: {_place(wanted)}"
+    said = (
+        "agrees with the rule on the queue"
+        if engine.queue == wanted
+        else f"{_place(engine.queue)}, the rule: {_place(wanted)}"
+    )
     return f"{said}{'; ' + ', '.join(wrong) if wrong else ''}"
 
 

@@ -1,11 +1,11 @@
 """FDPA: the rate of a user selects a band, and the band a queue (paper, sections III and V).
 
 charge = bytes of the packet over the weight of its user
-rate   = charges of the last complete interval; after a pause of 2, 4 or 8 intervals, a half, a quarter or an eighth of them,
-         and 0 after 16
+rate   = charges of the last complete interval; after a pause of 2, 4 or 8 intervals, a half, a quarter or an eighth of
+         them, and 0 after 16
 band   = first q with rate <= edge_q; the last band is open;  queue 8 - q
-token buckets, instead of the rate: one for each edge, filled at the rate of the edge; the first band whose bucket holds the
-         charge; the packet is paid from this bucket and from all wider ones
+token buckets, instead of the rate: one for each edge, filled at the rate of the edge; the first band whose bucket holds
+         the charge; the packet is paid from this bucket and from all wider ones
 flowlets: a flow keeps its band until it pauses
 user 0: band 1
 
@@ -77,9 +77,7 @@ class Fdpa(Rule):
         charged_now = choose(ended, packet.charge, smallest(charged + packet.charge, UNUSED))
         after = (choose(ended, begin, start), charged_now, choose(ended, rate, last))
         old = (start, charged, last)
-        written = {
-            name: (user, choose(used, new, before)) for name, new, before in zip(names, after, old, strict=True)
-        }
+        written = {name: (user, choose(used, new, before)) for name, new, before in zip(names, after, old, strict=True)}
         return choose(ended, rate, last), written
 
     def _tokens(self, packet: Arrival, used: Truth) -> tuple[Int, Written]:

@@ -37,8 +37,9 @@ class Packs(Rule):
         for place, size in enumerate(sizes):
             priority = QUEUES - 1 - place
             length = packet.old("queue_depths", queue_cell(packet.port, priority))
-            free = free + largest(size - length, 0)
-            reaches = every(size.differs(0), needed <= of["window_ranks"] * free * 256)
+            exists = size.differs(0)
+            free = choose(exists, free + largest(size - length, 0), free)
+            reaches = every(exists, needed <= of["window_ranks"] * free * 256)
             # of a packet without a queue: the last queue that it might have entered
             queue = choose(every(negated(admitted), reaches), priority, queue)
             admitted = some(admitted, every(reaches, length < size))

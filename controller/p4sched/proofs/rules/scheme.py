@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from p4sched.proofs.cells import Cells
@@ -93,20 +93,13 @@ def queue_cell(port: Int, priority: Int | int) -> Int:
     return port * QUEUES + priority
 
 
-def parameters(packet_data: Sequence[Int], names: Sequence[str]) -> dict[str, Int]:
-    """Parameters by name."""
-    return dict(zip(names, packet_data, strict=True))
-
-
 def expected(rule: Rule, packet: Arrival, decision: Decision) -> dict[str, tuple[Int, Int]]:
     """Index and value of each cell that changes, by the name of the register or counter."""
     forwarded = packet.is_forwarded
     queue = queue_cell(packet.port, decision.queue)
     admitted = every(forwarded, decision.admitted)
     cells = {packet.full(name): cell for name, cell in decision.written.items()}
-    cells = {
-        name: (index, choose(forwarded, value, packet.old(name, index))) for name, (index, value) in cells.items()
-    }
+    cells = {name: (index, choose(forwarded, value, packet.old(name, index))) for name, (index, value) in cells.items()}
     cells["queue_depths"] = queue, packet.old("queue_depths", queue) + number(admitted)
     counts = (
         {
@@ -139,4 +132,3 @@ def in_the_switch(rule: Rule, packet: Arrival) -> dict[str, Truth]:
             index = packet.port if name == "virtual_time" else packet.flow
             found[f"{name} is below 2^63 bytes"] = packet.old(name, index) < 1 << 63
     return found
-

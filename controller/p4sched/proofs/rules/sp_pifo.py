@@ -4,22 +4,24 @@ Queue 1 is the most urgent;  b_i: bound of queue i, 0 at the start;  r: rank
 scan from queue n to queue 1 and take the first queue with b_i <= r; if it has room, b_i = r  (push-up)
 none: take queue 1, and lower every bound by b_1 - r  (push-down);  a full queue takes no packet
 
-A queue of size 0 does not exist; its bound is 0. The registers hold b_i plus all push-downs so far, modulo 2^32, and a bit
-that is 0 until the first push-up.
+A queue of size 0 does not exist; its bound is 0. The registers hold b_i plus all push-downs so far, modulo 2^32, and a
+bit that is 0 until the first push-up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from p4sched.proofs.exact import Int, Truth, choose, every, exact, implies, negated, some
 from p4sched.proofs.rules.arrival import Arrival
 from p4sched.proofs.rules.scheme import QUEUES, Cell, Decision, Rule, queue_cell, verdict
 
 WORD = 32
+Reader = Callable[[str, Int], Int]
+"""Reads a cell of a register."""
 
 
-def bounds(cell: Cell, port: Int) -> list[Int]:
+def bounds(cell: Reader, port: Int) -> list[Int]:
     """b_1 .. b_8, from the registers."""
     lowered = cell(".mapping.lowered_by", port)
     raised = [cell(f".mapping.queue_{number}.raised_bound", port) for number in range(1, QUEUES + 1)]

@@ -18,9 +18,7 @@ def window_invariants(cell: Cell, port: Int) -> dict[str, Truth]:
     return {"fewer than 2^32 - 1 arrivals since the last written rank": cell(".window.unwritten", port) < (1 << 32) - 1}
 
 
-def smaller_ranks(
-    packet: Arrival, rank: Int, size: Int, sampling: Int
-) -> tuple[Int, dict[str, tuple[Int, Int]]]:
+def smaller_ranks(packet: Arrival, rank: Int, size: Int, sampling: Int) -> tuple[Int, dict[str, tuple[Int, Int]]]:
     """q: how many ranks of the window are smaller than the packet's; and the window after the packet."""
     port = packet.port
     arrivals = packet.old(".window.unwritten", port) + 1
