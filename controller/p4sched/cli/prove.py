@@ -23,19 +23,19 @@ def prove(
 ) -> int:
     """Prove that a program decides as the paper's rule, for every packet, state and parameter.
 
-    Or compare two programs for v1model: equal, or a packet that tells them apart. Exit code 1 if a claim is false, or if the
-    solver gives up. Needs Z3: pip install 'p4sched[prove]'.
+    Or compare two programs for v1model: equal, or a packet that tells them apart. Exit code 1 if a claim is false, or
+    if the solver gives up. Needs Z3 (pip install z3-solver).
     """
-    try:
-        import z3  # noqa: F401, PLC0415 not every installation has it
-    except ModuleNotFoundError as error:
-        raise P4schedError("a proof needs Z3, which is not installed: pip install 'p4sched[prove]'") from error
-    if len(programs) == 2:
-        return _pair(Path(programs[0]), Path(programs[1]), seconds)
     if len(programs) > 2:
         raise UsageError("one scheme, or two programs")
     if program is not None and not program.is_file():
         raise MissingError(f"no file '{program}'")
+    try:
+        import z3  # noqa: F401, PLC0415 not every installation has it
+    except ModuleNotFoundError as error:
+        raise P4schedError("a proof needs Z3, which is not installed: pip install z3-solver") from error
+    if len(programs) == 2:
+        return _pair(Path(programs[0]), Path(programs[1]), seconds)
     return _scheme(programs[0], program, seconds)
 
 

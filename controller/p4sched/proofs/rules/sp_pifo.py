@@ -11,6 +11,7 @@ bit that is 0 until the first push-up.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
 
 from p4sched.proofs.exact import Int, Truth, choose, every, exact, implies, negated, some
 from p4sched.proofs.rules.arrival import Arrival
@@ -76,10 +77,6 @@ class SpPifo(Rule):
         return {"b_1 <= b_2 <= ..., for the queues that exist": self._ordered(packet, bounds(cell, packet.port))}
 
     def _ordered(self, packet: Arrival, of: Sequence[Int]) -> Truth:
-        ordered: list[Truth] = []
-        last = exact(0)
-        for size, bound in zip(self.sizes(packet), of, strict=True):
-            exists = size.differs(0)
-            ordered.append(implies(exists, last <= bound))
-            last = choose(exists, bound, last)
-        return every(*ordered)
+        exists = [size.differs(0) for size in self.sizes(packet)]
+        pairs = combinations(range(QUEUES), 2)
+        return every(*(implies(every(exists[one], exists[two]), of[one] <= of[two]) for one, two in pairs))
