@@ -45,6 +45,8 @@ fuzz:
 setup:
 	@./setup.sh lab
 
+SCHEMA := .venv-docker/bin/check-jsonschema --quiet --builtin-schema vendor.
+
 lint:
 	@./setup.sh dev
 	@$(MAKE) --no-print-directory lint-rust lint-rest
@@ -58,7 +60,11 @@ lint-rest:
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 	.venv-docker/bin/hadolint docker/*/Dockerfile
-	.venv-docker/bin/check-jsonschema --quiet --builtin-schema vendor.compose-spec docker/compose*.yaml
+	$(SCHEMA)compose-spec docker/compose*.yaml
+	$(SCHEMA)github-workflows .github/workflows/*.yml
+	$(SCHEMA)github-issue-config .github/ISSUE_TEMPLATE/config.yml
+	$(SCHEMA)github-issue-forms $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
+	$(SCHEMA)citation-file-format --force-filetype yaml CITATION.cff
 
 docker:
 	@docker/build.sh

@@ -96,7 +96,7 @@ switch_build() {
 # The application, and the ONOS that runs it in the lab. It holds the compiled programs of p4/ and tofino-port/.
 onos_build() {
   local sources
-  mapfile -t sources < <(find controller/onos p4 tofino-port -type f -not -path '*/target/*' | sort)
+  mapfile -t sources < <(find controller/onos p4 schedulers tofino-port -type f -not -path '*/target/*' | sort)
   sources+=(switch/target/release/p4sched-p4c)
   done_already onos "${sources[@]}" && [ -f "$ONOS_JAR" ] && return
   say "ONOS (the first build downloads its parts, which takes some minutes)"

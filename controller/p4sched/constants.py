@@ -4,9 +4,8 @@ import re
 from collections.abc import Mapping
 
 from p4sched.errors import P4schedError
-from p4sched.paths import ROOT
+from p4sched.paths import CONSTANTS_FILE
 
-FILE = ROOT / "p4" / "shared" / "constants.p4"
 DEFINITION = re.compile(r"^(?:#define|const bit<\d+>) (?P<name>\w+)(?: =)? (?P<value>0x[0-9a-f]+|\d+);?$", re.MULTILINE)
 
 
@@ -15,12 +14,12 @@ def definitions(text: str) -> Mapping[str, int]:
     return {found["name"]: int(found["value"], 0) for found in DEFINITION.finditer(text)}
 
 
-_DEFINED = definitions(FILE.read_text(encoding="utf-8"))
+_DEFINED = definitions(CONSTANTS_FILE.read_text(encoding="utf-8"))
 
 
 def _defined(name: str) -> int:
     if name not in _DEFINED:
-        raise P4schedError(f"{FILE} has no {name}")
+        raise P4schedError(f"{CONSTANTS_FILE} has no {name}")
     return _DEFINED[name]
 
 

@@ -42,6 +42,8 @@ class Packet(NamedTuple):
     """The flow: packets of one flow have the same number."""
     bytes: int
     """Length of the Ethernet frame."""
+    weight: float = 1.0
+    """Weight of the user, where users have weights; or of the flow, where flows have no user."""
 
 
 class Dropped(Enum):

@@ -106,7 +106,7 @@ class Scheme:
     @property
     def has_model(self) -> bool:
         """True if there is a model. A scheduler in a folder of its own may have only a program."""
-        return self.in_laboratory or self.description.model is not None
+        return self.in_laboratory or bool(self.description.like) or self.description.model is not None
 
     def source(self, target: Target) -> str | Path:
         """The program for a target: its file, or its name among the laboratory's programs."""
@@ -119,6 +119,8 @@ class Scheme:
         """Reason why there is no program for this target; None if there is one."""
         if target in self.targets:
             return None
+        if self.description.like:
+            return f"a scheme of the laboratory with set parameters has a program for {SOFTWARE[0]} only"
         if not self.in_laboratory:
             return f"{self.description.file} names no program for {target}"
         if self.discipline in BEYOND_BMV2:

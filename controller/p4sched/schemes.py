@@ -28,4 +28,10 @@ def schemes_of(comparison: ComparisonKind) -> tuple[str, ...]:
 
 def title(name: str) -> str:
     """Title of a scheme as in papers: SP-PIFO for sp_pifo."""
-    return SCHEMES[name].title if name in SCHEMES else name.upper().replace("_", "-")
+    if name in SCHEMES:
+        return SCHEMES[name].title
+    scheme, *settings = name.split(":")
+    if settings:
+        # of a run on another machine, or in another process
+        return ", ".join([title(scheme), *(setting.replace("=", " = ") for setting in settings)])
+    return name.upper().replace("_", "-")

@@ -45,7 +45,7 @@ from p4sched.errors import P4schedError
 from p4sched.folders.native import command
 from p4sched.folders.schemes import named
 from p4sched.json_records import MALFORMED
-from p4sched.paths import ROOT
+from p4sched.paths import DATA_DIR
 from p4sched.schemes import SCHEMES
 from p4sched.units import Rate, delay_ns
 
@@ -173,6 +173,8 @@ class Ports:
     parameters: Mapping[str, int] | None = None
     """Parameters of the program's action, by name, in place of the sizes."""
     target: str | None = None
+    variants: Sequence[str] | None = None
+    """Rules of the authors' simulations in place of those of the text."""
     mark_at_packets: int | None = None
     log_bytes_per_round: int | None = None
     """Only for `afq`."""
@@ -376,7 +378,7 @@ async def run_async(
     words = _words(scenario, programs, check, output)
     with command(BINARY, names, models=True) as tool:
         process = await asyncio.create_subprocess_exec(
-            *tool.words, *words, cwd=ROOT, env=tool.variables, stderr=asyncio.subprocess.PIPE
+            *tool.words, *words, cwd=DATA_DIR, env=tool.variables, stderr=asyncio.subprocess.PIPE
         )
         try:
             _, error_output = await process.communicate()
@@ -394,7 +396,7 @@ def _run(scenario: AnyScenario, programs: bool, check: bool, folder: Path) -> Re
     words = _words(scenario, programs, check, folder)
     with command(BINARY, names, models=True) as tool:
         words = [*tool.words, *words]
-        process = subprocess.run(words, cwd=ROOT, env=tool.variables, stderr=subprocess.PIPE, check=False)
+        process = subprocess.run(words, cwd=DATA_DIR, env=tool.variables, stderr=subprocess.PIPE, check=False)
     return _outcome(process.returncode, process.stderr, folder)
 
 

@@ -10,6 +10,8 @@ import pytest
 
 from p4sched.cli.main import run_command
 from p4sched.errors import P4schedError, UsageError
+from p4sched.folders.new import new
+from p4sched.folders.schemes import forget
 from p4sched.p4rt.build_options import macros_of
 from p4sched.p4rt.compile import CompileError, Compiler, compile_program, compiled_program
 from p4sched.p4rt.target import PROGRAMS, Target
@@ -162,6 +164,33 @@ def test_the_stages_of_a_program_are_printed_with_the_chips_share(capfd: pytest.
     text = capfd.readouterr().out
     assert "stateful" in text
     assert run_command(["stages", str(TOFINO_DIR / "t2na" / "packs.p4"), "--arch", "t2na"]) == 0
+
+
+def test_the_programs_of_a_scheduler_are_placed_on_each_chip(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["stages", "aifo"]) == 0
+    heads = [line for line in capfd.readouterr().out.splitlines() if "stages of" in line]
+    assert ["Tofino 1" in line for line in heads] == [True, False]
+    assert run_command(["stages", "aifo", "--arch", "t2na"]) == 0
+    assert capfd.readouterr().out.count("stages of") == 1
+    own = tmp_path / "own"
+    new(own)
+    shutil.copy(TOFINO_DIR / "fifo.p4", own / "own.tna.p4")
+    description = own / "scheduler.toml"
+    description.write_text(
+        description.read_text().replace('v1model = "own.p4"', 'v1model = "own.p4"\ntna = "own.tna.p4"')
+    )
+    assert run_command(["stages", str(own)]) == 0
+    assert "own.tna.p4: " in capfd.readouterr().out
+    for words, reason in (
+        (["pifo"], "pifo: an ideal of the project's own traffic manager, which no Tofino has"),
+        (["packs", "--arch", "tna"], "packs: there is no packs.p4 for tna, only for v1model and t2na"),
+        ([str(own), "--arch", "t2na"], "scheduler.toml names no program for t2na"),
+        (["pack"], "no scheme or program 'pack'; did you mean 'packs'?"),
+        ([str(tmp_path)], "has no scheduler.toml"),
+    ):
+        assert run_command(["stages", *words]) == 2
+        assert reason in capfd.readouterr().err
+    forget(own)
 
 
 def test_what_has_no_stages_says_so(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -1,5 +1,6 @@
 """`completion_at_scale`: its flows, what it makes of several seeds, and that the simulator takes its scenarios."""
 
+from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -57,17 +58,32 @@ def test_flows_are_the_load_between_different_servers(workload: Workload, mean: 
     assert sum(size for *_, size in flows) / len(flows) == pytest.approx(mean, abs=4 * deviation / expected**0.5)
 
 
-def test_pareto_flows_go_between_leaves_of_which_some_send_more() -> None:
+def test_pareto_flows_go_between_racks_of_which_some_send_more() -> None:
     flows = PARETO.flows(0.8, 10 * GBIT, 1, SECOND // 10)
     sizes = sorted(size for *_, size in flows)
     assert sizes[0] >= 4761
     # half of the flows are below scale * 2^(1 / shape)
     assert sizes[len(sizes) // 2] == pytest.approx(4761.9 * 2 ** (1 / 1.05), rel=0.05)
     assert sizes[-1] <= 1 << 30
-    leaves = [(source // 16, destination // 16) for _, source, destination, _ in flows]
-    assert all(source != destination for source, destination in leaves)
-    sent = sorted([source for source, _ in leaves].count(leaf) for leaf in range(9))
-    assert sent[-1] > 3 * sent[0] > 0
+    racks = [(source // 5, destination // 5) for _, source, destination, _ in flows]
+    assert all(source != destination for source, destination in racks)
+    sent = Counter(source for source, _ in racks)
+    assert len(sent) == 144
+    assert max(sent.values()) > 3 * min(sent.values())
+    # one draw of the racks' shares a seed: the same rack sends most at each load
+    lower = PARETO.flows(0.2, 10 * GBIT, 1, SECOND // 10)
+    assert Counter(source // 5 for _, source, *_ in lower).most_common(1)[0][0] == sent.most_common(1)[0][0]
+
+
+def test_the_network_of_rifo_14_has_servers_at_10_and_all_other_links_at_40() -> None:
+    network = PARETO.network.topology(10 * GBIT)["described"]
+    assert (len(network["hosts"]), len(network["switches"])) == (720, 144 + 9 + 4)
+    rates = Counter(link["rate_bps"] // GBIT for link in network["links"])
+    assert rates == {10: 720, 40: 144 + 9 * 4}
+    above = Counter(link["between"][1] for link in network["links"])
+    assert {above[f"tor{number}"] for number in range(1, 145)} == {5}
+    assert {above[f"leaf{number}"] for number in range(1, 10)} == {16}
+    assert {above[f"spine{number}"] for number in range(1, 5)} == {9}
 
 
 @pytest.mark.parametrize("workload", [WEB_SEARCH, DATA_MINING, DATA_MINING_UPPER])
@@ -128,6 +144,9 @@ def test_parameters_are_those_of_the_papers() -> None:
     assert by_name["dctcp"].port == {"scheme": "fifo", "queues": 1, "queue_size": 97, "mark_at_packets": 10}
     assert by_name["tcp"].hosts["initial_window"] == 3
     assert not by_name["tcp"].hosts.get("ecn")
+    pareto = {line.name: line.port for line in PAPER_FIGURES["rifo-14"].lines}
+    assert pareto["rifo"] == {**pareto["rifo-text"], "variants": ["max_alone"]}
+    assert pareto["rifo"]["parameters"]["tracking_packets"] == 150
     fair = PAPER_FIGURES["packs-13"]
     assert {line.ranks for line in fair.lines} == {"start_time"}
     # 80 packets of 1500 bytes, to the nearest power of two
@@ -167,6 +186,39 @@ def test_throughput_is_all_bytes_over_all_times() -> None:
     found = summarise([of_seed(flows)])
     assert found["large_mbps"] == pytest.approx(8 * 4 / 0.016)
     assert found["large_completed_share"] == pytest.approx(2 / 3)
+
+
+def test_an_incomplete_flow_counts_with_the_time_that_it_had() -> None:
+    flows = [
+        Flow(1_000, 0.002, restricted_s=0.002),
+        Flow(1_000, None, restricted_s=0.010),
+        Flow(2_000_000, None, restricted_s=0.030),
+        Flow(2_000_000, 0.008, restricted_s=0.008),
+    ]
+    found = of_seed(flows)
+    assert found["small_mean_ms"] == pytest.approx(2)
+    assert found["small_restricted_ms"] == pytest.approx((2 + 10) / 2)
+    assert found["large_restricted_ms"] == pytest.approx((30 + 8) / 2)
+    assert found["restricted_ms"] == pytest.approx((2 + 10 + 30 + 8) / 4)
+    assert found[size_key("completed_share", "10K")] == 0.5
+    assert found[size_key("completed_share", "2M+")] == 0.5
+    assert found[size_key("completed_share", "80K")] is None
+    assert of_seed([Flow(1, None)])["restricted_ms"] is None, "the end is unknown"
+
+
+async def test_a_run_tells_the_time_of_its_incomplete_flows(tmp_path: Path) -> None:
+    paper = PAPER_FIGURES["rifo-7"]
+    flows = await Run(paper.lines[0], paper.workloads[0], paper.access_bps, 0.8, seed=1, end_ns=SHORT).outcome(tmp_path)
+    incomplete = [flow for flow in flows if flow.completion_s is None]
+    assert incomplete
+    for flow in incomplete:
+        assert flow.restricted_s == pytest.approx(SHORT / 1e9 - flow.start_s, abs=1e-12)
+    assert all(flow.restricted_s == flow.completion_s for flow in flows if flow.completion_s is not None)
+
+
+def test_the_mean_of_the_flows_rates_counts_each_flow_once() -> None:
+    found = of_seed([Flow(1_000_000, 0.008), Flow(1_000, 0.001), Flow(5_000, None)])
+    assert found["flow_mbps"] == pytest.approx((1000 + 8) / 2)
 
 
 def test_the_published_numbers_stand_beside_those_of_a_run() -> None:
@@ -219,7 +271,7 @@ def test_a_wrong_name_gets_the_list_of_figures() -> None:
         parse_figure("aifo-12")
     lines = str(wrong.value).splitlines()
     assert [line.split()[0] for line in lines[1:]] == list(PAPER_FIGURES)
-    assert len(PAPER_FIGURES) == 17
+    assert len(PAPER_FIGURES) == 22
 
 
 def test_the_list_of_figures_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,7 +21,7 @@ from wires import OUT_PORT, Wires, wires
 from p4sched.p4rt.compile import compile_program
 from p4sched.p4rt.reader import SessionError
 from p4sched.p4rt.session import connect
-from p4sched.p4rt.traffic_manager import Calendar, EmbeddedTrafficManager, PortSettings, Tree, TreeNode
+from p4sched.p4rt.traffic_manager import Calendar, EmbeddedTrafficManager, PortSettings, Scrr, Tree, TreeNode
 from p4sched.proto.enums import CalendarPlace, Discipline
 
 PROGRAM = Path(__file__).with_name("ordered.p4")
@@ -36,7 +36,33 @@ CALENDAR = PortSettings(
     discipline=Discipline.CALENDAR,
     buffer_packets=50,
     rank_field="order.rank",
-    calendar=Calendar(4, 1514, queue_packets=9, turn_bytes=0, turn_ns=0, place=CalendarPlace.AHEAD, rank_width=0),
+    calendar=Calendar(
+        4,
+        1514,
+        queue_packets=9,
+        turn_bytes=0,
+        turn_ns=0,
+        place=CalendarPlace.AHEAD,
+        rank_width=0,
+        levels=2,
+        burst_rounds=0,
+        whole_sets=True,
+    ),
+)
+assert CALENDAR.calendar is not None
+GEARBOX = replace(
+    CALENDAR,
+    discipline=Discipline.GEARBOX,
+    user_field="order.leaf",
+    calendar=replace(CALENDAR.calendar, bytes_per_round=60, burst_rounds=3),
+)
+SCRR = PortSettings(
+    OUT_PORT,
+    rate_bps=RATE_BPS,
+    discipline=Discipline.SCRR,
+    buffer_packets=50,
+    user_field="order.leaf",
+    scrr=Scrr(flow_packets=2, version=5),
 )
 SHAPE = Tree(
     nodes=(
@@ -125,7 +151,9 @@ async def order(
                 queues={},
                 quantum_bytes=None,
                 user_field=settings.user_field,
+                rank_field=settings.rank_field,
                 calendar=settings.calendar and found.calendar,
+                scrr=settings.scrr and found.scrr,
             )
             numbers = await departures(manager, links, sent, first_bytes, dropped)
             stats = (await manager.stats([OUT_PORT]))[OUT_PORT]
@@ -145,8 +173,12 @@ async def order(
             1,
             None,
         ),
+        # The first frame costs its user less than a byte a byte: it is in round 0. A user may be two rounds ahead.
+        (GEARBOX, [Sent(9, 1), Sent(1), Sent(1), Sent(1), Sent(2)], [0, 1, 4, 2], 1, 2),
+        # Two packets of user 1 wait, so its next one is dropped. Its turn ends after one packet.
+        (SCRR, [Sent(1), Sent(1), Sent(1), Sent(1), Sent(2)], [0, 1, 4, 2], 1, None),
     ],
-    ids=["calendar", "tree"],
+    ids=["calendar", "tree", "gearbox", "scrr"],
 )
 def test_frames_leave_in_the_order_of_the_discipline(
     settings: PortSettings, sent: list[Sent], expected: list[int], dropped: int, served: int | None, tmp_path: Path

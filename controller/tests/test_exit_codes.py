@@ -73,6 +73,7 @@ WRITTEN: dict[tuple[str, str], Sequence[str]] = {
     ("report", "out"): ("report", ".", "--out", BELOW),
     ("sweep", "out"): ("sweep", "sweep.toml", "--out", BELOW),
     ("attack", "out"): ("attack", "fifo", "--against", "pifo", "--out", BELOW),
+    ("reproduce", "out"): ("reproduce", "packs", "10", "--out", BELOW),
     ("compare", "out"): ("compare", "fifo,pifo", "--out", BELOW),
     ("new-scheduler", "folder"): ("new-scheduler", BELOW),
     ("certificates", "into"): ("certificates", BELOW),

@@ -1,9 +1,11 @@
 """A scheduler in a folder of its own: the description, the check, and the experiments."""
 
+import json
 import re
 import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -14,14 +16,17 @@ from lab import P4SCHED
 from p4sched import simulate
 from p4sched.checks import folder as checking
 from p4sched.cli.main import run_command
+from p4sched.control.knobs import by_hand, knobs
 from p4sched.control.parameters import Comparison
 from p4sched.errors import P4schedError, UsageError
-from p4sched.folders import models
+from p4sched.folders import models, schemes
 from p4sched.folders.description import FILE, read
 from p4sched.folders.formula import Formula, FormulaError
 from p4sched.folders.new import new
 from p4sched.folders.schemes import find, forget, of_folder
+from p4sched.p4rt.compile import compiled_program
 from p4sched.p4rt.target import PROGRAMS
+from p4sched.p4rt.traffic_manager import Scrr
 from p4sched.paths import SCHEDULERS_DIR
 from p4sched.schemes import SCHEMES
 
@@ -64,8 +69,24 @@ def test_the_check_shows_the_first_packet_with_two_decisions(folder: Path, capsy
     assert re.search(r"\| +tail_drop.apply\(length, queue_size, verdict\);", said)
 
 
+def test_parameters_of_the_port_set_the_port_and_are_unknown_to_the_program() -> None:
+    sizes = Comparison(48, queues=6)
+    scrr, gearbox = (SCHEMES[find(name)].for_comparison(sizes) for name in ("scrr", "gearbox"))
+    assert (scrr.queue_sizes, scrr.layout.scrr) == ((48,), Scrr(flow_packets=100, version=5))
+    assert scrr.parameters is not None
+    assert scrr.parameters.action_data() == {}
+    calendar = gearbox.layout.calendar
+    assert calendar is not None
+    assert (calendar.levels, calendar.queues, calendar.bytes_per_round, calendar.burst_rounds) == (4, 16, 64, 1000)
+    assert gearbox.parameters is not None
+    assert gearbox.parameters.action_data() == {"weights": 0}
+    for name in ("scrr", "gearbox"):
+        forget(SCHEDULERS_DIR / name)
+
+
 FAULTS = {
     "raises": ("        if len(", "        1 // 0\n        if len(", r"model.py:14: ZeroDivisionError"),
+    "exits": ("        if len(", "        raise SystemExit(3)\n        if len(", r"model.py:14: SystemExit: 3"),
     "returns a number": ("return FULL", "return 3", r"enqueue returned 3; it returns Queued\(queue\), REFUSED or FULL"),
     "chooses no queue": ("return self.put(packet, 0)", "return Queued(8)", "enqueue chose queue 8; there are queues 0"),
     "forgets packets": ("return self.put(packet, 0)", "return Queued(0)", r"len\(\) is 0, but 1 packets wait"),
@@ -107,8 +128,17 @@ def test_a_model_that_hangs_is_ended(folder: Path, monkeypatch: pytest.MonkeyPat
     assert "the model took longer than 0.2 s for 8700 packets" in said
 
 
+def test_a_model_that_never_loads_is_ended(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checking, "SLOWEST_S", 0.2)
+    replaced(folder / "model.py", "class ", "while True:\n    pass\n\n\nclass ")
+    passed, said = checked(folder)
+    assert not passed
+    assert "model.py: it took longer than 0.2 s to load" in said
+
+
 DESCRIPTIONS = {
     "an unknown key": ('colour = "wine"', 'color = "wine"', r":6: color: no key 'color'; did you mean 'colour'\?"),
+    "an unknown colour": ('"wine"', '"vine"', r":6: colour: no value 'vine'; did you mean 'wine'\?"),
     "a bad name": ('name = "gearbox"', 'name = "Gear Box"', r":2: name: 'Gear Box' is no name"),
     "no such file": ('"gearbox.p4"', '"gear.p4"', r":16: program.v1model: there is no file gear.p4"),
     "no such discipline": ('"strict"', '"strikt"', r":12: port.discipline: .*did you mean 'strict'\?"),
@@ -142,6 +172,21 @@ DESCRIPTIONS = {
         "[parameters.put]",
         r":\d+: parameters.put: models have an attribute 'put'",
     ),
+    "an unknown number of the port": (
+        "[program]",
+        '[port.calendar]\nqueues = "room"\n\n[program]',
+        r":\d+: port.calendar.queues: 'room' has the name",
+    ),
+    "a number of the port below 0": (
+        "[program]",
+        "[port.scrr]\nflow_packets = -1\n\n[program]",
+        r":\d+: port.scrr.flow_packets: '-1' is not a whole number from 0",
+    ),
+    "a parameter of nothing": (
+        "[parameters.size]",
+        '[parameters.size]\nof = "both"',
+        r":\d+: parameters.size.of: no value 'both'",
+    ),
     "no TOML": ("[port]", "[port", r":11: Expected ']'"),
 }
 
@@ -159,6 +204,92 @@ def test_a_program_with_other_parameters_than_the_description(folder: Path) -> N
     passed, said = checked(folder)
     assert not passed
     assert "gearbox.p4: the parameters of the action set_gearbox are size; the description has room" in said
+
+
+def test_a_program_whose_parameter_is_too_narrow(folder: Path) -> None:
+    replaced(folder / "gearbox.p4", "(bit<16> size)", "(bit<8> size)")
+    replaced(folder / "gearbox.p4", "queue_size = size;", "queue_size = (bit<16>) size;")
+    passed, said = checked(folder)
+    assert not passed
+    assert f"{folder / FILE}:29: parameters.size.range: 65535 does not fit into the 8 bits of set_gearbox" in said
+
+
+BY_USER = {
+    "gearbox.p4": (
+        "            standard_metadata.priority = 7;",
+        "            standard_metadata.priority = meta.user < 4 ? (bit<3>) 7 : 6;",
+    ),
+    "model.py": (
+        "        if len(self.queues[0]) >= self.size:\n            return FULL\n        return self.put(packet, 0)",
+        "        queue = 0 if packet.user < 4 else 1\n        if len(self.queues[queue]) >= self.size:\n"
+        "            return FULL\n        return self.put(packet, queue)",
+    ),
+}
+
+
+@pytest.mark.parametrize("changed", [("gearbox.p4", "model.py"), ("gearbox.p4",), ("model.py",)])
+def test_program_and_model_are_compared_with_users(changed: tuple[str, ...], folder: Path) -> None:
+    for file in changed:
+        replaced(folder / file, *BY_USER[file])
+    passed, said = checked(folder)
+    assert passed == (len(changed) == 2), said
+    assert passed or re.search(r"packet      rank \d+, \d+ bytes, user [4-7] of weight (4|2|1|0.5), at", said)
+
+
+def test_the_order_of_departures_is_compared(folder: Path) -> None:
+    # queue 1 before queue 0, as long as both fill alike
+    for file, change in BY_USER.items():
+        replaced(folder / file, *change)
+    replaced(folder / FILE, "range = [1, 65535]", "range = [1000, 65535]")
+    replaced(folder / FILE, "default = 10", "default = 1000")
+    replaced(folder / FILE, "tried = [1, 16]", "tried = [1000, 1000]")
+    replaced(
+        folder / "model.py",
+        "    def enqueue",
+        "    def dequeue(self, now):\n        queue = self.queues[1] or self.queues[0]\n"
+        "        return queue.popleft() if queue else None\n\n    def enqueue",
+    )
+    passed, said = checked(folder)
+    assert not passed
+    assert re.search(r"Departure \d+ of \d+ is the first one with two packets", said), said
+
+
+def test_a_model_knows_the_weights_of_a_network(folder: Path) -> None:
+    text = (folder / FILE).read_text()
+    (folder / FILE).write_text(re.sub(r"\[program\]\n(.+\n)+", "", text))
+    replaced(
+        folder / "model.py",
+        "        if len(",
+        "        assert packet.weight == {0: 1, 1: 4, 2: 0.5}[packet.user]\n        if len(",
+    )
+    weights = {1: 4.0, 2: 0.5}
+    flows = [simulate.Flow(f"u{user}", "server", 50_000, user=user, weight=weight) for user, weight in weights.items()]
+    weighted = scenario(find(str(folder))).with_(flows=flows)
+    assert simulate.run(weighted).summary["flows"]["completed"] == 2
+    with pytest.raises(P4schedError, match=r"model.py:14: AssertionError"):
+        simulate.run(weighted.with_(flows=[flows[1], simulate.Flow("u1", "server", 50_000, user=1, weight=2.0)]))
+
+
+def test_what_a_model_prints_is_not_in_the_result(folder: Path, tmp_path: Path) -> None:
+    replaced(folder / "model.py", "        if len(", "        print(packet)\n        if len(")
+    command = ["attack", str(folder), "--against", "pifo", "--steps", "2", "--packets", "20"]
+    assert run_command([*command, "--out", str(tmp_path / "out")]) == 0
+
+
+@pytest.mark.parametrize("where", [("--stepped", "--packets", "2000"), ("--virtual", "--duration", "0.2s")])
+def test_a_scheduler_that_fails_leaves_the_others_alone(
+    where: tuple[str, ...], folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    replaced(folder / FILE, 'alike = "queue_size"', 'alike = "queue_size * 100000"')
+    out = tmp_path / "out"
+    assert run_command(["run", "inversions", *where, "--scheme", f"{folder},fifo", "--out", str(out)]) == 1
+    error = capfd.readouterr().err.strip().splitlines()[-1]
+    assert re.search(r"gearbox is left out: .*size = 1000000 is out of range: 1 to 65535", error)
+    found = json.loads((out / "summary.json").read_text())
+    assert list(found["schemes"]) == ["fifo"]
+    assert found["partial"]["missing"] == ["gearbox"]
+    # alone it ends the run
+    assert run_command(["run", "inversions", *where, "--scheme", str(folder), "--out", str(out)]) != 0
 
 
 def test_two_schedulers_of_one_name(folder: Path, tmp_path: Path) -> None:
@@ -184,6 +315,14 @@ def test_a_folder_is_a_scheme_of_the_laboratory(folder: Path) -> None:
         scheme.parameters.from_action_data({"size": 0})
 
 
+def test_parameters_of_a_folder_can_be_changed_by_hand(folder: Path) -> None:
+    parameters = SCHEMES[find(str(folder))].for_comparison(Comparison(48, queues=6)).parameters
+    (knob,) = knobs(parameters)
+    assert (knob.name, knob.unit, knob.low, knob.high, knob.value) == ("B", "packets", 1, 64, 8)
+    assert parameters is not None
+    assert by_hand(parameters, {"B": 9}).action_data() == {"size": 9}
+
+
 def test_no_folder_and_no_name(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"is not the folder of a scheduler"):
         find("./nowhere/")
@@ -191,6 +330,36 @@ def test_no_folder_and_no_name(tmp_path: Path) -> None:
         find(str(tmp_path))
     with pytest.raises(UsageError, match="no scheme 'pack'; did you mean 'packs'"):
         find("pack", ["packs"])
+
+
+def test_paths_that_are_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "circle").symlink_to(tmp_path / "circle")
+    for path in (tmp_path / "file", tmp_path / "circle", tmp_path / ("long" * 100)):
+        with pytest.raises(UsageError, match=r"is not the folder of a scheduler"):
+            find(str(path))
+
+
+def test_entry_points_that_do_not_load(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name, text in {"p4sched_raises": "1 / 0", "p4sched_exits": "raise SystemExit(3)", "p4sched_empty": ""}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    names = {"raises": 1, "exits": 1, "empty": 1, "absent": 1, "twice": 2}
+    listed = [
+        EntryPoint(name, f"p4sched_{name}", "p4sched.schedulers") for name, count in names.items() for _ in range(count)
+    ]
+    monkeypatch.setattr(schemes, "entry_points", lambda group: listed)
+    says = {
+        "raises": "the entry point p4sched.schedulers: raises does not load: ZeroDivisionError: division by zero",
+        "exits": "exits does not load: SystemExit: 3",
+        "empty": "has no scheduler.toml",
+        "absent": "absent does not load: ModuleNotFoundError",
+        "twice": "the entry point p4sched.schedulers: twice is in p4sched_twice and p4sched_twice; name the folder",
+    }
+    for name, text in says.items():
+        with pytest.raises(P4schedError, match=text):
+            find(name)
 
 
 @pytest.mark.parametrize("name", ["1st", "aifo", "a b"])
@@ -248,8 +417,10 @@ def test_a_model_is_found_without_its_program(folder: Path) -> None:
     assert "model: 8700 packets" in said
 
 
-def test_a_model_alone_gets_packets_of_several_flows(folder: Path) -> None:
+def test_only_a_program_that_knows_no_users_gets_packets_of_one_flow(folder: Path) -> None:
     replaced(folder / "model.py", "        if len(", "        assert packet.flow != 3\n        if len(")
+    replaced(folder / "gearbox.p4", "    Users() users;\n", "")
+    replaced(folder / "gearbox.p4", "            users.apply(hdr, meta);\n", "")
     passed, said = checked(folder)
     assert passed, said
     text = (folder / FILE).read_text()
@@ -321,6 +492,10 @@ def test_each_scheduler_of_the_laboratory_names_its_files() -> None:
             continue
         programs = scheme.description.programs
         assert programs is not None
+        action = compiled_program(scheme.program).schema().actions[programs.action]
+        widths = {parameter.name: parameter.bitwidth for parameter in action.params}
+        assert [each.name for each in scheme.description.parameters] == list(widths), name
+        assert all(each.maximum < 2 ** widths[each.name] for each in scheme.description.parameters), name
         assert (programs.table, programs.action) == (scheme.parameters.table, scheme.parameters.action), name
         assert all(
             file == (PROGRAMS[target].folder / f"{scheme.program}.p4") for target, file in programs.files.items()

@@ -344,7 +344,7 @@ def test_without_a_build_one_line_says_what_builds_it(
     (tmp_path / "java").write_text("#!/bin/sh\n")
     (tmp_path / "java").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(onos, "JAR", tmp_path / "gone.jar")
+    monkeypatch.setattr(onos, "ONOS_JAR", tmp_path / "gone.jar")
     assert run_command(["run", "leaf_spine", "--controller", "python,onos", "--out", str(tmp_path / "out")]) == 1
     (line,) = capsys.readouterr().err.splitlines()
-    assert f"{tmp_path / 'gone.jar'} is not built; './setup.sh onos' in" in line
+    assert f"{tmp_path / 'gone.jar'} is not built; run './setup.sh onos' in" in line

@@ -1,6 +1,7 @@
 """Packages import only what is below them."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +20,7 @@ ORDER = (
     "p4sched.results",
     "p4sched.sweep",
     "p4sched.comparing",
+    "p4sched.reproducing",
     "p4sched.lab",
     "p4sched.labs",
     "p4sched.checks",
@@ -60,6 +62,12 @@ def test_a_module_imports_nothing_from_above(module: str) -> None:
     names = {name for name in imported(MODULES[module]) if f"{name}.".startswith("p4sched.")}
     assert [name for name in sorted(names) if place(name) > place(module)] == []
     assert not any(name.split(".")[0] == "experiments" for name in imported(MODULES[module]))
+
+
+def test_only_tools_of_the_repository_know_its_root() -> None:
+    """All others take the places of files from `p4sched.paths`, so that an installed package can have other places."""
+    knowing = {module for module, path in MODULES.items() if re.search(r"\bROOT\b", path.read_text(encoding="utf-8"))}
+    assert knowing == {"p4sched.paths", "p4sched.genproto", "p4sched.bench.part", "p4sched.versions"}
 
 
 @pytest.mark.parametrize("module", sorted(name for name in MODULES if name.startswith("p4sched.control.laws")))

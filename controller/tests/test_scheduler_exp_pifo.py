@@ -4,6 +4,7 @@ The paper's own examples are not among the sources, so none is here.
 """
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -20,6 +21,15 @@ KIND: type[Model] = models.load(DESCRIPTION.model)
 
 def exp_pifo(queue_count: int = 8, size: int = 10**6, forget_shift: int = 32) -> Queues:
     model = KIND({"queue_count": queue_count, "size": size, "forget_shift": forget_shift})
+    assert isinstance(model, Queues)
+    return model
+
+
+ON_CHIP: type[Model] = models.load(replace(DESCRIPTION.model, name="ExpPifoOnChip"))
+
+
+def on_chip(forget_shift: int) -> Queues:
+    model = ON_CHIP({"queue_count": 8, "size": 10**6, "forget_shift": forget_shift})
     assert isinstance(model, Queues)
     return model
 
@@ -83,3 +93,27 @@ def test_the_bins_of_a_range_of_100(distance: int, queue: int) -> None:
 def test_a_full_queue_drops_and_the_others_do_not() -> None:
     model = exp_pifo(size=1)
     assert send(model, 100, 100, 0) == [Queued(7), FULL, Queued(0)]
+
+
+def test_on_a_chip_a_range_lasts_for_2_to_the_f_arrivals() -> None:
+    """F = 2. Ranges begin with the first and the fifth packet; the fifth one still sees the range before it."""
+    model = on_chip(forget_shift=2)
+    seen = []
+    for rank in (80, 20, 40, 10, 50, 60, 45):
+        (verdict,) = send(model, rank)
+        assert isinstance(verdict, Queued)
+        seen.append((verdict.queue + 1, vars(model)["low"], vars(model)["high"]))
+    assert seen == [(8, 80, 80), (1, 20, 80), (7, 20, 80), (1, 10, 80), (7, 50, 50), (8, 50, 60), (1, 45, 60)]
+
+
+def test_on_a_chip_all_ranks_are_forgotten_after_two_ranges() -> None:
+    model = on_chip(forget_shift=6)
+    send(model, *range(1000))
+    send(model, *(rank % 100 for rank in range(2 * 64)))
+    assert vars(model)["high"] < 100
+
+
+def test_with_f_0_both_rules_are_the_same() -> None:
+    """Each packet begins a range, and draws both cells to its rank."""
+    ranks = [(7 * number * number) % 101 for number in range(300)]
+    assert send(on_chip(forget_shift=0), *ranks) == send(exp_pifo(forget_shift=0), *ranks)

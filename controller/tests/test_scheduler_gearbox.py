@@ -12,7 +12,7 @@ from p4sched import simulate
 from p4sched.folders import models
 from p4sched.folders.description import read
 from p4sched.folders.schemes import forget, of_folder
-from p4sched.model import FULL, REFUSED, Packet, Queued
+from p4sched.model import FULL, Packet, Queued
 from p4sched.paths import SCHEDULERS_DIR
 
 FOLDER = SCHEDULERS_DIR / "gearbox"
@@ -98,7 +98,7 @@ def test_a_coarse_fifo_is_sent_in_equal_shares() -> None:
 
 def test_what_is_too_far_ahead_or_finds_no_room_moves_no_finish() -> None:
     model = gearbox(levels=1, fifos=8, tick=100, burst=4, size=3, fifo_size=1)
-    assert model.enqueue(Packet(0, 0, 0, 1, 400), 0) is REFUSED
+    assert model.enqueue(Packet(0, 0, 0, 1, 400), 0) is FULL, "the burst is 4 rounds"
     assert model.enqueue(Packet(1, 0, 0, 1, 399), 0) == Queued(0)
     assert model.enqueue(Packet(2, 0, 0, 2, 310), 0) is FULL, "the FIFO of round 3 holds a packet"
     assert model.enqueue(Packet(3, 0, 0, 2, 210), 0) == Queued(0)

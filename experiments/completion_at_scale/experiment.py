@@ -20,7 +20,7 @@ from experiments.completion_at_scale.workloads import GBIT, LOADS
 from p4sched.cli import options
 from p4sched.cli.options import QuickDefault
 from p4sched.errors import UsageError
-from p4sched.folders.schemes import find
+from p4sched.folders.schemes import find, give_own_colours
 from p4sched.lab.experiment import Experiment, Results, RunOptions, SchemeOutcome, Seed, Stage, choose, once
 from p4sched.p4rt.target import Target
 from p4sched.results.tables import cell, record_rows
@@ -103,6 +103,7 @@ def setting(
         duration = Duration(duration * GBIT // shown.access_bps)
     names = choose(f"line of {shown.name}", lines, [line.name for line in shown.lines]) if lines else []
     further = [described(name) for name in choose("scheme", folders, (), find)] if folders else []
+    give_own_colours([line.name for line in further])
     shown = replace(shown, lines=(*shown.select_lines(names), *further))
     return Setting(
         shown,
@@ -236,7 +237,7 @@ def _span(load: dict[str, Any], key: str, form: str) -> str:
 def _ratio_tables(comparisons: Sequence[dict[str, Any]]) -> list[Table]:
     """Ratio of each value to the published one, a row for each line and load."""
     ratio_table = Table(title="So many times the published value", title_justify="left")
-    keys = list(reference.METRICS.values())
+    keys = list(reference.METRICS)
     for column in ("line", "load", "small, mean", "small, 99 %", "large, mean"):
         ratio_table.add_column(column, justify="left" if column == "line" else "right")
     ratios: dict[tuple[str, float], dict[str, float]] = {}
@@ -249,7 +250,7 @@ def _ratio_tables(comparisons: Sequence[dict[str, Any]]) -> list[Table]:
 
 EXPERIMENT = Experiment(
     name="completion_at_scale",
-    summary="Completion times among 144 servers in virtual time (AIFO Fig. 7-11, 14; RIFO Fig. 7-14; PACKS Fig. 12-13)",
+    summary="Completion times among 144 servers in virtual time (AIFO 7-11, 14; RIFO 7-14; PACKS 12-13; SP-PIFO 7-10)",
     setting=setting,
     configuration=configuration,
     measure=measure,

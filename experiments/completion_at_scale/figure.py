@@ -26,8 +26,9 @@ def draw(summary: Mapping[str, Any], path: Path) -> None:
     rate = configuration["access_bps"] / 1e9
     bars = "bars: lowest and highest" if len(configuration["seeds"]) > 1 else "one seed: no bars"
     heading = (
-        f"{paper.title}. 144 servers, {rate:g} and {4 * rate:g} Gbit/s, {', '.join(configuration['workloads'])},"
-        f" {configuration['duration_s']:g} s in virtual time, {len(configuration['seeds'])} seeds ({bars})"
+        f"{paper.title}. {paper.workloads[0].network.all_servers} servers, {rate:g} and {4 * rate:g} Gbit/s,"
+        f" {', '.join(configuration['workloads'])}, {configuration['duration_s']:g} s in virtual time,"
+        f" {len(configuration['seeds'])} seeds ({bars})"
     )
     with figures.sheet(path, (max(3.0 * len(paper.panels), 10.0), 3.4), heading) as figure:
         panels = figure.subplots(1, len(paper.panels), squeeze=False)[0]

@@ -8,13 +8,10 @@ from typing import Any
 
 from experiments.completion_at_scale.papers import Line
 from experiments.completion_at_scale.ports import OVERHEAD_BYTES
-from experiments.completion_at_scale.workloads import LEAVES, SERVERS, Workload
+from experiments.completion_at_scale.workloads import Workload
 from p4sched import simulate
 from p4sched.results.completion import Flow
 
-SPINES = 4
-DELAY_NS = 20
-"""Delay of a link, each way."""
 FLOWS = "flows.csv"
 
 
@@ -25,7 +22,7 @@ class Run:
     line: Line
     workload: Workload
     access_bps: int
-    """Rate of a server's link. Links between leaves and spines have four times this rate."""
+    """Rate of a server's link. Links between switches have four times this rate."""
     load: float
     seed: int
     end_ns: int
@@ -33,17 +30,10 @@ class Run:
 
     def scenario(self) -> dict[str, Any]:
         """Scenario for p4sched-simulate."""
-        shape = {
-            "leaves": LEAVES,
-            "spines": SPINES,
-            "hosts": SERVERS,
-            "access": {"rate_bps": self.access_bps, "delay_ns": DELAY_NS},
-            "fabric": {"rate_bps": 4 * self.access_bps, "delay_ns": DELAY_NS},
-        }
         return {
             "seed": self.seed,
             "end_ns": self.end_ns,
-            "topology": {"leaf_spine": shape},
+            "topology": self.workload.network.topology(self.access_bps),
             "ports": self.line.port,
             # a port of a host is a model
             **({"hosts": self.line.port} if self.line.has_model else {}),
@@ -57,20 +47,28 @@ class Run:
         """Start in ns, source, destination and bytes of each flow; the same for every line."""
         return self.workload.flows(self.load, self.access_bps, self.seed, self.end_ns)
 
-    async def outcome(self, folder: Path) -> list[Flow]:
-        """Result of each flow. A flow is complete when the sender knows that all bytes have arrived."""
+    def in_folder(self, folder: Path) -> dict[str, Any]:
+        """The scenario, with a list of its flows in `folder`."""
         folder.mkdir(parents=True, exist_ok=True)
         with (folder / FLOWS).open("w", newline="") as file:
             rows = csv.writer(file, lineterminator="\n")
             rows.writerow(["start_ns", "source", "destination", "bytes"])
             rows.writerows(self.flows())
-        scenario = self.scenario() | {"flows": {"file": str((folder / FLOWS).absolute())}}
+        return self.scenario() | {"flows": {"file": str((folder / FLOWS).absolute())}}
+
+    async def outcome(self, folder: Path) -> list[Flow]:
+        """Result of each flow. A flow is complete when the sender knows that all bytes have arrived."""
+        scenario = self.in_folder(folder)
         result = await simulate.run_async(scenario, folder / "results")
         return flow_list(result)
 
 
 def flow_list(result: simulate.Result) -> list[Flow]:
     """The flows of a run. A flow without its last acknowledgement is incomplete."""
+    end_s = result.summary["end_ns"] / 1e9
     fields = ("bytes", "acknowledged_s", "start_ns", "retransmitted")
     rows = zip(*(result.flows[field].tolist() for field in fields), strict=True)
-    return [Flow(size, None if isnan(took) else took, start / 1e9, again) for size, took, start, again in rows]
+    return [
+        Flow(size, None if isnan(took) else took, start / 1e9, again, end_s - start / 1e9 if isnan(took) else took)
+        for size, took, start, again in rows
+    ]

@@ -48,6 +48,27 @@ def _rate_mbps(flows: Sequence[Flow]) -> float | None:
     return 8e-6 * sum(size for size, _ in done) / sum(time for _, time in done) if done else None
 
 
+def _flow_rate_mbps(flows: Sequence[Flow]) -> float | None:
+    """Mean of the rates of the completed flows, each its bytes divided by its time (RIFO Fig. 10 and 11, as drawn)."""
+    done = [8e-6 * f.size_bytes / f.completion_s for f in flows if f.completion_s is not None]
+    return fmean(done) if done else None
+
+
+def _restricted(flows: Sequence[Flow], least: int = 0, most: int = 1 << 62) -> float | None:
+    """Mean time in ms of all flows with sizes in this range. An incomplete flow counts until the end of the run."""
+    return _mean([1e3 * f.restricted_s for f in flows if f.restricted_s is not None and least <= f.size_bytes <= most])
+
+
+def _done_share(least: int, most: int) -> Figure:
+    """Share of the flows with sizes in this range that are complete."""
+
+    def share(flows: Sequence[Flow]) -> float | None:
+        count = sum(least <= flow.size_bytes <= most for flow in flows)
+        return len(_times(flows, least, most)) / count if count else None
+
+    return share
+
+
 def _large_share(flows: Sequence[Flow]) -> float | None:
     large = sum(flow.size_bytes >= LARGE_BYTES for flow in flows)
     return len(_large(flows)) / large if large else None
@@ -79,8 +100,13 @@ FIGURES: Mapping[str, Figure] = {
     "large_completed_share": _large_share,
     **_by_size("mean_ms", _mean),
     **_by_size("p99_ms", _p99),
+    "flow_mbps": _flow_rate_mbps,
+    "small_restricted_ms": lambda flows: _restricted(flows, 0, SMALL_BYTES - 1),
+    "large_restricted_ms": lambda flows: _restricted(flows, LARGE_BYTES),
+    "restricted_ms": _restricted,
+    **{size_key("completed_share", name): _done_share(*bounds) for name, bounds in SIZE_CLASSES.items()},
 }
-"""Figures of the papers. Small flows are below 100 kB, large ones have 1 MB and more."""
+"""Figures of the papers, and times over all flows. Small flows are below 100 kB, large ones have 1 MB and more."""
 
 
 def of_seed(flows: Sequence[Flow]) -> Figures:

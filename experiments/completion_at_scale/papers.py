@@ -1,7 +1,7 @@
 """The figures of the papers: their lines, networks, flows and panels."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from experiments.completion_at_scale import ports
 from experiments.completion_at_scale.ports import DCTCP, PFABRIC, TCP, Hosts, Port
@@ -16,6 +16,7 @@ from experiments.completion_at_scale.workloads import (
     Workload,
 )
 from p4sched.errors import unknown_name
+from p4sched.folders.settings import word_of
 from p4sched.schemes import SCHEMES, title
 
 TO_END, START_TIME = "to_end", "start_time"
@@ -35,6 +36,8 @@ class Line:
     ranks: str = TO_END
     has_model: bool = True
     """False for a scheduler that has only a program; then the hosts' ports are FIFO."""
+    port_at: Mapping[float, Port] = field(default_factory=dict)
+    """Other ports at some loads, in published settings."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,10 @@ class PaperFigure:
     workloads: Sequence[Workload] = (WEB_SEARCH,)
     loads: Sequence[float] = LOADS
     reference: bool = False
-    """True if reference.csv has its numbers."""
+    """True if a run shows the published numbers beside its own."""
+    published: Sequence[Line] = ()
+    """Lines with the settings of the authors' run files, where these differ from `lines`, or add to them. A line
+    replaces that of the same name when the figure is reproduced."""
 
     def select_lines(self, names: Sequence[str]) -> Sequence[Line]:
         """Lines with these names. Raises UsageError for an unknown name."""
@@ -88,7 +94,7 @@ SIZES_P99 = Panel("p99_ms", "By size, 99th percentile", by_size=True)
 
 def described(name: str) -> Line:
     """A line for a scheduler in a folder."""
-    return Line(name, title(name), ports.queues(str(SCHEMES[name].folder), 4), has_model=SCHEMES[name].has_model)
+    return Line(name, title(name), ports.queues(word_of(SCHEMES[name]), 4), has_model=SCHEMES[name].has_model)
 
 
 _TCP = Line("tcp", "TCP", ports.single("fifo", ports.DROP_PACKETS), TCP)
@@ -155,6 +161,7 @@ _AIFO_WINDOWS = tuple(
     )
 )
 _AIFO_LENGTHS = tuple(Line(f"c={length}", f"C = {length}", ports.aifo(length)) for length in (10, 20, 50, 100))
+_AIFO_LONG = (Line("c=500", "C = 500", ports.aifo(500)),)
 _RIFO_RANGES = tuple(
     Line(f"t={tracking}", f"T = {tracking}", ports.rifo(20, tracking)) for tracking in (30, 50, 100, 500, 1000)
 )
@@ -164,13 +171,74 @@ _RIFO_TABLE = (
     *(Line(f"aifo-{size}", f"AIFO, C = {size}", ports.aifo(size)) for size in (50, 100, 500)),
 )
 
+_AIFO_FAIR_PUBLISHED = (_fair("aifo", "AIFO", ports.aifo(100, sampling=1)),)
+_RIFO_AT_150 = Line("rifo", "RIFO", ports.rifo(tracking=150))
+_RIFO_AT_0_7 = ports.rifo(tracking=200, k=0.5)
+
+_SP_PIFO_LINES = (_TCP, _DCTCP, _PIFO, _SP_PIFO)
+_SP_PIFO_FAIR_LINES = (
+    _TCP,
+    _fair("dctcp", "DCTCP", ports.single("fifo", ports.FAIR_DROP_PACKETS)),
+    _fair("afq", "AFQ", ports.afq(8, 10, 320)),
+    _fair("sp_pifo", "SP-PIFO", ports.queues("sp_pifo", 8)),
+    _fair("pifo", "PIFO", ports.single("pifo", 80)),
+)
+
+
+def _simulated(line: Line, label: str, *variants: str) -> Line:
+    """The same line with rules of the authors' simulations, by default with all of its scheme."""
+    name = f"{line.name}-{variants[0] if variants else 'simulated'}"
+    return replace(line, name=name, label=f"{line.label}, {label}", port=ports.simulated(line.port, *variants))
+
+
+_PARETO_LINES = (
+    _TCP,
+    _DCTCP,
+    _PIFO,
+    *(replace(line, port=ports.simulated(line.port)) for line in (_SP_PIFO, _AIFO)),
+    Line("rifo", "RIFO", ports.simulated(ports.rifo(tracking=150))),
+    Line("rifo-text", "RIFO, rule of the text", ports.rifo(tracking=150)),
+)
+"""Lines of RIFO Fig. 14 with the rules and settings of the authors' simulations, and RIFO with the rule of its text."""
+_PACKS = next(line for line in _PACKS_LINES if line.name == "packs")
+_VARIANT_LINES = (
+    _SP_PIFO,
+    _simulated(_SP_PIFO, "drops keep bounds"),
+    _AIFO,
+    _simulated(_AIFO, "compare first", "compare_first"),
+    _simulated(_AIFO, "strictly below", "strictly_below"),
+    _simulated(_AIFO, "filling window", "filling_window"),
+    _simulated(_AIFO, "all three"),
+    _RIFO,
+    _simulated(_RIFO, "Max alone"),
+    _PACKS,
+    _simulated(_PACKS, "total occupancy", "total_occupancy"),
+    _simulated(_PACKS, "strictly below", "strictly_below"),
+    _simulated(_PACKS, "filling window", "filling_window"),
+    _simulated(_PACKS, "all three"),
+)
+
 _FAST = 10 * GBIT
 _EACH = (
     PaperFigure("aifo-7", "AIFO Fig. 7: completion times with ranks of pFabric", _FAST, _RIFO_LINES[:5], COMPLETION),
-    PaperFigure("aifo-8", "AIFO Fig. 8: the headroom k", _FAST, _AIFO_K, COMPLETION),
+    PaperFigure("aifo-8", "AIFO Fig. 8: the headroom k", _FAST, _AIFO_K, COMPLETION, published=(_TCP,)),
     PaperFigure("aifo-9", "AIFO Fig. 9: window and sampling", _FAST, _AIFO_WINDOWS, COMPLETION),
-    PaperFigure("aifo-10", "AIFO Fig. 10: the target length C, 1 and 4 Gbit/s", GBIT, _AIFO_LENGTHS, COMPLETION),
-    PaperFigure("aifo-11", "AIFO Fig. 11: the target length C, 10 and 40 Gbit/s", _FAST, _AIFO_LENGTHS, COMPLETION),
+    PaperFigure(
+        "aifo-10",
+        "AIFO Fig. 10: the target length C, 1 and 4 Gbit/s",
+        GBIT,
+        _AIFO_LENGTHS,
+        COMPLETION,
+        published=_AIFO_LONG,
+    ),
+    PaperFigure(
+        "aifo-11",
+        "AIFO Fig. 11: the target length C, 10 and 40 Gbit/s",
+        _FAST,
+        _AIFO_LENGTHS,
+        COMPLETION,
+        published=_AIFO_LONG,
+    ),
     PaperFigure(
         "aifo-14",
         "AIFO Fig. 14: fair queueing",
@@ -178,6 +246,7 @@ _EACH = (
         _AIFO_FAIR_LINES,
         (SMALL_MEAN, SMALL_P99, SIZES_MEAN, DONE),
         workloads=(FAIR_WEB_SEARCH,),
+        published=_AIFO_FAIR_PUBLISHED,
     ),
     PaperFigure("rifo-7", "RIFO Fig. 7: completion times, web search", _FAST, _RIFO_LINES, COMPLETION, reference=True),
     PaperFigure(
@@ -187,8 +256,11 @@ _EACH = (
         _RIFO_LINES,
         COMPLETION,
         workloads=(DATA_MINING_UPPER,),
+        published=(replace(_RIFO_AT_150, port_at={0.7: _RIFO_AT_0_7}),),
     ),
-    PaperFigure("rifo-9", "RIFO Fig. 9: the tracking range T", _FAST, _RIFO_RANGES, COMPLETION),
+    PaperFigure(
+        "rifo-9", "RIFO Fig. 9: the tracking range T", _FAST, _RIFO_RANGES, COMPLETION, published=(_TCP, _PIFO)
+    ),
     PaperFigure(
         "rifo-10", "RIFO Fig. 10: the queue B", _FAST, _RIFO_LENGTHS, (SMALL_MEAN, LARGE_MEAN, LARGE_RATE, DONE)
     ),
@@ -207,6 +279,7 @@ _EACH = (
         _RIFO_FAIR_LINES,
         COMPLETION,
         workloads=(FAIR_WEB_SEARCH,),
+        published=(*_AIFO_FAIR_PUBLISHED, _fair("rifo", "RIFO", ports.rifo(100, 150))),
     ),
     PaperFigure(
         "rifo-13",
@@ -215,9 +288,32 @@ _EACH = (
         _RIFO_FAIR_LINES,
         COMPLETION,
         workloads=(DATA_MINING,),
+        published=(*_AIFO_FAIR_PUBLISHED, _fair("rifo", "RIFO", ports.rifo(100))),
     ),
-    PaperFigure("rifo-14", "RIFO Fig. 14: Pareto sizes", _FAST, _RIFO_LINES, COMPLETION, workloads=(PARETO,)),
+    PaperFigure(
+        "rifo-14",
+        "RIFO Fig. 14: Pareto sizes",
+        _FAST,
+        _PARETO_LINES,
+        COMPLETION,
+        workloads=(PARETO,),
+    ),
     PaperFigure("rifo-tables", "RIFO Tables II and III: B = T", _FAST, _RIFO_TABLE, (SMALL_MEAN, LARGE_MEAN, DONE)),
+    PaperFigure(
+        "sp_pifo-7",
+        "SP-PIFO Fig. 7: completion times, data mining",
+        GBIT,
+        _SP_PIFO_LINES,
+        COMPLETION,
+        workloads=(DATA_MINING,),
+    ),
+    PaperFigure("sp_pifo-8", "SP-PIFO Fig. 8: completion times, web search", GBIT, _SP_PIFO_LINES, COMPLETION),
+    PaperFigure(
+        "sp_pifo-9", "SP-PIFO Fig. 9: fair queueing, 32 queues", GBIT, _AIFO_FAIR_LINES[:5], (SMALL_MEAN, DONE)
+    ),
+    PaperFigure(
+        "sp_pifo-10", "SP-PIFO Fig. 10: fair queueing, 8 queues", GBIT, _SP_PIFO_FAIR_LINES, (SMALL_MEAN, DONE)
+    ),
     PaperFigure(
         "packs-12",
         "PACKS Fig. 12: completion times with ranks of pFabric",
@@ -229,4 +325,7 @@ _EACH = (
         "packs-13", "PACKS Fig. 13: fair queueing", GBIT, _PACKS_FAIR_LINES, (SMALL_MEAN, SIZES_MEAN, SIZES_P99, DONE)
     ),
 )
-FIGURES: Mapping[str, PaperFigure] = {figure.name: figure for figure in _EACH}
+_VARIANTS = PaperFigure(
+    "variants", "Rules of the authors' simulations beside those of the text", _FAST, _VARIANT_LINES, COMPLETION
+)
+FIGURES: Mapping[str, PaperFigure] = {figure.name: figure for figure in (*_EACH, _VARIANTS)}

@@ -1,6 +1,6 @@
 """The schedulers and hosts of the papers' simulations, in the format of scenarios of p4sched-simulate."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import log2
 from typing import Any
 
@@ -70,6 +70,20 @@ def rifo(packets: int = 20, tracking: int = 50, k: float = 0.1) -> dict[str, Any
     """RIFO; the defaults are those of its paper."""
     arguments = {"capacity_packets": packets, "headroom_256": headroom_256(k), "tracking_packets": tracking}
     return {"scheme": "rifo", "parameters": arguments}
+
+
+VARIANTS: Mapping[str, Sequence[str]] = {
+    "sp_pifo": ("drops_keep_bounds",),
+    "aifo": ("compare_first", "strictly_below", "filling_window"),
+    "rifo": ("max_alone",),
+    "packs": ("total_occupancy", "strictly_below", "filling_window"),
+}
+"""Rules of the authors' simulations by scheme (`switch/simulator/SCENARIOS.md`)."""
+
+
+def simulated(port: Port, *variants: str) -> Port:
+    """The same port with these rules of the authors' simulations, by default with all of its scheme."""
+    return {**port, "variants": list(variants or VARIANTS[port["scheme"]])}
 
 
 def marking(port: Port, packets: int) -> Port:

@@ -6,9 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.completion_at_scale.topologies import Network
+
 GBIT = 1_000_000_000
 LEAVES, SERVERS = 9, 16
 """Leaf switches, and servers of each leaf."""
+LEAF_SPINE = Network(LEAVES, SERVERS)
+TOR_LEAF_SPINE = Network(LEAVES * SERVERS, 5, LEAVES)
+"""720 servers below 144 switches, 16 of them below each leaf: the network of RIFO's run files for Fig. 14. They take
+the topology of 144 servers and put five servers behind each of its servers, which becomes a switch."""
 WEB_SEARCH_BYTES = {
     1: 0.15,
     10_000: 0.05,
@@ -55,7 +61,7 @@ DATA_MINING_UPPER_BYTES = {
 """The upper bound of each step, as in RIFO's run files for Fig. 8."""
 PARETO_SHAPE, PARETO_MEAN_BYTES, PARETO_LARGEST_BYTES = 1.05, 100_000, 1 << 30
 PAIRS_SHAPE = 1.0
-"""Shape of the Pareto distribution of the traffic of a leaf's servers."""
+"""Shape of the Pareto distribution of the traffic of a rack's servers."""
 WEB_SEARCH_STARTS = {0.2: 3600, 0.3: 5200, 0.4: 7000, 0.5: 8900, 0.6: 11_100, 0.7: 14_150, 0.8: 19_000}
 DATA_MINING_STARTS = {0.2: 4000, 0.3: 6000, 0.4: 10_000, 0.5: 15_000, 0.6: 22_500, 0.7: 37_000, 0.8: 60_000}
 """Starts of flows per second in the whole network of 1 and 4 Gbit/s, by the load's name in RIFO's run files."""
@@ -72,7 +78,8 @@ class Workload:
     starts: Mapping[float, int]
     """Starts per second at 1 and 4 Gbit/s, by load."""
     shares: Mapping[int, float] | None
-    """Shares of the flows, by bytes; None: Pareto sizes, and unequal pairs of leaves."""
+    """Shares of the flows, by bytes; None: Pareto sizes, and unequal pairs of racks."""
+    network: Network = LEAF_SPINE
 
     def starts_per_s(self, load: float, access_bps: int) -> int:
         """Flows that start in a second, in the whole network."""
@@ -85,10 +92,12 @@ class Workload:
         count = int(random.poisson(starts_per_s * end_ns / 1e9))
         starts = np.sort(random.integers(0, end_ns, count))
         if self.shares is None:
-            sources, destinations = _skewed_pairs(random, count)
+            # the racks' shares of the traffic are the same at all loads
+            shares = 1 + np.random.default_rng(seed).pareto(PAIRS_SHAPE, self.network.racks)
+            sources, destinations = _skewed_pairs(random, count, shares, self.network.servers)
             sizes = _pareto_sizes(random, count)
         else:
-            servers = LEAVES * SERVERS
+            servers = self.network.all_servers
             sources = random.integers(0, servers, count)
             destinations = (sources + random.integers(1, servers, count)) % servers
             sizes = random.choice(list(self.shares), count, p=list(self.shares.values()))
@@ -101,14 +110,15 @@ def _pareto_sizes(random: np.random.Generator, count: int) -> Whole:
     return np.minimum(drawn, PARETO_LARGEST_BYTES).astype(np.int64)
 
 
-def _skewed_pairs(random: np.random.Generator, count: int) -> tuple[Whole, Whole]:
-    """Servers of two different leaves. The probability of a pair of leaves is the product of two Pareto values."""
-    drawn = 1 + random.pareto(PAIRS_SHAPE, LEAVES)
-    likely = np.outer(drawn, drawn)
+def _skewed_pairs(
+    random: np.random.Generator, count: int, shares: NDArray[np.float64], servers: int
+) -> tuple[Whole, Whole]:
+    """Servers of two different racks. The probability of a pair of racks is the product of their shares."""
+    likely = np.outer(shares, shares)
     np.fill_diagonal(likely, 0)
-    pairs = random.choice(LEAVES * LEAVES, count, p=(likely / likely.sum()).ravel())
-    leaves = np.divmod(pairs, LEAVES)
-    sources, destinations = (leaf * SERVERS + random.integers(0, SERVERS, count) for leaf in leaves)
+    pairs = random.choice(likely.size, count, p=(likely / likely.sum()).ravel())
+    racks = np.divmod(pairs, len(shares))
+    sources, destinations = (rack * servers + random.integers(0, servers, count) for rack in racks)
     return sources, destinations
 
 
@@ -117,4 +127,4 @@ FAIR_WEB_SEARCH = Workload("web search, more flows", DATA_MINING_STARTS, WEB_SEA
 """Workload that gives the published numbers of the fair-queueing figures."""
 DATA_MINING = Workload("data mining", DATA_MINING_STARTS, DATA_MINING_BYTES)
 DATA_MINING_UPPER = Workload("data mining, upper bounds", DATA_MINING_STARTS, DATA_MINING_UPPER_BYTES)
-PARETO = Workload("Pareto", WEB_SEARCH_STARTS, None)
+PARETO = Workload("Pareto", WEB_SEARCH_STARTS, None, TOR_LEAF_SPINE)

@@ -38,6 +38,7 @@ from p4sched.lab.experiment import (
     SwitchKind,
     Tell,
 )
+from p4sched.lab.law_configs import LAW_SCHEMES
 from p4sched.lab.ranked_traffic import FILES, FRAME_BYTES, refuse_faster
 from p4sched.lab.schemes import Link
 from p4sched.results.tables import verdict
@@ -99,6 +100,9 @@ def setting(
 ) -> Setting:
     """Sends phases of traffic that differ in rate, frame size, burstiness and ranks; compares each scheme, tuned by its
     control law, with static settings. Prints tables and writes DIR/summary.json, DIR/scores.csv and DIR/figure.png."""
+    for name in run_options.schemes:
+        if name not in LAW_SCHEMES:
+            raise UsageError(f"{title(name)}: it has no control law here; use {', '.join(LAW_SCHEMES)}")
     if show_live is False:
         run_options.refuse(["--switch"], "with --no-live: stepped time has no switch")
     phase_s = duration.seconds / len(PHASES)

@@ -129,7 +129,8 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
     async with bench(stage, network, scheme, setting.link, source, law=law, per_port=of_port) as running:
         await running.network.set_shortest_timeout(setting.rto_min_ns)
         if stage.name != "fdpa":
-            running.label = f"{setting.buffer} packets" + ("\ntuned" if of_port else "")
+            packets = sum(scheme.queue_sizes) if scheme.scheme.description.settings else setting.buffer
+            running.label = f"{packets} packets" + ("\ntuned" if of_port else "")
         traffic = await running.generated_traffic()
         patience = plan.rounds * plan.spacing_s
         await traffic.serve_tcp(TCP_PORT, LEAD_S + patience + plan.spacing_s)

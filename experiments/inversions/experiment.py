@@ -15,7 +15,7 @@ from p4sched.cli import options
 from p4sched.cli.options import Bmv2Default, QuickDefault, ScaledDefault
 from p4sched.constants import RANK_PORT
 from p4sched.control.parameters import equal_buffers
-from p4sched.errors import UsageError, unknown_name
+from p4sched.errors import P4schedError, UsageError, unknown_name
 from p4sched.lab import ranked_schemes
 from p4sched.lab.bench import bench
 from p4sched.lab.depth import Depth, Worker, depth_for, with_depth, worker_for
@@ -172,6 +172,8 @@ def refuse_mismatch(run_options: RunOptions, in_steps: bool, depth: Depth | None
         run_options.refuse(live, "with --stepped: stepped time has the paper's rates, and no switch")
         if "packs" not in run_options.schemes:
             run_options.refuse(["--window-shift"], "without packs among --schemes")
+        if any(find_scheme(name).description.like for name in run_options.schemes):
+            run_options.refuse(["--window-shift"], "with a scheme that has set parameters")
     else:
         run_options.refuse(["--packets"], "without --stepped; --duration says how long packets are sent")
         run_options.refuse(["--window-shift"], "without --stepped: the programs cannot shift their windows")
@@ -216,6 +218,8 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
     """Measures one scheme."""
     stream, live = setting.stream, setting.live
     if live is None:
+        if stage.name in (failed := setting.computed.get("failed", {})):
+            raise P4schedError(failed[stage.name])
         return SchemeOutcome(setting.computed["schemes"][stage.name], None)
     alike = find_scheme(stage.name).for_comparison(equal_buffers(QUEUES * stream.queue_size, stream.window))
     scheme = with_depth(alike, live.depth, stage.target)
@@ -339,7 +343,9 @@ EXPERIMENT = Experiment(
     schemes=Choice(ranked_schemes.NAMES),
     seed=Seed("Seed of the ranks.", bounded=True),
     quick=f"--duration 3s; with --stepped --packets {QUICK_PACKETS}",
-    comparison=lambda results: {key: part for key, part in results.setting.computed.items() if key != "schemes"},
+    comparison=lambda results: {
+        key: part for key, part in results.setting.computed.items() if key not in ("schemes", "failed")
+    },
     in_lab=lambda setting: setting.live is not None,
     prepare=prepare,
     base=BASE,

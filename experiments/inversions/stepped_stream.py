@@ -39,7 +39,32 @@ def measure(stream: Stream, schemes: Sequence[str], out: Path) -> dict[str, Any]
     `schemes` are the models with the requested window. The programs hold fewer ranks, so they run with their largest
     window, together with models that must make the same decisions. For v1model these are the same models with the
     smaller window. For a Tofino they have the rules of the hardware. Programs cannot shift their windows.
+
+    A scheme in a folder of its own that fails is left out; `failed` then has the reason.
     """
+    try:
+        return _measure(stream, schemes, out)
+    except P4schedError:
+        failed = _failures(stream, schemes, out)
+        rest = [name for name in schemes if name not in failed]
+        if not failed or not rest:
+            raise
+    return _measure(stream, rest, out) | {"failed": failed}
+
+
+def _failures(stream: Stream, schemes: Sequence[str], out: Path) -> dict[str, str]:
+    """The schemes in folders of their own that fail, each with its reason."""
+    found = {}
+    for name in schemes:
+        if not find_scheme(name).in_laboratory:
+            try:
+                _measure(stream, [name], out)
+            except P4schedError as error:
+                found[name] = str(error)
+    return found
+
+
+def _measure(stream: Stream, schemes: Sequence[str], out: Path) -> dict[str, Any]:
     window = min(stream.window, PROGRAMS[stream.target].largest_window)
     with_model = [name for name in schemes if find_scheme(name).has_model]
     with_program = [name for name in schemes if stream.target in find_scheme(name).targets]
@@ -60,6 +85,12 @@ def measure(stream: Stream, schemes: Sequence[str], out: Path) -> dict[str, Any]
             "equal_to_models": {name: equal(programs[name], same[name]) for name in with_program if name in same},
         },
     }
+
+
+def run_model(stream: Stream, scheme: str, output: Path) -> dict[str, Any]:
+    """Numbers of the model of a scheme."""
+    found: dict[str, Any] = _run(["model"], stream, stream.window, [scheme], output)[scheme]
+    return found
 
 
 def equal(program: Mapping[str, Any], model: Mapping[str, Any]) -> bool:

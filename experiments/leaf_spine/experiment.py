@@ -210,7 +210,8 @@ async def _measure(network: Fabric, setting: Setting, stage: Stage) -> SchemeOut
             for switch, seat in testbed.switches.items()
         },
     }
-    label = f"{setting.buffer} packets" + ("\ntuned" if name in LAW_SCHEMES else "")
+    packets = sum(ranked.queue_sizes) if ranked.scheme.description.settings else setting.buffer
+    label = f"{packets} packets" + ("\ntuned" if name in LAW_SCHEMES else "")
     seen = observed.total if found["urgent_throughput"] else observed.total.but(["no urgent byte was delivered"])
     return SchemeOutcome(found, seen, label, counted, testbed.notes)
 

@@ -13,6 +13,7 @@
 #include "include/rank.p4"
 #include "include/carry_out.p4"
 #include "include/egress.p4"
+#include "exp_pifo_bins.p4"
 
 // A cell holds a rank and 16 bits of fraction.
 typedef bit<48> cell_t;
@@ -38,47 +39,6 @@ control FollowRanks(in bit<32> port, in bit<32> rank, in bit<8> forget_shift, ou
     }
 }
 
-// A row of the table: the first bit of the range is `first`, that of the distance is `down` places lower.
-#define BIN(first, down) \
-    ((32w1 << first) &&& (32w0xffffffff << first), \
-     (32w1 << (first - down)) &&& (32w0xffffffff << (first - down))): set_bin(down);
-#define BINS_TO_1(first) BIN(first, 0) BIN(first, 1)
-#define BINS_TO_3(first) BINS_TO_1(first) BIN(first, 2) BIN(first, 3)
-#define BINS(first) BINS_TO_3(first) BIN(first, 4) BIN(first, 5) BIN(first, 6)
-#define BINS_OF_4(first) BINS(first) BINS(first + 1) BINS(first + 2) BINS(first + 3)
-
-// The lookup table. range: high - low;  distance: r - low;  bin: counted from the least urgent one.
-control ExponentialBin(in bit<32> range, in bit<32> distance, out bit<3> bin) {
-    action set_bin(bit<3> down) {
-        bin = down;
-    }
-    table bins {
-        key = { range: ternary; distance: ternary; }
-        actions = { set_bin; }
-        const default_action = set_bin(7);
-        const entries = {
-            BIN(0, 0)
-            BINS_TO_1(1)
-            BINS_TO_1(2) BIN(2, 2)
-            BINS_TO_3(3)
-            BINS_TO_3(4) BIN(4, 4)
-            BINS_TO_3(5) BIN(5, 4) BIN(5, 5)
-            BINS(6)
-            BINS(7)
-            BINS_OF_4(8)
-            BINS_OF_4(12)
-            BINS_OF_4(16)
-            BINS_OF_4(20)
-            BINS_OF_4(24)
-            BINS_OF_4(28)
-        }
-        size = 256;
-    }
-    apply {
-        bins.apply();
-    }
-}
-
 control ExpPifoIngress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     Forwarding() forwarding;
     Users() users;
@@ -90,13 +50,13 @@ control ExpPifoIngress(inout headers_t hdr, inout metadata_t meta, inout standar
     CarryOut() carry_out;
     ChargeFlow() charge_flow;
 
-    bit<3> last;
+    bit<16> last;
     bit<16> queue_size;
     bit<8> shift;
 
     cell_t lowest;
     cell_t highest;
-    bit<3> bin;
+    bit<16> bin;
     bit<32> length;
     bit<2> verdict;
 
@@ -105,7 +65,7 @@ control ExpPifoIngress(inout headers_t hdr, inout metadata_t meta, inout standar
     //   forget_shift  F: a packet draws each cell 1/2^F of the way to its rank
     @action_restriction("queue_count != 0; queue_count <= 8; size != 0; forget_shift <= 32")
     action set_exp_pifo(bit<8> queue_count, bit<16> size, bit<8> forget_shift) {
-        last = (bit<3>) (queue_count - 1);
+        last = (bit<16>) queue_count - 1;
         queue_size = size;
         shift = forget_shift;
     }
@@ -125,7 +85,7 @@ control ExpPifoIngress(inout headers_t hdr, inout metadata_t meta, inout standar
             exp_pifo_params.apply();
             follow_ranks.apply((bit<32>) standard_metadata.egress_spec, meta.rank, shift, lowest, highest);
             exponential_bin.apply(highest[47:16] - lowest[47:16], meta.rank - lowest[47:16], bin);
-            standard_metadata.priority = 7 - (last |-| bin);
+            standard_metadata.priority = (bit<3>) (7 - (last |-| bin));
             verdict = ADMITTED;
             read_length.apply(standard_metadata.egress_spec, standard_metadata.priority, length);
             tail_drop.apply(length, queue_size, verdict);

@@ -23,17 +23,37 @@ class ExpPifo(Queues):
 
     def enqueue(self, packet: Packet, now: int) -> Verdict:
         """Chooses the queue by the bin of the rank; tail drop."""
-        rank = packet.rank << FRACTION_BITS
-        low, high = min(self.low, rank), max(self.high, rank)
-        self.low = low + ((rank - low) >> self.forget_shift)
-        self.high = high - ((high - rank) >> self.forget_shift)
-        lowest, highest = low >> FRACTION_BITS, high >> FRACTION_BITS
+        lowest, highest = self.follow(packet.rank)
         queue = self.queue_of(packet.rank - lowest, highest - lowest)
         if len(self.queues[queue]) >= self.size:
             return FULL
         return self.put(packet, queue)
 
+    def follow(self, rank: int) -> tuple[int, int]:
+        """The range of ranks with this one. Then both cells move towards the rank."""
+        own = rank << FRACTION_BITS
+        low, high = min(self.low, own), max(self.high, own)
+        self.low = low + ((own - low) >> self.forget_shift)
+        self.high = high - ((high - own) >> self.forget_shift)
+        return low >> FRACTION_BITS, high >> FRACTION_BITS
+
     def queue_of(self, distance: int, span: int) -> int:
         """The table: how many places the first bit of the distance r - low is below that of the range high - low."""
         bins_down = min(7, span.bit_length() - distance.bit_length()) if distance else 7
         return max(0, self.queue_count - 1 - bins_down)
+
+
+class ExpPifoOnChip(ExpPifo):
+    """The rule of the program for a Tofino: a cell moves away from a rank all at once, after 2^F arrivals."""
+
+    def start(self) -> None:
+        """Sets the two cells and the number of arrivals in this range."""
+        super().start()
+        self.arrivals = 0
+
+    def follow(self, rank: int) -> tuple[int, int]:
+        """The range of ranks with this one. After 2^F arrivals, the next one begins a new range."""
+        low, high = min(self.low, rank), max(self.high, rank)
+        self.low, self.high = (rank, rank) if self.arrivals == 0 else (low, high)
+        self.arrivals = (self.arrivals + 1) % 2**self.forget_shift
+        return low, high

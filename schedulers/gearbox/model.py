@@ -20,7 +20,7 @@ hardware. Then packets of a flow can leave in another order than they came.
 from collections import deque
 from typing import NamedTuple
 
-from p4sched.model import FULL, REFUSED, Model, Packet, Queued, Verdict
+from p4sched.model import FULL, Model, Packet, Queued, Verdict
 
 UNIT_SCALE = 256
 """256 / weight for weight 1."""
@@ -117,7 +117,7 @@ class Gearbox(Model):
         rounds = finish // self.unit
         top = self.level[-1].rounds
         if rounds - self.clock >= self.burst or rounds // top - self.clock // top >= self.base:
-            return REFUSED
+            return FULL
         number = max(self.natural_level(rounds), self.pinned_level(last))
         level = self.level[number]
         turn = rounds // level.rounds

@@ -11,7 +11,7 @@ from rich.console import Console
 from p4sched.bench import engine, forwarding, p4runtime, tables
 from p4sched.bench.part import Outcome
 from p4sched.errors import P4schedError
-from p4sched.paths import ROOT
+from p4sched.paths import BUILD_DIR
 from p4sched.results.whole_file import write_whole
 
 PARTS: dict[str, Callable[[], Outcome]] = {
@@ -46,7 +46,7 @@ def _part(name: str) -> str:
 
 
 def _measure(parts: Sequence[str], console: Console) -> None:
-    folder = ROOT / "build" / "bench"
+    folder = BUILD_DIR / "bench"
     for name in parts:
         outcome = PARTS[name]()
         console.print(outcome.table)

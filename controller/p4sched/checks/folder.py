@@ -8,7 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 
 from p4sched import simulate
-from p4sched.checks.playing import Decision, Played, play
+from p4sched.checks.playing import UNIT_SCALE, Decision, Played, play
 from p4sched.control.laws.traffic_estimate import Traffic
 from p4sched.errors import P4schedError
+from p4sched.folders import description as descriptions
 from p4sched.folders import models
 from p4sched.folders.description import Description
 from p4sched.folders.native import command
@@ -32,7 +33,11 @@ from p4sched.scheme import Scheme
 TRIALS = 24
 PACKETS = 400
 USERS = 8
-"""Users, which are flows, too, in the packets for a model without a program. A program's packets have no user."""
+"""Users, which are flows, too."""
+USERS_TABLE = "users_by_prefix"
+"""Table of a program that knows users. Packets for a program without it have none."""
+SCALES = (64, 128, 256, 512)
+"""256 / weight of a user: weights of 4, 2, 1 and 1/2."""
 SLOWEST_S = 20.0
 """Time limit of the model over all trials."""
 SHOWN_LINES = 24
@@ -59,40 +64,61 @@ def steps(scheme: Scheme, seed: int = 1, *, tcp: bool = False) -> Iterator[Step]
         step = _compiled(target, file)
         compiles &= step.passed
         yield step
-    kind: type[Model] | None = None
-    if description.model is not None:
-        try:
-            kind = models.load(description.model)
-        except P4schedError as error:
-            yield Step("model", False, [str(error)])
-            return
+    try:
+        kinds = _models(description)
+    except P4schedError as error:
+        yield Step("model", False, [str(error)])
+        return
     if not compiles:
         return
-    if kind is not None:
-        yield _compared(scheme, kind, seed)
+    for target in description.programs.files if description.programs else ():
+        if narrow := _too_narrow(description, target):
+            yield Step(f"the action's parameters for {target} hold the values of the description", False, narrow)
+            return
+    for target, kind in kinds:
+        yield _compared(scheme, kind, seed, target)
     if scheme.law is not None:
         yield _law(scheme, seed)
     if tcp:
         yield _tcp(scheme, seed)
     if description.programs is not None:
-        for target in description.programs.files:
-            if target is not Target.V1MODEL:
-                yield _placed(target, description.programs.files[target])
+        for target in _chips(description):
+            yield _placed(target, description.programs.files[target])
+
+
+def _models(description: Description) -> list[tuple[Target, type[Model]]]:
+    """The classes of the model, with the targets of the programs that have their rules."""
+    model = description.model
+    if model is None:
+        return []
+    with time_limit(SLOWEST_S, f"{model.file}: it took longer than {SLOWEST_S:g} s to load"):
+        found = [(Target.V1MODEL, models.load(model))]
+        if model.on_chip is not None:
+            on_chip = models.load(replace(model, name=model.on_chip))
+            found += [(target, on_chip) for target in _chips(description)]
+    return found
 
 
 def missing(description: Description) -> list[str]:
     """What the folder does not have."""
-    programs = description.programs.files if description.programs else {}
-    chips = [target for target in programs if target is not Target.V1MODEL]
+    chips = _chips(description)
+    model = description.model
     lacks = {
-        "a program for v1model": not programs,
-        "a model": description.model is None,
+        "a program for v1model": description.programs is None,
+        "a model": model is None,
         "a program for a Tofino": not chips,
+        "a model of that program": bool(chips) and model is not None and model.on_chip is None,
         "a control law": description.law is None,
         "the paper": not description.paper,
         "a README.md": not (description.folder / "README.md").is_file(),
     }
     return [what for what, absent in lacks.items() if absent]
+
+
+def _chips(description: Description) -> list[Target]:
+    """The targets of its programs, without v1model."""
+    programs = description.programs.files if description.programs else {}
+    return [target for target in programs if target is not Target.V1MODEL]
 
 
 def _count(things: Sequence[object], word: str) -> str:
@@ -108,6 +134,21 @@ def _compiled(target: Target, file: Path) -> Step:
     return step
 
 
+def _too_narrow(description: Description, target: Target) -> list[str]:
+    """The parameters whose largest value does not fit into that of the action."""
+    programs = description.programs
+    assert programs is not None
+    action = compiled_program(programs.files[target], target=target).schema().actions.get(programs.action)
+    widths = {parameter.name: parameter.bitwidth for parameter in action.params} if action else {}
+    return [
+        f"{descriptions.place(description.file, f'parameters.{each.name}', 'range')}: parameters.{each.name}.range:"
+        f" {each.maximum} does not fit into the {widths[each.name]} bits of {programs.action} in"
+        f" {programs.files[target].name}"
+        for each in description.parameters
+        if each.maximum >= 2 ** widths.get(each.name, 64)
+    ]
+
+
 def _placed(target: Target, file: Path) -> Step:
     step = Step(f"{file.name} fits {target}")
     step.passed = print_stages(file, target) == 0
@@ -115,9 +156,9 @@ def _placed(target: Target, file: Path) -> Step:
 
 
 def trials(description: Description, seed: int) -> list[Trial]:
-    """Random parameters, and random packets for each: bursts and pauses, ranks of several ranges. A port that tells
-    users apart, and a model without a program, get packets of several users."""
+    """Random parameters, and random packets for each: bursts, pauses, ranks of several ranges, users with weights."""
     source = random.Random(seed)
+    users = range(USERS if _has_users(description) else 1)
     made = []
     for number in range(TRIALS):
         drawn = [
@@ -127,10 +168,17 @@ def trials(description: Description, seed: int) -> list[Trial]:
         ranks = range((4, 20, 100, 1000, 2**20, 2**32)[number % 6])
         own = seed * TRIALS + number
         packets = at_once(PACKETS // 4, own, ranks) if number % 8 == 7 else bursts(PACKETS, own, ranks)
-        of_users = description.programs is None or description.port.share_among or description.port.tree
-        users, scales = (range(USERS), (256,) * (USERS - 1)) if of_users else (range(1), ())
+        scales = tuple(source.choice(SCALES) for _ in users[1:])
         made.append(Trial(tuple(drawn), _varied(packets, source, users), scales=scales))
     return made
+
+
+def _has_users(description: Description) -> bool:
+    """True if the program knows users, or if there is none."""
+    if description.programs is None:
+        return True
+    schema = compiled_program(description.programs.files[Target.V1MODEL]).schema()
+    return schema.tables.get(USERS_TABLE) is not None
 
 
 def _varied(packets: Sequence[Packet], source: random.Random, users: Sequence[int]) -> list[Packet]:
@@ -138,24 +186,25 @@ def _varied(packets: Sequence[Packet], source: random.Random, users: Sequence[in
     return [each._replace(frame_bytes=source.choice(sizes), user=source.choice(users)) for each in packets]
 
 
-def _compared(scheme: Scheme, kind: type[Model], seed: int) -> Step:
+def _compared(scheme: Scheme, kind: type[Model], seed: int, target: Target = Target.V1MODEL) -> Step:
     description = scheme.description
     made = trials(description, seed)
     packets = sum(len(trial.packets) for trial in made)
     has_program = description.programs is not None
-    step = Step(f"program and model decide alike on {packets} packets" if has_program else f"model: {packets} packets")
+    which = "program and model" if target is Target.V1MODEL else f"program and model for {target}"
+    step = Step(f"{which} decide alike on {packets} packets" if has_program else f"model: {packets} packets")
     names = [each.name for each in description.parameters]
     try:
-        answers = _by_program(scheme, made) if has_program else []
+        answers = _by_program(scheme, made, target) if has_program else []
         started = time.monotonic()
         with time_limit(SLOWEST_S, f"the model took longer than {SLOWEST_S:g} s for {packets} packets"):
             played = [
-                play(kind, description, dict(zip(names, trial.parameters, strict=True)), trial.packets)
+                play(kind, description, dict(zip(names, trial.parameters, strict=True)), trial.packets, trial.scales)
                 for trial in made
             ]
         took = time.monotonic() - started
         for trial, model, program in zip(made, played, answers, strict=False):
-            difference = _difference(description, trial, model, program)
+            difference = _difference(description, trial, model, program, target)
             if difference:
                 step.passed, step.lines = False, difference
                 return step
@@ -222,12 +271,13 @@ def _tcp(scheme: Scheme, seed: int) -> Step:
     return step
 
 
-def _by_program(scheme: Scheme, made: Sequence[Trial]) -> list[dict[str, Any]]:
+def _by_program(scheme: Scheme, made: Sequence[Trial], target: Target) -> list[dict[str, Any]]:
     """Answers of `p4sched-decisions`: the decisions of the program."""
     programs = scheme.description.programs
     assert programs is not None
+    program = programs.files[target]
     lines = "".join(
-        json.dumps(request(programs.files[Target.V1MODEL], scheme.name, trial, model=False)) + "\n" for trial in made
+        json.dumps(request(program, scheme.name, trial, target=target, model=False)) + "\n" for trial in made
     )
     with command(PROGRAM, [scheme.name], models=False) as tool:
         result = subprocess.run(
@@ -242,28 +292,55 @@ def _by_program(scheme: Scheme, made: Sequence[Trial]) -> list[dict[str, Any]]:
     return answers
 
 
-def _difference(description: Description, trial: Trial, model: Played, program: Mapping[str, Any]) -> list[str]:
-    """The first packet with two decisions, in words; empty if there is none."""
+def _difference(
+    description: Description, trial: Trial, model: Played, program: Mapping[str, Any], target: Target
+) -> list[str]:
+    """The first packet with two decisions, or the first departure of another packet, in words; empty if there is
+    none."""
     pairs = enumerate(zip(model.decisions, program["program"], strict=True))
     number = next((number for number, (ours, theirs) in pairs if ours != theirs), None)
     if number is None:
-        return []
-    packet = trial.packets[number]
-    named = ", ".join(
-        f"{each.name} = {value}" for each, value in zip(description.parameters, trial.parameters, strict=True)
-    )
-    before = [str(each.rank) for each in trial.packets[max(0, number - 8) : number]]
+        return _another_order(description, trial, model, program)
     lengths = model.lengths[number]
     return [
         f"Packet {number + 1} of {len(trial.packets)} is the first one with two decisions.",
-        f"  packet      rank {packet.rank}, {packet.frame_bytes} bytes, at {packet.at_ns} ns; the link: 1 byte a ns",
-        *([f"  parameters  {named}"] if named else []),
-        f"  before it   ranks {', '.join(before) or 'none'}",
+        *_case(description, trial, number),
         f"  queues      {' '.join(map(str, lengths))} packets wait in queues 1 to 8 of the model",
         f"  model       {_in_words(model.decisions[number])}",
         f"  program     {_in_words(program['program'][number])}",
         "",
-        *_rule(description),
+        *_rule(description, target),
+    ]
+
+
+def _case(description: Description, trial: Trial, number: int) -> list[str]:
+    """A packet, the parameters, and the packets before it."""
+    packet = trial.packets[number]
+    scale = trial.scales[packet.user - 1] if packet.user else UNIT_SCALE
+    user = f", user {packet.user} of weight {UNIT_SCALE / scale:g}" if trial.scales else ""
+    named = ", ".join(
+        f"{each.name} = {value}" for each, value in zip(description.parameters, trial.parameters, strict=True)
+    )
+    before = [str(each.rank) for each in trial.packets[max(0, number - 8) : number]]
+    return [
+        f"  packet      rank {packet.rank}, {packet.frame_bytes} bytes{user}, at {packet.at_ns} ns; the link: 1 B/ns",
+        *([f"  parameters  {named}"] if named else []),
+        f"  before it   ranks {', '.join(before) or 'none'}",
+    ]
+
+
+def _another_order(description: Description, trial: Trial, model: Played, program: Mapping[str, Any]) -> list[str]:
+    """The first packet that leaves in another order, in words; empty if there is none."""
+    ours, theirs = ([packet for packet, _ in each] for each in (model.departures, program["departures"]))
+    place = next((place for place, (one, other) in enumerate(zip(ours, theirs, strict=False)) if one != other), None)
+    if place is None:
+        return []
+    number = ours[place]
+    return [
+        f"Departure {place + 1} of {len(ours)} is the first one with two packets.",
+        *_case(description, trial, number),
+        f"  model       packet {number + 1} leaves: the one above",
+        f"  program     packet {theirs[place] + 1} leaves",
     ]
 
 
@@ -281,10 +358,10 @@ def _in_words(decision: Decision | None) -> str:
             return "the counters of the program do not show exactly one decision"
 
 
-def _rule(description: Description) -> list[str]:
+def _rule(description: Description, target: Target) -> list[str]:
     """The lines of the program's rule: its last `apply` block, shortened."""
     assert description.programs is not None
-    file = description.programs.files[Target.V1MODEL]
+    file = description.programs.files[target]
     lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
     first = max((number for number, line in enumerate(lines) if re.match(r"\s*apply\b", line)), default=0)
     shown = [

@@ -15,6 +15,8 @@ from p4sched.proto.enums import Discipline
 
 MOST_URGENT = QUEUES - 1
 """Priority of queue 0."""
+UNIT_SCALE = 256
+"""256 / weight, for weight 1."""
 Decision = int | str
 """The priority of the queue that took the packet (7 is the most urgent), "pushed out", "refused" or "full"."""
 
@@ -72,7 +74,7 @@ class Checked:
             return method()
         except P4schedError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise ModelError(place(error, self.file)) from error
 
     def _remove(self, packet: Any, what: str) -> int:
@@ -101,9 +103,13 @@ class Played:
 
 
 def play(
-    kind: type[Model], described: descriptions.Description, parameters: Mapping[str, int], packets: Sequence[Arriving]
+    kind: type[Model],
+    described: descriptions.Description,
+    parameters: Mapping[str, int],
+    packets: Sequence[Arriving],
+    scales: Sequence[int] = (),
 ) -> Played:
-    """Plays packets through a model in front of a link of one byte per ns.
+    """Plays packets through a model in front of a link of one byte per ns. `scales`: 256 / weight of users 1, 2, ...
 
     Raises:
         ModelError: the model raises an exception, or breaks the rules of a scheduler.
@@ -113,9 +119,12 @@ def play(
     strict = described.port.discipline is Discipline.STRICT
     try:
         made = kind(parameters)
-    except Exception as error:
+    except P4schedError:
+        raise
+    except (Exception, SystemExit) as error:
         raise ModelError(place(error, file)) from error
     model = Checked(made, file, in_order=described.port.discipline in (Discipline.STRICT, Discipline.FIFO))
+    weights = {user: UNIT_SCALE / scale for user, scale in enumerate(scales, 1)}
     played = Played([], [], [])
     free = backlogged = 0
     for number, arriving in enumerate(packets):
@@ -127,7 +136,8 @@ def play(
             free = start + leaving.bytes
         played.lengths.append(model.lengths)
         empty = not len(model)
-        packet = Packet(number, arriving.rank, arriving.user, arriving.user, arriving.frame_bytes)
+        weight = weights.get(arriving.user, 1.0)
+        packet = Packet(number, arriving.rank, arriving.user, arriving.user, arriving.frame_bytes, weight)
         verdict = model.enqueue(packet, now)
         if empty and isinstance(verdict, Queued):
             backlogged = now

@@ -18,7 +18,7 @@ from p4sched.errors import P4schedError
 from p4sched.folders.native import command
 from p4sched.folders.schemes import find
 from p4sched.p4rt.target import Target
-from p4sched.paths import ROOT
+from p4sched.paths import DATA_DIR
 from p4sched.results import summaries
 from p4sched.results.tables import print_table
 from p4sched.schemes import SCHEMES, title
@@ -118,9 +118,8 @@ def attack(
 
 def _search(words: list[str], schemes: Sequence[str], *, models: bool) -> dict[str, Any]:
     with Console(stderr=True).status("searching"), command(BINARY, schemes, models=models) as tool:
-        # the program finds P4 programs relative to the project's folder
         ended = subprocess.run(
-            [*tool.words, *words], cwd=ROOT, env=tool.variables, capture_output=True, text=True, check=False
+            [*tool.words, *words], cwd=DATA_DIR, env=tool.variables, capture_output=True, text=True, check=False
         )
     if ended.returncode != 0:
         lines = ended.stderr.strip().splitlines() or [f"{BINARY} ended with {ended.returncode}"]

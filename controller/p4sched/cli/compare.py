@@ -15,14 +15,16 @@ from p4sched.cli import options, writable
 from p4sched.comparing import page, workloads
 from p4sched.comparing.page import Cell, Comparison
 from p4sched.comparing.workloads import Workload
+from p4sched.control.parameters import Parameters
 from p4sched.errors import P4schedError
-from p4sched.folders.schemes import find
+from p4sched.folders.schemes import find, give_own_colours
 from p4sched.lab.experiment import choose
 from p4sched.schemes import SCHEMES, title
 from p4sched.versions import versions_in_virtual_time
 
 DEFAULT = "fifo,sp_pifo,aifo,rifo,packs,pifo,drr,stfq"
-KNOWN = tuple(name for name in SCHEMES if name != "fdpa")
+KNOWN = tuple(name for name, scheme in SCHEMES.items() if issubclass(scheme.layout, Parameters))
+"""Schemes whose parameters follow from sizes alone."""
 
 
 def compare(
@@ -37,6 +39,7 @@ def compare(
     """Compare schedulers on a fixed set of workloads in virtual time: inversions, completion times, incast, fairness,
     attacks. Writes a page (DIR/README.md), a figure and a CSV. FDPA is left out: it needs bands and a controller."""
     names = choose("scheme", schemes, KNOWN, find)
+    give_own_colours(names)
     writable.folder("--out", out)
     scale, numbers = (workloads.QUICK, range(seed, seed + 2)) if quick else (workloads.FULL, range(seed, seed + seeds))
     listed = workloads.workloads(names)

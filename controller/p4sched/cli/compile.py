@@ -1,5 +1,6 @@
 """`p4sched compile` and `p4sched stages`."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -7,8 +8,11 @@ import typer
 
 from p4sched.cli import writable
 from p4sched.cli.command_line import folder
-from p4sched.p4rt.compile import Compiler, compile_program, parse_macro, print_stages
+from p4sched.errors import UsageError
+from p4sched.folders.schemes import absolute, find
+from p4sched.p4rt.compile import Compiler, compile_program, parse_macro, print_stages, source_file
 from p4sched.p4rt.target import Target
+from p4sched.schemes import SCHEMES
 
 
 def compile_(
@@ -34,12 +38,36 @@ def compile_(
     typer.echo(f"{result.json}\n{result.p4info}")
 
 
+def is_scheme(program: Path) -> bool:
+    """True if a word names a scheduler, not a program: a folder, or no path and no ending."""
+    # os.path says no where Path raises an error
+    return os.path.isdir(program) or (
+        len(program.parts) == 1 and program.suffix != ".p4" and not os.path.isfile(program)
+    )
+
+
 def stages(
-    program: Annotated[Path, typer.Argument(metavar="PROGRAM.p4", help="P4_16 program for a Tofino.")],
-    arch: Annotated[Target, typer.Option(help="Architecture of the program.")] = Target.TNA,
+    program: Annotated[
+        Path,
+        typer.Argument(
+            metavar="PROGRAM.p4|SCHEDULER", help="P4_16 program for a Tofino, or a scheduler: its name or its folder."
+        ),
+    ],
+    arch: Annotated[
+        Target | None,
+        typer.Option(help="Architecture of the program; default: tna, or all of the scheduler's.", show_default=False),
+    ] = None,
     macros: Annotated[
         list[str] | None, typer.Option("-D", parser=parse_macro, metavar="NAME[=VALUE]", help="Define a macro.")
     ] = None,
 ) -> int:
     """Place a program into the stages of a Tofino. Needs no chip. Reports what does not fit."""
-    return print_stages(program, arch, macros or ())
+    if arch is Target.V1MODEL or not is_scheme(program):
+        return print_stages(program, arch or Target.TNA, macros or ())
+    # a folder is a scheduler if it has the file of one
+    scheme = SCHEMES[find(str(absolute(program) if os.path.isdir(program) else program), SCHEMES, "scheme or program")]
+    chips = [target for target in scheme.targets if target is not Target.V1MODEL and arch in (None, target)]
+    if not chips:
+        raise UsageError(f"{program}: {scheme.not_on(arch or Target.TNA)}")
+    files = {target: source_file(scheme.source(target), target) for target in chips}
+    return max(print_stages(file, target, macros or ()) for target, file in files.items())

@@ -15,7 +15,7 @@ from p4sched.cli import options
 from p4sched.cli.command_line import explicit_options
 from p4sched.cli.options import Bmv2Default, MinimumRtts, QuickDefault, ScaledDefault
 from p4sched.errors import UsageError
-from p4sched.folders.schemes import find
+from p4sched.folders.schemes import find, give_own_colours
 from p4sched.lab import frame, time_scale
 from p4sched.lab.experiment import Choice, ControllerKind, Experiment, HostKind, RunOptions, Seed, SwitchKind, choose
 from p4sched.lab.time_scale import Base
@@ -82,12 +82,14 @@ def _run_options(
     experiment: Experiment[Any, Any], shared: Mapping[str, Any], explicit: Mapping[str, bool]
 ) -> RunOptions:
     compared = experiment.schemes
+    schemes = [] if compared is None else choose("scheme", shared["schemes"], compared.names, find)
+    give_own_colours(schemes)
     controllers = shared.get("controller", ControllerKind.PYTHON)
     return RunOptions(
         switch=shared["switch"],
         out=shared["out"],
         quick=shared["quick"],
-        schemes=[] if compared is None else choose("scheme", shared["schemes"], compared.names, find),
+        schemes=schemes,
         seed=shared.get("seed", 1),
         explicit=explicit,
         time_scale=time_scale.parse(shared.get("time_scale", "auto")),
@@ -192,7 +194,7 @@ def _schemes(choice: Choice | None) -> list[inspect.Parameter]:
     if choice is None:
         return []
     every = ",".join(choice.names)
-    help_text = f"{choice.help} The folder of a scheduler is one, too."
+    help_text = f"{choice.help} The folder of a scheduler is one, too; so is aifo:k=0.1, with set parameters."
     option = typer.Option("--schemes", "--scheme", metavar=every, help=help_text)
     return [_parameter("schemes", Annotated[str, option], choice.default or every)]
 

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from functools import cache
 from importlib import import_module
 from io import TextIOWrapper
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -34,6 +34,7 @@ COMMANDS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "as-bmv2": ("programs", "as_bmv2", {**PASS_ON_BUT_HELP, "allow_interspersed_args": False}),
     "port-rate": ("port_rate", "port_rate", {}),
     "shell": ("programs", "shell", PASS_ON_BUT_HELP),
+    "doctor": ("doctor", "doctor", {}),
     "calibrate": ("calibrate", "calibrate", {}),
     "clean": ("clean", "clean", {}),
     "control": ("control", "control", {}),
@@ -46,6 +47,7 @@ COMMANDS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "sweep": ("sweep", "sweep", {}),
     "attack": ("attack", "attack", {}),
     "compare": ("compare", "compare", {}),
+    "reproduce": ("reproduce", "reproduce", {}),
     "stf": ("stf", "stf", {}),
     "trace": ("trace", "trace", {}),
     "certificates": ("tls", "certificates", {}),
@@ -100,8 +102,20 @@ app = typer.Typer(
 )
 
 
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from p4sched.versions import version_line  # noqa: PLC0415 - only for this option
+
+        typer.echo(version_line())
+        raise typer.Exit
+
+
 @app.callback()
-def _all() -> None:
+def _all(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show version and commit.")
+    ] = False,
+) -> None:
     """Makes the app a group: typer needs a command or a callback, and no command is loaded yet."""
 
 

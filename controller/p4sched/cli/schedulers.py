@@ -11,7 +11,7 @@ from rich.markup import escape
 from p4sched.checks import folder as checking
 from p4sched.errors import P4schedError
 from p4sched.folders.new import new
-from p4sched.folders.schemes import forget, of_folder
+from p4sched.folders.schemes import absolute, forget, of_folder
 
 EVERY_S = 0.3
 """Time between two looks at the files, with --watch."""
@@ -53,7 +53,7 @@ def check(
         console.print("[dim]waiting for a change; Ctrl-C ends[/]")
         while _state(folder) == before:
             time.sleep(EVERY_S)
-        forget(folder.resolve())
+        forget(absolute(folder))
 
 
 def _state(folder: Path) -> dict[str, tuple[int, int]]:
@@ -70,7 +70,7 @@ def _state(folder: Path) -> dict[str, tuple[int, int]]:
 
 
 def _checked(console: Console, folder: Path, seed: int, *, tcp: bool) -> bool:
-    scheme = of_folder(folder.resolve())
+    scheme = of_folder(absolute(folder))
     passed = True
     for step in checking.steps(scheme, seed, tcp=tcp):
         passed &= step.passed

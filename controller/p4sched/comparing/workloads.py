@@ -18,7 +18,7 @@ import numpy as np
 from p4sched import simulate
 from p4sched.errors import P4schedError
 from p4sched.folders.native import command
-from p4sched.paths import ROOT
+from p4sched.paths import DATA_DIR
 from p4sched.proto.enums import Discipline
 from p4sched.scheme import ComparisonKind
 from p4sched.schemes import SCHEMES
@@ -34,6 +34,7 @@ ACCESS, FABRIC = simulate.Link.of("1gbit", "10us"), simulate.Link.of("2gbit", "1
 DATA_CENTRE: Mapping[str, object] = {"min_rto": 1_000_000, "initial_rto": 3_000_000}
 """Timers of hosts in a data centre, in ns."""
 MARK_AT_PACKETS = 20
+LATEST_START_NS = 100_000_000
 ATTACK_STEPS = 2000
 
 
@@ -46,10 +47,11 @@ class Scale:
     flows_ns: int
     """Time in which flows start."""
     fairness_ns: int
+    """BBR measures the round trip every 10 s."""
     attack_steps: int
 
 
-FULL = Scale(200_000, 500_000_000, 10_000_000_000, ATTACK_STEPS)
+FULL = Scale(200_000, 500_000_000, 30_000_000_000, ATTACK_STEPS)
 QUICK = Scale(20_000, 50_000_000, 2_000_000_000, 200)
 
 
@@ -105,7 +107,7 @@ def _stepped(scheme: str, words: Sequence[str]) -> dict[str, float]:
     words += ["--queues", str(QUEUES), "--queue-size", str(QUEUE_SIZE)]
     with command("p4sched-stepped", [scheme], models=models) as tool:
         ended = subprocess.run(
-            [*tool.words, *words], cwd=ROOT, env=tool.variables, capture_output=True, text=True, check=False
+            [*tool.words, *words], cwd=DATA_DIR, env=tool.variables, capture_output=True, text=True, check=False
         )
     if ended.returncode != 0:
         raise P4schedError((ended.stderr.strip().splitlines() or ["p4sched-stepped failed"])[-1])
@@ -155,18 +157,26 @@ def _incast(scheme: str, seed: int, scale: Scale) -> float:
 
 
 def _fairness(scheme: str, seed: int, scale: Scale) -> float | None:
-    """Jain's index of the bytes of a Cubic, a DCTCP and a NewReno flow over one link. Ranks are start times."""
+    """Jain's index of the bytes of a Cubic, a DCTCP and a BBR flow over one link. Ranks are start times.
+
+    The seed chooses when each flow starts, within 100 ms.
+    """
     if not SCHEMES[scheme].has_model:
         return None
     controls: Mapping[str, Mapping[str, Any]] = {
         "cubic": {"control": "cubic"},
         "dctcp": {"control": "dctcp", "ecn": True},
-        "new_reno": {"control": "new_reno"},
+        "bbr": {"control": "bbr"},
     }
+    starts = np.random.default_rng(seed).integers(0, LATEST_START_NS, len(controls)).tolist()
+    flows = [
+        simulate.Flow(place, 3, 10**10, start_ns=start, transport=name)
+        for place, (name, start) in enumerate(zip(controls, starts, strict=True))
+    ]
     scenario = simulate.Scenario(
         topology=simulate.Dumbbell(3, simulate.Link.of("1gbit", "1ms"), simulate.Link.of("100mbit", "4ms")),
         ports=ports(scheme, HEADROOM_256, MARK_AT_PACKETS),
-        flows=[simulate.Flow(place, 3, 10**10, transport=name) for place, name in enumerate(controls)],
+        flows=sorted(flows, key=lambda flow: flow.start_ns),
         ranks="start_time" if serves_ranks(scheme) and scheme != "fifo" else "flow",
         transports=controls,
         end_ns=scale.fairness_ns,
@@ -202,13 +212,18 @@ def _search(victim: str, seed: int, scale: Scale, trace: Path) -> None:
     words += ["--window", str(WINDOW), "--queues", str(QUEUES), "--queue-size", str(QUEUE_SIZE)]
     with command("p4sched-attack", [victim], models=True) as tool:
         subprocess.run(
-            [*tool.words, *words, "--trace", str(trace)], cwd=ROOT, env=tool.variables, capture_output=True, check=True
+            [*tool.words, *words, "--trace", str(trace)],
+            cwd=DATA_DIR,
+            env=tool.variables,
+            capture_output=True,
+            check=True,
         )
 
 
 def workloads(schemes: Sequence[str]) -> list[Workload]:
-    """All workloads; the traces of attacks are made against those of the schemes that have a model in Rust."""
-    victims = [name for name in ("sp_pifo", "aifo", "rifo", "packs") if name in schemes]
+    """All workloads; the traces of attacks are made against the schemes of the laboratory that approximate an order of
+    ranks."""
+    victims = [name for name in SCHEMES if name in schemes and SCHEMES[name].in_laboratory and SCHEMES[name].ranks]
     return [
         *(
             Workload(f"{name} ranks", "inversions", "inversions", "lower", _inversions(name), serves_ranks)
@@ -226,7 +241,7 @@ def workloads(schemes: Sequence[str]) -> list[Workload]:
             for load in (0.5, 0.8)
         ),
         Workload("incast of 32", "incast", "time until the last sender is done, ms", "lower", _incast),
-        Workload("Cubic, DCTCP, NewReno", "fairness", "Jain's index of their bytes", "higher", _fairness),
+        Workload("Cubic, DCTCP, BBR", "fairness", "Jain's index of their bytes", "higher", _fairness),
         *(
             Workload(f"attack on {SCHEMES[name].title}", "attacks", "inversions", "lower", _attack(name), serves_ranks)
             for name in victims

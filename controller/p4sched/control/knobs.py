@@ -99,6 +99,9 @@ def _knob(name: str, parameters: Parameters, field: str, config: Any) -> Knob | 
     queues = 1
     if field == "sizes":
         queues, value = len(value), sum(value)
+    if limits := parameters.limits(field):
+        low, high, unit = limits
+        return Knob(name, unit, low, min(high, max(4 * value, 64)), 1, value)
     if name == "k":
         return Knob(name, "", 0, round(LARGEST_HEADROOM, 2), 0.01, value / ranked.HEADROOM_UNIT)
     most: dict[str, float] = {"S": MOST_SAMPLING, "T": MOST_TRACKING, WINDOW: MAX_WINDOW}
@@ -110,7 +113,7 @@ def _knob(name: str, parameters: Parameters, field: str, config: Any) -> Knob | 
 
 
 def _field(parameters: Parameters, field: str, value: float) -> Any:
-    if field == "headroom_256":
+    if field == "headroom_256" and parameters.limits(field) is None:
         return ranked.headroom_numerator(value)
     require(float(value).is_integer(), f"{value:g} is not a whole number")
     number = int(value)

@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 from p4sched.control.bands import Bands
 from p4sched.errors import require
 from p4sched.p4rt.target import PROGRAMS, Target
-from p4sched.p4rt.traffic_manager import QUEUES, Calendar, Tree
+from p4sched.p4rt.traffic_manager import QUEUES, Calendar, Scrr, Tree
 
 MAX_PACKETS = 0xFFFF
 """Queue sizes are 16 bits wide."""
@@ -94,6 +94,11 @@ class Layout(ABC):
         return None
 
     @property
+    def scrr(self) -> Scrr | None:
+        """Settings of the discipline `scrr`."""
+        return None
+
+    @property
     def quantum_bytes(self) -> int | None:
         """Quantum of the discipline `drr`; None: that of the switch."""
         return None
@@ -125,6 +130,10 @@ class Parameters:
     def action_data(self) -> dict[str, int]:
         """Parameter names of the P4 action and their values."""
         return dataclasses.asdict(self)
+
+    def limits(self, _field: str) -> tuple[int, int, str] | None:
+        """Smallest and largest value of a field, and its unit, where a description has them."""
+        return None
 
     @classmethod
     def from_action_data(cls, data: Mapping[str, int]) -> Self:

@@ -1,9 +1,10 @@
 """The file `scheduler.toml` of a scheduler's folder, as a value. docs/SCHEDULERS.md says what each key means."""
 
+import os
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from itertools import count
 from pathlib import Path
 from typing import Any, NoReturn
@@ -12,7 +13,8 @@ from p4sched.errors import UsageError, unknown_name
 from p4sched.folders.formula import Formula, FormulaError
 from p4sched.model import Queues
 from p4sched.p4rt.target import Target
-from p4sched.p4rt.traffic_manager import QUEUES, Calendar, Tree, TreeNode
+from p4sched.p4rt.traffic_manager import QUEUES, Calendar, Scrr, Tree, TreeNode
+from p4sched.palette import PALETTE
 from p4sched.proto.enums import CalendarPlace, Discipline
 from p4sched.scheme import ComparisonKind, Limit, Ranks
 
@@ -25,6 +27,12 @@ COMPARISONS = tuple(kind.name.lower() for kind in ComparisonKind)
 SIZES = ("buffer", "queues", "queue_size", "window", "tracking", "headroom_256")
 """Names in the formula of a parameter: the common sizes of a comparison. `buffer`: packets in all queues;
 `headroom_256`: k in 1/256."""
+DROPPERS = ("program", "port")
+OWNERS = ("action", "port")
+"""What a parameter belongs to: the action of the program, or the port."""
+CALENDAR = tuple(each.name for each in fields(Calendar) if each.name != "place")
+SCRR = tuple(each.name for each in fields(Scrr))
+LARGEST_OF_PORT = 2**40
 LARGEST = 2**32 - 1
 MOST_PARAMETERS = 64
 MOST_NODES = 4096
@@ -36,9 +44,11 @@ class DescriptionError(UsageError):
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of the program's action."""
+    """A parameter of the program's action, or of the port."""
 
     name: str
+    of_port: bool
+    """True for a setting of the port that the program does not know."""
     title: str
     """What it is, in a few words."""
     symbol: str | None
@@ -64,13 +74,19 @@ class Port:
     """Field of the program with the rank, for a sorted queue."""
     share_among: str | None
     """Field of the program with the user or flow, for a fair discipline."""
-    calendar: Calendar | None
+    place: CalendarPlace | None
+    calendar: Mapping[str, Formula]
+    """Numbers of the calendar by name, from the parameters and `SIZES`."""
+    scrr: Mapping[str, Formula]
+    """The same for `scrr`."""
     tree: Tree | None
     quantum_bytes: int | None
     not_on_bmv2: str | None
     """Reason why BMv2 cannot run it; None: the usual one, if there is one."""
     drops: str
     """`program` if the program drops at a full queue, `port` if the traffic manager does."""
+    drops_on_chip: str
+    """The same for the programs for a Tofino."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +106,8 @@ class Model:
     file: Path
     name: str
     """Name of the class."""
+    on_chip: str | None
+    """Name of the class with the rule of the programs for a Tofino; None: there is none."""
     compared: Mapping[str, str]
     """Attribute of the model by register of the program."""
 
@@ -127,6 +145,10 @@ class Description:
     """Place in tables and figures of the laboratory."""
     chart: tuple[Limit, ...]
     laboratory: Laboratory | None
+    settings: Mapping[str, int] = field(default_factory=dict)
+    """Parameters that a command line has set (`p4sched.folders.settings`)."""
+    like: str = ""
+    """Scheme of the laboratory whose model decides with these settings; empty: none."""
 
     @property
     def program_name(self) -> str:
@@ -146,9 +168,10 @@ def read(folder: Path) -> Description:
         DescriptionError: with the file, the line where there is one, and what is wrong.
     """
     file = folder / FILE
-    if not folder.is_dir():
+    # os.path says no where Path raises an error
+    if not os.path.isdir(folder):
         raise UsageError(f"'{folder}' is not the folder of a scheduler")
-    if not file.is_file():
+    if not os.path.isfile(file):
         raise UsageError(f"'{folder}' has no {FILE}; 'p4sched new-scheduler NAME' writes a folder with one")
     try:
         with file.open("rb") as opened:
@@ -167,6 +190,12 @@ def read(folder: Path) -> Description:
     except (ValueError, RecursionError) as error:
         raise DescriptionError(f"{file}: no TOML that can be read") from error
     return _Reader(file, text.splitlines()).description(table)
+
+
+def place(file: Path, table: str, key: str) -> str:
+    """The file, with the number of the line of a key as far as the text shows it."""
+    line = _Reader(file, file.read_text(encoding="utf-8").splitlines()).line(table, key)
+    return f"{file}:{line}" if line else f"{file}"
 
 
 def _at_line(file: Path, message: str) -> str:
@@ -198,7 +227,7 @@ class _Reader:
             title=top.text("title", name.upper().replace("_", "-")),
             summary=top.text("summary", ""),
             paper=top.text("paper", ""),
-            colour=top.text("colour", "wine"),
+            colour=top.choice("colour", PALETTE, "wine"),
             comparisons=tuple(ComparisonKind[word.upper()] for word in compared),
             port=self._port(top.table("port"), (*known, *SIZES), in_class=laboratory is not None),
             programs=programs,
@@ -233,6 +262,7 @@ class _Reader:
             tried = each.range("tried", (low, min(high, max(low, 4 * default, low + 16))), (low, high))
             yield Parameter(
                 name=name,
+                of_port=each.choice("of", OWNERS, OWNERS[0]) == "port",
                 title=each.text("title", name.replace("_", " ")),
                 symbol=each.text("symbol", "") or None,
                 unit=each.text("unit", ""),
@@ -261,39 +291,35 @@ class _Reader:
         return found
 
     def _port(self, table: "_Table", names: tuple[str, ...], *, in_class: bool) -> Port:
-        """`in_class`: the sizes of the queues are those of a class in the package."""
+        """`in_class`: a class in the package knows the sizes of the queues. Then they may be missing."""
         disciplines = [each.value for each in Discipline]
         discipline = Discipline(table.choice("discipline", disciplines, "fifo"))
-        sizes = () if in_class else table.formulas("queue_sizes", names)
-        if in_class:
+        sizes = table.formulas("queue_sizes", names) if "queue_sizes" in table.content or not in_class else ()
+        if in_class and not sizes:
             pass
         elif discipline is Discipline.STRICT and not 1 <= len(sizes) <= QUEUES:
             table.fail("queue_sizes", f"{len(sizes)} queues: a port has 1 to {QUEUES}")
         elif discipline is not Discipline.STRICT and len(sizes) != 1:
             table.fail("queue_sizes", f"{len(sizes)} queues: the discipline {discipline} has one buffer")
+        calendar, scrr = table.table("calendar"), table.table("scrr")
+        place = calendar.choice("place", [each.value for each in CalendarPlace])
+        drops = table.choice("drops", DROPPERS, "program")
         found = Port(
             discipline=discipline,
             queue_sizes=sizes,
-            calendar=self._calendar(table.table("calendar")) if "calendar" in table.content else None,
+            place=CalendarPlace(place) if place else None,
+            calendar=calendar.numbers(CALENDAR, names),
+            scrr=scrr.numbers(SCRR, names),
             tree=self._tree(table, discipline),
             quantum_bytes=table.optional("quantum_bytes", 1, LARGEST),
             rank=table.text("rank", "") or None,
             share_among=table.text("share_among", "") or None,
             not_on_bmv2=table.text("not_on_bmv2", "") or None,
-            drops=table.choice("drops", ("program", "port"), "program"),
+            drops=drops,
+            drops_on_chip=table.choice("drops_on_chip", DROPPERS, drops),
         )
-        table.finished()
-        return found
-
-    def _calendar(self, table: "_Table") -> Calendar:
-        place = table.choice("place", [each.value for each in CalendarPlace])
-        found = Calendar(
-            place=CalendarPlace(place) if place else None,
-            **{
-                name: table.optional(name, 0, 2**40)
-                for name in ("queues", "bytes_per_round", "queue_packets", "turn_bytes", "turn_ns", "rank_width")
-            },
-        )
+        calendar.finished()
+        scrr.finished()
         table.finished()
         return found
 
@@ -335,7 +361,12 @@ class _Reader:
         if file is None:
             table.fail(None, "there is no file")
         compared = table.table("compared")
-        found = Model(file, table.identifier("class"), {key: compared.identifier(key) for key in compared.content})
+        found = Model(
+            file,
+            table.identifier("class"),
+            table.identifier("on_chip") if "on_chip" in table.content else None,
+            {key: compared.identifier(key) for key in compared.content},
+        )
         compared.finished()
         table.finished()
         return found
@@ -494,6 +525,17 @@ class _Table:
         """A formula."""
         found = self._value(key, lambda value: type(value) in (int, str), "a whole number or a formula")
         return None if found is None else self._parsed(key, found, names)
+
+    def numbers(self, keys: tuple[str, ...], names: tuple[str, ...]) -> dict[str, Formula]:
+        """Numbers by key, each from 0 to `LARGEST_OF_PORT`, or a formula. Keys that are missing are left out."""
+        found = {}
+        for key in keys:
+            if type(self.content.get(key)) is int:
+                self.number(key, 0, LARGEST_OF_PORT)
+            formula = self.formula(key, names)
+            if formula is not None:
+                found[key] = formula
+        return found
 
     def formulas(self, key: str, names: tuple[str, ...]) -> tuple[Formula, ...]:
         """A list of formulas, or a single one."""

@@ -18,19 +18,22 @@ from p4sched.errors import P4schedError
 from p4sched.folders import models, modules
 from p4sched.folders.description import Model
 from p4sched.folders.native import VARIABLE
-from p4sched.paths import ROOT
+from p4sched.paths import rust_library
 
 MODULE = "p4sched_native"
-LIBRARY = ROOT / "switch" / "target" / "release" / f"lib{MODULE}.so"
 
 
 def main() -> None:
     """Runs the program. Exits with its code; a fault of a model is one line on standard error, and code 1."""
     program, *arguments = sys.argv[1:]
+    # standard output has the program's JSON; what a model prints goes elsewhere
+    sys.stdout = sys.stderr
     try:
         described = json.loads(Path(os.environ[VARIABLE]).read_text())["schedulers"]
         kinds = {
-            each["name"]: Model(Path(each["model"][0]), each["model"][1], {}) for each in described if each["model"]
+            each["name"]: Model(Path(each["model"][0]), each["model"][1], None, {})
+            for each in described
+            if each["model"]
         }
         loaded = {name: (models.load(kind), kind.file) for name, kind in kinds.items()}
         library = _library()
@@ -43,7 +46,7 @@ def main() -> None:
         sys.exit(130)
     except P4schedError as error:
         sys.exit(f"{program}: {error}")
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         sys.exit(f"{program}: {_place(error, files)}")
     sys.exit(code)
 
@@ -52,22 +55,20 @@ def _maker(kind: Callable[[Mapping[str, int], int], Any], file: Path) -> Callabl
     def make(parameters: Mapping[str, int], seed: int) -> Any:
         try:
             return kind(parameters, seed)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise P4schedError(modules.place(error, file)) from error
 
     return make
 
 
-def _place(error: Exception, files: list[Path]) -> str:
+def _place(error: BaseException, files: list[Path]) -> str:
     """The place of an error in one of the models."""
     traced = [modules.place(error, file) for file in files]
     return next((text for text, file in zip(traced, files, strict=True) if text.startswith(f"{file}:")), traced[0])
 
 
 def _library() -> Any:
-    path = Path(os.environ.get("P4SCHED_NATIVE", LIBRARY))
-    if not path.is_file():
-        raise P4schedError(f"{path} is not built; run 'make setup' in {ROOT}")
+    path = rust_library(MODULE)
     loader = ExtensionFileLoader(MODULE, str(path))
     spec = importlib.util.spec_from_file_location(MODULE, path, loader=loader)
     assert spec is not None

@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from p4sched.folders.description import Description, Port
-from p4sched.p4rt.target import PROGRAMS, Target
+from p4sched.folders.description import LARGEST, Description, Port
+from p4sched.p4rt.target import PROGRAMS
 from p4sched.paths import rust_binary
 from p4sched.schemes import SCHEMES
 
@@ -26,24 +26,31 @@ def entry(description: Description) -> dict[str, Any]:
     return {
         "name": description.name,
         "programs": {target.value: str(file) for target, file in (programs.files if programs else {}).items()},
-        "includes": [str(folder) for target in (programs.files if programs else ()) for folder in _includes(target)],
+        "includes": {
+            target.value: [str(folder) for folder in PROGRAMS[target].includes]
+            for target in (programs.files if programs else ())
+        },
         "table": programs.table if programs else "",
         "action": programs.action if programs else "",
         "discipline": description.port.discipline.value,
         "rank_field": description.port.rank,
         "port": _port(description.port),
         "drops": description.port.drops == "program",
+        "drops_on_chip": description.port.drops_on_chip == "program",
         "parameters": [
             {
                 "name": each.name,
-                "min": each.minimum,
-                "max": each.maximum,
+                "of_port": each.of_port,
+                # a model of the laboratory checks its parameters: its window may be larger than a program's
+                "min": 0 if description.like else each.minimum,
+                "max": LARGEST if description.like else each.maximum,
                 "default": each.default,
                 "alike": each.alike and each.alike.tree,
                 "tried": each.tried,
             }
             for each in description.parameters
         ],
+        **({"like": description.like} if description.like else {}),
         "model": description.model and [str(description.model.file), description.model.name],
         "queue_sizes": [formula.tree for formula in description.port.queue_sizes],
     }
@@ -51,21 +58,15 @@ def entry(description: Description) -> dict[str, Any]:
 
 def _port(port: Port) -> dict[str, Any]:
     """Settings of the port, besides the sizes of its queues. What is not set is left out."""
-    calendar = (
-        {name: value for name, value in asdict(port.calendar).items() if value is not None} if port.calendar else {}
-    )
     return {
         "user_field": port.share_among,
         "quantum_bytes": port.quantum_bytes,
-        "calendar": {name: value for name, value in calendar.items() if value is not None},
+        "numbers": {name: formula.tree for name, formula in {**port.calendar, **port.scrr}.items()},
+        "place": port.place and port.place.value,
         "tree": [asdict(node) for node in port.tree.nodes] if port.tree else [],
         "leaf_field": (port.tree and port.tree.leaf_field) or None,
         "level_rank_fields": list(port.tree.rank_fields) if port.tree else [],
     }
-
-
-def _includes(target: Target) -> Iterable[Path]:
-    return PROGRAMS[target].includes
 
 
 @dataclass(frozen=True)

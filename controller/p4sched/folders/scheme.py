@@ -9,12 +9,11 @@ from typing import Any, ClassVar, Self
 from p4sched.control.laws import ranked
 from p4sched.control.parameters import Comparison
 from p4sched.control.ranked_loop import RankedLoop
-from p4sched.errors import UsageError, in_range, unknown_name
-from p4sched.folders.description import FILE, Description, DescriptionError, read
+from p4sched.errors import UsageError, in_range
+from p4sched.folders.description import FILE, LARGEST_OF_PORT, Description, DescriptionError, read
 from p4sched.folders.formula import Formula, FormulaError
 from p4sched.folders.laws import NEAR, law_of
-from p4sched.p4rt.traffic_manager import Calendar, Tree
-from p4sched.palette import PALETTE
+from p4sched.p4rt.traffic_manager import Calendar, Scrr, Tree
 from p4sched.paths import SCHEDULERS_DIR
 from p4sched.proto.enums import Discipline
 from p4sched.scheme import Scheme
@@ -49,19 +48,29 @@ class FolderParameters(ranked.Parameters):
 
     def __post_init__(self) -> None:
         for each in self.described.parameters:
-            in_range(each.name, getattr(self, each.name), each.minimum, each.maximum, each.unit)
+            in_range(
+                f"{self.described.name}: {each.name}", getattr(self, each.name), each.minimum, each.maximum, each.unit
+            )
+
+    def limits(self, field: str) -> tuple[int, int, str] | None:
+        each = next(each for each in self.described.parameters if each.name == field)
+        return each.minimum, each.maximum, each.unit
+
+    def all_values(self) -> dict[str, int]:
+        """All parameters, those of the port, too."""
+        return {each.name: getattr(self, each.name) for each in self.described.parameters}
 
     def action_data(self) -> dict[str, int]:
-        return {each.name: getattr(self, each.name) for each in self.described.parameters}
+        return {each.name: getattr(self, each.name) for each in self.described.parameters if not each.of_port}
 
     @classmethod
     def from_action_data(cls, data: Mapping[str, int]) -> Self:
-        found: dict[str, Any] = {each.name: data[each.name] for each in cls.described.parameters}
+        found: dict[str, Any] = {each.name: data[each.name] for each in cls.described.parameters if not each.of_port}
         return cls(**found)
 
     @property
     def queue_sizes(self) -> tuple[int, ...]:
-        numbers = {**sizes(self.comparison), **self.action_data()}
+        numbers = self._named()
         found = tuple(_value(self.described, formula, numbers) for formula in self.described.port.queue_sizes)
         for size in found:
             in_range(f"{self.described.name}: queue size", size, 0, 2**24, "packets")
@@ -70,9 +79,29 @@ class FolderParameters(ranked.Parameters):
             raise UsageError(f"{self.described.file}: port.queue_sizes: all queues have size 0")
         return used
 
+    def _named(self) -> dict[str, int]:
+        """The numbers that a formula of the port may name."""
+        return {**sizes(self.comparison), **self.all_values()}
+
+    def _of_port(self, formulas: Mapping[str, Formula]) -> dict[str, Any]:
+        numbers = self._named()
+        found = {name: _value(self.described, formula, numbers) for name, formula in formulas.items()}
+        for name, value in found.items():
+            in_range(f"{self.described.name}: {name}", value, 0, LARGEST_OF_PORT, "")
+        return found
+
     @property
     def calendar(self) -> Calendar | None:
-        return self.described.port.calendar
+        port = self.described.port
+        found = self._of_port(port.calendar)
+        if "whole_sets" in found:
+            found["whole_sets"] = bool(found["whole_sets"])
+        return Calendar(place=port.place, **found) if found or port.place else None
+
+    @property
+    def scrr(self) -> Scrr | None:
+        found = self._of_port(self.described.port.scrr)
+        return Scrr(**found) if found else None
 
     @property
     def tree(self) -> Tree | None:
@@ -88,7 +117,7 @@ class FolderParameters(ranked.Parameters):
 
     @property
     def description(self) -> str:
-        return ", ".join(f"{name} {value}" for name, value in self.action_data().items())
+        return ", ".join(f"{name} {value}" for name, value in self.all_values().items())
 
     def near(self, wanted: Self) -> bool:
         """Each parameter differs by at most a tenth."""
@@ -139,14 +168,8 @@ def layout_of(description: Description) -> type[FolderParameters]:
 
 
 def scheme_of(description: Description) -> Scheme:
-    """The scheme of a description.
-
-    Raises:
-        DescriptionError: the colour is unknown.
-    """
+    """The scheme of a description."""
     port, programs = description.port, description.programs
-    if description.colour not in PALETTE:
-        raise DescriptionError(f"{description.file}: {unknown_name('colour', description.colour, PALETTE)}")
     of_package = description.laboratory
     bmv2 = port.discipline is Discipline.FIFO or of_package is not None
     layout = layout_of(description) if of_package is None else _object(of_package.layout)

@@ -16,11 +16,12 @@ from typing import Any, TypeAlias
 from mininet_topos.shapes import Structure
 from p4sched.control.controller import SwitchAddress
 from p4sched.errors import P4schedError
-from p4sched.folders.schemes import folders, of_folder
+from p4sched.folders.schemes import find, words
 from p4sched.json_records import MALFORMED
 from p4sched.lab.ledger import FOLDER
 from p4sched.lab.network import Dumbbell, Fabric, Network
 from p4sched.lab.processes import ProcessIdentity, identify
+from p4sched.schemes import SCHEMES
 
 Topology: TypeAlias = Mapping[str, Any]
 """{"nodes": [{"name": "s1", "kind": "switch", "layer": 1}, ...], "links": [[END, END], ...]}, where an END is
@@ -47,7 +48,7 @@ class Announcement:
     switches: Mapping[str, SwitchAddress]
     topology: Topology
     schedulers: Sequence[str] = ()
-    """Folders of schedulers that are not of the laboratory."""
+    """Words for the schemes of the run that are not of the laboratory (`p4sched.folders.schemes.words`)."""
 
     @property
     def desk(self) -> Path:
@@ -112,7 +113,7 @@ def announce(
             simulation,
             switches,
             topology(network),
-            folders(),
+            words(),
         ),
     )
     try:
@@ -184,8 +185,8 @@ def _read(path: Path) -> Announcement | None:
         announcement = Announcement(**found)
     except (OSError, *MALFORMED):
         return None
-    for folder in announcement.schedulers:
+    for word in announcement.schedulers:
         # a folder that has changed or gone meanwhile shows as another program
         with suppress(P4schedError):
-            of_folder(Path(folder))
+            find(word, SCHEMES)
     return announcement

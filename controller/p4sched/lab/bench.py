@@ -71,7 +71,7 @@ class Bench:
         return departures_of(self.reader, self.users)
 
     async def observe(self, tail_drop: bool = False) -> None:
-        """Begins to measure. `tail_drop`: also counts packets that the program of FIFO or FDPA drops."""
+        """Begins to measure. `tail_drop`: also counts packets that the program drops."""
         reader = self.reader if tail_drop else None
         self._observer = await Observer.start(self.network, self.testbed.traffic_manager, self.link, reader)
 

@@ -57,8 +57,9 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 """Errors of a full disk."""
 ALWAYS = (summaries.FILE, "figure.png")
 """Files that every experiment writes into its folder."""
+FAILED = "failed"
 DONE = "done"
-"""Text that ends the progress line of a scheme."""
+"""Texts that end the progress line of a scheme."""
 NETWORK_FILES = ("s[0-9]*.log", CHANGES, "live.jsonl", *onos.FILES)
 """Files that every network and its controller leave in the folder of a scheme."""
 ALONE_PER_S, WITH_TEXT_PER_S = 10.0, 4.0
@@ -106,6 +107,7 @@ def run(
     elif beside is None:
         beside = text
     if ControllerKind.ONOS in run_options.controllers:
+        _refuse_beside_onos(run_options)
         onos.require_onos()
     with _name_full_folder(run_options.out), result_folder(run_options.out):
         console = Console()
@@ -115,9 +117,18 @@ def run(
             run_options = replace(run_options, time_scale=pace.scale)
             setting = experiment.setting(run_options, **options(pace.scale))
         with nullcontext() if beside is None else beside(console.print) as below:
-            results = _measure_all(experiment, setting, run_options, pace, console, below)
+            results, failed = _measure_all(experiment, setting, run_options, pace, console, below)
         _write(experiment, results, pace)
         _print(experiment, results, pace, console)
+        if failed is not None:
+            raise failed
+
+
+def _refuse_beside_onos(run_options: RunOptions) -> None:
+    """Raises UsageError for a scheme that the application of ONOS does not contain."""
+    other = next((name for name in run_options.schemes if not SCHEMES[name].in_laboratory), None)
+    if other is not None:
+        raise UsageError(f"--controller onos: its application has the schemes of the laboratory, not {other}")
 
 
 def _refuse_beside_virtual(run_options: RunOptions) -> None:
@@ -241,12 +252,15 @@ def _measure_all(
     pace: Pace | None,
     console: Console,
     below: RenderableType | None,
-) -> Results[SettingT, RecordsT]:
+) -> tuple[Results[SettingT, RecordsT], P4schedError | None]:
+    """Measures all schemes. A scheme in a folder of its own that fails is left out, and the others go on; the error
+    tells which ones failed."""
     in_lab = experiment.in_lab(setting)
     schemes = _runnable_schemes(run_options, console, in_lab=in_lab)
     run_options = replace(run_options, schemes=schemes)
     measured_summaries: dict[str, dict[str, Any]] = {}
     records = {}
+    failures: dict[str, P4schedError] = {}
     progress = _progress(console, below)
     preparing = _line(progress, "")
     lab_block = _open_lab(experiment, run_options, in_lab)
@@ -269,18 +283,39 @@ def _measure_all(
             tell("starting")
             if lab is not None:
                 lab.heading = f"{experiment.name}: {title(key)}" if key else experiment.name
-            with asyncio.Runner(loop_factory=VirtualLoop if run_options.virtual else None) as runner:
-                outcome, measured_summaries[key] = runner.run(measure_scheme(experiment, ready, stage))
-                virtual_s += runner.get_loop().time()
+            try:
+                with asyncio.Runner(loop_factory=VirtualLoop if run_options.virtual else None) as runner:
+                    outcome, measured_summaries[key] = runner.run(measure_scheme(experiment, ready, stage))
+                    virtual_s += runner.get_loop().time()
+            except P4schedError as error:
+                if len(rows) == 1 or not scheme or SCHEMES[scheme].in_laboratory:
+                    raise
+                failures[key] = error
+                tell(FAILED)
+                continue
             records[key] = outcome.records
             tell(DONE)
     if run_options.virtual:
         console.print(f"{virtual_s:.1f} s of virtual time took {time.monotonic() - wall_began:.1f} s")
+    failed = _failed(failures)
+    if failed is not None and not measured_summaries:
+        raise failed
     content = _summary(experiment, ready, run_options, pace)
+    if failed is not None:
+        content |= summaries.partial(str(failed), list(failures))
     content |= {"schemes": measured_summaries} if schemes else measured_summaries[""]
     results = Results(content, ready, records, run_options.out)
     content |= experiment.comparison(results)
-    return results
+    return results, failed
+
+
+def _failed(failures: Mapping[str, P4schedError]) -> P4schedError | None:
+    """The error of a run in which some schemes failed; None if there are none."""
+    if not failures:
+        return None
+    (key, error), *others = failures.items()
+    more = f" (and {', '.join(title(key) for key, _ in others)} failed)" if others else ""
+    return P4schedError(f"{title(key)} is left out: {error}{more}")
 
 
 @contextmanager
@@ -428,7 +463,9 @@ def _line(progress: Progress, scheme: str) -> Tell:
         if task is None and text != DONE:
             task = progress.add_task(text, total=1, scheme=title(scheme))
         if task is not None:
-            progress.update(task, description=text, completed=text == DONE, visible=text != DONE or bool(scheme))
+            progress.update(
+                task, description=text, completed=text in (DONE, FAILED), visible=text != DONE or bool(scheme)
+            )
 
     return tell
 

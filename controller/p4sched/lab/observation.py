@@ -4,13 +4,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from p4sched.control.ranked_loop import VERDICTS
 from p4sched.lab.fidelity import AnyFidelity, Health
 from p4sched.lab.network import Dumbbell
 from p4sched.lab.schemes import Link
 from p4sched.lab.tcp_counters import TcpCounters
 from p4sched.p4rt.reader import Reader
-from p4sched.p4rt.traffic_manager import TrafficManager
+from p4sched.p4rt.traffic_manager import QUEUES, TrafficManager
 from p4sched.proto import traffic_manager_pb2 as pb
+
+PORT_DROPPED = "port_dropped"
+"""Counter of the programs of FIFO and FDPA."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class Observer:
     tcp: TcpCounters
     stats: Mapping[int, pb.PortStats] | None
     tail_drop: Reader | None = None
-    """Reads the drops of FIFO's or FDPA's program because of a full queue."""
+    """Reads the drops of the program because of a full queue."""
     dropped: int = 0
 
     @classmethod
@@ -69,8 +73,13 @@ class Observer:
 
 
 async def dropped_by_program(reader: Reader, port: int) -> int:
-    """Packets for a port that the program of FIFO or FDPA dropped so far because their queue was full."""
-    return (await reader.counts("port_dropped", [port]))[port].packets
+    """Packets for a port that the program dropped so far because their queue was full. Programs without an admission
+    rule count them by port, the others by queue."""
+    if reader.schema.counters.get(PORT_DROPPED) is not None:
+        return (await reader.counts(PORT_DROPPED, [port]))[port].packets
+    *_, full = VERDICTS
+    counts = await reader.counts(full, [(port << 3) | priority for priority in range(QUEUES)])
+    return sum(count.packets for count in counts.values())
 
 
 def queue_counts(earlier: pb.PortStats, later: pb.PortStats) -> dict[str, Any]:

@@ -19,7 +19,6 @@ from typing import Any
 from mininet_topos.nodes import answers, free_port, on_host_cpus, with_death_signal
 from p4sched.control.loop import run_loops
 from p4sched.control.parameters import Parameters
-from p4sched.errors import P4schedError
 from p4sched.lab.controllers import Controllers, SwitchController, SwitchPlan, python_controllers
 from p4sched.lab.desk import CHANGES
 from p4sched.lab.emulated.lab import EmulatedLab
@@ -30,9 +29,8 @@ from p4sched.lab.netcfg import device, network_configuration, user
 from p4sched.p4rt.reader import Reader
 from p4sched.p4rt.session import watch
 from p4sched.p4rt.users import User
-from p4sched.paths import ROOT, tool
+from p4sched.paths import ONOS_JAR, NotBuiltError, tool
 
-JAR = ROOT / "controller" / "onos" / "embedded" / "target" / "p4sched-onos-embedded.jar"
 JAVA_OPTIONS = ("-XX:+UseSerialGC", "-Xmx384m", "-XX:TieredStopAtLevel=1")
 """Options for a small process that starts quickly, because the lab needs the CPUs."""
 LOG, NETCFG = "onos.log", "netcfg.json"
@@ -44,7 +42,7 @@ READY = b"ready\n"
 READY_S = 120.0
 STOP_S = 5.0
 REST_S = 10.0
-BUILD = "'./setup.sh onos'"
+BUILD = "./setup.sh onos"
 
 
 def controllers_of(stage: Stage) -> Controllers:
@@ -56,9 +54,9 @@ def controllers_of(stage: Stage) -> Controllers:
 
 def require_onos() -> None:
     """Raises P4schedError unless this machine can start ONOS."""
-    tool("java", f"ONOS runs in it; {BUILD} installs it and builds ONOS")
-    if not JAR.is_file():
-        raise P4schedError(f"{JAR} is not built; {BUILD} in {ROOT} builds it")
+    tool("java", f"ONOS runs in it; '{BUILD}' installs it and builds ONOS")
+    if not ONOS_JAR.is_file():
+        raise NotBuiltError(ONOS_JAR, BUILD)
 
 
 class Onos:
@@ -82,7 +80,7 @@ class Onos:
         """Starts ONOS and waits until all switches follow their plans. Raises LabError, with the end of the log."""
         netcfg = self._folder / NETCFG
         netcfg.write_text(json.dumps(network_configuration(plans), indent=2))
-        words = ["java", *JAVA_OPTIONS, "-jar", str(JAR), "--netcfg", str(netcfg), "--log-dir", str(self._folder)]
+        words = ["java", *JAVA_OPTIONS, "-jar", str(ONOS_JAR), "--netcfg", str(netcfg), "--log-dir", str(self._folder)]
         words += ["--rest", f"127.0.0.1:{self._rest_port}"]
         with (self._folder / LOG).open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(

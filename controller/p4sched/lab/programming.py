@@ -140,6 +140,7 @@ def bottleneck(port: int, setup: Setup, link: Link) -> PortSettings:
         rank_field=setup.scheme.rank_field,
         calendar=setup.layout.calendar,
         tree=setup.layout.tree,
+        scrr=setup.layout.scrr,
         quantum_bytes=setup.layout.quantum_bytes,
     )
 

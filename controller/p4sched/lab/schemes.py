@@ -40,11 +40,13 @@ class Link:
 
 
 NAMES = schemes_of(ComparisonKind.USERS)
+"""The schemes of the laboratory. A command may name folders besides them."""
 
 
 def scheme(name: str, link: Link, bands: Bands) -> Setup:
     """The scheme with this name. Its queues are sized for the link as in the paper, section IV-C."""
-    if name not in NAMES:
-        raise unknown_name("scheme", name, NAMES)
+    known = schemes_of(ComparisonKind.USERS)
+    if name not in known:
+        raise unknown_name("scheme", name, known)
     comparison = Comparison(link.bdp_packets, capacity_bps=link.rate_bps, rtt_ns=link.rtt_ns, bands=bands)
     return replace(SCHEMES[name].for_comparison(comparison), share_among="meta.user")

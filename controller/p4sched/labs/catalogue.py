@@ -7,9 +7,8 @@ from pathlib import Path
 
 from p4sched.errors import P4schedError, UsageError, unknown_name
 from p4sched.labs.lab import Lab
-from p4sched.paths import ROOT
+from p4sched.paths import LABS_DIR
 
-LABS_DIR = ROOT / "labs"
 EXPECTED = "expected.png"
 """The figure of the solution's run with TCP."""
 

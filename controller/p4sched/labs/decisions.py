@@ -37,6 +37,8 @@ class TrialDecisions:
     model: list[Decision] | None
     lengths: list[list[int]]
     """Lengths of the eight queues before each packet, by priority, after the program's decisions."""
+    departures: Sequence[tuple[int, int]] = ()
+    """Numbers of the packets that left the program's port, and their times at the far end of the link in ns."""
 
 
 def request(

@@ -17,7 +17,7 @@ from typing import IO
 
 from p4sched.errors import P4schedError
 from p4sched.labs.syscalls import filter_program
-from p4sched.paths import ROOT, tool
+from p4sched.paths import DATA_DIR, tool
 
 MEGABYTE = 1 << 20
 SHELL_SIGNAL = 128
@@ -211,10 +211,10 @@ class ClosedSandbox(Sandbox):
             above = [parent for parent in reversed(path.parents) if parent not in {Path("/"), *system}]
             wrapped += [word for parent in above for word in ("--perms", "0755", "--dir", str(parent))]
             wrapped += ["--ro-bind", str(path), str(path)]
-            if ROOT.is_relative_to(path):
+            if DATA_DIR.is_relative_to(path):
                 # hides the project, which contains the solutions
-                wrapped += ["--perms", "0755", "--tmpfs", str(ROOT)]
-                places.append(str(ROOT))
+                wrapped += ["--perms", "0755", "--tmpfs", str(DATA_DIR)]
+                places.append(str(DATA_DIR))
         wrapped += [word for place in places for word in ("--remount-ro", place)]
         wrapped += ["--chdir", str(folder)]
         if os.geteuid() != 0:

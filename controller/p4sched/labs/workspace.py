@@ -9,7 +9,7 @@ from p4sched.errors import P4schedError, UsageError
 from p4sched.json_records import MALFORMED, check, parse_json
 from p4sched.labs import catalogue
 from p4sched.labs.catalogue import Entry
-from p4sched.paths import ROOT
+from p4sched.paths import DATA_DIR
 
 STATE = ".p4sched-lab.json"
 BEFORE_RESET = "before-reset"
@@ -40,7 +40,7 @@ def start(entry: Entry, folder: Path) -> Workspace:
     shutil.copytree(entry.start, folder, dirs_exist_ok=True)
     text = (entry.folder / "README.md").read_text(encoding="utf-8")
     # makes links to the project and to its Python work in the student's folder
-    text = text.replace("](../../", f"]({ROOT}/").replace("PROJECT/", f"{ROOT}/")
+    text = text.replace("](../../", f"]({DATA_DIR}/").replace("PROJECT/", f"{DATA_DIR}/")
     (folder / "README.md").write_text(text, encoding="utf-8")
     workspace = Workspace(folder, entry)
     workspace.save()

@@ -87,7 +87,7 @@ def compiled_program(
     """A program for a target: NAME of the laboratory's NAME.p4, or a file. Compiles it only if a source or the compiler
     is newer."""
     of_target = PROGRAMS[target]
-    source = of_target.folder / f"{program}.p4" if isinstance(program, str) else program
+    source = source_file(program, target)
     own = source.parent != of_target.folder
     # programs of one name in different folders have different places
     place = hashlib.sha256(os.fsencode(source.parent)).hexdigest()[:12] if own else ""
@@ -100,6 +100,11 @@ def compiled_program(
         if min(path.stat().st_mtime_ns for path in outputs) > newest:
             return built
     return compile_program(source, of_target.build / place, compiler, macros, target)
+
+
+def source_file(program: str | Path, target: Target) -> Path:
+    """File of a program: NAME of the laboratory's NAME.p4 for a target, or a file."""
+    return PROGRAMS[target].folder / f"{program}.p4" if isinstance(program, str) else program
 
 
 def print_stages(source: Path, target: Target, macros: Sequence[str] = ()) -> int:

@@ -48,12 +48,12 @@ class QueueSettings:
 
 @dataclass(frozen=True)
 class Calendar:
-    """The rounds of `afq` and `calendar`; None keeps a value."""
+    """The rounds of `afq`, `calendar` and `gearbox`; None keeps a value."""
 
     queues: int | None = None
     """Number of rounds, each with its own queue."""
     bytes_per_round: int | None = None
-    """`afq`: bytes that a user may send in one round."""
+    """`afq` and `gearbox`: bytes that a user may send in one round."""
     queue_packets: int | None = None
     """Room of each queue; 0: only the buffer limits it."""
     turn_bytes: int | None = None
@@ -63,6 +63,22 @@ class Calendar:
     place: CalendarPlace | None = None
     rank_width: int | None = None
     """Ranks of one round, if the rank selects the round."""
+    levels: int | None = None
+    """`gearbox`: number of levels. A round of a level is `queues` rounds of the level below."""
+    burst_rounds: int | None = None
+    """`gearbox`: rounds that a user may be ahead; 0: as many as the levels reach."""
+    whole_sets: bool | None = None
+    """`gearbox`: True if a level holds all of its current and its next set of queues."""
+
+
+@dataclass(frozen=True)
+class Scrr:
+    """The settings of `scrr`; None keeps a value."""
+
+    flow_packets: int | None = None
+    """Packets of one user in the buffer; 0: only the buffer limits them."""
+    version: int | None = None
+    """Version of the rule: 0 basic, 1 scrr, 2 npm, 3 nmia, 4 nmne, 5 neia."""
 
 
 @dataclass(frozen=True)
@@ -106,14 +122,16 @@ class PortSettings:
     buffer_packets: int | None = None
     """Packets that the buffer of the port can hold, for every discipline except `strict`."""
     user_field: str | None = None
-    """Field with the user, for `drr`, `afq` and `stfq`, for example "meta.user"."""
+    """Field with the user, for `drr`, `afq`, `stfq`, `gearbox` and `scrr`, for example "meta.user"."""
     rank_field: str | None = None
-    """Field with the rank, for `pifo`, for a `calendar` placed by rank, and for the root of a `tree`."""
+    """Field with the rank, for `pifo`, for a `calendar` placed by rank, and for the root of a `tree`; with 256 / weight
+    of the user, for `gearbox`."""
     quantum_bytes: int | None = None
     """Bytes of a user in one round of DRR."""
     calendar: Calendar | None = None
     tree: Tree | None = None
     """New tree; replaces the old one."""
+    scrr: Scrr | None = None
 
 
 @dataclass(frozen=True)
@@ -274,6 +292,8 @@ def _port_message(port: PortSettings) -> pb.PortConfig:
     message = pb.PortConfig(**{name: getattr(port, name) for name in same}, queues=queues)
     if port.calendar is not None:
         message.calendar.CopyFrom(_calendar_message(port.calendar))
+    if port.scrr is not None:
+        message.scrr.CopyFrom(pb.Scrr(**asdict(port.scrr)))
     if port.tree is not None:
         message.tree.CopyFrom(_tree_message(port.tree))
     if port.discipline is not None:
@@ -316,6 +336,7 @@ def _port_settings(message: pb.PortConfig) -> PortSettings:
         quantum_bytes=message.quantum_bytes,
         calendar=_calendar(message.calendar),
         tree=_tree(message.tree) if message.HasField("tree") else None,
+        scrr=Scrr(message.scrr.flow_packets, message.scrr.version),
     )
 
 

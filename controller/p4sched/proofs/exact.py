@@ -219,6 +219,11 @@ def every(*conditions: Truth) -> Truth:
     return True if not left else left[0] if len(left) == 1 else z3.And(*left)
 
 
+def conjuncts(condition: Truth) -> list[Truth]:
+    """Conditions that hold together if this one holds."""
+    return [condition] if isinstance(condition, bool) or not z3.is_and(condition) else list(condition.children())
+
+
 def some(*conditions: Truth) -> Truth:
     """Or."""
     if any(one is True for one in conditions):

@@ -9,7 +9,7 @@ from pathlib import Path
 from p4sched.errors import P4schedError
 from p4sched.proofs.cells import Before, Cells, is_cell
 from p4sched.proofs.engine import Given, by_engine, commands
-from p4sched.proofs.exact import PRODUCTS, Int, Truth, choose, every, implies, negated, variables
+from p4sched.proofs.exact import PRODUCTS, Int, Truth, choose, conjuncts, every, implies, negated, variables
 from p4sched.proofs.merging import merge
 from p4sched.proofs.program import Program, UnmodelledError
 from p4sched.proofs.restrictions import holds, restriction
@@ -177,7 +177,8 @@ def _induction(step: Step, packet: Arrival, rule: Rule) -> Iterator[Claim]:
         yield Claim(f"at the start: {text}", truth)
     after = Cell({name: step.array(name) for name in step.world.before}, rule.control)
     for text, truth in rule.invariants(packet, after).items():
-        yield Claim(f"after the packet: {text}", truth)
+        for part in conjuncts(truth):
+            yield Claim(f"after the packet: {text}", part)
 
 
 def full_name(rule: Rule, hint: str) -> str:

@@ -25,6 +25,8 @@ class Flow:
     start_s: float = 0.0
     retransmitted: int = 0
     """Segments that the sender sent again; also 0 for a flow that did not complete."""
+    restricted_s: float | None = None
+    """Completion time, or for an incomplete flow the time from its start to the end of the run. None: unknown."""
 
 
 def summarise(flows: Sequence[Flow], scale: float) -> dict[str, Any]:

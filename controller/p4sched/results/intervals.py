@@ -10,7 +10,7 @@ ratio is that of two runs of one seed.
 """
 
 from collections.abc import Sequence
-from math import exp, log, sqrt
+from math import atan, cos, exp, log, pi, sin, sqrt
 from statistics import NormalDist, fmean, stdev
 
 import numpy as np
@@ -43,6 +43,30 @@ def student_t(degrees: int) -> float:
     second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
     third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
     return z + first / degrees + second / degrees**2 + third / degrees**3
+
+
+def student_p(t: float, degrees: int) -> float:
+    """Probability that Student's t is at least as far from 0 (Abramowitz and Stegun 26.7.3 and 26.7.4)."""
+    angle = atan(abs(t) / sqrt(degrees))
+    odd = degrees % 2 == 1
+    term = cos(angle) if odd else 1.0
+    total = term if degrees > 1 else 0.0
+    for place in range(2 if odd else 1, degrees - 1, 2):
+        term *= cos(angle) ** 2 * place / (place + 1)
+        total += term
+    inside = sin(angle) * total
+    return max(1 - (2 / pi * (angle + inside) if odd else inside), 0.0)
+
+
+def holm(probabilities: Sequence[float], level: float = 0.05) -> list[bool]:
+    """True for each hypothesis that is rejected, with at most this probability of any wrong rejection (Holm 1979)."""
+    order = sorted(range(len(probabilities)), key=lambda place: probabilities[place])
+    rejected = [False] * len(probabilities)
+    for rank, place in enumerate(order):
+        if probabilities[place] > level / (len(order) - rank):
+            break
+        rejected[place] = True
+    return rejected
 
 
 def over_seeds(values: Sequence[float]) -> Interval | None:

@@ -27,7 +27,7 @@ from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.run import clean_run
 from p4sched.p4rt.traffic_manager import EmbeddedTrafficManager, PortSettings, QueueSettings
-from p4sched.paths import ROOT
+from p4sched.paths import BUILD_DIR
 from p4sched.proto import traffic_manager_pb2 as pb
 from p4sched.results.whole_file import write_whole
 from p4sched.soak.account import contradictions, totals
@@ -36,7 +36,7 @@ from p4sched.soak.links import Links
 from p4sched.soak.traffic import Delivery, SoakTraffic
 
 SHAPE = Shape(leaves=12, spines=4, hosts=1)
-OUT = ROOT / "build" / "soak"
+OUT = BUILD_DIR / "soak"
 LINK_BPS = 2_000_000
 QUEUE_PACKETS = 20
 CONTROLLER_LIVES_S = 20.0

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from p4sched.errors import P4schedError, UsageError, unknown_name
-from p4sched.folders.schemes import is_path, named
+from p4sched.folders.schemes import absolute, is_path, named
 
 MOST_POINTS = 100_000
 KEYS = ("scenario", "schemes", "loads", "seeds", "parameters", "same_at_hosts", "programs", "check")
@@ -161,7 +161,7 @@ def _different(key: str, values: Sequence[Any]) -> None:
 
 def _resolved(word: str, folder: Path) -> str:
     """A name of a scheme, or the absolute path of a scheduler's folder, which is relative to that of the sweep."""
-    return str((folder / word).resolve()) if is_path(word) else word
+    return str(absolute(folder / word)) if is_path(word) else word
 
 
 def _schemes(content: Mapping[str, Any], scenario: Mapping[str, Any], folder: Path) -> list[tuple[str, dict[str, Any]]]:

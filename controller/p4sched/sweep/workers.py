@@ -2,8 +2,9 @@
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from p4sched.errors import P4schedError
 from p4sched.sweep.plan import Plan, Point
@@ -12,6 +13,8 @@ from p4sched.sweep.point import ATTEMPTS, Outcome, outcome, outcome_here
 LOCAL = "local"
 """Address that means: scheduler and workers of Dask in processes of this machine."""
 Done = tuple[Point, Outcome]
+Work = tuple[Callable[..., Any], tuple[Any, ...]]
+"""A function that can be pickled, and its arguments."""
 PATIENCE_S = 30
 """Time limit for an answer of Dask's scheduler."""
 
@@ -47,6 +50,13 @@ async def dask(
     plan: Plan, points: Sequence[Point], jobs: int, address: str, keep_flows: bool = False
 ) -> AsyncIterator[Done]:
     """Runs the points on Dask: on `jobs` workers of this machine, or on the workers of the scheduler at an address."""
+    work: list[Work] = [(outcome_here, (point.scenario, plan.programs, plan.check, keep_flows)) for point in points]
+    async for place, result in on_dask(work, jobs, address):
+        yield points[place], {"error": _sentence(result)} if isinstance(result, BaseException) else result
+
+
+async def on_dask(work: Sequence[Work], jobs: int, address: str) -> AsyncIterator[tuple[int, Any]]:
+    """Calls functions on Dask; yields the place and the result of each when it is done. An error is a result."""
     try:
         from distributed import Client, LocalCluster, as_completed  # noqa: PLC0415 - an optional package
     except ImportError as error:
@@ -54,24 +64,21 @@ async def dask(
             "--dask needs the package 'distributed': pip install -e '.[dask]' in the project's folder"
         ) from error
 
-    async def run_points(client: Client) -> AsyncIterator[Done]:
+    async def call_all(client: Client) -> AsyncIterator[tuple[int, Any]]:
         futures = {
-            client.submit(
-                outcome_here, point.scenario, plan.programs, plan.check, keep_flows, pure=False, retries=ATTEMPTS - 1
-            ): point
-            for point in points
+            client.submit(function, *arguments, pure=False, retries=ATTEMPTS - 1): place
+            for place, (function, arguments) in enumerate(work)
         }
         async for future in as_completed(futures, raise_errors=False):
             error = await future.exception() if future.status == "error" else None
-            result = await future.result() if error is None else {"error": _sentence(error)}
-            yield futures[future], result
+            yield futures[future], await future.result() if error is None else error
 
     if address == LOCAL:
         async with (
             LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None, asynchronous=True) as cluster,
             Client(cluster, asynchronous=True) as client,
         ):
-            async for each in run_points(client):
+            async for each in call_all(client):
                 yield each
         return
     try:
@@ -79,7 +86,7 @@ async def dask(
     except (OSError, ValueError) as error:
         raise P4schedError(f"--dask {address}: no scheduler of Dask answers: {_sentence(error)}") from error
     async with connected as client:
-        async for each in run_points(client):
+        async for each in call_all(client):
             yield each
 
 

@@ -55,6 +55,10 @@ fn apply(settings: &mut PortSettings, given: &tm::PortConfig) -> Result<(), Faul
     if let Some(calendar) = &given.calendar {
         apply_calendar(&mut config.calendar, calendar);
     }
+    if let Some(scrr) = &given.scrr {
+        config.scrr.flow_packets = scrr.flow_packets.unwrap_or(config.scrr.flow_packets);
+        config.scrr.version = scrr.version.unwrap_or(config.scrr.version);
+    }
     if let Some(tree) = &given.tree {
         config.tree = TreeConfig {
             nodes: tree.nodes.iter().map(node).collect(),
@@ -98,6 +102,9 @@ fn apply_calendar(calendar: &mut CalendarConfig, given: &tm::Calendar) {
         turn_ns: given.turn_ns.unwrap_or(kept.turn_ns),
         place: given.place.map_or(kept.place, |_| given.place()),
         rank_width: given.rank_width.unwrap_or(kept.rank_width),
+        levels: given.levels.unwrap_or(kept.levels),
+        burst_rounds: given.burst_rounds.unwrap_or(kept.burst_rounds),
+        whole_sets: given.whole_sets.unwrap_or(kept.whole_sets),
     };
 }
 
@@ -120,6 +127,9 @@ fn calendar_message(calendar: CalendarConfig) -> tm::Calendar {
         turn_ns: Some(calendar.turn_ns),
         place: Some(calendar.place.into()),
         rank_width: Some(calendar.rank_width),
+        levels: Some(calendar.levels),
+        burst_rounds: Some(calendar.burst_rounds),
+        whole_sets: Some(calendar.whole_sets),
     }
 }
 
@@ -159,6 +169,10 @@ fn to_response(port: Port, settings: PortSettings) -> tm::PortConfig {
         quantum_bytes: Some(config.quantum_bytes),
         calendar: Some(calendar_message(config.calendar)),
         tree,
+        scrr: Some(tm::Scrr {
+            flow_packets: Some(config.scrr.flow_packets),
+            version: Some(config.scrr.version),
+        }),
     }
 }
 

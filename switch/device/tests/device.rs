@@ -352,7 +352,7 @@ fn a_controller_that_does_not_read_costs_packets_not_time() {
 }
 
 #[test]
-fn a_calendar_and_a_tree_are_read_as_they_were_set_and_wrong_ones_are_refused_by_name() {
+fn the_settings_of_disciplines_are_read_as_they_were_set_and_wrong_ones_are_refused() {
     let mut bench = Bench::new();
     let calendar = tm::Calendar {
         queues: Some(12),
@@ -362,6 +362,9 @@ fn a_calendar_and_a_tree_are_read_as_they_were_set_and_wrong_ones_are_refused_by
         turn_ns: Some(7),
         place: Some(tm::CalendarPlace::Rank.into()),
         rank_width: Some(5),
+        levels: Some(3),
+        burst_rounds: Some(6),
+        whole_sets: Some(false),
     };
     let node = |discipline: tm::Discipline, buffer_packets| tm::TreeNode {
         discipline: discipline.into(),
@@ -375,6 +378,10 @@ fn a_calendar_and_a_tree_are_read_as_they_were_set_and_wrong_ones_are_refused_by
         leaf_field: "meta.user".to_owned(),
         rank_fields: Vec::new(),
     };
+    let scrr = tm::Scrr {
+        flow_packets: Some(4),
+        version: Some(2),
+    };
     let port = |discipline: tm::Discipline, calendar, tree| tm::PortConfig {
         port: 2,
         discipline: Some(discipline.into()),
@@ -382,9 +389,15 @@ fn a_calendar_and_a_tree_are_read_as_they_were_set_and_wrong_ones_are_refused_by
         rank_field: Some("meta.user".to_owned()),
         calendar,
         tree,
+        scrr: Some(scrr),
         ..Default::default()
     };
-    for discipline in [tm::Discipline::Calendar, tm::Discipline::Tree] {
+    for discipline in [
+        tm::Discipline::Calendar,
+        tm::Discipline::Tree,
+        tm::Discipline::Gearbox,
+        tm::Discipline::Scrr,
+    ] {
         let ports = vec![port(discipline, Some(calendar), Some(tree.clone()))];
         let set = bench.device.set_ports(&tm::SetPortsRequest { ports }, &bench.wires);
         assert_eq!(code(set), Ok(()));
@@ -392,8 +405,8 @@ fn a_calendar_and_a_tree_are_read_as_they_were_set_and_wrong_ones_are_refused_by
         let found = bench.device.get_ports(&request, &bench.wires).expect("port 2 exists");
         let [found] = &found.ports[..] else { panic!("one port") };
         assert_eq!(
-            (found.discipline(), found.calendar, found.tree.as_ref()),
-            (discipline, Some(calendar), Some(&tree))
+            (found.discipline(), found.calendar, found.tree.as_ref(), found.scrr),
+            (discipline, Some(calendar), Some(&tree), Some(scrr))
         );
     }
     let both = tm::Calendar {
@@ -408,7 +421,20 @@ fn a_calendar_and_a_tree_are_read_as_they_were_set_and_wrong_ones_are_refused_by
         place: Some(77),
         ..calendar
     };
+    let too_many_levels = tm::Calendar {
+        levels: Some(9),
+        ..calendar
+    };
+    let no_version = tm::PortConfig {
+        scrr: Some(tm::Scrr {
+            version: Some(6),
+            ..scrr
+        }),
+        ..port(tm::Discipline::Scrr, None, None)
+    };
     for wrong in [
+        no_version,
+        port(tm::Discipline::Gearbox, Some(too_many_levels), None),
         port(tm::Discipline::Calendar, Some(both), None),
         port(tm::Discipline::Calendar, Some(no_place), None),
         port(tm::Discipline::Tree, None, Some(strict)),

@@ -14,6 +14,8 @@ use pyo3::types::PyDict;
 
 /// Largest number of queues of a model.
 const MOST_QUEUES: usize = 64;
+/// 256 / weight, for weight 1.
+const UNIT_SCALE: u32 = 256;
 
 /// The types of `p4sched.model`.
 #[derive(Clone, Debug)]
@@ -59,6 +61,7 @@ pub fn maker(make: Py<PyAny>, types: Types) -> Maker {
             model,
             types: types.clone(),
             waiting: HashMap::new(),
+            scales: HashMap::new(),
         }) as Box<dyn Foreign>)
     })
 }
@@ -83,6 +86,8 @@ struct PythonModel {
     types: Types,
     /// Waiting packets by number.
     waiting: HashMap<u64, Packet>,
+    /// 256 / weight of the users whose weight is not 1.
+    scales: HashMap<u32, u32>,
 }
 
 impl PythonModel {
@@ -110,7 +115,9 @@ impl PythonModel {
             len,
         } = packet;
         let shared = Arc::clone(&self.types.0);
-        let arriving = shared.packet.bind(py).call1((id, rank, user, flow, len))?;
+        let scale = self.scales.get(&user).copied().unwrap_or(UNIT_SCALE);
+        let weight = f64::from(UNIT_SCALE) / f64::from(scale);
+        let arriving = shared.packet.bind(py).call1((id, rank, user, flow, len, weight))?;
         let verdict = self
             .model
             .bind(py)
@@ -189,6 +196,15 @@ impl Foreign for PythonModel {
             model: copied.unwrap_or_else(|error| fail(error)),
             types: self.types.clone(),
             waiting: self.waiting.clone(),
+            scales: self.scales.clone(),
         })
+    }
+
+    fn set_user_scale(&mut self, user: u32, scale: u32) {
+        if scale == UNIT_SCALE {
+            self.scales.remove(&user);
+        } else {
+            self.scales.insert(user, scale);
+        }
     }
 }

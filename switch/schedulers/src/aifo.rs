@@ -11,6 +11,9 @@
 //! Without division, with k = K / 2^m:  q C (2^m - K) <= |W| (C - c) 2^m. Since q <= |W|, this includes c <= k C.
 //! A queue above its target admits nothing. C is a target; the physical queue may be longer.
 //!
+//! The authors' simulations compare before they update, with <, and with the size of the window while it fills:
+//! [`Variant::CompareFirst`], [`Variant::StrictlyBelow`], [`Variant::FillingWindow`].
+//!
 //! A Tofino cannot multiply either (`tofino-port/include/aifo_admission.p4`). Its rule is
 //!
 //!   log q + log C + log (2^m - K) <= log |W| + log (C - c) + m + 4 * 2^-16
@@ -32,6 +35,7 @@ use crate::log2::{ROUNDING, log2};
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
 use crate::scheme::{self, Discipline, P4, Reference, StatePart, TailDrop};
 use crate::target::Target;
+use crate::variants::{Variant, Variants};
 use crate::window::{Window, WindowConfig};
 use crate::worker::{Worker, WorkerLength};
 
@@ -87,6 +91,7 @@ pub struct Aifo {
     left_behind: u64,
     /// With worker packets: the lengths that they bring, and c at the last arrival.
     worker: Option<(WorkerLength, u64)>,
+    variants: Variants,
 }
 
 impl Aifo {
@@ -104,6 +109,7 @@ impl Aifo {
             on: config.on,
             left_behind: 0,
             worker: None,
+            variants: Variants::NONE,
         })
     }
 
@@ -113,9 +119,13 @@ impl Aifo {
             return false;
         };
         let smaller = self.window.smaller_than(rank);
-        let (target, size) = (self.target, self.window.size());
+        let (target, size) = (self.target, self.window.counted(self.variants));
         let (rest, unit) = (self.headroom.rest(), self.headroom.unit());
         match self.on {
+            Target::V1model if self.variants.has(Variant::StrictlyBelow) => {
+                let within = (target - free) * unit <= self.headroom.numerator() * target;
+                within || size == 0 || smaller * target * rest < size * free * unit
+            }
             Target::V1model => smaller * target * rest <= size * free * unit,
             Target::Tna | Target::T2na => {
                 let needed = log2(target) + log2(rest) - log2(unit) - log2(size) - ROUNDING;
@@ -139,8 +149,12 @@ impl Scheduler for Aifo {
         if let Some((worker, at_arrival)) = &mut self.worker {
             *at_arrival = worker.at(now);
         }
+        let before = self
+            .variants
+            .has(Variant::CompareFirst)
+            .then(|| self.admits(packet.rank));
         self.window.observe(packet.rank);
-        if !self.admits(packet.rank) {
+        if !before.unwrap_or_else(|| self.admits(packet.rank)) {
             Verdict::DroppedByAdmission
         } else if self.known_length() >= self.queue.capacity() as u64 {
             Verdict::DroppedFull
@@ -184,6 +198,7 @@ impl Reference for Aifo {
         verdicts: true,
     };
     const TARGETS: &[Target] = Target::ALL;
+    const VARIANTS: &[Variant] = &[Variant::CompareFirst, Variant::StrictlyBelow, Variant::FillingWindow];
 
     fn model(config: &AifoConfig) -> Result<Aifo, ConfigError> {
         Aifo::new(*config)
@@ -253,6 +268,10 @@ impl Reference for Aifo {
 
     fn remember(&mut self, past: &[Rank]) -> Result<(), ConfigError> {
         self.window.remember(past)
+    }
+
+    fn vary(&mut self, variants: Variants) {
+        self.variants = variants;
     }
 
     fn start_worker(&mut self, worker: Worker) {

@@ -6,13 +6,16 @@ use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use p4sched_traffic_manager::{CalendarConfig, TreeConfig};
+use p4sched_traffic_manager::{
+    CalendarConfig, CalendarPlace, ConfigError as PortError, PortConfig, ScrrConfig, TreeConfig,
+};
 use rand::{Rng, RngCore};
 
 use crate::config::{ConfigError, MAX_PACKETS, Sizes};
-use crate::scheduler::{Nanos, Packet, Scheduler, Verdict};
+use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
 use crate::scheme::{Discipline, P4, TailDrop};
 use crate::target::Target;
+use crate::{Model, Scheme};
 
 /// A formula over the parameters of a scheme and the common sizes of a comparison.
 #[derive(Clone, Debug)]
@@ -60,10 +63,12 @@ impl Formula {
     }
 }
 
-/// A parameter of the action of a described program.
+/// A parameter of a described scheme.
 #[derive(Clone, Debug)]
 pub struct Parameter {
     pub name: String,
+    /// True for a setting of the port, false for a parameter of the program's action.
+    pub of_port: bool,
     pub min: u64,
     pub max: u64,
     pub default: u64,
@@ -83,15 +88,131 @@ pub trait Foreign: Scheduler + fmt::Debug + Send {
 
     /// A copy, with the same state.
     fn copy(&self) -> Box<dyn Foreign>;
+
+    /// Gives a user the weight 256 / scale.
+    fn set_user_scale(&mut self, _user: u32, _scale: u32) {}
+
+    /// Fills the window, if there is one, with the last of these ranks.
+    ///
+    /// # Errors
+    /// If there are fewer ranks than the window holds.
+    fn remember(&mut self, _past: &[Rank]) -> Result<(), ConfigError> {
+        Ok(())
+    }
 }
 
 /// Makes a model for a configuration.
 pub type Maker = Box<dyn Fn(&FolderConfig) -> Result<Box<dyn Foreign>, ConfigError> + Send + Sync>;
 
+/// A number of a port that the parameters of a described scheme may set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PortNumber {
+    Queues,
+    QueuePackets,
+    BytesPerRound,
+    TurnBytes,
+    TurnNs,
+    RankWidth,
+    Levels,
+    BurstRounds,
+    WholeSets,
+    FlowPackets,
+    Version,
+}
+
+impl PortNumber {
+    /// The number of this name in a description.
+    pub fn named(name: &str) -> Option<PortNumber> {
+        Some(match name {
+            "queues" => PortNumber::Queues,
+            "queue_packets" => PortNumber::QueuePackets,
+            "bytes_per_round" => PortNumber::BytesPerRound,
+            "turn_bytes" => PortNumber::TurnBytes,
+            "turn_ns" => PortNumber::TurnNs,
+            "rank_width" => PortNumber::RankWidth,
+            "levels" => PortNumber::Levels,
+            "burst_rounds" => PortNumber::BurstRounds,
+            "whole_sets" => PortNumber::WholeSets,
+            "flow_packets" => PortNumber::FlowPackets,
+            "version" => PortNumber::Version,
+            _ => return None,
+        })
+    }
+
+    /// Sets the number; `None` if it is out of range.
+    fn set(self, value: i64, calendar: &mut CalendarConfig, scrr: &mut ScrrConfig) -> Option<()> {
+        let (short, long) = (u32::try_from(value), u64::try_from(value).ok()?);
+        match self {
+            PortNumber::Queues => calendar.queues = short.ok()?,
+            PortNumber::QueuePackets => calendar.queue_packets = short.ok()?,
+            PortNumber::BytesPerRound => calendar.bytes_per_round = short.ok()?,
+            PortNumber::TurnBytes => calendar.turn_bytes = long,
+            PortNumber::TurnNs => calendar.turn_ns = long,
+            PortNumber::RankWidth => calendar.rank_width = long,
+            PortNumber::Levels => calendar.levels = short.ok()?,
+            PortNumber::BurstRounds => calendar.burst_rounds = short.ok()?,
+            PortNumber::WholeSets => calendar.whole_sets = long != 0,
+            PortNumber::FlowPackets => scrr.flow_packets = short.ok()?,
+            PortNumber::Version => scrr.version = short.ok()?,
+        }
+        Some(())
+    }
+}
+
+/// Makes the models of a scheme of this workspace, for a description that sets some of its parameters.
+pub fn models_of(scheme: Scheme) -> Maker {
+    Box::new(move |config: &FolderConfig| {
+        let model = scheme.from_arguments(&config.arguments)?.model()?;
+        Ok(Box::new(Known { scheme, model }) as Box<dyn Foreign>)
+    })
+}
+
+/// The model of a scheme of this workspace.
+#[derive(Clone, Debug)]
+struct Known {
+    scheme: Scheme,
+    model: Model,
+}
+
+impl Scheduler for Known {
+    fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
+        self.model.enqueue(now, packet)
+    }
+
+    fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
+        self.model.dequeue(now)
+    }
+
+    fn len(&self) -> usize {
+        self.model.len()
+    }
+}
+
+impl Foreign for Known {
+    fn reconfigure(&mut self, config: &FolderConfig) -> Result<(), ConfigError> {
+        self.model.reconfigure(&self.scheme.from_arguments(&config.arguments)?)
+    }
+
+    fn copy(&self) -> Box<dyn Foreign> {
+        Box::new(self.clone())
+    }
+
+    fn set_user_scale(&mut self, user: u32, scale: u32) {
+        self.model.set_user_scale(user, scale);
+    }
+
+    fn remember(&mut self, past: &[Rank]) -> Result<(), ConfigError> {
+        self.model.remember(past)
+    }
+}
+
 /// Settings of a port that only some disciplines read.
 #[derive(Clone, Debug, Default)]
 pub struct PortExtras {
-    pub calendar: CalendarConfig,
+    /// Numbers of [`CalendarConfig`] and [`ScrrConfig`] by name. Those without a formula have the default of the traffic
+    /// manager.
+    pub numbers: Vec<(PortNumber, Formula)>,
+    pub place: Option<CalendarPlace>,
     pub tree: TreeConfig,
     /// Quantum of deficit round robin; `None`: the default.
     pub quantum_bytes: Option<u32>,
@@ -105,12 +226,14 @@ pub struct PortExtras {
 pub struct Described {
     pub name: &'static str,
     pub p4: P4,
+    /// Who drops at a full queue on a Tofino.
+    pub chip_tail_drop: TailDrop,
     /// The program of each target.
     pub programs: Vec<(Target, PathBuf)>,
     /// The targets of `programs`.
     pub targets: &'static [Target],
-    /// Folders for included files, besides those of the program.
-    pub includes: Vec<PathBuf>,
+    /// Folders for the included files of each target, besides those of the program.
+    pub includes: Vec<(Target, Vec<PathBuf>)>,
     pub parameters: Vec<Parameter>,
     /// Sizes of the queues in packets, the most urgent first.
     pub queue_sizes: Vec<Formula>,
@@ -124,10 +247,12 @@ pub struct Described {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderConfig {
     pub scheme: &'static Described,
-    /// The arguments of the action.
+    /// The values of all parameters.
     pub arguments: Vec<u64>,
     /// Sizes of the queues in packets, the most urgent first.
     pub queue_sizes: Vec<usize>,
+    pub calendar: CalendarConfig,
+    pub scrr: ScrrConfig,
 }
 
 /// The schemes of [`register`].
@@ -197,11 +322,42 @@ impl Described {
                 self.name
             )));
         }
+        let (mut calendar, mut scrr) = (CalendarConfig::default(), ScrrConfig::default());
+        calendar.place = self.port.place.unwrap_or(calendar.place);
+        for (name, formula) in &self.port.numbers {
+            let set = formula
+                .value(&number)
+                .and_then(|value| name.set(value, &mut calendar, &mut scrr));
+            set.ok_or_else(|| ConfigError::Folder(format!("{}: a number of the port is out of range", self.name)))?;
+        }
+        self.check_port(calendar, scrr).map_err(|error| {
+            ConfigError::Folder(format!(
+                "{}: {}",
+                self.name,
+                error.to_string().trim_start_matches("port 0: ")
+            ))
+        })?;
         Ok(FolderConfig {
             scheme: self,
             arguments,
             queue_sizes,
+            calendar,
+            scrr,
         })
+    }
+
+    /// Checks the settings of a port.
+    fn check_port(&self, calendar: CalendarConfig, scrr: ScrrConfig) -> Result<(), PortError> {
+        let usual = PortConfig::default();
+        PortConfig {
+            discipline: self.p4.discipline,
+            quantum_bytes: self.port.quantum_bytes.unwrap_or(usual.quantum_bytes),
+            tree: self.port.tree.clone(),
+            calendar,
+            scrr,
+            ..usual
+        }
+        .check(0)
     }
 
     /// The configuration for these sizes.
@@ -256,7 +412,15 @@ impl Described {
             scheme: self,
             arguments: default(),
             queue_sizes: vec![1],
+            calendar: CalendarConfig::default(),
+            scrr: ScrrConfig::default(),
         })
+    }
+
+    /// Folders for the included files of the program of a target.
+    pub fn includes(&self, target: Target) -> &[PathBuf] {
+        let found = self.includes.iter().find(|(of, _)| *of == target);
+        found.map_or(&[], |(_, folders)| folders)
     }
 
     /// The program of a target.
@@ -280,13 +444,17 @@ impl FolderConfig {
 
     /// The arguments of the action. `sizes`: see `Reference::arguments`; such an action has its sizes in any case.
     pub fn arguments(&self) -> Vec<u64> {
-        self.arguments.clone()
+        let all = self.scheme.parameters.iter().zip(&self.arguments);
+        all.filter(|(parameter, _)| !parameter.of_port)
+            .map(|(_, &value)| value)
+            .collect()
     }
 }
 
 /// Who drops at a full queue, for the program of a described scheme.
-pub(crate) fn tail_drop(scheme: &Described) -> TailDrop {
+pub(crate) fn tail_drop(scheme: &Described, target: Target) -> TailDrop {
     match scheme.p4.discipline {
+        Discipline::Strict | Discipline::Fifo if target != Target::V1model => scheme.chip_tail_drop,
         Discipline::Strict | Discipline::Fifo => scheme.p4.tail_drop,
         _ => TailDrop::Queue,
     }
@@ -331,6 +499,19 @@ impl FolderModel {
     /// If the model refuses the configuration.
     pub fn reconfigure(&mut self, config: &FolderConfig) -> Result<(), ConfigError> {
         self.0.reconfigure(config)
+    }
+
+    /// See [`Foreign::set_user_scale`].
+    pub fn set_user_scale(&mut self, user: u32, scale: u32) {
+        self.0.set_user_scale(user, scale);
+    }
+
+    /// See [`Foreign::remember`].
+    ///
+    /// # Errors
+    /// If there are fewer ranks than the window holds.
+    pub fn remember(&mut self, past: &[Rank]) -> Result<(), ConfigError> {
+        self.0.remember(past)
     }
 }
 

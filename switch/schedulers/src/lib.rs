@@ -21,6 +21,7 @@ pub mod scheduler;
 pub mod scheme;
 pub mod stfq;
 pub mod target;
+pub mod variants;
 pub mod window;
 pub mod worker;
 
@@ -30,6 +31,7 @@ use rand::RngCore;
 pub use scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
 pub use scheme::{P4, Reference, StatePart};
 pub use target::Target;
+pub use variants::{Variant, Variants};
 
 /// Calls a macro with the list of all schemes. Each entry is `module: Type, "description";`. The module has the name of
 /// the scheme, and the type is a [`Reference`].

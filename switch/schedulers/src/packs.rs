@@ -15,6 +15,10 @@
 //! and ports (section 5). The condition becomes q / |W| <= 1/(1-k) (B - b)/B i/n. Theorem 2 does not hold for it: a
 //! packet that passes only at i = n is dropped if queue n is full, even if a more urgent queue has room.
 //!
+//! A simulation with a port of this name, in a fork of Netbench, has the total form, too, with < and with the size of the
+//! window while it fills, and goes on to the next queue if one is full: [`Variant::TotalOccupancy`],
+//! [`Variant::StrictlyBelow`], [`Variant::FillingWindow`].
+//!
 //! Our program for Tofino 2 (`tofino-port/t2na/packs.p4`) computes this condition with logarithms instead of products:
 //!
 //!   log q + log B + log (2^m - K) + log n - log |W| - log (B - b) - m - 4 * 2^-16  <=  log i
@@ -29,6 +33,7 @@ use crate::priority_queues::PriorityQueues;
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
 use crate::scheme::{self, Discipline, P4, Reference, StatePart, TailDrop};
 use crate::target::Target;
+use crate::variants::{Variant, Variants};
 use crate::window::{Window, WindowConfig};
 
 /// The occupancy that the queue mapping uses.
@@ -97,6 +102,7 @@ pub struct Packs {
     config: PacksConfig,
     /// B.
     buffer: u64,
+    variants: Variants,
 }
 
 impl Packs {
@@ -111,19 +117,33 @@ impl Packs {
             window: Window::new(config.window)?.on(config.target()),
             buffer: config.queue_sizes.iter().sum::<usize>() as u64,
             config,
+            variants: Variants::NONE,
         })
+    }
+
+    /// The occupancy that the mapping uses.
+    fn occupancy(&self) -> Occupancy {
+        match self.config.occupancy {
+            Occupancy::PerQueue if self.variants.has(Variant::TotalOccupancy) => Occupancy::Total,
+            occupancy => occupancy,
+        }
     }
 
     /// Whether a rank meets the quantile condition of `queue`. `smaller` is q. `free` is the free room, in packets, of
     /// this queue and the more urgent ones; for [`Occupancy::Total`], of all queues.
     fn condition(&self, queue: usize, smaller: u64, free: u64) -> bool {
-        let threshold = self.window.size() * free * self.config.headroom.unit();
+        let size = self.window.counted(self.variants);
+        let threshold = size * free * self.config.headroom.unit();
         let quantile = smaller * self.buffer * self.config.headroom.rest();
-        match self.config.occupancy {
-            Occupancy::PerQueue => quantile <= threshold,
+        let (quantile, threshold) = match self.occupancy() {
+            Occupancy::PerQueue => (quantile, threshold),
             Occupancy::Total | Occupancy::TotalByLogarithms => {
-                quantile * self.queues.count() as u64 <= threshold * (queue as u64 + 1)
+                (quantile * self.queues.count() as u64, threshold * (queue as u64 + 1))
             }
+        };
+        match self.variants.has(Variant::StrictlyBelow) {
+            true => quantile < threshold,
+            false => quantile <= threshold,
         }
     }
 
@@ -167,7 +187,7 @@ impl Scheduler for Packs {
         let mut condition_held = false;
         for queue in 0..self.queues.count() {
             free_so_far += self.free(queue);
-            let free = match self.config.occupancy {
+            let free = match self.occupancy() {
                 Occupancy::PerQueue => free_so_far,
                 Occupancy::Total | Occupancy::TotalByLogarithms => total_free,
             };
@@ -221,6 +241,7 @@ impl Reference for Packs {
         verdicts: true,
     };
     const TARGETS: &[Target] = &[Target::V1model, Target::T2na];
+    const VARIANTS: &[Variant] = &[Variant::StrictlyBelow, Variant::FillingWindow, Variant::TotalOccupancy];
 
     fn model(config: &PacksConfig) -> Result<Packs, ConfigError> {
         Packs::new(config.clone())
@@ -291,6 +312,10 @@ impl Reference for Packs {
             window: WindowConfig::from_arguments(&arguments[9..]),
             ..PacksConfig::new(&scheme::sizes_of_eight(&arguments[..8]), 1)
         })
+    }
+
+    fn vary(&mut self, variants: Variants) {
+        self.variants = variants;
     }
 
     fn compare(&self, register: &dyn Fn(&str) -> u64) -> Option<StatePart> {

@@ -55,7 +55,7 @@ macro_rules! schemes {
             pub fn tail_drop(self, target: Target) -> TailDrop {
                 match self {
                     $(Scheme::$Type => <$module::$Type as Reference>::tail_drop(target),)*
-                    Scheme::Folder(described) => described::tail_drop(described),
+                    Scheme::Folder(described) => described::tail_drop(described, target),
                 }
             }
 
@@ -64,6 +64,14 @@ macro_rules! schemes {
                 match self {
                     $(Scheme::$Type => <$module::$Type as Reference>::TARGETS,)*
                     Scheme::Folder(described) => described.targets,
+                }
+            }
+
+            /// The variants that the model knows.
+            pub fn variants(self) -> &'static [Variant] {
+                match self {
+                    $(Scheme::$Type => <$module::$Type as Reference>::VARIANTS,)*
+                    Scheme::Folder(_) => &[],
                 }
             }
 
@@ -175,12 +183,21 @@ macro_rules! schemes {
                 }
             }
 
+            /// Makes a model for v1model follow these of the variants of its scheme, and the text of the papers in all
+            /// else.
+            pub fn vary(&mut self, variants: Variants) {
+                match self {
+                    $(Model::$Type(model) => model.vary(variants),)*
+                    Model::Folder(_) => {}
+                }
+            }
+
             /// Gives a user the weight 256 / scale, if the scheme has users.
             #[inline]
             pub fn set_user_scale(&mut self, user: u32, scale: u32) {
                 match self {
                     $(Model::$Type(model) => model.set_user_scale(user, scale),)*
-                    Model::Folder(_) => {}
+                    Model::Folder(model) => model.set_user_scale(user, scale),
                 }
             }
 
@@ -191,7 +208,7 @@ macro_rules! schemes {
             pub fn remember(&mut self, past: &[Rank]) -> Result<(), ConfigError> {
                 match self {
                     $(Model::$Type(model) => model.remember(past),)*
-                    Model::Folder(_) => Ok(()),
+                    Model::Folder(model) => model.remember(past),
                 }
             }
 
@@ -265,6 +282,19 @@ impl Scheme {
     pub fn tells_users_apart(self) -> bool {
         let apart = |scheme: &Described| scheme.port.user_field.is_some() || scheme.port.leaf_field.is_some();
         matches!(self, Scheme::Folder(described) if apart(described))
+    }
+
+    /// Names of the parameters of the action [`P4::action`]: [`P4::parameters`] without the settings of the port.
+    pub fn action_parameters(self) -> Vec<&'static str> {
+        let names = self.p4().parameters.iter().copied();
+        match self {
+            Scheme::Folder(described) => names
+                .zip(&described.parameters)
+                .filter(|(_, parameter)| !parameter.of_port)
+                .map(|(name, _)| name)
+                .collect(),
+            _ => names.collect(),
+        }
     }
 
     /// All schemes: those of the list in `lib.rs`, and those of [`described::register`].

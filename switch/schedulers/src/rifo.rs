@@ -19,6 +19,8 @@
 //! example, its figure 6 and its program use the free share. So a queue that is nearly full admits almost any rank, and
 //! tail drop decides. A queue just above k B is strict. With Max = Min the score is 0/0, and the packet is admitted.
 //!
+//! The authors' simulations set Max alone at a reset, and refuse at Max = Min: [`Variant::MaxAlone`].
+//!
 //! On Tofino 1, ingress does not see the queue. L is the length after the last departure plus the arrivals since then,
 //! counted up to B. Refused arrivals count too. The queue is never longer than L, so the program can drop at a full
 //! queue.
@@ -32,6 +34,10 @@ use crate::fifo::Fifo;
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
 use crate::scheme::{self, Discipline, P4, Reference, StatePart, TailDrop};
 use crate::target::Target;
+use crate::variants::{Variant, Variants};
+
+/// Min of [`Variant::MaxAlone`] before a packet sets it.
+const NO_MIN: Rank = Rank::MAX;
 
 /// How the two products of the admission rule are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,6 +99,7 @@ pub struct Rifo {
     count: usize,
     /// L on Tofino 1.
     counted: usize,
+    variants: Variants,
 }
 
 impl Rifo {
@@ -109,6 +116,7 @@ impl Rifo {
             max: 0,
             count: 0,
             counted: 0,
+            variants: Variants::NONE,
         })
     }
 
@@ -118,8 +126,11 @@ impl Rifo {
     }
 
     fn track(&mut self, rank: Rank) {
+        let max_alone = self.variants.has(Variant::MaxAlone);
         if self.count == 0 {
-            self.min = rank;
+            self.min = if max_alone { NO_MIN } else { rank };
+            self.max = rank;
+        } else if max_alone && rank > self.max {
             self.max = rank;
         } else {
             self.min = self.min.min(rank);
@@ -144,7 +155,15 @@ impl Rifo {
         let length = self.known_length() as u64;
         let capacity = self.config.capacity as u64;
         let headroom = self.config.headroom;
-        if length * headroom.unit() <= headroom.numerator() * capacity || self.max == self.min {
+        if length * headroom.unit() <= headroom.numerator() * capacity {
+            return true;
+        }
+        if self.variants.has(Variant::MaxAlone) {
+            if self.min >= self.max {
+                // The score is 0/0, or -0 as long as there is no Min.
+                return false;
+            }
+        } else if self.max == self.min {
             return true;
         }
         let free = capacity.saturating_sub(length);
@@ -203,6 +222,7 @@ impl Reference for Rifo {
         verdicts: true,
     };
     const TARGETS: &[Target] = &[Target::V1model, Target::Tna];
+    const VARIANTS: &[Variant] = &[Variant::MaxAlone];
 
     fn model(config: &RifoConfig) -> Result<Rifo, ConfigError> {
         Rifo::new(*config)
@@ -264,6 +284,10 @@ impl Reference for Rifo {
             products: Products::Exact,
             on: Target::V1model,
         })
+    }
+
+    fn vary(&mut self, variants: Variants) {
+        self.variants = variants;
     }
 
     /// The program for Tofino holds the complement of Min. Before the first arrival its cells hold no range.

@@ -8,6 +8,7 @@ use rand::RngCore;
 use crate::config::{ConfigError, MAX_P4_QUEUES, Sizes};
 use crate::scheduler::{Nanos, Rank, Scheduler};
 use crate::target::Target;
+use crate::variants::{Variant, Variants};
 use crate::worker::Worker;
 
 /// The parameter of a program's action that sets the length of its window.
@@ -42,7 +43,7 @@ pub struct P4 {
     pub table: &'static str,
     /// The action that sets the parameters.
     pub action: &'static str,
-    /// The action's parameters, in order.
+    /// The parameters of the scheme, in order. Those of the action are [`crate::Scheme::action_parameters`].
     pub parameters: &'static [&'static str],
     /// The discipline of the port.
     pub discipline: Discipline,
@@ -94,6 +95,8 @@ pub trait Reference: Scheduler + Sized {
     const P4: P4;
     /// The targets that have a program of this scheme.
     const TARGETS: &[Target] = &[Target::V1model];
+    /// The variants that the model knows.
+    const VARIANTS: &[Variant] = &[];
 
     /// A model with empty queues.
     ///
@@ -139,6 +142,9 @@ pub trait Reference: Scheduler + Sized {
     /// # Errors
     /// If a value is out of range.
     fn from_arguments(arguments: &[u64]) -> Result<Self::Config, ConfigError>;
+
+    /// Makes a model for v1model follow these of its [`Reference::VARIANTS`], and the text in all else.
+    fn vary(&mut self, _variants: Variants) {}
 
     /// The state of the model besides its queues, next to the port's cells of the program's registers.
     fn compare(&self, _register: &dyn Fn(&str) -> u64) -> Option<StatePart> {

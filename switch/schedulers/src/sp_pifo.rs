@@ -9,7 +9,8 @@
 //!   dequeue: strict priority
 //!
 //! Bounds stay sorted, b_1 <= ... <= b_n. A packet that its queue drops must not push up: otherwise the results differ
-//! visibly from the papers' figures. A dropped packet does push down, because the inversion was detected.
+//! visibly from the papers' figures. A dropped packet does push down, because the inversion was detected. (Not in the
+//! authors' simulations: [`Variant::DropsKeepBounds`].)
 //!
 //! On a Tofino a pass can access a bound only once (`tofino-port/include/sp_pifo_mapping.p4`). So its rule differs:
 //!
@@ -30,6 +31,7 @@ use crate::priority_queues::PriorityQueues;
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
 use crate::scheme::{self, Discipline, P4, Reference, StatePart, TailDrop};
 use crate::target::Target;
+use crate::variants::{Variant, Variants};
 
 /// Parameters of [`SpPifo`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +51,7 @@ pub struct SpPifo {
     /// n.
     count: usize,
     on: Target,
+    variants: Variants,
 }
 
 impl SpPifo {
@@ -62,6 +65,7 @@ impl SpPifo {
             bounds: vec![0; queue_sizes.len().max(MAX_P4_QUEUES)],
             count: queue_sizes.len(),
             on: Target::V1model,
+            variants: Variants::NONE,
         })
     }
 
@@ -75,12 +79,15 @@ impl SpPifo {
         let bounds = &mut self.bounds[..self.count];
         let fitting = bounds.iter().rposition(|&bound| bound <= packet.rank);
         let Some(queue) = fitting else {
-            let lowest = bounds.iter().copied().min().unwrap_or(packet.rank);
-            let cost = lowest - packet.rank;
-            for bound in bounds {
-                *bound -= cost;
+            let verdict = self.queues.enqueue(0, packet);
+            if verdict.is_queued() || !self.variants.has(Variant::DropsKeepBounds) {
+                let lowest = bounds.iter().copied().min().unwrap_or(packet.rank);
+                let cost = lowest - packet.rank;
+                for bound in bounds {
+                    *bound -= cost;
+                }
             }
-            return self.queues.enqueue(0, packet);
+            return verdict;
         };
         let verdict = self.queues.enqueue(queue, packet);
         if verdict.is_queued() {
@@ -148,6 +155,7 @@ impl Reference for SpPifo {
         verdicts: true,
     };
     const TARGETS: &[Target] = &[Target::V1model, Target::Tna];
+    const VARIANTS: &[Variant] = &[Variant::DropsKeepBounds];
 
     fn model(config: &SpPifoConfig) -> Result<SpPifo, ConfigError> {
         let on = config.on;
@@ -201,6 +209,10 @@ impl Reference for SpPifo {
     fn from_arguments(arguments: &[u64]) -> Result<SpPifoConfig, ConfigError> {
         let (queue_sizes, on) = (scheme::sizes_of_eight(arguments), Target::V1model);
         Ok(SpPifoConfig { queue_sizes, on })
+    }
+
+    fn vary(&mut self, variants: Variants) {
+        self.variants = variants;
     }
 
     /// In `p4/`, a register holds a bound plus the sum of all push-downs since; its top bit is 0 before the first

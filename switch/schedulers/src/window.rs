@@ -17,6 +17,7 @@ use crate::config::{ConfigError, MAX_WINDOW, in_range};
 use crate::scheduler::Rank;
 use crate::scheme::{StatePart, whole};
 use crate::target::{MAX_P4_WINDOW, Target};
+use crate::variants::{Variant, Variants};
 
 /// Content of an empty cell.
 pub const EMPTY: Rank = Rank::MAX;
@@ -193,6 +194,14 @@ impl Window {
     /// q: the number of entries strictly smaller than `rank`.
     pub fn smaller_than(&self, rank: Rank) -> u64 {
         self.sorted.partition_point(|&entry| entry < rank) as u64
+    }
+
+    /// The number of ranks that the quantile is taken from: |W|, or with [`Variant::FillingWindow`] those in the window.
+    pub(crate) fn counted(&self, variants: Variants) -> u64 {
+        match variants.has(Variant::FillingWindow) {
+            true => self.smaller_than(EMPTY),
+            false => self.size(),
+        }
     }
 
     /// |W|.

@@ -2,4 +2,5 @@
 
 mod fdpa;
 mod parameters;
+mod variants;
 mod worked_examples;

@@ -102,6 +102,7 @@ impl Decisions {
     /// Answers one request. `program`, `model` (or null) and `lengths` have one item for each packet. A decision is the
     /// priority of the queue, `"refused"`, `"full"`, `"pushed out"`, or null if the counters do not show exactly one
     /// decision. `lengths` are the lengths of the eight queues before the packet, by priority.
+    /// `departures` are the numbers of the packets that left the program's port, with the time at the far end.
     ///
     /// # Errors
     /// A sentence, if the request is not valid, the program does not compile or load, or a table or counter is missing.
@@ -122,7 +123,11 @@ impl Decisions {
         let program = self.program(request, scheme)?;
         // `switch.rs` panics with a sentence if a table or counter is missing.
         let run = AssertUnwindSafe(|| by_program(program, scheme, &parameters, request));
-        let (decided, lengths) = catch_unwind(run).map_err(|panic| {
+        let Decided {
+            decisions,
+            lengths,
+            departures,
+        } = catch_unwind(run).map_err(|panic| {
             let text = panic.downcast_ref::<String>().cloned();
             text.unwrap_or_else(|| "the program cannot run here".to_owned())
         })??;
@@ -131,9 +136,10 @@ impl Decisions {
             false => None,
         };
         Ok(json!({
-            "program": decided.into_iter().map(decision_json).collect::<Vec<_>>(),
+            "program": decisions.into_iter().map(decision_json).collect::<Vec<_>>(),
             "model": model.map(|model| model.into_iter().map(|decision| decision_json(Some(decision))).collect::<Vec<_>>()),
             "lengths": lengths,
+            "departures": departures,
         }))
     }
 }
@@ -148,7 +154,14 @@ fn decision_json(decision: Option<Decision>) -> Value {
     }
 }
 
-type Decided = (Vec<Option<Decision>>, Vec<[u64; 8]>);
+/// What a program did.
+struct Decided {
+    decisions: Vec<Option<Decision>>,
+    /// Lengths of the queues before each packet, by priority.
+    lengths: Vec<[u64; 8]>,
+    /// Number of each packet that left, and the time at which it was at the far end of the link.
+    departures: Vec<(u64, Nanos)>,
+}
 
 fn by_program(
     program: &Program,
@@ -170,19 +183,30 @@ fn by_program(
     }
     switch.set_port(PORT, parameters, true, request.rate_bps);
     let (mut sent, mut frame) = (Sent::default(), Vec::new());
-    let (mut decided, mut lengths) = (Vec::new(), Vec::new());
+    let mut done = Decided {
+        decisions: Vec::new(),
+        lengths: Vec::new(),
+        departures: Vec::new(),
+    };
+    let depart = |sent: &mut Sent, departures: &mut Vec<(u64, Nanos)>| {
+        sent.drain(|port, id, due, _| departures.extend(id.filter(|_| port == PORT).map(|id| (id, due))));
+    };
     for (id, packet) in (0..).zip(&request.packets) {
         switch.advance(packet.0, &mut sent);
         let before: Counts = switch.counts(PORT);
         packet.datagram(id).write(&mut frame);
         switch.receive(packet.0, &frame, &mut sent);
-        decided.push(switch.counts(PORT).decision_since(&before));
-        lengths.push(before.lengths);
-        for (_, _, _, frame) in std::mem::take(&mut sent.frames) {
-            sent.recycle(frame);
-        }
+        done.decisions.push(switch.counts(PORT).decision_since(&before));
+        done.lengths.push(before.lengths);
+        depart(&mut sent, &mut done.departures);
     }
-    Ok((decided, lengths))
+    // until the queues are empty
+    let bytes: u64 = request.packets.iter().map(|packet| u64::from(packet.3)).sum();
+    let last = request.packets.last().map_or(0, |packet| packet.0);
+    let sending = bytes.saturating_mul(8_000_000_000) / request.rate_bps.max(1);
+    switch.advance(last.saturating_add(sending), &mut sent);
+    depart(&mut sent, &mut done.departures);
+    Ok(done)
 }
 
 fn by_model(scheme: Scheme, parameters: &Parameters, request: &Request) -> Result<Vec<Decision>, String> {

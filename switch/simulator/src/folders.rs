@@ -5,10 +5,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use p4sched_schedulers::described::{Described, Formula, Maker, Operator, Parameter, PortExtras, register};
+use p4sched_schedulers::described::{
+    Described, Formula, Maker, Operator, Parameter, PortExtras, PortNumber, models_of, register,
+};
 use p4sched_schedulers::scheme::{P4, TailDrop};
 use p4sched_schedulers::{Scheme, Target};
-use p4sched_traffic_manager::{CalendarConfig, CalendarPlace, DISCIPLINES, Discipline, NodeConfig, TreeConfig};
+use p4sched_traffic_manager::{CalendarPlace, DISCIPLINES, Discipline, NodeConfig, TreeConfig};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -27,7 +29,8 @@ struct Entry {
     name: String,
     /// Program by target.
     programs: BTreeMap<String, PathBuf>,
-    includes: Vec<PathBuf>,
+    /// Folders for included files, by target.
+    includes: BTreeMap<String, Vec<PathBuf>>,
     table: String,
     action: String,
     discipline: String,
@@ -36,9 +39,13 @@ struct Entry {
     port: Port,
     /// True if the program drops at a full queue, false if the traffic manager does.
     drops: bool,
+    /// The same on a Tofino.
+    drops_on_chip: bool,
     /// The model in another language, for the side that makes it.
     #[expect(dead_code, reason = "only the other side reads it")]
     model: Option<Value>,
+    /// The scheme of this workspace whose model it has, in place of `model`.
+    like: Option<String>,
     parameters: Vec<Listed>,
     queue_sizes: Vec<Value>,
 }
@@ -49,22 +56,12 @@ struct Entry {
 struct Port {
     user_field: Option<String>,
     quantum_bytes: Option<u32>,
-    calendar: Calendar,
+    /// Formulas by name.
+    numbers: BTreeMap<String, Value>,
+    place: Option<String>,
     tree: Vec<Node>,
     leaf_field: Option<String>,
     level_rank_fields: Vec<String>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Calendar {
-    queues: Option<u32>,
-    bytes_per_round: Option<u32>,
-    queue_packets: Option<u32>,
-    turn_bytes: Option<u64>,
-    turn_ns: Option<u64>,
-    place: Option<String>,
-    rank_width: Option<u64>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -81,6 +78,7 @@ struct Node {
 #[serde(deny_unknown_fields)]
 struct Listed {
     name: String,
+    of_port: bool,
     min: u64,
     max: u64,
     default: u64,
@@ -101,9 +99,19 @@ pub fn load(file: &Path, mut maker: impl FnMut(&str) -> Option<Maker>) -> Result
         if Scheme::named(&name).is_some() {
             return Err(failed(format!("there is another scheme {name}")));
         }
-        register(described(entry, maker(&name)).map_err(|problem| failed(format!("{name}: {problem}")))?);
+        let maker = match &entry.like {
+            Some(like) => Some(models_of(of_workspace(like).map_err(failed)?)),
+            None => maker(&name),
+        };
+        register(described(entry, maker).map_err(|problem| failed(format!("{name}: {problem}")))?);
     }
     Ok(())
+}
+
+fn of_workspace(name: &str) -> Result<Scheme, String> {
+    let mut all = Scheme::ALL.iter().copied();
+    all.find(|scheme| scheme.name() == name)
+        .ok_or_else(|| format!("no scheme {name} of the laboratory"))
 }
 
 /// A text that lives as long as the process, as the texts of the other schemes do.
@@ -118,6 +126,11 @@ fn described(entry: Entry, maker: Option<Maker>) -> Result<Described, String> {
         .iter()
         .map(|(name, file)| Ok((target(name)?, file.clone())));
     let programs: Vec<(Target, PathBuf)> = programs.collect::<Result<_, String>>()?;
+    let includes = entry
+        .includes
+        .iter()
+        .map(|(name, folders)| Ok((target(name)?, folders.clone())));
+    let includes: Vec<(Target, Vec<PathBuf>)> = includes.collect::<Result<_, String>>()?;
     let file = programs
         .iter()
         .find(|(target, _)| *target == Target::V1model)
@@ -130,6 +143,7 @@ fn described(entry: Entry, maker: Option<Maker>) -> Result<Described, String> {
         Ok(Parameter {
             alike: listed.alike.as_ref().map(formula).transpose()?,
             name: listed.name,
+            of_port: listed.of_port,
             min: listed.min,
             max: listed.max,
             default: listed.default,
@@ -148,11 +162,7 @@ fn described(entry: Entry, maker: Option<Maker>) -> Result<Described, String> {
         parameters: Box::leak(names.into_boxed_slice()),
         discipline: discipline(&entry.discipline)?,
         rank_field: entry.rank_field.map(kept),
-        tail_drop: if entry.drops {
-            TailDrop::Program
-        } else {
-            TailDrop::Queue
-        },
+        tail_drop: tail_drop(entry.drops),
         ranks: true,
         verdicts: false,
     };
@@ -160,14 +170,22 @@ fn described(entry: Entry, maker: Option<Maker>) -> Result<Described, String> {
     Ok(Described {
         name: kept(entry.name),
         p4,
+        chip_tail_drop: tail_drop(entry.drops_on_chip),
         programs,
         targets: Box::leak(targets.into_boxed_slice()),
-        includes: entry.includes,
+        includes,
         port: extras(entry.port)?,
         parameters,
         queue_sizes: entry.queue_sizes.iter().map(formula).collect::<Result<_, String>>()?,
         maker,
     })
+}
+
+fn tail_drop(by_program: bool) -> TailDrop {
+    match by_program {
+        true => TailDrop::Program,
+        false => TailDrop::Queue,
+    }
 }
 
 fn discipline(name: &str) -> Result<Discipline, String> {
@@ -177,21 +195,16 @@ fn discipline(name: &str) -> Result<Discipline, String> {
 }
 
 fn extras(port: Port) -> Result<PortExtras, String> {
-    let usual = CalendarConfig::default();
-    let calendar = CalendarConfig {
-        queues: port.calendar.queues.unwrap_or(usual.queues),
-        bytes_per_round: port.calendar.bytes_per_round.unwrap_or(usual.bytes_per_round),
-        queue_packets: port.calendar.queue_packets.unwrap_or(usual.queue_packets),
-        turn_bytes: port.calendar.turn_bytes.unwrap_or(usual.turn_bytes),
-        turn_ns: port.calendar.turn_ns.unwrap_or(usual.turn_ns),
-        place: match port.calendar.place.as_deref() {
-            None => usual.place,
-            Some("priority") => CalendarPlace::Priority,
-            Some("ahead") => CalendarPlace::Ahead,
-            Some("rank") => CalendarPlace::Rank,
-            Some(other) => return Err(format!("no place {other} in a calendar")),
-        },
-        rank_width: port.calendar.rank_width.unwrap_or(usual.rank_width),
+    let place = match port.place.as_deref() {
+        None => None,
+        Some("priority") => Some(CalendarPlace::Priority),
+        Some("ahead") => Some(CalendarPlace::Ahead),
+        Some("rank") => Some(CalendarPlace::Rank),
+        Some(other) => return Err(format!("no place {other} in a calendar")),
+    };
+    let number = |(name, value): (&String, &Value)| {
+        let number = PortNumber::named(name).ok_or_else(|| format!("a port has no number {name}"))?;
+        Ok((number, formula(value)?))
     };
     let node = |node: Node| {
         Ok(NodeConfig {
@@ -202,7 +215,8 @@ fn extras(port: Port) -> Result<PortExtras, String> {
         })
     };
     Ok(PortExtras {
-        calendar,
+        numbers: port.numbers.iter().map(number).collect::<Result<_, String>>()?,
+        place,
         tree: TreeConfig {
             nodes: port.tree.into_iter().map(node).collect::<Result<_, String>>()?,
         },

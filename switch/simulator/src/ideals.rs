@@ -14,10 +14,12 @@ pub const SETTINGS: &str = "queues, queue_size, log_bytes_per_round, quantum_byt
 /// Default round of AFQ: the smallest power of two that a full frame fits into.
 const LOG_BYTES_PER_ROUND: u32 = 11;
 
-/// Disciplines with one buffer, except those with the name of a scheme: the scheme has a program.
+/// Disciplines with one buffer, except those with the name of a scheme: the scheme has a program. Gearbox and SCRR are
+/// schemes of `schedulers/`, which a file describes.
 fn all() -> impl Iterator<Item = Discipline> {
+    let described = |one| matches!(one, Discipline::Gearbox | Discipline::Scrr);
     let disciplines = DISCIPLINES.iter().copied();
-    disciplines.filter(|&one| one_buffer(one) && Scheme::named(&name(one)).is_none())
+    disciplines.filter(move |&one| one_buffer(one) && !described(one) && Scheme::named(&name(one)).is_none())
 }
 
 pub fn names() -> impl Iterator<Item = String> {

@@ -103,7 +103,7 @@ impl Program {
     pub fn of_scheme(scheme: Scheme, directory: &Path, target: Target) -> Result<Program, ProgramError> {
         match scheme {
             Scheme::Folder(described) => match described.program(target) {
-                Some(file) => Program::compile_file(file, target, &[], &described.includes),
+                Some(file) => Program::compile_file(file, target, &[], described.includes(target)),
                 None => Err(ProgramError::Missing {
                     scheme: described.name,
                     target: target.name(),

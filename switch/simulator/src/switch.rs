@@ -6,8 +6,8 @@ use p4sched_dataplane::{
 use p4sched_engine::{Engine, Frame, FrameSink, Output, PortSettings};
 use p4sched_schedulers::described::PortExtras;
 use p4sched_schedulers::scheme::{P4, WINDOW_PARAMETER};
-use p4sched_schedulers::{Nanos, Scheme, Target};
-use p4sched_traffic_manager::PortConfig;
+use p4sched_schedulers::{Config, Nanos, Scheme, Target};
+use p4sched_traffic_manager::{CalendarConfig, PortConfig, ScrrConfig};
 use p4sched_world::constants::{CPU_PORT, ETHERTYPE_WORKER, RANK_HEADER};
 
 use crate::frames;
@@ -125,8 +125,13 @@ pub struct Switch {
     p4: P4,
     target: Target,
     counters: DecisionCounters,
+    /// Names of the parameters of the action.
+    action_parameters: Vec<&'static str>,
     /// Settings of the ports of a scheme that a file describes.
     extras: Option<&'static PortExtras>,
+    /// Their numbers, for the port that was set last.
+    calendar: CalendarConfig,
+    scrr: ScrrConfig,
 }
 
 pub const ROUTES: &str = "forwarding.ipv4_routes";
@@ -138,7 +143,13 @@ fn known<T>(what: Option<T>, name: &str) -> T {
 
 /// # Errors
 /// If the table of the parameters does not have the action, or the action has other parameters.
-fn require_action(program: &Program, p4: &P4, target: Target, pipeline: &Pipeline) -> Result<(), ProgramError> {
+fn require_action(
+    program: &Program,
+    p4: &P4,
+    parameters: &[&str],
+    target: Target,
+    pipeline: &Pipeline,
+) -> Result<(), ProgramError> {
     let file = format!("{}.p4", program.name());
     let table = pipeline.table(&format!("{}{}.{}", target.prefix(), p4.ingress(), p4.table));
     // The full name of an action begins with its control, but not with a pipe.
@@ -153,7 +164,7 @@ fn require_action(program: &Program, p4: &P4, target: Target, pipeline: &Pipelin
         .iter()
         .map(|(name, _)| name.as_str())
         .collect();
-    if found == p4.parameters {
+    if found == parameters {
         return Ok(());
     }
     let listed = |names: &[&str]| {
@@ -167,7 +178,7 @@ fn require_action(program: &Program, p4: &P4, target: Target, pipeline: &Pipelin
         file,
         action: p4.action,
         found: listed(&found),
-        described: listed(p4.parameters),
+        described: listed(parameters),
     })
 }
 
@@ -210,7 +221,8 @@ impl Switch {
             return Err(lacks(missing));
         }
         let counter = |name: &str| pipeline.counter(&whole(name)).ok_or_else(|| lacks(whole(name)));
-        require_action(program, &p4, target, &pipeline)?;
+        let action_parameters = scheme.action_parameters();
+        require_action(program, &p4, &action_parameters, target, &pipeline)?;
         let verdicts = pipeline.counter(&whole("carry_out.admitted")).is_some();
         let counters = if verdicts || p4.verdicts {
             DecisionCounters {
@@ -239,10 +251,13 @@ impl Switch {
             p4,
             target,
             counters,
+            action_parameters,
             extras: match scheme {
                 Scheme::Folder(described) => Some(&described.port),
                 _ => None,
             },
+            calendar: CalendarConfig::default(),
+            scrr: ScrrConfig::default(),
         })
     }
 
@@ -320,12 +335,8 @@ impl Switch {
     /// # Errors
     /// If the action cannot have these arguments, or the program has no registers for so large a window.
     pub fn check_arguments(&self, data: &[u64]) -> Result<(), ArgumentError> {
-        let P4 {
-            table,
-            action,
-            parameters,
-            ..
-        } = self.p4;
+        let P4 { table, action, .. } = self.p4;
+        let parameters = &self.action_parameters;
         if data.len() != parameters.len() {
             return Err(ArgumentError::Count(data.len(), action, parameters.len()));
         }
@@ -368,6 +379,9 @@ impl Switch {
     pub fn set_port(&mut self, port: Port, parameters: &Parameters, by_default: bool, rate_bps: u64) {
         let P4 { table, action, .. } = self.p4;
         let data = parameters.arguments();
+        if let Config::Folder(config) = &parameters.config {
+            (self.calendar, self.scrr) = (config.calendar, config.scrr);
+        }
         if by_default {
             self.set_default(table, action, &data);
         } else {
@@ -398,7 +412,8 @@ impl Switch {
             ..PortSettings::default()
         };
         if let Some(extras) = self.extras {
-            settings.config.calendar = extras.calendar;
+            settings.config.calendar = self.calendar;
+            settings.config.scrr = self.scrr;
             settings.config.tree = extras.tree.clone();
             if let Some(quantum) = extras.quantum_bytes {
                 settings.config.quantum_bytes = quantum;

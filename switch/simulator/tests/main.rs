@@ -2,6 +2,7 @@
 
 mod appendix_b;
 mod attack;
+mod bbr;
 mod kernel;
 mod netbench;
 mod network;

@@ -80,6 +80,8 @@ fn ports(scheme: &str) -> Value {
         "sp_pifo" => json!({"scheme": "sp_pifo", "queues": 8, "queue_size": 10}),
         "aifo" => json!({"scheme": "aifo", "parameters": {"target_packets": 20, "capacity_packets": 20,
                          "headroom_256": 26, "window_ranks": 20, "sampling": 15}}),
+        "rifo" => json!({"scheme": "rifo", "variants": ["max_alone"], "parameters": {"capacity_packets": 20,
+                         "headroom_256": 26, "tracking_packets": 50}}),
         _ => panic!("no ports are known for {scheme}"),
     }
 }

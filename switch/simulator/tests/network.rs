@@ -442,6 +442,21 @@ fn a_scenario_that_cannot_be_says_why() {
         "ports: afq has queues, queue_size, log_bytes_per_round, quantum_bytes, calendar and tree only"
     );
     assert_eq!(
+        with("/ports", json!({"scheme": "aifo", "variants": ["max_alone"]})),
+        "ports: aifo has no variant max_alone: use compare_first, strictly_below, filling_window"
+    );
+    assert_eq!(
+        with("/ports", json!({"scheme": "afq", "variants": ["max_alone"]})),
+        "ports: afq has no variants"
+    );
+    assert_eq!(
+        with(
+            "/ports",
+            json!({"scheme": "rifo", "target": "tna", "variants": ["max_alone"]})
+        ),
+        "ports: variants are rules of the models for v1model"
+    );
+    assert_eq!(
         with("/ports", json!({"scheme": "afq", "queues": 5000})),
         "ports: the calendar has 5000 queues; use 1 to 4096"
     );

@@ -278,6 +278,10 @@ fn what_programs_cannot_do_is_said() {
         "mark_at_packets: the programs give no congestion marks"
     );
     assert_eq!(
+        refused(Scheme::Aifo, "variants", json!(["compare_first"])),
+        "variants: the programs have the rules of the papers' text; use the models"
+    );
+    assert_eq!(
         refused(Scheme::Pifo, "queues", json!(1)),
         "only a model can say which packet a sorted queue pushed out: compare with the models (--check)"
     );

@@ -33,6 +33,18 @@ pub const DEFAULT_CALENDAR_QUEUES: u32 = 32;
 
 pub const MAX_CALENDAR_QUEUES: u32 = 4096;
 
+/// Default number of levels of [`Discipline::Gearbox`].
+pub const DEFAULT_LEVELS: u32 = 2;
+
+/// Largest number of levels of [`Discipline::Gearbox`].
+pub const MAX_LEVELS: u32 = 8;
+
+/// Largest number of rounds that the levels of [`Discipline::Gearbox`] reach together: queues ^ levels.
+pub const MAX_ROUNDS: u64 = 1 << 32;
+
+/// Number of versions of [`Discipline::Scrr`].
+pub const SCRR_VERSIONS: u32 = 6;
+
 pub const MAX_TREE_NODES: usize = 256;
 
 /// Valid values of 256 / weight of a child in a tree: weights from 1/256 to 16. A frame of 64 bytes costs at least 4.
@@ -66,14 +78,14 @@ impl Default for QueueConfig {
     }
 }
 
-/// A calendar: one queue for each of the coming rounds.
+/// A calendar: one queue for each of the coming rounds. [`Discipline::Gearbox`] has levels of calendars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CalendarConfig {
     /// n, the number of rounds that a packet can be filed for. Each round has its own queue.
     pub queues: u32,
     /// Size of each queue in packets; 0: only the buffer limits it.
     pub queue_packets: u32,
-    /// BpR, the bytes that a user may send in one round of [`Discipline::Afq`].
+    /// The bytes that a user may send in one round: BpR of [`Discipline::Afq`], g of [`Discipline::Gearbox`].
     pub bytes_per_round: u32,
     /// Q, the number of bytes after which the head of [`Discipline::Calendar`] moves on; 0: no limit.
     pub turn_bytes: u64,
@@ -83,6 +95,13 @@ pub struct CalendarConfig {
     pub place: CalendarPlace,
     /// Number of ranks per round, for [`CalendarPlace::Rank`].
     pub rank_width: u64,
+    /// L, the number of levels of [`Discipline::Gearbox`]. A round of a level is `queues` rounds of the level below.
+    pub levels: u32,
+    /// Rounds that a user of [`Discipline::Gearbox`] may be ahead; 0: as many as the levels reach.
+    pub burst_rounds: u32,
+    /// Whether a level of [`Discipline::Gearbox`] holds all of its current and its next set of queues, which keeps the
+    /// order of a user's packets.
+    pub whole_sets: bool,
 }
 
 impl CalendarConfig {
@@ -105,6 +124,38 @@ impl Default for CalendarConfig {
             turn_ns: 0,
             place: CalendarPlace::Priority,
             rank_width: 0,
+            levels: DEFAULT_LEVELS,
+            burst_rounds: 0,
+            whole_sets: true,
+        }
+    }
+}
+
+/// The settings of [`Discipline::Scrr`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ScrrConfig {
+    /// Packets that one user may have in the buffer; 0: only the buffer limits it.
+    pub flow_packets: u32,
+    /// The version of the rule: 0 basic, 1 scrr, 2 npm, 3 nmia, 4 nmne, 5 neia.
+    pub version: u32,
+}
+
+impl ScrrConfig {
+    /// Packets that one user may have in the buffer.
+    pub(crate) fn room(&self) -> usize {
+        match self.flow_packets {
+            0 => usize::MAX,
+            packets => packets as usize,
+        }
+    }
+}
+
+impl Default for ScrrConfig {
+    /// The last version of the authors.
+    fn default() -> Self {
+        ScrrConfig {
+            flow_packets: 0,
+            version: SCRR_VERSIONS - 1,
         }
     }
 }
@@ -184,8 +235,9 @@ pub struct PortConfig {
     pub buffer_packets: u32,
     /// Bytes that a user may send in one round of [`Discipline::Drr`].
     pub quantum_bytes: u32,
-    /// The rounds of [`Discipline::Afq`] and [`Discipline::Calendar`].
+    /// The rounds of [`Discipline::Afq`], [`Discipline::Calendar`] and [`Discipline::Gearbox`].
     pub calendar: CalendarConfig,
+    pub scrr: ScrrConfig,
     /// The nodes of [`Discipline::Tree`].
     pub tree: TreeConfig,
 }
@@ -201,6 +253,7 @@ impl Default for PortConfig {
             buffer_packets: DEFAULT_SIZE_PACKETS,
             quantum_bytes: DEFAULT_QUANTUM_BYTES,
             calendar: CalendarConfig::default(),
+            scrr: ScrrConfig::default(),
             tree: TreeConfig::default(),
         }
     }
@@ -296,6 +349,23 @@ pub enum ConfigError {
     /// A calendar by rank without the number of ranks per round.
     #[error("port {port}: a calendar by rank needs rank_width, the number of ranks of one round; use 1 or more")]
     CalendarWidth { port: Port },
+    /// Levels that do not exist, or that reach more than [`MAX_ROUNDS`] rounds, or rounds of no byte.
+    #[error(
+        "port {port}: {levels} levels of {queues} queues with rounds of {bytes_per_round} bytes: gearbox has 1 to {MAX_LEVELS} \
+         levels, queues ^ levels is at most {MAX_ROUNDS}, and a round has at least one byte"
+    )]
+    Gearbox {
+        port: Port,
+        /// L.
+        levels: u32,
+        /// N.
+        queues: u32,
+        /// g.
+        bytes_per_round: u32,
+    },
+    /// An unknown version of SCRR.
+    #[error("port {port}: scrr has no version {version}; use 0 to {}", SCRR_VERSIONS - 1)]
+    ScrrVersion { port: Port, version: u32 },
     /// An invalid tree.
     #[error("port {port}: tree: {problem}")]
     Tree { port: Port, problem: String },

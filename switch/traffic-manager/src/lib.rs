@@ -44,9 +44,10 @@ mod user_clocks;
 mod user_queues;
 
 pub use config::{
-    CalendarConfig, CalendarPlace, ConfigError, DEFAULT_CALENDAR_QUEUES, DEFAULT_QUANTUM_BYTES, DEFAULT_SIZE_PACKETS,
-    Discipline, LARGEST_FRAME_BYTES, MAX_CALENDAR_QUEUES, MAX_DELAY_NS, MAX_TREE_NODES, MIN_QUANTUM_BYTES,
-    MIN_RATE_BPS, NodeConfig, PortConfig, QUEUES, QueueConfig, SCALES, TreeConfig, name,
+    CalendarConfig, CalendarPlace, ConfigError, DEFAULT_CALENDAR_QUEUES, DEFAULT_LEVELS, DEFAULT_QUANTUM_BYTES,
+    DEFAULT_SIZE_PACKETS, Discipline, LARGEST_FRAME_BYTES, MAX_CALENDAR_QUEUES, MAX_DELAY_NS, MAX_LEVELS, MAX_ROUNDS,
+    MAX_TREE_NODES, MIN_QUANTUM_BYTES, MIN_RATE_BPS, NodeConfig, PortConfig, QUEUES, QueueConfig, SCALES,
+    SCRR_VERSIONS, ScrrConfig, TreeConfig, name,
 };
 pub use discipline::{Reads, Scheduling};
 pub use pace::Pace;
@@ -67,5 +68,7 @@ disciplines! {
     stfq: Stfq;
     pifo: Pifo;
     calendar: Calendar;
+    gearbox: Gearbox;
+    scrr: Scrr;
     tree: Tree;
 }

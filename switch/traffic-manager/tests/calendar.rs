@@ -17,6 +17,9 @@ const AHEAD: CalendarConfig = CalendarConfig {
     turn_ns: 0,
     place: CalendarPlace::Ahead,
     rank_width: 0,
+    levels: 1,
+    burst_rounds: 0,
+    whole_sets: true,
 };
 
 /// A port that sends a frame of 1000 bytes per millisecond.
@@ -248,7 +251,7 @@ proptest! {
         place in prop::sample::select(vec![CalendarPlace::Priority, CalendarPlace::Ahead, CalendarPlace::Rank]),
         steps in prop::collection::vec((0..40u64, 0..8u8, 64..1515u32, 0..900u64, 0..5u8), 1..400),
     ) {
-        let calendar = CalendarConfig { queues, queue_packets, turn_bytes, turn_ns, place, rank_width: 3, bytes_per_round: 0 };
+        let calendar = CalendarConfig { queues, queue_packets, turn_bytes, turn_ns, place, rank_width: 3, bytes_per_round: 0, ..AHEAD };
         let mut tm = port_1(PortConfig { rate_bps: 0, buffer_packets: buffer, ..port(calendar) });
         let mut waiting: Vec<(u64, u32)> = Vec::new();
         let mut served = 0;

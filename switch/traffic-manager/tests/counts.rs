@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::common::*;
 use p4sched_traffic_manager::{
     CalendarConfig, CalendarPlace, DISCIPLINES, Discipline, Enqueued, LEVELS, Levels, Marks, NodeConfig, Offered,
-    PortConfig, QueueConfig, TrafficManager, TreeConfig, nests,
+    PortConfig, QueueConfig, ScrrConfig, TrafficManager, TreeConfig, nests,
 };
 use proptest::prelude::*;
 
@@ -32,7 +32,8 @@ fn discipline() -> impl Strategy<Value = Discipline> {
 fn calendar() -> impl Strategy<Value = CalendarConfig> {
     let turn = prop_oneof![Just((0, 0)), Just((1000, 0)), Just((0, 7000))];
     let place = prop::sample::select(vec![CalendarPlace::Priority, CalendarPlace::Ahead, CalendarPlace::Rank]);
-    (turn, place, 0..3u32).prop_map(|((turn_bytes, turn_ns), place, queue_packets)| CalendarConfig {
+    let levels = (1..4u32, 0..9u32, any::<bool>());
+    (turn, place, 0..3u32, levels).prop_map(|((turn_bytes, turn_ns), place, queue_packets, levels)| CalendarConfig {
         queues: 4,
         queue_packets,
         bytes_per_round: 600,
@@ -40,7 +41,14 @@ fn calendar() -> impl Strategy<Value = CalendarConfig> {
         turn_ns,
         place,
         rank_width: 2,
+        levels: levels.0,
+        burst_rounds: levels.1,
+        whole_sets: levels.2,
     })
+}
+
+fn scrr() -> impl Strategy<Value = ScrrConfig> {
+    (0..3u32, 0..6u32).prop_map(|(flow_packets, version)| ScrrConfig { flow_packets, version })
 }
 
 /// A root with a leaf and a node of two leaves.
@@ -65,19 +73,22 @@ fn config() -> impl Strategy<Value = PortConfig> {
         0..9u32,
         0..9u32,
         prop_oneof![Just(0), 1..100_000u64],
-        calendar(),
+        (calendar(), scrr()),
         tree(),
     )
         .prop_map(
-            |((rate_bps, delay_ns), discipline, size_packets, buffer_packets, rate_pps, calendar, tree)| PortConfig {
-                rate_bps,
-                delay_ns,
-                discipline,
-                queues: [QueueConfig { size_packets, rate_pps }; 8],
-                buffer_packets,
-                quantum_bytes: 500,
-                calendar,
-                tree,
+            |((rate_bps, delay_ns), discipline, size_packets, buffer_packets, rate_pps, (calendar, scrr), tree)| {
+                PortConfig {
+                    rate_bps,
+                    delay_ns,
+                    discipline,
+                    queues: [QueueConfig { size_packets, rate_pps }; 8],
+                    buffer_packets,
+                    quantum_bytes: 500,
+                    calendar,
+                    scrr,
+                    tree,
+                }
             },
         )
 }

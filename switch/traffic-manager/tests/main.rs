@@ -5,6 +5,8 @@ mod calendar;
 mod common;
 mod counts;
 mod disciplines;
+mod gearbox;
+mod scrr;
 mod shaper;
 mod stfq;
 mod tree;

@@ -16,6 +16,8 @@ pub enum Control {
     Cubic,
     /// DCTCP: RFC 8257. It needs `ecn`.
     Dctcp,
+    /// BBR version 1: draft-cardwell-iccrg-bbr-congestion-control-00, with paced segments.
+    Bbr,
     /// The minimal transport of pFabric (Alizadeh et al., SIGCOMM 2013, Section 4.3); see [`Config::pfabric`].
     #[serde(rename = "pfabric")]
     PFabric,

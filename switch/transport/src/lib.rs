@@ -28,6 +28,7 @@ pub mod config;
 mod control;
 pub mod endpoint;
 mod netbench;
+mod random;
 mod ranges;
 mod receiver;
 mod rtt;

@@ -54,9 +54,9 @@ impl Sender {
     }
 
     /// Shrinks the window after an idle time, to at least `least` segments (RFC 2861), before the next data is sent.
-    pub fn restart_after_idle(&mut self, idle: Nanos, least: u32) {
+    pub fn restart_after_idle(&mut self, now: Nanos, idle: Nanos, least: u32) {
         if let Transport::Tcp(tcp) = &mut self.0 {
-            tcp.restart_after_idle(idle, least);
+            tcp.restart_after_idle(now, idle, least);
         }
     }
 

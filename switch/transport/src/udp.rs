@@ -1,6 +1,7 @@
 //! UDP at a constant mean rate, without acknowledgement and congestion control.
 
 use crate::endpoint::Endpoint;
+use crate::random::mix;
 use crate::segment::{Kind, Segment};
 use crate::statistics::Statistics;
 use p4sched_schedulers::Nanos;
@@ -57,18 +58,10 @@ impl UdpSender {
         if self.jitter_ns == 0 {
             return 0;
         }
-        // SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
         let mut mixed = mix(self.seed.wrapping_add(u64::from(self.flow)));
         mixed = mix(mixed.wrapping_add(self.next));
         ((u128::from(mixed) * (u128::from(self.jitter_ns) + 1)) >> 64) as Nanos
     }
-}
-
-fn mix(value: u64) -> u64 {
-    let mut mixed = value.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
 }
 
 impl Endpoint for UdpSender {

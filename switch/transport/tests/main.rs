@@ -1,5 +1,6 @@
 //! Tests of TCP, segment by segment.
 
+mod bbr;
 mod control;
 mod property;
 mod receiver;

@@ -1,4 +1,4 @@
-//! Compares hosts that are models with hosts that are kernels. Cubic flows share a FIFO. Prints the table of README.md.
+//! Compares hosts that are models with hosts that are kernels. TCP flows share a FIFO. Prints the table of README.md.
 //!
 //!     cargo build --release && cargo run --release -p p4sched-virtual --example compare_hosts
 
@@ -22,6 +22,9 @@ struct Arguments {
     /// Rows, with four numbers each: rate in Mbit/s, RTT in ms, queue in bandwidth-delay products, and number of flows
     /// [default: those of the README]
     rows: Vec<f64>,
+    /// Congestion control of the flows; several, with commas between them, in turn
+    #[arg(long, default_value = "cubic", value_name = "NAMES")]
+    control: String,
     /// Runs with kernels in each row. Their flows start at slightly different times; the table has means
     #[arg(long, default_value_t = 1)]
     runs: u64,
@@ -33,9 +36,11 @@ struct Arguments {
     kept: Option<PathBuf>,
 }
 
-fn row(rate_mbit: f64, rtt_ms: f64, buffer: f64, flows: u64) -> Row {
-    // The times are some hundred round trips. At 500 Mbit/s guests are slow.
+fn row(rate_mbit: f64, rtt_ms: f64, buffer: f64, flows: u64, control: &'static str) -> Row {
+    // The times are some hundred round trips. BBR measures the round trip each ten seconds. At 500 Mbit/s guests are
+    // slow.
     let (warm_up_s, measured_s) = match (rate_mbit, rtt_ms) {
+        _ if control.contains("bbr") => (10, 40),
         (_, 40.0..) => (10, 40),
         (250.0.., _) => (2, 6),
         _ => (4, 16),
@@ -45,21 +50,21 @@ fn row(rate_mbit: f64, rtt_ms: f64, buffer: f64, flows: u64) -> Row {
         rtt_ns: (rtt_ms * 1e6) as u64,
         buffer,
         flows,
-        control: "cubic",
+        control,
         marks: false,
         warm_up_s,
         measured_s,
     }
 }
 
-fn all_rows() -> Vec<Row> {
+fn all_rows(control: &'static str) -> Vec<Row> {
     let mut rows = Vec::new();
     for (rate_mbit, rtt_ms) in [(100.0, 5.0), (50.0, 20.0), (20.0, 80.0)] {
         for buffer in [0.5, 1.0, 4.0] {
-            rows.extend([1, 5, 20].map(|flows| row(rate_mbit, rtt_ms, buffer, flows)));
+            rows.extend([1, 5, 20].map(|flows| row(rate_mbit, rtt_ms, buffer, flows, control)));
         }
     }
-    rows.extend([1, 5, 20].map(|flows| row(500.0, 10.0, 1.0, flows)));
+    rows.extend([1, 5, 20].map(|flows| row(500.0, 10.0, 1.0, flows, control)));
     rows
 }
 
@@ -84,14 +89,15 @@ impl Kept {
         let lines = text.lines().map(|line| {
             let (asked, numbers) = line.split_once(": ")?;
             let numbers: Vec<f64> = numbers.split(' ').map(str::parse).collect::<Result<_, _>>().ok()?;
-            let &[throughput, length, jain, again] = numbers.as_slice() else {
-                return None;
-            };
+            // The last number is missing where all flows have Cubic.
+            let (&[throughput, length, jain, again], rest) = numbers.split_first_chunk::<4>()?;
+            let first = rest.first().copied().unwrap_or(1.0);
             let seen = Seen {
                 throughput,
                 length,
                 jain,
                 again,
+                first,
             };
             Some((asked.to_owned(), seen))
         });
@@ -112,8 +118,13 @@ impl Kept {
                 ..
             } = row;
             let room = row.room();
+            let of = if row.control == "cubic" {
+                String::new()
+            } else {
+                format!(" of {}", row.control)
+            };
             format!(
-                "{rate_bps} bit/s {rtt_ns} ns {room} packets {flows} flows {warm_up_s} s {measured_s} s seed {seed}"
+                "{rate_bps} bit/s {rtt_ns} ns {room} packets {flows} flows{of} {warm_up_s} s {measured_s} s seed {seed}"
             )
         };
         let mut all = Vec::new();
@@ -138,8 +149,14 @@ impl Kept {
                 length,
                 jain,
                 again,
+                first,
             } = seen;
-            writeln!(file, "{asked}: {throughput} {length} {jain} {again}").expect("it can be written");
+            let first = if row.is_mixed() {
+                format!(" {first}")
+            } else {
+                String::new()
+            };
+            writeln!(file, "{asked}: {throughput} {length} {jain} {again}{first}").expect("it can be written");
         }
         Some(seen)
     }
@@ -159,6 +176,7 @@ fn means(runs: &[Seen]) -> Seen {
         length: mean(runs, |run| run.length).0,
         jain: mean(runs, |run| run.jain).0,
         again: mean(runs, |run| run.again).0,
+        first: mean(runs, |run| run.first).0,
     }
 }
 
@@ -182,8 +200,13 @@ fn beside(kernels: &[Seen], models: &[Seen], value: fn(&Seen) -> f64, digits: us
 
 fn line(row: &Row, kernels: &[Seen], models: &[Seen]) -> String {
     let differences = means(kernels).disagreements(&means(models));
+    let share = if row.is_mixed() {
+        format!(" {} |", beside(kernels, models, |run| run.first, 3))
+    } else {
+        String::new()
+    };
     format!(
-        "| {} Mbit/s, {} ms | {} | {} | {} | {} | {} | {} | {} | {} |",
+        "| {} Mbit/s, {} ms | {} | {} | {} | {} | {} | {} | {} | {} |{share}",
         row.rate_bps / 1_000_000,
         row.rtt_ns / 1_000_000,
         row.room(),
@@ -208,6 +231,7 @@ fn main() -> ExitCode {
         eprintln!("compare_hosts: each row needs four numbers");
         return ExitCode::FAILURE;
     }
+    let control: &'static str = arguments.control.leak();
     let mut kept = match Kept::read(arguments.kept) {
         Ok(kept) => kept,
         Err(reason) => {
@@ -217,12 +241,21 @@ fn main() -> ExitCode {
     };
     let some = fours
         .iter()
-        .map(|&[rate, rtt, buffer, flows]| row(rate, rtt, buffer, flows as u64));
-    let rows = if fours.is_empty() { all_rows() } else { some.collect() };
+        .map(|&[rate, rtt, buffer, flows]| row(rate, rtt, buffer, flows as u64, control));
+    let rows = if fours.is_empty() {
+        all_rows(control)
+    } else {
+        some.collect()
+    };
+    let is_mixed = control.contains(',');
     println!(
-        "| rate, RTT | queue | flows | runs | throughput: kernel, model | mean length | Jain's index | sent again | agree |"
+        "| rate, RTT | queue | flows | runs | throughput: kernel, model | mean length | Jain's index | sent again | agree |{}",
+        if is_mixed { " share of the first control |" } else { "" }
     );
-    println!("|---|---|---|---|---|---|---|---|---|");
+    println!(
+        "|---|---|---|---|---|---|---|---|---|{}",
+        if is_mixed { "---|" } else { "" }
+    );
     for row in rows {
         let Some(kernels) = kept.kernels(&row, arguments.runs) else {
             return ExitCode::FAILURE;

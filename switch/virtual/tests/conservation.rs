@@ -166,7 +166,7 @@ fn results(world: &mut World) -> (Vec<api::RunState>, Vec<api::HostCounters>, Ve
 }
 
 fn flows() -> impl Strategy<Value = Vec<Flow>> {
-    let control = prop::sample::select(vec!["cubic", "reno", "dctcp"]);
+    let control = prop::sample::select(vec!["cubic", "reno", "dctcp", "bbr"]);
     let flow = (
         1_u8..5,
         1_u8..4,

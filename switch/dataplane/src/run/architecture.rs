@@ -5,8 +5,10 @@ use super::observer::Observer;
 use super::program::Parts;
 use crate::ids::{Nanos, Port};
 use crate::packet::{Outcomes, Packet, Queueing, Recirculated};
+use enum_dispatch::enum_dispatch;
 
 /// The operations of an architecture that a [`Pipeline`](super::pipeline::Pipeline) calls. Results are added to `out`.
+#[enum_dispatch]
 pub(crate) trait Architecture {
     /// The blocks that can be compiled.
     fn parts(&self) -> Parts<'_>;

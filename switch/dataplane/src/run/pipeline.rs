@@ -13,6 +13,7 @@ use crate::events::{Event, PacketId};
 use crate::frame::Frame;
 use crate::ids::{FieldRef, Nanos, Port};
 use crate::packet::{Outcomes, Packet, Queueing, Recirculated};
+use enum_dispatch::enum_dispatch;
 
 /// A loaded program with its tables, counters, meters and registers.
 #[derive(Debug)]
@@ -23,87 +24,12 @@ pub struct Pipeline {
     tracer: Option<Box<Tracer>>,
 }
 
+#[enum_dispatch(Architecture)]
 #[derive(Debug)]
 pub(crate) enum AnyArchitecture {
     V1model(V1model),
     /// Tofino 1 or 2; the chip is a part of it.
     Tna(Tna),
-}
-
-/// Calls a method of the architecture.
-macro_rules! forward {
-    ($any:ident.$method:ident($($argument:expr),*)) => {
-        match $any {
-            AnyArchitecture::V1model(architecture) => architecture.$method($($argument),*),
-            AnyArchitecture::Tna(architecture) => architecture.$method($($argument),*),
-        }
-    };
-}
-
-impl Architecture for AnyArchitecture {
-    fn parts(&self) -> Parts<'_> {
-        forward!(self.parts())
-    }
-
-    fn mark_unwritten(&self, blank: &mut [u64]) {
-        forward!(self.mark_unwritten(blank));
-    }
-
-    #[inline]
-    fn ingress<O: Observer>(
-        &self,
-        core: &mut Core,
-        now: Nanos,
-        frame: (Port, &[u8]),
-        out: &mut Outcomes,
-        observer: &mut O,
-    ) {
-        forward!(self.ingress(core, now, frame, out, observer));
-    }
-
-    #[inline]
-    fn reingress<O: Observer>(
-        &self,
-        core: &mut Core,
-        now: Nanos,
-        packet: Recirculated,
-        out: &mut Outcomes,
-        observer: &mut O,
-    ) {
-        forward!(self.reingress(core, now, packet, out, observer));
-    }
-
-    #[inline]
-    fn egress<O: Observer>(
-        &self,
-        core: &mut Core,
-        now: Nanos,
-        packet: Packet,
-        queueing: Queueing,
-        out: &mut Outcomes,
-        observer: &mut O,
-    ) {
-        forward!(self.egress(core, now, packet, queueing, out, observer));
-    }
-
-    #[inline]
-    fn has_bytes_between(&self) -> bool {
-        forward!(self.has_bytes_between())
-    }
-
-    #[inline]
-    fn recirculates(&self, port: Port) -> bool {
-        forward!(self.recirculates(port))
-    }
-
-    #[inline]
-    fn has_ghost(&self) -> bool {
-        forward!(self.has_ghost())
-    }
-
-    fn ghost(&self, core: &mut Core, now: Nanos, port: Port, queue: u8, length: u32) {
-        forward!(self.ghost(core, now, port, queue, length));
-    }
 }
 
 /// Keeps rare work out of the hot path.

@@ -7,7 +7,7 @@ use p4sched_dataplane::{DigestMessage, MatchKey, Port as PortNumber};
 use p4sched_engine::{Frame, FrameSink, Output};
 use p4sched_schedulers::fdpa::UNCLASSIFIED;
 use p4sched_schedulers::scheme::P4;
-use p4sched_schedulers::{Config, Nanos, Verdict};
+use p4sched_schedulers::{Config, Nanos, Variants, Verdict};
 use p4sched_world::constants::{ECMP_BUCKETS, MAX_ROUTES, MAX_USERS, RANK_HEADER, RANK_STFQ};
 use p4sched_world::planned::WakeUp;
 use p4sched_world::routes::Routes;
@@ -15,7 +15,7 @@ use p4sched_world::topology::{Node, Topology};
 
 use super::lengths::Lengths;
 use super::packets::Header;
-use super::port::{Counts, Port};
+use super::port::{Counts, Port, PortConfig};
 use super::prefixes::{self, Route};
 use crate::frames::{self, Datagram};
 use crate::model::Decision;
@@ -49,6 +49,9 @@ pub enum DeviceError {
     /// The scenario asks for congestion marks.
     #[error("mark_at_packets: the programs give no congestion marks")]
     Marks,
+    /// The scenario asks for a rule that only models have.
+    #[error("variants: the programs have the rules of the papers' text; use the models")]
+    Variants,
     /// The discipline is only a model.
     #[error("{0} has no P4 program")]
     NoProgram(String),
@@ -462,11 +465,13 @@ pub fn users(flows: impl Iterator<Item = ([u8; 4], u32, u32)>) -> Result<BTreeMa
 }
 
 /// # Errors
-/// If no program can run with these settings.
-pub fn check(installed: &SwitchSettings<'_>, marks: bool) -> Result<(), DeviceError> {
+/// If no program can run with these settings of the ports.
+pub fn check(installed: &SwitchSettings<'_>, ports: &PortConfig) -> Result<(), DeviceError> {
     let sorted = installed.scheduler.scheme().p4().rank_field.is_some();
-    if marks {
+    if ports.mark_at.is_some() {
         Err(DeviceError::Marks)
+    } else if ports.variants != Variants::NONE {
+        Err(DeviceError::Variants)
     } else if sorted && !installed.check {
         Err(DeviceError::PushOut)
     } else {

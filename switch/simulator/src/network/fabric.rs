@@ -193,7 +193,7 @@ fn devices(setup: &Setup, routes: &Routes) -> Result<Vec<Device>, DeviceError> {
         check: *check,
         users: &users,
     };
-    device::check(&installed, setup.switch_ports.mark_at.is_some())?;
+    device::check(&installed, &setup.switch_ports)?;
     (0..setup.topology.switches.len() as u32)
         .map(|number| Device::new(&installed, &setup.topology, routes, number))
         .collect()

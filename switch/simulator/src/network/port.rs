@@ -4,7 +4,7 @@
 //! the wire reaches its far end. At that time, all departures that are due happen, each with its own time.
 
 use p4sched_schedulers::ideal::Ideal;
-use p4sched_schedulers::{Config, ConfigError, Nanos, Packet, Scheduler, Scheme, Verdict};
+use p4sched_schedulers::{Config, ConfigError, Nanos, Packet, Scheduler, Scheme, Variants, Verdict};
 use p4sched_traffic_manager as traffic_manager;
 use p4sched_transport::Ecn;
 use p4sched_world::account::Account;
@@ -69,9 +69,13 @@ impl Scheduling {
         matches!(scheme, Some(Scheme::Fifo | Scheme::Pifo))
     }
 
-    fn queue(&self, start_time: bool) -> Result<Queue, ConfigError> {
+    fn queue(&self, start_time: bool, variants: Variants) -> Result<Queue, ConfigError> {
         Ok(match self {
-            Scheduling::Scheme(config) => Queue::Ranked(Ranked::new(config, start_time)?),
+            Scheduling::Scheme(config) => {
+                let mut ranked = Ranked::new(config, start_time)?;
+                ranked.model_mut().vary(variants);
+                Queue::Ranked(ranked)
+            }
             Scheduling::Ideal(config) => Queue::Ideal(Box::new(Ideal::new(config))),
         })
     }
@@ -103,6 +107,8 @@ impl Queue {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortConfig {
     pub scheduler: Scheduling,
+    /// Rules of the model that differ from the papers' text.
+    pub variants: Variants,
     /// Ranks are virtual start times, and the ranks of the packets are ignored.
     pub start_time: bool,
     /// A packet that finds this many waiting packets gets a congestion mark.
@@ -137,7 +143,7 @@ impl Port {
     /// If the model refuses the configuration.
     pub fn new(config: &PortConfig, rate_bps: u64, delay_ns: Nanos) -> Result<Port, ConfigError> {
         Ok(Port {
-            queue: config.scheduler.queue(config.start_time)?,
+            queue: config.scheduler.queue(config.start_time, config.variants)?,
             forgets: config.scheduler.forgets() && !config.start_time,
             wire: Wire::new(Link::new(rate_bps), delay_ns),
             mark_at: config.mark_at.unwrap_or(u32::MAX),

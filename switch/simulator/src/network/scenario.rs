@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use p4sched_schedulers::{Config, ConfigError, Headroom, Nanos, Scheme, Sizes, Target};
+use p4sched_schedulers::{Config, ConfigError, Headroom, Nanos, Scheme, Sizes, Target, Variant, Variants};
 use p4sched_traffic_manager::Discipline;
 use p4sched_transport::{self as transport, Control};
 use p4sched_world::routes::Multipath;
@@ -104,6 +104,9 @@ struct Ports {
     tree: Option<Vec<ideals::Node>>,
     /// Parameters of the program's action, instead of the settings above.
     parameters: Option<BTreeMap<String, u64>>,
+    /// Rules that differ from the papers' text, by name.
+    #[serde(default)]
+    variants: Vec<String>,
     #[serde(default, deserialize_with = "target")]
     target: Target,
     mark_at_packets: Option<u32>,
@@ -189,6 +192,7 @@ impl Scenario {
         let start_time = self.ranks == Ranks::StartTime;
         let unlimited = PortConfig {
             scheduler: Scheduling::Scheme(Config::Fifo(PLENTY)),
+            variants: Variants::NONE,
             start_time: false,
             mark_at: None,
             measured: false,
@@ -258,8 +262,10 @@ impl Ports {
             SchemeOrDiscipline::Scheme(scheme) => self.scheme(scheme).map(Scheduling::Scheme),
             SchemeOrDiscipline::Ideal(discipline) => self.ideal(discipline).map(Scheduling::Ideal),
         };
+        let problem = |problem| ScenarioError::Ports { of, problem };
         Ok(PortConfig {
-            scheduler: scheduler.map_err(|problem| ScenarioError::Ports { of, problem })?,
+            scheduler: scheduler.map_err(problem)?,
+            variants: self.variants().map_err(problem)?,
             start_time,
             mark_at: self.mark_at_packets,
             measured,
@@ -282,6 +288,27 @@ impl Ports {
         let config = config.on(self.target);
         config.model().map_err(|error| error.to_string())?;
         Ok(config)
+    }
+
+    fn variants(&self) -> Result<Variants, String> {
+        let (scheme, known) = match self.scheme {
+            SchemeOrDiscipline::Scheme(scheme) => (scheme.name().to_owned(), scheme.variants()),
+            SchemeOrDiscipline::Ideal(discipline) => (p4sched_traffic_manager::name(discipline), [].as_slice()),
+        };
+        if !self.variants.is_empty() && self.target != Target::V1model {
+            return Err("variants are rules of the models for v1model".to_owned());
+        }
+        let found = self.variants.iter().map(|asked| {
+            let found = known.iter().find(|variant| variant.name() == asked);
+            found.copied().ok_or_else(|| match known {
+                [] => format!("{scheme} has no variants"),
+                _ => {
+                    let names: Vec<_> = known.iter().map(|variant| variant.name()).collect();
+                    format!("{scheme} has no variant {asked}: use {}", names.join(", "))
+                }
+            })
+        });
+        Ok(Variants::of(&found.collect::<Result<Vec<Variant>, String>>()?))
     }
 
     /// Sizes that make schemes comparable are ignored where the discipline has no use for them, as by FIFO.

@@ -1,11 +1,15 @@
 //! Congestion control: the growth of the congestion window, and its reduction after a loss or a mark.
 
+mod aggregation;
+mod bbr;
 mod cubic;
 mod dctcp;
 mod hystart;
 mod window;
 
 use crate::config::{Config, Control};
+use bbr::Bbr;
+pub(crate) use bbr::{Acknowledged, Repair, Sample};
 use cubic::Cubic;
 use dctcp::Dctcp;
 use p4sched_schedulers::Nanos;
@@ -21,21 +25,23 @@ pub(crate) enum Algorithm {
     NewReno,
     Cubic(Cubic),
     Dctcp(Dctcp),
+    Bbr(Box<Bbr>),
 }
 
 impl Algorithm {
-    pub(crate) fn new(config: &Config) -> Self {
+    pub(crate) fn new(flow: u32, config: &Config) -> Self {
         match config.control {
             Control::NewReno | Control::PFabric | Control::Netbench | Control::Udp { .. } => Algorithm::NewReno,
             Control::Cubic => Algorithm::Cubic(Cubic::new(config.hystart, config.tick)),
             Control::Dctcp => Algorithm::Dctcp(Dctcp::new()),
+            Control::Bbr => Algorithm::Bbr(Box::new(Bbr::new(flow, config))),
         }
     }
 
     /// Processes the measurement of an acknowledgement. It may end slow start.
     pub(crate) fn measure(&mut self, measurement: &Measurement, window: &mut Window) {
         match self {
-            Algorithm::NewReno => {}
+            Algorithm::NewReno | Algorithm::Bbr(_) => {}
             Algorithm::Cubic(cubic) => cubic.measure(measurement, window),
             Algorithm::Dctcp(dctcp) => dctcp.measure(measurement),
         }
@@ -52,7 +58,7 @@ impl Algorithm {
             return;
         }
         let each = match self {
-            Algorithm::NewReno | Algorithm::Dctcp(_) => window.cwnd,
+            Algorithm::NewReno | Algorithm::Dctcp(_) | Algorithm::Bbr(_) => window.cwnd,
             Algorithm::Cubic(cubic) => cubic.segments_for_one_more(now, window.cwnd, acked),
         };
         window.additive(each, acked);
@@ -64,14 +70,36 @@ impl Algorithm {
             Algorithm::Cubic(cubic) => cubic.reduced(cwnd),
             Algorithm::Dctcp(dctcp) if cause == Cause::Mark => dctcp.reduced(cwnd),
             Algorithm::NewReno | Algorithm::Dctcp(_) => cwnd / 2,
+            Algorithm::Bbr(bbr) => {
+                bbr.keep(cwnd);
+                u32::MAX
+            }
         };
         reduced.max(LEAST)
     }
 
     /// Forgets what was learnt about the path, because the retransmission timer expired.
     pub(crate) fn timeout(&mut self) {
-        if let Algorithm::Cubic(cubic) = self {
-            cubic.reset();
+        match self {
+            Algorithm::Cubic(cubic) => cubic.reset(),
+            Algorithm::Bbr(bbr) => bbr.timeout(),
+            Algorithm::NewReno | Algorithm::Dctcp(_) => {}
+        }
+    }
+
+    /// Pacing rate in bytes per second; `None` for a control that has only a window.
+    pub(crate) fn rate(&self) -> Option<u64> {
+        match self {
+            Algorithm::Bbr(bbr) => Some(bbr.rate()),
+            _ => None,
+        }
+    }
+
+    /// BBR, which sets the window alone: reductions by others do not apply (Linux, `cong_control`).
+    pub(crate) fn bbr(&mut self) -> Option<&mut Bbr> {
+        match self {
+            Algorithm::Bbr(bbr) => Some(bbr),
+            _ => None,
         }
     }
 }

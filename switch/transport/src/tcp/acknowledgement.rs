@@ -5,7 +5,7 @@ use super::rack::DUP_THRESH;
 use super::scoreboard::Delivered;
 use super::state::{Phase, TcpSender};
 use crate::config::Recovery;
-use crate::control::{Cause, Measurement};
+use crate::control::{Acknowledged, Cause, Measurement, Repair};
 use crate::segment::{Bytes, Segment};
 use p4sched_schedulers::Nanos;
 
@@ -35,7 +35,7 @@ pub(super) struct Losses {
 impl TcpSender {
     pub(super) fn receive_ack(&mut self, now: Nanos, segment: &Segment, out: &mut Vec<Segment>) {
         self.edge = self.edge.max(segment.ack.saturating_add(segment.window));
-        let out_before = self.board.out();
+        let (out_before, in_flight_before) = (self.board.out(), self.in_flight());
         let mut news = self.take_news(now, segment);
         self.count_duplicates(segment, out_before, &mut news);
         self.measure(now, segment, &news);
@@ -50,7 +50,11 @@ impl TcpSender {
         let losses = self.find_losses(now, news.advanced);
         self.end_phase(segment.echo, news.advanced);
         self.begin_phase(losses, segment.ece && self.config.ecn);
-        self.resize(now, &news, losses, out_before);
+        if self.pace.is_some() {
+            self.resize_by_rate(now, &news, losses, in_flight_before);
+        } else {
+            self.resize(now, &news, losses, out_before);
+        }
         self.transmit(now, out);
     }
 
@@ -59,11 +63,14 @@ impl TcpSender {
         let una = self.segments_before(segment.ack);
         news.advanced = una > self.board.una();
         let (mut is_ambiguous, mut is_overtaken) = (false, false);
-        let rack = &mut self.rack;
+        let (rack, pace) = (&mut self.rack, &mut self.pace);
         let mut tell = |delivered: Delivered| {
             news.delivered += 1;
             is_overtaken |= rack.is_overtaken(&delivered);
             rack.delivered(now, &delivered);
+            if let Some(pace) = pace {
+                pace.delivery.arrived(&delivered);
+            }
             is_ambiguous |= delivered.again;
             if !delivered.again {
                 news.oldest.get_or_insert(delivered.sent_at);
@@ -139,7 +146,10 @@ impl TcpSender {
             self.timers.tail_probe = None;
         } else if una > probe.end {
             self.reduce(Cause::Loss);
-            (self.window.cwnd, self.undo) = (self.window.ssthresh, None);
+            self.undo = None;
+            if self.control.bbr().is_none() {
+                self.window.cwnd = self.window.ssthresh;
+            }
         }
     }
 
@@ -195,7 +205,7 @@ impl TcpSender {
         if una < self.until + u64::from(must_pass) {
             return;
         }
-        if self.is_reducing() {
+        if self.is_reducing() && self.control.bbr().is_none() {
             self.window.cwnd = self.window.ssthresh;
         }
         if self.phase == Phase::Recovery {
@@ -207,9 +217,13 @@ impl TcpSender {
     /// Restores the window, because no segment was lost.
     fn take_back(&mut self) {
         if let Some(undo) = self.undo.take() {
-            self.window.cwnd = self.window.cwnd.max(undo.cwnd);
-            self.window.ssthresh = self.window.ssthresh.max(undo.ssthresh);
             self.statistics.undone += 1;
+            if let Some(bbr) = self.control.bbr() {
+                bbr.undone();
+            } else {
+                self.window.cwnd = self.window.cwnd.max(undo.cwnd);
+                self.window.ssthresh = self.window.ssthresh.max(undo.ssthresh);
+            }
         }
         if self.phase == Phase::Recovery {
             self.rack.reordering_was_seen();
@@ -235,6 +249,36 @@ impl TcpSender {
         } else if marked && self.phase == Phase::Open {
             self.reduce(Cause::Mark);
             (self.phase, self.undo) = (Phase::Marked, None);
+        }
+    }
+
+    /// BBR's window and rate.
+    fn resize_by_rate(&mut self, now: Nanos, news: &News, losses: Losses, in_flight_before: u32) {
+        let in_flight = self.in_flight();
+        let (Some(bbr), Some(pace)) = (self.control.bbr(), &mut self.pace) else {
+            return;
+        };
+        let sample = pace.delivery.sample(now, self.board.una(), self.rack.shortest());
+        let acknowledged = Acknowledged {
+            now,
+            sample,
+            delivered: news.delivered,
+            delivered_in_all: pace.delivery.delivered(),
+            lost: losses.newly,
+            in_flight_before,
+            in_flight,
+            rtt: news.newest.map(|sent_at| now - sent_at),
+            smoothed: self.round_trip.smoothed(),
+            repair: match self.phase {
+                Phase::Open | Phase::Marked => Repair::Nothing,
+                Phase::Recovery => Repair::Recovery,
+                Phase::Timeout => Repair::AfterTimeout,
+            },
+            next_send: pace.next,
+        };
+        bbr.acknowledged(&acknowledged, &mut self.window);
+        if bbr.probes_round_trip() {
+            pace.delivery.limit(in_flight);
         }
     }
 

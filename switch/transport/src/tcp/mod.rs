@@ -3,7 +3,7 @@
 //! ```text
 //! acknowledgement --> scoreboard: what arrived --> what is lost --> phase --> window --> segments
 //!                                                                        ^
-//! timers: retransmission, tail loss probe, reordering -------------------+
+//! timers: retransmission, tail loss probe, reordering, pacing -----------+
 //! ```
 //!
 //! The phases and their order are those of Linux (`net/ipv4/tcp_input.c`, `tcp_ack`), so that a run agrees with a
@@ -11,7 +11,9 @@
 
 mod acknowledgement;
 mod deadlines;
+mod delivery;
 mod offload;
+mod pacing;
 mod rack;
 mod reduction;
 mod scoreboard;

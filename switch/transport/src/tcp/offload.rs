@@ -26,6 +26,9 @@ impl TcpSender {
     /// Rate in bytes per second that the flow is expected to reach (`tcp_update_pacing_rate`); `None` before the first
     /// round trip.
     fn expected_rate(&self) -> Option<u64> {
+        if let Some(rate) = self.control.rate() {
+            return Some(rate);
+        }
         let round_trip = self.round_trip.smoothed()?.max(1);
         let share = if self.window.cwnd < self.window.ssthresh / 2 {
             SLOW_START

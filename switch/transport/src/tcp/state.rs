@@ -1,6 +1,7 @@
 //! The state of a sender, and its sending.
 
 use super::deadlines::Deadlines;
+use super::pacing::Pace;
 use super::rack::Rack;
 use super::reduction::Reduction;
 use super::scoreboard::Scoreboard;
@@ -60,6 +61,8 @@ pub(crate) struct TcpSender {
     pub(super) duplicates: u32,
     pub(super) round_trip: RoundTrip,
     pub(super) timers: Deadlines,
+    /// `None` if the congestion control has no rate.
+    pub(super) pace: Option<Box<Pace>>,
     /// Time at which data was last sent.
     pub(super) wrote: Nanos,
     /// Whether the next new segment tells the receiver that the window was reduced.
@@ -78,7 +81,7 @@ impl TcpSender {
             board: Scoreboard::default(),
             edge: config.window,
             window: Window::new(config.initial_window),
-            control: Algorithm::new(&config),
+            control: Algorithm::new(flow, &config),
             limited: false,
             phase: Phase::Open,
             until: 0,
@@ -88,6 +91,7 @@ impl TcpSender {
             duplicates: 0,
             round_trip: RoundTrip::default(),
             timers: Deadlines::default(),
+            pace: Pace::new(&config),
             wrote: 0,
             announces_reduction: false,
             probing: false,
@@ -145,8 +149,11 @@ impl TcpSender {
     }
 
     /// Halves the window for each timeout of idle time, to at least `least` (RFC 2861; Linux, tcp_cwnd_restart). An
-    /// idle time shorter than a timeout changes nothing.
-    pub(crate) fn restart_after_idle(&mut self, idle: Nanos, least: u32) {
+    /// idle time shorter than a timeout changes nothing. BBR keeps its window.
+    pub(crate) fn restart_after_idle(&mut self, now: Nanos, idle: Nanos, least: u32) {
+        if let Some(bbr) = self.control.bbr() {
+            return bbr.idle(now);
+        }
         let timeout = self.round_trip.timeout(&self.config).max(1);
         if idle <= timeout || !self.board.is_empty() {
             return;
@@ -216,6 +223,9 @@ impl TcpSender {
     pub(super) fn send_new(&mut self, now: Nanos, out: &mut Vec<Segment>) {
         let was_empty = self.board.is_empty();
         let index = self.board.send(now);
+        if let Some(pace) = &mut self.pace {
+            pace.delivery.send_new(now);
+        }
         self.timers.sent_new(now, was_empty);
         self.data(now, index, true, out);
     }
@@ -223,6 +233,9 @@ impl TcpSender {
     pub(super) fn send_again(&mut self, now: Nanos, index: u64, out: &mut Vec<Segment>) {
         self.statistics.retransmitted += 1;
         self.board.resend(now, index);
+        if let Some(pace) = &mut self.pace {
+            pace.delivery.send_again(index);
+        }
         if let Some(undo) = &mut self.undo {
             undo.resent_at.get_or_insert(now);
         }
@@ -235,12 +248,18 @@ impl TcpSender {
     /// Sends what the windows allow: first lost segments, then new ones.
     pub(super) fn transmit(&mut self, now: Nanos, out: &mut Vec<Segment>) {
         let mut waits = false;
+        self.stop_pacing();
         while !self.probing && !waits && self.in_flight() < self.window.cwnd {
+            if self.must_wait(now) {
+                break;
+            }
             if let Some(index) = self.board.next_lost() {
                 self.send_again(now, index, out);
+                self.paced(now, 1);
             } else if self.may_send_new() {
                 let burst = self.burst(now);
                 (0..burst).for_each(|_| self.send_new(now, out));
+                self.paced(now, burst);
                 waits = burst == 0;
             } else {
                 break;
@@ -265,7 +284,11 @@ impl TcpSender {
         if self.round_trip.backoff > 1 {
             self.window.cwnd = 1;
         }
-        self.round_trip.sample(now - segment.echo);
+        let rtt = now - segment.echo;
+        self.round_trip.sample(rtt);
+        if let Some(bbr) = self.control.bbr() {
+            bbr.start(now, Some(rtt), self.window.cwnd);
+        }
         self.transmit(now, out);
     }
 }

@@ -15,6 +15,7 @@ const TIMEOUTS_BEFORE_PROBES: u32 = 5;
 /// The kind of a timer. If two expire at the same time, the first one in this list acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Timer {
+    Pacing,
     Reordering,
     TailProbe,
     Retransmission,
@@ -23,14 +24,16 @@ pub(super) enum Timer {
 impl TcpSender {
     /// The timer that expires first.
     pub(super) fn next_deadline(&self) -> Option<(Nanos, Timer)> {
+        let pacing = self.pace.as_ref().and_then(|pace| pace.due());
+        let pacing = pacing.filter(|_| !self.finished()).map(|at| (at, Timer::Pacing));
         if self.finished() || (self.established && self.board.is_empty()) {
-            return None;
+            return pacing;
         }
         let timeout = self.round_trip.timeout(&self.config);
         let timeout = runs_out(self.timers.restarted, timeout, self.config.tick);
         let reordering = self.timers.reordering.map(|at| (at, Timer::Reordering));
         let probe = self.tail_probe_due().map(|at| (at.min(timeout), Timer::TailProbe));
-        [Some((timeout, Timer::Retransmission)), reordering, probe]
+        [Some((timeout, Timer::Retransmission)), reordering, probe, pacing]
             .into_iter()
             .flatten()
             .min()
@@ -55,6 +58,7 @@ impl TcpSender {
     pub(super) fn expire(&mut self, now: Nanos, out: &mut Vec<Segment>) {
         match self.next_deadline().filter(|&(at, _)| at <= now) {
             None => {}
+            Some((_, Timer::Pacing)) => self.transmit(now, out),
             Some((_, Timer::Reordering)) => self.stop_waiting(now, out),
             Some((_, Timer::TailProbe)) => self.probe_tail(now, out),
             Some((_, Timer::Retransmission)) => self.time_out(now, out),
@@ -70,8 +74,10 @@ impl TcpSender {
         if self.phase != Phase::Recovery {
             self.begin_phase(Losses { again: true, ..losses }, false);
         }
-        let in_flight = self.in_flight();
-        self.window.cwnd = self.reduction.window(1, self.window.ssthresh, in_flight, false);
+        if self.control.bbr().is_none() {
+            let in_flight = self.in_flight();
+            self.window.cwnd = self.reduction.window(1, self.window.ssthresh, in_flight, false);
+        }
         self.transmit(now, out);
     }
 

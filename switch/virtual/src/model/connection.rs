@@ -204,7 +204,7 @@ impl Connection {
             } else {
                 initial_window
             };
-            sender.restart_after_idle(now - since, least);
+            sender.restart_after_idle(now, now - since, least);
             // The sender gets a window update.
             let update = Segment {
                 kind: Kind::Ack,

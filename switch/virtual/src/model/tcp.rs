@@ -54,8 +54,9 @@ pub(super) fn control(name: &str) -> Result<Control, String> {
         "cubic" => Ok(Control::Cubic),
         "reno" => Ok(Control::NewReno),
         "dctcp" => Ok(Control::Dctcp),
+        "bbr" => Ok(Control::Bbr),
         _ => Err(format!(
-            "congestion control '{name}': a model host has cubic, reno and dctcp; --hosts kernel has more"
+            "congestion control '{name}': a model host has cubic, reno, dctcp and bbr; --hosts kernel has those of its kernel"
         )),
     }
 }

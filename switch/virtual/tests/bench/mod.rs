@@ -1,4 +1,4 @@
-//! Cubic flows through one FIFO, between hosts of either kind. Both kinds should give about the same results.
+//! Flows through one FIFO, between hosts of either kind. Both kinds should give about the same results.
 
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -45,7 +45,7 @@ pub struct Row {
     /// Size of the FIFO, in bandwidth-delay products.
     pub buffer: f64,
     pub flows: u64,
-    /// The congestion control of the flows.
+    /// The congestion controls of the flows, in turn: `cubic`, or `bbr,cubic`.
     pub control: &'static str,
     /// Whether the FIFO marks packets from 20 waiting packets on (`marking.p4`).
     pub marks: bool,
@@ -60,6 +60,18 @@ impl Row {
         let packets = self.rate_bps as f64 * self.rtt_ns as f64 / SECOND as f64 / FRAME_BITS as f64;
         (packets * self.buffer).round().max(2.0) as u32
     }
+
+    /// The congestion control of a flow.
+    pub fn control(&self, flow: u64) -> &'static str {
+        let count = self.control.split(',').count();
+        let mut controls = self.control.split(',');
+        controls.nth(flow as usize % count).unwrap_or_default()
+    }
+
+    /// Whether flows have different congestion controls.
+    pub fn is_mixed(&self) -> bool {
+        self.control.contains(',')
+    }
 }
 
 /// The result of a run.
@@ -73,6 +85,8 @@ pub struct Seen {
     pub jain: f64,
     /// Number of segments that were sent again.
     pub again: f64,
+    /// Share of all bytes that flows with the first congestion control got.
+    pub first: f64,
 }
 
 impl Seen {
@@ -162,11 +176,14 @@ pub fn run(row: &Row, seed: u64, hosts: Hosts) -> Seen {
     let (all_sent, all_again) = (bottleneck(&world).0, retransmissions(&mut world));
     let got: Vec<f64> = delivered.since().iter().map(|bytes| *bytes as f64).collect();
     let squares: f64 = got.iter().map(|rate| rate * rate).sum();
+    let of_first = (0..).zip(&got).filter(|(flow, _)| row.control(*flow) == row.control(0));
+    let first: f64 = of_first.map(|(_, bytes)| bytes).sum();
     Seen {
         throughput: (all_sent - sent) as f64 * 8.0 / row.measured_s as f64 / row.rate_bps as f64,
         length: area as f64 * SAMPLE_NS as f64 / (end - begin) as f64,
         jain: got.iter().sum::<f64>().powi(2) / squares / got.len() as f64,
         again: (all_again - again) as f64,
+        first: first / got.iter().sum::<f64>(),
     }
 }
 
@@ -239,7 +256,7 @@ fn transfer(row: &Row, flow: u64, seed: u64) -> [api::Run; 2] {
         port,
         connections: 1,
         tos: 0,
-        congestion_control: row.control.into(),
+        congestion_control: row.control(flow).into(),
         duration_ns: (row.warm_up_s + row.measured_s) * SECOND + LONGER,
         warm_up_ns: 0,
     };

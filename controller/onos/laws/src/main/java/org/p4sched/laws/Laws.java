@@ -2,6 +2,7 @@ package org.p4sched.laws;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 
 /** All laws, by the name of their scheme. */
 public final class Laws {
@@ -24,5 +25,10 @@ public final class Laws {
         Law<?, ?, ?, ?> law = BY_NAME.get(name);
         Require.that(law != null, "no control law '" + name + "'; use one of: " + String.join(", ", BY_NAME.keySet()));
         return law;
+    }
+
+    /** The law of this scheme; empty if the scheme has no law. */
+    public static Optional<Law<?, ?, ?, ?>> find(String name) {
+        return Optional.ofNullable(BY_NAME.get(name));
     }
 }

@@ -25,7 +25,7 @@ public final class PortSettings {
         long rate = members.parse("rate", Units::rate)
                 .orElseThrow(() -> members.wrong("rate", "is missing; give the link's rate, for example 50mbit"));
         RankSource source = null;
-        if (scheduler == Scheduler.FDPA) {
+        if (!scheduler.ranked()) {
             fdpa(members, rate, record);
         } else {
             ranked(scheduler, members, rate, record);
@@ -59,10 +59,10 @@ public final class PortSettings {
         record.put("fixed", fixed(members));
         members.number("loss").ifPresent(loss -> record.put("loss", loss));
         members.number("maxHeadroom").ifPresent(headroom -> record.put("max_headroom", headroom));
-        if (scheduler == Scheduler.PACKS) {
+        if (scheduler.options().contains("--queues")) {
             members.whole("queues", 1, 8).ifPresent(queues -> record.put("queues", queues));
         }
-        if (scheduler != Scheduler.RIFO) {
+        if (scheduler.options().contains("--window")) {
             members.whole("window", 1, 32).ifPresent(ranks -> record.put("window_ranks", ranks));
         }
     }

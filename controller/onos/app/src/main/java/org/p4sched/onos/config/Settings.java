@@ -112,8 +112,9 @@ public final class Settings {
                     throw new SettingsException(port.path(), e.getMessage());
                 }
             }
-            if (scheduler == Scheduler.FDPA && result.size() > 1) {
-                throw new SettingsException(ports.path(), "the users of FDPA share one link, so there is one port");
+            if (!scheduler.ranked() && result.size() > 1) {
+                throw new SettingsException(
+                        ports.path(), "the users of " + scheduler.title() + " share one link, so there is one port");
             }
         });
         return Collections.unmodifiableSortedMap(result);

@@ -87,7 +87,7 @@ final class Loop<C extends Law.Config, S extends Law.State, M extends Law.Sample
     static Loop<?, ?, ?, ?> of(Settings settings, Plant plant, Optional<Path> logs, LongSupplier clock) {
         Target target = plant.reader.names().target();
         SortedMap<Integer, PortSettings> ports = settings.ports();
-        if (settings.scheduler() == Scheduler.FDPA) {
+        if (!settings.scheduler().ranked()) {
             Map<Integer, Fdpa.Config> configs = new LinkedHashMap<>();
             ports.forEach((port, portSettings) -> configs.put(
                     port, Fdpa.LAW.config(portSettings.configuration()).on(target)));

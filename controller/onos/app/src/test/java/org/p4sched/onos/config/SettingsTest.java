@@ -31,7 +31,7 @@ class SettingsTest {
                 + "            {'prefix': '10.0.2.0/24', 'group': 7}],"
                 + " 'groups': [{'group': 7, 'paths': [{'port': 3, 'mac': '00:00:0a:00:02:01'}]}],"
                 + " 'ports': {'3': {'rate': '50mbit', 'rtt': '10ms', 'flowletGap': '1us'}}}");
-        assertEquals(Scheduler.FDPA, found.scheduler());
+        assertEquals(Scheduler.named("fdpa"), found.scheduler());
         assertEquals(128, found.users().get(0).scale());
         assertEquals(256, found.users().get(1).scale());
         assertEquals(7, found.routes().get(1).group());

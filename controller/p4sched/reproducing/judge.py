@@ -1,0 +1,158 @@
+"""Is the published order of the lines also the measured one, and are the values close?
+
+Order. For each place, each pair of lines is compared whose published values differ by more than 5 %, and by more than
+the difference varies from seed to seed (two standard deviations): a published value is one run. Over the seeds, which
+give every line the same flows, a paired t-test of the logarithms asks whether the measured difference has the published
+sign. All pairs of a quantity are tested together (Holm), at 5 %. A pair is the same, opposite, or open.
+
+Values. A mean over the seeds is close if it is within 15 % of the published value.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from math import exp, inf, log, sqrt
+from statistics import fmean, median, stdev
+
+from p4sched.reproducing.published import Numbers, Place, Range
+from p4sched.results import intervals
+
+APART, CLOSE = 0.05, 0.15
+NOISE = 2
+"""Standard deviations that a published difference must exceed."""
+MOST_OPEN = 0.1
+"""Largest share of open pairs for the verdict that the order is the same."""
+MOST_FAR = 0.2
+"""Largest share of values that are not close, for the verdict that the values are close."""
+YES, NO, OPEN, NONE = "yes", "no", "open", "-"
+"""Verdicts; NONE: the published values have no order."""
+Values = Mapping[Place, Mapping[int, float]]
+"""Measured values by seed, for each line and place."""
+
+
+@dataclass
+class Verdict:
+    """The comparison of one quantity of a figure."""
+
+    same: list[str] = field(default_factory=list)
+    """Pairs in the published order."""
+    opposite: list[str] = field(default_factory=list)
+    """Pairs in the opposite order."""
+    undecided: list[str] = field(default_factory=list)
+    """Pairs whose difference is within the noise of the measured runs."""
+    ratios: dict[Place, float] = field(default_factory=dict)
+    """Measured mean over published value."""
+    ranges: list[tuple[Range, float, float]] = field(default_factory=list)
+    """Published range of a ratio, and the measured one."""
+    missing: int = 0
+    """Published values without a measured one."""
+
+    @property
+    def pairs(self) -> int:
+        """Number of pairs whose published values differ clearly."""
+        return len(self.same) + len(self.opposite) + len(self.undecided)
+
+    @property
+    def order(self) -> str:
+        """Verdict on the order."""
+        if self.opposite:
+            return NO
+        if not self.pairs and not self.missing:
+            return NONE
+        return OPEN if not self.same or len(self.undecided) > MOST_OPEN * self.pairs or self.missing else YES
+
+    @property
+    def closeness(self) -> list[bool]:
+        """For each value, and each end of a range: is it close?"""
+        ends = [
+            (had, ours) for each, *both in self.ranges for had, ours in zip((each.low, each.high), both, strict=True)
+        ]
+        return [_close(ratio) for ratio in self.ratios.values()] + [_close(ours / had) for had, ours in ends]
+
+    @property
+    def values(self) -> str:
+        """Verdict on the values."""
+        if not self.closeness or self.missing > len(self.closeness):
+            return OPEN
+        return YES if self.closeness.count(False) <= MOST_FAR * len(self.closeness) else NO
+
+    @property
+    def ratio(self) -> tuple[float, float, float] | None:
+        """Median, lowest and highest ratio."""
+        found = list(self.ratios.values())
+        return (median(found), min(found), max(found)) if found else None
+
+
+def _close(ratio: float) -> bool:
+    return 1 - CLOSE <= ratio <= 1 + CLOSE
+
+
+@dataclass(frozen=True)
+class _Pair:
+    name: str
+    expected: int
+    """1: the published value of the first line is larger; -1: smaller."""
+    mean: float
+    """Mean of the logarithm of the measured ratio."""
+    probability: float
+
+
+def judge(published: Numbers, measured: Values) -> Verdict:
+    """Compares the numbers of one quantity."""
+    found = Verdict()
+    pairs: list[_Pair] = []
+    for (line, place), value in published.values.items():
+        seeds = measured.get((line, place), {})
+        if seeds:
+            found.ratios[line, place] = fmean(seeds.values()) / value
+        else:
+            found.missing += 1
+    places = list(dict.fromkeys(place for _, place in published.values))
+    for place in places:
+        lines = [line for line, where in published.values if where == place]
+        for one, other in combinations(lines, 2):
+            ratio = published.values[one, place] / published.values[other, place]
+            logs = _logs(measured, (one, place), (other, place))
+            if logs and abs(log(ratio)) > max(log(1 + APART), NOISE * _deviation(logs)):
+                pairs.append(_pair(f"{one} and {other} at {place}", ratio, logs))
+    for each in published.ranges:
+        where = (
+            [each.place] if each.place else list(dict.fromkeys(place for line, place in measured if line == each.line))
+        )
+        by_place = {place: _logs(measured, (each.line, place), (each.base, place)) for place in where}
+        ratios = [exp(fmean(logs)) for logs in by_place.values() if logs]
+        if not ratios:
+            found.missing += 1
+            continue
+        found.ranges.append((each, min(ratios), max(ratios)))
+        if each.low > 1 or each.high < 1:
+            pairs += [
+                _pair(f"{each.line} and {each.base} at {place}", each.low, logs)
+                for place, logs in by_place.items()
+                if logs
+            ]
+    certain = intervals.holm([pair.probability for pair in pairs])
+    for pair, sure in zip(pairs, certain, strict=True):
+        kept = found.same if pair.mean * pair.expected > 0 else found.opposite
+        (kept if sure else found.undecided).append(pair.name)
+    return found
+
+
+def _logs(measured: Values, one: Place, other: Place) -> list[float]:
+    """Logarithm of the ratio of two lines, for each seed that both have."""
+    first, second = measured.get(one, {}), measured.get(other, {})
+    return [log(first[seed] / second[seed]) for seed in first if seed in second and first[seed] > 0 < second[seed]]
+
+
+def _deviation(logs: Sequence[float]) -> float:
+    return stdev(logs) if len(logs) > 1 else 0.0
+
+
+def _pair(name: str, published: float, logs: Sequence[float]) -> _Pair:
+    mean, deviation = fmean(logs), _deviation(logs)
+    if len(logs) < 2:
+        probability = 1.0
+    else:
+        t = mean / (deviation / sqrt(len(logs))) if deviation else inf if mean else 0.0
+        probability = intervals.student_p(t, len(logs) - 1)
+    return _Pair(name, 1 if published > 1 else -1, mean, probability)

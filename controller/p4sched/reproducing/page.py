@@ -1,0 +1,230 @@
+"""The page, the pictures and the CSV of `p4sched reproduce`."""
+
+import csv
+import io
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from p4sched.errors import P4schedError
+from p4sched.paths import REPRODUCTION_DIR
+from p4sched.reproducing.figure import PAPERS
+from p4sched.reproducing.judge import CLOSE, NO, OPEN, YES
+from p4sched.reproducing.results import Judged, Row, number
+from p4sched.results.whole_file import write_whole
+
+PAGE, CSV, PICTURES = "README.md", "rows.csv", "figures"
+NOTES = REPRODUCTION_DIR / "notes.toml"
+ORIGINS = {"data": "the authors' data files", "text": "the paper's text", "plot": "read off the paper's plot", "": "-"}
+NAMED = 8
+"""Number of opposite pairs that the page names."""
+COLUMNS = ("figure", "quantity", "line", "place", "published", "mean", "half_width", "seeds", "ratio", "close")
+
+
+@dataclass(frozen=True)
+class Further:
+    """A figure or table that no run of this command makes."""
+
+    name: str
+    shows: str
+    where: str
+    """What holds it, or why it is missing."""
+
+
+@dataclass(frozen=True)
+class Notes:
+    """Text of the page: notes.toml."""
+
+    causes: Mapping[str, Mapping[str, str]]
+    """By figure, and by quantity or `all`: the cause of a difference."""
+    errors: Sequence[str]
+    """Errors in the papers and in their data."""
+    further: Sequence[Further]
+
+
+def read_notes(path: Path = NOTES) -> Notes:
+    """Reads notes.toml. Raises P4schedError if it is damaged."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        further = [Further(each["name"], each["shows"], each["where"]) for each in content["further"]]
+        return Notes(content["causes"], content["errors"], further)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise P4schedError(f"{path}: cannot be read: {error}") from error
+
+
+def write(judged: Sequence[Judged], notes: Notes, out: Path, command: str) -> None:
+    """Writes the page, a picture for each measured figure, and the CSV."""
+    from p4sched.reproducing import picture  # noqa: PLC0415 - Matplotlib takes a second
+
+    out.mkdir(parents=True, exist_ok=True)
+    for each in judged:
+        path = out / PICTURES / f"{each.figure.name}.png"
+        if each.stored:
+            picture.draw(each, path)
+        else:
+            path.unlink(missing_ok=True)
+    write_whole(out / CSV, _csv(judged))
+    write_whole(out / PAGE, "\n".join(_page(judged, notes, command)) + "\n")
+
+
+def _csv(judged: Sequence[Judged]) -> str:
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(COLUMNS)
+    for each in judged:
+        for row in each.rows:
+            for line in each.figure.lines:
+                for place in each.figure.places:
+                    rows.writerow(
+                        [each.figure.name, row.quantity.key, line.name, place, *_cells(row, line.name, place)]
+                    )
+    return text.getvalue()
+
+
+def _cells(row: Row, line: str, place: str) -> list[str]:
+    published, ours = row.published.values.get((line, place)), row.estimate(line, place)
+    ratio = row.verdict.ratios.get((line, place))
+    return [
+        "" if published is None else f"{published:g}",
+        "" if ours is None else f"{ours.mean:.6g}",
+        "" if ours is None or ours.half_width is None else f"{ours.half_width:.3g}",
+        "" if ours is None else str(ours.seeds),
+        "" if ratio is None else f"{ratio:.3f}",
+        "" if ratio is None else YES if abs(ratio - 1) <= CLOSE else NO,
+    ]
+
+
+def _page(judged: Sequence[Judged], notes: Notes, command: str) -> Iterator[str]:
+    yield from (
+        "# The figures of the papers, published and measured",
+        "",
+        f"`{command}` wrote this page. It makes the missing simulations, and continues where it was interrupted.",
+        "",
+        "- **order**: for all pairs of lines with clearly different published values, is the measured order the same?"
+        " A paired t-test over the seeds decides each pair (Holm, 5 %): same, opposite, or open. The verdict is yes if"
+        " no pair is opposite and at most a tenth is open.",
+        f"- **within {CLOSE:.0%}**: share of the measured means that are that close to the published value. The verdict"
+        " is yes for four fifths or more.",
+        "- **ratio**: measured mean over published value, median (lowest to highest).",
+        "- In the pictures, lines are measured and crosses published.",
+        "- [rows.csv](rows.csv) has each number, `measured/` each simulation with its seed and commit.",
+        "",
+        *_summary(judged),
+    )
+    for paper, title in PAPERS.items():
+        of_paper = [each for each in judged if each.figure.paper == paper]
+        further = [each for each in notes.further if each.name.partition("-")[0] == paper]
+        if of_paper or further:
+            yield from (f"## {title}", "", *_table(of_paper, notes), *_further(further))
+            for each in of_paper:
+                yield from _section(each)
+    if notes.errors:
+        yield from ("## Errors in papers and data", "", *(f"- {each}" for each in notes.errors))
+
+
+def _summary(judged: Sequence[Judged]) -> Iterator[str]:
+    rows = [row for each in judged for row in each.rows if row.published.values or row.published.ranges]
+    yield "| | yes | no | open |"
+    yield "|---|---|---|---|"
+    for name, verdicts in (
+        ("order", [row.verdict.order for row in rows]),
+        (f"within {CLOSE:.0%}", [row.verdict.values for row in rows]),
+    ):
+        yield f"| {name} | {' | '.join(str(verdicts.count(each)) for each in (YES, NO, OPEN))} |"
+    stored, wanted = sum(each.stored for each in judged), sum(each.wanted for each in judged)
+    yield from (
+        "",
+        f"{stored} of {wanted} simulations are stored; figures share some. A row is open as long as it has too few.",
+        "",
+    )
+
+
+def _table(judged: Sequence[Judged], notes: Notes) -> Iterator[str]:
+    if not judged:
+        return
+    columns = (
+        "figure",
+        "shows",
+        "pairs: same, opposite, open",
+        "order",
+        f"within {CLOSE:.0%}",
+        "ratio",
+        "cause, settings",
+    )
+    yield f"| {' | '.join(columns)} |"
+    yield f"|{'---|' * len(columns)}"
+    for each in judged:
+        for row in each.rows:
+            verdict, close = row.verdict, row.verdict.closeness
+            if not (row.published.values or row.published.ranges):
+                continue
+            causes = notes.causes.get(each.figure.name, {})
+            cells = (
+                f"[{each.figure.name}](#{each.figure.name})",
+                f"{each.figure.title}: {row.quantity.title}",
+                f"{len(verdict.same)}, {len(verdict.opposite)}, {len(verdict.undecided)}",
+                verdict.order,
+                f"{verdict.values} ({close.count(True)} of {len(close)})" if close else OPEN,
+                "{:.2f} ({:.2f} to {:.2f})".format(*verdict.ratio) if verdict.ratio else "-",
+                causes.get(row.quantity.key) or causes.get("all", "-"),
+            )
+            yield f"| {' | '.join(cells)} |"
+    yield ""
+
+
+def _further(further: Sequence[Further]) -> Iterator[str]:
+    if further:
+        yield from ("| figure | shows | where |", "|---|---|---|")
+        yield from (f"| {each.name.partition('-')[2]} | {each.shows} | {each.where} |" for each in further)
+        yield ""
+
+
+def _section(judged: Judged) -> Iterator[str]:
+    figure = judged.figure
+    short = figure.name.partition("-")[2]
+    yield from (f"### {figure.name}", "")
+    if judged.stored:
+        yield from (f"![{figure.title}]({PICTURES}/{figure.name}.png)", "")
+    commits = ", ".join(commit for commit in judged.commits) or "-"
+    older = f"; {judged.older} are of older code" if judged.older else ""
+    yield (
+        f"`p4sched reproduce {figure.paper} {short}`. {judged.stored} of {judged.wanted} simulations, seeds"
+        f" {', '.join(map(str, judged.seeds)) or '-'}, commits {commits}{older}."
+    )
+    yield ""
+    for row in judged.rows:
+        if row.published.values or row.published.ranges:
+            yield from _numbers(row)
+
+
+def _range(low: float, high: float) -> str:
+    return number(low) if low == high else f"{number(low)} to {number(high)}"
+
+
+def _numbers(row: Row) -> Iterator[str]:
+    """The table of a quantity: published value, then the measured one."""
+    published = row.published
+    origin = ORIGINS[published.origin]
+    yield from (f"{row.quantity.title[0].upper()}{row.quantity.title[1:]}: published ({origin}); measured.", "")
+    places = row.figure.places
+    yield f"| line | {' | '.join(places)} |"
+    yield f"|---|{'---|' * len(places)}"
+    for line in row.figure.lines:
+        cells = []
+        for place in places:
+            had, ours = published.values.get((line.name, place)), row.estimate(line.name, place)
+            cells.append(f"{'-' if had is None else number(had)}; {ours or '-'}")
+        yield f"| {line.label} | {' | '.join(cells)} |"
+    if published.ranges:
+        yield from ("", "| ratio | published | measured |", "|---|---|---|")
+        measured = {each: (low, high) for each, low, high in row.verdict.ranges}
+        for each in published.ranges:
+            ends = measured.get(each)
+            shown = _range(*ends) if ends else "-"
+            at = f" at {each.place}" if each.place else ""
+            yield f"| {each.line} to {each.base}{at} | {_range(each.low, each.high)} | {shown} |"
+    yield ""
+    if row.verdict.opposite:
+        named, more = row.verdict.opposite[:NAMED], len(row.verdict.opposite) - NAMED
+        yield from (f"Opposite: {'; '.join(named)}{f', and {more} more' if more > 0 else ''}.", "")

@@ -1,0 +1,73 @@
+"""The picture of a figure: measured lines with intervals of 95 %, and published values as crosses."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from matplotlib.axes import Axes
+
+from p4sched.reproducing.figure import Line
+from p4sched.reproducing.results import Judged, Row
+from p4sched.results import figures
+from p4sched.results.scheme_colours import scheme_colour
+
+COLOURS = {"tcp": figures.GREY, "dctcp": figures.YELLOW, "afq": figures.SKY}
+"""Colours of hosts and ideals that have none of their own in the figures of the papers."""
+PANEL_INCHES, HEIGHT_INCHES, LEAST_INCHES = 3.4, 3.4, 7.0
+MOST_COLUMNS = 6
+
+
+def draw(judged: Judged, path: Path) -> None:
+    """Draws one panel for each quantity with published numbers."""
+    rows = [row for row in judged.rows if row.published.values or row.published.ranges]
+    size = max(PANEL_INCHES * len(rows), LEAST_INCHES), HEIGHT_INCHES
+    heading = (
+        f"{judged.figure.name}: {judged.figure.title}. Lines: measured, mean of {len(judged.seeds)} seeds"
+        f"{' with 95 % intervals' if len(judged.seeds) > 1 else ''}; crosses: published; dashed: own settings"
+    )
+    colours = _colours(judged.figure.lines)
+    with figures.sheet(path, size, heading) as sheet:
+        panels = sheet.subplots(1, len(rows), squeeze=False)[0]
+        for axes, row in zip(panels, rows, strict=True):
+            _panel(axes, row, colours)
+        handles, names = panels[0].get_legend_handles_labels()
+        sheet.legend(handles, names, loc="outside lower center", ncols=min(len(names), MOST_COLUMNS))
+
+
+def _colours(lines: Sequence[Line]) -> dict[str, str]:
+    """A colour for each line: that of its scheme, or if lines share a scheme, the next of the cycle."""
+    schemes = [line.scheme for line in lines if line.published]
+    shared = len(set(schemes)) < len(schemes)
+    found = {}
+    for place, line in enumerate(lines):
+        next_one = figures.CYCLE[place % len(figures.CYCLE)]
+        found[line.name] = next_one if shared else COLOURS.get(line.scheme) or scheme_colour(line.scheme, next_one)
+    return found
+
+
+def _panel(axes: Axes, row: Row, colours: dict[str, str]) -> None:
+    places = {place: number for number, place in enumerate(row.figure.places)}
+    for line in row.figure.lines:
+        known = [(number, row.estimate(line.name, place)) for place, number in places.items()]
+        shown = [(number, each.mean, each.half_width or 0.0) for number, each in known if each]
+        axes.errorbar(
+            [number for number, _, _ in shown],
+            [mean for _, mean, _ in shown],
+            yerr=[width for _, _, width in shown],
+            color=colours[line.name],
+            linestyle="-" if line.published else "--",
+            linewidth=1.2,
+            marker="o",
+            markersize=3,
+            capsize=2,
+            label=line.label,
+        )
+        values = row.published.values
+        marks = [(number, values[line.name, place]) for place, number in places.items() if (line.name, place) in values]
+        axes.plot(*zip(*marks, strict=True), "x", color=colours[line.name], markersize=6) if marks else None
+    axes.set_title(row.quantity.title)
+    axes.set_xticks(list(places.values()), list(places))
+    axes.set_xlabel(row.figure.axis)
+    if row.quantity.linear:
+        axes.set_ylim(bottom=0)
+    else:
+        figures.logarithmic(axes)

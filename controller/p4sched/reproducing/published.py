@@ -1,0 +1,70 @@
+"""The published numbers: docs/reproduction/published/*.csv.
+
+PAPER.csv     figure, quantity, line, place, value
+ranges.csv    figure, quantity, line, base, low, high: the range, over all places, of the ratio of `line` to `base`
+sources.csv   figure, quantity, from, source; `from` is `data` (the authors' data files), `text` (printed in the
+              paper) or `plot` (read off a plot)
+"""
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from p4sched.errors import P4schedError
+from p4sched.paths import REPRODUCTION_DIR
+
+FOLDER = REPRODUCTION_DIR / "published"
+Place = tuple[str, str]
+"""A line and a place."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """The published range of a ratio."""
+
+    line: str
+    base: str
+    place: str
+    """The place; empty: the range is over all places."""
+    low: float
+    high: float
+
+
+@dataclass
+class Numbers:
+    """The published numbers of one quantity of a figure."""
+
+    values: dict[Place, float] = field(default_factory=dict)
+    ranges: list[Range] = field(default_factory=list)
+    origin: str = ""
+    """`data`, `text` or `plot`."""
+    source: str = ""
+
+
+Published = Mapping[tuple[str, str], Numbers]
+"""By figure and quantity."""
+
+
+def read(folder: Path = FOLDER) -> Published:
+    """Reads all files. Raises P4schedError, with file and line, for a damaged file."""
+    found: dict[tuple[str, str], Numbers] = {}
+    for path in sorted(folder.glob("*.csv")):
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = csv.DictReader(file, strict=True)
+            for row in rows:
+                try:
+                    _add(found.setdefault((row["figure"], row["quantity"]), Numbers()), path.stem, row)
+                except (ValueError, TypeError, KeyError) as error:
+                    raise P4schedError(f"{path}:{rows.line_num}: {error}") from error
+    return found
+
+
+def _add(numbers: Numbers, file: str, row: Mapping[str, str]) -> None:
+    match file:
+        case "ranges":
+            numbers.ranges.append(Range(row["line"], row["base"], row["place"], float(row["low"]), float(row["high"])))
+        case "sources":
+            numbers.origin, numbers.source = row["from"], row["source"]
+        case _:
+            numbers.values[row["line"], row["place"]] = float(row["value"])

@@ -1,0 +1,109 @@
+"""The measured numbers of each figure, judged against the published ones."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from p4sched.reproducing.figure import Figure, Quantity
+from p4sched.reproducing.judge import Values, Verdict, judge
+from p4sched.reproducing.published import Numbers, Place, Published
+from p4sched.reproducing.store import Measured, Store
+from p4sched.results import intervals
+from p4sched.versions import CHANGES, changed_since
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over the seeds."""
+
+    mean: float
+    half_width: float | None
+    """Half of its interval of 95 %; None for one seed."""
+    seeds: int
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> "Estimate":
+        """The mean of these values, and its interval."""
+        interval = intervals.over_seeds(values)
+        return cls(fmean(values), (interval[1] - interval[0]) / 2 if interval else None, len(values))
+
+    def __str__(self) -> str:
+        width = "" if self.half_width is None else f" ± {number(self.half_width, 2)}"
+        return f"{number(self.mean)}{width}"
+
+
+def number(value: float, digits: int = 3) -> str:
+    """The value with so many significant digits, without an exponent."""
+    return f"{value:,.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One quantity of a figure: published, measured, and the verdict."""
+
+    figure: Figure
+    quantity: Quantity
+    published: Numbers
+    measured: Values
+    verdict: Verdict
+
+    def estimate(self, line: str, place: str) -> Estimate | None:
+        """The measured mean; None if there is none."""
+        seeds = self.measured.get((line, place))
+        return Estimate.of(list(seeds.values())) if seeds else None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A figure with its rows."""
+
+    figure: Figure
+    rows: Sequence[Row]
+    stored: int
+    """Stored simulations."""
+    wanted: int
+    """Simulations for all lines, places and seeds."""
+    seeds: Sequence[int]
+    older: int
+    """Stored simulations of older code than that of the repository."""
+    commits: Sequence[str]
+    """Commits of the code that made the numbers."""
+
+
+def collect(figure: Figure, published: Published, store: Store, seeds: Sequence[int], duration_ns: int) -> Judged:
+    """The stored simulations of a figure, with the verdicts."""
+    found: dict[tuple[str, str, int], Measured] = {}
+    for line in figure.lines:
+        for place in figure.places:
+            for seed in seeds:
+                if measured := store.find(figure.run(line.name, place, seed, duration_ns)):
+                    found[line.name, place, seed] = measured
+    rows = []
+    for quantity in figure.quantities:
+        numbers = published.get((figure.name, quantity.key), Numbers())
+        values = _values(found, quantity.key)
+        rows.append(Row(figure, quantity, numbers, values, judge(numbers, values)))
+    commits = list(dict.fromkeys(measured.commit for measured in found.values()))
+    older = {commit for commit in commits if is_older(commit, figure.sources)}
+    return Judged(
+        figure,
+        rows,
+        stored=len(found),
+        wanted=len(figure.lines) * len(figure.places) * len(seeds),
+        seeds=sorted({seed for _, _, seed in found}),
+        older=sum(measured.commit in older for measured in found.values()),
+        commits=commits,
+    )
+
+
+def _values(found: Mapping[tuple[str, str, int], Measured], key: str) -> dict[Place, dict[int, float]]:
+    values: dict[Place, dict[int, float]] = {}
+    for (line, place, seed), measured in found.items():
+        if (value := measured.metrics.get(key.replace("*", place))) is not None:
+            values.setdefault((line, place), {})[seed] = value
+    return values
+
+
+def is_older(commit: str, sources: Sequence[str]) -> bool:
+    """True unless a commit has the present code, without changes."""
+    return commit.endswith(CHANGES) or changed_since(commit, sources) is not False

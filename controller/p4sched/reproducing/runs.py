@@ -1,0 +1,117 @@
+"""The missing runs, the order in which they run, and how long they will take."""
+
+import asyncio
+import shutil
+import statistics
+import tempfile
+import time
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from p4sched.errors import P4schedError
+from p4sched.reproducing.figure import Figure, Metrics, Run
+from p4sched.reproducing.store import Measured, Store
+from p4sched.sweep.workers import Work, on_dask
+
+DEFAULT_S = 0.5
+"""Seconds for a unit of work, if nothing is stored yet."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run, and the figure that stores it."""
+
+    figure: Figure
+    line: str
+    published: bool
+    """True: the published figure has this line."""
+    place: str
+    run: Run
+    duration_ns: int
+
+    def __str__(self) -> str:
+        """Name in messages."""
+        return f"{self.figure.name}, {self.line}, {self.figure.axis} {self.place}, seed {self.run.seed}"
+
+    def measured(self, metrics: Metrics, took_s: float, commit: str) -> Measured:
+        """The row of the store."""
+        duration_s = self.duration_ns / 1e9
+        return Measured(self.line, self.place, self.run.seed, duration_s, self.run.inputs, commit, took_s, metrics)
+
+
+def jobs(figures: Sequence[Figure], seeds: Sequence[int], duration_ns: int) -> list[Job]:
+    """All runs of the figures. A run that several figures share is that of the first one."""
+    found: dict[str, Job] = {}
+    for figure in figures:
+        for line in figure.lines:
+            for place in figure.places:
+                for seed in seeds:
+                    run = figure.run(line.name, place, seed, duration_ns)
+                    found.setdefault(run.inputs, Job(figure, line.name, line.published, place, run, duration_ns))
+    return list(found.values())
+
+
+def missing(all_jobs: Sequence[Job], store: Store) -> list[Job]:
+    """Jobs without stored numbers: all published lines before our own, of them all of the first seed before the second
+    one, of them the shortest first."""
+    left = [job for job in all_jobs if store.find(job.run) is None]
+    return sorted(left, key=lambda job: (not job.published, job.run.seed, job.run.work))
+
+
+def second_of_work(all_jobs: Sequence[Job], store: Store) -> float:
+    """Seconds for a unit of work: the median of the stored runs."""
+    stored = ((job, store.find(job.run)) for job in all_jobs)
+    rates = [found.took_s / job.run.work for job, found in stored if found and job.run.work > 0]
+    return statistics.median(rates) if rates else DEFAULT_S
+
+
+Done = tuple[Job, Metrics, float]
+"""A job, its numbers, and the seconds that it took."""
+
+
+async def processes(left: Sequence[Job], at_once: int) -> AsyncGenerator[Done, None]:
+    """Makes the runs in processes of this machine, `at_once` at the same time; yields each when it is done."""
+    waiting = iter(left)
+
+    async def make(job: Job) -> Done:
+        began = time.monotonic()
+        folder = Path(tempfile.mkdtemp(prefix="p4sched-reproduce-"))
+        try:
+            metrics = await job.run.make(folder)
+        except P4schedError as error:
+            raise P4schedError(f"{job}: {error}") from error
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        return job, metrics, time.monotonic() - began
+
+    running = {asyncio.create_task(make(job)) for _, job in zip(range(at_once), waiting, strict=False)}
+    try:
+        while running:
+            done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                following = next(waiting, None)
+                if following is not None:
+                    running.add(asyncio.create_task(make(following)))
+                yield task.result()
+    finally:
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+
+def make_here(run: Run) -> tuple[Metrics, float]:
+    """Makes a run in a worker of Dask."""
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="p4sched-reproduce-") as folder:
+        metrics = asyncio.run(run.make(Path(folder)))
+    return metrics, time.monotonic() - began
+
+
+async def dask(left: Sequence[Job], at_once: int, address: str) -> AsyncGenerator[Done, None]:
+    """Makes the runs on Dask; yields each when it is done."""
+    work: list[Work] = [(make_here, (job.run,)) for job in left]
+    async for place, result in on_dask(work, at_once, address):
+        if isinstance(result, BaseException):
+            raise P4schedError(f"{left[place]}: {result}") from result
+        yield left[place], *result

@@ -1,0 +1,126 @@
+"""Measured numbers as CSV files: a file for each figure, a row for each simulation.
+
+    DIR/measured/FIGURE.csv
+
+A simulation that several figures share is stored in the file of the first one. A row has all that is needed to make it
+again: figure, line, place, seed, duration and commit. `took_s` is the time that it took, for estimates only.
+"""
+
+import csv
+import fcntl
+import io
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from p4sched.errors import P4schedError, UsageError
+from p4sched.reproducing.figure import Figure, Metrics, Run
+from p4sched.results.whole_file import write_whole
+
+MEASURED, LOCK = "measured", ".lock"
+FIXED = ("line", "place", "seed", "duration_s", "inputs", "commit", "took_s")
+DIGITS = 6
+"""Significant digits of a stored number."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The numbers of one simulation."""
+
+    line: str
+    place: str
+    seed: int
+    duration_s: float
+    inputs: str
+    commit: str
+    """Commit of the code that made the numbers; it ends in +changes if the code had changes."""
+    took_s: float
+    metrics: Metrics
+
+    def row(self, names: list[str]) -> list[str]:
+        """The row of the file."""
+        fixed = [self.line, self.place, str(self.seed), f"{self.duration_s:g}", self.inputs, self.commit]
+        return [*fixed, f"{self.took_s:.3g}", *(_text(self.metrics.get(name)) for name in names)]
+
+
+def _text(value: float | None) -> str:
+    return "" if value is None else f"{value:.{DIGITS}g}"
+
+
+def _measured(row: Mapping[str, str]) -> Measured:
+    metrics = {name: float(text) if text else None for name, text in row.items() if name not in FIXED}
+    fixed = (row["line"], row["place"], int(row["seed"]), float(row["duration_s"]), row["inputs"], row["commit"])
+    return Measured(*fixed, float(row["took_s"]), metrics)
+
+
+class Store:
+    """The measured numbers of a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        """Reads all files. Raises P4schedError, with file and line, for a damaged file."""
+        self._folder = folder / MEASURED
+        self._files = {path.stem: _read(path) for path in sorted(self._folder.glob("*.csv"))}
+
+    def __iter__(self) -> Iterator[Measured]:
+        """All simulations."""
+        return (each for rows in self._files.values() for each in rows.values())
+
+    def find(self, run: Run) -> Measured | None:
+        """The numbers of a run, from the file of any figure."""
+        return next((rows[run.inputs] for rows in self._files.values() if run.inputs in rows), None)
+
+    def keep(self, figure: Figure, measured: Measured) -> None:
+        """Adds a simulation, or replaces it, and writes the file atomically."""
+        for rows in self._files.values():
+            rows.pop(measured.inputs, None)
+        rows = self._files.setdefault(figure.name, {})
+        rows[measured.inputs] = measured
+        lines = [line.name for line in figure.lines]
+
+        def order(each: Measured) -> tuple[float, int, str, str, int]:
+            place = lines.index(each.line) if each.line in lines else len(lines)
+            return each.duration_s, place, each.line, each.place, each.seed
+
+        names = list(dict.fromkeys(name for each in rows.values() for name in each.metrics))
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow([*FIXED, *names])
+        writer.writerows(each.row(names) for each in sorted(rows.values(), key=order))
+        write_whole(self._folder / f"{figure.name}.csv", text.getvalue())
+
+
+def _read(path: Path) -> dict[str, Measured]:
+    found = {}
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = csv.DictReader(file, strict=True)
+            if tuple(rows.fieldnames or ())[: len(FIXED)] != FIXED:
+                raise P4schedError(f"{path}: its first line does not begin with {','.join(FIXED)}: delete the file")
+            for row in rows:
+                try:
+                    if None in row or None in row.values():
+                        raise ValueError("too few or too many cells")
+                    measured = _measured(row)
+                except ValueError as error:
+                    raise P4schedError(f"{path}:{rows.line_num}: {error}: delete this line to run it again") from error
+                found[measured.inputs] = measured
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise P4schedError(f"{path}: cannot be read: {error}: delete the file to run its simulations again") from error
+    return found
+
+
+@contextmanager
+def open_store(folder: Path) -> Iterator[Store]:
+    """The store of a folder, to which no other process writes."""
+    try:
+        (folder / MEASURED).mkdir(parents=True, exist_ok=True)
+        lock = (folder / MEASURED / LOCK).open("w")
+    except OSError as error:
+        raise UsageError(f"{folder}: cannot be written to: {error.strerror}") from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise P4schedError(f"{folder}: another 'p4sched reproduce' writes to it now") from error
+        yield Store(folder)

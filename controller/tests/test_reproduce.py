@@ -1,0 +1,266 @@
+"""`p4sched reproduce`: the store, the restart, the test of the order, and the page."""
+
+import csv
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from p4sched.cli import main
+from p4sched.cli.main import run_command
+from p4sched.errors import P4schedError, UsageError
+from p4sched.reproducing import page, published, runs
+from p4sched.reproducing.figure import PAPERS, Figure, Line, Metrics, Quantity, figures, select
+from p4sched.reproducing.judge import NO, NONE, OPEN, YES, judge
+from p4sched.reproducing.published import Numbers, Range
+from p4sched.reproducing.results import collect, is_older
+from p4sched.reproducing.runs import Done, Job
+from p4sched.reproducing.store import Store, open_store
+from p4sched.results import intervals
+
+TINY = ["packs", "10", "--seeds", "2", "--duration", "1ms"]
+"""917 packets in stepped time for each of 16 runs."""
+
+
+def seeds(*values: float) -> dict[int, float]:
+    return dict(enumerate(values, 1))
+
+
+def numbers(**values: float) -> Numbers:
+    return Numbers({(line, "0.5"): value for line, value in values.items()})
+
+
+A = seeds(1.00, 1.01, 0.99, 1.02, 0.98)
+TWICE = seeds(2.01, 2.00, 1.99, 2.03, 1.97)
+NOISY = seeds(0.7, 1.5, 0.8, 1.6, 0.9)
+
+
+def test_pairs_are_the_same_opposite_or_open() -> None:
+    measured = {("a", "0.5"): A, ("twice", "0.5"): TWICE, ("noisy", "0.5"): NOISY}
+    found = judge(numbers(a=1.0, twice=2.0), measured)
+    assert (found.same, found.order, found.values) == (["a and twice at 0.5"], YES, YES)
+    found = judge(numbers(a=2.0, twice=1.0), measured)
+    assert (found.opposite, found.order, found.values) == (["a and twice at 0.5"], NO, NO)
+    # far more than the noise of one run is published, but it is not measured
+    found = judge(numbers(a=1.0, noisy=5.0), measured)
+    assert (found.undecided, found.order) == (["a and noisy at 0.5"], OPEN)
+
+
+def test_a_published_difference_within_the_noise_of_a_run_is_no_order() -> None:
+    measured = {("a", "0.5"): A, ("twice", "0.5"): TWICE, ("noisy", "0.5"): NOISY}
+    assert judge(numbers(a=1.0, twice=1.04), measured).order == NONE
+    assert judge(numbers(a=1.0, noisy=1.5), measured).pairs == 0
+
+
+def test_more_pairs_need_more_certainty() -> None:
+    """t = 3.5 with 4 degrees of freedom is p = 0.025: enough for one pair, not for four."""
+    slightly = seeds(*(value * ratio for value, ratio in zip(A.values(), (1.1, 1.02, 1.12, 1.01, 1.1), strict=True)))
+    assert judge(numbers(a=1.0, slightly=1.2), {("a", "0.5"): A, ("slightly", "0.5"): slightly}).order == YES
+    places = ("0.2", "0.4", "0.6", "0.8")
+    values = {(line, place): value for place in places for line, value in (("a", 1.0), ("slightly", 1.2))}
+    measured = {(line, place): each for place in places for line, each in (("a", A), ("slightly", slightly))}
+    assert judge(Numbers(values), measured).order == OPEN
+
+
+def test_one_seed_or_a_missing_line_decides_nothing() -> None:
+    assert judge(numbers(a=1.0, b=2.0), {("a", "0.5"): seeds(1.0), ("b", "0.5"): seeds(2.0)}).order == OPEN
+    found = judge(numbers(a=1.0, b=2.0, c=3.0), {("a", "0.5"): A, ("b", "0.5"): TWICE})
+    assert (found.missing, found.order) == (1, OPEN)
+
+
+def test_a_published_range_is_one_of_ratios() -> None:
+    measured = {("a", "0.2"): A, ("b", "0.2"): TWICE, ("a", "0.8"): TWICE, ("b", "0.8"): seeds(6, 6.1, 6, 6.2, 5.9)}
+    found = judge(Numbers(ranges=[Range("b", "a", "", 2.1, 3.3)]), measured)
+    ((_, low, high),) = found.ranges
+    assert (round(low, 1), round(high, 1), found.order, found.values) == (2.0, 3.0, YES, YES)
+    assert judge(Numbers(ranges=[Range("b", "a", "", 0.5, 0.9)]), measured).order == NO
+    at = judge(Numbers(ranges=[Range("b", "a", "0.8", 3.0, 3.0)]), measured)
+    assert (len(at.same), at.values) == (1, YES)
+
+
+@pytest.mark.parametrize(
+    ("t", "degrees", "p"), [(1, 1, 0.5), (12.706, 1, 0.05), (4.604, 4, 0.01), (8.610, 4, 0.001), (2.228, 10, 0.05)]
+)
+def test_students_t_has_the_probabilities_of_the_tables(t: float, degrees: int, p: float) -> None:
+    assert intervals.student_p(t, degrees) == pytest.approx(p, rel=2e-3)
+    assert intervals.student_p(-t, degrees) == intervals.student_p(t, degrees)
+
+
+def test_holm_rejects_until_the_first_that_it_must_keep() -> None:
+    assert intervals.holm([0.01, 0.04, 0.03, 0.005]) == [True, False, False, True]
+    assert intervals.holm([]) == []
+
+
+def test_a_repeated_command_makes_only_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["reproduce", *TINY, "--out", str(tmp_path)]
+    assert run_command(command) == 0
+    assert "0 of 16 simulations are stored" in capsys.readouterr().out
+    path = tmp_path / "measured" / "packs-10.csv"
+    rows = path.read_text().splitlines(keepends=True)
+    assert len(rows) == 17
+    path.write_text("".join(rows[:6]))
+    assert run_command(command) == 0
+    assert "5 of 16 simulations are stored" in capsys.readouterr().out
+
+    def without_times(lines: Sequence[str]) -> list[dict[str, str]]:
+        return [{**row, "took_s": ""} for row in csv.DictReader(lines)]
+
+    assert without_times(path.read_text().splitlines()) == without_times(rows)
+    assert path.read_text().splitlines(keepends=True)[:6] == rows[:6]
+
+
+def test_an_interrupted_command_keeps_what_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    real = runs.processes
+
+    async def interrupted(left: Sequence[Job], at_once: int) -> AsyncGenerator[Done, None]:
+        async for each in real(left[:3], at_once):
+            yield each
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(runs, "processes", interrupted)
+    assert run_command(["reproduce", *TINY, "--out", str(tmp_path)]) == 130
+    assert "13 simulations are left; run the same command to continue" in capsys.readouterr().err
+    assert len(list(Store(tmp_path))) == 3
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        ("line,place\n", "its first line does not begin with line,place,seed"),
+        ("{head}a,1,x,1,1,1,1\n", "packs-10.csv:2: invalid literal for int() with base 10: 'x': delete this line"),
+        ("{head}a,1,1\n", "packs-10.csv:2: too few or too many cells"),
+        ("\0", "packs-10.csv: "),
+    ],
+)
+def test_a_damaged_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: str, says: str) -> None:
+    (tmp_path / "measured").mkdir()
+    head = "line,place,seed,duration_s,inputs,commit,took_s\n"
+    (tmp_path / "measured" / "packs-10.csv").write_text(damage.format(head=head))
+    assert run_command(["reproduce", *TINY, "--out", str(tmp_path)]) == 1
+    assert says in " ".join(capsys.readouterr().err.split())
+
+
+def test_two_commands_do_not_write_to_one_folder(tmp_path: Path) -> None:
+    with (
+        open_store(tmp_path),
+        pytest.raises(P4schedError, match="another 'p4sched reproduce' writes"),
+        open_store(tmp_path),
+    ):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["rifl"], "no paper 'rifl'; did you mean 'rifo'?"),
+        (["rifo", "77"], "no figure of RIFO '77'; did you mean '7'?"),
+        (["packs", "10", "--duration", "1ns"], "--duration 1ns is too short"),
+    ],
+)
+def test_a_wrong_name_is_one_sentence(capsys: pytest.CaptureFixture[str], words: list[str], says: str) -> None:
+    assert main.run_command(["reproduce", *words]) == 2
+    assert says in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_figure_has_two_names() -> None:
+    assert select("rifo-7", None) == select("rifo", "7")
+    with pytest.raises(UsageError):
+        select("rifo-7", "7")
+
+
+def test_figures_share_a_simulation() -> None:
+    aifo, rifo = figures()["aifo-7"], figures()["rifo-7"]
+    both = runs.jobs([aifo, rifo], [1], 10**9)
+    # AIFO Fig. 7 has all lines of RIFO Fig. 7 but RIFO, at 7 loads
+    assert [job.figure.name for job in both].count("aifo-7") == 35
+    assert {job.line for job in both if job.figure.name == "rifo-7"} == {"rifo"}
+
+
+def test_published_lines_come_first_then_the_first_seed_then_the_shortest(tmp_path: Path) -> None:
+    left = runs.missing(runs.jobs([figures()["aifo-14"]], [1, 2], 10**9), Store(tmp_path))
+    assert [job.published for job in left] == sorted((job.published for job in left), reverse=True)
+    first = [job for job in left if job.published and job.run.seed == 1]
+    assert left[: len(first)] == first
+    assert [job.place for job in first] == sorted(job.place for job in first)
+
+
+def test_figures_are_in_the_order_of_their_numbers() -> None:
+    of_rifo = [name for name in figures() if name.startswith("rifo")]
+    assert of_rifo[:5] == ["rifo-7", "rifo-8", "rifo-9", "rifo-10", "rifo-11a"]
+    assert of_rifo[-1] == "rifo-tables"
+
+
+def test_every_published_number_belongs_to_a_line_of_a_figure() -> None:
+    for (name, key), found in published.read().items():
+        figure = figures()[name]
+        lines, quantities = {line.name for line in figure.lines}, {each.key for each in figure.quantities}
+        assert key in quantities
+        assert {line for line, _ in found.values} <= lines
+        assert {place for _, place in found.values} <= set(figure.places)
+        assert {line for each in found.ranges for line in (each.line, each.base)} <= lines
+        assert found.source
+        assert found.origin in page.ORIGINS
+    notes = page.read_notes()
+    assert set(notes.causes) <= set(figures())
+    assert {each.name.partition("-")[0] for each in notes.further} <= set(PAPERS)
+
+
+def test_numbers_of_changed_code_are_older() -> None:
+    assert is_older("0123456789ab+changes", ["Makefile"])
+    assert is_older("0123456789ab", ["Makefile"])
+
+
+@dataclass(frozen=True)
+class Made:
+    """A run whose number is known."""
+
+    line: str
+    seed: int
+    work: float = 1.0
+
+    @property
+    def inputs(self) -> str:
+        return f"{self.line}-{self.seed}"
+
+    async def make(self, folder: Path) -> Metrics:
+        return {"time_ms": (10 if self.line == "slow" else 1) + self.seed / 100}
+
+
+def test_a_page_from_a_tiny_store(tmp_path: Path) -> None:
+    figure = Figure(
+        "aifo-99",
+        "a figure",
+        [Line("slow", "Slow", "fifo"), Line("fast", "Fast", "aifo")],
+        ["0.5"],
+        "load",
+        [Quantity("time_ms", "time, ms")],
+        lambda line, place, seed, duration_ns: Made(line, seed),
+        ["Makefile"],
+    )
+    found = {("aifo-99", "time_ms"): Numbers({("slow", "0.5"): 20.0, ("fast", "0.5"): 1.0}, [], "data", "a file")}
+    jobs = runs.jobs([figure], [1, 2, 3, 4, 5], 10**9)
+    with open_store(tmp_path) as store:
+        for job in jobs[:-1]:
+            value = 10 + job.run.seed / 100 if job.line == "slow" else 1 + job.run.seed / 100
+            store.keep(figure, job.measured({"time_ms": value}, 2.0, "0123456789ab"))
+        assert runs.second_of_work(jobs, store) == 2.0
+    judged = collect(figure, found, Store(tmp_path), [1, 2, 3, 4, 5], 10**9)
+    assert (judged.stored, judged.wanted, judged.older) == (9, 10, 9)
+    notes = page.Notes({"aifo-99": {"all": "half the work"}}, ["a slip"], [page.Further("aifo-1", "examples", "tests")])
+    page.write([judged], notes, tmp_path, "p4sched reproduce")
+    text = (tmp_path / "README.md").read_text()
+    cells = "| 1, 0, 0 | yes | no (1 of 2) | 0.76 (0.50 to 1.02) | half the work |"
+    assert f"| [aifo-99](#aifo-99) | a figure: time, ms {cells}" in text
+    assert "| Slow | 20; 10 ± 0.02 |" in text
+    assert "9 of 10 simulations, seeds 1, 2, 3, 4, 5, commits 0123456789ab; 9 are of older code." in text
+    assert "- a slip" in text
+    assert "| 1 | examples | tests |" in text
+    rows = list(csv.DictReader((tmp_path / "rows.csv").read_text().splitlines()))
+    assert [(row["line"], row["ratio"], row["close"]) for row in rows] == [
+        ("slow", "0.501", "no"),
+        ("fast", "1.025", "yes"),
+    ]
+    assert (tmp_path / "figures" / "aifo-99.png").stat().st_size > 10_000

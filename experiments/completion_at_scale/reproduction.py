@@ -1,0 +1,183 @@
+"""The figures of this experiment for `p4sched reproduce`, with the settings of the authors' run files."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+
+from experiments.completion_at_scale import metrics
+from experiments.completion_at_scale.network import Run as Simulation
+from experiments.completion_at_scale.over_seeds import SIZE_CLASSES, size_key
+from experiments.completion_at_scale.papers import FIGURES as PAPER_FIGURES
+from experiments.completion_at_scale.papers import START_TIME, Line, PaperFigure
+from experiments.completion_at_scale.workloads import LOADS, PARETO_MEAN_BYTES, WEB_SEARCH, Workload
+from p4sched import simulate
+from p4sched.reproducing import figure as reproduced
+from p4sched.reproducing.figure import Figure, Metrics, Quantity
+
+OURS = "-ours"
+"""End of the name of a line with the laboratory's settings, where the published ones are others."""
+SIZES_LOAD = "0.7"
+"""Load of the figures against the size of flows."""
+CRATES = ("simulator", "schedulers", "traffic-manager", "transport", "world")
+SOURCES = (
+    *(f"experiments/completion_at_scale/{name}.py" for name in ("metrics", "network", "topologies", "workloads")),
+    *(f"switch/{crate}/src" for crate in CRATES),
+)
+SMALL_MEAN = Quantity("small_mean_ms", "small flows, mean, ms")
+SMALL_P99 = Quantity("small_p99_ms", "small flows, 99th percentile, ms")
+LARGE_MEAN = Quantity("large_mean_ms", "large flows, mean, ms")
+VERY_LARGE_MEAN = Quantity("very_large_mean_ms", "flows of 2 MB and more, mean, ms")
+ALL_MEAN = Quantity("mean_ms", "all flows, mean, ms")
+RATE = Quantity("rate_gbps", "mean of the flows' rates, Gbit/s")
+LARGE_RATE = Quantity("large_rate_gbps", "mean of the large flows' rates, Gbit/s")
+SIZES_MEAN = Quantity(size_key("mean_ms", "*"), "mean, ms")
+SIZES_P99 = Quantity(size_key("p99_ms", "*"), "99th percentile, ms")
+DONE = Quantity("done", "share of the flows that are done", linear=True)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run of p4sched.reproducing."""
+
+    simulation: Simulation
+
+    @property
+    def seed(self) -> int:
+        """The seed."""
+        return self.simulation.seed
+
+    @property
+    def by_size(self) -> bool:
+        """True if the numbers of each class of sizes are stored: for fair queueing."""
+        return self.simulation.line.ranks == START_TIME
+
+    @property
+    def inputs(self) -> str:
+        """Hash of scenario and flows."""
+        each, workload = self.simulation, self.simulation.workload
+        shares = None if workload.shares is None else list(workload.shares.items())
+        flows = [shares, workload.starts_per_s(each.load, each.access_bps)]
+        record = json.dumps([each.scenario(), flows, self.by_size], sort_keys=True)
+        return sha256(record.encode()).hexdigest()[:16]
+
+    @property
+    def work(self) -> float:
+        """Gigabytes that the network carries at most."""
+        each, workload = self.simulation, self.simulation.workload
+        offered = workload.starts_per_s(each.load, each.access_bps) * _mean_bytes(workload)
+        return min(offered, workload.network.all_servers * each.access_bps / 8) * each.end_ns / 1e18
+
+    async def make(self, folder: Path) -> Metrics:
+        """All numbers."""
+        scenario = await asyncio.to_thread(self.simulation.in_folder, folder)
+        result = await simulate.run_async(scenario, folder / "results")
+        return await asyncio.to_thread(metrics.measure, result, self.simulation.end_ns, self.by_size)
+
+
+def _mean_bytes(workload: Workload) -> float:
+    if workload.shares is None:
+        return PARETO_MEAN_BYTES
+    return sum(size * share for size, share in workload.shares.items())
+
+
+def _scheme(line: Line) -> str:
+    """The scheme of a line's ports, for its colour; hosts of TCP and DCTCP have colours of their own."""
+    return line.name if line.name in ("tcp", "dctcp") else str(line.port["scheme"])
+
+
+def _lines(figure: PaperFigure) -> dict[str, tuple[Line, bool]]:
+    """Lines by name, and whether they are as published. A published line comes before ours with the same name."""
+    replaced = {line.name: line for line in figure.published}
+    found: dict[str, tuple[Line, bool]] = {}
+    for line in figure.lines:
+        if line.name in replaced:
+            found[line.name] = (replaced.pop(line.name), True)
+            ours = replace(line, name=f"{line.name}{OURS}", label=f"{line.label}, own settings")
+            found[ours.name] = (ours, False)
+        else:
+            found[line.name] = (line, True)
+    return found | {name: (line, True) for name, line in replaced.items()}
+
+
+def _figure(
+    name: str,
+    title: str,
+    like: str,
+    quantities: Sequence[Quantity],
+    workload: Workload | None = None,
+    further: Sequence[str] = (),
+) -> Figure:
+    """A figure with the lines and the network of a figure of this experiment; `workload`: that of the run files,
+    if it is another one. `further`: lines that the published figure does not have."""
+    paper = PAPER_FIGURES[like]
+    known = _lines(paper)
+    shown = [
+        reproduced.Line(each.name, each.label, _scheme(each), published and each.name not in further)
+        for each, published in known.values()
+    ]
+
+    def run(line: str, place: str, seed: int, duration_ns: int) -> Run:
+        load, each = float(place), known[line][0]
+        each = replace(each, port=each.port_at.get(load, each.port), port_at={})
+        return Run(Simulation(each, workload or paper.workloads[0], paper.access_bps, load, seed, duration_ns))
+
+    places = [f"{load:g}" for load in LOADS]
+    return Figure(name, title, shown, places, "load", quantities, run, SOURCES)
+
+
+def _by_size(name: str, of: Figure) -> Figure:
+    """The figure of one load against the size of the flows, as in AIFO Fig. 14c and PACKS Fig. 13b."""
+    return replace(
+        of,
+        name=name,
+        title=f"{of.title}, load {SIZES_LOAD}",
+        places=list(SIZE_CLASSES),
+        axis="bytes",
+        quantities=(SIZES_MEAN, SIZES_P99),
+        run=lambda line, place, seed, duration_ns: of.run(line, SIZES_LOAD, seed, duration_ns),
+    )
+
+
+# the starts of AIFO 14 and RIFO 12 are those of web search in the run files; only the rows of their data have the names
+# of data mining
+_completion = partial(_figure, quantities=(SMALL_MEAN, SMALL_P99, LARGE_MEAN))
+_AIFO_14 = _figure(
+    "aifo-14", "fair queueing", "aifo-14", (SMALL_MEAN, SMALL_P99, LARGE_MEAN, VERY_LARGE_MEAN), WEB_SEARCH
+)
+_PACKS_13 = _figure("packs-13", "fair queueing", "packs-13", (SMALL_MEAN, DONE))
+FIGURES = (
+    _completion("rifo-7", "completion times, web search", "rifo-7"),
+    _completion("rifo-8", "completion times, data mining", "rifo-8"),
+    _completion("rifo-9", "tracking range T", "rifo-9", further=("t=50",)),
+    _figure("rifo-10", "queue B", "rifo-10", (SMALL_MEAN, LARGE_MEAN, RATE)),
+    _figure("rifo-tables", "Tables II and III: B = T", "rifo-tables", (SMALL_MEAN, LARGE_MEAN)),
+    _figure("rifo-11a", "throughput, web search", "rifo-7", (RATE,)),
+    _figure("rifo-11b", "throughput, data mining", "rifo-8", (RATE, LARGE_RATE)),
+    _completion("rifo-12", "fair queueing, web search", "rifo-12", workload=WEB_SEARCH),
+    _completion("rifo-13", "fair queueing, data mining", "rifo-13"),
+    _completion("rifo-14", "Pareto sizes", "rifo-14", further=("rifo-text",)),
+    _completion("aifo-7", "completion times with ranks of pFabric", "aifo-7"),
+    _completion("aifo-8", "headroom k", "aifo-8", further=("k=0.5", "fifo")),
+    _completion("aifo-9", "window and sampling", "aifo-9"),
+    _figure("aifo-10", "target length C, 1 and 4 Gbit/s", "aifo-10", (SMALL_MEAN, LARGE_MEAN)),
+    _figure("aifo-11", "target length C, 10 and 40 Gbit/s", "aifo-11", (SMALL_MEAN, LARGE_MEAN)),
+    _AIFO_14,
+    _by_size("aifo-14c", _AIFO_14),
+    _completion("sp_pifo-7", "completion times, data mining", "sp_pifo-7"),
+    _completion("sp_pifo-8", "completion times, web search", "sp_pifo-8"),
+    _figure("sp_pifo-9", "fair queueing, 32 queues", "sp_pifo-9", (SMALL_MEAN,)),
+    _figure("sp_pifo-10", "fair queueing, 8 queues", "sp_pifo-10", (SMALL_MEAN,)),
+    _figure(
+        "packs-12",
+        "completion times with ranks of pFabric",
+        "packs-12",
+        (SMALL_MEAN, SMALL_P99, ALL_MEAN, DONE),
+        further=("rifo",),
+    ),
+    _PACKS_13,
+    _by_size("packs-13b", _PACKS_13),
+)

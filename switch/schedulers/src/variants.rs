@@ -1,0 +1,68 @@
+//! Rules of the authors' simulations where they differ from the text of the papers.
+//!
+//! The models follow the text. A variant makes a model follow the programs behind the published figures (Netbench, with
+//! the ports of the papers' authors). Programs in `p4/` have no variants.
+
+/// A rule of the authors' simulations. The default of each is the rule of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variant {
+    /// RIFO: a packet that raises Max does not set Min. So the first packet of a tracking range sets Max alone. Until
+    /// another packet sets Min, and while Max = Min, only the headroom admits. (The text resets both to the rank of
+    /// the packet, and admits if Max = Min. The authors' very first range begins with Max = 0; here it is like the
+    /// others.)
+    MaxAlone,
+    /// SP-PIFO: a packet that queue 1 drops does not push the bounds down.
+    DropsKeepBounds,
+    /// AIFO: a rank is compared with the window before it enters the window.
+    CompareFirst,
+    /// AIFO and PACKS: the quantile must be smaller than the threshold; equal is not enough.
+    StrictlyBelow,
+    /// AIFO and PACKS: while the window fills, its size is the number of its ranks, not |W|.
+    FillingWindow,
+    /// PACKS: queue i takes the share i/n of the total free room, not the free room of queues 1 to i.
+    TotalOccupancy,
+}
+
+impl Variant {
+    pub const ALL: &[Variant] = &[
+        Variant::MaxAlone,
+        Variant::DropsKeepBounds,
+        Variant::CompareFirst,
+        Variant::StrictlyBelow,
+        Variant::FillingWindow,
+        Variant::TotalOccupancy,
+    ];
+
+    /// The name in scenarios.
+    pub fn name(self) -> &'static str {
+        match self {
+            Variant::MaxAlone => "max_alone",
+            Variant::DropsKeepBounds => "drops_keep_bounds",
+            Variant::CompareFirst => "compare_first",
+            Variant::StrictlyBelow => "strictly_below",
+            Variant::FillingWindow => "filling_window",
+            Variant::TotalOccupancy => "total_occupancy",
+        }
+    }
+
+    fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
+/// A set of variants.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Variants(u8);
+
+impl Variants {
+    /// The rules of the papers' text.
+    pub const NONE: Variants = Variants(0);
+
+    pub fn of(variants: &[Variant]) -> Variants {
+        Variants(variants.iter().fold(0, |set, variant| set | variant.bit()))
+    }
+
+    pub fn has(self, variant: Variant) -> bool {
+        self.0 & variant.bit() != 0
+    }
+}

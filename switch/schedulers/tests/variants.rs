@@ -1,0 +1,270 @@
+//! The rules of the authors' simulations, beside those of the papers' text.
+
+use p4sched_schedulers::aifo::{Aifo, AifoConfig};
+use p4sched_schedulers::packs::{Packs, PacksConfig};
+use p4sched_schedulers::rifo::{Rifo, RifoConfig};
+use p4sched_schedulers::sp_pifo::SpPifo;
+use p4sched_schedulers::window::WindowConfig;
+use p4sched_schedulers::{Headroom, Packet, Rank, Reference, Scheduler, Scheme, Target, Variant, Variants, Verdict};
+use proptest::prelude::*;
+
+fn packet(rank: Rank) -> Packet {
+    Packet {
+        id: 0,
+        rank,
+        user: 0,
+        flow: 0,
+        len: 1500,
+    }
+}
+
+/// The verdicts on a burst, under the text and under a variant.
+fn verdicts<S: Reference + Clone>(scheduler: &S, variant: Variant, burst: &[Rank]) -> [Vec<Verdict>; 2] {
+    [Variants::NONE, Variants::of(&[variant])].map(|variants| {
+        let mut scheduler = scheduler.clone();
+        scheduler.vary(variants);
+        burst.iter().map(|&rank| scheduler.enqueue(0, packet(rank))).collect()
+    })
+}
+
+const IN: Verdict = Verdict::Queued { queue: 0 };
+const REFUSED: Verdict = Verdict::DroppedByAdmission;
+
+/// RIFO with B = 10 and k = 0.1: one waiting packet is within the headroom.
+fn rifo(tracking_range: usize) -> Rifo {
+    let config = RifoConfig {
+        capacity: 10,
+        tracking_range,
+        ..RifoConfig::paper()
+    };
+    Rifo::new(config).unwrap()
+}
+
+#[test]
+fn rifo_admits_equal_ranks_by_the_text_and_refuses_them_above_the_headroom_in_the_simulations() {
+    let [text, simulated] = verdicts(&rifo(50), Variant::MaxAlone, &[0, 5, 5, 5]);
+    assert_eq!(text, [IN, IN, REFUSED, REFUSED], "Max = 5, Min = 0: the score is 0");
+    assert_eq!(simulated, text);
+    let [text, simulated] = verdicts(&rifo(50), Variant::MaxAlone, &[5, 5, 5, 5]);
+    assert_eq!(text, [IN; 4]);
+    assert_eq!(simulated, [IN, IN, REFUSED, REFUSED]);
+}
+
+#[test]
+fn rifo_refuses_the_first_packet_of_a_range_in_the_simulations_however_urgent_it_is() {
+    // T = 2. The third packet resets the range. The fourth one is the first below Max, so its score is 1.
+    let [text, simulated] = verdicts(&rifo(2), Variant::MaxAlone, &[9, 3, 1, 0]);
+    assert_eq!(text, [IN; 4]);
+    assert_eq!(simulated, [IN, IN, REFUSED, IN]);
+}
+
+#[test]
+fn rifo_has_no_min_in_the_simulations_while_ranks_rise() {
+    // Of 3, 4, 5, 4 the text has Min = 3, so rank 4 scores 1/2, less than the free 8/10. In the simulations it becomes
+    // Min, and scores 1.
+    let [text, simulated] = verdicts(&rifo(50), Variant::MaxAlone, &[3, 4, 5, 4]);
+    assert_eq!(text, [IN, IN, REFUSED, REFUSED]);
+    assert_eq!(simulated, [IN, IN, REFUSED, IN]);
+}
+
+#[test]
+fn sp_pifo_keeps_its_bounds_in_the_simulations_if_queue_1_drops_the_packet() {
+    for (variants, bounds) in [
+        (Variants::NONE, [1, 3]),
+        (Variants::of(&[Variant::DropsKeepBounds]), [3, 5]),
+    ] {
+        let mut sp_pifo = SpPifo::new(&[1, 1]).unwrap();
+        sp_pifo.vary(variants);
+        for rank in [5, 3] {
+            assert!(sp_pifo.enqueue(0, packet(rank)).is_queued());
+        }
+        assert_eq!(sp_pifo.bounds(), [3, 5]);
+        assert_eq!(sp_pifo.enqueue(0, packet(1)), Verdict::DroppedFull);
+        assert_eq!(sp_pifo.bounds(), bounds);
+        sp_pifo.dequeue(0);
+        sp_pifo.dequeue(0);
+        assert!(sp_pifo.enqueue(0, packet(0)).is_queued());
+        assert_eq!(
+            sp_pifo.bounds()[0],
+            0,
+            "a packet that is queued pushes down in any case"
+        );
+    }
+}
+
+/// AIFO with C packets and no headroom, and a window with these ranks.
+fn aifo(target: usize, window: WindowConfig, ranks: &[Rank]) -> Aifo {
+    let config = AifoConfig {
+        target,
+        capacity: target,
+        headroom: Headroom::NONE,
+        window,
+        on: Target::V1model,
+    };
+    let mut aifo = Aifo::new(config).unwrap();
+    aifo.remember(ranks).unwrap();
+    aifo
+}
+
+/// A window of two ranks that no packet of these tests enters.
+const FIXED: WindowConfig = WindowConfig {
+    size: 2,
+    sample_every: 1000,
+};
+
+#[test]
+fn aifo_compares_with_the_ranks_before_the_packet_in_the_simulations() {
+    // A window of one rank: by the text, the packet's own.
+    let aifo = aifo(2, WindowConfig::unsampled(1), &[9]);
+    let [text, simulated] = verdicts(&aifo, Variant::CompareFirst, &[0, 7]);
+    assert_eq!(text, [IN, IN]);
+    assert_eq!(simulated, [IN, REFUSED], "quantile 1 > 1/2");
+}
+
+#[test]
+fn aifo_refuses_a_quantile_at_the_threshold_in_the_simulations_except_within_the_headroom() {
+    let at_threshold = aifo(2, FIXED, &[1, 9]);
+    let [text, simulated] = verdicts(&at_threshold, Variant::StrictlyBelow, &[0, 5]);
+    assert_eq!(text, [IN, IN], "1/2 <= 1/2");
+    assert_eq!(simulated, [IN, REFUSED]);
+
+    let mut within = at_threshold;
+    let config = AifoConfig {
+        target: 2,
+        capacity: 2,
+        headroom: Headroom::new(1, 1).unwrap(),
+        window: FIXED,
+        on: Target::V1model,
+    };
+    within.reconfigure(&config).unwrap();
+    let [text, simulated] = verdicts(&within, Variant::StrictlyBelow, &[0, 10]);
+    assert_eq!(text, [IN, IN]);
+    assert_eq!(simulated, [IN, IN], "one packet waits, and k C = 1");
+}
+
+#[test]
+fn aifo_and_packs_count_only_the_ranks_in_the_window_in_the_simulations() {
+    // The third packet finds two smaller ranks in a window of four cells, one of them empty. Half of the buffer is free.
+    let new = AifoConfig {
+        target: 4,
+        capacity: 4,
+        headroom: Headroom::NONE,
+        window: WindowConfig::unsampled(4),
+        on: Target::V1model,
+    };
+    let aifo = Aifo::new(new).unwrap();
+    let [text, simulated] = verdicts(&aifo, Variant::FillingWindow, &[1, 1, 5]);
+    assert_eq!(text, [IN, IN, IN], "2/4 <= 1/2");
+    assert_eq!(simulated, [IN, IN, REFUSED], "2/3 > 1/2");
+
+    let packs = Packs::new(PacksConfig::new(&[4], 4)).unwrap();
+    assert_eq!(verdicts(&packs, Variant::FillingWindow, &[1, 1, 5]), [text, simulated]);
+}
+
+#[test]
+fn an_empty_window_admits_in_the_simulations() {
+    let config = AifoConfig {
+        window: WindowConfig {
+            size: 20,
+            sample_every: 1000,
+        },
+        ..AifoConfig::paper()
+    };
+    let mut aifo = Aifo::new(config).unwrap();
+    aifo.vary(Variants::of(Scheme::Aifo.variants()));
+    let verdicts: Vec<Verdict> = (0..21).map(|rank| aifo.enqueue(0, packet(rank))).collect();
+    assert_eq!(verdicts[..20], [IN; 20]);
+    assert_eq!(verdicts[20], Verdict::DroppedFull);
+}
+
+/// PACKS with four queues of two packets, and a window with these ranks that no packet of these tests enters.
+fn packs(ranks: &[Rank; 2]) -> Packs {
+    let config = PacksConfig {
+        window: FIXED,
+        ..PacksConfig::new(&[2; 4], 2)
+    };
+    let mut packs = Packs::new(config).unwrap();
+    packs.remember(ranks).unwrap();
+    packs
+}
+
+#[test]
+fn packs_by_the_total_occupancy_counts_a_packet_in_a_less_urgent_queue() {
+    let [text, total] = verdicts(&packs(&[1, 9]), Variant::TotalOccupancy, &[10, 5]);
+    assert_eq!(text[0], Verdict::Queued { queue: 3 }, "quantile 1");
+    assert_eq!(text[1], Verdict::Queued { queue: 1 }, "1/2 <= 4/8");
+    assert_eq!(total[1], Verdict::Queued { queue: 2 }, "1/2 <= 7/8 * 3/4");
+}
+
+#[test]
+fn packs_by_the_total_occupancy_goes_on_to_the_next_queue_if_one_is_full() {
+    let [_, total] = verdicts(&packs(&[1, 9]), Variant::TotalOccupancy, &[0, 0, 0]);
+    let queues = [0, 0, 1].map(|queue| Verdict::Queued { queue });
+    assert_eq!(total, queues);
+}
+
+#[test]
+fn packs_takes_the_next_queue_at_a_threshold_in_the_simulations() {
+    let [text, simulated] = verdicts(&packs(&[1, 9]), Variant::StrictlyBelow, &[5]);
+    assert_eq!(text, [Verdict::Queued { queue: 1 }], "1/2 <= 4/8");
+    assert_eq!(simulated, [Verdict::Queued { queue: 2 }], "1/2 < 6/8");
+}
+
+#[test]
+fn each_variant_belongs_to_a_scheme_and_has_a_name_of_its_own() {
+    for &variant in Variant::ALL {
+        let schemes = Scheme::ALL.iter().filter(|scheme| scheme.variants().contains(&variant));
+        assert!(schemes.count() > 0, "{variant:?}");
+        let same = Variant::ALL.iter().filter(|other| other.name() == variant.name());
+        assert_eq!(same.count(), 1, "{variant:?}");
+    }
+}
+
+/// RIFO's rule of the authors' simulations in their numbers: 32-bit integers, and quotients in double precision.
+struct InDoubles {
+    max: i32,
+    min: i32,
+    count: usize,
+}
+
+/// Max and Min after a reset.
+const RESET: (i32, i32) = (i32::MIN, i32::MAX);
+
+impl InDoubles {
+    fn admits(&mut self, rank: Rank, length: usize, capacity: usize, tracking_range: usize) -> bool {
+        let (rank, size) = (rank.cast_signed(), capacity as f64);
+        if rank > self.max {
+            self.max = rank;
+        } else if rank < self.min {
+            self.min = rank;
+        }
+        let score = f64::from(self.max - rank) / f64::from(self.max - self.min);
+        self.count += 1;
+        if self.count == tracking_range {
+            (self.max, self.min) = RESET;
+            self.count = 0;
+        }
+        length as f64 <= f64::from(0.1_f32) * size || score >= (size - length as f64) / size
+    }
+}
+
+proptest! {
+    #[test]
+    fn rifo_decides_as_the_simulations_do_in_double_precision(
+        capacity in prop::sample::select(vec![10_usize, 20, 50, 100]), tracking_range in 1_usize..60,
+        spread in 1_u32..100, events in prop::collection::vec((0_u32..2, any::<u32>()), 1..600),
+    ) {
+        let mut rifo = Rifo::new(RifoConfig { capacity, tracking_range, ..RifoConfig::paper() }).unwrap();
+        rifo.vary(Variants::of(&[Variant::MaxAlone]));
+        let mut oracle = InDoubles { max: RESET.0, min: RESET.1, count: 0 };
+        for (departures, drawn) in events {
+            for _ in 0..departures {
+                rifo.dequeue(0);
+            }
+            let (rank, length) = (drawn % spread, rifo.len());
+            let admitted = oracle.admits(rank, length, capacity, tracking_range);
+            let verdict = rifo.enqueue(0, packet(rank));
+            prop_assert_eq!(verdict.is_queued(), admitted && length < capacity, "rank {}, {} wait", rank, length);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Pacing: the times at which the segments of a flow may leave, if its congestion control has a rate. As in Linux
+//! without the queue discipline `fq` (`tcp_update_skb_after_send`, `tcp_pacing_check`).
+
+use super::delivery::DeliveryRate;
+use super::state::TcpSender;
+use crate::config::{Config, Control};
+use p4sched_schedulers::Nanos;
+
+/// Number of first segments that are not paced.
+const UNPACED: u64 = 10;
+const SECOND: u64 = 1_000_000_000;
+
+/// What a paced flow has besides the state of every flow.
+#[derive(Clone, Debug)]
+pub(super) struct Pace {
+    pub(super) delivery: DeliveryRate,
+    /// No segment leaves before this time.
+    pub(super) next: Nanos,
+    /// Whether a segment waits for it.
+    pub(super) waits: bool,
+}
+
+impl Pace {
+    /// `None` for a congestion control without a rate.
+    pub(super) fn new(config: &Config) -> Option<Box<Self>> {
+        (config.control == Control::Bbr).then(|| {
+            Box::new(Pace {
+                delivery: DeliveryRate::new(),
+                next: 0,
+                waits: false,
+            })
+        })
+    }
+
+    /// Time of the next transmission, if a segment waits for it.
+    pub(super) fn due(&self) -> Option<Nanos> {
+        self.waits.then_some(self.next)
+    }
+
+    /// Reserves the time of `bytes` at a rate in bytes per second. Time that passed without a segment shortens it, at
+    /// most to half.
+    fn reserve(&mut self, now: Nanos, bytes: u64, rate: u64) {
+        let time = (u128::from(bytes) * u128::from(SECOND) / u128::from(rate.max(1))) as Nanos;
+        let unused = now.saturating_sub(self.next);
+        self.next = self.next.max(now) + time - unused.min(time / 2);
+    }
+}
+
+impl TcpSender {
+    /// Ends the wait of a segment.
+    pub(super) fn stop_pacing(&mut self) {
+        if let Some(pace) = &mut self.pace {
+            pace.waits = false;
+        }
+    }
+
+    /// Whether the next segment must wait for its time.
+    pub(super) fn must_wait(&mut self, now: Nanos) -> bool {
+        let Some(pace) = &mut self.pace else { return false };
+        pace.waits = now < pace.next;
+        pace.waits
+    }
+
+    /// Delays the next transmission after these segments, which have left together.
+    pub(super) fn paced(&mut self, now: Nanos, segments: u32) {
+        let (Some(pace), Some(rate)) = (&mut self.pace, self.control.rate()) else {
+            return;
+        };
+        if self.statistics.sent >= UNPACED {
+            pace.reserve(now, u64::from(segments) * u64::from(self.config.mss), rate);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lateness_shortens_the_next_gap_at_most_to_half() {
+        let mut pace = Pace::new(&Config::kernel(Control::Bbr)).unwrap();
+        let mut after = |now| {
+            pace.reserve(now, 1000, 1_000_000); // 1 ms
+            pace.next
+        };
+        assert_eq!(after(5_000_000), 5_500_000);
+        assert_eq!(after(5_500_000), 6_500_000);
+        assert_eq!(after(6_600_000), 7_500_000);
+        assert_eq!(after(9_000_000), 9_500_000);
+    }
+}
