@@ -55,6 +55,8 @@ class Case:
         If the values of a hint are equal, a new variable takes their place: what is true for all its values is true for
         this one.
         """
+        if ask(self.premises(), False, seconds).proved:
+            raise P4schedError(f"{self.name}: the assumptions contradict each other, so they prove everything")
         count = len(self.claims)
         statements = [claim.statement for claim in self.claims]
         hints = [(one, two) for one, two in self.hints if not one.is_number and not two.is_number]
