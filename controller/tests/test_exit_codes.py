@@ -39,6 +39,7 @@ READ: dict[tuple[str, str], Sequence[str]] = {
     ("report", "folder"): ("report", NONE),
     ("sweep", "plan"): ("sweep", NONE),
     ("check", "folder"): ("check", NONE),
+    ("prove", "program"): ("prove", "fifo", "--program", NONE),
     ("stf", "paths"): ("stf", NONE),
     ("stf", "program"): ("stf", PROGRAM, "--program", NONE),
     ("trace", "program"): ("trace", NONE, PROGRAM),

@@ -16,6 +16,7 @@ ORDER = (
     "p4sched.p4rt",
     "p4sched.control",
     "p4sched.schemes",
+    "p4sched.proofs",
     "p4sched.results",
     "p4sched.sweep",
     "p4sched.comparing",

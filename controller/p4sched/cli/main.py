@@ -43,6 +43,7 @@ COMMANDS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "report": ("report", "report", {}),
     "new-scheduler": ("schedulers", "new_scheduler", {}),
     "check": ("schedulers", "check", {}),
+    "prove": ("prove", "prove", {}),
     "sweep": ("sweep", "sweep", {}),
     "attack": ("attack", "attack", {}),
     "compare": ("compare", "compare", {}),

@@ -2,5 +2,5 @@
 
 A mutant is the solution with one change. It should get full marks only if it is equivalent: it makes the same decision
 and keeps the same state for every packet, in every state of a port. Z3 proves this, or finds a packet as a
-counterexample. Z3 is not part of the project's environment; install it yourself: `pip install z3-solver`.
+counterexample.
 """

@@ -1,0 +1,7 @@
+"""Proofs: a compiled program decides as the paper's rule for every packet, state and parameter (docs/PROOFS.md).
+
+`program` reads BMv2 JSON, `step` executes parser and ingress on variables, with `paths`, `cells` and `exact` below it.
+`rules` has the rules in exact integers, `restrictions` the legal parameters. `theorem` states what must be true, case
+by case; `solver` and `merging` ask Z3. `engine` runs the same step on the engine, `example` makes a packet of a
+counterexample, `pair` compares two programs.
+"""

@@ -1,0 +1,221 @@
+"""Packets through the engine itself, with any state before each one: `p4sched-packet-trace`.
+
+The encoding of a step is right if it and the engine agree. And a counterexample is one only if the engine agrees.
+
+The engine lets nobody write a register annotated `@queue_depth`. Here the program runs without the annotation, so its
+lengths can be set.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import struct
+import subprocess
+import tempfile
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from p4sched.bmv2.cli import Commands
+from p4sched.bmv2.connection import connect
+from p4sched.bmv2.program import Program as Names
+from p4sched.errors import P4schedError
+from p4sched.paths import rust_binary
+from p4sched.proofs.cells import Before, Cells, Written
+from p4sched.proofs.exact import Int, Truth
+from p4sched.proofs.program import Json, Program
+from p4sched.proofs.step import DROP_PORT, LENGTH, TIMESTAMP, Answer, Step, World, run
+
+ARRIVES_AT = 1
+"""Port of all packets."""
+GAP_S = 1
+"""Seconds between two packets: each has left before the next one comes."""
+Changes = dict[tuple[str, int], int]
+"""Content of the cells that were written, by array and index."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """Answer of a table: an action by its place in the table, and its data."""
+
+    hit: bool
+    action: int
+    data: Sequence[int]
+
+
+@dataclass
+class Given(World):
+    """A packet with numbers, and the state before it."""
+
+    packet: Mapping[str, int] = field(default_factory=dict)
+    """Fields. Only the headers that have fields here are in the packet."""
+    calls: Mapping[str, Call] = field(default_factory=dict)
+    """Answers of tables. Other tables have no entries."""
+    cells: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+
+    def variable(self, name: str, bits: int, high: int | None = None) -> Int:
+        self.variables[name] = Int.of(self.packet.get(name, 0))
+        return self.variables[name]
+
+    def longer(self, header: str) -> Truth:
+        return any(name.startswith(f"{header}.") for name in self.packet)
+
+    def array(self, name: str, bits: int) -> Before:
+        return self.before.setdefault(name, Before(name, bits, self.cells.get(name, {})))
+
+    def answer(self, table: Json, actions: Mapping[str, Json], key: Sequence[Int]) -> Answer:
+        call = self.calls.get(table["name"]) or _default(table)
+        chosen = table["actions"][call.action]
+        data = {name: [Int.of(0)] * len(actions[name]["runtime_data"]) for name in table["actions"]}
+        data[chosen] = [Int.of(value) for value in call.data]
+        self.lookups[table["name"]] = key, Answer(call.hit, Int.of(call.action), data)
+        return self.lookups[table["name"]][1]
+
+    def hash(self, algorithm: str, data: Sequence[tuple[Int, int]]) -> Int:
+        bits = sum(width for _, width in data)
+        word = 0
+        for value, width in data:
+            word = word << width | value.low
+        assert algorithm == "crc32"
+        return Int.of(zlib.crc32((word << -bits % 8).to_bytes((bits + 7) // 8, "big")))
+
+
+def _default(table: Json) -> Call:
+    default = table["default_entry"]
+    return Call(
+        False, table["action_ids"].index(default["action_id"]), [int(word, 16) for word in default["action_data"]]
+    )
+
+
+def commands(program: Program, given: Given) -> list[str]:
+    """Commands of simple_switch_CLI that make the tables answer so, and set the registers."""
+    lines = [
+        f"register_write {name} {index} {value}"
+        for name, cells in given.cells.items()
+        if name in program.registers
+        for index, value in cells.items()
+    ]
+    run(program, given)
+    for name, call in given.calls.items():
+        if name not in given.lookups:
+            continue
+        table = program.tables[name]
+        words = [table["actions"][call.action]]
+        if not call.hit:
+            lines.append(" ".join(["table_set_default", name, *words, *map(str, call.data)]))
+            continue
+        ternary = False
+        for part, key in zip(table["key"], given.lookups[name][0], strict=True):
+            bits = program.fields[".".join(part["target"])]
+            ternary = ternary or part["match_type"] == "ternary"
+            end = {"lpm": f"/{bits}", "ternary": f"&&&{hex((1 << bits) - 1)}"}.get(part["match_type"], "")
+            words.append(f"{hex(key.low)}{end}")
+        words += ["=>", *map(str, call.data), *(["1"] if ternary else [])]
+        lines.append(" ".join(["table_add", name, *words]))
+    return lines
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a packet at ingress."""
+
+    queue: tuple[int, int] | None
+    """Port and priority; None if it was dropped."""
+    changes: Changes
+    """Registers."""
+
+
+def by_step(program: Program, given: Given) -> Outcome:
+    """The outcome of the step."""
+    step = run(program, given)
+    port = step.field("standard_metadata.egress_spec").low
+    queue = None if port == DROP_PORT else (port, step.field("standard_metadata.priority").low)
+    return Outcome(queue, changes(step))
+
+
+def changes(step: Step) -> Changes:
+    """Registers that a step with numbers wrote."""
+    found: Changes = {}
+    for name in step.program.registers:
+        cells: Cells = step.array(name)
+        written: list[tuple[int, int]] = []
+        while isinstance(cells, Written):
+            written.append((cells.index.low, cells.value.low))
+            cells = cells.older
+        found |= {(name, index): value for index, value in reversed(written)}
+    return found
+
+
+def by_engine(
+    program: Path, p4info: str, commands: Sequence[str], packets: Sequence[Given], of: Program
+) -> list[Outcome]:
+    """The outcomes of packets in the engine. `commands`: of simple_switch_CLI; they set tables and registers first."""
+    with tempfile.TemporaryDirectory() as folder:
+        capture, info = Path(folder, "packets.pcap"), Path(folder, "program.p4info.txtpb")
+        capture.write_bytes(_capture([frame(of, packet.packet) for packet in packets], packets))
+        lines = [line for line in p4info.splitlines() if '"@queue_depth"' not in line]
+        info.write_text("\n".join(lines), encoding="utf-8")
+        words = [str(rust_binary("p4sched-packet-trace")), str(program), str(capture), "--json"]
+        words += ["--port", str(ARRIVES_AT), "--p4info", str(info), "--await-entries"]
+        pipe = subprocess.PIPE
+        with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as bench:
+            assert bench.stdin
+            assert bench.stdout
+            assert bench.stderr
+            listening = bench.stdout.readline()
+            if listening:
+                names = Names(program.read_text(encoding="utf-8"))
+                shell = Commands(connect("127.0.0.1", int(listening)), names)
+                for command in commands:
+                    said = io.StringIO()
+                    with contextlib.redirect_stdout(said):
+                        shell.onecmd(command)
+                    if "Error" in said.getvalue() or "Invalid" in said.getvalue():
+                        raise P4schedError(f"{command}: {said.getvalue().strip()}")
+            bench.stdin.close()
+            events = [json.loads(line) for line in bench.stdout]
+            problem = bench.stderr.read().strip()
+    if problem:
+        raise P4schedError(problem)
+    return [_outcome([event for event in events if event["packet"] == number]) for number in range(1, len(packets) + 1)]
+
+
+def _outcome(events: Sequence[Mapping[str, Any]]) -> Outcome:
+    """Outcome of a packet from its events, up to the end of ingress."""
+    written: Changes = {}
+    for event in events:
+        match event["event"]:
+            case "register_written" if event["value"] is not None:
+                written[event["register"], int(str(event["index"]), 0)] = int(event["value"], 16)
+            case "dropped":
+                return Outcome(None, written)
+            case "enqueued":
+                return Outcome((int(event["port"]), int(event["queue"])), written)
+    raise P4schedError("the engine did not finish a packet")
+
+
+def frame(program: Program, packet: Mapping[str, int]) -> bytes:
+    """Bytes of a packet, with its headers in the order of the deparser."""
+    word = bits = 0
+    for header in program.emitted:
+        if any(name.startswith(f"{header}.") for name in packet):
+            for part in program.headers[header]:
+                width = program.fields[part]
+                word, bits = word << width | packet.get(part, 0), bits + width
+    made = word.to_bytes(bits // 8, "big")
+    return made.ljust(packet.get(LENGTH, 0), b"\0")
+
+
+def _capture(frames: Sequence[bytes], packets: Sequence[Given]) -> bytes:
+    """A pcap file with nanoseconds."""
+    made = [struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 1 << 18, 1)]
+    first = packets[0].packet[TIMESTAMP]
+    for one, given in zip(frames, packets, strict=True):
+        micros = given.packet[TIMESTAMP] - first
+        made.append(struct.pack("<IIII", micros // 10**6, micros % 10**6 * 1000, len(one), len(one)))
+        made.append(one)
+    return b"".join(made)

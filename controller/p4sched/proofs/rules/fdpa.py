@@ -1,0 +1,109 @@
+"""FDPA: the rate of a user selects a band, and the band a queue (paper, sections III and V).
+
+charge = bytes of the packet over the weight of its user
+rate   = charges of the last complete interval; after a pause of 2, 4 or 8 intervals, a half, a quarter or an eighth of
+         them, and 0 after 16
+band   = first q with rate <= edge_q; the last band is open;  queue 8 - q
+token buckets, instead of the rate: one for each edge, filled at the rate of the edge; the first band whose bucket holds
+         the charge; the packet is paid from this bucket and from all wider ones
+flowlets: a flow keeps its band until it pauses
+user 0: band 1
+
+The clock counts microseconds and has 32 bits: a time that has passed is a difference modulo 2^32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from p4sched.proofs.exact import Int, Truth, choose, every, exact, largest, negated, smallest, some
+from p4sched.proofs.rules.arrival import Arrival
+from p4sched.proofs.rules.scheme import QUEUES, Cell, Decision, Rule, queue_cell, verdict
+
+WORD = 32
+UNUSED = (1 << WORD) - 1
+"""An edge that is not used."""
+FLOWLETS = 4096
+EDGES = QUEUES - 1
+Written = dict[str, tuple[Int, Int]]
+
+
+class Fdpa(Rule):
+    """FDPA."""
+
+    control, table, action = "FdpaIngress", "fdpa_params", "set_bands"
+    has_admission = False
+
+    def decide(self, packet: Arrival) -> Decision:
+        of = packet.parameters
+        known = packet.user.differs(0)
+        by_tokens = every(known, of["token_bucket"].equals(1))
+        by_rate = every(known, of["token_bucket"].equals(0))
+        rate, average = self._rate(packet, by_rate)
+        of_rate = exact(QUEUES)
+        for number in range(EDGES, 0, -1):
+            of_rate = choose(rate <= of[f"edge_{number}"], number, of_rate)
+        of_tokens, tokens = self._tokens(packet, by_tokens)
+        band = choose(by_tokens, of_tokens, of_rate)
+        band, flowlets = self._flowlet(packet, band, every(known, of["flowlet_gap_us"].differs(0)))
+        band = choose(known, band, 1)
+        size = of[f"depth_{QUEUES}"]
+        for number in range(EDGES, 0, -1):
+            size = choose(band.equals(number), of[f"depth_{number}"], size)
+        queue = QUEUES - band
+        length = packet.old("queue_depths", queue_cell(packet.port, queue))
+        decided = verdict(True, some(size.equals(0), length < size))
+        hints = {".bands.charge": packet.charge, ".bands.rate": rate, "standard_metadata.priority": queue}
+        hints |= {".admit.verdict": decided}
+        return Decision(decided, queue, average | tokens | flowlets, hints)
+
+    def invariants(self, packet: Arrival, cell: Cell) -> Mapping[str, Truth]:
+        return {"a flowlet has one of 8 bands": cell(".bands.flowlets.flowlet_band", packet.hashed(FLOWLETS)) <= QUEUES}
+
+    def _passed(self, packet: Arrival, since: Int) -> Int:
+        return (packet.now - since).lowest(WORD)
+
+    def _rate(self, packet: Arrival, used: Truth) -> tuple[Int, Written]:
+        user, interval = packet.user, packet.parameters["interval_us"]
+        names = [f".bands.average.{name}" for name in ("interval_start", "interval_bytes", "last_rate")]
+        start, charged, last = (packet.old(name, user) for name in names)
+        passed = self._passed(packet, start)
+        ended = passed >= interval
+        rate = exact(0)
+        for pauses in (8, 4, 2):
+            rate = choose(passed < interval * (2 * pauses), charged >> (pauses.bit_length() - 1), rate)
+        rate = choose(passed < interval * 2, charged, rate)
+        begin = choose(passed < interval * 2, (start + interval).lowest(WORD), packet.now)
+        charged_now = choose(ended, packet.charge, smallest(charged + packet.charge, UNUSED))
+        after = (choose(ended, begin, start), charged_now, choose(ended, rate, last))
+        old = (start, charged, last)
+        written = {name: (user, choose(used, new, before)) for name, new, before in zip(names, after, old, strict=True)}
+        return choose(ended, rate, last), written
+
+    def _tokens(self, packet: Arrival, used: Truth) -> tuple[Int, Written]:
+        """Tokens are sixteenths of a byte; a rate is bytes in 65536 microseconds."""
+        user, of = packet.user, packet.parameters
+        clock = ".bands.buckets.last_arrival"
+        passed = self._passed(packet, packet.old(clock, user))
+        written = {clock: (user, choose(used, packet.now, packet.old(clock, user)))}
+        band = exact(QUEUES)
+        most, cost = of["burst_bytes"] * 16, packet.charge * 16
+        for number in range(1, EDGES + 1):
+            name, rate = f".bands.buckets.bucket_{number}.tokens", of[f"rate_{number}"]
+            level = smallest(packet.old(name, user) + ((passed * rate) >> 12), most)
+            holds = some(rate.equals(UNUSED), level >= cost)
+            band = choose(every(band.equals(QUEUES), holds), number, band)
+            level = choose(band.equals(QUEUES), level, largest(level - cost, 0))
+            written[name] = user, choose(used, level, packet.old(name, user))
+        return band, written
+
+    def _flowlet(self, packet: Arrival, band: Int, used: Truth) -> tuple[Int, Written]:
+        cell = packet.hashed(FLOWLETS)
+        names: Sequence[str] = (".bands.flowlets.flowlet_last_seen", ".bands.flowlets.flowlet_band")
+        seen, kept = (packet.old(name, cell) for name in names)
+        keeps = every(used, kept.differs(0), self._passed(packet, seen) < packet.parameters["flowlet_gap_us"])
+        written = {
+            names[0]: (cell, choose(used, packet.now, seen)),
+            names[1]: (cell, choose(every(used, negated(keeps)), band, kept)),
+        }
+        return choose(keeps, kept, band), written

@@ -1,0 +1,52 @@
+"""PACKS (algorithm 1): the first queue with room whose free room so far reaches the quantile of the rank.
+
+q: smaller ranks in the window;  b_i: packets that wait in queue i;  B_i: its size, 0: no such queue;  B: sum of all B_i
+k = K/256: headroom
+take the first queue i with  q B (256 - K) <= |W| sum_{j<=i}(B_j - b_j) 256  and  b_i < B_i
+a queue longer than its size, because the size was lowered, has no free room
+
+A packet without a queue is full if the first condition held for one, else it is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from p4sched.proofs.exact import Truth, choose, every, exact, largest, negated, some
+from p4sched.proofs.rules.arrival import Arrival
+from p4sched.proofs.rules.scheme import QUEUES, Cell, Decision, Rule, queue_cell, verdict
+from p4sched.proofs.rules.window import smaller_ranks, window_invariants
+
+
+class Packs(Rule):
+    """PACKS."""
+
+    control, table, action = "PacksIngress", "packs_params", "set_packs"
+
+    def decide(self, packet: Arrival) -> Decision:
+        of = packet.parameters
+        sizes = [of[f"size_{number}"] for number in range(1, QUEUES + 1)]
+        smaller, window = smaller_ranks(packet, packet.rank, of["window_ranks"], of["sampling"])
+        total = exact(0)
+        for size in sizes:
+            total = total + size
+        needed = smaller * total * (256 - of["headroom_256"])
+        admitted: Truth = False
+        reached: Truth = False
+        free, queue = exact(0), exact(0)
+        for place, size in enumerate(sizes):
+            priority = QUEUES - 1 - place
+            length = packet.old("queue_depths", queue_cell(packet.port, priority))
+            exists = size.differs(0)
+            free = choose(exists, free + largest(size - length, 0), free)
+            reaches = every(exists, needed <= of["window_ranks"] * free * 256)
+            # of a packet without a queue: the last queue that it might have entered
+            queue = choose(every(negated(admitted), reaches), priority, queue)
+            admitted = some(admitted, every(reaches, length < size))
+            reached = some(reached, reaches)
+        decided = verdict(reached, admitted)
+        hints = {".smaller": smaller, ".verdict": decided, "standard_metadata.priority": queue}
+        return Decision(decided, queue, window, hints)
+
+    def invariants(self, packet: Arrival, cell: Cell) -> Mapping[str, Truth]:
+        return window_invariants(cell, packet.port)

@@ -1,0 +1,134 @@
+"""The form of a rule, and what all programs do with its decision."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from p4sched.proofs.cells import Cells
+from p4sched.proofs.exact import Int, Truth, choose, every, exact, number
+from p4sched.proofs.rules.arrival import STFQ, Arrival
+
+QUEUES = 8
+MOST_URGENT = QUEUES - 1
+"""Priority of queue 1."""
+LONGEST_QUEUE = 65_535
+"""Packets. The size of a queue has 16 bits, and a full queue takes no packet."""
+
+
+ADMITTED, REFUSED, FULL = range(3)
+
+
+@dataclass
+class Decision:
+    """What a rule decides."""
+
+    verdict: Int
+    queue: Int
+    """Priority of the queue."""
+    written: dict[str, tuple[Int, Int]] = field(default_factory=dict)
+    """The rule's state after the packet: index and value of the cell that changes, for each register."""
+    hints: dict[str, Int] = field(default_factory=dict)
+    """Values that the program computes, too, by the name of its field. A hint makes a proof short, never wrong."""
+
+    @property
+    def admitted(self) -> Truth:
+        """True if the packet enters the queue."""
+        return self.verdict.equals(ADMITTED)
+
+    @property
+    def refused(self) -> Truth:
+        """True if the rule does not admit the packet."""
+        return self.verdict.equals(REFUSED)
+
+    @property
+    def full(self) -> Truth:
+        """True if the rule admits the packet, but its queue is full."""
+        return self.verdict.equals(FULL)
+
+
+def verdict(admits: Truth, has_room: Truth) -> Int:
+    """The verdict of a rule."""
+    return choose(admits, choose(has_room, ADMITTED, FULL), REFUSED)
+
+
+class Rule(ABC):
+    """A scheduler's rule in exact integers."""
+
+    control: str
+    """Name of the program's ingress control."""
+    table: str
+    action: str
+    has_admission = True
+    """True if the rule can refuse a packet; the program counts these."""
+
+    @abstractmethod
+    def decide(self, packet: Arrival) -> Decision:
+        """The decision on a packet."""
+
+    def assumptions(self, packet: Arrival) -> Mapping[str, Truth]:
+        """What must be true of packet and state, each with a sentence: facts about the switch, and the invariants."""
+        return {}
+
+    def invariants(self, packet: Arrival, cell: Cell) -> Mapping[str, Truth]:
+        """Statements about the state of the packet's port. They hold at the start, and a packet keeps them."""
+        return {}
+
+
+class Cell:
+    """Reads the state before or after a packet."""
+
+    def __init__(self, arrays: Mapping[str, Cells], control: str) -> None:
+        self._arrays, self._control = arrays, control
+
+    def __call__(self, array: str, index: Int | int) -> Int:
+        """A cell. A name with a dot in front is below the ingress control."""
+        name = f"{self._control}{array}" if array.startswith(".") else array
+        return self._arrays[name].cell(exact(index))
+
+
+def queue_cell(port: Int, priority: Int | int) -> Int:
+    """The cell of a queue: eight for each port."""
+    return port * QUEUES + priority
+
+
+def expected(rule: Rule, packet: Arrival, decision: Decision) -> dict[str, tuple[Int, Int]]:
+    """Index and value of each cell that changes, by the name of the register or counter."""
+    forwarded = packet.is_forwarded
+    queue = queue_cell(packet.port, decision.queue)
+    admitted = every(forwarded, decision.admitted)
+    cells = {packet.full(name): cell for name, cell in decision.written.items()}
+    cells = {name: (index, choose(forwarded, value, packet.old(name, index))) for name, (index, value) in cells.items()}
+    cells["queue_depths"] = queue, packet.old("queue_depths", queue) + number(admitted)
+    counts = (
+        {
+            ".carry_out.admitted": (queue, decision.admitted),
+            ".carry_out.dropped_by_admission": (queue, decision.refused),
+            ".carry_out.dropped_full": (queue, decision.full),
+        }
+        if rule.has_admission
+        else {
+            ".admit.port_admitted": (packet.port, decision.admitted),
+            ".admit.port_dropped": (packet.port, decision.full),
+            ".admit.band_admitted": (queue, decision.admitted),
+        }
+    )
+    for name, (index, counted) in counts.items():
+        cells[packet.full(name)] = index, packet.old(name, index) + number(every(forwarded, counted))
+    if packet.is_ranked:
+        charged = every(admitted, packet.world.decide(packet.source.equals(STFQ)))
+        finish = packet.start_time + packet.charge
+        cells["finish_times"] = packet.flow, choose(charged, finish, packet.old("finish_times", packet.flow))
+    return cells
+
+
+def in_the_switch(rule: Rule, packet: Arrival) -> dict[str, Truth]:
+    """Assumptions of all rules."""
+    queue = queue_cell(packet.port, rule.decide(packet).queue)
+    found: dict[str, Truth] = {"no queue has 2^24 packets": packet.old("queue_depths", queue) < 1 << 24}
+    if packet.is_ranked:
+        for name in ("virtual_time", "finish_times"):
+            index = packet.port if name == "virtual_time" else packet.flow
+            found[f"{name} is below 2^63 bytes"] = packet.old(name, index) < 1 << 63
+    return found

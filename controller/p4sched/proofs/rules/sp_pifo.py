@@ -1,0 +1,82 @@
+"""SP-PIFO: the queue whose bound is the largest one that is not above the rank.
+
+Queue 1 is the most urgent;  b_i: bound of queue i, 0 at the start;  r: rank
+scan from queue n to queue 1 and take the first queue with b_i <= r; if it has room, b_i = r  (push-up)
+none: take queue 1, and lower every bound by b_1 - r  (push-down);  a full queue takes no packet
+
+A queue of size 0 does not exist; its bound is 0. The registers hold b_i plus all push-downs so far, modulo 2^32, and a
+bit that is 0 until the first push-up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+
+from p4sched.proofs.exact import Int, Truth, choose, every, exact, implies, negated, some
+from p4sched.proofs.rules.arrival import Arrival
+from p4sched.proofs.rules.scheme import QUEUES, Cell, Decision, Rule, queue_cell, verdict
+
+WORD = 32
+Reader = Callable[[str, Int], Int]
+"""Reads a cell of a register."""
+
+
+def bounds(cell: Reader, port: Int) -> list[Int]:
+    """b_1 .. b_8, from the registers."""
+    lowered = cell(".mapping.lowered_by", port)
+    raised = [cell(f".mapping.queue_{number}.raised_bound", port) for number in range(1, QUEUES + 1)]
+    return [choose((value >> WORD).equals(0), 0, (value.lowest(WORD) - lowered).lowest(WORD)) for value in raised]
+
+
+class SpPifo(Rule):
+    """SP-PIFO."""
+
+    control, table, action = "SpPifoIngress", "sp_pifo_params", "set_sp_pifo"
+
+    def sizes(self, packet: Arrival) -> Sequence[Int]:
+        """Sizes of queues 1 .. 8."""
+        return [packet.parameters[f"size_{number}"] for number in range(1, QUEUES + 1)]
+
+    def decide(self, packet: Arrival) -> Decision:
+        port, rank, sizes = packet.port, packet.rank, self.sizes(packet)
+        old = bounds(packet.old, port)
+        lengths = [packet.old("queue_depths", queue_cell(port, QUEUES - 1 - place)) for place in range(QUEUES)]
+        chosen: Truth = False
+        admitted: Truth = False
+        queue = exact(0)
+        takes: list[Truth] = [False] * QUEUES
+        for place in reversed(range(QUEUES)):
+            exists = sizes[place].differs(0)
+            has_room = lengths[place] < sizes[place]
+            takes[place] = every(exists, negated(chosen), old[place] <= rank)
+            # the last queue of the scan, queue 1, if no bound is small enough
+            here = every(exists, negated(chosen))
+            queue = choose(here, QUEUES - 1 - place, queue)
+            admitted = choose(here, choose(has_room, 1, 0), choose(admitted, 1, 0)).equals(1)
+            chosen = some(chosen, takes[place])
+        cost = choose(chosen, 0, self._first(packet, old) - rank)
+        lowered = (packet.old(".mapping.lowered_by", port) + cost).lowest(WORD)
+        written = {".mapping.lowered_by": (port, lowered)}
+        for place in range(QUEUES):
+            name = f".mapping.queue_{place + 1}.raised_bound"
+            pushed = every(takes[place], lengths[place] < sizes[place])
+            raised = choose(pushed, (rank + lowered).lowest(WORD) + (1 << WORD), packet.old(name, port))
+            written[name] = port, choose(sizes[place].equals(0), 0, raised)
+        decided = verdict(True, admitted)
+        return Decision(decided, queue, written, {".verdict": decided, "standard_metadata.priority": queue})
+
+    def _first(self, packet: Arrival, old: Sequence[Int]) -> Int:
+        """b_1: bound of the most urgent queue that exists."""
+        first = exact(0)
+        for size, bound in reversed(list(zip(self.sizes(packet), old, strict=True))):
+            first = choose(size.differs(0), bound, first)
+        return first
+
+    def invariants(self, packet: Arrival, cell: Cell) -> Mapping[str, Truth]:
+        return {"b_1 <= b_2 <= ..., for the queues that exist": self._ordered(packet, bounds(cell, packet.port))}
+
+    def _ordered(self, packet: Arrival, of: Sequence[Int]) -> Truth:
+        exists = [size.differs(0) for size in self.sizes(packet)]
+        pairs = combinations(range(QUEUES), 2)
+        return every(*(implies(every(exists[one], exists[two]), of[one] <= of[two]) for one, two in pairs))

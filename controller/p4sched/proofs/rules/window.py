@@ -1,0 +1,40 @@
+"""The window of AIFO and PACKS: the last |W| of the ranks of which every S-th is written (AIFO 4.2 and 4.4).
+
+A window has |W| places, which are written in turn. A place that was never written counts as the largest rank, which is
+smaller than no rank. In the register a place holds the distance of its rank from the largest one.
+"""
+
+from __future__ import annotations
+
+from p4sched.proofs.exact import Int, Truth, choose, every, exact
+from p4sched.proofs.rules.arrival import LARGEST_RANK, Arrival
+from p4sched.proofs.rules.scheme import Cell
+
+PLACES = 32
+
+
+def window_invariants(cell: Cell, port: Int) -> dict[str, Truth]:
+    """Fewer arrivals than S wait for the next sample, and S is below 2^32."""
+    return {"fewer than 2^32 - 1 arrivals since the last written rank": cell(".window.unwritten", port) < (1 << 32) - 1}
+
+
+def smaller_ranks(packet: Arrival, rank: Int, size: Int, sampling: Int) -> tuple[Int, dict[str, tuple[Int, Int]]]:
+    """q: how many ranks of the window are smaller than the packet's; and the window after the packet."""
+    port = packet.port
+    arrivals = packet.old(".window.unwritten", port) + 1
+    is_sampled = arrivals >= sampling
+    oldest = packet.old(".window.oldest", port)
+    oldest = choose(oldest < size, oldest, 0)
+    following = choose(oldest + 1 < size, oldest + 1, 0)
+    after = {
+        ".window.unwritten": (port, choose(is_sampled, 0, arrivals)),
+        ".window.oldest": (port, choose(is_sampled, following, packet.old(".window.oldest", port))),
+    }
+    smaller = exact(0)
+    for place in range(PLACES):
+        name = f".window.cell_{place}.entry"
+        held = LARGEST_RANK - packet.old(name, port)
+        held = choose(every(is_sampled, oldest.equals(place)), rank, held)
+        smaller = choose(every(place < size, held < rank), smaller + 1, smaller)
+        after[name] = port, LARGEST_RANK - held
+    return smaller, after

@@ -1,0 +1,241 @@
+"""The theorem about a program: for each packet, state and parameter it decides as its rule, and keeps its state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from p4sched.errors import P4schedError
+from p4sched.proofs.cells import Before, Cells, is_cell
+from p4sched.proofs.engine import Given, by_engine, commands
+from p4sched.proofs.exact import PRODUCTS, Int, Truth, choose, conjuncts, every, implies, negated, variables
+from p4sched.proofs.merging import merge
+from p4sched.proofs.program import Program, UnmodelledError
+from p4sched.proofs.restrictions import holds, restriction
+from p4sched.proofs.rules.arrival import Arrival
+from p4sched.proofs.rules.scheme import Cell, Decision, Rule, expected, in_the_switch
+from p4sched.proofs.solver import Answer, ask
+from p4sched.proofs.step import DROP_PORT, Step, World, run
+
+NOT_COMPARED = ("rank_histogram", "depth_histogram", "user_prefix_counter", "user_flow_counter")
+"""Counters that no rule knows."""
+SOON = 3.0
+"""Seconds for a first question."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement that must be true."""
+
+    name: str
+    statement: Truth
+
+
+@dataclass(frozen=True)
+class Case:
+    """The claims about one kind of packets, and what they assume."""
+
+    name: str
+    step: Step
+    packet: Arrival
+    assumptions: dict[str, Truth]
+    claims: list[Claim]
+    hints: list[tuple[Int, Int]]
+    """Values of the program and of the rule that should be equal."""
+
+    def premises(self, *statements: Truth) -> list[Truth]:
+        """All assumptions, and what is known of the cells that they and the statements read."""
+        assumed = [*self.step.world.assumed, *self.assumptions.values()]
+        return [*assumed, *self.step.world.laws([*assumed, *statements])]
+
+    def answers(self, seconds: float) -> Iterator[tuple[Claim, Answer]]:
+        """Each claim with the solver's answer. Ends after the first claim that is false.
+
+        If the values of a hint are equal, a new variable takes their place: what is true for all its values is true for
+        this one.
+        """
+        if ask(self.premises(), False, seconds).proved:
+            raise P4schedError(f"{self.name}: the assumptions contradict each other, so they prove everything")
+        count = len(self.claims)
+        statements = [claim.statement for claim in self.claims]
+        hints = [(one, two) for one, two in self.hints if not one.is_number and not two.is_number]
+        equal = [one.equals(two) for one, two in hints]
+        assumed = [*self.step.world.assumed, *self.assumptions.values()]
+        first, last = count + len(hints), count + len(hints) + len(assumed)
+        terms = [*statements, *equal, *assumed, *self.step.world.laws([*assumed, *statements, *equal])]
+        sides = [side.term for pair in hints for side in pair]
+        for number, (one, two) in enumerate(hints):
+            same = terms[count + number]
+            premises = [*terms[first:last], *Laws(terms[last:]).about([same, *terms[first:last]])]
+            if same is True or not decide(premises, same, seconds).proved:
+                continue
+            high = min(one.high, two.high)
+            value = Int.variable(f"value {number}", high.bit_length(), high)
+            left, right = sides[2 * number : 2 * number + 2]
+            new = {left.get_id(): value.at(one.bits), right.get_id(): value.at(two.bits)}
+            replaced = PRODUCTS.replaced([*terms, *sides], new)
+            terms, sides = replaced[: len(terms)], replaced[len(terms) :]
+        laws = Laws(terms[last:])
+        for claim, statement in zip(self.claims, terms, strict=False):
+            premises = [*terms[first:last], *laws.about([statement, *terms[first:last]])]
+            answer = decide(premises, statement, seconds)
+            if answer.proved is False:
+                # the model has no values for what the hints left out
+                answer = ask(self.premises(claim.statement), claim.statement, seconds)
+            yield claim, answer
+            if answer.proved is False:
+                return
+
+
+class Laws:
+    """Laws about cells."""
+
+    def __init__(self, laws: Sequence[Truth]) -> None:
+        self._laws = [
+            (law, {one.get_id() for one in variables([law]) if is_cell(str(one))})
+            for law in laws
+            if not isinstance(law, bool)
+        ]
+
+    def about(self, terms: Sequence[Truth]) -> list[Truth]:
+        """Laws about the cells that the terms read."""
+        read = {variable.get_id() for variable in variables(terms)}
+        return [law for law, cells in self._laws if cells <= read]
+
+
+def decide(premises: Sequence[Truth], statement: Truth, seconds: float) -> Answer:
+    """Asks the solver; if it gives up soon, once more with the equal parts of the statement merged."""
+    answer = ask(premises, statement, min(seconds, SOON))
+    if answer.proved is not None:
+        return answer
+    (merged,) = merge(premises, [statement], seconds)
+    again = ask(premises, merged, seconds)
+    return Answer(again.proved, answer.seconds + again.seconds, again.model)
+
+
+def theorem(program: Program, p4info: str, rule: Rule) -> Iterator[Case]:
+    """The theorem about a program and a rule, case by case. The cases cover all packets."""
+    every_packet = run(program, World())
+    packet = arrival(every_packet, rule)
+    for name, condition in _cases(packet).items():
+        world = World("", every_packet.world.variables, {}, dict(every_packet.world.lookups), [condition])
+        step = run(program, world)
+        of_case = arrival(step, rule)
+        assumptions = legal(step, p4info) | in_the_switch(rule, of_case) | dict(rule.assumptions(of_case))
+        before = Cell({name: Cells(array) for name, array in world.before.items()}, rule.control)
+        for text, truth in rule.invariants(of_case, before).items():
+            assumptions[f"before the packet: {text}"] = truth
+        decision = rule.decide(of_case)
+        values = {"scalars.userMetadata.rank": of_case.rank} if of_case.is_ranked else {}
+        values |= {full_name(rule, hint): value for hint, value in decision.hints.items()}
+        hints = [(step.field(hint), value) for hint, value in values.items() if hint in program.fields]
+        claims = [*_claims(step, of_case, rule, decision), *_induction(step, of_case, rule)]
+        yield Case(name, step, of_case, assumptions, claims, hints if of_case.is_forwarded is True else [])
+
+
+def _cases(packet: Arrival) -> dict[str, Truth]:
+    direct, _ = packet.answer("forwarding.ipv4_routes", "forward")
+    forwarded = packet.is_forwarded
+    cases = {"no route": negated(forwarded)}
+    for way, truth in (("route", direct), ("path of a group", negated(direct))):
+        cases[way] = every(forwarded, truth)
+    return cases
+
+
+def arrival(step: Step, rule: Rule) -> Arrival:
+    """The packet as the rule sees it."""
+    name = f"{rule.control}.{rule.table}"
+    if name not in step.world.lookups:
+        raise P4schedError(f"{step.program.name}: no table '{name}'; the rule needs it")
+    actions = {one["name"]: one for one in step.program.actions.values()}
+    for table, of in step.program.tables.items():
+        # a rule may ask a table that the packet does not reach
+        if of["key"] and "entries" not in of and table not in step.world.lookups:
+            step.world.answer(of, actions, [])
+    data = step.world.lookups[name][1].data[f"{rule.control}.{rule.action}"]
+    (action,) = (one for one in step.program.actions.values() if one["name"] == f"{rule.control}.{rule.action}")
+    names = [one["name"] for one in action["runtime_data"]]
+    return Arrival(step.world, rule.control, dict(zip(names, data, strict=True)))
+
+
+def legal(step: Step, p4info: str) -> dict[str, Truth]:
+    """The parameters of all tables are legal."""
+    found: dict[str, Truth] = {}
+    for table, (_, answer) in step.world.lookups.items():
+        for action, data in answer.data.items():
+            text = restriction(p4info, action)
+            if text:
+                (of,) = (one for one in step.program.actions.values() if one["name"] == action)
+                names = [one["name"] for one in of["runtime_data"]]
+                found[f"{table}: {text}"] = holds(text, dict(zip(names, data, strict=True)))
+    return found
+
+
+def _induction(step: Step, packet: Arrival, rule: Rule) -> Iterator[Claim]:
+    """The invariants hold at the start, when all registers are 0, and a packet keeps them."""
+    zero = {name: Cells(Before(name, array.bits, {})) for name, array in step.program.registers.items()}
+    for text, truth in rule.invariants(packet, Cell(zero, rule.control)).items():
+        yield Claim(f"at the start: {text}", truth)
+    after = Cell({name: step.array(name) for name in step.world.before}, rule.control)
+    for text, truth in rule.invariants(packet, after).items():
+        for part in conjuncts(truth):
+            yield Claim(f"after the packet: {text}", part)
+
+
+def full_name(rule: Rule, hint: str) -> str:
+    """A field of the program. A name with a dot in front is a variable below the ingress control."""
+    return f"scalars.{rule.control}{hint}" if hint.startswith(".") else hint
+
+
+def _claims(step: Step, packet: Arrival, rule: Rule, decision: Decision) -> Iterator[Claim]:
+    admitted = every(packet.is_forwarded, decision.admitted)
+    port = choose(step.world.decide(admitted), packet.port, DROP_PORT)
+    yield Claim("verdict", step.field("standard_metadata.egress_spec").equals(port))
+    yield Claim("queue", implies(admitted, step.field("standard_metadata.priority").equals(decision.queue)))
+    changes = expected(rule, packet, decision)
+    unknown = changes.keys() - step.world.before.keys()
+    if unknown:
+        raise UnmodelledError(f"{step.program.name}: no register or counter '{min(unknown)}'; the rule needs it")
+    anywhere = Int.variable("any cell", 17)
+    for name in step.world.before:
+        if name.rpartition(".")[2] in NOT_COMPARED:
+            continue
+        after = step.array(name)
+        cell = after.before.cell(anywhere)
+        if name in changes:
+            index, value = changes[name]
+            yield Claim(f"{name} of the packet", after.cell(index).equals(value))
+            other = negated(anywhere.equals(index))
+            yield Claim(f"other cells of {name}", implies(other, after.cell(anywhere).equals(cell)))
+        else:
+            yield Claim(f"{name} is unchanged", after.cell(anywhere).equals(cell))
+
+
+def confirmed(json: Path, p4info: str, program: Program, rule: Rule, example: Given) -> str:
+    """What rule and engine do with a counterexample, in words."""
+    lines = commands(program, example)
+    (engine,) = by_engine(json, p4info, lines, [example], program)
+    again = Given(packet=example.packet, calls=example.calls, cells=example.cells)
+    packet = arrival(run(program, again), rule)
+    decision = rule.decide(packet)
+    admitted = every(packet.is_forwarded, decision.admitted)
+    wanted = (packet.port.low, decision.queue.low) if admitted else None
+    by_rule = {
+        packet.full(name): (index.low, value.low) for name, (index, value) in expected(rule, packet, decision).items()
+    }
+    wrong = [
+        f"{name}[{index}] = {value}"
+        for (name, index), value in engine.changes.items()
+        if name in by_rule and by_rule[name] != (index, value)
+    ]
+    said = (
+        "agrees with the rule on the queue"
+        if engine.queue == wanted
+        else f"{_place(engine.queue)}, the rule: {_place(wanted)}"
+    )
+    return f"{said}{'; ' + ', '.join(wrong) if wrong else ''}"
+
+
+def _place(queue: tuple[int, int] | None) -> str:
+    return "dropped" if queue is None else f"port {queue[0]}, priority {queue[1]}"

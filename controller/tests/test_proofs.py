@@ -1,0 +1,67 @@
+"""Proofs of programs against the rules, and of two programs against each other."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from p4sched.cli.main import run_command
+from p4sched.p4rt.compile import compile_program
+from p4sched.paths import P4_DIR
+
+
+def changed(folder: Path, program: str, file: str, before: str, after: str) -> Path:
+    """A copy of the programs in which one file differs."""
+    shutil.copytree(P4_DIR, folder / "p4")
+    text = (folder / "p4" / file).read_text(encoding="utf-8")
+    assert text.count(before) == 1
+    (folder / "p4" / file).write_text(text.replace(before, after), encoding="utf-8")
+    return compile_program(folder / "p4" / f"{program}.p4", folder / "built").json
+
+
+def test_fifo_is_proved(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["prove", "fifo"]) == 0
+    assert "fifo: proved" in capsys.readouterr().out
+
+
+def test_a_queue_that_takes_one_packet_too_many_is_refuted_and_the_engine_agrees(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = changed(tmp_path, "fifo", "include/queue_length.p4", "length >= (bit<32>) size", "length > (bit<32>) size")
+    assert run_command(["prove", "fifo", "--program", str(wrong)]) == 1
+    said = capsys.readouterr().out
+    assert "✗ verdict: false for this packet and state:" in said
+    assert "the rule: dropped" in said
+
+
+def test_a_rule_that_is_written_in_another_way_is_equal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = changed(
+        tmp_path, "fifo", "include/queue_length.p4", "length >= (bit<32>) size", "!(length < (bit<32>) size)"
+    )
+    original = compile_program(P4_DIR / "fifo.p4", tmp_path / "original").json
+    assert run_command(["prove", str(original), str(other)]) == 0
+    assert capsys.readouterr().out == "equal\n"
+
+
+def test_two_programs_that_differ_give_the_packet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = changed(tmp_path, "fifo", "include/forwarding.p4", "hdr.ipv4.ttl = hdr.ipv4.ttl - 1", "hdr.ipv4.ttl = 9")
+    original = compile_program(P4_DIR / "fifo.p4", tmp_path / "original").json
+    assert run_command(["prove", str(original), str(other)]) == 1
+    assert "ipv4.ttl differs for this packet and state:" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nix"], "no rule 'nix'"),
+        (["a.json", "b.json"], "cannot read 'a.json'"),
+        (["a", "b", "c"], "one scheme, or two programs"),
+        (["fifo", "--program", "none.p4"], "no file 'none.p4'"),
+    ],
+)
+def test_wrong_usage_is_one_sentence(
+    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_command(["prove", *arguments]) == 2
+    assert said in capsys.readouterr().err
