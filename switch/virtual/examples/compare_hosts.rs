@@ -151,7 +151,7 @@ impl Kept {
                 again,
                 first,
             } = seen;
-            let first = if row.is_mixed() {
+            let first = if is_mixed(row.control) {
                 format!(" {first}")
             } else {
                 String::new()
@@ -198,9 +198,14 @@ fn beside(kernels: &[Seen], models: &[Seen], value: fn(&Seen) -> f64, digits: us
     format!("{}, {}", text(kernels), text(models))
 }
 
+/// Whether flows have different congestion controls.
+fn is_mixed(control: &str) -> bool {
+    control.contains(',')
+}
+
 fn line(row: &Row, kernels: &[Seen], models: &[Seen]) -> String {
     let differences = means(kernels).disagreements(&means(models));
-    let share = if row.is_mixed() {
+    let share = if is_mixed(row.control) {
         format!(" {} |", beside(kernels, models, |run| run.first, 3))
     } else {
         String::new()
@@ -247,7 +252,7 @@ fn main() -> ExitCode {
     } else {
         some.collect()
     };
-    let is_mixed = control.contains(',');
+    let is_mixed = is_mixed(control);
     println!(
         "| rate, RTT | queue | flows | runs | throughput: kernel, model | mean length | Jain's index | sent again | agree |{}",
         if is_mixed { " share of the first control |" } else { "" }

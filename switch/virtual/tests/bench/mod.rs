@@ -67,11 +67,6 @@ impl Row {
         let mut controls = self.control.split(',');
         controls.nth(flow as usize % count).unwrap_or_default()
     }
-
-    /// Whether flows have different congestion controls.
-    pub fn is_mixed(&self) -> bool {
-        self.control.contains(',')
-    }
 }
 
 /// The result of a run.
