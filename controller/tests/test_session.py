@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from conftest import compiled_programs
+from finsy.p4client import P4Client
+from finsy.proto import p4r
 from switches import RunningSwitch, found_parameters
 
 from mininet_topos.nodes import free_port
@@ -207,6 +209,15 @@ async def test_a_request_that_ends_with_the_switch_fails_and_does_not_end_its_ta
     with pytest.raises(SwitchGoneError, match="switch s1: does not answer \\(cannot write\\)"):
         async with one_sentence("s1", "write"):
             raise asyncio.CancelledError  # as gRPC does when the connection is closed
+
+
+async def test_a_request_without_a_connection_says_so() -> None:
+    with pytest.raises(SwitchGoneError, match=r"s1: does not answer \(cannot write\): the connection is closed"):
+        async with one_sentence("s1", "write"):
+            await P4Client("127.0.0.1:1").request(p4r.CapabilitiesRequest())
+    with pytest.raises(AssertionError):
+        async with one_sentence("s1", "write"):
+            assert isinstance(1, str)
 
 
 async def test_a_task_that_is_cancelled_during_a_request_is_cancelled() -> None:

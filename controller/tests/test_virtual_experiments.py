@@ -164,7 +164,7 @@ def test_a_network_that_dies_ends_the_run_with_a_sentence(tmp_path: Path) -> Non
         os.kill(network, signal.SIGKILL)
         _, said = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 1
-    assert said.strip().splitlines()[-1] == "p4sched: p4sched-virtual was killed by SIGKILL"
+    assert said.strip().splitlines()[-1] == "p4sched: p4sched-virtual was killed by SIGKILL", said
 
 
 def test_a_controller_of_its_own_takes_part_in_the_lock_step(tmp_path: Path) -> None:

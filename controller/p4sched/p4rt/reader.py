@@ -3,6 +3,7 @@ controller."""
 
 import asyncio
 import logging
+import traceback
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -269,7 +270,8 @@ async def one_sentence(address: str, what: str) -> AsyncIterator[None]:
     """A block that waits for an answer of the switch. An error in it becomes one sentence.
 
     When a switch stops, finsy closes the connection, and gRPC cancels the open requests. This cancellation becomes an
-    error, because otherwise it would end a task silently.
+    error, because otherwise it would end a task silently. A later request meets finsy's assertion that there is a
+    connection.
     """
     async with await_answer():
         try:
@@ -281,3 +283,14 @@ async def one_sentence(address: str, what: str) -> AsyncIterator[None]:
                 raise
             message = f"switch {address}: does not answer (cannot {what}): it cancelled the request"
             raise SwitchGoneError(message) from None
+        except AssertionError as error:
+            if not _is_of_finsy(error):
+                raise
+            message = f"switch {address}: does not answer (cannot {what}): the connection is closed"
+            raise SwitchGoneError(message) from None
+
+
+def _is_of_finsy(error: BaseException) -> bool:
+    """True if finsy raised the error. It asserts that there is a connection, which ends when the switch does."""
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    return str(frame.f_globals["__name__"]).startswith("finsy.")
