@@ -42,7 +42,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p4sched.errors import P4schedError
-from p4sched.folders.native import command
+from p4sched.folders.native import command, fault
 from p4sched.folders.schemes import named
 from p4sched.json_records import MALFORMED
 from p4sched.paths import DATA_DIR
@@ -455,17 +455,15 @@ def _outcome(code: int, error_output: bytes, folder: Path) -> Result:
     if code < 0:
         raise EndedError(f"{BINARY} was ended by {signal.Signals(-code).name}")
     if code > 0:
-        lines = error_output.decode(errors="replace").strip().splitlines() or [f"{BINARY} ended with {code}"]
-        raise P4schedError(_sentence(lines[-1], folder))
+        raise P4schedError(_sentence(fault(BINARY, error_output.decode(errors="replace"), code), folder))
     for line in error_output.decode(errors="replace").splitlines():
         if line.startswith(WARNING):
             warnings.warn(line.removeprefix(WARNING), SimulationWarning, stacklevel=4)
     return read(folder)
 
 
-def _sentence(line: str, folder: Path) -> str:
-    """The message of the simulator, without its name and without places in a generated file."""
-    message = line.removeprefix(f"{BINARY}: ")
+def _sentence(message: str, folder: Path) -> str:
+    """The message of the simulator, without places in a generated file."""
     ours = f"{folder.absolute() / SCENARIO}: "
     return re.sub(r" at line \d+ column \d+$", "", message.removeprefix(ours)) if message.startswith(ours) else message
 

@@ -292,6 +292,19 @@ def test_a_scheduler_that_fails_leaves_the_others_alone(
     assert run_command(["run", "inversions", *where, "--scheme", str(folder), "--out", str(out)]) != 0
 
 
+def test_a_syntax_error_of_a_program_has_its_line_in_a_run(
+    folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    replaced(folder / "gearbox.p4", "queue_size, verdict);", "queue_size, verdict)")
+    says = rf"{re.escape(str(folder))}/gearbox.p4:46:\d+: ';' expected after this, not 'carry_out'$"
+    out = str(tmp_path / "out")
+    stepped = ["run", "inversions", "--stepped", "--packets", "2000", "--scheme", f"{folder},fifo", "--out", out]
+    assert run_command(stepped) == 1
+    assert re.search(rf"p4sched: gearbox is left out: {says}", capfd.readouterr().err.strip())
+    with pytest.raises(P4schedError, match=f"^{says}"):
+        simulate.run(scenario(find(str(folder))), programs=True)
+
+
 def test_two_schedulers_of_one_name(folder: Path, tmp_path: Path) -> None:
     of_folder(folder)
     (tmp_path / "copy").mkdir()

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from p4sched.errors import P4schedError
-from p4sched.folders.native import command
+from p4sched.folders.native import command, fault
 from p4sched.p4rt.target import PROGRAMS, Target
 from p4sched.schemes import find_scheme
 
+BINARY = "p4sched-stepped"
 FILES = ("model.json", "model_small_window.json", "p4.json")
 COMPARED = ("inversions_by_rank", "drops_by_rank", "departures_by_rank")
 
@@ -108,13 +109,12 @@ def _run(
     words += ["--queues", str(stream.queues), "--queue-size", str(stream.queue_size), "--output", str(output)]
     folder = PROGRAMS[stream.target].folder
     words += ["--p4-dir", str(folder)] if what[0] == "p4" else [f"--window-shift={window_shift}"]
-    with command("p4sched-stepped", schemes, models=what[0] == "model") as tool:
+    with command(BINARY, schemes, models=what[0] == "model") as tool:
         done = subprocess.run([*tool.words, *words], capture_output=True, text=True, env=tool.variables, check=False)
     if done.returncode != 0:
-        reason = done.stderr.strip().splitlines()
-        raise P4schedError(reason[-1] if reason else f"p4sched-stepped ended with status {done.returncode}")
+        raise P4schedError(fault(BINARY, done.stderr, done.returncode))
     try:
         found: dict[str, Any] = json.loads(output.read_text())["schemes"]
     except (OSError, ValueError, KeyError) as error:
-        raise P4schedError(f"p4sched-stepped wrote no result to {output}: {error}") from error
+        raise P4schedError(f"{BINARY} wrote no result to {output}: {error}") from error
     return found

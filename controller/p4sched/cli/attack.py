@@ -15,7 +15,7 @@ from rich.table import Table
 from p4sched.cli import writable
 from p4sched.cli.command_line import folder
 from p4sched.errors import P4schedError
-from p4sched.folders.native import command
+from p4sched.folders.native import command, fault
 from p4sched.folders.schemes import find
 from p4sched.p4rt.target import Target
 from p4sched.paths import DATA_DIR
@@ -122,9 +122,7 @@ def _search(words: list[str], schemes: Sequence[str], *, models: bool) -> dict[s
             [*tool.words, *words], cwd=DATA_DIR, env=tool.variables, capture_output=True, text=True, check=False
         )
     if ended.returncode != 0:
-        lines = ended.stderr.strip().splitlines() or [f"{BINARY} ended with {ended.returncode}"]
-        said = next((line for line in lines if line.startswith(("error:", BINARY))), lines[-1])
-        raise P4schedError(said.removeprefix(f"{BINARY}: ").removeprefix("error: "))
+        raise P4schedError(fault(BINARY, ended.stderr, ended.returncode))
     found: dict[str, Any] = json.loads(ended.stdout)
     return found
 

@@ -79,6 +79,14 @@ class Command:
     """Its environment."""
 
 
+def fault(program: str, error_output: str, status: int) -> str:
+    """The sentence of a program that failed: the last line with its name. An excerpt of a P4 program may follow it."""
+    lines = [line for line in error_output.splitlines() if line.strip()]
+    own = [line for line in lines if line.startswith((f"{program}: ", "error: "))]
+    sentence = (own or lines or [f"{program} ended with status {status}"])[-1]
+    return sentence.removeprefix(f"{program}: ").removeprefix("error: ")
+
+
 @contextmanager
 def command(program: str, names: Iterable[str], *, models: bool) -> Iterator[Command]:
     """A program of p4sched-tools, such as `p4sched-simulate`, for these schemes.
