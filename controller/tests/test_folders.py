@@ -305,6 +305,18 @@ def test_a_syntax_error_of_a_program_has_its_line_in_a_run(
         simulate.run(scenario(find(str(folder))), programs=True)
 
 
+def test_a_comparison_that_a_scheduler_takes_no_part_in_is_refused_before_the_run(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    run = ["run", "fdpa_fairness", "--virtual", "--quick", "--schemes", f"fifo,{folder}", "--out", str(out)]
+    assert run_command(run) == 2
+    said = capsys.readouterr()
+    assert f'{folder / FILE}:7: compared has no "users", which fdpa_fairness needs' in said.err
+    assert said.out == ""
+    assert not out.exists()
+
+
 def test_two_schedulers_of_one_name(folder: Path, tmp_path: Path) -> None:
     of_folder(folder)
     (tmp_path / "copy").mkdir()

@@ -19,6 +19,7 @@ from p4sched.lab.schemes import Link
 from p4sched.lab.time_scale import Base
 from p4sched.lab.traffic import FILES, IPERF3
 from p4sched.p4rt.users import scale_of_weight
+from p4sched.scheme import ComparisonKind
 from p4sched.units import Duration, Rate
 
 DEFAULT: dict[str, Any] = tomllib.loads((Path(__file__).parent / "config.toml").read_text())
@@ -136,7 +137,7 @@ EXPERIMENT = Experiment(
     figure=lambda results, path: figure.draw(results.summary, path),
     csv={"samples.csv": summary.sample_rows},
     files=("decisions.jsonl", *FILES),
-    schemes=Choice(schemes.NAMES, DEFAULT["schemes"]),
+    schemes=Choice(schemes.NAMES, DEFAULT["schemes"], comparison=ComparisonKind.USERS),
     seed=Seed("Seed that selects the users that misbehave."),
     programs=[IPERF3],
     controllers=tuple(ControllerKind),

@@ -15,11 +15,14 @@ from p4sched.cli import options
 from p4sched.cli.command_line import explicit_options
 from p4sched.cli.options import Bmv2Default, MinimumRtts, QuickDefault, ScaledDefault
 from p4sched.errors import UsageError
+from p4sched.folders.description import DescriptionError, place
 from p4sched.folders.schemes import find, give_own_colours
 from p4sched.lab import frame, time_scale
 from p4sched.lab.experiment import Choice, ControllerKind, Experiment, HostKind, RunOptions, Seed, SwitchKind, choose
 from p4sched.lab.time_scale import Base
 from p4sched.p4rt.target import Target
+from p4sched.scheme import ComparisonKind, Scheme
+from p4sched.schemes import SCHEMES
 from p4sched.units import Duration, Rate
 
 SHARED = ("schemes", "seed", "quick", "time_scale", "virtual", "no_text", "switch", "target", "controller", "out")
@@ -83,6 +86,9 @@ def _run_options(
 ) -> RunOptions:
     compared = experiment.schemes
     schemes = [] if compared is None else choose("scheme", shared["schemes"], compared.names, find)
+    if compared is not None and compared.comparison is not None:
+        for name in schemes:
+            _require_comparison(SCHEMES[name], compared.comparison, experiment.name)
     give_own_colours(schemes)
     controllers = shared.get("controller", ControllerKind.PYTHON)
     return RunOptions(
@@ -96,6 +102,14 @@ def _run_options(
         target=shared.get("target", Target.V1MODEL),
         controllers=[ControllerKind(name) for name in choose("controller", controllers, experiment.controllers)],
     )
+
+
+def _require_comparison(scheme: Scheme, comparison: ComparisonKind, experiment: str) -> None:
+    """Raises DescriptionError unless a scheme takes part in the comparison of an experiment."""
+    if comparison not in scheme.comparisons:
+        word = comparison.name.lower()
+        where = place(scheme.description.file, "", "compared")
+        raise DescriptionError(f'{where}: compared has no "{word}", which {experiment} needs')
 
 
 def hosts_option(experiment: Experiment[Any, Any]) -> str:

@@ -65,6 +65,7 @@ from p4sched.lab.observation import Observation
 from p4sched.lab.time_scale import Base
 from p4sched.p4rt.target import Target
 from p4sched.paths import EXPERIMENTS_DIR
+from p4sched.scheme import ComparisonKind
 
 SettingT = TypeVar("SettingT")
 """Setting that all schemes of a run share."""
@@ -108,6 +109,8 @@ class Choice:
     default: str = ""
     """Default, as on the command line; empty: all."""
     help: str = "Schemes to compare."
+    comparison: ComparisonKind | None = None
+    """The comparison that a scheduler in a folder of its own must name; None: any."""
 
 
 @dataclass(frozen=True)
