@@ -1,5 +1,6 @@
 """`completion_at_scale`: its flows, what it makes of several seeds, and that the simulator takes its scenarios."""
 
+import json
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
@@ -33,6 +34,8 @@ from experiments.completion_at_scale.workloads import (
 )
 from p4sched.cli import main
 from p4sched.errors import UsageError
+from p4sched.folders.new import new
+from p4sched.folders.schemes import forget
 from p4sched.lab.experiment import RunOptions, Stage, SwitchKind
 from p4sched.results.completion import Flow
 from p4sched.units import Duration
@@ -315,3 +318,26 @@ async def test_a_run_that_was_ended_goes_on_where_it_was(tmp_path: Path, monkeyp
     assert again[2:] == [3, 3]
     await measure(replace(request, duration=Duration(2 * SHORT)), stage)
     assert len(again) == 8
+
+
+def test_a_scheduler_that_fails_leaves_the_other_lines_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, out = tmp_path / "raises", tmp_path / "out"
+    new(folder)
+    model = folder / "model.py"
+    model.write_text(model.read_text().replace("        if len(", "        1 // 0\n        if len("))
+    words = ["run", "completion_at_scale", "--lines", "pifo", "--scheme", str(folder), "--loads", "0.2", "--seeds", "2"]
+    try:
+        assert main.run_command([*words, "--duration", "20ms", "--out", str(out)]) == 1
+        said = capsys.readouterr()
+        assert "p4sched: raises is left out: " in said.err
+        assert "model.py:14: ZeroDivisionError" in said.err
+        assert "PIFO" in said.out
+        found = json.loads((out / "summary.json").read_text())
+        assert list(found["schemes"]) == ["pifo"]
+        assert found["partial"]["missing"] == ["raises"]
+        assert len((out / "loads.csv").read_text().splitlines()) == 2, "a head and a row"
+        assert not list(out.glob("run-*"))
+    finally:
+        forget(folder)

@@ -322,7 +322,7 @@ def test_two_schedulers_of_one_name(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "copy").mkdir()
     for file in folder.iterdir():
         (tmp_path / "copy" / file.name).write_bytes(file.read_bytes())
-    with pytest.raises(UsageError, match=rf"there is another scheme 'gearbox', in {folder}"):
+    with pytest.raises(UsageError, match=rf"copy/{FILE}:2: name: there is another scheme 'gearbox', in {folder}"):
         of_folder(tmp_path / "copy")
     replaced(tmp_path / "copy" / FILE, 'name = "gearbox"', 'name = "aifo"')
     with pytest.raises(UsageError, match="there is another scheme 'aifo', of the laboratory"):
@@ -385,6 +385,15 @@ def test_entry_points_that_do_not_load(monkeypatch: pytest.MonkeyPatch, tmp_path
     for name, text in says.items():
         with pytest.raises(P4schedError, match=text):
             find(name)
+
+
+def test_a_folder_by_its_name_and_by_its_path(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder.parent)
+    run = ["run", "inversions", "--stepped", "--schemes", "gearbox,./gearbox,pifo", "--out", str(tmp_path / "out")]
+    assert run_command(run) == 2
+    assert f"'gearbox' and './gearbox' are the same scheme, in {folder}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["1st", "aifo", "a b"])

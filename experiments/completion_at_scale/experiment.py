@@ -19,11 +19,12 @@ from experiments.completion_at_scale.points import Points
 from experiments.completion_at_scale.workloads import GBIT, LOADS
 from p4sched.cli import options
 from p4sched.cli.options import QuickDefault
-from p4sched.errors import UsageError
+from p4sched.errors import P4schedError, UsageError
 from p4sched.folders.schemes import find, give_own_colours
 from p4sched.lab.experiment import Experiment, Results, RunOptions, SchemeOutcome, Seed, Stage, choose, once
 from p4sched.p4rt.target import Target
 from p4sched.results.tables import cell, record_rows
+from p4sched.schemes import SCHEMES
 from p4sched.units import Duration
 
 SHORTEST_S = 0.001
@@ -155,16 +156,20 @@ def configuration(setting: Setting) -> dict[str, Any]:
 
 
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
-    """Measures all lines, with as many runs at the same time as this process has CPUs."""
+    """Measures all lines, with as many runs at the same time as this process has CPUs. A scheduler in a folder of its
+    own that fails is left out."""
     free = asyncio.Semaphore(len(os.sched_getaffinity(0)))
     shown = setting.figure
     points = Points(stage.folder)
     left = len(setting.lines) * len(shown.workloads) * len(setting.loads) * len(setting.seeds)
     total = left
+    failures: dict[str, P4schedError] = {}
 
     async def outcome(run: Run) -> Figures:
         nonlocal left
         async with free:
+            if run.line.name in failures:
+                raise failures[run.line.name]
             key = points.key(run)
             figures = points.load(key)
             if figures is None:
@@ -172,8 +177,13 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
                     stage.folder
                     / f"run-{shown.lines.index(run.line)}-{shown.workloads.index(run.workload)}-{run.load:g}-{run.seed}"
                 )
-                figures = of_seed(await run.outcome(folder))
-                shutil.rmtree(folder)
+                try:
+                    figures = of_seed(await run.outcome(folder))
+                except P4schedError as error:
+                    failures.setdefault(run.line.name, error)
+                    raise
+                finally:
+                    shutil.rmtree(folder, ignore_errors=True)
                 points.keep(key, figures)
         left -= 1
         stage.tell(f"{left} of {total} runs are left")
@@ -187,13 +197,20 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
 
     async def loads(line: Line) -> list[dict[str, Any]]:
         places = [(place, load) for place in range(len(shown.workloads)) for load in setting.loads]
-        return list(await asyncio.gather(*(record(line, place, load) for place, load in places)))
+        try:
+            return list(await asyncio.gather(*(record(line, place, load) for place, load in places)))
+        except P4schedError:
+            if line.name not in SCHEMES or SCHEMES[line.name].in_laboratory:
+                raise
+            return []
 
     found = await asyncio.gather(*map(loads, setting.lines))
     schemes = {
-        line.name: {"label": line.label, "loads": records} for line, records in zip(setting.lines, found, strict=True)
+        line.name: {"label": line.label, "loads": records}
+        for line, records in zip(setting.lines, found, strict=True)
+        if line.name not in failures
     }
-    return SchemeOutcome({"schemes": schemes}, None)
+    return SchemeOutcome({"schemes": schemes}, None, failures=failures)
 
 
 def comparison(results: Results[Setting, None]) -> dict[str, Any]:

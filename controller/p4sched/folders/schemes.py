@@ -10,7 +10,7 @@ from pathlib import Path
 
 from p4sched.errors import P4schedError, UsageError, unknown_name
 from p4sched.folders import settings
-from p4sched.folders.description import FILE, read
+from p4sched.folders.description import FILE, place, read
 from p4sched.folders.scheme import scheme_of
 from p4sched.folders.settings import word_of
 from p4sched.palette import PALETTE
@@ -38,8 +38,9 @@ def of_folder(folder: Path) -> Scheme:
         # another thread has read it at the same time
         return other
     if other is not None:
-        place = "of the laboratory" if other.in_laboratory else f"in {other.folder}"
-        raise UsageError(f"{folder / FILE}: name: there is another scheme '{scheme.name}', {place}")
+        which = "of the laboratory" if other.in_laboratory else f"in {other.folder}"
+        where = place(folder / FILE, "", "name")
+        raise UsageError(f"{where}: name: there is another scheme '{scheme.name}', {which}")
     SCHEMES[scheme.name] = scheme
     if scheme.law is not None:
         LAWS[scheme.name] = scheme.law

@@ -66,6 +66,7 @@ from p4sched.lab.time_scale import Base
 from p4sched.p4rt.target import Target
 from p4sched.paths import EXPERIMENTS_DIR
 from p4sched.scheme import ComparisonKind
+from p4sched.schemes import SCHEMES
 
 SettingT = TypeVar("SettingT")
 """Setting that all schemes of a run share."""
@@ -196,6 +197,8 @@ class SchemeOutcome(Generic[RecordsT]):
     """Properties of the link that were not emulated."""
     records: RecordsT = None  # type: ignore[assignment]
     """Data for CSV files and figure; None: there is none."""
+    failures: Mapping[str, P4schedError] = field(default_factory=dict)
+    """Errors of the parts that are left out, by name."""
 
 
 @dataclass(frozen=True)
@@ -277,11 +280,16 @@ def choose(
         raise UsageError(f"no {kind} given; use one of: {', '.join(valid)}")
     if not all(names):
         raise UsageError(f"'{text}' has a comma without a {kind}")
+    words = list(names)
     for place, name in enumerate(names):
         if name not in valid:
             if find is None:
                 raise unknown_name(kind, name, valid)
             names[place] = find(name, valid, kind)
+            first = names.index(names[place])
+            if words[first] != words[place]:
+                folder = SCHEMES[names[place]].folder
+                raise UsageError(f"'{words[first]}' and '{words[place]}' are the same {kind}, in {folder}")
     once(kind, names, text)
     return names
 

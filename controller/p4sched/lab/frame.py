@@ -294,6 +294,7 @@ def _measure_all(
                 tell(FAILED)
                 continue
             records[key] = outcome.records
+            failures |= outcome.failures
             tell(DONE)
     if run_options.virtual:
         console.print(f"{virtual_s:.1f} s of virtual time took {time.monotonic() - wall_began:.1f} s")
