@@ -17,6 +17,7 @@ from experiments.completion_at_scale.experiment import (
     parse_figure,
     parse_loads,
     setting,
+    table,
 )
 from experiments.completion_at_scale.network import Run
 from experiments.completion_at_scale.over_seeds import SIZE_CLASSES, of_seed, size_key, summarise
@@ -36,7 +37,7 @@ from p4sched.cli import main
 from p4sched.errors import UsageError
 from p4sched.folders.new import new
 from p4sched.folders.schemes import forget
-from p4sched.lab.experiment import RunOptions, Stage, SwitchKind
+from p4sched.lab.experiment import Results, RunOptions, Stage, SwitchKind
 from p4sched.results.completion import Flow
 from p4sched.units import Duration
 
@@ -247,6 +248,33 @@ def test_a_figure_has_a_panel_for_each_thing_the_paper_shows(name: str, tmp_path
         for load in request.loads
     ]
     schemes = {line.name: {"label": line.label, "loads": loads} for line in request.lines}
+    figure.draw({"configuration": dict(configuration(request)), "schemes": schemes}, tmp_path / "figure.png")
+    assert (tmp_path / "figure.png").stat().st_size > 10_000
+
+
+def test_too_few_completed_flows_give_a_warning(tmp_path: Path) -> None:
+    request = chosen("rifo-7", lines="pifo,rifo")
+    shares = {"pifo": (985, 1000), "rifo": (995, 1000)}
+    schemes = {}
+    for line in request.lines:
+        done, count = shares[line.name]
+        flows = [Flow(1000, 0.001 if number < done else None) for number in range(count)]
+        record = {"workload": WEB_SEARCH.name, "load": 0.2} | summarise([of_seed(flows)])
+        schemes[line.name] = {"label": line.label, "loads": [record]}
+    said = [
+        part
+        for part in table(Results({"schemes": schemes, "published": []}, request, {}, tmp_path))
+        if isinstance(part, str)
+    ]
+    assert len(said) == 1
+    assert "too few flows ended (PIFO at 0.2: 98.5 %)" in said[0]
+    assert "restricted_ms in loads.csv" in said[0]
+
+
+def test_a_figure_without_completed_flows_is_drawn(tmp_path: Path) -> None:
+    request = chosen("packs-12", lines="pifo")
+    record = {"workload": WEB_SEARCH.name, "load": 0.2} | summarise([of_seed([Flow(1000, None)])])
+    schemes = {"pifo": {"label": "PIFO", "loads": [record]}}
     figure.draw({"configuration": dict(configuration(request)), "schemes": schemes}, tmp_path / "figure.png")
     assert (tmp_path / "figure.png").stat().st_size > 10_000
 

@@ -3,11 +3,12 @@
 import asyncio
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from experiments.completion_at_scale import figure, reference
@@ -23,6 +24,7 @@ from p4sched.errors import P4schedError, UsageError
 from p4sched.folders.schemes import find, give_own_colours
 from p4sched.lab.experiment import Experiment, Results, RunOptions, SchemeOutcome, Seed, Stage, choose, once
 from p4sched.p4rt.target import Target
+from p4sched.results.sweeps import ENOUGH_DONE
 from p4sched.results.tables import cell, record_rows
 from p4sched.schemes import SCHEMES
 from p4sched.units import Duration
@@ -32,6 +34,8 @@ MOST_SEEDS = 1000
 RUNS = ("run-*/*", "run-*/results/*")
 """Files of an unfinished run that are deleted. Its finished points stay, and the next run continues from them."""
 LIST = "list"
+NAMED_SHORT = 4
+"""Points with too few completed flows that the warning names."""
 
 
 @dataclass(frozen=True)
@@ -218,8 +222,9 @@ def comparison(results: Results[Setting, None]) -> dict[str, Any]:
     return {"published": reference.compare(results.schemes)} if results.setting.figure.reference else {}
 
 
-def table(results: Results[Setting, None]) -> list[Table]:
-    """Tables of completion times at each load: the mean over the seeds, with the lowest and the highest."""
+def table(results: Results[Setting, None]) -> list[Table | str]:
+    """Tables of completion times at each load: the mean over the seeds, with the lowest and the highest. A line below
+    warns of too few completed flows."""
     setting = results.setting
     rate = setting.figure.access_bps / GBIT
     shown = Table(
@@ -243,7 +248,25 @@ def table(results: Results[Setting, None]) -> list[Table]:
                 cell(load["completed_share"], ".3f"),
             )
     ratio_tables = _ratio_tables(results.summary["published"]) if setting.figure.reference else []
-    return [shown, *ratio_tables]
+    return [shown, *ratio_tables, *_warnings(results.schemes)]
+
+
+def _warnings(schemes: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """A line that names the lines and loads with too few completed flows; none if there are none."""
+    short = [
+        f"{escape(scheme['label'])} at {load['load']:g}: {100 * share:.3g} %"
+        for scheme in schemes.values()
+        for load in scheme["loads"]
+        if (share := load["completed_share"]) is not None and share < ENOUGH_DONE
+    ]
+    if not short:
+        return []
+    more = f" and {len(short) - NAMED_SHORT} more" if len(short) > NAMED_SHORT else ""
+    listed = f"{'; '.join(short[:NAMED_SHORT])}{more}"
+    return [
+        f"[yellow]warning: too few flows ended ({listed}).[/] The times are of those that ended, so they are too short."
+        " restricted_ms in loads.csv counts the others until the end of the run; a longer --duration shows more"
+    ]
 
 
 def _span(load: dict[str, Any], key: str, form: str) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +91,10 @@ def conditions(configuration: Mapping[str, Any], tcp: bool = True) -> str:
 
 
 def logarithmic(axes: Axes) -> None:
-    """Makes the vertical axis logarithmic, with labels at 1, 2 and 5 of each power of ten."""
+    """Makes the vertical axis logarithmic, with labels at 1, 2 and 5 of each power of ten. Does nothing without data
+    above 0, which Matplotlib could not scale."""
+    if not isfinite(axes.dataLim.minposy):
+        return
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
