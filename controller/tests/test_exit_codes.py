@@ -38,7 +38,6 @@ READ: dict[tuple[str, str], Sequence[str]] = {
     ("watch", "replay"): ("watch", "--replay", NONE),
     ("report", "folder"): ("report", NONE),
     ("sweep", "plan"): ("sweep", NONE),
-    ("check", "folder"): ("check", NONE),
     ("prove", "program"): ("prove", "fifo", "--program", NONE),
     ("stf", "paths"): ("stf", NONE),
     ("stf", "program"): ("stf", PROGRAM, "--program", NONE),

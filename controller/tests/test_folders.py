@@ -317,6 +317,48 @@ def test_a_comparison_that_a_scheduler_takes_no_part_in_is_refused_before_the_ru
     assert not out.exists()
 
 
+def test_a_check_takes_the_name_of_a_known_scheduler(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    package = tmp_path / "p4sched_installed"
+    folder.rename(package)
+    replaced(package / FILE, 'name = "gearbox"', 'name = "installed"')
+    (package / "__init__.py").touch()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    listed = [EntryPoint("installed", "p4sched_installed", "p4sched.schedulers")]
+    monkeypatch.setattr(schemes, "entry_points", lambda group: listed)
+    try:
+        assert run_command(["check", "installed", "--no-tcp"]) == 0
+    finally:
+        forget(package)
+    assert "program and model decide alike on 8700 packets" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("word", ["fifo", str(SCHEDULERS_DIR / "fifo")])
+def test_a_check_of_a_scheme_of_the_laboratory(word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["check", word]) == 0
+    said = capsys.readouterr().out
+    assert "fifo.p4 compiles for v1model" in said
+    assert "FIFO is of the laboratory: the tests compare its model in Rust" in said
+
+
+def test_a_check_of_no_scheduler(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["check", "pakcs"]) == 2
+    assert "no folder or scheme 'pakcs'; did you mean 'packs'?" in capsys.readouterr().err
+    assert run_command(["check", "--watch", str(tmp_path / "nosuch")]) == 2
+    assert f"--watch: '{tmp_path / 'nosuch'}' is not a folder" in capsys.readouterr().err
+
+
+def test_only_schedulers_with_a_window_are_shown_with_it(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = ["run", "inversions", "--stepped", "--packets", "2000", "--scheme", f"{folder},packs"]
+    assert run_command([*run, "--out", str(tmp_path / "out")]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert re.search(r"compiled gearbox: \d+ inversions, \d+.\d+ times compiled PACKS': equal", said)
+    assert re.search(r"compiled PACKS, \|W\| = 32: \d+ inversions, 1.00 times compiled PACKS': equal", said)
+
+
 def test_two_schedulers_of_one_name(folder: Path, tmp_path: Path) -> None:
     of_folder(folder)
     (tmp_path / "copy").mkdir()
@@ -393,7 +435,7 @@ def test_a_folder_by_its_name_and_by_its_path(
     monkeypatch.chdir(folder.parent)
     run = ["run", "inversions", "--stepped", "--schemes", "gearbox,./gearbox,pifo", "--out", str(tmp_path / "out")]
     assert run_command(run) == 2
-    assert f"'gearbox' and './gearbox' are the same scheme, in {folder}" in capsys.readouterr().err
+    assert f"twice: 'gearbox' and './gearbox' are the one in {folder}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["1st", "aifo", "a b"])

@@ -307,9 +307,10 @@ def _programs(programs: Mapping[str, Any] | None) -> Iterator[str]:
     packs = programs["schemes"].get("packs", {}).get("inversions")
     for name, same in programs["equal_to_models"].items():
         inversions = programs["schemes"][name]["inversions"]
-        ratio = f", {inversions / packs:.2f} times PACKS'" if packs else ""
+        ratio = f", {inversions / packs:.2f} times compiled PACKS'" if packs else ""
         word = "equal to the model's, rank by rank" if same else "[bold red]NOT the model's[/]"
-        yield f"compiled {title(name)}, |W| = {programs['window']}: {inversions} inversions{ratio}: {word}"
+        window = f", |W| = {programs['window']}" if find_scheme(name).description.takes_window else ""
+        yield f"compiled {title(name)}{window}: {inversions} inversions{ratio}: {word}"
 
 
 def _costs(exact: Mapping[str, Any], programs: Mapping[str, Any] | None) -> Iterator[Table]:

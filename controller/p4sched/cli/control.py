@@ -81,7 +81,12 @@ def control(
             metavar="DIR",
         ),
     ],
-    scheme: Annotated[str, general("Scheduler whose control law runs.", metavar="|".join(LAWS))] = FDPA.name,
+    scheme: Annotated[
+        str,
+        general(
+            "Scheduler whose control law runs; the folder of one with a law, too.", metavar="|".join([*LAWS, "FOLDER"])
+        ),
+    ] = FDPA.name,
     log: Annotated[Path | None, general("Append decisions to FILE as JSON lines.", metavar="FILE")] = None,
     reconnect: Annotated[
         Duration, general("How long to try to reconnect after the switch is lost.", *TIME)

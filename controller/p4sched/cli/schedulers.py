@@ -1,5 +1,6 @@
 """`p4sched new-scheduler` and `p4sched check`: a scheduler in a folder of its own."""
 
+import os
 import time
 from pathlib import Path
 from typing import Annotated
@@ -9,9 +10,11 @@ from rich.console import Console
 from rich.markup import escape
 
 from p4sched.checks import folder as checking
-from p4sched.errors import P4schedError
+from p4sched.errors import P4schedError, UsageError
 from p4sched.folders.new import new
-from p4sched.folders.schemes import absolute, forget, of_folder
+from p4sched.folders.schemes import absolute, find, forget, is_path, of_folder
+from p4sched.scheme import Scheme
+from p4sched.schemes import SCHEMES
 
 EVERY_S = 0.3
 """Time between two looks at the files, with --watch."""
@@ -31,29 +34,44 @@ def new_scheduler(
 
 
 def check(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of the scheduler.")] = Path(),
+    folder: Annotated[
+        str, typer.Argument(metavar="FOLDER|NAME", help="Folder of the scheduler, or the name of a known one.")
+    ] = ".",
     seed: Annotated[int, typer.Option(min=0, max=2**31, help="Seed of the packets and parameters.")] = 1,
     tcp: Annotated[
         bool | None, typer.Option("--tcp/--no-tcp", help="With a minute of TCP; default: yes, not with --watch.")
     ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Check again each time a file of the folder changes.")] = False,
 ) -> None:
-    """Check the folder of a scheduler: compile it, compare program and model packet by packet, place it in the chip."""
+    """Check the folder of a scheduler: compile it, compare program and model packet by packet, place it in the chip.
+
+    A scheme of the laboratory has its model in Rust: only its programs are checked.
+    """
     console = Console(highlight=False)
     if not watch:
-        if not _checked(console, folder, seed, tcp=tcp is not False):
+        if not _checked(console, _scheme(folder), seed, tcp=tcp is not False):
             raise FailedError
         return
+    if not os.path.isdir(folder):
+        raise UsageError(f"--watch: '{folder}' is not a folder")
+    place = absolute(folder)
     while True:
-        before = _state(folder)
+        before = _state(place)
         try:
-            _checked(console, folder, seed, tcp=tcp is True)
+            _checked(console, of_folder(place), seed, tcp=tcp is True)
         except P4schedError as error:
             console.print(f"[bold red]✗[/] {escape(str(error))}")
         console.print("[dim]waiting for a change; Ctrl-C ends[/]")
-        while _state(folder) == before:
+        while _state(place) == before:
             time.sleep(EVERY_S)
-        forget(absolute(folder))
+        forget(place)
+
+
+def _scheme(word: str) -> Scheme:
+    """The scheme in a folder, or with a name."""
+    if is_path(word) or os.path.isdir(word):
+        return of_folder(absolute(word))
+    return SCHEMES[find(word, SCHEMES, "folder or scheme")]
 
 
 def _state(folder: Path) -> dict[str, tuple[int, int]]:
@@ -69,14 +87,15 @@ def _state(folder: Path) -> dict[str, tuple[int, int]]:
     return found
 
 
-def _checked(console: Console, folder: Path, seed: int, *, tcp: bool) -> bool:
-    scheme = of_folder(absolute(folder))
+def _checked(console: Console, scheme: Scheme, seed: int, *, tcp: bool) -> bool:
     passed = True
-    for step in checking.steps(scheme, seed, tcp=tcp):
+    for step in checking.steps(scheme, seed, tcp=tcp and not scheme.in_laboratory):
         passed &= step.passed
         console.print(f"{'[green]✓[/]' if step.passed else '[bold red]✗[/]'} {escape(step.title)}")
         for line in step.lines:
             console.print(f"  {escape(line)}", soft_wrap=True)
-    if lacks := checking.missing(scheme.description):
+    if scheme.in_laboratory:
+        console.print(f"[dim]{escape(scheme.title)} is of the laboratory: the tests compare its model in Rust[/]")
+    elif lacks := checking.missing(scheme.description):
         console.print(f"[dim]missing: {', '.join(lacks)}[/]")
     return passed

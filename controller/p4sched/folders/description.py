@@ -151,6 +151,11 @@ class Description:
     """Scheme of the laboratory whose model decides with these settings; empty: none."""
 
     @property
+    def takes_window(self) -> bool:
+        """True if a parameter follows the window of a comparison."""
+        return any(each.alike and re.search(r"\b(window|tracking)\b", each.alike.text) for each in self.parameters)
+
+    @property
     def program_name(self) -> str:
         """Name of the program without its ending; FIFO's if the folder has none."""
         return self.programs.files[Target.V1MODEL].stem if self.programs else "fifo"

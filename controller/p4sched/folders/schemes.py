@@ -34,8 +34,8 @@ def of_folder(folder: Path) -> Scheme:
     """
     scheme = scheme_of(read(folder))
     other = SCHEMES.get(scheme.name)
-    if other is not None and not other.in_laboratory and other.folder == folder:
-        # another thread has read it at the same time
+    if other is not None and other.folder == folder:
+        # one of the laboratory, or another thread has read it at the same time
         return other
     if other is not None:
         which = "of the laboratory" if other.in_laboratory else f"in {other.folder}"

@@ -289,7 +289,8 @@ def choose(
             first = names.index(names[place])
             if words[first] != words[place]:
                 folder = SCHEMES[names[place]].folder
-                raise UsageError(f"'{words[first]}' and '{words[place]}' are the same {kind}, in {folder}")
+                both = f"'{words[first]}' and '{words[place]}' are the one in {folder}"
+                raise UsageError(f"{kind} {names[place]} is in '{text}' twice: {both}")
     once(kind, names, text)
     return names
 
