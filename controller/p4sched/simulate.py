@@ -58,6 +58,11 @@ WARNING = "warning: "
 """Beginning of a line of the simulator about a scenario that runs."""
 
 
+NAMES = {"it --with p4": "it with programs=True", "--with p4": "programs=True", "--check": "check=True"}
+"""Names in Python of the options in the simulator's messages."""
+FLOATING = re.compile(r"invalid type: floating point `([^`]+)`, expected u64")
+
+
 class SimulationWarning(UserWarning):
     """A scenario that runs, but whose results are likely to mislead."""
 
@@ -387,7 +392,9 @@ async def run_async(
             await process.wait()
             raise
     assert process.returncode is not None
-    return _outcome(process.returncode, error_output, output)
+    result = _outcome(process.returncode, error_output, output)
+    _warn_without_flows(scenario, result)
+    return result
 
 
 def _run(scenario: AnyScenario, programs: bool, check: bool, folder: Path) -> Result:
@@ -397,7 +404,9 @@ def _run(scenario: AnyScenario, programs: bool, check: bool, folder: Path) -> Re
     with command(BINARY, names, models=True) as tool:
         words = [*tool.words, *words]
         process = subprocess.run(words, cwd=DATA_DIR, env=tool.variables, stderr=subprocess.PIPE, check=False)
-    return _outcome(process.returncode, process.stderr, folder)
+    result = _outcome(process.returncode, process.stderr, folder)
+    _warn_without_flows(scenario, result)
+    return result
 
 
 def _json(scenario: object) -> str:
@@ -463,9 +472,26 @@ def _outcome(code: int, error_output: bytes, folder: Path) -> Result:
 
 
 def _sentence(message: str, folder: Path) -> str:
-    """The message of the simulator, without places in a generated file."""
+    """The message of the simulator, without places in a generated file, and with the names of this module."""
+    for option, name in NAMES.items():
+        message = message.replace(option, name)
+    message = FLOATING.sub(_number, message)
     ours = f"{folder.absolute() / SCENARIO}: "
     return re.sub(r" at line \d+ column \d+$", "", message.removeprefix(ours)) if message.startswith(ours) else message
+
+
+def _number(found: re.Match[str]) -> str:
+    """The reason why a number is no u64. Readers of JSON take a larger whole number as floating point."""
+    return f"{found[1]} is above 2**64 - 1" if float(found[1]) >= 2**64 else found[0]
+
+
+def _warn_without_flows(scenario: AnyScenario, result: Result) -> None:
+    """Warns of a random process without a flow."""
+    match scenario:
+        case Scenario(flows=Poisson()) | {"flows": {"poisson": _}}:
+            if result.summary["flows"]["listed"] == 0:
+                reason = "flows.poisson: no flow starts; a longer duration_ns, a higher load or smaller sizes give some"
+                warnings.warn(reason, SimulationWarning, stacklevel=4)
 
 
 def _to_write(scenario: Scenario | Mapping[str, Any], folder: Path) -> Mapping[str, Any]:

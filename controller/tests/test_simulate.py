@@ -176,6 +176,7 @@ def test_programs_decide_as_the_models_do() -> None:
         (PAIR.with_(transports={}), "flows need one"),
         (PAIR.with_(transports={"udp": {"control": "udp"}}), "udp has a rate in bit/s of frames"),
         (PAIR.with_(flows=[Flow(0, 3, 2**63)]), "flow 0: bytes and start_ns are at most 2^62"),
+        (PAIR.with_(flows=[Flow(0, 3, 2**64)]), "flows.list[0].bytes: 1.8446744073709552e+19 is above 2**64 - 1"),
         (PAIR.with_(flows=Poisson([(9, 0.5)], 0.5, 10**9, 10**6)), "the last probability is 0.5, not 1"),
         (PAIR.with_(topology=simulate.FatTree(3, ACCESS, FABRIC)), "topology: "),
         (PAIR.with_(topology={"ring": {}}), "ring"),
@@ -193,6 +194,19 @@ def test_what_is_wrong_is_told_in_the_simulators_own_sentence(scenario: Any, say
     assert "\n" not in message
     assert "/tmp" not in message
     assert " at line " not in message
+
+
+def test_messages_have_the_names_of_this_module() -> None:
+    with pytest.raises(P4schedError, match=r"compare with the models \(check=True\)$"):
+        simulate.run(PAIR.with_(ports=Ports("pifo")), programs=True)
+    with pytest.raises(P4schedError, match=r"^check=True compares .*: use it with programs=True$"):
+        simulate.run(PAIR, check=True)
+
+
+def test_a_random_process_without_a_flow_gives_a_warning() -> None:
+    none = PAIR.with_(flows=Poisson("web_search", 0.5, 10**6, 10**6))
+    with pytest.warns(simulate.SimulationWarning, match=r"flows.poisson: no flow starts; a longer duration_ns"):
+        assert len(simulate.run(none).flows) == 0
 
 
 def test_files_that_are_missing_or_no_results_are_told(tmp_path: Path) -> None:

@@ -457,6 +457,15 @@ def test_a_flow_that_did_not_end_counts_with_the_time_until_the_end(
     assert "Ratios" in page
 
 
+def test_a_sweep_of_one_load_says_that_it_has_no_figure(
+    sweep: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert run(sweep, out, "--paper", "pdf") == 0
+    assert "no figure: it needs two loads, or a parameter with two numbers" in capsys.readouterr().out
+    assert not [path for path in out.iterdir() if path.suffix in {".png", ".pdf"}]
+
+
 def test_results_for_a_paper(sweep: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     sweep.write_text("loads = [0.3, 0.9]\n" + SWEEP)

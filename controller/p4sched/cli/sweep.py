@@ -158,6 +158,8 @@ def _draw(folder: Path, formats: Sequence[PaperFormat], width_in: float) -> None
     for name in (sweep_figure.FIGURE, sweep_figure.RATIOS):
         if (path := folder / f"{name}.png") not in drawn:
             path.unlink(missing_ok=True)
+    if not drawn:
+        typer.echo("no figure: it needs two loads, or a parameter with two numbers, and flows that ended")
     for form in dict.fromkeys(formats):
         for path in sweep_figure.draw(folder, sweep_figure.Paper(form.value, width_in)):
             typer.echo(str(path))
