@@ -25,9 +25,6 @@ def test_schedulers_are_compared_on_one_page(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(workloads, "QUICK", TINY)
     folder = tmp_path / "gearbox"
     new(folder)
-    text = (folder / "scheduler.toml").read_text()
-    text = re.sub("queue_sizes = .*", 'queue_sizes = ["size"]', text)
-    (folder / "scheduler.toml").write_text(text.replace('alike = "queue_size"', 'alike = "buffer"'))
     for out in ("one", "two"):
         assert run_command(["compare", f"fifo,pifo,drr,{folder}", "--quick", "--out", str(tmp_path / out)]) == 0
     forget(folder)

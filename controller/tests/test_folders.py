@@ -56,6 +56,32 @@ def test_a_new_scheduler_passes_its_check(folder: Path) -> None:
     passed, said = checked(folder)
     assert passed, said
     assert "program and model decide alike on 8700 packets" in said
+    assert "in a comparison it holds 80 packets" in said
+
+
+@pytest.mark.parametrize(
+    ("sizes", "alike", "warning"),
+    [
+        ('["size"]', "queue_size", "enter queue 0, with room for 10 packets; `buffer` is 80"),
+        ('["size", "size"]', "buffer // 2", "enter queue 0, with room for 40 packets; `buffer` is 80"),
+        ('["size", "size"]', "buffer", ""),
+    ],
+)
+def test_the_check_warns_of_queues_that_do_not_add_up_to_the_buffer(
+    sizes: str, alike: str, warning: str, folder: Path
+) -> None:
+    replaced(folder / FILE, '["size"]', sizes)
+    replaced(folder / FILE, 'alike = "buffer"', f'alike = "{alike}"')
+    passed, said = checked(folder)
+    assert passed
+    assert f"scheduler.toml:13: port.queue_sizes: the packets {warning}" in said if warning else "room for" not in said
+
+
+def test_a_new_scheduler_holds_as_many_packets_as_fifo(folder: Path) -> None:
+    """The port of both holds 80 packets, so the template, which is a FIFO, does what FIFO does."""
+    sizes = Comparison(80)
+    ours, fifo = (SCHEMES[name].for_comparison(sizes) for name in (find(str(folder)), "fifo"))
+    assert ours.queue_sizes == fifo.queue_sizes == (80,)
 
 
 def test_the_check_shows_the_first_packet_with_two_decisions(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -143,19 +169,19 @@ DESCRIPTIONS = {
     "no such file": ('"gearbox.p4"', '"gear.p4"', r":16: program.v1model: there is no file gear.p4"),
     "no such discipline": ('"strict"', '"strikt"', r":12: port.discipline: .*did you mean 'strict'\?"),
     "nine queues": (
-        'queue_sizes = ["size",',
-        'queue_sizes = ["size", "size",',
+        'queue_sizes = ["size"',
+        'queue_sizes = ["size", "size", "size", "size", "size", "size", "size", "size", "size"',
         r":13: port.queue_sizes: 9 queues: a port has 1 to 8",
     ),
     "an unknown number": (
-        'alike = "queue_size"',
+        'alike = "buffer"',
         'alike = "room"',
         r":\d+: parameters.size.alike: 'room' has the name",
     ),
     "a default out of range": (
         "default = 10",
         "default = 0",
-        r":30: parameters.size.default: '0' is not a whole number",
+        r":31: parameters.size.default: '0' is not a whole number",
     ),
     "a parameter named like a size": (
         "[parameters.size]",
@@ -211,7 +237,7 @@ def test_a_program_whose_parameter_is_too_narrow(folder: Path) -> None:
     replaced(folder / "gearbox.p4", "queue_size = size;", "queue_size = (bit<16>) size;")
     passed, said = checked(folder)
     assert not passed
-    assert f"{folder / FILE}:29: parameters.size.range: 65535 does not fit into the 8 bits of set_gearbox" in said
+    assert f"{folder / FILE}:30: parameters.size.range: 65535 does not fit into the 8 bits of set_gearbox" in said
 
 
 BY_USER = {
@@ -231,6 +257,7 @@ BY_USER = {
 def test_program_and_model_are_compared_with_users(changed: tuple[str, ...], folder: Path) -> None:
     for file in changed:
         replaced(folder / file, *BY_USER[file])
+    replaced(folder / FILE, '["size"]', '["size", "size"]')
     passed, said = checked(folder)
     assert passed == (len(changed) == 2), said
     assert passed or re.search(r"packet      rank \d+, \d+ bytes, user [4-7] of weight (4|2|1|0.5), at", said)
@@ -240,6 +267,7 @@ def test_the_order_of_departures_is_compared(folder: Path) -> None:
     # queue 1 before queue 0, as long as both fill alike
     for file, change in BY_USER.items():
         replaced(folder / file, *change)
+    replaced(folder / FILE, '["size"]', '["size", "size"]')
     replaced(folder / FILE, "range = [1, 65535]", "range = [1000, 65535]")
     replaced(folder / FILE, "default = 10", "default = 1000")
     replaced(folder / FILE, "tried = [1, 16]", "tried = [1000, 1000]")
@@ -280,11 +308,11 @@ def test_what_a_model_prints_is_not_in_the_result(folder: Path, tmp_path: Path) 
 def test_a_scheduler_that_fails_leaves_the_others_alone(
     where: tuple[str, ...], folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    replaced(folder / FILE, 'alike = "queue_size"', 'alike = "queue_size * 100000"')
+    replaced(folder / FILE, 'alike = "buffer"', 'alike = "buffer * 100000"')
     out = tmp_path / "out"
     assert run_command(["run", "inversions", *where, "--scheme", f"{folder},fifo", "--out", str(out)]) == 1
     error = capfd.readouterr().err.strip().splitlines()[-1]
-    assert re.search(r"gearbox is left out: .*size = 1000000 is out of range: 1 to 65535", error)
+    assert re.search(r"gearbox is left out: .*size = 8000000 is out of range: 1 to 65535", error)
     found = json.loads((out / "summary.json").read_text())
     assert list(found["schemes"]) == ["fifo"]
     assert found["partial"]["missing"] == ["gearbox"]
@@ -308,9 +336,9 @@ def test_a_folder_is_a_scheme_of_the_laboratory(folder: Path) -> None:
     assert find(str(folder)) == "gearbox"
     scheme = SCHEMES["gearbox"]
     setup = scheme.for_comparison(Comparison(48, queues=6))
-    assert setup.queue_sizes == (8,) * 8
+    assert setup.queue_sizes == (48,)
     assert setup.parameters is not None
-    assert setup.parameters.action_data() == {"size": 8}
+    assert setup.parameters.action_data() == {"size": 48}
     with pytest.raises(UsageError, match=r"size = 0 is out of range: 1 to 65535 packets"):
         scheme.parameters.from_action_data({"size": 0})
 
@@ -318,7 +346,7 @@ def test_a_folder_is_a_scheme_of_the_laboratory(folder: Path) -> None:
 def test_parameters_of_a_folder_can_be_changed_by_hand(folder: Path) -> None:
     parameters = SCHEMES[find(str(folder))].for_comparison(Comparison(48, queues=6)).parameters
     (knob,) = knobs(parameters)
-    assert (knob.name, knob.unit, knob.low, knob.high, knob.value) == ("B", "packets", 1, 64, 8)
+    assert (knob.name, knob.unit, knob.low, knob.high, knob.value) == ("B", "packets", 1, 192, 48)
     assert parameters is not None
     assert by_hand(parameters, {"B": 9}).action_data() == {"size": 9}
 
@@ -384,7 +412,7 @@ def test_a_network_of_models_in_python_is_that_of_programs(folder: Path) -> None
     by_program = simulate.run(scenario(scheme), programs=True)
     assert (by_model.flows == by_program.flows).all()
     assert simulate.run(scenario(scheme), programs=True, check=True).summary["flows"]["completed"] == 3
-    fifo = simulate.run(scenario("fifo").with_(ports=simulate.Ports("fifo", queues=1, queue_size=10)))
+    fifo = simulate.run(scenario("fifo"))
     assert (by_model.flows["completion_s"] == fifo.flows["completion_s"]).all()
 
 

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from p4sched import simulate
-from p4sched.checks.playing import UNIT_SCALE, Decision, Played, play
+from p4sched.checks.playing import MOST_URGENT, UNIT_SCALE, Decision, Played, play
+from p4sched.comparing.workloads import COMMON
 from p4sched.control.laws.traffic_estimate import Traffic
 from p4sched.errors import P4schedError
 from p4sched.folders import description as descriptions
@@ -28,6 +29,7 @@ from p4sched.labs.trace import Packet, at_once, bursts
 from p4sched.model import Model
 from p4sched.p4rt.compile import compiled_program, print_stages
 from p4sched.p4rt.target import Target
+from p4sched.proto.enums import Discipline
 from p4sched.scheme import Scheme
 
 TRIALS = 24
@@ -53,6 +55,8 @@ class Step:
     passed: bool = True
     lines: list[str] = field(default_factory=list)
     """Details, for a person."""
+    warns: bool = False
+    """True if it passed with a warning in `lines`."""
 
 
 def steps(scheme: Scheme, seed: int = 1, *, tcp: bool = False) -> Iterator[Step]:
@@ -77,6 +81,7 @@ def steps(scheme: Scheme, seed: int = 1, *, tcp: bool = False) -> Iterator[Step]
             return
     for target, kind in kinds:
         yield _compared(scheme, kind, seed, target)
+    yield _comparable(scheme, dict(kinds).get(Target.V1MODEL), seed)
     if scheme.law is not None:
         yield _law(scheme, seed)
     if tcp:
@@ -193,15 +198,10 @@ def _compared(scheme: Scheme, kind: type[Model], seed: int, target: Target = Tar
     has_program = description.programs is not None
     which = "program and model" if target is Target.V1MODEL else f"program and model for {target}"
     step = Step(f"{which} decide alike on {packets} packets" if has_program else f"model: {packets} packets")
-    names = [each.name for each in description.parameters]
     try:
         answers = _by_program(scheme, made, target) if has_program else []
         started = time.monotonic()
-        with time_limit(SLOWEST_S, f"the model took longer than {SLOWEST_S:g} s for {packets} packets"):
-            played = [
-                play(kind, description, dict(zip(names, trial.parameters, strict=True)), trial.packets, trial.scales)
-                for trial in made
-            ]
+        played = _played(kind, description, made)
         took = time.monotonic() - started
         for trial, model, program in zip(made, played, answers, strict=False):
             difference = _difference(description, trial, model, program, target)
@@ -214,6 +214,53 @@ def _compared(scheme: Scheme, kind: type[Model], seed: int, target: Target = Tar
     decisions = packets + sum(len(each.departures) for each in played)
     step.lines = [f"the model makes {decisions / max(took, 1e-9):,.0f} decisions a second"]
     return step
+
+
+def _comparable(scheme: Scheme, kind: type[Model] | None, seed: int) -> Step:
+    """Whether the queues in use hold the common number of packets with the parameters of a comparison."""
+    step = Step(f"in a comparison it holds {COMMON.buffer} packets")
+    try:
+        layout = scheme.for_comparison(COMMON).layout
+        sizes = layout.queue_sizes
+        if scheme.discipline is Discipline.STRICT:
+            used = _used_queues(scheme, kind, layout, seed)
+            held = sum(size for queue, size in enumerate(sizes) if queue in used)
+            where = f"queue{'s' if len(used) > 1 else ''} {', '.join(map(str, sorted(used)))}"
+        else:
+            held, where = sum(sizes), "its buffer"
+    except P4schedError as error:
+        step.passed, step.lines = False, str(error).splitlines()
+        return step
+    if held != COMMON.buffer:
+        file = scheme.description.file
+        step.title, step.warns = "in a comparison it holds another number of packets than the others", True
+        step.lines = [
+            f"{descriptions.place(file, 'port', 'queue_sizes')}: port.queue_sizes: the packets enter {where}, with room"
+            f" for {held} packets; `buffer` is {COMMON.buffer}. See `alike` in docs/SCHEDULERS.md"
+        ]
+    return step
+
+
+def _used_queues(scheme: Scheme, kind: type[Model] | None, layout: Any, seed: int) -> set[int]:
+    """The queues that packets of several ranges of ranks enter."""
+    values = layout.all_values()
+    made = [replace(trial, parameters=tuple(values.values())) for trial in trials(scheme.description, seed)]
+    if kind is not None:
+        decisions = [each.decisions for each in _played(kind, scheme.description, made)]
+    else:
+        decisions = [each["program"] for each in _by_program(scheme, made, Target.V1MODEL)]
+    return {MOST_URGENT - each for decided in decisions for each in decided if isinstance(each, int)}
+
+
+def _played(kind: type[Model], description: Description, made: Sequence[Trial]) -> list[Played]:
+    """What the model does in each trial."""
+    names = [each.name for each in description.parameters]
+    packets = sum(len(trial.packets) for trial in made)
+    with time_limit(SLOWEST_S, f"the model took longer than {SLOWEST_S:g} s for {packets} packets"):
+        return [
+            play(kind, description, dict(zip(names, trial.parameters, strict=True)), trial.packets, trial.scales)
+            for trial in made
+        ]
 
 
 def _law(scheme: Scheme, seed: int) -> Step:

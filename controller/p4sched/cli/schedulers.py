@@ -74,7 +74,8 @@ def _checked(console: Console, folder: Path, seed: int, *, tcp: bool) -> bool:
     passed = True
     for step in checking.steps(scheme, seed, tcp=tcp):
         passed &= step.passed
-        console.print(f"{'[green]✓[/]' if step.passed else '[bold red]✗[/]'} {escape(step.title)}")
+        sign = "[bold red]✗[/]" if not step.passed else "[yellow]![/]" if step.warns else "[green]✓[/]"
+        console.print(f"{sign} {escape(step.title)}")
         for line in step.lines:
             console.print(f"  {escape(line)}", soft_wrap=True)
     if lacks := checking.missing(scheme.description):

@@ -27,6 +27,8 @@ from p4sched.schemes import SCHEMES
 QUEUES, QUEUE_SIZE, WINDOW = 8, 10, 32
 BUFFER = QUEUES * QUEUE_SIZE
 """Packets that each scheduler should hold."""
+COMMON = Comparison(BUFFER, WINDOW, queues=QUEUES)
+"""Common sizes of the schedulers."""
 HEADROOM_256 = 26
 """k = 0.1 for the workloads with TCP; a constant stream has k = 0."""
 SIZES_SCALE = 0.1
@@ -88,7 +90,7 @@ class Workload:
 def held_packets(scheme: str) -> int | None:
     """Packets that the queues of a scheme hold together; None if its description gives no sizes for a comparison."""
     try:
-        return sum(SCHEMES[scheme].for_comparison(Comparison(BUFFER, WINDOW, queues=QUEUES)).queue_sizes)
+        return sum(SCHEMES[scheme].for_comparison(COMMON).queue_sizes)
     except P4schedError:
         return None
 
