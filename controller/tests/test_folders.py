@@ -16,6 +16,7 @@ from lab import P4SCHED
 from p4sched import simulate
 from p4sched.checks import folder as checking
 from p4sched.cli.main import run_command
+from p4sched.comparing import workloads
 from p4sched.control.knobs import by_hand, knobs
 from p4sched.control.parameters import Comparison
 from p4sched.errors import P4schedError, UsageError
@@ -318,6 +319,65 @@ def test_a_scheduler_that_fails_leaves_the_others_alone(
     assert found["partial"]["missing"] == ["gearbox"]
     # alone it ends the run
     assert run_command(["run", "inversions", *where, "--scheme", str(folder), "--out", str(out)]) != 0
+
+
+ENDS = ("        if len(", "        import os\n        os._exit(0)\n        if len(")
+
+
+def test_a_model_that_ends_its_process_does_not_end_the_check(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    replaced(folder / "model.py", *ENDS)
+    assert run_command(["check", str(folder), "--no-tcp"]) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "✓ gearbox.p4 compiles for v1model" in said
+    assert f"✗ model {folder}: its Python code ended its process with code 0" in said
+
+
+def test_a_model_that_ends_its_process_leaves_no_result_of_an_earlier_run(folder: Path, tmp_path: Path) -> None:
+    scheme, out = find(str(folder)), tmp_path / "out"
+    assert simulate.run(scenario(scheme), output=out).summary["flows"]["completed"] == 3
+    replaced(folder / "model.py", *ENDS)
+    with pytest.raises(P4schedError, match="the model of gearbox ended its process"):
+        simulate.run(scenario(scheme), output=out)
+
+
+def test_a_model_that_ends_its_process_is_left_out_of_a_run(
+    folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    command = ["run", "inversions", "--stepped", "--packets", "2000", "--scheme", f"{folder},fifo", "--out"]
+    assert run_command([*command, str(tmp_path / "out")]) == 0
+    replaced(folder / "model.py", *ENDS)
+    assert run_command([*command, str(tmp_path / "out")]) == 1
+    assert "gearbox is left out: the model of gearbox ended its process" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("check", "{folder}", "--no-tcp"),
+        ("compare", "fifo,{folder}", "--quick", "--seeds", "1", "--out", "{out}"),
+        ("run", "inversions", "--stepped", "--packets", "2000", "--scheme", "{folder}", "--out", "{out}"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_what_a_model_prints_is_on_standard_error(
+    command: tuple[str, ...],
+    folder: Path,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(workloads, "QUICK", workloads.Scale(2000, 3_000_000, 200_000_000, 20))
+    replaced(
+        folder / "model.py",
+        "        if len(",
+        "        if packet.id == 7:\n            print('packet seven')\n        if len(",
+    )
+    replaced(folder / "model.py", "class ", "print('is loaded')\n\n\nclass ")
+    assert run_command([word.format(folder=folder, out=tmp_path / "out") for word in command]) == 0
+    said = capfd.readouterr()
+    for text in ("packet seven", "is loaded"):
+        assert text in said.err
+        assert text not in said.out
 
 
 def test_two_schedulers_of_one_name(folder: Path, tmp_path: Path) -> None:

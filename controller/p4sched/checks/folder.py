@@ -5,9 +5,10 @@ import random
 import re
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
@@ -96,7 +97,7 @@ def _models(description: Description) -> list[tuple[Target, type[Model]]]:
     model = description.model
     if model is None:
         return []
-    with time_limit(SLOWEST_S, f"{model.file}: it took longer than {SLOWEST_S:g} s to load"):
+    with foreign_code(SLOWEST_S, f"{model.file}: it took longer than {SLOWEST_S:g} s to load"):
         found = [(Target.V1MODEL, models.load(model))]
         if model.on_chip is not None:
             on_chip = models.load(replace(model, name=model.on_chip))
@@ -256,7 +257,7 @@ def _played(kind: type[Model], description: Description, made: Sequence[Trial]) 
     """What the model does in each trial."""
     names = [each.name for each in description.parameters]
     packets = sum(len(trial.packets) for trial in made)
-    with time_limit(SLOWEST_S, f"the model took longer than {SLOWEST_S:g} s for {packets} packets"):
+    with foreign_code(SLOWEST_S, f"the model took longer than {SLOWEST_S:g} s for {packets} packets"):
         return [
             play(kind, description, dict(zip(names, trial.parameters, strict=True)), trial.packets, trial.scales)
             for trial in made
@@ -272,7 +273,7 @@ def _law(scheme: Scheme, seed: int) -> Step:
         Step(f"law: {LAW_DECISIONS} decisions, each within the ranges of the parameters"),
     )
     try:
-        with time_limit(SLOWEST_S, f"the law took longer than {SLOWEST_S:g} s for {LAW_DECISIONS} decisions"):
+        with foreign_code(SLOWEST_S, f"the law took longer than {SLOWEST_S:g} s for {LAW_DECISIONS} decisions"):
             for _ in range(LAW_DECISIONS):
                 rate = 10 ** source.uniform(6, 10)
                 queue = source.randint(4, 1000)
@@ -418,8 +419,11 @@ def _rule(description: Description, target: Target) -> list[str]:
 
 
 @contextmanager
-def time_limit(seconds: float, message: str) -> Iterator[None]:
-    """Raises P4schedError if the block takes longer. In another thread than the main one there is no limit."""
+def foreign_code(seconds: float, message: str) -> Iterator[None]:
+    """A block that runs code of a folder. What it prints is on standard error.
+
+    Raises P4schedError if it takes longer; in another thread than the main one there is no limit.
+    """
 
     def over(_number: int, _frame: FrameType | None) -> None:
         raise P4schedError(message)
@@ -428,11 +432,13 @@ def time_limit(seconds: float, message: str) -> Iterator[None]:
     try:
         handler = signal.signal(signal.SIGALRM, over)
     except ValueError:
-        yield
+        with redirect_stdout(sys.stderr):
+            yield
         return
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
-        yield
+        with redirect_stdout(sys.stderr):
+            yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, handler)

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from p4sched.checks import folder as checking
+from p4sched.checks import isolated
 from p4sched.errors import P4schedError
 from p4sched.folders.new import new
 from p4sched.folders.schemes import absolute, forget, of_folder
@@ -72,7 +73,7 @@ def _state(folder: Path) -> dict[str, tuple[int, int]]:
 def _checked(console: Console, folder: Path, seed: int, *, tcp: bool) -> bool:
     scheme = of_folder(absolute(folder))
     passed = True
-    for step in checking.steps(scheme, seed, tcp=tcp):
+    for step in isolated.steps(scheme, seed, tcp=tcp):
         passed &= step.passed
         sign = "[bold red]✗[/]" if not step.passed else "[yellow]![/]" if step.warns else "[green]✓[/]"
         console.print(f"{sign} {escape(step.title)}")

@@ -134,6 +134,9 @@ def _stepped(scheme: str, words: Sequence[str]) -> Measured:
         )
     if ended.returncode != 0:
         raise P4schedError((ended.stderr.strip().splitlines() or ["p4sched-stepped failed"])[-1])
+    tool.pass_on(ended.stderr)
+    if not ended.stdout:
+        raise P4schedError(tool.ended or "p4sched-stepped printed no result")
     found = json.loads(ended.stdout)["schemes"][scheme]
     packets = found["drops"] + found["departures"]
     return Measured(float(found["inversions"]), dropped_share=found["drops"] / packets if packets else None)
