@@ -91,9 +91,19 @@ def test_the_check_shows_the_first_packet_with_two_decisions(folder: Path, capsy
     said = capsys.readouterr().out
     assert re.search(r"Packet \d+ of \d+ is the first one with two decisions", said)
     assert "parameters  size = 10" in said
-    assert "model       the packet enters queue 1 (priority 7)" in said
+    assert "model       the packet enters queue 0 (priority 7)" in said
+    assert "packets wait in queues 0 to 7 of the model" in said
     assert "program     the packet is dropped because its queue is full: verdict FULL" in said
     assert re.search(r"\| +tail_drop.apply\(length, queue_size, verdict\);", said)
+
+
+def test_a_difference_at_a_port_without_numbered_queues_names_no_queue(folder: Path) -> None:
+    replaced(folder / FILE, '"strict"', '"pifo"\nrank = "meta.rank"')
+    replaced(folder / "model.py", ">= self.size", "> self.size")
+    passed, said = checked(folder)
+    assert not passed
+    assert "model       the packet is admitted; the port files it" in said
+    assert "enters queue" not in said
 
 
 def test_parameters_of_the_port_set_the_port_and_are_unknown_to_the_program() -> None:

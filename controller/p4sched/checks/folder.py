@@ -350,12 +350,13 @@ def _difference(
     if number is None:
         return _another_order(description, trial, model, program)
     lengths = model.lengths[number]
+    strict = description.port.discipline is Discipline.STRICT
     return [
         f"Packet {number + 1} of {len(trial.packets)} is the first one with two decisions.",
         *_case(description, trial, number),
-        f"  queues      {' '.join(map(str, lengths))} packets wait in queues 1 to 8 of the model",
-        f"  model       {_in_words(model.decisions[number])}",
-        f"  program     {_in_words(program['program'][number])}",
+        f"  queues      {' '.join(map(str, lengths))} packets wait in queues 0 to {MOST_URGENT} of the model",
+        f"  model       {_in_words(model.decisions[number], strict)}",
+        f"  program     {_in_words(program['program'][number], strict)}",
         "",
         *_rule(description, target),
     ]
@@ -392,10 +393,12 @@ def _another_order(description: Description, trial: Trial, model: Played, progra
     ]
 
 
-def _in_words(decision: Decision | None) -> str:
+def _in_words(decision: Decision | None, strict: bool) -> str:
     match decision:
-        case int(priority):
-            return f"the packet enters queue {8 - priority} (priority {priority})"
+        case int(priority) if strict:
+            return f"the packet enters queue {MOST_URGENT - priority} (priority {priority})"
+        case int():
+            return "the packet is admitted; the port files it"
         case "refused":
             return "the packet is refused: verdict REFUSED"
         case "full":
