@@ -56,6 +56,8 @@ LISTED = ("start_ns", "source", "destination", "bytes")
 Array = NDArray[Any]
 WARNING = "warning: "
 """Beginning of a line of the simulator about a scenario that runs."""
+DONE = re.compile(r"\d+ of \d+ flows completed; ")
+"""Beginning of the last line of the simulator."""
 
 
 class SimulationWarning(UserWarning):
@@ -462,7 +464,7 @@ def _outcome(code: int, error_output: bytes, folder: Path, tool: Command) -> Res
     for line in error_output.decode(errors="replace").splitlines():
         if line.startswith(WARNING):
             warnings.warn(line.removeprefix(WARNING), SimulationWarning, stacklevel=4)
-        else:
+        elif DONE.match(line) is None:
             tool.pass_on(f"{line}\n")
     if tool.ended and not (folder / SUMMARY).exists():
         raise P4schedError(tool.ended)

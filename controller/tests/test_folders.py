@@ -97,6 +97,24 @@ def test_the_check_shows_the_first_packet_with_two_decisions(folder: Path, capsy
     assert re.search(r"\| +tail_drop.apply\(length, queue_size, verdict\);", said)
 
 
+def test_a_difference_in_the_minute_of_tcp_has_the_form_of_the_others(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Only after a second, and only for ranks that the packets of the first part do not have."""
+    replaced(folder / "model.py", ">= self.size", ">= self.size + (now > 10**9 and packet.rank % 1000 > 500)")
+    assert run_command(["check", str(folder)]) == 1
+    said = capsys.readouterr().out
+    assert "✓ program and model decide alike on 8700 packets" in said
+    assert "A packet at port 5 of switch s1 is the first one with two decisions." in said
+    assert re.search(
+        r"  packet      rank \d{4,}, \d+ bytes, from 10\.1\.\d+\.\d+ to 10\.2\.\d+\.\d+, at \d{10,} ns", said
+    )
+    assert "  queues      80 0 0 0 0 0 0 0 packets wait in queues 0 to 7 of the program" in said
+    assert "  model       the packet enters queue 0 (priority 7)" in said
+    assert "  program     the packet is dropped because its queue is full: verdict FULL" in said
+    assert "Datagram" not in said
+
+
 def test_a_difference_at_a_port_without_numbered_queues_names_no_queue(folder: Path) -> None:
     replaced(folder / FILE, '"strict"', '"pifo"\nrank = "meta.rank"')
     replaced(folder / "model.py", ">= self.size", "> self.size")
@@ -363,7 +381,7 @@ def test_a_model_that_ends_its_process_is_left_out_of_a_run(
 @pytest.mark.parametrize(
     "command",
     [
-        ("check", "{folder}", "--no-tcp"),
+        ("check", "{folder}"),
         ("compare", "fifo,{folder}", "--quick", "--seeds", "1", "--out", "{out}"),
         ("run", "inversions", "--stepped", "--packets", "2000", "--scheme", "{folder}", "--out", "{out}"),
     ],
@@ -386,6 +404,7 @@ def test_what_a_model_prints_is_on_standard_error(
     assert run_command([word.format(folder=folder, out=tmp_path / "out") for word in command]) == 0
     said = capfd.readouterr()
     for text in ("packet seven", "is loaded"):
+        assert "flows completed" not in said.err
         assert text in said.err
         assert text not in said.out
 

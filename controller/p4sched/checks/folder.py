@@ -290,16 +290,17 @@ def _law(scheme: Scheme, seed: int) -> Step:
 
 
 def _tcp(scheme: Scheme, seed: int) -> Step:
-    """A minute of TCP in virtual time: three long flows, and short ones, over one link. Program and model decide on
-    every packet."""
+    """A minute of TCP in virtual time: three long flows, and short ones, over one link. Ranks are remaining bytes.
+    Program and model decide on every packet."""
     both = scheme.description.programs is not None and scheme.description.model is not None
     scenario = simulate.Scenario(
         topology=simulate.Dumbbell(4, simulate.Link.of("100mbit", "1ms"), simulate.Link.of("10mbit", "5ms")),
         ports=simulate.Ports(scheme.name),
         flows=[
-            *(simulate.Flow(f"u{number}", "server", 10**9, rank=number) for number in (1, 2, 3)),
-            *(simulate.Flow("u4", "server", 20_000, start_ns=s * 10**9, rank=0) for s in range(TCP_SECONDS)),
+            *(simulate.Flow(f"u{number}", "server", 10**9) for number in (1, 2, 3)),
+            *(simulate.Flow("u4", "server", 20_000, start_ns=s * 10**9) for s in range(TCP_SECONDS)),
         ],
+        ranks="remaining",
         end_ns=TCP_SECONDS * 10**9,
         seed=seed,
     )
@@ -307,7 +308,7 @@ def _tcp(scheme: Scheme, seed: int) -> Step:
     try:
         result = simulate.run(scenario, programs=scheme.description.programs is not None, check=both)
     except P4schedError as error:
-        step.passed, step.lines = False, str(error).splitlines()
+        step.passed, step.lines = False, _difference_of_tcp(scheme.description, str(error))
         return step
     short = result.flows["completion_s"][result.flows["bytes"] == 20_000]
     port = result.port("s1", 5)
@@ -360,6 +361,41 @@ def _difference(
         "",
         *_rule(description, target),
     ]
+
+
+def _difference_of_tcp(description: Description, message: str) -> list[str]:
+    """The difference in the form of `_difference`; another message as it is."""
+    found = _TCP_DIFFERENCE.search(message)
+    if found is None:
+        return message.splitlines()
+    strict = description.port.discipline is Discipline.STRICT
+    lengths = found["lengths"].split(", ")[::-1]
+    ends = " to ".join(".".join(found[each].split(", ")) for each in ("source", "destination"))
+    return [
+        f"A packet at port {found['port']} of switch {found['switch']} is the first one with two decisions.",
+        f"  packet      rank {found['rank']}, {found['bytes']} bytes, from {ends}, at {found['ns']} ns",
+        f"  queues      {' '.join(lengths)} packets wait in queues 0 to {MOST_URGENT} of the program",
+        f"  model       {_in_words(_tcp_decision(found['model']), strict)}",
+        f"  program     {_in_words(_tcp_decision(found['program']), strict)}",
+        "",
+        *_rule(description, Target.V1MODEL),
+    ]
+
+
+_TCP_DIFFERENCE = re.compile(
+    r"at (?P<ns>\d+) ns, switch (?P<switch>\S+), port (?P<port>\d+): the model says (?P<model>.+?), the program"
+    r" (?P<program>.+?) to Datagram \{.*? source: \[(?P<source>[\d, ]+)\], destination: \[(?P<destination>[\d, ]+)\],"
+    r".*? rank: (?P<rank>\d+), len: (?P<bytes>\d+) \}.*?lengths: \[(?P<lengths>[\d, ]+)\]"
+)
+"""Message of `p4sched-simulate --check`; the lengths are those before the packet, by priority."""
+
+
+def _tcp_decision(text: str) -> Decision | None:
+    """A decision in a message of `p4sched-simulate`."""
+    if priority := re.search(r"priority: (\d+)", text):
+        return int(priority[1])
+    words = {"Refused": "refused", "Full": "full", "PushedOut": "pushed out"}
+    return next((word for name, word in words.items() if name in text), None)
 
 
 def _case(description: Description, trial: Trial, number: int) -> list[str]:
