@@ -269,6 +269,80 @@ def test_a_program_whose_parameter_is_too_narrow(folder: Path) -> None:
     assert f"{folder / FILE}:30: parameters.size.range: 65535 does not fit into the 8 bits of set_gearbox" in said
 
 
+NAMES = {
+    "table": (
+        FILE,
+        "gearbox_params",
+        "gear_params",
+        f"{FILE}:17: program.table: gearbox.p4: no table 'gear_params'; did",
+    ),
+    "action": (FILE, "set_gearbox", "set_gear", f"{FILE}:18: program.action: gearbox.p4: no action 'set_gear'; did"),
+    "control": (
+        "gearbox.p4",
+        "GearboxIngress",
+        "GearIngress",
+        "gearbox.p4: the control with the rule is GearIngress; it must be GearboxIngress",
+    ),
+    "size": (
+        FILE,
+        '["size"]',
+        '["size // (size - size)"]',
+        f"{FILE}:13: port.queue_sizes: 'size // (size - size)' div",
+    ),
+    "alike": (
+        FILE,
+        '"buffer"',
+        '"1 // (queues - 8)"',
+        f"{FILE}:32: parameters.size.alike: '1 // (queues - 8)' divides",
+    ),
+    "range of a size": (
+        FILE,
+        '["size"]',
+        '["0 - size"]',
+        f"{FILE}:13: port.queue_sizes: queue size = -10 is out of range",
+    ),
+    "another default": (
+        "gearbox.p4",
+        "set_gearbox(10)",
+        "set_gearbox(7)",
+        f"{FILE}:31: parameters.size.default: it is 10, but the default_action of gearbox_params in gearbox.p4 has 7",
+    ),
+    "rule of a model": ("model.py", "return FULL", "return 5", "model.py:12: Gearbox: enqueue returned 5"),
+}
+
+
+@pytest.mark.parametrize(("file", "before", "after", "says"), NAMES.values(), ids=NAMES)
+def test_a_fault_has_the_place_of_its_cause(file: str, before: str, after: str, says: str, folder: Path) -> None:
+    replaced(folder / file, before, after)
+    passed, said = checked(folder)
+    assert not passed
+    assert f"{folder}/{says}" in said
+
+
+@pytest.mark.parametrize("with_model", [True, False])
+def test_each_queue_that_packets_enter_has_a_size(folder: Path, *, with_model: bool) -> None:
+    for file, change in BY_USER.items():
+        replaced(folder / file, *change)
+    if not with_model:
+        text = (folder / FILE).read_text()
+        (folder / FILE).write_text(re.sub(r"\[model\]\n(.+\n)+", "", text))
+    passed, said = checked(folder)
+    assert not passed
+    assert re.search(
+        rf"{FILE}:13: port.queue_sizes: it has a size for 1 queue, but packets? \d* ?enters? queue 1", said
+    )
+
+
+def test_a_law_that_does_not_end_is_ended_in_one_sentence(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checking, "SLOWEST_S", 0.5)
+    replaced(folder / FILE, 'colour = "wine"', 'law = "law.py"')
+    (folder / "law.py").write_text("def parameters(traffic, link):\n    while True:\n        pass\n")
+    passed, said = checked(folder)
+    assert not passed
+    assert "\nthe law took longer than 0.5 s for 200 decisions" in said
+    assert "P4schedError" not in said
+
+
 BY_USER = {
     "gearbox.p4": (
         "            standard_metadata.priority = 7;",
@@ -299,6 +373,7 @@ def test_the_order_of_departures_is_compared(folder: Path) -> None:
     replaced(folder / FILE, '["size"]', '["size", "size"]')
     replaced(folder / FILE, "range = [1, 65535]", "range = [1000, 65535]")
     replaced(folder / FILE, "default = 10", "default = 1000")
+    replaced(folder / "gearbox.p4", "set_gearbox(10)", "set_gearbox(1000)")
     replaced(folder / FILE, "tried = [1, 16]", "tried = [1000, 1000]")
     replaced(
         folder / "model.py",

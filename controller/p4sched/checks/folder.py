@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -17,7 +17,9 @@ from typing import Any
 import numpy as np
 
 from p4sched import simulate
+from p4sched.checks import described
 from p4sched.checks.playing import MOST_URGENT, UNIT_SCALE, Decision, Played, play
+from p4sched.checks.step import Step
 from p4sched.comparing.workloads import COMMON
 from p4sched.control.laws.traffic_estimate import Traffic
 from p4sched.errors import P4schedError
@@ -48,18 +50,6 @@ LAW_DECISIONS = 200
 TCP_SECONDS = 60
 
 
-@dataclass
-class Step:
-    """A step of the check, and what it found."""
-
-    title: str
-    passed: bool = True
-    lines: list[str] = field(default_factory=list)
-    """Details, for a person."""
-    warns: bool = False
-    """True if it passed with a warning in `lines`."""
-
-
 def steps(scheme: Scheme, seed: int = 1, *, tcp: bool = False) -> Iterator[Step]:
     """The steps of the check. After a failure, those that depend on it are left out. `tcp`: with a minute of TCP."""
     description = scheme.description
@@ -76,13 +66,16 @@ def steps(scheme: Scheme, seed: int = 1, *, tcp: bool = False) -> Iterator[Step]
         return
     if not compiles:
         return
-    for target in description.programs.files if description.programs else ():
-        if narrow := _too_narrow(description, target):
-            yield Step(f"the action's parameters for {target} hold the values of the description", False, narrow)
-            return
+    if (fault := described.fault(scheme, [trial.parameters for trial in trials(description, seed)])) is not None:
+        yield fault
+        return
+    alike = True
     for target, kind in kinds:
-        yield _compared(scheme, kind, seed, target)
-    yield _comparable(scheme, dict(kinds).get(Target.V1MODEL), seed)
+        step = _compared(scheme, kind, seed, target)
+        alike &= step.passed
+        yield step
+    if alike:
+        yield _comparable(scheme, dict(kinds).get(Target.V1MODEL), seed)
     if scheme.law is not None:
         yield _law(scheme, seed)
     if tcp:
@@ -140,21 +133,6 @@ def _compiled(target: Target, file: Path) -> Step:
     return step
 
 
-def _too_narrow(description: Description, target: Target) -> list[str]:
-    """The parameters whose largest value does not fit into that of the action."""
-    programs = description.programs
-    assert programs is not None
-    action = compiled_program(programs.files[target], target=target).schema().actions.get(programs.action)
-    widths = {parameter.name: parameter.bitwidth for parameter in action.params} if action else {}
-    return [
-        f"{descriptions.place(description.file, f'parameters.{each.name}', 'range')}: parameters.{each.name}.range:"
-        f" {each.maximum} does not fit into the {widths[each.name]} bits of {programs.action} in"
-        f" {programs.files[target].name}"
-        for each in description.parameters
-        if each.maximum >= 2 ** widths.get(each.name, 64)
-    ]
-
-
 def _placed(target: Target, file: Path) -> Step:
     step = Step(f"{file.name} fits {target}")
     step.passed = print_stages(file, target) == 0
@@ -204,6 +182,10 @@ def _compared(scheme: Scheme, kind: type[Model], seed: int, target: Target = Tar
         started = time.monotonic()
         played = _played(kind, description, made)
         took = time.monotonic() - started
+        for trial, model in zip(made, played, strict=True):
+            if unsized := _without_size(scheme, trial.parameters, model.decisions):
+                step.passed, step.lines = False, unsized
+                return step
         for trial, model, program in zip(made, played, answers, strict=False):
             difference = _difference(description, trial, model, program, target)
             if difference:
@@ -225,6 +207,12 @@ def _comparable(scheme: Scheme, kind: type[Model] | None, seed: int) -> Step:
         sizes = layout.queue_sizes
         if scheme.discipline is Discipline.STRICT:
             used = _used_queues(scheme, kind, layout, seed)
+            if max(used, default=0) >= len(sizes):
+                place = descriptions.place(scheme.description.file, "port", "queue_sizes")
+                raise P4schedError(
+                    f"{place}: port.queue_sizes: it has a size for {_count(sizes, 'queue')}, but packets enter queue"
+                    f" {max(used)}"
+                )
             held = sum(size for queue, size in enumerate(sizes) if queue in used)
             where = f"queue{'s' if len(used) > 1 else ''} {', '.join(map(str, sorted(used)))}"
         else:
@@ -240,6 +228,24 @@ def _comparable(scheme: Scheme, kind: type[Model] | None, seed: int) -> Step:
             f" for {held} packets; `buffer` is {COMMON.buffer}. See `alike` in docs/SCHEDULERS.md"
         ]
     return step
+
+
+def _without_size(scheme: Scheme, parameters: Sequence[int], decisions: Sequence[Decision]) -> list[str]:
+    """The first packet that enters a queue without a size, in words; empty if there is none."""
+    if scheme.discipline is not Discipline.STRICT:
+        return []
+    description, kind = scheme.description, scheme.layout
+    values = dict(zip([each.name for each in description.parameters], parameters, strict=True))
+    queues = len(kind(**values).queue_sizes)
+    for number, decision in enumerate(decisions, 1):
+        if isinstance(decision, int) and (queue := MOST_URGENT - decision) >= queues:
+            where = f"{descriptions.place(description.file, 'port', 'queue_sizes')}: port.queue_sizes"
+            named = ", ".join(f"{name} = {value}" for name, value in values.items())
+            return [
+                f"{where}: it has a size for {_count(range(queues), 'queue')}, but packet {number} enters queue {queue}"
+                f"{f' with {named}' if named else ''}"
+            ]
+    return []
 
 
 def _used_queues(scheme: Scheme, kind: type[Model] | None, layout: Any, seed: int) -> set[int]:

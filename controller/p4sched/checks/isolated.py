@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import BinaryIO
 
 from p4sched.checks import folder
-from p4sched.checks.folder import Step
+from p4sched.checks.step import Step
 from p4sched.errors import INTERRUPTED, P4schedError
 from p4sched.scheme import Scheme
 

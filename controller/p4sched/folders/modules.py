@@ -31,6 +31,8 @@ def load(file: Path) -> ModuleType:
     try:
         with redirect_stdout(sys.stderr):
             spec.loader.exec_module(module)
+    except P4schedError:
+        raise
     except (Exception, SystemExit) as error:
         raise ModelError(place(error, file)) from error
     return module
