@@ -42,7 +42,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p4sched.errors import P4schedError
-from p4sched.folders.native import command, fault
+from p4sched.folders.native import Command, command, fault
 from p4sched.folders.schemes import named
 from p4sched.json_records import MALFORMED
 from p4sched.paths import DATA_DIR
@@ -56,6 +56,8 @@ LISTED = ("start_ns", "source", "destination", "bytes")
 Array = NDArray[Any]
 WARNING = "warning: "
 """Beginning of a line of the simulator about a scenario that runs."""
+DONE = re.compile(r"\d+ of \d+ flows completed; ")
+"""Beginning of the last line of the simulator."""
 
 
 NAMES = {"it --with p4": "it with programs=True", "--with p4": "programs=True", "--check": "check=True"}
@@ -392,7 +394,7 @@ async def run_async(
             await process.wait()
             raise
     assert process.returncode is not None
-    result = _outcome(process.returncode, error_output, output)
+    result = _outcome(process.returncode, error_output, output, tool)
     _warn_without_flows(scenario, result)
     return result
 
@@ -404,7 +406,7 @@ def _run(scenario: AnyScenario, programs: bool, check: bool, folder: Path) -> Re
     with command(BINARY, names, models=True) as tool:
         words = [*tool.words, *words]
         process = subprocess.run(words, cwd=DATA_DIR, env=tool.variables, stderr=subprocess.PIPE, check=False)
-    result = _outcome(process.returncode, process.stderr, folder)
+    result = _outcome(process.returncode, process.stderr, folder, tool)
     _warn_without_flows(scenario, result)
     return result
 
@@ -432,6 +434,8 @@ def _words(scenario: AnyScenario, programs: bool, check: bool, folder: Path) -> 
     path = Path(scenario) if isinstance(scenario, str | Path) else folder / SCENARIO
     if not isinstance(scenario, str | Path):
         path.write_text(_json(_to_write(scenario, folder)) + "\n")
+    # what an earlier run wrote is no result of this one
+    (folder / SUMMARY).unlink(missing_ok=True)
     words = [str(path.absolute()), "--output", str(folder.absolute())]
     words += ["--parent", str(os.getpid())]
     return words + (["--with", "p4"] if programs else []) + (["--check"] if check else [])
@@ -460,7 +464,7 @@ def _only_program(names: Sequence[str]) -> bool:
     return bool(names) and names[0] in SCHEMES and not SCHEMES[names[0]].has_model
 
 
-def _outcome(code: int, error_output: bytes, folder: Path) -> Result:
+def _outcome(code: int, error_output: bytes, folder: Path, tool: Command) -> Result:
     if code < 0:
         raise EndedError(f"{BINARY} was ended by {signal.Signals(-code).name}")
     if code > 0:
@@ -468,6 +472,10 @@ def _outcome(code: int, error_output: bytes, folder: Path) -> Result:
     for line in error_output.decode(errors="replace").splitlines():
         if line.startswith(WARNING):
             warnings.warn(line.removeprefix(WARNING), SimulationWarning, stacklevel=4)
+        elif DONE.match(line) is None:
+            tool.pass_on(f"{line}\n")
+    if tool.ended and not (folder / SUMMARY).exists():
+        raise P4schedError(tool.ended)
     return read(folder)
 
 

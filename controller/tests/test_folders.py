@@ -16,6 +16,7 @@ from lab import P4SCHED
 from p4sched import simulate
 from p4sched.checks import folder as checking
 from p4sched.cli.main import run_command
+from p4sched.comparing import workloads
 from p4sched.control.knobs import by_hand, knobs
 from p4sched.control.parameters import Comparison
 from p4sched.errors import P4schedError, UsageError
@@ -56,6 +57,32 @@ def test_a_new_scheduler_passes_its_check(folder: Path) -> None:
     passed, said = checked(folder)
     assert passed, said
     assert "program and model decide alike on 8700 packets" in said
+    assert "in a comparison it holds 80 packets" in said
+
+
+@pytest.mark.parametrize(
+    ("sizes", "alike", "warning"),
+    [
+        ('["size"]', "queue_size", "enter queue 0, with room for 10 packets; `buffer` is 80"),
+        ('["size", "size"]', "buffer // 2", "enter queue 0, with room for 40 packets; `buffer` is 80"),
+        ('["size", "size"]', "buffer", ""),
+    ],
+)
+def test_the_check_warns_of_queues_that_do_not_add_up_to_the_buffer(
+    sizes: str, alike: str, warning: str, folder: Path
+) -> None:
+    replaced(folder / FILE, '["size"]', sizes)
+    replaced(folder / FILE, 'alike = "buffer"', f'alike = "{alike}"')
+    passed, said = checked(folder)
+    assert passed
+    assert f"scheduler.toml:13: port.queue_sizes: the packets {warning}" in said if warning else "room for" not in said
+
+
+def test_a_new_scheduler_holds_as_many_packets_as_fifo(folder: Path) -> None:
+    """The port of both holds 80 packets, so the template, which is a FIFO, does what FIFO does."""
+    sizes = Comparison(80)
+    ours, fifo = (SCHEMES[name].for_comparison(sizes) for name in (find(str(folder)), "fifo"))
+    assert ours.queue_sizes == fifo.queue_sizes == (80,)
 
 
 def test_the_check_shows_the_first_packet_with_two_decisions(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -64,9 +91,37 @@ def test_the_check_shows_the_first_packet_with_two_decisions(folder: Path, capsy
     said = capsys.readouterr().out
     assert re.search(r"Packet \d+ of \d+ is the first one with two decisions", said)
     assert "parameters  size = 10" in said
-    assert "model       the packet enters queue 1 (priority 7)" in said
+    assert "model       the packet enters queue 0 (priority 7)" in said
+    assert "packets wait in queues 0 to 7 of the model" in said
     assert "program     the packet is dropped because its queue is full: verdict FULL" in said
     assert re.search(r"\| +tail_drop.apply\(length, queue_size, verdict\);", said)
+
+
+def test_a_difference_in_the_minute_of_tcp_has_the_form_of_the_others(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Only after a second, and only for ranks that the packets of the first part do not have."""
+    replaced(folder / "model.py", ">= self.size", ">= self.size + (now > 10**9 and packet.rank % 1000 > 500)")
+    assert run_command(["check", str(folder)]) == 1
+    said = capsys.readouterr().out
+    assert "✓ program and model decide alike on 8700 packets" in said
+    assert "A packet at port 5 of switch s1 is the first one with two decisions." in said
+    assert re.search(
+        r"  packet      rank \d{4,}, \d+ bytes, from 10\.1\.\d+\.\d+ to 10\.2\.\d+\.\d+, at \d{10,} ns", said
+    )
+    assert "  queues      80 0 0 0 0 0 0 0 packets wait in queues 0 to 7 of the program" in said
+    assert "  model       the packet enters queue 0 (priority 7)" in said
+    assert "  program     the packet is dropped because its queue is full: verdict FULL" in said
+    assert "Datagram" not in said
+
+
+def test_a_difference_at_a_port_without_numbered_queues_names_no_queue(folder: Path) -> None:
+    replaced(folder / FILE, '"strict"', '"pifo"\nrank = "meta.rank"')
+    replaced(folder / "model.py", ">= self.size", "> self.size")
+    passed, said = checked(folder)
+    assert not passed
+    assert "model       the packet is admitted; the port files it" in said
+    assert "enters queue" not in said
 
 
 def test_parameters_of_the_port_set_the_port_and_are_unknown_to_the_program() -> None:
@@ -143,19 +198,19 @@ DESCRIPTIONS = {
     "no such file": ('"gearbox.p4"', '"gear.p4"', r":16: program.v1model: there is no file gear.p4"),
     "no such discipline": ('"strict"', '"strikt"', r":12: port.discipline: .*did you mean 'strict'\?"),
     "nine queues": (
-        'queue_sizes = ["size",',
-        'queue_sizes = ["size", "size",',
+        'queue_sizes = ["size"',
+        'queue_sizes = ["size", "size", "size", "size", "size", "size", "size", "size", "size"',
         r":13: port.queue_sizes: 9 queues: a port has 1 to 8",
     ),
     "an unknown number": (
-        'alike = "queue_size"',
+        'alike = "buffer"',
         'alike = "room"',
         r":\d+: parameters.size.alike: 'room' has the name",
     ),
     "a default out of range": (
         "default = 10",
         "default = 0",
-        r":30: parameters.size.default: '0' is not a whole number",
+        r":31: parameters.size.default: '0' is not a whole number",
     ),
     "a parameter named like a size": (
         "[parameters.size]",
@@ -211,7 +266,81 @@ def test_a_program_whose_parameter_is_too_narrow(folder: Path) -> None:
     replaced(folder / "gearbox.p4", "queue_size = size;", "queue_size = (bit<16>) size;")
     passed, said = checked(folder)
     assert not passed
-    assert f"{folder / FILE}:29: parameters.size.range: 65535 does not fit into the 8 bits of set_gearbox" in said
+    assert f"{folder / FILE}:30: parameters.size.range: 65535 does not fit into the 8 bits of set_gearbox" in said
+
+
+NAMES = {
+    "table": (
+        FILE,
+        "gearbox_params",
+        "gear_params",
+        f"{FILE}:17: program.table: gearbox.p4: no table 'gear_params'; did",
+    ),
+    "action": (FILE, "set_gearbox", "set_gear", f"{FILE}:18: program.action: gearbox.p4: no action 'set_gear'; did"),
+    "control": (
+        "gearbox.p4",
+        "GearboxIngress",
+        "GearIngress",
+        "gearbox.p4: the control with the rule is GearIngress; it must be GearboxIngress",
+    ),
+    "size": (
+        FILE,
+        '["size"]',
+        '["size // (size - size)"]',
+        f"{FILE}:13: port.queue_sizes: 'size // (size - size)' div",
+    ),
+    "alike": (
+        FILE,
+        '"buffer"',
+        '"1 // (queues - 8)"',
+        f"{FILE}:32: parameters.size.alike: '1 // (queues - 8)' divides",
+    ),
+    "range of a size": (
+        FILE,
+        '["size"]',
+        '["0 - size"]',
+        f"{FILE}:13: port.queue_sizes: queue size = -10 is out of range",
+    ),
+    "another default": (
+        "gearbox.p4",
+        "set_gearbox(10)",
+        "set_gearbox(7)",
+        f"{FILE}:31: parameters.size.default: it is 10, but the default_action of gearbox_params in gearbox.p4 has 7",
+    ),
+    "rule of a model": ("model.py", "return FULL", "return 5", "model.py:12: Gearbox: enqueue returned 5"),
+}
+
+
+@pytest.mark.parametrize(("file", "before", "after", "says"), NAMES.values(), ids=NAMES)
+def test_a_fault_has_the_place_of_its_cause(file: str, before: str, after: str, says: str, folder: Path) -> None:
+    replaced(folder / file, before, after)
+    passed, said = checked(folder)
+    assert not passed
+    assert f"{folder}/{says}" in said
+
+
+@pytest.mark.parametrize("with_model", [True, False])
+def test_each_queue_that_packets_enter_has_a_size(folder: Path, *, with_model: bool) -> None:
+    for file, change in BY_USER.items():
+        replaced(folder / file, *change)
+    if not with_model:
+        text = (folder / FILE).read_text()
+        (folder / FILE).write_text(re.sub(r"\[model\]\n(.+\n)+", "", text))
+    passed, said = checked(folder)
+    assert not passed
+    assert re.search(
+        rf"{FILE}:13: port.queue_sizes: it has a size for 1 queue, but packets? \d* ?enters? queue 1", said
+    )
+
+
+def test_a_law_that_does_not_end_is_ended_in_one_sentence(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checking, "SLOWEST_S", 0.5)
+    replaced(folder / FILE, 'colour = "wine"', 'law = "law.py"')
+    (folder / "law.py").write_text("def parameters(traffic, link):\n    while True:\n        pass\n")
+    passed, said = checked(folder)
+    assert not passed
+    assert "\nthe law took longer than 0.5 s for 200 decisions" in said
+    assert "P4schedError" not in said
 
 
 BY_USER = {
@@ -231,6 +360,7 @@ BY_USER = {
 def test_program_and_model_are_compared_with_users(changed: tuple[str, ...], folder: Path) -> None:
     for file in changed:
         replaced(folder / file, *BY_USER[file])
+    replaced(folder / FILE, '["size"]', '["size", "size"]')
     passed, said = checked(folder)
     assert passed == (len(changed) == 2), said
     assert passed or re.search(r"packet      rank \d+, \d+ bytes, user [4-7] of weight (4|2|1|0.5), at", said)
@@ -240,8 +370,10 @@ def test_the_order_of_departures_is_compared(folder: Path) -> None:
     # queue 1 before queue 0, as long as both fill alike
     for file, change in BY_USER.items():
         replaced(folder / file, *change)
+    replaced(folder / FILE, '["size"]', '["size", "size"]')
     replaced(folder / FILE, "range = [1, 65535]", "range = [1000, 65535]")
     replaced(folder / FILE, "default = 10", "default = 1000")
+    replaced(folder / "gearbox.p4", "set_gearbox(10)", "set_gearbox(1000)")
     replaced(folder / FILE, "tried = [1, 16]", "tried = [1000, 1000]")
     replaced(
         folder / "model.py",
@@ -280,11 +412,11 @@ def test_what_a_model_prints_is_not_in_the_result(folder: Path, tmp_path: Path) 
 def test_a_scheduler_that_fails_leaves_the_others_alone(
     where: tuple[str, ...], folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    replaced(folder / FILE, 'alike = "queue_size"', 'alike = "queue_size * 100000"')
+    replaced(folder / FILE, 'alike = "buffer"', 'alike = "buffer * 100000"')
     out = tmp_path / "out"
     assert run_command(["run", "inversions", *where, "--scheme", f"{folder},fifo", "--out", str(out)]) == 1
     error = capfd.readouterr().err.strip().splitlines()[-1]
-    assert re.search(r"gearbox is left out: .*size = 1000000 is out of range: 1 to 65535", error)
+    assert re.search(r"gearbox is left out: .*size = 8000000 is out of range: 1 to 65535", error)
     found = json.loads((out / "summary.json").read_text())
     assert list(found["schemes"]) == ["fifo"]
     assert found["partial"]["missing"] == ["gearbox"]
@@ -359,6 +491,66 @@ def test_only_schedulers_with_a_window_are_shown_with_it(
     assert re.search(r"compiled PACKS, \|W\| = 32: \d+ inversions, 1.00 times compiled PACKS': equal", said)
 
 
+ENDS = ("        if len(", "        import os\n        os._exit(0)\n        if len(")
+
+
+def test_a_model_that_ends_its_process_does_not_end_the_check(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    replaced(folder / "model.py", *ENDS)
+    assert run_command(["check", str(folder), "--no-tcp"]) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "✓ gearbox.p4 compiles for v1model" in said
+    assert f"✗ model {folder}: its Python code ended its process with code 0" in said
+
+
+def test_a_model_that_ends_its_process_leaves_no_result_of_an_earlier_run(folder: Path, tmp_path: Path) -> None:
+    scheme, out = find(str(folder)), tmp_path / "out"
+    assert simulate.run(scenario(scheme), output=out).summary["flows"]["completed"] == 3
+    replaced(folder / "model.py", *ENDS)
+    with pytest.raises(P4schedError, match="the model of gearbox ended its process"):
+        simulate.run(scenario(scheme), output=out)
+
+
+def test_a_model_that_ends_its_process_is_left_out_of_a_run(
+    folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    command = ["run", "inversions", "--stepped", "--packets", "2000", "--scheme", f"{folder},fifo", "--out"]
+    assert run_command([*command, str(tmp_path / "out")]) == 0
+    replaced(folder / "model.py", *ENDS)
+    assert run_command([*command, str(tmp_path / "out")]) == 1
+    assert "gearbox is left out: the model of gearbox ended its process" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("check", "{folder}"),
+        ("compare", "fifo,{folder}", "--quick", "--seeds", "1", "--out", "{out}"),
+        ("run", "inversions", "--stepped", "--packets", "2000", "--scheme", "{folder}", "--out", "{out}"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_what_a_model_prints_is_on_standard_error(
+    command: tuple[str, ...],
+    folder: Path,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(workloads, "QUICK", workloads.Scale(2000, 3_000_000, 200_000_000, 20))
+    replaced(
+        folder / "model.py",
+        "        if len(",
+        "        if packet.id == 7:\n            print('packet seven')\n        if len(",
+    )
+    replaced(folder / "model.py", "class ", "print('is loaded')\n\n\nclass ")
+    assert run_command([word.format(folder=folder, out=tmp_path / "out") for word in command]) == 0
+    said = capfd.readouterr()
+    for text in ("packet seven", "is loaded"):
+        assert "flows completed" not in said.err
+        assert text in said.err
+        assert text not in said.out
+
+
 def test_two_schedulers_of_one_name(folder: Path, tmp_path: Path) -> None:
     of_folder(folder)
     (tmp_path / "copy").mkdir()
@@ -375,9 +567,9 @@ def test_a_folder_is_a_scheme_of_the_laboratory(folder: Path) -> None:
     assert find(str(folder)) == "gearbox"
     scheme = SCHEMES["gearbox"]
     setup = scheme.for_comparison(Comparison(48, queues=6))
-    assert setup.queue_sizes == (8,) * 8
+    assert setup.queue_sizes == (48,)
     assert setup.parameters is not None
-    assert setup.parameters.action_data() == {"size": 8}
+    assert setup.parameters.action_data() == {"size": 48}
     with pytest.raises(UsageError, match=r"size = 0 is out of range: 1 to 65535 packets"):
         scheme.parameters.from_action_data({"size": 0})
 
@@ -385,7 +577,7 @@ def test_a_folder_is_a_scheme_of_the_laboratory(folder: Path) -> None:
 def test_parameters_of_a_folder_can_be_changed_by_hand(folder: Path) -> None:
     parameters = SCHEMES[find(str(folder))].for_comparison(Comparison(48, queues=6)).parameters
     (knob,) = knobs(parameters)
-    assert (knob.name, knob.unit, knob.low, knob.high, knob.value) == ("B", "packets", 1, 64, 8)
+    assert (knob.name, knob.unit, knob.low, knob.high, knob.value) == ("B", "packets", 1, 192, 48)
     assert parameters is not None
     assert by_hand(parameters, {"B": 9}).action_data() == {"size": 9}
 
@@ -460,7 +652,7 @@ def test_a_network_of_models_in_python_is_that_of_programs(folder: Path) -> None
     by_program = simulate.run(scenario(scheme), programs=True)
     assert (by_model.flows == by_program.flows).all()
     assert simulate.run(scenario(scheme), programs=True, check=True).summary["flows"]["completed"] == 3
-    fifo = simulate.run(scenario("fifo").with_(ports=simulate.Ports("fifo", queues=1, queue_size=10)))
+    fifo = simulate.run(scenario("fifo"))
     assert (by_model.flows["completion_s"] == fifo.flows["completion_s"]).all()
 
 

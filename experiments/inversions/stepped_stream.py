@@ -108,11 +108,16 @@ def _run(
     words += ["--schemes", ",".join(schemes), "--seed", str(stream.seed), "--packets", str(stream.packets)]
     words += ["--queues", str(stream.queues), "--queue-size", str(stream.queue_size), "--output", str(output)]
     folder = PROGRAMS[stream.target].folder
+    # what an earlier run wrote is no result of this one
+    output.unlink(missing_ok=True)
     words += ["--p4-dir", str(folder)] if what[0] == "p4" else [f"--window-shift={window_shift}"]
     with command(BINARY, schemes, models=what[0] == "model") as tool:
         done = subprocess.run([*tool.words, *words], capture_output=True, text=True, env=tool.variables, check=False)
     if done.returncode != 0:
         raise P4schedError(fault(BINARY, done.stderr, done.returncode))
+    tool.pass_on(done.stderr)
+    if tool.ended and not output.exists():
+        raise P4schedError(tool.ended)
     try:
         found: dict[str, Any] = json.loads(output.read_text())["schemes"]
     except (OSError, ValueError, KeyError) as error:

@@ -5,10 +5,11 @@ import random
 import re
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -16,18 +17,23 @@ from typing import Any
 import numpy as np
 
 from p4sched import simulate
-from p4sched.checks.playing import UNIT_SCALE, Decision, Played, play
+from p4sched.checks import described
+from p4sched.checks.playing import MOST_URGENT, UNIT_SCALE, Decision, Played, play
+from p4sched.checks.step import Step
+from p4sched.comparing.workloads import COMMON
 from p4sched.control.laws.traffic_estimate import Traffic
 from p4sched.errors import P4schedError
 from p4sched.folders import description as descriptions
 from p4sched.folders import models
 from p4sched.folders.description import Description
 from p4sched.folders.native import command
+from p4sched.folders.native import fault as sentence_of
 from p4sched.labs.decisions import PROGRAM, Trial, request
 from p4sched.labs.trace import Packet, at_once, bursts
 from p4sched.model import Model
 from p4sched.p4rt.compile import compiled_program, print_stages
 from p4sched.p4rt.target import Target
+from p4sched.proto.enums import Discipline
 from p4sched.scheme import Scheme
 
 TRIALS = 24
@@ -43,16 +49,6 @@ SLOWEST_S = 20.0
 SHOWN_LINES = 24
 LAW_DECISIONS = 200
 TCP_SECONDS = 60
-
-
-@dataclass
-class Step:
-    """A step of the check, and what it found."""
-
-    title: str
-    passed: bool = True
-    lines: list[str] = field(default_factory=list)
-    """Details, for a person."""
 
 
 def steps(scheme: Scheme, seed: int = 1, *, tcp: bool = False) -> Iterator[Step]:
@@ -71,12 +67,18 @@ def steps(scheme: Scheme, seed: int = 1, *, tcp: bool = False) -> Iterator[Step]
         return
     if not compiles:
         return
-    for target in description.programs.files if description.programs else ():
-        if narrow := _too_narrow(description, target):
-            yield Step(f"the action's parameters for {target} hold the values of the description", False, narrow)
-            return
+    # the parameters of the laboratory's schemes are those of a class
+    drawn = [] if scheme.in_laboratory else [trial.parameters for trial in trials(description, seed)]
+    if drawn and (fault := described.fault(scheme, drawn)) is not None:
+        yield fault
+        return
+    alike = True
     for target, kind in kinds:
-        yield _compared(scheme, kind, seed, target)
+        step = _compared(scheme, kind, seed, target)
+        alike &= step.passed
+        yield step
+    if alike and not scheme.in_laboratory:
+        yield _comparable(scheme, dict(kinds).get(Target.V1MODEL), seed)
     if scheme.law is not None:
         yield _law(scheme, seed)
     if tcp:
@@ -91,7 +93,7 @@ def _models(description: Description) -> list[tuple[Target, type[Model]]]:
     model = description.model
     if model is None:
         return []
-    with time_limit(SLOWEST_S, f"{model.file}: it took longer than {SLOWEST_S:g} s to load"):
+    with foreign_code(SLOWEST_S, f"{model.file}: it took longer than {SLOWEST_S:g} s to load"):
         found = [(Target.V1MODEL, models.load(model))]
         if model.on_chip is not None:
             on_chip = models.load(replace(model, name=model.on_chip))
@@ -132,21 +134,6 @@ def _compiled(target: Target, file: Path) -> Step:
     except P4schedError as error:
         step.passed, step.lines = False, str(error).splitlines()
     return step
-
-
-def _too_narrow(description: Description, target: Target) -> list[str]:
-    """The parameters whose largest value does not fit into that of the action."""
-    programs = description.programs
-    assert programs is not None
-    action = compiled_program(programs.files[target], target=target).schema().actions.get(programs.action)
-    widths = {parameter.name: parameter.bitwidth for parameter in action.params} if action else {}
-    return [
-        f"{descriptions.place(description.file, f'parameters.{each.name}', 'range')}: parameters.{each.name}.range:"
-        f" {each.maximum} does not fit into the {widths[each.name]} bits of {programs.action} in"
-        f" {programs.files[target].name}"
-        for each in description.parameters
-        if each.maximum >= 2 ** widths.get(each.name, 64)
-    ]
 
 
 def _placed(target: Target, file: Path) -> Step:
@@ -193,16 +180,15 @@ def _compared(scheme: Scheme, kind: type[Model], seed: int, target: Target = Tar
     has_program = description.programs is not None
     which = "program and model" if target is Target.V1MODEL else f"program and model for {target}"
     step = Step(f"{which} decide alike on {packets} packets" if has_program else f"model: {packets} packets")
-    names = [each.name for each in description.parameters]
     try:
         answers = _by_program(scheme, made, target) if has_program else []
         started = time.monotonic()
-        with time_limit(SLOWEST_S, f"the model took longer than {SLOWEST_S:g} s for {packets} packets"):
-            played = [
-                play(kind, description, dict(zip(names, trial.parameters, strict=True)), trial.packets, trial.scales)
-                for trial in made
-            ]
+        played = _played(kind, description, made)
         took = time.monotonic() - started
+        for trial, model in zip(made, played, strict=True):
+            if unsized := _without_size(scheme, trial.parameters, model.decisions):
+                step.passed, step.lines = False, unsized
+                return step
         for trial, model, program in zip(made, played, answers, strict=False):
             difference = _difference(description, trial, model, program, target)
             if difference:
@@ -216,6 +202,77 @@ def _compared(scheme: Scheme, kind: type[Model], seed: int, target: Target = Tar
     return step
 
 
+def _comparable(scheme: Scheme, kind: type[Model] | None, seed: int) -> Step:
+    """Whether the queues in use hold the common number of packets with the parameters of a comparison."""
+    step = Step(f"in a comparison it holds {COMMON.buffer} packets")
+    try:
+        layout = scheme.for_comparison(COMMON).layout
+        sizes = layout.queue_sizes
+        if scheme.discipline is Discipline.STRICT:
+            used = _used_queues(scheme, kind, layout, seed)
+            if max(used, default=0) >= len(sizes):
+                place = descriptions.place(scheme.description.file, "port", "queue_sizes")
+                raise P4schedError(
+                    f"{place}: port.queue_sizes: it has a size for {_count(sizes, 'queue')}, but packets enter queue"
+                    f" {max(used)}"
+                )
+            held = sum(size for queue, size in enumerate(sizes) if queue in used)
+            where = f"queue{'s' if len(used) > 1 else ''} {', '.join(map(str, sorted(used)))}"
+        else:
+            held, where = sum(sizes), "its buffer"
+    except P4schedError as error:
+        step.passed, step.lines = False, str(error).splitlines()
+        return step
+    if held != COMMON.buffer:
+        file = scheme.description.file
+        step.title, step.warns = "in a comparison it holds another number of packets than the others", True
+        step.lines = [
+            f"{descriptions.place(file, 'port', 'queue_sizes')}: port.queue_sizes: the packets enter {where}, with room"
+            f" for {held} packets; `buffer` is {COMMON.buffer}. See `alike` in docs/SCHEDULERS.md"
+        ]
+    return step
+
+
+def _without_size(scheme: Scheme, parameters: Sequence[int], decisions: Sequence[Decision]) -> list[str]:
+    """The first packet that enters a queue without a size, in words; empty if there is none."""
+    if scheme.discipline is not Discipline.STRICT:
+        return []
+    description, kind = scheme.description, scheme.layout
+    values = dict(zip([each.name for each in description.parameters], parameters, strict=True))
+    queues = len(kind(**values).queue_sizes)
+    for number, decision in enumerate(decisions, 1):
+        if isinstance(decision, int) and (queue := MOST_URGENT - decision) >= queues:
+            where = f"{descriptions.place(description.file, 'port', 'queue_sizes')}: port.queue_sizes"
+            named = ", ".join(f"{name} = {value}" for name, value in values.items())
+            return [
+                f"{where}: it has a size for {_count(range(queues), 'queue')}, but packet {number} enters queue {queue}"
+                f"{f' with {named}' if named else ''}"
+            ]
+    return []
+
+
+def _used_queues(scheme: Scheme, kind: type[Model] | None, layout: Any, seed: int) -> set[int]:
+    """The queues that packets of several ranges of ranks enter."""
+    values = layout.all_values()
+    made = [replace(trial, parameters=tuple(values.values())) for trial in trials(scheme.description, seed)]
+    if kind is not None:
+        decisions = [each.decisions for each in _played(kind, scheme.description, made)]
+    else:
+        decisions = [each["program"] for each in _by_program(scheme, made, Target.V1MODEL)]
+    return {MOST_URGENT - each for decided in decisions for each in decided if isinstance(each, int)}
+
+
+def _played(kind: type[Model], description: Description, made: Sequence[Trial]) -> list[Played]:
+    """What the model does in each trial."""
+    names = [each.name for each in description.parameters]
+    packets = sum(len(trial.packets) for trial in made)
+    with foreign_code(SLOWEST_S, f"the model took longer than {SLOWEST_S:g} s for {packets} packets"):
+        return [
+            play(kind, description, dict(zip(names, trial.parameters, strict=True)), trial.packets, trial.scales)
+            for trial in made
+        ]
+
+
 def _law(scheme: Scheme, seed: int) -> Step:
     """Decisions of the law for random traffic. Each is made twice, with the same result."""
     law = scheme.law
@@ -225,7 +282,7 @@ def _law(scheme: Scheme, seed: int) -> Step:
         Step(f"law: {LAW_DECISIONS} decisions, each within the ranges of the parameters"),
     )
     try:
-        with time_limit(SLOWEST_S, f"the law took longer than {SLOWEST_S:g} s for {LAW_DECISIONS} decisions"):
+        with foreign_code(SLOWEST_S, f"the law took longer than {SLOWEST_S:g} s for {LAW_DECISIONS} decisions"):
             for _ in range(LAW_DECISIONS):
                 rate = 10 ** source.uniform(6, 10)
                 queue = source.randint(4, 1000)
@@ -242,16 +299,17 @@ def _law(scheme: Scheme, seed: int) -> Step:
 
 
 def _tcp(scheme: Scheme, seed: int) -> Step:
-    """A minute of TCP in virtual time: three long flows, and short ones, over one link. Program and model decide on
-    every packet."""
+    """A minute of TCP in virtual time: three long flows, and short ones, over one link. Ranks are remaining bytes.
+    Program and model decide on every packet."""
     both = scheme.description.programs is not None and scheme.description.model is not None
     scenario = simulate.Scenario(
         topology=simulate.Dumbbell(4, simulate.Link.of("100mbit", "1ms"), simulate.Link.of("10mbit", "5ms")),
         ports=simulate.Ports(scheme.name),
         flows=[
-            *(simulate.Flow(f"u{number}", "server", 10**9, rank=number) for number in (1, 2, 3)),
-            *(simulate.Flow("u4", "server", 20_000, start_ns=s * 10**9, rank=0) for s in range(TCP_SECONDS)),
+            *(simulate.Flow(f"u{number}", "server", 10**9) for number in (1, 2, 3)),
+            *(simulate.Flow("u4", "server", 20_000, start_ns=s * 10**9) for s in range(TCP_SECONDS)),
         ],
+        ranks="remaining",
         end_ns=TCP_SECONDS * 10**9,
         seed=seed,
     )
@@ -259,7 +317,7 @@ def _tcp(scheme: Scheme, seed: int) -> Step:
     try:
         result = simulate.run(scenario, programs=scheme.description.programs is not None, check=both)
     except P4schedError as error:
-        step.passed, step.lines = False, str(error).splitlines()
+        step.passed, step.lines = False, _difference_of_tcp(scheme.description, str(error))
         return step
     short = result.flows["completion_s"][result.flows["bytes"] == 20_000]
     port = result.port("s1", 5)
@@ -284,7 +342,7 @@ def _by_program(scheme: Scheme, made: Sequence[Trial], target: Target) -> list[d
             tool.words, input=lines, capture_output=True, text=True, env=tool.variables, check=False
         )
     if result.returncode != 0:
-        raise P4schedError(f"the program cannot run: {(result.stderr.strip().splitlines() or ['no reason'])[-1]}")
+        raise P4schedError(f"the program cannot run: {sentence_of(PROGRAM, result.stderr, result.returncode)}")
     answers: list[dict[str, Any]] = [json.loads(line) for line in result.stdout.splitlines()]
     wrong = next((answer["error"] for answer in answers if "error" in answer), None)
     if wrong is not None:
@@ -302,15 +360,51 @@ def _difference(
     if number is None:
         return _another_order(description, trial, model, program)
     lengths = model.lengths[number]
+    strict = description.port.discipline is Discipline.STRICT
     return [
         f"Packet {number + 1} of {len(trial.packets)} is the first one with two decisions.",
         *_case(description, trial, number),
-        f"  queues      {' '.join(map(str, lengths))} packets wait in queues 1 to 8 of the model",
-        f"  model       {_in_words(model.decisions[number])}",
-        f"  program     {_in_words(program['program'][number])}",
+        f"  queues      {' '.join(map(str, lengths))} packets wait in queues 0 to {MOST_URGENT} of the model",
+        f"  model       {_in_words(model.decisions[number], strict)}",
+        f"  program     {_in_words(program['program'][number], strict)}",
         "",
         *_rule(description, target),
     ]
+
+
+def _difference_of_tcp(description: Description, message: str) -> list[str]:
+    """The difference in the form of `_difference`; another message as it is."""
+    found = _TCP_DIFFERENCE.search(message)
+    if found is None:
+        return message.splitlines()
+    strict = description.port.discipline is Discipline.STRICT
+    lengths = found["lengths"].split(", ")[::-1]
+    ends = " to ".join(".".join(found[each].split(", ")) for each in ("source", "destination"))
+    return [
+        f"A packet at port {found['port']} of switch {found['switch']} is the first one with two decisions.",
+        f"  packet      rank {found['rank']}, {found['bytes']} bytes, from {ends}, at {found['ns']} ns",
+        f"  queues      {' '.join(lengths)} packets wait in queues 0 to {MOST_URGENT} of the program",
+        f"  model       {_in_words(_tcp_decision(found['model']), strict)}",
+        f"  program     {_in_words(_tcp_decision(found['program']), strict)}",
+        "",
+        *_rule(description, Target.V1MODEL),
+    ]
+
+
+_TCP_DIFFERENCE = re.compile(
+    r"at (?P<ns>\d+) ns, switch (?P<switch>\S+), port (?P<port>\d+): the model says (?P<model>.+?), the program"
+    r" (?P<program>.+?) to Datagram \{.*? source: \[(?P<source>[\d, ]+)\], destination: \[(?P<destination>[\d, ]+)\],"
+    r".*? rank: (?P<rank>\d+), len: (?P<bytes>\d+) \}.*?lengths: \[(?P<lengths>[\d, ]+)\]"
+)
+"""Message of `p4sched-simulate --check`; the lengths are those before the packet, by priority."""
+
+
+def _tcp_decision(text: str) -> Decision | None:
+    """A decision in a message of `p4sched-simulate`."""
+    if priority := re.search(r"priority: (\d+)", text):
+        return int(priority[1])
+    words = {"Refused": "refused", "Full": "full", "PushedOut": "pushed out"}
+    return next((word for name, word in words.items() if name in text), None)
 
 
 def _case(description: Description, trial: Trial, number: int) -> list[str]:
@@ -344,10 +438,12 @@ def _another_order(description: Description, trial: Trial, model: Played, progra
     ]
 
 
-def _in_words(decision: Decision | None) -> str:
+def _in_words(decision: Decision | None, strict: bool) -> str:
     match decision:
-        case int(priority):
-            return f"the packet enters queue {8 - priority} (priority {priority})"
+        case int(priority) if strict:
+            return f"the packet enters queue {MOST_URGENT - priority} (priority {priority})"
+        case int():
+            return "the packet is admitted; the port files it"
         case "refused":
             return "the packet is refused: verdict REFUSED"
         case "full":
@@ -371,8 +467,11 @@ def _rule(description: Description, target: Target) -> list[str]:
 
 
 @contextmanager
-def time_limit(seconds: float, message: str) -> Iterator[None]:
-    """Raises P4schedError if the block takes longer. In another thread than the main one there is no limit."""
+def foreign_code(seconds: float, message: str) -> Iterator[None]:
+    """A block that runs code of a folder. What it prints is on standard error.
+
+    Raises P4schedError if it takes longer; in another thread than the main one there is no limit.
+    """
 
     def over(_number: int, _frame: FrameType | None) -> None:
         raise P4schedError(message)
@@ -381,11 +480,13 @@ def time_limit(seconds: float, message: str) -> Iterator[None]:
     try:
         handler = signal.signal(signal.SIGALRM, over)
     except ValueError:
-        yield
+        with redirect_stdout(sys.stderr):
+            yield
         return
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
-        yield
+        with redirect_stdout(sys.stderr):
+            yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, handler)

@@ -35,12 +35,14 @@ class Checked:
         verdict: Queued | Dropped = self._call(lambda: self.model.enqueue(packet, now))
         if isinstance(verdict, Queued):
             if not (type(verdict.queue) is int and 0 <= verdict.queue < QUEUES):
-                raise self._fault(f"enqueue chose queue {verdict.queue!r}; there are queues 0 to {QUEUES - 1}")
+                raise self._fault(
+                    "enqueue", f"enqueue chose queue {verdict.queue!r}; there are queues 0 to {QUEUES - 1}"
+                )
             self._waiting[packet.id] = (packet, verdict.queue)
             if verdict.pushed_out is not None:
                 self._remove(verdict.pushed_out, "enqueue pushed out")
         elif not isinstance(verdict, Dropped):
-            raise self._fault(f"enqueue returned {verdict!r}; it returns Queued(queue), REFUSED or FULL")
+            raise self._fault("enqueue", f"enqueue returned {verdict!r}; it returns Queued(queue), REFUSED or FULL")
         self._count("enqueue")
         return verdict
 
@@ -49,13 +51,14 @@ class Checked:
         packet: Packet | None = self._call(lambda: self.model.dequeue(now))
         if packet is None:
             if self._waiting:
-                raise self._fault(f"dequeue returned None, while {len(self._waiting)} packets wait")
+                raise self._fault("dequeue", f"dequeue returned None, while {len(self._waiting)} packets wait")
             return None
         queue = self._remove(packet, "dequeue returned")
         older = next((first for first, place in self._waiting.values() if place == queue), None)
         if self.in_order and older is not None and older.id < packet.id:
             raise self._fault(
-                f"packet {packet.id} left queue {queue} before packet {older.id}, which came earlier; queues are FIFO"
+                "dequeue",
+                f"packet {packet.id} left queue {queue} before packet {older.id}, which came earlier; queues are FIFO",
             )
         self._count("dequeue")
         return packet
@@ -79,16 +82,19 @@ class Checked:
 
     def _remove(self, packet: Any, what: str) -> int:
         if not isinstance(packet, Packet) or self._waiting.get(packet.id, (None,))[0] != packet:
-            raise self._fault(f"{what} {packet!r}, which does not wait")
+            raise self._fault(what.split(maxsplit=1)[0], f"{what} {packet!r}, which does not wait")
         return self._waiting.pop(packet.id)[1]
 
     def _count(self, what: str) -> None:
         counted = self._call(lambda: len(self.model))
         if counted != len(self._waiting):
-            raise self._fault(f"after {what}, len() is {counted}, but {len(self._waiting)} packets wait")
+            raise self._fault(what, f"after {what}, len() is {counted}, but {len(self._waiting)} packets wait")
 
-    def _fault(self, reason: str) -> ModelError:
-        return ModelError(f"{self.file}: {type(self.model).__name__}: {reason}")
+    def _fault(self, method: str, reason: str) -> ModelError:
+        """The broken rule, with the line of the method, if the file of the model has it."""
+        code = getattr(getattr(type(self.model), method), "__code__", None)
+        line = f":{code.co_firstlineno}" if code is not None and code.co_filename == str(self.file) else ""
+        return ModelError(f"{self.file}{line}: {type(self.model).__name__}: {reason}")
 
 
 @dataclass(frozen=True)

@@ -31,9 +31,11 @@ def compare(
     schemes: Annotated[
         str, typer.Argument(metavar="SCHEMES", help="Names or folders of schedulers, separated by commas.")
     ] = DEFAULT,
-    seeds: Annotated[int, typer.Option(min=1, max=100, help="Number of seeds.")] = 5,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, max=100, help="Number of seeds; default: 5, or 2 with --quick.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**31, help="First seed.")] = 1,
-    quick: Annotated[bool, typer.Option("--quick", help="Short workloads and two seeds, for a first look.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Short workloads, for a first look.")] = False,
     out: Annotated[Path, options.ResultFolder] = Path("results/compare"),
 ) -> None:
     """Compare schedulers on a fixed set of workloads in virtual time: inversions, completion times, incast, fairness,
@@ -41,15 +43,26 @@ def compare(
     names = choose("scheme", schemes, KNOWN, find)
     give_own_colours(names)
     writable.folder("--out", out)
-    scale, numbers = (workloads.QUICK, range(seed, seed + 2)) if quick else (workloads.FULL, range(seed, seed + seeds))
-    listed = workloads.workloads(names)
-    words = f"p4sched compare {schemes}{' --quick' if quick else f' --seeds {seeds}'} --seed {seed}"
-    found = Comparison(names, listed, numbers, words, versions_in_virtual_time())
+    count = seeds or (2 if quick else 5)
+    words = f"p4sched compare {schemes}{' --quick' if quick else ''} --seeds {count} --seed {seed}"
+    found = Comparison(
+        names,
+        workloads.workloads(names),
+        range(seed, seed + count),
+        words,
+        versions_in_virtual_time(),
+        {name: workloads.held_packets(name) for name in names},
+    )
     console = Console()
-    failures = _measure(found, scale, console)
+    failures = _measure(found, workloads.QUICK if quick else workloads.FULL, console)
     page.write(found, out)
-    for name, score in found.order():
-        console.print(f"{title(name):<12} {score:.3f}")
+    if order := found.order():
+        width = max(len(title(name)) for name, _ in order)
+        console.print(f"{'':<{width}} score: mean of the numbers over {title(page.REFERENCE)}'s; smaller is better")
+        for name, score in order:
+            console.print(f"{title(name):<{width}} {score:.3f}", markup=False)
+    for sentence in page.unranked(found):
+        console.print(sentence, markup=False, soft_wrap=True)
     console.print(f"{out / page.PAGE}")
     if failures:
         raise P4schedError(f"{len(failures)} workloads failed: {failures[0]}")
@@ -82,7 +95,7 @@ def _measure(found: Comparison, scale: workloads.Scale, console: Console) -> lis
 def _cell(workload: Workload, name: str, seeds: Sequence[int], scale: workloads.Scale) -> Cell:
     values = [workload.measure(name, seed, scale) for seed in seeds]
     kept = tuple(value for value in values if value is not None)
-    if not all(map(math.isfinite, kept)):
+    if not all(math.isfinite(each.value) for each in kept):
         raise P4schedError("it measured nothing")
     return Cell(
         kept, "" if kept else f"{title(name)} has no model, so it gives no congestion marks: no {workload.group}"

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from p4sched.checks import folder as checking
+from p4sched.checks import isolated
 from p4sched.errors import P4schedError, UsageError
 from p4sched.folders.new import new
 from p4sched.folders.schemes import absolute, find, forget, is_path, of_folder
@@ -89,9 +90,10 @@ def _state(folder: Path) -> dict[str, tuple[int, int]]:
 
 def _checked(console: Console, scheme: Scheme, seed: int, *, tcp: bool) -> bool:
     passed = True
-    for step in checking.steps(scheme, seed, tcp=tcp and not scheme.in_laboratory):
+    for step in isolated.steps(scheme, seed, tcp=tcp and not scheme.in_laboratory):
         passed &= step.passed
-        console.print(f"{'[green]✓[/]' if step.passed else '[bold red]✗[/]'} {escape(step.title)}")
+        sign = "[bold red]✗[/]" if not step.passed else "[yellow]![/]" if step.warns else "[green]✓[/]"
+        console.print(f"{sign} {escape(step.title)}")
         for line in step.lines:
             console.print(f"  {escape(line)}", soft_wrap=True)
     if scheme.in_laboratory:

@@ -7,22 +7,39 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from p4sched.comparing.workloads import Workload
+from p4sched.comparing.workloads import BUFFER, Measured, Workload
 from p4sched.results.scheme_colours import scheme_colour
 from p4sched.schemes import title
 
 CSV, FIGURE, PAGE = "results.csv", "figure.png", "README.md"
 CONFIDENCE = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78, 6: 2.57, 7: 2.45, 8: 2.36, 9: 2.31, 10: 2.26}
 """Student's t for 95 %, by number of seeds."""
+REFERENCE = "fifo"
+"""Scheme with score 1."""
 
 
 @dataclass(frozen=True)
 class Cell:
     """The number of one scheduler on one workload, over the seeds."""
 
-    values: tuple[float, ...]
+    measured: tuple[Measured, ...]
     why: str = ""
     """Reason why there is none."""
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        return tuple(each.value for each in self.measured)
+
+    @property
+    def unfinished(self) -> int:
+        """Flows that did not end, over all seeds: the mean is then a lower bound."""
+        return sum(each.unfinished for each in self.measured)
+
+    @property
+    def dropped_share(self) -> float | None:
+        """Mean share of the packets that were dropped; None: not measured."""
+        shares = [each.dropped_share for each in self.measured if each.dropped_share is not None]
+        return statistics.fmean(shares) if shares else None
 
     @property
     def mean(self) -> float:
@@ -39,8 +56,10 @@ class Cell:
     def __str__(self) -> str:
         if not self.values:
             return "-"
-        width = self.half_width
-        return f"{self.mean:.4g}" if width is None else f"{self.mean:.4g} ± {width:.2g}"
+        width, dropped = self.half_width, self.dropped_share
+        bound = "≥ " if self.unfinished else ""
+        number = f"{bound}{self.mean:.4g}" if width is None else f"{bound}{self.mean:.4g} ± {width:.2g}"
+        return number if dropped is None else f"{number}, {100 * dropped:.1f} % dropped"
 
 
 @dataclass
@@ -52,32 +71,68 @@ class Comparison:
     seeds: Sequence[int]
     command: str
     versions: Mapping[str, str]
+    held: Mapping[str, int | None]
+    """Packets that each scheme holds; None: unknown, because its description gives no sizes."""
     cells: dict[tuple[str, str], Cell] = field(default_factory=dict)
     """By name of workload and scheme."""
 
+    @property
+    def alike(self) -> list[str]:
+        """Schemes that hold the common number of packets and ran a workload. Only these are ranked."""
+        ran = {name for (_, name), cell in self.cells.items() if cell.values}
+        return [name for name in self.schemes if self.held[name] == BUFFER and name in ran]
+
+    @property
+    def unlike(self) -> dict[str, int]:
+        """Schemes that hold another number of packets, and this number."""
+        return {name: held for name in self.schemes if (held := self.held[name]) not in (None, BUFFER)}
+
+    def label(self, name: str) -> str:
+        """Title of a scheme, with its packets if they are not the common number."""
+        return f"{title(name)} ({_packets(self.unlike[name])})" if name in self.unlike else title(name)
+
+    def counted(self) -> list[Workload]:
+        """Workloads of the score: those that all ranked schemes ran, and in which `REFERENCE` has not 0."""
+        if REFERENCE not in self.alike:
+            return []
+        rows = {workload.name: [self.cells[workload.name, name] for name in self.alike] for workload in self.workloads}
+        return [
+            workload
+            for workload in self.workloads
+            if all(cell.values for cell in rows[workload.name]) and self.cells[workload.name, REFERENCE].mean > 0
+        ]
+
     def order(self) -> list[tuple[str, float]]:
-        """Schemes, best first, with their score: the geometric mean over all workloads of the number over the best one
-        (1: best everywhere). Workloads that not all schemes can run do not count."""
-        scores: dict[str, list[float]] = {name: [] for name in self.schemes}
-        for workload in self.workloads:
-            row = {name: self.cells[workload.name, name] for name in self.schemes}
-            if not all(cell.values for cell in row.values()):
-                continue
-            worths = {name: _worth(workload, cell.mean) for name, cell in row.items()}
-            best = min(worths.values())
-            for name, worth in worths.items():
-                scores[name].append(worth / best)
-        means = {name: _geometric(values) for name, values in scores.items()}
-        return sorted(means.items(), key=lambda each: each[1])
+        """The ranked schemes, best first, with their score: the mean of `ratio` over the workloads that count. Empty if
+        none counts."""
+        counted = self.counted()
+        scores = {name: statistics.fmean(self.ratio(each, name) for each in counted) for name in self.alike if counted}
+        return sorted(scores.items(), key=lambda each: each[1])
+
+    def ratio(self, workload: Workload, name: str) -> float:
+        """Number of a scheme over that of `REFERENCE`, or the inverse where a higher number is better. A smaller ratio
+        is better."""
+        value, reference = self.cells[workload.name, name].mean, self.cells[workload.name, REFERENCE].mean
+        if workload.better == "lower":
+            return value / reference
+        return reference / value if value else math.inf
 
 
-def _worth(workload: Workload, value: float) -> float:
-    """A positive number; smaller is better. One is added to counts, which may be 0."""
-    return 1 / max(value, 1e-9) if workload.better == "higher" else value + 1
+def _packets(number: int) -> str:
+    return f"{number} packet{'' if number == 1 else 's'}"
 
 
-def _geometric(values: Sequence[float]) -> float:
-    return math.exp(statistics.fmean(map(math.log, values))) if values else math.nan
+def unranked(found: Comparison) -> list[str]:
+    """Sentences about the schemes without a score."""
+    said = [
+        f"{title(name)} holds {_packets(held)}, not {BUFFER}: it has no score." for name, held in found.unlike.items()
+    ]
+    if not found.order():
+        said.append(
+            f"There are no scores: they are relative to {title(REFERENCE)}"
+            + (", and no workload counts." if REFERENCE in found.alike else ", which is not among the schedulers.")
+        )
+    return said
 
 
 def write(found: Comparison, out: Path) -> None:
@@ -85,23 +140,33 @@ def write(found: Comparison, out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     with (out / CSV).open("w", newline="") as file:
         rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(["workload", "number", "better", "scheme", "seed", "value"])
+        rows.writerow(["workload", "number", "better", "scheme", "seed", "value", "unfinished", "dropped_share"])
         for workload in found.workloads:
             for name in found.schemes:
-                for seed, value in zip(found.seeds, found.cells[workload.name, name].values, strict=False):
-                    rows.writerow([workload.name, workload.number, workload.better, name, seed, f"{value:.9g}"])
+                for seed, one in zip(found.seeds, found.cells[workload.name, name].measured, strict=False):
+                    share = "" if one.dropped_share is None else f"{one.dropped_share:.9g}"
+                    words = [workload.name, workload.number, workload.better, name, seed]
+                    rows.writerow([*words, f"{one.value:.9g}", one.unfinished, share])
     _draw(found, out / FIGURE)
     (out / PAGE).write_text(_page(found), encoding="utf-8")
 
 
 def _page(found: Comparison) -> str:
-    names = [title(name) for name in found.schemes]
+    names = [found.label(name) for name in found.schemes]
+    seeds = len(found.seeds)
     lines = [
         "# Schedulers compared",
         "",
-        f"`{found.command}` wrote this page. A number is the mean over {len(found.seeds)} seeds"
-        f"{' with its 95 % confidence interval' if len(found.seeds) > 1 else ''}.",
-        "All schedulers hold the same number of packets. [results.csv](results.csv) has each seed.",
+        f"`{found.command}` wrote this page. A number is"
+        f" {f'the mean over {seeds} seeds with its 95 % confidence interval' if seeds > 1 else 'that of one seed'}.",
+        f"{'The other schedulers hold' if found.unlike else 'Each scheduler holds'} {_packets(BUFFER)}."
+        " [results.csv](results.csv) has each seed.",
+        *unranked(found),
+        *(
+            ["≥: flows did not end. They count with the time that they had, so the number is a lower bound."]
+            if any(cell.unfinished for cell in found.cells.values())
+            else []
+        ),
         "",
         f"![The numbers of all workloads]({FIGURE})",
         "",
@@ -110,18 +175,26 @@ def _page(found: Comparison) -> str:
     ]
     for workload in found.workloads:
         row = [found.cells[workload.name, name] for name in found.schemes]
-        best = min((_worth(workload, cell.mean) for cell in row if cell.values), default=math.nan)
-        cells = [f"**{cell}**" if cell.values and _worth(workload, cell.mean) == best else str(cell) for cell in row]
+        ranked = [found.cells[workload.name, name].mean for name in found.alike]
+        means = [mean for mean in ranked if not math.isnan(mean)]
+        best = (max if workload.better == "higher" else min)(means, default=math.nan)
+        cells = [
+            f"**{cell}**" if name in found.alike and cell.mean == best else str(cell)
+            for name, cell in zip(found.schemes, row, strict=True)
+        ]
         lines.append(f"| {workload.name} | {workload.number}; {workload.better} is better | {' | '.join(cells)} |")
-    lines += [
-        "",
-        "The score of a scheduler is the geometric mean, over the workloads that all of them ran, of its number over"
-        " the best one: 1 is the best everywhere.",
-        "",
-        "| | score |",
-        "|---|---|",
-        *(f"| {title(name)} | {score:.3f} |" for name, score in found.order()),
-    ]
+    if order := found.order():
+        lines += [
+            "",
+            f"The score of a scheduler is the mean of its number over {title(REFERENCE)}'s. Where a higher number is"
+            f" better, it is {title(REFERENCE)}'s over its own. A smaller score is better; {title(REFERENCE)} has 1.",
+            f"{len(found.counted())} of {len(found.workloads)} workloads count, each the same: those that all"
+            f" schedulers with a score ran, and in which {title(REFERENCE)}'s number is not 0.",
+            "",
+            "| | score |",
+            "|---|---|",
+            *(f"| {title(name)} | {score:.3f} |" for name, score in order),
+        ]
     whys = dict.fromkeys(cell.why for cell in found.cells.values() if cell.why)
     if whys:
         lines += ["", "Missing numbers:", "", *(f"- {why}" for why in whys)]
@@ -142,7 +215,7 @@ def _draw(found: Comparison, path: Path) -> None:
             names = [name for name in found.schemes if found.cells[workload.name, name].values]
             row = [found.cells[workload.name, name] for name in names]
             axes.barh(
-                [title(name) for name in names],
+                [found.label(name) for name in names],
                 [cell.mean for cell in row],
                 xerr=[cell.half_width or 0 for cell in row],
                 color=[scheme_colour(name) for name in names],

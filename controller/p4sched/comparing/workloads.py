@@ -1,7 +1,7 @@
 """The workloads of `p4sched compare`, and the number that each gives for a scheduler and a seed.
 
 All run in virtual time or in stepped time: the same command gives the same numbers on every machine. A scheduler that
-has only a program runs as a program, the others as models. All hold the same number of packets (PACKS 6.1).
+has only a program runs as a program, the others as models. They get sizes for the same number of packets (PACKS 6.1).
 """
 
 import json
@@ -16,14 +16,19 @@ from typing import Any
 import numpy as np
 
 from p4sched import simulate
+from p4sched.control.parameters import Comparison
 from p4sched.errors import P4schedError
-from p4sched.folders.native import command
+from p4sched.folders.native import command, fault
 from p4sched.paths import DATA_DIR
 from p4sched.proto.enums import Discipline
 from p4sched.scheme import ComparisonKind
 from p4sched.schemes import SCHEMES
 
 QUEUES, QUEUE_SIZE, WINDOW = 8, 10, 32
+BUFFER = QUEUES * QUEUE_SIZE
+"""Packets that each scheduler should hold."""
+COMMON = Comparison(BUFFER, WINDOW, queues=QUEUES)
+"""Common sizes of the schedulers."""
 HEADROOM_256 = 26
 """k = 0.1 for the workloads with TCP; a constant stream has k = 0."""
 SIZES_SCALE = 0.1
@@ -56,6 +61,17 @@ QUICK = Scale(20_000, 50_000_000, 2_000_000_000, 200)
 
 
 @dataclass(frozen=True)
+class Measured:
+    """The number of one scheduler on one workload, for one seed."""
+
+    value: float
+    unfinished: int = 0
+    """Flows that did not end, and count with the time that they had: the value is then a lower bound."""
+    dropped_share: float | None = None
+    """Share of the packets that were dropped; None: not measured."""
+
+
+@dataclass(frozen=True)
 class Workload:
     """A workload with its one number."""
 
@@ -66,9 +82,17 @@ class Workload:
     """What the number is, and its unit."""
     better: str
     """`lower` or `higher`."""
-    measure: Callable[[str, int, Scale], float | None]
+    measure: Callable[[str, int, Scale], Measured | None]
     """The number for a scheme and a seed; None: this scheme cannot run it."""
     suits: Callable[[str], bool] = lambda _: True
+
+
+def held_packets(scheme: str) -> int | None:
+    """Packets that the queues of a scheme hold together; None if its description gives no sizes for a comparison."""
+    try:
+        return sum(SCHEMES[scheme].for_comparison(COMMON).queue_sizes)
+    except P4schedError:
+        return None
 
 
 def ports(scheme: str, headroom_256: int, mark_at_packets: int | None = None) -> simulate.Ports:
@@ -92,16 +116,15 @@ def serves_ranks(scheme: str) -> bool:
     return ComparisonKind.RANKS in SCHEMES[scheme].comparisons
 
 
-def _inversions(distribution: str) -> Callable[[str, int, Scale], float]:
-    def measure(scheme: str, seed: int, scale: Scale) -> float:
-        words = ["--ranks", distribution, "--packets", str(scale.packets), "--seed", str(seed)]
-        return float(_stepped(scheme, words)["inversions"])
+def _inversions(distribution: str) -> Callable[[str, int, Scale], Measured]:
+    def measure(scheme: str, seed: int, scale: Scale) -> Measured:
+        return _stepped(scheme, ["--ranks", distribution, "--packets", str(scale.packets), "--seed", str(seed)])
 
     return measure
 
 
-def _stepped(scheme: str, words: Sequence[str]) -> dict[str, float]:
-    """Numbers of a scheduler from `p4sched-stepped`."""
+def _stepped(scheme: str, words: Sequence[str]) -> Measured:
+    """Inversions and drops of a scheduler from `p4sched-stepped`."""
     models = SCHEMES[scheme].has_model
     words = [*words, "--schemes", scheme, "--with", "model" if models else "p4", "--window", str(WINDOW)]
     words += ["--queues", str(QUEUES), "--queue-size", str(QUEUE_SIZE)]
@@ -110,15 +133,19 @@ def _stepped(scheme: str, words: Sequence[str]) -> dict[str, float]:
             [*tool.words, *words], cwd=DATA_DIR, env=tool.variables, capture_output=True, text=True, check=False
         )
     if ended.returncode != 0:
-        raise P4schedError((ended.stderr.strip().splitlines() or ["p4sched-stepped failed"])[-1])
-    found: dict[str, float] = json.loads(ended.stdout)["schemes"][scheme]
-    return found
+        raise P4schedError(fault("p4sched-stepped", ended.stderr, ended.returncode))
+    tool.pass_on(ended.stderr)
+    if not ended.stdout:
+        raise P4schedError(tool.ended or "p4sched-stepped printed no result")
+    found = json.loads(ended.stdout)["schemes"][scheme]
+    packets = found["drops"] + found["departures"]
+    return Measured(float(found["inversions"]), dropped_share=found["drops"] / packets if packets else None)
 
 
-def _completion(sizes: str, load: float) -> Callable[[str, int, Scale], float]:
+def _completion(sizes: str, load: float) -> Callable[[str, int, Scale], Measured]:
     """Mean completion time of small flows in ms. A flow that is not complete counts with the time that it had."""
 
-    def measure(scheme: str, seed: int, scale: Scale) -> float:
+    def measure(scheme: str, seed: int, scale: Scale) -> Measured:
         scenario = simulate.Scenario(
             topology=simulate.LeafSpine(LEAVES, 2, HOSTS_OF_A_LEAF, ACCESS, FABRIC),
             ports=ports(scheme, HEADROOM_256),
@@ -133,14 +160,16 @@ def _completion(sizes: str, load: float) -> Callable[[str, int, Scale], float]:
         )
         flows = simulate.run(scenario).flows
         small = flows[flows["bytes"] < SMALL_BYTES]
-        had = (scenario.end_ns - small["start_ns"]) / 1e9
-        took = np.where(np.isnan(small["completion_s"]), had, small["completion_s"])
-        return float(took.mean() * 1e3)
+        return Measured(float(small["restricted_s"].mean() * 1e3), _unfinished(small))
 
     return measure
 
 
-def _incast(scheme: str, seed: int, scale: Scale) -> float:
+def _unfinished(flows: Any) -> int:
+    return int(np.isnan(flows["completion_s"]).sum())
+
+
+def _incast(scheme: str, seed: int, scale: Scale) -> Measured:
     """Time in ms until the last of 32 senders is done, at most that of the run."""
     senders, end_ns = 32, 2_000_000_000
     scenario = simulate.Scenario(
@@ -152,11 +181,12 @@ def _incast(scheme: str, seed: int, scale: Scale) -> float:
         end_ns=end_ns,
         seed=seed,
     )
-    done = simulate.run(scenario).flows["completion_s"]
-    return float(np.where(np.isnan(done), end_ns / 1e9, done).max() * 1e3)
+    flows = simulate.run(scenario).flows
+    done = np.where(np.isnan(flows["completion_s"]), end_ns / 1e9, flows["completion_s"])
+    return Measured(float(done.max() * 1e3), _unfinished(flows))
 
 
-def _fairness(scheme: str, seed: int, scale: Scale) -> float | None:
+def _fairness(scheme: str, seed: int, scale: Scale) -> Measured | None:
     """Jain's index of the bytes of a Cubic, a DCTCP and a BBR flow over one link. Ranks are start times.
 
     The seed chooses when each flow starts, within 100 ms.
@@ -183,14 +213,14 @@ def _fairness(scheme: str, seed: int, scale: Scale) -> float | None:
         seed=seed,
     )
     got = simulate.run(scenario).flows["received_bytes"].astype(float)
-    return float(got.sum() ** 2 / (len(got) * (got**2).sum()))
+    return Measured(float(got.sum() ** 2 / (len(got) * (got**2).sum())))
 
 
-def _attack(victim: str) -> Callable[[str, int, Scale], float]:
+def _attack(victim: str) -> Callable[[str, int, Scale], Measured]:
     """Inversions on the trace that `p4sched attack VICTIM --against pifo` finds."""
 
-    def measure(scheme: str, seed: int, scale: Scale) -> float:
-        return float(_stepped(scheme, ["--arrivals", str(_trace(victim, seed, scale))])["inversions"])
+    def measure(scheme: str, seed: int, scale: Scale) -> Measured:
+        return _stepped(scheme, ["--arrivals", str(_trace(victim, seed, scale))])
 
     return measure
 

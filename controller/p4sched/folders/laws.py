@@ -32,6 +32,8 @@ class FolderConfig(ranked.Config):
         link = Link(self.rate_bps, self.delay_ns, self.queue_packets, self.loss)
         try:
             found = dict(function(traffic, link))
+        except P4schedError:
+            raise
         except (Exception, SystemExit) as error:
             raise LawError(modules.place(error, file)) from error
         kind: Any = self.law.parameters

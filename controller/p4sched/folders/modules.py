@@ -4,6 +4,7 @@ import importlib.util
 import itertools
 import sys
 import traceback
+from contextlib import redirect_stdout
 from pathlib import Path
 from types import ModuleType
 
@@ -28,7 +29,10 @@ def load(file: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     try:
-        spec.loader.exec_module(module)
+        with redirect_stdout(sys.stderr):
+            spec.loader.exec_module(module)
+    except P4schedError:
+        raise
     except (Exception, SystemExit) as error:
         raise ModelError(place(error, file)) from error
     return module

@@ -77,6 +77,18 @@ class Command:
     """The command without its arguments."""
     variables: Mapping[str, str]
     """Its environment."""
+    in_python: tuple[str, ...] = ()
+    """Schemes whose models run in its process."""
+
+    def pass_on(self, errors: str) -> None:
+        """Prints on standard error what the models have printed there. Other programs print only errors."""
+        if self.in_python:
+            sys.stderr.write(errors)
+
+    @property
+    def ended(self) -> str:
+        """Reason why there is no result, although the process ended with code 0."""
+        return f"the model of {' or '.join(self.in_python)} ended its process" if self.in_python else ""
 
 
 def fault(program: str, error_output: str, status: int) -> str:
@@ -98,9 +110,9 @@ def command(program: str, names: Iterable[str], *, models: bool) -> Iterator[Com
     if not folders:
         yield Command((str(rust_binary(program)),), os.environ)
         return
-    in_python = models and any(description.model for description in folders)
+    in_python = tuple(description.name for description in folders if description.model) if models else ()
     with tempfile.TemporaryDirectory(prefix="p4sched-schedulers-") as folder:
         file = Path(folder) / "schedulers.json"
         file.write_text(json.dumps({"schedulers": list(map(entry, folders))}))
         words = (sys.executable, "-m", HOST, program) if in_python else (str(rust_binary(program)),)
-        yield Command(words, {**os.environ, VARIABLE: str(file)})
+        yield Command(words, {**os.environ, VARIABLE: str(file)}, in_python)

@@ -10,7 +10,7 @@ from p4sched.control.laws import ranked
 from p4sched.control.parameters import Comparison
 from p4sched.control.ranked_loop import RankedLoop
 from p4sched.errors import UsageError, in_range
-from p4sched.folders.description import FILE, LARGEST_OF_PORT, Description, DescriptionError, read
+from p4sched.folders.description import FILE, LARGEST_OF_PORT, Description, DescriptionError, place, read
 from p4sched.folders.formula import Formula, FormulaError
 from p4sched.folders.laws import NEAR, law_of
 from p4sched.p4rt.traffic_manager import Calendar, Scrr, Tree
@@ -71,36 +71,37 @@ class FolderParameters(ranked.Parameters):
     @property
     def queue_sizes(self) -> tuple[int, ...]:
         numbers = self._named()
-        found = tuple(_value(self.described, formula, numbers) for formula in self.described.port.queue_sizes)
+        key = ("port", "queue_sizes")
+        found = tuple(_value(self.described, key, formula, numbers) for formula in self.described.port.queue_sizes)
         for size in found:
-            in_range(f"{self.described.name}: queue size", size, 0, 2**24, "packets")
+            in_range(f"{_place(self.described, key)}: queue size", size, 0, 2**24, "packets")
         used = tuple(size for size in found if size)
         if not used:
-            raise UsageError(f"{self.described.file}: port.queue_sizes: all queues have size 0")
+            raise UsageError(f"{_place(self.described, key)}: all queues have size 0")
         return used
 
     def _named(self) -> dict[str, int]:
         """The numbers that a formula of the port may name."""
         return {**sizes(self.comparison), **self.all_values()}
 
-    def _of_port(self, formulas: Mapping[str, Formula]) -> dict[str, Any]:
+    def _of_port(self, table: str, formulas: Mapping[str, Formula]) -> dict[str, Any]:
         numbers = self._named()
-        found = {name: _value(self.described, formula, numbers) for name, formula in formulas.items()}
+        found = {name: _value(self.described, (table, name), formula, numbers) for name, formula in formulas.items()}
         for name, value in found.items():
-            in_range(f"{self.described.name}: {name}", value, 0, LARGEST_OF_PORT, "")
+            in_range(_place(self.described, (table, name)), value, 0, LARGEST_OF_PORT, "")
         return found
 
     @property
     def calendar(self) -> Calendar | None:
         port = self.described.port
-        found = self._of_port(port.calendar)
+        found = self._of_port("port.calendar", port.calendar)
         if "whole_sets" in found:
             found["whole_sets"] = bool(found["whole_sets"])
         return Calendar(place=port.place, **found) if found or port.place else None
 
     @property
     def scrr(self) -> Scrr | None:
-        found = self._of_port(self.described.port.scrr)
+        found = self._of_port("port.scrr", self.described.port.scrr)
         return Scrr(**found) if found else None
 
     @property
@@ -138,16 +139,23 @@ class FolderParameters(ranked.Parameters):
     def for_comparison(cls, comparison: Comparison) -> Self:
         numbers = sizes(comparison)
         found: dict[str, Any] = {
-            each.name: _value(cls.described, each.alike, numbers) for each in cls.described.parameters if each.alike
+            each.name: _value(cls.described, (f"parameters.{each.name}", "alike"), each.alike, numbers)
+            for each in cls.described.parameters
+            if each.alike
         }
         return cls(comparison=comparison, **found)
 
 
-def _value(description: Description, formula: Formula, numbers: Mapping[str, int]) -> int:
+def _value(description: Description, key: tuple[str, str], formula: Formula, numbers: Mapping[str, int]) -> int:
     try:
         return formula.value(numbers)
     except FormulaError as error:
-        raise DescriptionError(f"{description.file}: {error}") from error
+        raise DescriptionError(f"{_place(description, key)}: {error}") from error
+
+
+def _place(description: Description, key: tuple[str, str]) -> str:
+    """File, line and name of a key: its table, and its name there."""
+    return f"{place(description.file, *key)}: {'.'.join(key)}"
 
 
 def layout_of(description: Description) -> type[FolderParameters]:
