@@ -77,7 +77,7 @@ def steps(scheme: Scheme, seed: int = 1, *, tcp: bool = False) -> Iterator[Step]
             return
     for target, kind in kinds:
         yield _compared(scheme, kind, seed, target)
-    if scheme.law is not None:
+    if scheme.law is not None and not scheme.in_laboratory:
         yield _law(scheme, seed)
     if tcp:
         yield _tcp(scheme, seed)
