@@ -31,6 +31,8 @@ from p4sched.p4rt.traffic_manager import Scrr
 from p4sched.paths import SCHEDULERS_DIR
 from p4sched.schemes import SCHEMES
 
+LABORATORY = tuple(name for name, scheme in SCHEMES.items() if scheme.in_laboratory)
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
@@ -466,12 +468,14 @@ def test_a_check_takes_the_name_of_a_known_scheduler(
     assert "program and model decide alike on 8700 packets" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("word", ["fifo", str(SCHEDULERS_DIR / "fifo")])
+@pytest.mark.parametrize("word", [*LABORATORY, str(SCHEDULERS_DIR / "fifo")])
 def test_a_check_of_a_scheme_of_the_laboratory(word: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["check", word]) == 0
+    name = Path(word).name
     said = capsys.readouterr().out
-    assert "fifo.p4 compiles for v1model" in said
-    assert "FIFO is of the laboratory: the tests compare its model in Rust" in said
+    assert f"{SCHEMES[name].title} is of the laboratory: the tests check its model and its law" in said
+    programs = SCHEMES[name].description.programs
+    assert programs is None or f"{SCHEMES[name].description.program_name}.p4 compiles for v1model" in said
 
 
 def test_a_check_of_no_scheduler(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -79,7 +79,7 @@ def steps(scheme: Scheme, seed: int = 1, *, tcp: bool = False) -> Iterator[Step]
         yield step
     if alike and not scheme.in_laboratory:
         yield _comparable(scheme, dict(kinds).get(Target.V1MODEL), seed)
-    if scheme.law is not None:
+    if scheme.law is not None and not scheme.in_laboratory:
         yield _law(scheme, seed)
     if tcp:
         yield _tcp(scheme, seed)

@@ -46,7 +46,7 @@ def check(
 ) -> None:
     """Check the folder of a scheduler: compile it, compare program and model packet by packet, place it in the chip.
 
-    A scheme of the laboratory has its model in Rust: only its programs are checked.
+    A scheme of the laboratory has its model in Rust: only its programs are compiled and placed.
     """
     console = Console(highlight=False)
     if not watch:
@@ -97,7 +97,7 @@ def _checked(console: Console, scheme: Scheme, seed: int, *, tcp: bool) -> bool:
         for line in step.lines:
             console.print(f"  {escape(line)}", soft_wrap=True)
     if scheme.in_laboratory:
-        console.print(f"[dim]{escape(scheme.title)} is of the laboratory: the tests compare its model in Rust[/]")
+        console.print(f"[dim]{escape(scheme.title)} is of the laboratory: the tests check its model and its law[/]")
     elif lacks := checking.missing(scheme.description):
         console.print(f"[dim]missing: {', '.join(lacks)}[/]")
     return passed
