@@ -32,6 +32,7 @@ COMMANDS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "stages": ("compile", "stages", {}),
     "switch": ("programs", "switch", PASS_ON),
     "as-bmv2": ("programs", "as_bmv2", {**PASS_ON_BUT_HELP, "allow_interspersed_args": False}),
+    "lsp": ("programs", "lsp", PASS_ON),
     "port-rate": ("port_rate", "port_rate", {}),
     "shell": ("programs", "shell", PASS_ON_BUT_HELP),
     "doctor": ("doctor", "doctor", {}),

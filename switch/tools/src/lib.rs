@@ -5,6 +5,7 @@ mod attack;
 mod decisions;
 mod exit_code;
 mod fuzz;
+mod lsp;
 mod packet_trace;
 mod simulate;
 mod stepped;
@@ -39,7 +40,7 @@ struct Program {
     main: fn(Vec<OsString>) -> ExitCode,
 }
 
-const PROGRAMS: [Program; 11] = [
+const PROGRAMS: [Program; 12] = [
     Program {
         name: "simulate",
         about: "A network of models, or of compiled programs, in virtual time",
@@ -89,6 +90,11 @@ const PROGRAMS: [Program; 11] = [
         name: "stf",
         about: "Simple Test Framework files against a program",
         main: stf::main,
+    },
+    Program {
+        name: "lsp",
+        about: "P4 in editors, over the Language Server Protocol",
+        main: lsp::main,
     },
     Program {
         name: "fuzz",

@@ -20,7 +20,7 @@ fn checked(text: &str) -> (Program, Diagnostics) {
     });
     let mut reporter = Reporter::new();
     let decls = parser::parse(&tokens, &mut reporter);
-    let program = check(&decls, Arch::V1model, &map, &mut reporter);
+    let (program, _) = check(&decls, Arch::V1model, &map, &mut reporter);
     (program, reporter.finish(&map))
 }
 
