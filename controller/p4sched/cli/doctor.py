@@ -19,6 +19,7 @@ from p4sched.lab.run import PROGRAMS
 from p4sched.paths import (
     GUEST_KERNEL_VERSION,
     ONOS_JAR,
+    PACKAGES_FILE,
     SHELL_PYTHON,
     NotBuiltError,
     guest_kernel,
@@ -33,18 +34,9 @@ RUST_LINKS = ("p4sched-attack", "p4sched-decisions", "p4sched-simulate", "p4sche
 """Names under which p4sched-tools is called."""
 NATIVE = "p4sched_native"
 SETUP = "make setup"
-PACKAGE_OF = {
-    "bwrap": "bubblewrap",
-    "ethtool": "ethtool",
-    "ifconfig": "net-tools",
-    "ip": "iproute2",
-    "iperf3": "iperf3",
-    "mnexec": "mininet",
-    "prlimit": "util-linux",
-    "setpriv": "util-linux",
-    "taskset": "util-linux",
-}
-"""Debian's package of each program."""
+MANAGERS = {"apt-get": "apt-get install", "dnf": "dnf install", "pacman": "pacman -S", "apk": "apk add"}
+"""Package managers, and how each of them installs. The order is that of the columns of PACKAGES_FILE."""
+MININET = "install Mininet as http://mininet.org/download says"
 ROOM_BYTES = 1_000_000_000
 """Free space that is enough for every experiment."""
 NAMESPACE = ("mnexec", "-n", "true")
@@ -150,10 +142,30 @@ def mininet() -> Iterator[Lack]:
 def _missing_programs(names: Iterable[str]) -> Iterator[Lack]:
     for name in names:
         if shutil.which(name) is None:
-            package = PACKAGE_OF[name]
-            debian = shutil.which("apt-get") is not None
-            mend = f"apt-get install {package}" if debian else f"install the package that Debian calls {package}"
-            yield Lack(f"'{name}' is not on the PATH", mend)
+            yield Lack(f"'{name}' is not on the PATH", _installs(name))
+
+
+def _installs(program: str) -> str:
+    """The command of this system that installs a program."""
+    packages = packages_of(program)
+    manager = next(filter(shutil.which, MANAGERS), None)
+    if manager is None:
+        return f"install the package that Debian calls {packages['apt-get']}"
+    if manager not in packages:
+        return MININET
+    return f"{MANAGERS[manager]} {packages[manager]}"
+
+
+def packages_of(program: str) -> dict[str, str]:
+    """The package of a program, or several, for each package manager that has it."""
+    for line in PACKAGES_FILE.read_text(encoding="utf-8").splitlines():
+        if line.startswith("#"):
+            continue
+        debian, programs, *others = line.split()
+        if program in programs.split(","):
+            names = (name.replace(",", " ") for name in (debian, *others))
+            return {manager: name for manager, name in zip(MANAGERS, names, strict=True) if name != "-"}
+    raise KeyError(program)
 
 
 def grading() -> Iterator[Lack]:
