@@ -33,6 +33,7 @@ COMMANDS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "switch": ("programs", "switch", PASS_ON),
     "as-bmv2": ("programs", "as_bmv2", {**PASS_ON_BUT_HELP, "allow_interspersed_args": False}),
     "port-rate": ("port_rate", "port_rate", {}),
+    "topology": ("topology", "topology", {}),
     "shell": ("programs", "shell", PASS_ON_BUT_HELP),
     "doctor": ("doctor", "doctor", {}),
     "calibrate": ("calibrate", "calibrate", {}),
