@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what the lab needs on Debian 12: `setup.sh lab` to run it, `setup.sh onos` to run it with ONOS as its controller,
 # `setup.sh virtual` to run it in virtual time with Linux's own TCP,
-# `setup.sh dev` for all tests and lints as well, `setup.sh docs` to build the documentation.
+# `setup.sh dev` for all tests and lints as well, `setup.sh docs` to build the documentation, `setup.sh dist` to build what
+# users install.
 # Steps that are done already are skipped. Needs root for Debian packages.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -107,17 +108,18 @@ onos_build() {
 
 [ "$(uname -s)" = Linux ] || die "needs Linux"
 case "${1:-}" in
-  lab | onos | virtual | dev | docs) ;;
-  *) die "usage: setup.sh lab|onos|virtual|dev|docs" ;;
+  lab | onos | virtual | dev | docs | dist) ;;
+  *) die "usage: setup.sh lab|onos|virtual|dev|docs|dist" ;;
 esac
 debian "${LAB_PACKAGES[@]}"
 rust
 # beside the Python environments, which wait for the network
 trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
-switch_build &
-build=$!
+# what users install has programs of its own
+if [ "$1" != dist ]; then switch_build & fi
+build=${!:-}
 environment .venv requirements.lock
-environment .venv-shell requirements-shell.lock
+[ "$1" = dist ] || environment .venv-shell requirements-shell.lock
 python_package
 [ "$1" = docs ] && environment .venv-docs requirements-docs.lock
 case "$1" in
@@ -128,6 +130,7 @@ case "$1" in
     ;;
   onos) debian "${ONOS_PACKAGES[@]}" ;;
   virtual) debian "${KERNEL_PACKAGES[@]}" ;;
+  dist) environment .venv-dist requirements-dist.lock; exit ;;
 esac
 wait "$build"
 switch/target/release/p4sched-tools link
