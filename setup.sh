@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the lab needs: `setup.sh lab` to run it, `setup.sh onos` to run it with ONOS as its controller, `setup.sh virtual` to
-# run it in virtual time with Linux's own TCP, `setup.sh dev` for all tests and lints as well, and to build the documentation.
+# run it in virtual time with Linux's own TCP, `setup.sh dev` for all tests and lints as well, and to build the documentation,
+# `setup.sh dist` to build what users install.
 # Knows apt-get, dnf, pacman and apk, and says elsewhere what is missing. Packages need root. Steps that are done already are
 # skipped. `--dry-run` only prints the commands.
 set -euo pipefail
@@ -134,7 +135,7 @@ environment() {
 }
 
 python_package() {
-  local sources=(pyproject.toml switch/proto/p4sched/v1/traffic_manager.proto switch/proto/p4sched/v1/simulation.proto)
+  local sources=(pyproject.toml switch/Cargo.toml switch/proto/p4sched/v1/traffic_manager.proto switch/proto/p4sched/v1/simulation.proto)
   done_already p4sched "${sources[@]}" && [ -x .venv/bin/p4sched ] && return
   .venv/bin/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
   .venv/bin/python -m p4sched.genproto
@@ -160,9 +161,9 @@ onos_build() {
 }
 
 [ "$(uname -s)" = Linux ] || die "needs Linux; on other systems use a container (docker/README.md) or a virtual machine (docs/INSTRUCTORS.md)"
-usage="usage: setup.sh lab|onos|virtual|dev [--dry-run]"
+usage="usage: setup.sh lab|onos|virtual|dev|dist [--dry-run]"
 case "${1:-}" in
-  lab | onos | virtual | dev) ;;
+  lab | onos | virtual | dev | dist) ;;
   *) die "$usage" ;;
 esac
 case "${2:-}" in
@@ -189,11 +190,13 @@ if [ "$dry" ]; then
 fi
 # beside the Python environments, which wait for the network
 trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
-switch_build &
-build=$!
+# what users install has programs of its own
+if [ "$1" != dist ]; then switch_build & fi
+build=${!:-}
 environment .venv requirements.lock
-environment .venv-shell requirements-shell.lock
+[ "$1" = dist ] || environment .venv-shell requirements-shell.lock
 python_package
+if [ "$1" = dist ]; then environment .venv-dist requirements-dist.lock; exit; fi
 wait "$build"
 switch/target/release/p4sched-tools link
 if [ "$1" = onos ]; then onos_build; fi

@@ -33,6 +33,7 @@ REQUIRED = {
     ],
     "requirements-lab.lock": [*PROJECT["project"]["dependencies"], *group("build")],
     "requirements-shell.lock": [*group("shell")],
+    "requirements-dist.lock": [*group("dist")],
 }
 """What each lock file is made from."""
 

@@ -17,15 +17,19 @@ import typer
 from p4sched.errors import P4schedError, unknown_name
 from p4sched.lab.run import PROGRAMS
 from p4sched.paths import (
+    DATA_DIR,
     GUEST_KERNEL_VERSION,
+    INSTALLED,
     ONOS_JAR,
     PACKAGES_FILE,
+    SETUP,
     SHELL_PYTHON,
     NotBuiltError,
     guest_kernel,
     in_repository,
     rust_binary,
     rust_library,
+    shell_setup,
 )
 from p4sched.versions import version_line
 
@@ -33,7 +37,6 @@ RUST_PROGRAMS = ("p4sched-switch", "p4sched-p4c", "p4sched-virtual", "p4sched-tr
 RUST_LINKS = ("p4sched-attack", "p4sched-decisions", "p4sched-simulate", "p4sched-stepped", "p4sched-stf")
 """Names under which p4sched-tools is called."""
 NATIVE = "p4sched_native"
-SETUP = "make setup"
 MANAGERS = {"apt-get": "apt-get install", "dnf": "dnf install", "pacman": "pacman -S", "apk": "apk add"}
 """Package managers, and how each of them installs. The order is that of the columns of PACKAGES_FILE."""
 MININET = "install Mininet as http://mininet.org/download says"
@@ -178,7 +181,7 @@ def grading() -> Iterator[Lack]:
 def material() -> Iterator[Lack]:
     """What `p4sched as-bmv2` and `p4sched shell` lack."""
     if not SHELL_PYTHON.is_file():
-        yield Lack(f"{SHELL_PYTHON} is missing", in_repository(SETUP))
+        yield Lack(f"{SHELL_PYTHON} is missing", shell_setup())
 
 
 def kernel() -> Iterator[Lack]:
@@ -250,6 +253,8 @@ def doctor(
     demanded = {NEEDED, *(names or ())}
     system = f"Python {platform.python_version()}, {platform.system()} {platform.release()}"
     typer.echo(f"{version_line()}; {system}, {'root' if os.geteuid() == 0 else 'not root'}")
+    if INSTALLED:
+        typer.echo(f"programs, schedulers, labs: {DATA_DIR}")
     failed = False
     for name in dict.fromkeys((NEEDED, *(names or ABILITIES))):
         ability = ABILITIES[name]
