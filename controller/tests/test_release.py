@@ -34,6 +34,8 @@ def project(tmp_path: Path) -> Path:
     (tmp_path / "switch").mkdir()
     (tmp_path / "CHANGELOG.md").write_text(CHANGELOG)
     (tmp_path / "switch" / "Cargo.toml").write_text('[workspace.package]\nversion = "2.0.0"\n')
+    (tmp_path / "controller" / "onos").mkdir(parents=True)
+    (tmp_path / "controller" / "onos" / "pom.xml").write_text("<project><version>2.0.0</version></project>\n")
     (tmp_path / "CITATION.cff").write_text("cff-version: 1.2.0\nversion: 2.0.0\n")
     return tmp_path
 
@@ -42,7 +44,7 @@ def test_the_notes_are_the_section_of_the_version(project: Path) -> None:
     assert notes("2.0.0", project) == "### Added\n\n- Another line.\n"
 
 
-@pytest.mark.parametrize("file", ["switch/Cargo.toml", "CITATION.cff"])
+@pytest.mark.parametrize("file", ["switch/Cargo.toml", "CITATION.cff", "controller/onos/pom.xml"])
 def test_a_file_with_another_version_stops_the_release(file: str, project: Path) -> None:
     path = project / file
     path.write_text(path.read_text().replace("2.0.0", "2.0.1"))
