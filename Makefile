@@ -7,7 +7,7 @@
 # make fuzz   feeds compiler and switch with changed inputs, a minute for each kind; SECONDS=10 is shorter: switch/fuzz/README.md
 # make docker builds the images: docker/README.md
 # make docker-test  builds and runs the images without a registry (ten minutes; not part of make test)
-# make wheel  builds what users install, into dist/; also make archive: distribution/README.md
+# make wheel  builds what users install, into dist/; also make deb, make archive: distribution/README.md
 # make docs   builds the documentation as one site: build/site/index.html
 # make lock   writes the lock files of Python again, with uv; a new version of a package: make lock UPGRADE=PACKAGE
 # make audit  looks for known faults of dependencies; needs the internet, cargo-deny and pip-audit
@@ -21,7 +21,7 @@ MINUTES = 10
 SECONDS = 60
 UPGRADE =
 
-.PHONY: demo onos virtual bench soak fuzz test test-lab test-rust test-java test-python test-onos setup clean lint lint-rust lint-rest docs anchors docker docker-test lock audit wheel archive
+.PHONY: demo onos virtual bench soak fuzz test test-lab test-rust test-java test-python test-onos setup clean lint lint-rust lint-rest docs anchors docker docker-test lock audit wheel deb archive
 
 demo:
 	@./setup.sh lab
@@ -70,7 +70,7 @@ lint-rest:
 	$(SCHEMA)github-issue-forms $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
 	$(SCHEMA)citation-file-format --force-filetype yaml CITATION.cff
 
-wheel archive:
+wheel deb archive:
 	@./setup.sh dist
 	@distribution/build.sh $@
 

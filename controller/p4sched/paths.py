@@ -173,6 +173,8 @@ def rust_library(module: str) -> Path:
 
 TOOLS = "p4sched-tools"
 """The program that the links name."""
+PROGRAMS = ("p4sched-p4c", "p4sched-switch", TOOLS)
+"""The programs that are no links."""
 
 
 def bmv2_names() -> Path:
@@ -197,15 +199,15 @@ def bmv2_names() -> Path:
 
 
 def _built(file: str, variable: str) -> Path:
-    override = os.environ.get(variable)
-    path = Path(override) if override else RELEASE_DIR / file
-    tools = RELEASE_DIR / TOOLS
-    if INSTALLED and not override and not path.is_file() and file.startswith("p4sched-") and tools.is_file():
+    if override := os.environ.get(variable):
+        if not Path(override).is_file():
+            raise P4schedError(f"{variable} names '{override}', which is not a file")
+        return Path(override)
+    path = RELEASE_DIR / file
+    if INSTALLED and not path.is_file() and file.startswith("p4sched-") and file not in PROGRAMS:
         # a wheel has no links
-        path = _link(BUILD_DIR / "bin" / file, tools)
+        path = _link(BUILD_DIR / "bin" / file, RELEASE_DIR / TOOLS)
     if not path.is_file():
-        if override:
-            raise P4schedError(f"{variable} names '{path}', which is not a file")
         raise NotBuiltError(path, SETUP)
     return path
 

@@ -200,6 +200,9 @@ def kernel() -> Iterator[Lack]:
 
 def onos() -> Iterator[Lack]:
     """What ONOS lacks."""
+    if INSTALLED:
+        yield Lack("this installation cannot build ONOS", "use a clone of the repository")
+        return
     command = in_repository("./setup.sh onos")
     if shutil.which("java") is None:
         yield Lack("'java' is not on the PATH", command)

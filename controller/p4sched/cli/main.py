@@ -97,7 +97,6 @@ app = typer.Typer(
     " missing file; 130 Ctrl-C or SIGTERM.",
     cls=Commands,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
