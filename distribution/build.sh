@@ -50,7 +50,7 @@ debian_files() {
   mkdir -p "$root/DEBIAN" "$doc"
   install -m 644 distribution/debian/copyright "$doc"
   printf 'p4sched (%s) stable; urgency=medium\n\n  * See CHANGELOG.md of the sources.\n\n -- %s  %s\n' \
-    "$deb_version" "$MAINTAINER" "$(date -u -R -d "@$date")" | gzip -9n >"$doc/changelog.Debian.gz"
+    "$deb_version" "$MAINTAINER" "$(date -u -R -d "@$date")" | gzip -9n >"$doc/changelog.gz"
   for script in postinst prerm; do
     install -m 755 "distribution/debian/$package.$script" "$root/DEBIAN/$script"
   done
@@ -118,18 +118,21 @@ deb() {
   debian_files p4sched "$architecture" \
     "$python, libc6 (>= $GLIBC), libgcc-s1, libstdc++6, zlib1g, mininet, iperf3, bubblewrap, ethtool, iproute2, iputils-ping, net-tools, procps" \
     "laboratory for packet scheduling on programmable switches
- The schedulers are P4 programs. A controller tunes them over P4Runtime from live
- counters. Mininet runs them under the TCP of the kernel, or a simulation in virtual
- time. Compiler and switch are included."
+ The schedulers are P4 programs. A controller tunes them over P4Runtime from
+ live counters. Mininet runs them under the TCP of the kernel, or a simulation
+ in virtual time. Compiler and switch are included."
   mkdir -p "$stage/p4sched-as-bmv2/usr/lib/p4sched/bmv2"
   install -m 755 distribution/debian/simple_switch_CLI "$stage/p4sched-as-bmv2/usr/lib/p4sched/bmv2"
-  for program in p4c p4c-bm2-ss; do ln -s /usr/bin/p4sched-p4c "$stage/p4sched-as-bmv2/usr/lib/p4sched/bmv2/$program"; done
+  for program in p4c p4c-bm2-ss; do
+    ln -s ../../../bin/p4sched-p4c "$stage/p4sched-as-bmv2/usr/lib/p4sched/bmv2/$program"
+  done
   for program in simple_switch simple_switch_grpc; do
-    ln -s /usr/bin/p4sched-switch "$stage/p4sched-as-bmv2/usr/lib/p4sched/bmv2/$program"
+    ln -s ../../../bin/p4sched-switch "$stage/p4sched-as-bmv2/usr/lib/p4sched/bmv2/$program"
   done
   debian_files p4sched-as-bmv2 all p4sched "switch and compiler of p4sched under the names of BMv2 and p4c
- Material for BMv2 runs with the switch and the compiler of p4sched: simple_switch,
- simple_switch_grpc, simple_switch_CLI, p4c and p4c-bm2-ss are alternatives."
+ Material for BMv2 runs with the switch and the compiler of p4sched:
+ simple_switch, simple_switch_grpc, simple_switch_CLI, p4c and p4c-bm2-ss
+ are alternatives."
   mkdir -p dist
   for program in p4sched p4sched-as-bmv2; do
     dpkg-deb --root-owner-group -Zxz --build "$stage/$program" dist >/dev/null
