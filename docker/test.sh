@@ -272,7 +272,7 @@ exec $(command -v podman) ${storage[*]} --cgroup-manager=cgroupfs "\$command" "\
 END
   chmod +x "$FOLDER/bin/podman"
   rm -rf "${results:?}"/*
-  local words=(env PATH="$FOLDER/bin:$PATH" RESULTS="$results" .venv-docker/bin/podman-compose --in-pod false
+  local words=(env PATH="$FOLDER/bin:$PATH" RESULTS="$results" .venv/bin/podman-compose --in-pod false
     -f "$file" -f "$FOLDER/quick.yaml")
   job "${words[@]}" up --no-build --abort-on-container-exit >"$FOLDER/said" 2>&1 ||
     { cat "$FOLDER/said" >&8; die "$file"; }

@@ -36,7 +36,18 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine that has everything: all programs are on the PATH and end with 0, all files are there, no root."""
     programs = tmp_path / "bin"
     programs.mkdir()
-    for name in (*doctor.PACKAGE_OF, "apt-get", "java", "p4c-bm2-ss", "simple_switch_grpc", "simple_switch_CLI"):
+    for name in (
+        *PROGRAMS,
+        "iperf3",
+        "bwrap",
+        "prlimit",
+        "setpriv",
+        "apt-get",
+        "java",
+        "p4c-bm2-ss",
+        "simple_switch_grpc",
+        "simple_switch_CLI",
+    ):
         script(programs / name, "exit 0")
     release = tmp_path / "release"
     release.mkdir()
@@ -97,11 +108,30 @@ def test_a_missing_program_has_its_package(program: str, machine: Path, answer: 
     (machine / "bin" / program).unlink()
     code, said = answer("mininet")
     assert code == 1
-    assert f"'{program}' is not on the PATH\n        apt-get install {doctor.PACKAGE_OF[program]}\n" in said
+    assert f"'{program}' is not on the PATH\n        apt-get install {doctor.packages_of(program)['apt-get']}\n" in said
     assert "✓ virtual" in said
 
 
-def test_without_apt_the_package_has_the_name_that_debian_gives_it(machine: Path, answer: Doctor) -> None:
+@pytest.mark.parametrize(
+    ("manager", "mend"),
+    [
+        ("dnf", "dnf install iproute iproute-tc"),
+        ("pacman", "pacman -S iproute2"),
+        ("apk", "apk add iproute2"),
+    ],
+)
+def test_a_missing_program_has_the_command_of_its_system(
+    manager: str, mend: str, machine: Path, answer: Doctor
+) -> None:
+    for name in ("apt-get", "ip", "mnexec"):
+        (machine / "bin" / name).unlink()
+    script(machine / "bin" / manager, "exit 0")
+    said = answer("mininet")[1]
+    assert f"'ip' is not on the PATH\n        {mend}\n" in said
+    assert f"'mnexec' is not on the PATH\n        {doctor.MININET}\n" in said
+
+
+def test_without_a_known_manager_the_package_has_the_name_that_debian_gives_it(machine: Path, answer: Doctor) -> None:
     for name in ("apt-get", "bwrap"):
         (machine / "bin" / name).unlink()
     code, said = answer("grading")

@@ -17,14 +17,19 @@ import typer
 from p4sched.errors import P4schedError, unknown_name
 from p4sched.lab.run import PROGRAMS
 from p4sched.paths import (
+    DATA_DIR,
     GUEST_KERNEL_VERSION,
+    INSTALLED,
     ONOS_JAR,
+    PACKAGES_FILE,
+    SETUP,
     SHELL_PYTHON,
     NotBuiltError,
     guest_kernel,
     in_repository,
     rust_binary,
     rust_library,
+    shell_setup,
 )
 from p4sched.versions import version_line
 
@@ -32,19 +37,9 @@ RUST_PROGRAMS = ("p4sched-switch", "p4sched-p4c", "p4sched-virtual", "p4sched-tr
 RUST_LINKS = ("p4sched-attack", "p4sched-decisions", "p4sched-simulate", "p4sched-stepped", "p4sched-stf")
 """Names under which p4sched-tools is called."""
 NATIVE = "p4sched_native"
-SETUP = "make setup"
-PACKAGE_OF = {
-    "bwrap": "bubblewrap",
-    "ethtool": "ethtool",
-    "ifconfig": "net-tools",
-    "ip": "iproute2",
-    "iperf3": "iperf3",
-    "mnexec": "mininet",
-    "prlimit": "util-linux",
-    "setpriv": "util-linux",
-    "taskset": "util-linux",
-}
-"""Debian's package of each program."""
+MANAGERS = {"apt-get": "apt-get install", "dnf": "dnf install", "pacman": "pacman -S", "apk": "apk add"}
+"""Package managers, and how each of them installs. The order is that of the columns of PACKAGES_FILE."""
+MININET = "install Mininet as http://mininet.org/download says"
 ROOM_BYTES = 1_000_000_000
 """Free space that is enough for every experiment."""
 NAMESPACE = ("mnexec", "-n", "true")
@@ -150,10 +145,30 @@ def mininet() -> Iterator[Lack]:
 def _missing_programs(names: Iterable[str]) -> Iterator[Lack]:
     for name in names:
         if shutil.which(name) is None:
-            package = PACKAGE_OF[name]
-            debian = shutil.which("apt-get") is not None
-            mend = f"apt-get install {package}" if debian else f"install the package that Debian calls {package}"
-            yield Lack(f"'{name}' is not on the PATH", mend)
+            yield Lack(f"'{name}' is not on the PATH", _installs(name))
+
+
+def _installs(program: str) -> str:
+    """The command of this system that installs a program."""
+    packages = packages_of(program)
+    manager = next(filter(shutil.which, MANAGERS), None)
+    if manager is None:
+        return f"install the package that Debian calls {packages['apt-get']}"
+    if manager not in packages:
+        return MININET
+    return f"{MANAGERS[manager]} {packages[manager]}"
+
+
+def packages_of(program: str) -> dict[str, str]:
+    """The package of a program, or several, for each package manager that has it."""
+    for line in PACKAGES_FILE.read_text(encoding="utf-8").splitlines():
+        if line.startswith("#"):
+            continue
+        debian, programs, *others = line.split()
+        if program in programs.split(","):
+            names = (name.replace(",", " ") for name in (debian, *others))
+            return {manager: name for manager, name in zip(MANAGERS, names, strict=True) if name != "-"}
+    raise KeyError(program)
 
 
 def grading() -> Iterator[Lack]:
@@ -166,7 +181,7 @@ def grading() -> Iterator[Lack]:
 def material() -> Iterator[Lack]:
     """What `p4sched as-bmv2` and `p4sched shell` lack."""
     if not SHELL_PYTHON.is_file():
-        yield Lack(f"{SHELL_PYTHON} is missing", in_repository(SETUP))
+        yield Lack(f"{SHELL_PYTHON} is missing", shell_setup())
 
 
 def kernel() -> Iterator[Lack]:
@@ -185,6 +200,9 @@ def kernel() -> Iterator[Lack]:
 
 def onos() -> Iterator[Lack]:
     """What ONOS lacks."""
+    if INSTALLED:
+        yield Lack("this installation cannot build ONOS", "use a clone of the repository")
+        return
     command = in_repository("./setup.sh onos")
     if shutil.which("java") is None:
         yield Lack("'java' is not on the PATH", command)
@@ -238,6 +256,8 @@ def doctor(
     demanded = {NEEDED, *(names or ())}
     system = f"Python {platform.python_version()}, {platform.system()} {platform.release()}"
     typer.echo(f"{version_line()}; {system}, {'root' if os.geteuid() == 0 else 'not root'}")
+    if INSTALLED:
+        typer.echo(f"programs, schedulers, labs: {DATA_DIR}")
     failed = False
     for name in dict.fromkeys((NEEDED, *(names or ABILITIES))):
         ability = ABILITIES[name]

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from p4sched.cli import options, writable
 from p4sched.cli.command_line import folder
-from p4sched.paths import REPRODUCTION_DIR
+from p4sched.paths import REPRODUCED_DIR
 from p4sched.reproducing import page, published, runs
 from p4sched.reproducing.figure import PAPERS, figures, select
 from p4sched.reproducing.results import collect
@@ -22,7 +22,7 @@ from p4sched.reproducing.store import Store, open_store
 from p4sched.units import Duration
 from p4sched.versions import commit
 
-FOLDER = REPRODUCTION_DIR
+FOLDER = REPRODUCED_DIR
 LOWEST_PRIORITY = 19
 SHORTEST_S = 0.000001
 
