@@ -120,6 +120,16 @@ def test_a_flow_in_parts_takes_the_time_of_its_last_part() -> None:
     assert figures["others"] == pytest.approx((slowest / alone)[~cheats].mean())
 
 
+@pytest.mark.filterwarnings("ignore::p4sched.simulate.SimulationWarning")
+@pytest.mark.parametrize("name", ["cheating", "ecn_and_admission"])
+def test_a_run_with_too_few_flows_ends_with_a_sentence(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["run", name, "--quick", "--loads", "0.01", "--duration", "5ms", "--out", str(tmp_path)]
+    assert main.run_command(words) == 1
+    assert "a run has no flow of a kind that is measured" in " ".join(capsys.readouterr().err.split())
+
+
 SHORT = {
     "ecn_and_admission": ("--schemes", "fifo,aifo", "--duration", "5ms"),
     "cheating": ("--schemes", "pifo,tree", "--duration", "5ms"),

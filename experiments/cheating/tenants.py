@@ -92,11 +92,11 @@ def measure(sent: Traffic, result: simulate.Result) -> dict[str, float]:
     slowdown = took / leaf_spine.alone_s(size, source // hosts == destination // hosts)
     cheats, large = source % TENANTS == CHEATER, size >= leaf_spine.LARGE_BYTES
     return {
-        "cheater": float(slowdown[cheats].mean()),
-        "others": float(slowdown[~cheats].mean()),
-        "cheater_large": float(slowdown[cheats & large].mean()),
-        "others_large": float(slowdown[~cheats & large].mean()),
-        "slowdown": float(slowdown.mean()),
+        "cheater": leaf_spine.mean(slowdown[cheats]),
+        "others": leaf_spine.mean(slowdown[~cheats]),
+        "cheater_large": leaf_spine.mean(slowdown[cheats & large]),
+        "others_large": leaf_spine.mean(slowdown[~cheats & large]),
+        "slowdown": leaf_spine.mean(slowdown),
     }
 
 

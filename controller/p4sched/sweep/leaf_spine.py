@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p4sched import simulate
-from p4sched.errors import UsageError
+from p4sched.errors import P4schedError, UsageError
 
 LEAVES, SPINES, HOSTS = 4, 2, 4
 ACCESS, FABRIC = simulate.Link.of("1gbit", "10us"), simulate.Link.of("2gbit", "10us")
@@ -77,6 +77,15 @@ def alone_s(size: NDArray[np.int64], same_leaf: NDArray[np.bool_]) -> NDArray[np
     return found
 
 
+def mean(values: NDArray[np.float64]) -> float:
+    """Mean of the slowdowns of some flows. Raises P4schedError if there are none."""
+    if not len(values):
+        raise P4schedError(
+            "a run has no flow of a kind that is measured; a longer --duration or higher --loads have more"
+        )
+    return float(values.mean())
+
+
 def measure(result: simulate.Result) -> dict[str, float]:
     """`FIGURES` of a run."""
     flows = result.flows
@@ -85,10 +94,10 @@ def measure(result: simulate.Result) -> dict[str, float]:
     slowdown = flows["restricted_s"] / alone_s(size, leaf[0] // HOSTS == leaf[1] // HOSTS)
     small = slowdown[size < SMALL_BYTES]
     return {
-        "slowdown": float(slowdown.mean()),
-        "small_slowdown": float(small.mean()),
+        "slowdown": mean(slowdown),
+        "small_slowdown": mean(small),
         "small_p99_slowdown": float(np.sort(small)[ceil(0.99 * len(small)) - 1]),
-        "large_slowdown": float(slowdown[size >= LARGE_BYTES].mean()),
+        "large_slowdown": mean(slowdown[size >= LARGE_BYTES]),
         **packet_shares(result),
         "done": float(result.completed_share()),
     }

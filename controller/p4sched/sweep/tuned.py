@@ -19,6 +19,7 @@ from statistics import fmean
 from typing import Any, Protocol
 
 from p4sched import simulate
+from p4sched.errors import P4schedError
 from p4sched.json_records import MALFORMED
 from p4sched.paths import rust_binary
 from p4sched.results.intervals import over_seeds, paired_ratio
@@ -192,8 +193,15 @@ class _Points:
             tell(f"{what}: {left} runs are left")
             return figures
 
-        async with asyncio.TaskGroup() as group:
-            tasks = [[group.create_task(one(each.run(seed))) for seed in seeds] for each in candidates]
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [[group.create_task(one(each.run(seed))) for seed in seeds] for each in candidates]
+        except BaseExceptionGroup as failed:
+            # the first one ends all other runs, so its sentence is the reason
+            for error in failed.exceptions:
+                if isinstance(error, P4schedError):
+                    raise error from None
+            raise
         return [
             Measured(each, [task.result() for task in of_each]) for each, of_each in zip(candidates, tasks, strict=True)
         ]
