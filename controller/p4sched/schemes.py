@@ -6,7 +6,8 @@ Every list of schemes is a filter over `SCHEMES`. `p4sched.folders.schemes` adds
 from p4sched.control.law import AnyLaw
 from p4sched.errors import unknown_name
 from p4sched.folders.scheme import laboratory_schemes
-from p4sched.scheme import ComparisonKind, Scheme
+from p4sched.scheme import Scheme
+from p4sched.traits import ComparisonKind
 
 SCHEMES: dict[str, Scheme] = {scheme.name: scheme for scheme in laboratory_schemes()}
 """In the order of tables and figures; then the schemes of folders that a command has named."""

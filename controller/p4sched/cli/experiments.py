@@ -21,8 +21,9 @@ from p4sched.lab import frame, time_scale
 from p4sched.lab.experiment import Choice, ControllerKind, Experiment, HostKind, RunOptions, Seed, SwitchKind, choose
 from p4sched.lab.time_scale import Base
 from p4sched.p4rt.target import Target
-from p4sched.scheme import ComparisonKind, Scheme
+from p4sched.scheme import Scheme
 from p4sched.schemes import SCHEMES
+from p4sched.traits import ComparisonKind
 from p4sched.units import Duration, Rate
 
 SHARED = ("schemes", "seed", "quick", "time_scale", "virtual", "no_text", "switch", "target", "controller", "out")

@@ -21,8 +21,8 @@ from p4sched.errors import P4schedError
 from p4sched.folders.native import command, fault
 from p4sched.paths import DATA_DIR
 from p4sched.proto.enums import Discipline
-from p4sched.scheme import ComparisonKind
 from p4sched.schemes import SCHEMES
+from p4sched.traits import ComparisonKind
 
 QUEUES, QUEUE_SIZE, WINDOW = 8, 10, 32
 BUFFER = QUEUES * QUEUE_SIZE

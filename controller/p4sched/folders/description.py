@@ -16,7 +16,7 @@ from p4sched.p4rt.target import Target
 from p4sched.p4rt.traffic_manager import QUEUES, Calendar, Scrr, Tree, TreeNode
 from p4sched.palette import PALETTE
 from p4sched.proto.enums import CalendarPlace, Discipline
-from p4sched.scheme import ComparisonKind, Limit, Ranks
+from p4sched.traits import ComparisonKind, Limit, Ranks
 
 FILE = "scheduler.toml"
 LARGEST_FILE = 64 * 1024

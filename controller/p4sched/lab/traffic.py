@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
-from p4sched.lab.network import Destination, UserSeat
+from p4sched.lab.endpoints import Destination, UserSeat
 
 IPERF3 = "iperf3"
 FILES = ("iperf3/iperf3-user-*.json",)
