@@ -77,7 +77,7 @@ class Ability:
 
 
 def virtual() -> Iterator[Lack]:
-    """What every command lacks: Python packages, the Rust programs, space."""
+    """Requirements of every command that are missing: Python packages, the Rust programs, space."""
     for requirement in ("p4sched", *_requirements()):
         found = re.match(r"[\w.-]+", requirement)
         if found and "extra ==" not in requirement and not _installed(found[0]):
@@ -137,7 +137,7 @@ def _fails(command: Sequence[str], wrong: str, mend: str) -> Iterator[Lack]:
 
 
 def mininet() -> Iterator[Lack]:
-    """What experiments in Mininet lack."""
+    """Requirements of experiments in Mininet that are missing."""
     names = (*PROGRAMS, "iperf3")
     yield from _missing_programs(names)
     if os.geteuid() != 0:
@@ -157,20 +157,20 @@ def _missing_programs(names: Iterable[str]) -> Iterator[Lack]:
 
 
 def grading() -> Iterator[Lack]:
-    """What the sandbox of `p4sched lab grade` lacks."""
+    """Requirements of the sandbox of `p4sched lab grade` that are missing."""
     yield from _missing_programs(("bwrap", "prlimit", "setpriv"))
     if shutil.which("bwrap"):
         yield from _fails(CLOSED, "bubblewrap makes no sandbox", CONTAINER if os.geteuid() == 0 else SUDO)
 
 
 def material() -> Iterator[Lack]:
-    """What `p4sched as-bmv2` and `p4sched shell` lack."""
+    """Requirements of `p4sched as-bmv2` and `p4sched shell` that are missing."""
     if not SHELL_PYTHON.is_file():
         yield Lack(f"{SHELL_PYTHON} is missing", in_repository(SETUP))
 
 
 def kernel() -> Iterator[Lack]:
-    """What hosts with Linux kernels in virtual time lack."""
+    """Requirements of hosts with Linux kernels in virtual time that are missing."""
     if not GUEST_KERNEL_VERSION.is_file():
         yield Lack("this installation cannot build the kernel", "use a clone of the repository")
         return
@@ -184,7 +184,7 @@ def kernel() -> Iterator[Lack]:
 
 
 def onos() -> Iterator[Lack]:
-    """What ONOS lacks."""
+    """Requirements of ONOS that are missing."""
     command = in_repository("./setup.sh onos")
     if shutil.which("java") is None:
         yield Lack("'java' is not on the PATH", command)
@@ -193,12 +193,12 @@ def onos() -> Iterator[Lack]:
 
 
 def bmv2() -> Iterator[Lack]:
-    """What BMv2 as the switch lacks."""
+    """Requirements of BMv2 as the switch that are missing."""
     yield from _foreign("https://github.com/p4lang/behavioral-model", "simple_switch_grpc", "simple_switch_CLI")
 
 
 def p4c() -> Iterator[Lack]:
-    """What p4c as the compiler lacks."""
+    """Requirements of p4c as the compiler that are missing."""
     yield from _foreign("https://github.com/p4lang/p4c", "p4c-bm2-ss")
 
 
@@ -209,7 +209,7 @@ def _foreign(source: str, *programs: str) -> Iterator[Lack]:
 
 
 NEEDED = "virtual"
-"""What every other ability needs."""
+"""The ability that every other one needs."""
 ABILITIES = {
     NEEDED: Ability("virtual time, checks, labs", "run NAME --virtual, check, lab, sweep, attack, ...", virtual),
     "mininet": Ability("experiments in Mininet", "run NAME", mininet),

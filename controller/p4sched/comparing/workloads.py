@@ -45,7 +45,7 @@ ATTACK_STEPS = 2000
 
 @dataclass(frozen=True)
 class Scale:
-    """How long the workloads are."""
+    """Length of the workloads."""
 
     packets: int
     """Packets of a constant stream."""
@@ -79,7 +79,7 @@ class Workload:
     group: str
     """Workloads of one group stand in one panel."""
     number: str
-    """What the number is, and its unit."""
+    """Meaning of the number, and its unit."""
     better: str
     """`lower` or `higher`."""
     measure: Callable[[str, int, Scale], Measured | None]

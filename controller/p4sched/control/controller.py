@@ -50,7 +50,7 @@ class Controller:
     """The egress port whose traffic the law follows; None: the law follows no port."""
     rank_source: RankSource | None
     patience_s: float
-    """How long to try to reconnect to a lost switch."""
+    """Time for attempts to reconnect to a lost switch."""
     say: Callable[[str], None]
     """Shows one line."""
 

@@ -29,7 +29,7 @@ SIZES = ("buffer", "queues", "queue_size", "window", "tracking", "headroom_256")
 `headroom_256`: k in 1/256."""
 DROPPERS = ("program", "port")
 OWNERS = ("action", "port")
-"""What a parameter belongs to: the action of the program, or the port."""
+"""Owner of a parameter: the action of the program, or the port."""
 CALENDAR = tuple(each.name for each in fields(Calendar) if each.name != "place")
 SCRR = tuple(each.name for each in fields(Scrr))
 LARGEST_OF_PORT = 2**40
@@ -50,7 +50,7 @@ class Parameter:
     of_port: bool
     """True for a setting of the port that the program does not know."""
     title: str
-    """What it is, in a few words."""
+    """Its meaning, in a few words."""
     symbol: str | None
     """Letter in the paper."""
     unit: str
@@ -65,7 +65,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Port:
-    """What the egress port does with the packets."""
+    """Settings of the egress port."""
 
     discipline: Discipline
     queue_sizes: tuple[Formula, ...]
@@ -114,7 +114,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Laboratory:
-    """What a scheduler of the laboratory has in the Python package. Each is `MODULE:NAME`."""
+    """Parts of a scheduler of the laboratory in the Python package. Each is `MODULE:NAME`."""
 
     layout: str
     law: str | None

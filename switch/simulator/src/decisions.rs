@@ -154,7 +154,7 @@ fn decision_json(decision: Option<Decision>) -> Value {
     }
 }
 
-/// What a program did.
+/// Decisions of a program.
 struct Decided {
     decisions: Vec<Option<Decision>>,
     /// Lengths of the queues before each packet, by priority.

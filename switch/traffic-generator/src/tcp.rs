@@ -58,7 +58,7 @@ pub struct Outcome {
     /// Number of segments sent again, if the flow completed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmitted: Option<u32>,
-    /// Why the flow did not complete.
+    /// Reason why the flow did not complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Whether there was no connection, for another reason than the deadline.

@@ -226,7 +226,7 @@ impl Entries {
         entry.ok_or_else(|| TableError::NoEntry(self.table.clone()))
     }
 
-    /// As [`Entries::get`], for changes.
+    /// Same as [`Entries::get`], for changes.
     pub fn get_mut(&mut self, handle: EntryHandle) -> Result<&mut Entry, TableError> {
         let slot = self.resolve(handle)?;
         let entry = self.slots[slot as usize].as_mut();

@@ -11,7 +11,7 @@ const NAME: &str = "@p4runtime_translation_mappings";
 /// The pairs in an annotation; `None` for another annotation.
 ///
 /// # Errors
-/// What is expected, and where.
+/// The expected form, and its place.
 pub fn pairs(annotation: &str) -> Option<Result<Vec<Pair>, String>> {
     let rest = annotation.strip_prefix(NAME)?;
     if rest.starts_with(|next: char| next.is_ascii_alphanumeric() || next == '_') {
