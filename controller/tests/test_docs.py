@@ -31,6 +31,11 @@ def test_a_page_points_to_files_lines_and_headings_that_exist(page: Path) -> Non
     assert [found for link in links.links(page) if (found := links.problem(link))] == []
 
 
+@pytest.mark.parametrize(("page", "lines"), [("README.md", 60), ("docs/performance.md", 120)])
+def test_a_page_stays_short(page: str, lines: int) -> None:
+    assert len((links.ROOT / page).read_text(encoding="utf-8").splitlines()) <= lines
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(links.ROOT)))
 def test_paths_in_backticks_exist(page: Path) -> None:
     assert [path for path in links.mentioned_paths(page) if not links.exists_for(page, path)] == []

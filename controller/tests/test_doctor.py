@@ -210,7 +210,9 @@ def test_a_sandbox_that_cannot_be_made_is_told(machine: Path, answer: Doctor) ->
         ("bin/p4c-bm2-ss", "p4c", "https://github.com/p4lang/p4c"),
     ],
 )
-def test_each_ability_says_what_mends_it(gone: str, ability: str, mend: str, machine: Path, answer: Doctor) -> None:
+def test_each_ability_names_the_command_that_fixes_it(
+    gone: str, ability: str, mend: str, machine: Path, answer: Doctor
+) -> None:
     (machine / gone).unlink()
     code, said = answer(ability)
     assert code == 1

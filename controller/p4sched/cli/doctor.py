@@ -1,4 +1,4 @@
-"""`p4sched doctor`: what this machine can do, what is missing, and the command that mends it."""
+"""`p4sched doctor`: what this machine can do, what is missing, and the command that fixes it."""
 
 import os
 import platform
@@ -62,7 +62,7 @@ class Lack:
     what: str
     """A sentence without its full stop."""
     mend: str
-    """The command that mends it, or what to do."""
+    """The command that fixes it, or an instruction."""
 
 
 @dataclass(frozen=True)
@@ -228,7 +228,7 @@ def doctor(
         typer.Argument(metavar="[ABILITY]...", help=f"What this machine must be able to do: {', '.join(ABILITIES)}."),
     ] = None,
 ) -> int:
-    """Show what this machine can do, what is missing, and the command that mends it.
+    """Show what this machine can do, what is missing, and the command that fixes it.
 
     The exit code is 1 if something is missing for a given ABILITY, or for 'virtual', which the others need.
     """

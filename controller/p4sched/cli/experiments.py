@@ -209,7 +209,7 @@ def _schemes(choice: Choice | None) -> list[inspect.Parameter]:
     if choice is None:
         return []
     every = ",".join(choice.names)
-    help_text = f"{choice.help} The folder of a scheduler is one, too; so is aifo:k=0.1, with set parameters."
+    help_text = f"{choice.help} A scheme may also be the folder of a scheduler, or have set parameters (aifo:k=0.1)."
     option = typer.Option("--schemes", "--scheme", metavar=every, help=help_text)
     return [_parameter("schemes", Annotated[str, option], choice.default or every)]
 

@@ -92,7 +92,7 @@ const PROGRAMS: [Program; 11] = [
     },
     Program {
         name: "fuzz",
-        about: "Inputs that nobody would make, for compiler and switch",
+        about: "Random, unusual inputs for compiler and switch",
         main: fuzz::main,
     },
 ];
