@@ -159,12 +159,12 @@ struct Piece {
     each: Each,
     cable: String,
     #[serde(flatten)]
-    part: Part,
+    content: Content,
 }
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Part {
+enum Content {
     Host { host: String, address: String, at: String },
     Link { link: [String; 2] },
 }
@@ -280,8 +280,8 @@ impl<'a> Building<'a> {
         let cable = cable
             .unwrap_or_else(|| panic!("mininet-topos/shapes: there is no cable '{}'", piece.cable))
             .1;
-        match &piece.part {
-            Part::Host { host, address, at } => {
+        match &piece.content {
+            Content::Host { host, address, at } => {
                 self.place += 1;
                 known.set("place", self.place);
                 let bytes = address.split('.').map(|word| known.value(word));
@@ -294,7 +294,7 @@ impl<'a> Building<'a> {
                 let end = self.end(at, known);
                 self.topology.link((node, 0), end, cable);
             }
-            Part::Link { link: [lower, upper] } => {
+            Content::Link { link: [lower, upper] } => {
                 let ends = (self.end(lower, known), self.end(upper, known));
                 self.topology.link(ends.0, ends.1, cable);
             }
