@@ -32,8 +32,6 @@ from p4sched.proofs.step import DROP_PORT, LENGTH, TIMESTAMP, Answer, Step, Worl
 
 ARRIVES_AT = 1
 """Port of all packets."""
-GAP_S = 1
-"""Seconds between two packets: each has left before the next one comes."""
 Changes = dict[tuple[str, int], int]
 """Content of the cells that were written, by array and index."""
 

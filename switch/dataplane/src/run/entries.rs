@@ -128,10 +128,6 @@ impl Entries {
         matches!(self.index, Index::Ternary(_))
     }
 
-    pub fn len(&self) -> usize {
-        self.live
-    }
-
     /// Slot of the entry that matches the words in the PHV.
     #[inline]
     pub fn lookup(&self, phv: &[u64], key: &mut Vec<u64>) -> Option<u32> {
