@@ -72,7 +72,7 @@ const PROGRAMS: [Program; 11] = [
     },
     Program {
         name: "decisions",
-        about: "What a program and its model decide on each packet",
+        about: "Decisions of a program and its model on each packet",
         main: decisions::main,
     },
     Program {
