@@ -39,14 +39,9 @@ def reproduce(
     ] = Duration.parse("1s"),
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Simulations that run at the same time; default: one for each CPU."),
+        options.jobs_option("Simulations"),
     ] = None,
-    dask: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS|local", help="Run on Dask: address of a scheduler, or local for one on this machine."
-        ),
-    ] = None,
+    dask: options.Dask = None,
     no_runs: Annotated[bool, typer.Option("--no-runs", help="Run no simulation; only show the stored ones.")] = False,
     no_page: Annotated[bool, typer.Option("--no-page", help="Do not write the page.")] = False,
     out: Annotated[
