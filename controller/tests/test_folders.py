@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -707,12 +708,8 @@ NUMBERS = {"buffer": 80, "queues": 8}
 
 @given(st.text(max_size=30))
 def test_any_text_is_a_formula_or_an_error(text: str) -> None:
-    try:
-        value = Formula.parse(text, NUMBERS).value(NUMBERS)
-    except FormulaError as error:
-        assert str(error)
-    else:
-        assert isinstance(value, int)
+    with suppress(FormulaError):
+        assert isinstance(Formula.parse(text, NUMBERS).value(NUMBERS), int)
 
 
 @pytest.mark.parametrize(("text", "value"), [("buffer // queues - 1", 9), ("max(2, min(buffer, 7)) * 2", 14), (5, 5)])
