@@ -66,7 +66,7 @@ def test_a_link_to_a_line_that_moved_names_the_line(page: Path) -> None:
         ("(#no-such-heading)", "no such heading"),
     ],
 )
-def test_a_link_to_nothing_is_told(page: Path, link: str, says: str) -> None:
+def test_a_link_to_nothing_is_reported(page: Path, link: str, says: str) -> None:
     page.write_text(f"# A heading\n\n[the rule]{link}\n")
     (found,) = links.links(page)
     assert says in str(links.problem(found))

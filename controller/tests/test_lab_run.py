@@ -136,7 +136,7 @@ def test_a_setting_that_a_container_does_not_see_is_named(tmp_path: Path) -> Non
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 @pytest.mark.parametrize("content", ['{"processes": [{"pid"', "[]", '{"processes": []}', "\xff"])
-def test_a_damaged_ledger_is_told_of_and_does_not_stop_the_next_run(
+def test_a_damaged_ledger_is_reported_and_does_not_stop_the_next_run(
     content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     damaged = tmp_path / "state.json"

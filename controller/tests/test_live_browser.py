@@ -285,7 +285,7 @@ def test_the_rates_choose_their_axis_and_lines_near_them_are_on_it(modules: Page
     assert end(40, [], 100) == pytest.approx(40 * 1.08)
 
 
-def test_parameters_come_into_force_when_the_decision_was_made_though_it_is_told_later(modules: Page) -> None:
+def test_parameters_come_into_force_when_the_decision_was_made_though_it_is_reported_later(modules: Page) -> None:
     edges = """async () => {
       const { Store } = await import("./store.js");
       const { Columns } = await import("./charts.js");

@@ -139,7 +139,7 @@ async def test_a_page_without_its_switch_says_what_it_waits_for_and_how_to_start
     reading.cancel()
 
 
-def test_a_port_that_is_taken_is_told() -> None:
+def test_a_port_that_is_taken_is_reported() -> None:
     first = Page(Hub(), port=0)
     with first.listen(), pytest.raises(P4schedError, match="'--port 0' takes any port that is free"):
         Page(Hub(), port=first.port).listen()

@@ -69,7 +69,7 @@ def test_the_scale_follows_what_the_machine_lacks(measured: Capacity, scale: int
     assert time_scale.fastest(FAIRNESS, measured) == scale
 
 
-def test_more_than_the_machine_carries_is_told_with_what_fits() -> None:
+def test_more_than_the_machine_carries_is_reported_with_what_fits() -> None:
     assert time_scale.warning(FAIRNESS, FAIRNESS, QUIET) is None
     busy = replace(QUIET, frame_cpu_ns=30_000, lateness_p99_ns=900_000)
     told = time_scale.warning(FAIRNESS, FAIRNESS, busy)

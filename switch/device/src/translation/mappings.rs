@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn other_annotations_are_none_and_malformed_ones_are_told() {
+    fn other_annotations_are_none_and_malformed_ones_are_reported() {
         assert_eq!(pairs("@p4runtime_translation_mappings_of(1)"), None);
         assert_eq!(pairs("@brief(\"x\")"), None);
         for wrong in [

@@ -273,7 +273,7 @@ final class World {
         }
     }
 
-    /** The network configuration changes, and its listeners are told. */
+    /** The network configuration changes, and its listeners are notified. */
     void store(JsonNode configuration) {
         configurations.put(SWITCH, configuration);
         NetworkConfigEvent event =
