@@ -10,7 +10,7 @@ from p4sched.scheme import Scheme
 from p4sched.traits import ComparisonKind
 
 SCHEMES: dict[str, Scheme] = {scheme.name: scheme for scheme in laboratory_schemes()}
-"""In the order of tables and figures; then the schemes of folders that a command has named."""
+"""Schemes by name, in the order of tables and figures; then those of folders that a command has named."""
 LAWS: dict[str, AnyLaw] = {name: scheme.law for name, scheme in SCHEMES.items() if scheme.law is not None}
 FIFO, FDPA, AIFO, RIFO, PACKS = (SCHEMES[name] for name in ("fifo", "fdpa", "aifo", "rifo", "packs"))
 

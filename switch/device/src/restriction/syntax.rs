@@ -62,7 +62,7 @@ const PUNCTUATION: [&str; 17] = [
 enum Token<'a> {
     Word(&'a str),
     Number(&'a str),
-    /// In single quotes.
+    /// Text in single quotes.
     Quoted(&'a str),
     Punctuation(&'static str),
 }
