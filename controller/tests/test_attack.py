@@ -77,7 +77,7 @@ def test_nothing_worse_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture
         (("packs", "--against", "aifo", "--target", "tna"), 1, "packs has no program for tna"),
     ],
 )
-def test_what_cannot_be_is_reported(
+def test_impossible_options_are_reported(
     words: tuple[str, ...], code: int, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_command(["attack", *words, "--out", str(tmp_path / "out")]) == code

@@ -167,7 +167,7 @@ def test_a_working_folder_that_is_gone_is_reported(
     assert "no folder for files: No such file or directory" in said
 
 
-def test_who_is_not_root_is_told_so_and_nothing_is_tried(
+def test_a_user_who_is_not_root_gets_a_message_and_nothing_is_tried(
     machine: Path, monkeypatch: pytest.MonkeyPatch, answer: Doctor
 ) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)

@@ -24,7 +24,7 @@ def stats() -> pb.GetStatsResponse:
     )
 
 
-def test_counts_that_add_up_are_not_told() -> None:
+def test_counts_that_add_up_are_not_reported() -> None:
     assert list(contradictions(stats())) == []
     found = totals(stats())
     assert (found.received, found.sent, found.refused, found.dropped, found.inside) == (10, 2, 1, 6, 1)
