@@ -466,6 +466,10 @@ def _rule(description: Description, target: Target) -> list[str]:
     return [f"{file.name}:", *(f"{number:4} | {line}" for number, line in shown)]
 
 
+AGAIN_S = 0.2
+"""Time between the exceptions of code that takes too long. It may catch one, and Python ignores one in a finalizer."""
+
+
 @contextmanager
 def foreign_code(seconds: float, message: str) -> Iterator[None]:
     """A block that runs code of a folder. What it prints is on standard error.
@@ -483,7 +487,7 @@ def foreign_code(seconds: float, message: str) -> Iterator[None]:
         with redirect_stdout(sys.stderr):
             yield
         return
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN_S)
     try:
         with redirect_stdout(sys.stderr):
             yield
