@@ -69,7 +69,7 @@ class Queued(NamedTuple):
 
 
 Verdict = Queued | Dropped
-"""What happens to an arriving packet."""
+"""Decision on an arriving packet."""
 
 
 class Model(ABC):

@@ -401,7 +401,7 @@ async def run_async(
     programs: bool = False,
     check: bool = False,
 ) -> Result:
-    """Same as `run`, without blocking, so that several runs can go on at the same time. Cancelling it ends the run."""
+    """Same as `run`, without blocking, so that several runs can work at the same time. Cancelling it ends the run."""
     output.mkdir(parents=True, exist_ok=True)
     scenario, names = _with_names(scenario)
     programs = programs or _only_program(names)

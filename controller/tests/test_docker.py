@@ -1,4 +1,4 @@
-"""The images, as far as that can be told without building one; docker/test.sh builds and runs them."""
+"""The images, as far as this is visible without building one; docker/test.sh builds and runs them."""
 
 import re
 import subprocess

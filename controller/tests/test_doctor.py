@@ -179,14 +179,14 @@ def test_a_missing_python_package_is_named(machine: Path, monkeypatch: pytest.Mo
     assert re.findall(r"package '(.*)' is missing", said) == ["p4sched-gone"]
 
 
-def test_a_full_disk_is_told(machine: Path, monkeypatch: pytest.MonkeyPatch, answer: Doctor) -> None:
+def test_a_full_disk_is_reported(machine: Path, monkeypatch: pytest.MonkeyPatch, answer: Doctor) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=3e8))
     code, said = answer()
     assert code == 1
     assert f"{Path.cwd()} has only 0.3 GB of free space" in said
 
 
-def test_a_working_folder_that_is_gone_is_told(
+def test_a_working_folder_that_is_gone_is_reported(
     machine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: Doctor
 ) -> None:
     (tmp_path / "gone").mkdir()
@@ -197,7 +197,7 @@ def test_a_working_folder_that_is_gone_is_told(
     assert "no folder for files: No such file or directory" in said
 
 
-def test_who_is_not_root_is_told_so_and_nothing_is_tried(
+def test_a_user_who_is_not_root_gets_a_message_and_nothing_is_tried(
     machine: Path, monkeypatch: pytest.MonkeyPatch, answer: Doctor
 ) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
@@ -215,7 +215,7 @@ def test_who_is_not_root_is_told_so_and_nothing_is_tried(
         ("*veth*", "this kernel makes no veth links (Operation not permitted)"),
     ],
 )
-def test_what_the_kernel_refuses_is_told(fails: str, told: str, machine: Path, answer: Doctor) -> None:
+def test_what_the_kernel_refuses_is_reported(fails: str, told: str, machine: Path, answer: Doctor) -> None:
     refusal = "echo 'Operation not permitted' >&2; exit 1"
     script(machine / "bin" / "mnexec", f'case "$*" in {fails}) {refusal} ;; esac')
     code, said = answer("mininet")
@@ -223,7 +223,7 @@ def test_what_the_kernel_refuses_is_told(fails: str, told: str, machine: Path, a
     assert told in said
 
 
-def test_a_sandbox_that_cannot_be_made_is_told(machine: Path, answer: Doctor) -> None:
+def test_a_sandbox_that_cannot_be_made_is_reported(machine: Path, answer: Doctor) -> None:
     script(machine / "bin" / "bwrap", "echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1")
     code, said = answer("grading")
     assert code == 1
@@ -240,7 +240,9 @@ def test_a_sandbox_that_cannot_be_made_is_told(machine: Path, answer: Doctor) ->
         ("bin/p4c-bm2-ss", "p4c", "https://github.com/p4lang/p4c"),
     ],
 )
-def test_each_ability_says_what_mends_it(gone: str, ability: str, mend: str, machine: Path, answer: Doctor) -> None:
+def test_each_ability_names_the_command_that_fixes_it(
+    gone: str, ability: str, mend: str, machine: Path, answer: Doctor
+) -> None:
     (machine / gone).unlink()
     code, said = answer(ability)
     assert code == 1

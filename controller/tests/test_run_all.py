@@ -24,7 +24,7 @@ INVALID: dict[str, Any] = {
 
 
 class Runs:
-    """Experiments that write what they are told to, or fail."""
+    """Experiments that write as requested, or fail."""
 
     def __init__(self, results: dict[str, object]) -> None:
         self.results = results

@@ -102,7 +102,7 @@ def _models(description: Description) -> list[tuple[Target, type[Model]]]:
 
 
 def missing(description: Description) -> list[str]:
-    """What the folder does not have."""
+    """Parts that the folder does not have."""
     chips = _chips(description)
     model = description.model
     lacks = {
@@ -263,7 +263,7 @@ def _used_queues(scheme: Scheme, kind: type[Model] | None, layout: Any, seed: in
 
 
 def _played(kind: type[Model], description: Description, made: Sequence[Trial]) -> list[Played]:
-    """What the model does in each trial."""
+    """Decisions of the model in each trial."""
     names = [each.name for each in description.parameters]
     packets = sum(len(trial.packets) for trial in made)
     with foreign_code(SLOWEST_S, f"the model took longer than {SLOWEST_S:g} s for {packets} packets"):

@@ -38,7 +38,7 @@ def compare(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**31, help="First seed.")] = 1,
     quick: Annotated[bool, typer.Option("--quick", help="Short workloads, for a first look.")] = False,
-    out: Annotated[Path, options.ResultFolder] = Path("results/compare"),
+    out: options.ResultFolder = Path("results/compare"),
 ) -> None:
     """Compare schedulers on a fixed set of workloads in virtual time: inversions, completion times, incast, fairness,
     attacks. Writes a page (DIR/README.md), a figure and a CSV. FDPA is left out: it needs bands and a controller."""
@@ -78,7 +78,7 @@ def _scores(found: Comparison) -> Table:
 
 
 def _measure(found: Comparison, scale: workloads.Scale, console: Console) -> list[str]:
-    """Fills the cells. Returns the failures: the other schedulers go on."""
+    """Fills the cells. Returns the failures; a failure does not stop the other schedulers."""
     failures: list[str] = []
 
     def one(job: tuple[Workload, str]) -> None:

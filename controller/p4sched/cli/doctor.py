@@ -1,4 +1,4 @@
-"""`p4sched doctor`: what this machine can do, what is missing, and the command that mends it."""
+"""`p4sched doctor`: what this machine can do, what is missing, and the command that fixes it."""
 
 import os
 import platform
@@ -57,7 +57,7 @@ class Lack:
     what: str
     """A sentence without its full stop."""
     mend: str
-    """The command that mends it, or what to do."""
+    """The command that fixes it, or an instruction."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Ability:
 
 
 def virtual() -> Iterator[Lack]:
-    """What every command lacks: Python packages, the Rust programs, space."""
+    """Requirements of every command that are missing: Python packages, the Rust programs, space."""
     for requirement in ("p4sched", *_requirements()):
         found = re.match(r"[\w.-]+", requirement)
         if found and "extra ==" not in requirement and not _installed(found[0]):
@@ -132,7 +132,7 @@ def _fails(command: Sequence[str], wrong: str, mend: str) -> Iterator[Lack]:
 
 
 def mininet() -> Iterator[Lack]:
-    """What experiments in Mininet lack."""
+    """Requirements of experiments in Mininet that are missing."""
     names = (*PROGRAMS, "iperf3")
     yield from _missing_programs(names)
     if os.geteuid() != 0:
@@ -172,20 +172,20 @@ def packages_of(program: str) -> dict[str, str]:
 
 
 def grading() -> Iterator[Lack]:
-    """What the sandbox of `p4sched lab grade` lacks."""
+    """Requirements of the sandbox of `p4sched lab grade` that are missing."""
     yield from _missing_programs(("bwrap", "prlimit", "setpriv"))
     if shutil.which("bwrap"):
         yield from _fails(CLOSED, "bubblewrap makes no sandbox", CONTAINER if os.geteuid() == 0 else SUDO)
 
 
 def material() -> Iterator[Lack]:
-    """What `p4sched as-bmv2` and `p4sched shell` lack."""
+    """Requirements of `p4sched as-bmv2` and `p4sched shell` that are missing."""
     if not SHELL_PYTHON.is_file():
         yield Lack(f"{SHELL_PYTHON} is missing", shell_setup())
 
 
 def kernel() -> Iterator[Lack]:
-    """What hosts with Linux kernels in virtual time lack."""
+    """Requirements of hosts with Linux kernels in virtual time that are missing."""
     if not GUEST_KERNEL_VERSION.is_file():
         yield Lack("this installation cannot build the kernel", "use a clone of the repository")
         return
@@ -199,7 +199,7 @@ def kernel() -> Iterator[Lack]:
 
 
 def onos() -> Iterator[Lack]:
-    """What ONOS lacks."""
+    """Requirements of ONOS that are missing."""
     if INSTALLED:
         yield Lack("this installation cannot build ONOS", "use a clone of the repository")
         return
@@ -211,12 +211,12 @@ def onos() -> Iterator[Lack]:
 
 
 def bmv2() -> Iterator[Lack]:
-    """What BMv2 as the switch lacks."""
+    """Requirements of BMv2 as the switch that are missing."""
     yield from _foreign("https://github.com/p4lang/behavioral-model", "simple_switch_grpc", "simple_switch_CLI")
 
 
 def p4c() -> Iterator[Lack]:
-    """What p4c as the compiler lacks."""
+    """Requirements of p4c as the compiler that are missing."""
     yield from _foreign("https://github.com/p4lang/p4c", "p4c-bm2-ss")
 
 
@@ -227,7 +227,7 @@ def _foreign(source: str, *programs: str) -> Iterator[Lack]:
 
 
 NEEDED = "virtual"
-"""What every other ability needs."""
+"""The ability that every other one needs."""
 ABILITIES = {
     NEEDED: Ability("virtual time, checks, labs", "run NAME --virtual, check, lab, sweep, attack, ...", virtual),
     "mininet": Ability("experiments in Mininet", "run NAME", mininet),
@@ -246,7 +246,7 @@ def doctor(
         typer.Argument(metavar="[ABILITY]...", help=f"What this machine must be able to do: {', '.join(ABILITIES)}."),
     ] = None,
 ) -> int:
-    """Show what this machine can do, what is missing, and the command that mends it.
+    """Show what this machine can do, what is missing, and the command that fixes it.
 
     The exit code is 1 if something is missing for a given ABILITY, or for 'virtual', which the others need.
     """

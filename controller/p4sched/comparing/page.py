@@ -74,7 +74,7 @@ class Comparison:
     held: Mapping[str, int | None]
     """Packets that each scheme holds; None: unknown, because its description gives no sizes."""
     cells: dict[tuple[str, str], Cell] = field(default_factory=dict)
-    """By name of workload and scheme."""
+    """Indexed by workload and scheme."""
 
     @property
     def alike(self) -> list[str]:

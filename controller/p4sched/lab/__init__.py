@@ -19,7 +19,7 @@ Bring-up:
 
 Traffic:
 - scenario: how many connections each user opens
-- traffic: long TCP flows between users and server
+- traffic: long TCP flows between users and server; endpoints: their ends; stoppable: the form of all traffic
 - ranked_traffic: UDP flows with ranks, and TCP flows of given sizes; sized_flows: flows of random sizes at a load
 - ranked_join_leave: flows of rising urgency that join and leave
 - probe, probe_stream: a constant stream that shows losses and gaps

@@ -73,7 +73,7 @@ const PROGRAMS: [Program; 12] = [
     },
     Program {
         name: "decisions",
-        about: "What a program and its model decide on each packet",
+        about: "Decisions of a program and its model on each packet",
         main: decisions::main,
     },
     Program {
@@ -98,7 +98,7 @@ const PROGRAMS: [Program; 12] = [
     },
     Program {
         name: "fuzz",
-        about: "Inputs that nobody would make, for compiler and switch",
+        about: "Random, unusual inputs for compiler and switch",
         main: fuzz::main,
     },
 ];

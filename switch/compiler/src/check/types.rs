@@ -1,4 +1,4 @@
-//! From types in the source to checked types.
+//! Turns types in the source into checked types.
 
 use std::rc::Rc;
 
