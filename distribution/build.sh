@@ -10,7 +10,7 @@ MACHINE=${MACHINE:-x86_64}
 # The oldest C library that the programs run with.
 GLIBC=2.28
 MAINTAINER="p4sched maintainers <p4sched@users.noreply.github.com>"
-VERSION=$(sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml | head -n 1)
+VERSION=$(sed -n 's/^version = "\(.*\)"/\1/p' switch/Cargo.toml | head -n 1)
 TARGET=$MACHINE-unknown-linux-gnu
 PROGRAMS=${CARGO_TARGET_DIR:-switch/target}/$TARGET/dist
 

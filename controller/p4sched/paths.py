@@ -100,6 +100,8 @@ SHELL_LOCK = DATA_DIR / "requirements-shell.lock"
 ONOS_JAR = ROOT / "controller" / "onos" / "embedded" / "target" / "p4sched-onos-embedded.jar"
 GUEST_KERNEL_VERSION = DATA_DIR / "switch" / "guest" / "kernel" / "version"
 """File with the version of the kernel that `make virtual` builds. Only a clone of the repository has it."""
+PACKAGES_FILE = _PACKAGE / "packages.txt"
+"""Names of the packages that the laboratory needs on several systems. `setup.sh` reads it, too."""
 READING_SHELL = _PACKAGE / "cli" / "reading_shell.py"
 """Script for SHELL_PYTHON: a read-only p4runtime-shell."""
 

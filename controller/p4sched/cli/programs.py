@@ -1,4 +1,4 @@
-"""`p4sched switch`, `p4sched as-bmv2` and `p4sched shell`: run another program in place of this one."""
+"""`p4sched switch`, `lsp`, `as-bmv2` and `shell`: run another program in place of this one."""
 
 import os
 import socket
@@ -18,6 +18,12 @@ from p4sched.paths import BMV2_GUEST_DIR, READING_SHELL, SHELL_DIR, SHELL_PYTHON
 def switch(ctx: typer.Context) -> None:
     """Run the embedded switch, with the options of simple_switch_grpc; '--help' shows them."""
     binary = str(rust_binary("p4sched-switch"))
+    os.execv(binary, [binary, *ctx.args])
+
+
+def lsp(ctx: typer.Context) -> None:
+    """Run the language server for P4 in editors, on standard input and output; '--help' shows its options."""
+    binary = str(rust_binary("p4sched-lsp"))
     os.execv(binary, [binary, *ctx.args])
 
 

@@ -39,15 +39,10 @@ def reproduce(
     ] = Duration.parse("1s"),
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Simulations that run at the same time; default: one for each CPU."),
+        options.jobs_option("Simulations"),
     ] = None,
-    dask: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS|local", help="Run on Dask: address of a scheduler, or local for one on this machine."
-        ),
-    ] = None,
-    no_runs: Annotated[bool, typer.Option("--no-runs", help="Make no simulation, only show the stored ones.")] = False,
+    dask: options.Dask = None,
+    no_runs: Annotated[bool, typer.Option("--no-runs", help="Run no simulation; only show the stored ones.")] = False,
     no_page: Annotated[bool, typer.Option("--no-page", help="Do not write the page.")] = False,
     out: Annotated[
         Path,
@@ -56,7 +51,7 @@ def reproduce(
 ) -> None:
     """Reproduce the figures and tables of the papers in virtual time, and compare them with the published numbers.
 
-    Makes the missing simulations, with the lowest priority, and keeps each in DIR/measured. If you start it again, it
+    Runs the missing simulations at the lowest priority, and keeps each in DIR/measured. If you start it again, it
     continues. Writes a page of all figures (DIR/README.md), pictures, and DIR/rows.csv.
     """
     options.at_least("--duration", duration, SHORTEST_S, "a flow takes longer than that")
