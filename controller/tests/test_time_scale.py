@@ -158,3 +158,10 @@ def test_this_machine_is_measured_in_seconds_and_nothing_stays_behind() -> None:
     assert 0 < found.switch_frame_cpu_ns < found.frame_cpu_ns * 2
     assert 0 <= found.lateness_p99_ns <= found.lateness_p999_ns
     assert calibrate.capacity() is found
+
+
+@pytest.mark.parametrize("full_bits_per_s", [0.0, 4e6, 1e9])
+def test_the_calibration_has_a_paced_load_on_a_machine_of_any_speed(full_bits_per_s: float) -> None:
+    link = calibrate.paced_link(full_bits_per_s)
+    assert link.rate_bps >= calibrate.PACED_SHARE * full_bits_per_s
+    assert link.bdp_packets >= 2

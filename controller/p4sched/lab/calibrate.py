@@ -38,6 +38,8 @@ PACED_SHARE = 0.2
 """Share of the maximum rate. The switch has work at this rate, and can be on time."""
 PACED_RTT = Duration.parse("5ms")
 """An RTT so short that the switch polls its ports at its highest rate: the most expensive case."""
+SLOWEST_PACED = Rate.parse("10mbit")
+"""Lower limit of the paced load, for a machine that is so busy that hardly a frame passes at full speed."""
 CONNECTIONS = 8
 IDLE_S, START_S, FULL_S, SETTLE_S, PACED_S = 0.5, 0.4, 0.6, 0.3, 0.44
 SPARE_S = 30
@@ -146,13 +148,17 @@ async def _through_the_switch(network: Dumbbell, ledger: Ledger, folder: Path) -
             await traffic.send(planned, START_S + FULL_S + SETTLE_S + PACED_WINDOWS * PACED_S + SPARE_S)
             await asyncio.sleep(START_S)
             full = await _observed(manager, network.bottleneck_port, FULL_S, ledger)
-            rate = round(PACED_SHARE * full.bits / full.seconds)
-            link = Link(max(rate, 1_000_000), PACED_RTT)
+            link = paced_link(full.bits / full.seconds)
             await manager.set_ports(port_settings(network, _fifo(link), link))
             await asyncio.sleep(SETTLE_S)
             paced = [await _observed(manager, network.bottleneck_port, PACED_S, ledger) for _ in range(PACED_WINDOWS)]
             traffic.check()
     return full, paced
+
+
+def paced_link(full_bits_per_s: float) -> Link:
+    """The shaped link, for what the switch forwarded at full speed."""
+    return Link(max(round(PACED_SHARE * full_bits_per_s), SLOWEST_PACED), PACED_RTT)
 
 
 def _fifo(link: Link) -> Setup:
