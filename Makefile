@@ -7,7 +7,10 @@
 # make fuzz   feeds compiler and switch with changed inputs, a minute for each kind; SECONDS=10 is shorter: switch/fuzz/README.md
 # make docker builds the images: docker/README.md
 # make docker-test  builds and runs the images without a registry (ten minutes; not part of make test)
+# make wheel  builds what users install, into dist/; also make deb, make archive: distribution/README.md
 # make docs   builds the documentation as one site: build/site/index.html
+# make lock   writes the lock files of Python again, with uv; a new version of a package: make lock UPGRADE=PACKAGE
+# make audit  looks for known faults of dependencies; needs the internet, cargo-deny and pip-audit
 # make anchors  aims the links of all pages to lines of source files again
 # make setup  only installs and builds
 # make clean  ends what a crashed run left behind; removes build results
@@ -16,8 +19,9 @@
 PARTS =
 MINUTES = 10
 SECONDS = 60
+UPGRADE =
 
-.PHONY: demo onos virtual bench soak fuzz test test-lab test-rust test-java test-python test-onos setup clean lint lint-rust lint-rest docs anchors docker docker-test
+.PHONY: demo onos virtual bench soak fuzz test test-lab test-rust test-java test-python test-onos setup clean lint lint-rust lint-rest docs anchors docker docker-test lock audit wheel deb archive
 
 demo:
 	@./setup.sh lab
@@ -45,7 +49,7 @@ fuzz:
 setup:
 	@./setup.sh lab
 
-SCHEMA := .venv-docker/bin/check-jsonschema --quiet --builtin-schema vendor.
+SCHEMA := .venv/bin/check-jsonschema --quiet --builtin-schema vendor.
 
 lint:
 	@./setup.sh dev
@@ -59,12 +63,16 @@ lint-rest:
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
-	.venv-docker/bin/hadolint docker/*/Dockerfile
+	.venv/bin/hadolint docker/*/Dockerfile
 	$(SCHEMA)compose-spec docker/compose*.yaml
 	$(SCHEMA)github-workflows .github/workflows/*.yml
 	$(SCHEMA)github-issue-config .github/ISSUE_TEMPLATE/config.yml
 	$(SCHEMA)github-issue-forms $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
 	$(SCHEMA)citation-file-format --force-filetype yaml CITATION.cff
+
+wheel deb archive:
+	@./setup.sh dist
+	@distribution/build.sh $@
 
 docker:
 	@docker/build.sh
@@ -74,10 +82,24 @@ docker-test:
 	@docker/test.sh
 
 docs:
-	@./setup.sh docs
+	@./setup.sh dev
 	RUSTDOCFLAGS="-D warnings" cargo doc --manifest-path switch/Cargo.toml --locked --release --no-deps --workspace
-	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/python -m mkdocs build --strict
-	.venv-docs/bin/python -m docs.tools.check_site build/site
+	NO_MKDOCS_2_WARNING=1 .venv/bin/python -m mkdocs build --strict
+	.venv/bin/python -m docs.tools.check_site build/site
+
+# without the name of a registry, which uv.lock would have; p4runtime-shell needs another protobuf than the rest
+LOCK := uv pip compile --quiet --generate-hashes --no-header --python-version 3.11 $(UPGRADE:%=--upgrade-package %)
+
+lock:
+	$(LOCK) --all-extras --group dev pyproject.toml -o requirements.lock
+	$(LOCK) --group build -c requirements.lock pyproject.toml -o requirements-lab.lock
+	$(LOCK) --group shell -o requirements-shell.lock
+	$(LOCK) --group dist -o requirements-dist.lock
+
+# not part of make lint: both ask databases on the internet
+audit:
+	cargo deny --manifest-path switch/Cargo.toml check
+	for lock in requirements*.lock; do pip-audit --require-hashes --disable-pip --requirement $$lock || exit; done
 
 anchors:
 	@.venv/bin/python -m docs.tools.links

@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# Installs what the lab needs on Debian 12: `setup.sh lab` to run it, `setup.sh onos` to run it with ONOS as its controller,
-# `setup.sh virtual` to run it in virtual time with Linux's own TCP,
-# `setup.sh dev` for all tests and lints as well, `setup.sh docs` to build the documentation.
-# Steps that are done already are skipped. Needs root for Debian packages.
+# Installs what the lab needs: `setup.sh lab` to run it, `setup.sh onos` to run it with ONOS as its controller, `setup.sh virtual` to
+# run it in virtual time with Linux's own TCP, `setup.sh dev` for all tests and lints as well, and to build the documentation,
+# `setup.sh dist` to build what users install.
+# Knows apt-get, dnf, pacman and apk, and says elsewhere what is missing. Packages need root. Steps that are done already are
+# skipped. `--dry-run` only prints the commands.
 set -euo pipefail
 cd "$(dirname "$0")"
 
-LAB_PACKAGES=(bubblewrap ca-certificates ethtool gcc iperf3 iproute2 iputils-ping libc6-dev make mininet procps python3 python3-venv)
+# By Debian's names; those of other systems are in this table.
+NAMES=controller/p4sched/packages.txt
+LAB_PACKAGES=(bubblewrap ca-certificates ethtool gcc iperf3 iproute2 iputils-ping libc6-dev make mininet net-tools procps python3 python3-venv util-linux)
 RUST_PACKAGES=(cargo-web rustc-web)
 RUST_LINT_PACKAGES=(rust-web-clippy rustfmt-web)
 KERNEL_PACKAGES=(bc bison flex patch xz-utils)
@@ -30,18 +33,68 @@ mark_done() { local name=$1; shift; fingerprint "$@" >"$stamps/$name"; }
 
 at_least() { [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1)" = "$1" ]; }
 
-debian() {
-  local missing=() package
-  for package in "$@"; do
-    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+# The package manager of this system, or nothing.
+manager() {
+  local name
+  for name in apt-get dnf pacman apk; do
+    if command -v "$name" >/dev/null; then echo "$name"; return; fi
   done
+}
+
+# column PACKAGE NUMBER: a column of the table, without its commas. Column 2 has the programs.
+column() { awk -v package="$1" -v number="$2" '$1 == package { gsub(",", " ", $number); print $number }' "$NAMES"; }
+
+# installed PACKAGE: whether the package manager has installed it.
+installed() {
+  case "$MANAGER" in
+    apt-get) dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'ok installed' ;;
+    dnf) rpm -q --whatprovides "$1" >/dev/null 2>&1 ;;
+    pacman) pacman -Q "$1" >/dev/null 2>&1 ;;
+    apk) apk info -e "$1" >/dev/null 2>&1 ;;
+  esac
+}
+
+# install PACKAGE...
+install() {
+  case "$MANAGER" in
+    apt-get)
+      apt-get update -q >/dev/null
+      DEBIAN_FRONTEND=noninteractive apt-get install -yq --no-install-recommends "$@"
+      ;;
+    dnf) dnf install -yq "$@" ;;
+    pacman) pacman -S --needed --noconfirm "$@" ;;
+    apk) apk add --quiet "$@" ;;
+  esac
+}
+
+# packages NAME...: installs packages, by Debian's names.
+packages() {
+  local missing=() absent=() name number program
+  case "$MANAGER" in apt-get) number=1 ;; dnf) number=3 ;; pacman) number=4 ;; apk) number=5 ;; *) number=2 ;; esac
+  for name in "$@"; do
+    local here=$(column "$name" "$number")
+    [ -n "$here" ] || die "$NAMES has no package $name"
+    if [ -z "$MANAGER" ] || [ "$here" = - ]; then
+      # nobody can install it here, so its programs decide
+      for program in $(column "$name" 2); do
+        [ "$program" = - ] || command -v "$program" >/dev/null || { absent+=("$name"); break; }
+      done
+    else
+      for program in $here; do installed "$program" || missing+=("$program"); done
+    fi
+  done
+  # Virtual time needs no Mininet.
+  if [ "${absent[*]}" = mininet ]; then
+    say "There is no package of Mininet here: experiments in Mininet need it from http://mininet.org/download"
+  elif [ ${#absent[@]} -gt 0 ]; then
+    die "knows no package manager of this system; please install what Debian calls: ${absent[*]}"
+  fi
   [ ${#missing[@]} -eq 0 ] && return
-  command -v apt-get >/dev/null || die "needs Debian 12 (no apt-get here); install by hand: ${missing[*]}"
-  [ "$(id -u)" = 0 ] || die "needs root to install Debian packages: ${missing[*]}"
-  say "Debian packages: ${missing[*]}"
-  apt-get update -q >/dev/null
-  DEBIAN_FRONTEND=noninteractive apt-get install -yq --no-install-recommends "${missing[@]}" >"$stamps/apt.log" 2>&1 </dev/null ||
-    { tail -n 20 "$stamps/apt.log" >&2; die "apt-get could not install: ${missing[*]}"; }
+  if [ "$dry" ]; then echo "$MANAGER: ${missing[*]}"; return; fi
+  [ "$(id -u)" = 0 ] || die "needs root to install packages: ${missing[*]}"
+  say "Packages: ${missing[*]}"
+  install "${missing[@]}" >"$stamps/packages.log" 2>&1 </dev/null ||
+    { tail -n 20 "$stamps/packages.log" >&2; die "$MANAGER could not install: ${missing[*]}"; }
 }
 
 rust() {
@@ -50,13 +103,14 @@ rust() {
   if [ -n "$version" ] && at_least "$RUST_MINIMUM" "$version" && command -v cargo >/dev/null; then
     return
   fi
-  debian "${RUST_PACKAGES[@]}"
+  packages "${RUST_PACKAGES[@]}"
+  [ "$dry" ] && return
   version=$(rustc --version | cut -d' ' -f2)
   at_least "$RUST_MINIMUM" "$version" || die "needs Rust $RUST_MINIMUM or later; found $version"
 }
 
 rust_lints() {
-  cargo clippy --version >/dev/null 2>&1 && cargo fmt --version >/dev/null 2>&1 || debian "${RUST_LINT_PACKAGES[@]}"
+  cargo clippy --version >/dev/null 2>&1 && cargo fmt --version >/dev/null 2>&1 || packages "${RUST_LINT_PACKAGES[@]}"
 }
 
 # The version of Python that the lock files were made for, or later.
@@ -72,6 +126,7 @@ interpreter() {
 environment() {
   local folder=$1 lock=$2
   done_already "${folder#.}" "$lock" && [ -x "$folder/bin/python" ] && return
+  if [ "$dry" ]; then echo "python3: $folder from $lock"; return; fi
   say "Python environment $folder"
   rm -rf "$folder"
   "$(interpreter)" -m venv "$folder"
@@ -80,7 +135,7 @@ environment() {
 }
 
 python_package() {
-  local sources=(pyproject.toml switch/proto/p4sched/v1/traffic_manager.proto switch/proto/p4sched/v1/simulation.proto)
+  local sources=(pyproject.toml switch/Cargo.toml switch/proto/p4sched/v1/traffic_manager.proto switch/proto/p4sched/v1/simulation.proto)
   done_already p4sched "${sources[@]}" && [ -x .venv/bin/p4sched ] && return
   .venv/bin/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
   .venv/bin/python -m p4sched.genproto
@@ -105,30 +160,43 @@ onos_build() {
   mark_done onos "${sources[@]}"
 }
 
-[ "$(uname -s)" = Linux ] || die "needs Linux"
+[ "$(uname -s)" = Linux ] || die "needs Linux; on other systems use a container (docker/README.md) or a virtual machine (docs/INSTRUCTORS.md)"
+usage="usage: setup.sh lab|onos|virtual|dev|dist [--dry-run]"
 case "${1:-}" in
-  lab | onos | virtual | dev | docs) ;;
-  *) die "usage: setup.sh lab|onos|virtual|dev|docs" ;;
+  lab | onos | virtual | dev | dist) ;;
+  *) die "$usage" ;;
 esac
-debian "${LAB_PACKAGES[@]}"
+case "${2:-}" in
+  "") dry= ;;
+  --dry-run) dry=yes ;;
+  *) die "$usage" ;;
+esac
+MANAGER=$(manager)
+packages "${LAB_PACKAGES[@]}"
 rust
-# beside the Python environments, which wait for the network
-trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
-switch_build &
-build=$!
-environment .venv requirements.lock
-environment .venv-shell requirements-shell.lock
-python_package
-[ "$1" = docs ] && environment .venv-docs requirements-docs.lock
 case "$1" in
   dev)
     rust_lints
-    debian "${ONOS_PACKAGES[@]}" "${BROWSER_PACKAGES[@]}"
-    environment .venv-docker requirements-docker.lock
+    packages "${ONOS_PACKAGES[@]}" "${BROWSER_PACKAGES[@]}"
     ;;
-  onos) debian "${ONOS_PACKAGES[@]}" ;;
-  virtual) debian "${KERNEL_PACKAGES[@]}" ;;
+  onos) packages "${ONOS_PACKAGES[@]}" ;;
+  virtual) packages "${KERNEL_PACKAGES[@]}" ;;
 esac
+if [ "$dry" ]; then
+  environment .venv requirements.lock
+  environment .venv-shell requirements-shell.lock
+  echo "cargo: the switch and the compiler"
+  exit
+fi
+# beside the Python environments, which wait for the network
+trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
+# what users install has programs of its own
+if [ "$1" != dist ]; then switch_build & fi
+build=${!:-}
+environment .venv requirements.lock
+[ "$1" = dist ] || environment .venv-shell requirements-shell.lock
+python_package
+if [ "$1" = dist ]; then environment .venv-dist requirements-dist.lock; exit; fi
 wait "$build"
 switch/target/release/p4sched-tools link
 if [ "$1" = onos ]; then onos_build; fi

@@ -188,11 +188,11 @@ allow_cubic() {
 bad_input() {
   say "what goes wrong"
   refused "a container must be privileged" "without --privileged it says what is missing" p4sched/lab
-  refused "the lab makes network namespaces and needs root" "an unprivileged user is told" \
+  refused "the lab makes network namespaces and needs root" "an unprivileged user gets a message" \
     --privileged --user student p4sched/lab
-  refused "cannot write results there: Read-only file system" "results that cannot be written are told before the run" \
+  refused "cannot write results there: Read-only file system" "an unwritable folder is reported before the run" \
     --privileged -v "$results:/p4sched/results:ro" p4sched/lab
-  refused "no experiment 'fdpa'" "an experiment that does not exist is told" --privileged p4sched/lab run fdpa
+  refused "no experiment 'fdpa'" "an unknown experiment is reported" --privileged p4sched/lab run fdpa
   refused "" "a switch that does not answer is unhealthy" --entrypoint bash p4sched/lab -c '
     mkdir -p /run/p4sched && echo "{\"switches\": {\"s1\": {\"address\": \"127.0.0.1:1\"}}}" >/run/p4sched/state.json
     healthcheck'
@@ -272,7 +272,7 @@ exec $(command -v podman) ${storage[*]} --cgroup-manager=cgroupfs "\$command" "\
 END
   chmod +x "$FOLDER/bin/podman"
   rm -rf "${results:?}"/*
-  local words=(env PATH="$FOLDER/bin:$PATH" RESULTS="$results" .venv-docker/bin/podman-compose --in-pod false
+  local words=(env PATH="$FOLDER/bin:$PATH" RESULTS="$results" .venv/bin/podman-compose --in-pod false
     -f "$file" -f "$FOLDER/quick.yaml")
   job "${words[@]}" up --no-build --abort-on-container-exit >"$FOLDER/said" 2>&1 ||
     { cat "$FOLDER/said" >&8; die "$file"; }

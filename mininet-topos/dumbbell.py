@@ -22,7 +22,9 @@ from mininet.topo import Topo
 
 if __name__ != "mininet_topos.dumbbell":
     # `mn --custom` executes this file with Debian's Python and without defining __file__.
-    sys.path.append(str(Path(sys._getframe().f_code.co_filename).resolve().parent.parent / "controller"))
+    # The package is in controller/; of an installed wheel it is beside this file.
+    above = Path(sys._getframe().f_code.co_filename).resolve().parents[1]
+    sys.path += [str(above / "controller"), str(above)]
 
 from mininet_topos.nodes import NodeError
 from mininet_topos.shapes import structure

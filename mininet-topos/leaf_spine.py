@@ -30,7 +30,9 @@ from mininet.topo import Topo
 
 if __name__ != "mininet_topos.leaf_spine":
     # `mn --custom` executes this file with Debian's Python and without defining __file__.
-    sys.path.append(str(Path(sys._getframe().f_code.co_filename).resolve().parent.parent / "controller"))
+    # The package is in controller/; of an installed wheel it is beside this file.
+    above = Path(sys._getframe().f_code.co_filename).resolve().parents[1]
+    sys.path += [str(above / "controller"), str(above)]
 
 from mininet_topos.shapes import Structure, structure
 from mininet_topos.stations import Station, exit_on_node_error, router_mac, routes, whole

@@ -21,8 +21,14 @@ from typing import Any
 
 from mininet.node import Host, Switch
 
-FOLDER = Path(__file__).resolve().parent
-REPOSITORY = FOLDER.parent
+BESIDE = Path(__file__).resolve().parents[1]
+# True if a wheel was installed: then this folder is beside the package p4sched.
+INSTALLED = (BESIDE / "p4sched" / "files").is_dir()
+FILES = BESIDE / "p4sched" / "files" if INSTALLED else BESIDE
+RELEASE = FILES / ("bin" if INSTALLED else "switch/target/release")
+# BESIDE is lib/python3.NN/site-packages of an environment.
+PYTHON = BESIDE.parents[2] / "bin/python" if INSTALLED else BESIDE / ".venv/bin/python"
+REMEDY = "install p4sched again" if INSTALLED else "run `make setup`"
 
 # Gateway of every host: a static neighbour, so that no program needs ARP.
 GATEWAY_MAC = "02:00:00:00:00:fe"
@@ -71,11 +77,11 @@ def cpu_mask(cpu: int) -> str:
 
 
 def embedded_binary() -> str:
-    """Path of the embedded switch: $P4SCHED_SWITCH, or the build in this repository. Raises NodeError."""
+    """Path of the embedded switch: $P4SCHED_SWITCH, or the build of this laboratory. Raises NodeError."""
     named = os.environ.get("P4SCHED_SWITCH")
-    path = named or str(REPOSITORY / "switch/target/release/p4sched-switch")
+    path = named or str(RELEASE / "p4sched-switch")
     if not os.access(path, os.X_OK):
-        raise NodeError(f"$P4SCHED_SWITCH is {path}, not a program" if named else f"no {path}: run `make setup`")
+        raise NodeError(f"$P4SCHED_SWITCH is {path}, not a program" if named else f"no {path}: {REMEDY}")
     return path
 
 

@@ -15,7 +15,16 @@ from typing import Any
 
 from mininet.topo import Topo
 
-from mininet_topos.nodes import REPOSITORY, Bmv2Switch, EmbeddedSwitch, NodeError, OffloadFreeHost, P4Switch
+from mininet_topos.nodes import (
+    FILES,
+    PYTHON,
+    REMEDY,
+    Bmv2Switch,
+    EmbeddedSwitch,
+    NodeError,
+    OffloadFreeHost,
+    P4Switch,
+)
 
 SWITCH_NODES: dict[str, type[P4Switch]] = {"embedded": EmbeddedSwitch, "bmv2": Bmv2Switch}
 FIRST_GRPC_PORT = 9559
@@ -125,19 +134,18 @@ def program_loader(
 ) -> Callable[[P4Switch], None]:
     """Makes a function that loads p4/PROGRAM.p4, routes and ECMP groups. Raises NodeError if there is no such program.
 
-    The function uses the project's environment, because Debian's Python has no P4Runtime client.
+    The function uses the laboratory's environment, because Debian's Python has no P4Runtime client.
 
     A route has a port and a MAC address, or a group: {"prefix": ..., "group": 1}; a group has paths:
     {"group": 1, "paths": [{"port": ..., "mac": ...}, ...]}.
     """
-    programs = sorted(path.stem for path in (REPOSITORY / "p4").glob("*.p4"))
+    programs = sorted(path.stem for path in (FILES / "p4").glob("*.p4"))
     if program not in programs:
         raise NodeError(f"no program {program!r}: use one of {', '.join(programs)}")
 
     def load(switch: P4Switch) -> None:
-        python = REPOSITORY / ".venv/bin/python"
-        if not python.exists():
-            raise NodeError(f"found no {python}; run `make setup` first")
+        if not PYTHON.exists():
+            raise NodeError(f"found no {PYTHON}: {REMEDY}")
         request = json.dumps(
             {
                 "address": switch.address,
@@ -147,7 +155,7 @@ def program_loader(
                 "groups": list(groups),
             }
         )
-        command = [str(python), "-m", "p4sched.lab.load_program"]
+        command = [str(PYTHON), "-m", "p4sched.lab.load_program"]
         process = subprocess.run(command, input=request, capture_output=True, text=True, check=False)
         if process.returncode != 0:
             raise NodeError(f"switch {switch.name}: could not load {program}.p4: {process.stderr.strip()}")

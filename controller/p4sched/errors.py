@@ -11,6 +11,8 @@
 import difflib
 from collections.abc import Iterable
 
+__all__ = ["MissingError", "P4schedError", "UsageError"]
+
 INTERRUPTED = 130
 """Exit code of a command that SIGINT ended; shells use the same."""
 

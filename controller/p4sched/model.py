@@ -25,6 +25,8 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import NamedTuple
 
+__all__ = ["FULL", "QUEUES", "REFUSED", "Dropped", "Model", "Packet", "Queued", "Queues", "Verdict"]
+
 QUEUES = 8
 """Queues of a port with strict priority."""
 
@@ -67,7 +69,7 @@ class Queued(NamedTuple):
 
 
 Verdict = Queued | Dropped
-"""What happens to an arriving packet."""
+"""Decision on an arriving packet."""
 
 
 class Model(ABC):

@@ -1,52 +1,19 @@
 """A scheduler with all that is said of it: its record."""
 
 from dataclasses import dataclass, replace
-from enum import Enum, auto
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from p4sched.control.law import AnyLaw
 from p4sched.control.loop import LoopOf
 from p4sched.control.parameters import Comparison, Layout, Parameters
+from p4sched.folders.description import Description
 from p4sched.p4rt.target import Target
 from p4sched.p4rt.traffic_manager import BEYOND_BMV2, QUEUES
 from p4sched.proto.enums import Discipline
-
-if TYPE_CHECKING:
-    from p4sched.folders.description import Description
+from p4sched.traits import ComparisonKind, Limit, Ranks
 
 SOFTWARE = (Target.V1MODEL,)
 """The target of software switches."""
-
-
-class Ranks(Enum):
-    """Ranks that a scheme stores."""
-
-    WINDOW = "window"
-    RANGE = "range"
-    BOUNDS = "bounds"
-
-
-@dataclass(frozen=True)
-class Limit:
-    """A line in the chart of queue lengths on the live page."""
-
-    label: str
-    parameter: str
-    """Parameter of the action with the value of the line."""
-    share: str = ""
-    """Parameter that multiplies the value, in 1/256."""
-
-
-class ComparisonKind(Enum):
-    """Comparisons in which a scheme takes part."""
-
-    USERS = auto()
-    """Schemes that share a link among users: the comparison of the FDPA paper."""
-    RANKS = auto()
-    """Schemes that serve packets by rank: the comparisons of AIFO, RIFO and PACKS."""
-    FLOWS = auto()
-    """Schemes that share a link among flows without ranks: the baseline for ranks that express fairness."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +26,7 @@ class Scheme:
     """Queues of the port and their sizes; for a scheme without a law, also the parameters of the program."""
     colour: str
     """Colour in figures: a name of `p4sched.results.palette.PALETTE`."""
-    description: "Description"
+    description: Description
     """The description that the record comes from."""
     comparisons: tuple[ComparisonKind, ...] = (ComparisonKind.RANKS,)
     not_on_bmv2: str | None = None

@@ -6,10 +6,11 @@ Every list of schemes is a filter over `SCHEMES`. `p4sched.folders.schemes` adds
 from p4sched.control.law import AnyLaw
 from p4sched.errors import unknown_name
 from p4sched.folders.scheme import laboratory_schemes
-from p4sched.scheme import ComparisonKind, Scheme
+from p4sched.scheme import Scheme
+from p4sched.traits import ComparisonKind
 
 SCHEMES: dict[str, Scheme] = {scheme.name: scheme for scheme in laboratory_schemes()}
-"""In the order of tables and figures; then the schemes of folders that a command has named."""
+"""Schemes by name, in the order of tables and figures; then those of folders that a command has named."""
 LAWS: dict[str, AnyLaw] = {name: scheme.law for name, scheme in SCHEMES.items() if scheme.law is not None}
 FIFO, FDPA, AIFO, RIFO, PACKS = (SCHEMES[name] for name in ("fifo", "fdpa", "aifo", "rifo", "packs"))
 

@@ -49,6 +49,29 @@ from p4sched.paths import DATA_DIR
 from p4sched.schemes import SCHEMES
 from p4sched.units import Rate, delay_ns
 
+__all__ = [
+    "DATA_CENTRE",
+    "NEW_RENO",
+    "Dumbbell",
+    "EndedError",
+    "FatTree",
+    "Flow",
+    "Incast",
+    "LabFile",
+    "LeafSpine",
+    "Link",
+    "Poisson",
+    "Ports",
+    "Result",
+    "Scenario",
+    "SimulationWarning",
+    "Topology",
+    "flow_list",
+    "read",
+    "run",
+    "udp",
+]
+
 BINARY = "p4sched-simulate"
 SCENARIO, FLOWS, FLOW_LIST, SUMMARY = "scenario.json", "flows.csv", "flow_list.csv", "summary.json"
 LISTED = ("start_ns", "source", "destination", "bytes")
@@ -378,7 +401,7 @@ async def run_async(
     programs: bool = False,
     check: bool = False,
 ) -> Result:
-    """Same as `run`, without blocking, so that several runs can go on at the same time. Cancelling it ends the run."""
+    """Same as `run`, without blocking, so that several runs can work at the same time. Cancelling it ends the run."""
     output.mkdir(parents=True, exist_ok=True)
     scenario, names = _with_names(scenario)
     programs = programs or _only_program(names)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from importlib import metadata
 
 from p4sched.errors import P4schedError
-from p4sched.paths import ROOT, rust_binary
+from p4sched.paths import COMMIT_FILE, ROOT, rust_binary
 
 _GIT = ("git", "-C", str(ROOT))
 
@@ -54,6 +54,8 @@ def commit(paths: Sequence[str] = ()) -> str:
     # in an image, which has no repository
     if built_from := os.environ.get("P4SCHED_COMMIT"):
         return built_from
+    if COMMIT_FILE.is_file():
+        return COMMIT_FILE.read_text(encoding="utf-8").strip()
     if not (ROOT / ".git").exists():
         # git would look for a repository above it
         return MISSING

@@ -66,7 +66,7 @@ def test_the_command_has_its_own_options_and_its_own_end() -> None:
 
 
 @on_embedded
-def test_a_command_that_is_not_there_is_told() -> None:
+def test_a_missing_command_is_reported() -> None:
     """In one line."""
     ended = as_bmv2("no-such-program")
     assert ended.returncode == 2

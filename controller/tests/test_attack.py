@@ -62,7 +62,7 @@ def test_a_search_ends_in_time(tmp_path: Path) -> None:
     assert again["gap"] == told["gap"]
 
 
-def test_nothing_worse_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_worse_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     attack(tmp_path, "pifo", "--against", "fifo", "--steps", "50")
     assert "found no trace on which PIFO does worse" in capsys.readouterr().out
 
@@ -77,7 +77,7 @@ def test_nothing_worse_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str
         (("packs", "--against", "aifo", "--target", "tna"), 1, "packs has no program for tna"),
     ],
 )
-def test_what_cannot_be_is_told(
+def test_impossible_options_are_reported(
     words: tuple[str, ...], code: int, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_command(["attack", *words, "--out", str(tmp_path / "out")]) == code

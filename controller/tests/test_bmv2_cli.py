@@ -93,7 +93,7 @@ def test_entries_are_added_shown_and_removed(switch: RunningSwitch) -> None:
     ]
 
 
-def test_wrong_lines_are_told_and_the_next_ones_run(switch: RunningSwitch) -> None:
+def test_wrong_lines_are_reported_and_the_next_ones_run(switch: RunningSwitch) -> None:
     """As on BMv2, where scripts look for these words; the exit code is 0."""
     assert cli(
         switch,
@@ -155,7 +155,7 @@ def test_groups_nodes_sessions_and_queues(switch: RunningSwitch) -> None:
     assert lines[-1] == "MirroringSessionConfig(port=2, mgid=None)"
 
 
-def test_queues_that_there_are_not_are_told(switch: RunningSwitch) -> None:
+def test_unknown_queues_are_reported(switch: RunningSwitch) -> None:
     """BMv2 sets nothing and says nothing."""
     lines = cli(
         switch,

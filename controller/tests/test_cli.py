@@ -70,7 +70,7 @@ def test_the_installed_command_works_from_any_folder(tmp_path: Path) -> None:
     assert wrong.stderr == "p4sched: no command 'rnu'; did you mean 'run'?\n"
 
 
-def test_a_disk_that_fills_during_a_run_is_told_with_the_folder_of_the_results(
+def test_a_disk_that_fills_during_a_run_is_reported_with_the_folder_of_the_results(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def setting(run_options: RunOptions) -> None: ...

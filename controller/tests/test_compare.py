@@ -70,27 +70,38 @@ def numbers(*values: float) -> tuple[Measured, ...]:
     return tuple(Measured(float(value)) for value in values)
 
 
-def test_the_score_is_the_mean_of_the_ratios_to_fifo_whatever_the_unit() -> None:
+def test_a_score_is_the_mean_of_the_ratios_to_fifo_in_a_group_whatever_the_unit() -> None:
     def nothing(_scheme: str, _seed: int, _scale: workloads.Scale) -> None:
         return None
 
-    lower, higher, ranks = (
-        Workload(name, name, name, better, nothing)
-        for name, better in (("ms", "lower"), ("index", "higher"), ("attack", "lower"))
-    )
-    values = {"fifo": (4, 0.5, 0), "pifo": (1, 1, 0), "drr": (8, 0.25, 3)}
+    kinds = [("short", "small flows", "lower"), ("long", "small flows", "lower"), ("index", "fairness", "higher")]
+    kinds += [("attack", "attacks", "lower")]
+    values: dict[str, dict[str, tuple[float, ...]]] = {
+        "fifo": {"short": (4, 8), "long": (10, 10), "index": (0.5, 0.5), "attack": (1, 0)},
+        "pifo": {"short": (1, 4), "long": (5, 5), "index": (1, 1), "attack": (0, 0)},
+        "drr": {"short": (8, 16), "long": (), "index": (0.25, 0.25), "attack": (3, 3)},
+    }
 
-    def order(factor: float) -> list[tuple[str, float]]:
-        found = Comparison(list(values), [lower, higher, ranks], [1], "", {}, dict.fromkeys(values, workloads.BUFFER))
-        for name, (time, index, inversions) in values.items():
-            found.cells["ms", name] = Cell(numbers(time * factor))
-            found.cells["index", name] = Cell(numbers(index))
-            found.cells["attack", name] = Cell(numbers(inversions))
-        return found.order()
+    def scores(factor: float) -> Comparison:
+        listed = [Workload(name, group, name, better, nothing) for name, group, better in kinds]
+        found = Comparison(list(values), listed, [1, 2], "", {}, dict.fromkeys(values, workloads.BUFFER))
+        for name, row in values.items():
+            for workload in listed:
+                scale = factor if workload.group == "small flows" else 1
+                found.cells[workload.name, name] = Cell(numbers(*(scale * each for each in row[workload.name])))
+        return found
 
-    # pifo: (1/4 + 0.5/1) / 2; drr: (8/4 + 0.5/0.25) / 2; FIFO has no inversions, so these do not count
-    assert order(1) == [("pifo", 0.375), ("fifo", 1), ("drr", 2)]
-    assert order(1000) == order(1)
+    found = scores(1)
+    # one of FIFO's seeds has no inversions on the attack, so nothing is relative to it
+    assert found.groups == ["small flows", "fairness"]
+    # seeds: (1/4 + 5/10) / 2 and (4/8 + 5/10) / 2
+    assert found.score("small flows", "pifo") == Cell(numbers(0.375, 0.5))
+    assert found.score("fairness", "pifo") == Cell(numbers(0.5, 0.5))
+    assert found.score("small flows", "drr") is None
+    assert scores(1000).scores() == found.scores()
+    assert [name for name, _ in found.scores()] == ["fifo", "pifo", "drr"]
+    assert dict(found.scores())["drr"] == ["-", "2.00 ± 0.00"]
+    assert dict(found.scores())["pifo"] == ["**0.44 ± 0.79**", "**0.50 ± 0.00**"]
 
 
 def test_a_scheduler_that_holds_another_number_of_packets_is_named_and_has_no_score(
@@ -107,11 +118,11 @@ def test_a_scheduler_that_holds_another_number_of_packets_is_named_and_has_no_sc
         "`p4sched compare fifo,pifo,fifo:depth=1 --quick --seeds 1 --seed 1` wrote this page. A number is that of"
         in page
     )
-    scored = page.partition("| score |")[2]
-    assert "| FIFO | 1.000 |" in scored
+    scored = page.partition("## Scores")[2]
+    assert "| FIFO | 1.00 |" in scored
     assert "depth" not in scored.partition("Missing")[0]
     said = capsys.readouterr().out
-    assert "score: mean of the numbers over FIFO's; smaller is better" in said
+    assert "numbers over FIFO's; smaller is better" in said
     assert "FIFO, depth = 1 holds 1 packet, not 80" in said
     assert {row["seed"] for row in rows(tmp_path / "out")} == {"1"}
     # a queue of one packet has no inversions, and the page shows what it drops instead

@@ -65,7 +65,7 @@ def sentence(read: Callable[[], object], note: str) -> str:
     try:
         read()
     except P4schedError as error:
-        assert str(error).strip(), note  # noqa: PT017 - every error must be told
+        assert str(error).strip(), note  # noqa: PT017 - every error must be shown
         return str(error)
     except Exception as error:
         error.add_note(note)

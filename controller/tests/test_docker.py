@@ -1,4 +1,4 @@
-"""The images, as far as that can be told without building one; docker/test.sh builds and runs them."""
+"""The images, as far as this is visible without building one; docker/test.sh builds and runs them."""
 
 import re
 import subprocess
@@ -7,6 +7,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+from locks import pins
 
 from p4sched.paths import ROOT
 from p4sched.versions import versions
@@ -15,25 +16,12 @@ DOCKER = ROOT / "docker"
 DOCKERFILES = sorted(DOCKER.glob("*/Dockerfile"))
 LEFT_OUT = re.compile(r"pyarrow/(include|tests)/|pyarrow/(lib)?(arrow)?_(flight|s3)")
 """Files of packages that the Dockerfile deletes."""
-PIN = re.compile(r"^([\w.-]+)==(\S+) \\\n((?: +--hash=\S+(?: \\)?\n)+)", re.MULTILINE)
-
-
-def pins(lock: str) -> dict[str, tuple[str, list[str]]]:
-    """Version and hashes of each package of a lock file."""
-    found = PIN.findall((ROOT / lock).read_text())
-    assert found
-    return {name: (version, hashes.split()) for name, version, hashes in found}
 
 
 def copied(dockerfile: Path) -> list[str]:
     """What a Dockerfile copies from the repository."""
     lines = re.findall(r"^COPY (?!--from)(.+)$", dockerfile.read_text(), re.MULTILINE)
     return [source for line in lines for source in line.split()[:-1]]
-
-
-def test_the_lab_of_the_image_has_the_versions_that_are_tested() -> None:
-    tested = pins("requirements.lock")
-    assert {name: pin for name, pin in pins("requirements-lab.lock").items() if tested.get(name) != pin} == {}
 
 
 @pytest.mark.parametrize("dockerfile", DOCKERFILES, ids=lambda path: path.parent.name)

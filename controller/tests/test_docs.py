@@ -31,6 +31,11 @@ def test_a_page_points_to_files_lines_and_headings_that_exist(page: Path) -> Non
     assert [found for link in links.links(page) if (found := links.problem(link))] == []
 
 
+@pytest.mark.parametrize(("page", "lines"), [("README.md", 60), ("docs/performance.md", 120)])
+def test_a_page_stays_short(page: str, lines: int) -> None:
+    assert len((links.ROOT / page).read_text(encoding="utf-8").splitlines()) <= lines
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(links.ROOT)))
 def test_paths_in_backticks_exist(page: Path) -> None:
     assert [path for path in links.mentioned_paths(page) if not links.exists_for(page, path)] == []
@@ -61,7 +66,7 @@ def test_a_link_to_a_line_that_moved_names_the_line(page: Path) -> None:
         ("(#no-such-heading)", "no such heading"),
     ],
 )
-def test_a_link_to_nothing_is_told(page: Path, link: str, says: str) -> None:
+def test_a_link_to_nothing_is_reported(page: Path, link: str, says: str) -> None:
     page.write_text(f"# A heading\n\n[the rule]{link}\n")
     (found,) = links.links(page)
     assert says in str(links.problem(found))

@@ -36,7 +36,18 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine that has everything: all programs are on the PATH and end with 0, all files are there, no root."""
     programs = tmp_path / "bin"
     programs.mkdir()
-    for name in (*doctor.PACKAGE_OF, "apt-get", "java", "p4c-bm2-ss", "simple_switch_grpc", "simple_switch_CLI"):
+    for name in (
+        *PROGRAMS,
+        "iperf3",
+        "bwrap",
+        "prlimit",
+        "setpriv",
+        "apt-get",
+        "java",
+        "p4c-bm2-ss",
+        "simple_switch_grpc",
+        "simple_switch_CLI",
+    ):
         script(programs / name, "exit 0")
     release = tmp_path / "release"
     release.mkdir()
@@ -97,11 +108,30 @@ def test_a_missing_program_has_its_package(program: str, machine: Path, answer: 
     (machine / "bin" / program).unlink()
     code, said = answer("mininet")
     assert code == 1
-    assert f"'{program}' is not on the PATH\n        apt-get install {doctor.PACKAGE_OF[program]}\n" in said
+    assert f"'{program}' is not on the PATH\n        apt-get install {doctor.packages_of(program)['apt-get']}\n" in said
     assert "✓ virtual" in said
 
 
-def test_without_apt_the_package_has_the_name_that_debian_gives_it(machine: Path, answer: Doctor) -> None:
+@pytest.mark.parametrize(
+    ("manager", "mend"),
+    [
+        ("dnf", "dnf install iproute iproute-tc"),
+        ("pacman", "pacman -S iproute2"),
+        ("apk", "apk add iproute2"),
+    ],
+)
+def test_a_missing_program_has_the_command_of_its_system(
+    manager: str, mend: str, machine: Path, answer: Doctor
+) -> None:
+    for name in ("apt-get", "ip", "mnexec"):
+        (machine / "bin" / name).unlink()
+    script(machine / "bin" / manager, "exit 0")
+    said = answer("mininet")[1]
+    assert f"'ip' is not on the PATH\n        {mend}\n" in said
+    assert f"'mnexec' is not on the PATH\n        {doctor.MININET}\n" in said
+
+
+def test_without_a_known_manager_the_package_has_the_name_that_debian_gives_it(machine: Path, answer: Doctor) -> None:
     for name in ("apt-get", "bwrap"):
         (machine / "bin" / name).unlink()
     code, said = answer("grading")
@@ -149,14 +179,14 @@ def test_a_missing_python_package_is_named(machine: Path, monkeypatch: pytest.Mo
     assert re.findall(r"package '(.*)' is missing", said) == ["p4sched-gone"]
 
 
-def test_a_full_disk_is_told(machine: Path, monkeypatch: pytest.MonkeyPatch, answer: Doctor) -> None:
+def test_a_full_disk_is_reported(machine: Path, monkeypatch: pytest.MonkeyPatch, answer: Doctor) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=3e8))
     code, said = answer()
     assert code == 1
     assert f"{Path.cwd()} has only 0.3 GB of free space" in said
 
 
-def test_a_working_folder_that_is_gone_is_told(
+def test_a_working_folder_that_is_gone_is_reported(
     machine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: Doctor
 ) -> None:
     (tmp_path / "gone").mkdir()
@@ -167,7 +197,7 @@ def test_a_working_folder_that_is_gone_is_told(
     assert "no folder for files: No such file or directory" in said
 
 
-def test_who_is_not_root_is_told_so_and_nothing_is_tried(
+def test_a_user_who_is_not_root_gets_a_message_and_nothing_is_tried(
     machine: Path, monkeypatch: pytest.MonkeyPatch, answer: Doctor
 ) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
@@ -185,7 +215,7 @@ def test_who_is_not_root_is_told_so_and_nothing_is_tried(
         ("*veth*", "this kernel makes no veth links (Operation not permitted)"),
     ],
 )
-def test_what_the_kernel_refuses_is_told(fails: str, told: str, machine: Path, answer: Doctor) -> None:
+def test_what_the_kernel_refuses_is_reported(fails: str, told: str, machine: Path, answer: Doctor) -> None:
     refusal = "echo 'Operation not permitted' >&2; exit 1"
     script(machine / "bin" / "mnexec", f'case "$*" in {fails}) {refusal} ;; esac')
     code, said = answer("mininet")
@@ -193,7 +223,7 @@ def test_what_the_kernel_refuses_is_told(fails: str, told: str, machine: Path, a
     assert told in said
 
 
-def test_a_sandbox_that_cannot_be_made_is_told(machine: Path, answer: Doctor) -> None:
+def test_a_sandbox_that_cannot_be_made_is_reported(machine: Path, answer: Doctor) -> None:
     script(machine / "bin" / "bwrap", "echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1")
     code, said = answer("grading")
     assert code == 1
@@ -210,7 +240,9 @@ def test_a_sandbox_that_cannot_be_made_is_told(machine: Path, answer: Doctor) ->
         ("bin/p4c-bm2-ss", "p4c", "https://github.com/p4lang/p4c"),
     ],
 )
-def test_each_ability_says_what_mends_it(gone: str, ability: str, mend: str, machine: Path, answer: Doctor) -> None:
+def test_each_ability_names_the_command_that_fixes_it(
+    gone: str, ability: str, mend: str, machine: Path, answer: Doctor
+) -> None:
     (machine / gone).unlink()
     code, said = answer(ability)
     assert code == 1

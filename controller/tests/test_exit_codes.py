@@ -75,6 +75,7 @@ WRITTEN: dict[tuple[str, str], Sequence[str]] = {
     ("reproduce", "out"): ("reproduce", "packs", "10", "--out", BELOW),
     ("compare", "out"): ("compare", "fifo,pifo", "--out", BELOW),
     ("new-scheduler", "folder"): ("new-scheduler", BELOW),
+    ("topology", "out"): ("topology", "dumbbell", "--kathara", "--out", BELOW),
     ("certificates", "into"): ("certificates", BELOW),
     ("lab start", "where"): ("lab", "start", "04", BELOW),
     ("lab export", "where"): ("lab", "export", "04", BELOW, "--to", "gradescope", "--image", "x"),

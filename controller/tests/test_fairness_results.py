@@ -14,11 +14,11 @@ from experiments.fdpa_fairness.summary import Measurement
 from p4sched.control.bands import Bands
 from p4sched.errors import UsageError
 from p4sched.lab import schemes
+from p4sched.lab.endpoints import UserSeat
 from p4sched.lab.experiment import Results, SchemeOutcome
 from p4sched.lab.fidelity import Fidelity
 from p4sched.lab.frame import scheme_summary, write_csv
 from p4sched.lab.measurement import Sample
-from p4sched.lab.network import UserSeat
 from p4sched.lab.observation import Observation
 from p4sched.lab.schemes import Link
 from p4sched.lab.tcp_counters import TcpCounters

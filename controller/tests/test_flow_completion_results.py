@@ -64,6 +64,6 @@ def test_a_bandwidth_delay_product_is_counted_in_full_frames() -> None:
 
 
 @pytest.mark.parametrize(("asked", "rtt", "ms"), [(None, "4ms", 8), (None, "1.6ms", 4), ("1ms", "4ms", 1)])
-def test_the_shortest_timeout_is_told_as_routes_have_it(asked: str | None, rtt: str, ms: int) -> None:
+def test_the_shortest_timeout_has_the_precision_of_a_route(asked: str | None, rtt: str, ms: int) -> None:
     wanted = None if asked is None else Duration.parse(asked)
     assert shortest_timeout(wanted, Duration.parse(rtt)) == ms * 10**6

@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib.metadata import EntryPoint
@@ -709,7 +710,7 @@ NUMBERS = {"buffer": 80, "queues": 8}
 @given(st.text(max_size=30))
 def test_any_text_is_a_formula_or_an_error(text: str) -> None:
     with suppress(FormulaError):
-        Formula.parse(text, NUMBERS).value(NUMBERS)
+        assert isinstance(Formula.parse(text, NUMBERS).value(NUMBERS), int)
 
 
 @pytest.mark.parametrize(("text", "value"), [("buffer // queues - 1", 9), ("max(2, min(buffer, 7)) * 2", 14), (5, 5)])
@@ -772,3 +773,17 @@ def test_each_scheduler_of_the_laboratory_names_its_files() -> None:
         assert all(
             file == (PROGRAMS[target].folder / f"{scheme.program}.p4") for target, file in programs.files.items()
         )
+
+
+def test_code_that_catches_the_end_of_its_time_is_ended_nevertheless() -> None:
+    end = time.monotonic() + 20
+
+    def stubborn() -> None:
+        with suppress(P4schedError):
+            while time.monotonic() < end:
+                pass
+        while time.monotonic() < end:
+            pass
+
+    with pytest.raises(P4schedError, match="too long"), checking.foreign_code(0.05, "too long"):
+        stubborn()

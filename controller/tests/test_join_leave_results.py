@@ -84,7 +84,7 @@ def test_probe_losses_count_against_a_change_only_near_it() -> None:
     assert summary.probe_summary(result(again_at_once))["near_changes"]["lost"] == 2, "a loss near two changes is one"
 
 
-def test_a_loss_is_told_with_the_delay_of_the_packets_beside_it() -> None:
+def test_a_loss_is_reported_with_the_delay_of_the_packets_beside_it() -> None:
     arrivals = ((0, 0.0, 0.005), (2, 0.004, 0.019), (5, 0.010, 0.015), (9, 0.018, 0.020))
     assert summary.delays_around_losses_ms(ProbeRecord(10, arrivals)) == pytest.approx(
         [15.0, 15.0, 5.0, 5.0, None, 2.0], nan_ok=True

@@ -58,7 +58,7 @@ def holder(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     process.communicate()
 
 
-def test_a_second_run_is_told_who_runs(tmp_path: Path, holder: subprocess.Popen[str]) -> None:
+def test_a_second_run_learns_who_runs(tmp_path: Path, holder: subprocess.Popen[str]) -> None:
     with (
         pytest.raises(LabError, match=f"p4sched run first is running \\(process {holder.pid}"),
         run.run_lock("second", tmp_path),
@@ -136,7 +136,7 @@ def test_a_setting_that_a_container_does_not_see_is_named(tmp_path: Path) -> Non
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 @pytest.mark.parametrize("content", ['{"processes": [{"pid"', "[]", '{"processes": []}', "\xff"])
-def test_a_damaged_ledger_is_told_of_and_does_not_stop_the_next_run(
+def test_a_damaged_ledger_is_reported_and_does_not_stop_the_next_run(
     content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     damaged = tmp_path / "state.json"
@@ -217,7 +217,7 @@ def test_a_run_with_iperf3_misses_it_before_anything_is_made(
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
-def test_root_that_may_not_make_namespaces_is_told_so() -> None:
+def test_root_without_the_right_to_make_namespaces_gets_a_message() -> None:
     powerless = ["setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin"]
     command = "from p4sched.lab.run import require_namespaces; require_namespaces()"
     done = subprocess.run([*powerless, sys.executable, "-c", command], capture_output=True, text=True, check=False)

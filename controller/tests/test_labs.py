@@ -198,9 +198,7 @@ def test_hints_that_were_shown_are_shown_again(tmp_path: Path, capsys: pytest.Ca
 
 
 @pytest.mark.parametrize("sizes", [[], ["abc"], ["4OO"], ["0"]])
-def test_sizes_that_are_none_are_told_how_to_call_the_script_of_lab_01(
-    sizes: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_invalid_sizes_show_how_to_call_the_script_of_lab_01(sizes: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     script = catalogue.find("01").start / "one_queue.py"
     monkeypatch.setattr("sys.argv", [str(script), *sizes])
     with pytest.raises(SystemExit, match="usage: python one_queue"):

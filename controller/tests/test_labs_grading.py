@@ -305,7 +305,7 @@ def test_submissions_with_names_alike_are_told_apart_and_none_is_left_out(
     )
 
 
-def test_a_place_where_no_marks_can_be_written_is_told_before_any_work(
+def test_a_place_where_no_marks_can_be_written_is_reported_before_any_work(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "submissions" / "anna").mkdir(parents=True)
@@ -375,7 +375,7 @@ def test_a_controller_that_cannot_be_checked_gets_a_sentence(text: bytes, remark
         ('"leaf3-spine1"', "leaf3-spine1", 0, "Words need quotes; numbers do not."),
     ],
 )
-def test_how_an_answer_is_written_is_told(before: str, after: str, given: int, says: str, tmp_path: Path) -> None:
+def test_how_an_answer_is_written_is_reported(before: str, after: str, given: int, says: str, tmp_path: Path) -> None:
     entry = catalogue.find("10")
     text = (entry.solution / "answers.toml").read_text()
     assert before in text
@@ -395,7 +395,7 @@ def test_how_an_answer_is_written_is_told(before: str, after: str, given: int, s
         (b"rate_mbit = " + b"9" * 400, "rate_mbit = inf is not right."),
     ],
 )
-def test_answers_that_nobody_can_read_are_told(text: bytes, says: str, tmp_path: Path) -> None:
+def test_answers_that_nobody_can_read_are_reported(text: bytes, says: str, tmp_path: Path) -> None:
     (tmp_path / "answers.toml").write_bytes(text)
     checked, _ = checking.check(catalogue.find("10"), tmp_path, Sandbox())
     assert checked.score == 0

@@ -197,7 +197,7 @@ MORE_THAN_MEMORY = [
 
 
 @pytest.mark.parametrize(("number", "edits"), MORE_THAN_MEMORY)
-def test_a_function_of_more_than_memory_and_sample_is_told_so(
+def test_a_function_with_too_many_arguments_gets_a_message(
     number: str, edits: list[tuple[str, str]], tmp_path: Path
 ) -> None:
     found = checked(number, "STATE = {}\n" + changed(number, edits), tmp_path)

@@ -49,7 +49,7 @@ def test_any_other_text_is_a_sentence(text: str) -> None:
         "",
     ],
 )
-def test_what_is_no_answer_is_told(text: str) -> None:
+def test_what_is_no_answer_is_reported(text: str) -> None:
     with pytest.raises(SubmissionError, match="before it had answered all samples, or wrote something else"):
         trial_answers(f"{text}\n", [1, 1], "controller.py")
 

@@ -213,7 +213,7 @@ def wait_for_edge(page: Page, folder: Path, expected: int) -> None:
 def test_a_pause_holds_the_charts_and_a_port_shows_its_own_queues(run_page: Page) -> None:
     expect(run_page.locator("table.bars")).to_contain_text("band 1")
     run_page.keyboard.press("Space")
-    expect(run_page.locator("#pause")).to_have_text("Go on")
+    expect(run_page.locator("#pause")).to_have_text("Continue")
     run_page.get_by_role("button", name="port 1 of s1").click()
     expect(run_page.get_by_role("heading", name="Link of port 1")).to_be_visible()
 
@@ -285,7 +285,7 @@ def test_the_rates_choose_their_axis_and_lines_near_them_are_on_it(modules: Page
     assert end(40, [], 100) == pytest.approx(40 * 1.08)
 
 
-def test_parameters_come_into_force_when_the_decision_was_made_though_it_is_told_later(modules: Page) -> None:
+def test_parameters_come_into_force_when_the_decision_was_made_though_it_is_reported_later(modules: Page) -> None:
     edges = """async () => {
       const { Store } = await import("./store.js");
       const { Columns } = await import("./charts.js");

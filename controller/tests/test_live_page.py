@@ -139,7 +139,7 @@ async def test_a_page_without_its_switch_says_what_it_waits_for_and_how_to_start
     reading.cancel()
 
 
-def test_a_port_that_is_taken_is_told() -> None:
+def test_a_port_that_is_taken_is_reported() -> None:
     first = Page(Hub(), port=0)
     with first.listen(), pytest.raises(P4schedError, match="'--port 0' takes any port that is free"):
         Page(Hub(), port=first.port).listen()
@@ -160,7 +160,7 @@ def test_no_address_is_refused(host: str, capsys: pytest.CaptureFixture[str]) ->
     assert "--host needs an address of this machine" in capsys.readouterr().err
 
 
-def test_who_comes_late_is_told_the_scene_the_state_and_the_newest_frames() -> None:
+def test_a_late_viewer_gets_the_scene_the_state_and_the_newest_frames() -> None:
     hub = Hub()
     hub.say({"kind": "scene", "title": "old"})
     hub.say({"kind": "frame", "t": 1})
@@ -181,7 +181,7 @@ def test_who_comes_late_is_told_the_scene_the_state_and_the_newest_frames() -> N
     )
 
 
-def test_who_watches_is_told_that_the_page_ends(capfd: pytest.CaptureFixture[str]) -> None:
+def test_viewers_learn_that_the_page_ends(capfd: pytest.CaptureFixture[str]) -> None:
     page = Page(Hub(), "127.0.0.1", 0)
     served = Served(page)
     with open_socket(f"ws://127.0.0.1:{page.port}/messages", proxy=None) as connection:

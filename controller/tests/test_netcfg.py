@@ -1,4 +1,4 @@
-"""What an ONOS is told of the switches: all of the plan, in units that can be read back."""
+"""Description of the switches for ONOS: all of the plan, in units that can be read back."""
 
 from typing import Any
 
@@ -62,7 +62,7 @@ def test_a_device_is_told_where_it_is_what_it_runs_and_what_it_does() -> None:
     }
 
 
-def test_groups_users_by_flow_ranks_and_fixed_parameters_are_told() -> None:
+def test_groups_users_by_flow_ranks_and_fixed_parameters_are_reported() -> None:
     group = {"group": 1, "paths": [{"port": 3, "mac": "02:00:00:00:00:09"}]}
     found = plan(
         "aifo",

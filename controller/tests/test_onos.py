@@ -163,7 +163,7 @@ async def test_users_and_parameters_change_while_it_runs(embedded_switch: Runnin
 
 
 @WITH_ONOS
-async def test_a_wrong_configuration_is_told_by_its_path(embedded_switch: RunningSwitch, tmp_path: Path) -> None:
+async def test_a_wrong_configuration_is_reported_by_its_path(embedded_switch: RunningSwitch, tmp_path: Path) -> None:
     planned = plan("aifo", embedded_switch.address, tmp_path)
     wrong = SwitchPlan(
         planned.at, planned.setup, planned.ports, planned.routes, users=[PrefixUser(1, "10.0.1.1/32", 0.0)]

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,7 @@ ORDER = (
     "p4sched.cli",
 )
 """From below. `p4sched` stands for the modules that are in no package, but for those of SCHEMES."""
-SCHEMES = ("p4sched.scheme", "p4sched.folders", "p4sched.law", "p4sched.simulate")
+SCHEMES = ("p4sched.scheme", "p4sched.traits", "p4sched.folders", "p4sched.law", "p4sched.simulate")
 """What makes the registry of schemes, and what uses it and is in no package: on the same level as `p4sched.schemes`."""
 MODULES = {
     ".".join(("p4sched", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__"): path
@@ -62,6 +63,12 @@ def test_a_module_imports_nothing_from_above(module: str) -> None:
     names = {name for name in imported(MODULES[module]) if f"{name}.".startswith("p4sched.")}
     assert [name for name in sorted(names) if place(name) > place(module)] == []
     assert not any(name.split(".")[0] == "experiments" for name in imported(MODULES[module]))
+
+
+def test_no_module_imports_a_module_that_imports_it() -> None:
+    """Not even for a type."""
+    imports = {module: {name for name in imported(path) if name in MODULES} for module, path in MODULES.items()}
+    TopologicalSorter(imports).prepare()
 
 
 def test_only_tools_of_the_repository_know_its_root() -> None:

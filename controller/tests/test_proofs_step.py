@@ -5,7 +5,7 @@ import random
 import pytest
 
 from p4sched.p4rt.compile import compiled_program
-from p4sched.proofs.engine import Call, Given, by_engine, by_step, commands
+from p4sched.proofs.engine import Call, Example, by_engine, by_step, commands
 from p4sched.proofs.exact import Int
 from p4sched.proofs.program import Program, read
 from p4sched.proofs.restrictions import holds, restriction
@@ -30,7 +30,7 @@ def number(source: random.Random, bits: int) -> int:
     return min(value, (1 << bits) - 1)
 
 
-def given(program: Program, control: str, p4info: str, place: int, source: random.Random) -> Given:
+def random_example(program: Program, control: str, p4info: str, place: int, source: random.Random) -> Example:
     """A packet for a port of its own, with the parameters and the state of this port."""
     port, user, now = 10 + place, 10 + place, 1000 + place * 10**6
     packet = {
@@ -58,7 +58,7 @@ def given(program: Program, control: str, p4info: str, place: int, source: rando
             cells[name] = {user: (now - number(source, 32)) % (1 << 32)}
         elif register.size <= 4096 and "flowlets" not in name:
             cells[name] = {user if register.size == 4096 else port: number(source, min(register.bits, 62))}
-    return Given(packet=packet, calls=calls, cells=cells)
+    return Example(packet=packet, calls=calls, cells=cells)
 
 
 def parameters(program: Program, control: str, p4info: str, source: random.Random) -> tuple[int, ...]:
@@ -92,9 +92,9 @@ def test_the_step_is_that_of_the_engine(name: str) -> None:
     program = read(built.json)
     (control,) = {table.partition(".")[0] for table in program.tables if table.endswith("_params")}
     p4info, source = built.p4info.read_text(encoding="utf-8"), random.Random(1)
-    packets = [given(program, control, p4info, place, source) for place in range(PACKETS)]
+    packets = [random_example(program, control, p4info, place, source) for place in range(PACKETS)]
     lines = [line for packet in packets for line in commands(program, packet)]
     outcomes = by_engine(built.json, p4info, lines, packets, program)
-    fresh = [Given(packet=one.packet, calls=one.calls, cells=one.cells) for one in packets]
+    fresh = [Example(packet=one.packet, calls=one.calls, cells=one.cells) for one in packets]
     assert outcomes == [by_step(program, one) for one in fresh]
     assert {outcome.queue is None for outcome in outcomes} == {True, False}

@@ -147,7 +147,9 @@ async def test_the_controller_as_a_process(
     assert b"program loaded" in await asyncio.wait_for(process.stdout.readline(), PATIENCE_S)
     assert b"nothing measured yet: " in await asyncio.wait_for(process.stdout.readline(), PATIENCE_S)
     process.send_signal(signal.SIGTERM)
-    assert b"traffic goes on with the last parameters" in await asyncio.wait_for(process.stdout.readline(), PATIENCE_S)
+    assert b"traffic continues with the last parameters" in await asyncio.wait_for(
+        process.stdout.readline(), PATIENCE_S
+    )
     assert await process.wait() == 130
     async with watch(embedded_switch.address) as reader:
         found = await found_parameters(reader, CONFIGS[name].law.parameters)

@@ -109,7 +109,7 @@ STARTS: dict[str, dict[str, object]] = {
         ("fdpa", {"bands": "1+9*0.5"}, "bands '1+9*0.5': 9 further bands, but a port has 8 queues: 1 to 7 fit"),
     ],
 )
-def test_a_wrong_value_of_a_configuration_is_told_with_its_place(
+def test_a_wrong_value_of_a_configuration_is_reported_with_its_place(
     law: str, config: dict[str, object], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "decisions.jsonl"
@@ -130,7 +130,7 @@ def test_a_wrong_value_of_a_configuration_is_told_with_its_place(
         ({"one": [5, 256]}, 'users has the key "one", not a number'),
     ],
 )
-def test_a_wrong_counter_is_told_with_its_place(
+def test_a_wrong_counter_is_reported_with_its_place(
     users: object, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "decisions.jsonl"

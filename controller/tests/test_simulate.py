@@ -186,7 +186,7 @@ def test_programs_decide_as_the_models_do() -> None:
         (None, "a scenario is a Scenario, a mapping or a file, not None"),
     ],
 )
-def test_what_is_wrong_is_told_in_the_simulators_own_sentence(scenario: Any, says: str) -> None:
+def test_what_is_wrong_is_reported_in_the_simulators_own_sentence(scenario: Any, says: str) -> None:
     with pytest.raises(P4schedError) as raised:
         simulate.run(scenario)
     message = str(raised.value)
@@ -209,7 +209,7 @@ def test_a_random_process_without_a_flow_gives_a_warning() -> None:
         assert len(simulate.run(none).flows) == 0
 
 
-def test_files_that_are_missing_or_no_results_are_told(tmp_path: Path) -> None:
+def test_files_that_are_missing_or_no_results_are_reported(tmp_path: Path) -> None:
     with pytest.raises(P4schedError, match=r"cannot read .*gone\.json"):
         simulate.run(tmp_path / "gone.json")
     with pytest.raises(P4schedError, match="results cannot be read"):
@@ -219,7 +219,7 @@ def test_files_that_are_missing_or_no_results_are_told(tmp_path: Path) -> None:
         simulate.read(tmp_path)
 
 
-def test_a_simulator_that_is_killed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_simulator_that_is_killed_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     binary = tmp_path / "simulate"
     binary.write_text(f"#!/bin/sh\nkill -{int(signal.SIGKILL)} $$\n")
     binary.chmod(binary.stat().st_mode | stat.S_IXUSR)

@@ -1,4 +1,4 @@
-"""The account of the soak: a packet that is missing anywhere is told, and where."""
+"""The account of the soak: a packet that is missing anywhere is reported with its place."""
 
 from collections.abc import Callable
 
@@ -24,7 +24,7 @@ def stats() -> pb.GetStatsResponse:
     )
 
 
-def test_counts_that_add_up_are_not_told() -> None:
+def test_counts_that_add_up_are_not_reported() -> None:
     assert list(contradictions(stats())) == []
     found = totals(stats())
     assert (found.received, found.sent, found.refused, found.dropped, found.inside) == (10, 2, 1, 6, 1)
@@ -60,7 +60,7 @@ def change_full(found: pb.GetStatsResponse) -> None:
         (change_full, "no room for 2 packets, the switch counts 1"),
     ],
 )
-def test_a_packet_that_is_missing_is_told(change: Callable[[pb.GetStatsResponse], None], told: str) -> None:
+def test_a_packet_that_is_missing_is_reported(change: Callable[[pb.GetStatsResponse], None], told: str) -> None:
     found = stats()
     change(found)
     (problem,) = contradictions(found)

@@ -113,7 +113,7 @@ def test_a_changed_script_passes_or_fails_with_the_number_of_a_line(script: Path
         assert ended.returncode == 0 or re.match(rf"(line \d+|port \d+|{re.escape(str(wrong))})", said), said
 
 
-def test_wrong_scripts_and_missing_programs_are_told(tmp_path: Path) -> None:
+def test_wrong_scripts_and_missing_programs_are_reported(tmp_path: Path) -> None:
     """A script without a program is skipped, a wrong line fails."""
     for name, text in (
         ("alone.stf", ""),

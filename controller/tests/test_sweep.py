@@ -210,7 +210,7 @@ def test_a_changed_sweep_keeps_the_points_that_are_the_same(
     assert "there already" not in told
 
 
-def test_a_point_that_fails_leaves_the_others_and_is_told(
+def test_a_point_that_fails_leaves_the_others_and_is_reported(
     sweep: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
@@ -321,7 +321,7 @@ def test_on_dask_the_result_is_the_same_also_when_a_worker_is_killed(
     assert (tmp_path / "dask" / sweeps.FILE).read_bytes() == (tmp_path / "here" / sweeps.FILE).read_bytes()
 
 
-def test_a_scheduler_that_does_not_answer_is_told(
+def test_a_scheduler_that_does_not_answer_is_reported(
     sweep: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("p4sched.sweep.workers.PATIENCE_S", 0.1)
@@ -329,7 +329,7 @@ def test_a_scheduler_that_does_not_answer_is_told(
     assert "--dask tcp://127.0.0.1:1: no scheduler of Dask answers" in capsys.readouterr().err
 
 
-def test_dask_that_is_not_installed_is_told(
+def test_dask_that_is_not_installed_is_reported(
     sweep: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
@@ -354,7 +354,9 @@ def test_two_sweeps_do_not_write_to_one_folder(sweep: Path, tmp_path: Path, caps
     assert "another sweep writes to it now" in capsys.readouterr().err
 
 
-def test_a_folder_that_cannot_be_made_is_told(sweep: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_that_cannot_be_made_is_reported(
+    sweep: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run(sweep, sweep / "out") == 2
     assert "cannot be written: " in capsys.readouterr().err
 
@@ -372,7 +374,7 @@ def test_a_full_disk_ends_the_sweep_with_a_sentence(sweep: Path, tmp_path: Path)
     assert told.stderr.strip().splitlines()[-1].endswith("cannot write: No space left on device"), told.stderr
 
 
-def test_a_file_that_is_no_sweep_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_is_no_sweep_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / sweeps.FILE).write_text("nothing")
     assert run_command(["report", str(tmp_path)]) == 1
     assert "is not the result of a sweep" in capsys.readouterr().err
@@ -491,7 +493,7 @@ def test_results_for_a_paper(sweep: Path, tmp_path: Path, capsys: pytest.Capture
 
 
 @pytest.mark.skipif(shutil.which("xelatex") is not None, reason="shows the message without LaTeX")
-def test_pgf_without_latex_is_told(sweep: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_pgf_without_latex_is_reported(sweep: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sweep.write_text("loads = [0.3, 0.9]\n" + SWEEP)
     assert run(sweep, tmp_path / "out", "--paper", "pgf") == 1
     assert "PGF needs LaTeX" in capsys.readouterr().err

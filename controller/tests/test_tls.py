@@ -157,7 +157,7 @@ PLAIN, ENCRYPTED, MUTUAL = "plain", "encrypted", "mutual"
         ),
     ],
 )
-def test_a_client_that_does_not_come_in_is_told_why(
+def test_a_refused_client_learns_why(
     tmp_path: Path,
     files: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -177,7 +177,7 @@ def test_a_client_that_does_not_come_in_is_told_why(
         assert capsys.readouterr().err == f"p4sched: switch {switch.address}: {message}\n"
 
 
-def test_a_controller_and_the_live_page_are_told_too(
+def test_a_controller_and_the_live_page_also_learn_it(
     tmp_path: Path, files: Path, fdpa: Program, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async def look(at: SwitchAddress) -> None:

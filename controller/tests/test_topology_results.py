@@ -7,7 +7,7 @@ from experiments.incast.rounds import Plan, per_round, summarise
 from experiments.leaf_spine import traffic
 from experiments.leaf_spine.traffic import Classes, Demand
 from p4sched.errors import UsageError
-from p4sched.lab.network import Destination, UserSeat
+from p4sched.lab.endpoints import Destination, UserSeat
 from p4sched.lab.traffic import Transfer
 
 PLAN = Plan(senders=2, block_bytes=64_000, rounds=2, rate_bps=100_000_000)

@@ -140,7 +140,7 @@ def test_captures_of_both_byte_orders_and_units_of_time(order: str, magic: int, 
     ],
     ids=["empty", "pcapng", "text", "half a packet", "half a header"],
 )
-def test_what_is_no_whole_capture_is_told_behind_the_packets_that_are_there(
+def test_an_incomplete_capture_is_reported_behind_its_packets(
     text: bytes, shown: int, said: str, tmp_path: Path
 ) -> None:
     """One line that names the file."""
@@ -193,7 +193,7 @@ def test_a_capture_may_come_through_a_pipe_and_may_be_empty(entries: Path, tmp_p
         assert said in done.stdout.decode()
 
 
-def test_wrong_entries_and_packets_that_are_not_there_are_told(entries: Path, capture: Path) -> None:
+def test_wrong_entries_and_missing_packets_are_reported(entries: Path, capture: Path) -> None:
     """With the line."""
     done = trace(P4_DIR / "fifo.p4", capture, "--packet", "3")
     assert (done.returncode, done.stderr) == (1, f"p4sched: {capture}: there is no packet 3; there are 2\n")
@@ -220,7 +220,7 @@ def test_wrong_entries_and_packets_that_are_not_there_are_told(entries: Path, ca
 
 
 def test_entries_may_come_as_the_exercises_of_p4lang_write_them(capture: Path, tmp_path: Path) -> None:
-    """`s1-runtime.json`: tables, defaults, groups, sessions; what is wrong is told with its place."""
+    """`s1-runtime.json`: tables, defaults, groups, sessions; what is wrong is reported with its place."""
     entries = tmp_path / "s1-runtime.json"
     route = {
         "table": "FifoIngress.forwarding.ipv4_routes",
@@ -249,8 +249,8 @@ def test_entries_may_come_as_the_exercises_of_p4lang_write_them(capture: Path, t
         assert done.stderr == f"p4sched: {entries}: table_entries[1]: {said}\n"
 
 
-def test_a_full_disk_under_the_log_is_told_once_and_the_switch_goes_on(tmp_path: Path) -> None:
-    """And a log that cannot be made is told at the start."""
+def test_a_full_disk_under_the_log_is_reported_once_and_the_switch_goes_on(tmp_path: Path) -> None:
+    """And a log that cannot be made is reported at the start."""
     port = free_port()
     command = [str(rust_binary("p4sched-switch")), "--grpc-server-addr", f"127.0.0.1:{port}", "--no-p4"]
     log = tmp_path / "log"

@@ -191,7 +191,7 @@ def test_a_controller_of_its_own_takes_part_in_the_lock_step(tmp_path: Path) -> 
                 said, _ = controller.communicate(timeout=PATIENCE_S)
         return said
 
-    assert asyncio.run(controlled()).splitlines()[-1].endswith("ended; traffic goes on with the last bands")
+    assert asyncio.run(controlled()).splitlines()[-1].endswith("ended; traffic continues with the last bands")
     times = [decision["time_ns"] for decision in decisions()]
     # it is alone, so time goes on with it: from 0, however long it took to start
     assert times == [round_ * 100_000_000 for round_ in range(len(times))]

@@ -74,7 +74,7 @@ def sp_pifo() -> Canvas:
 
 
 def aifo() -> Canvas:
-    """Which quantiles are admitted at which length: the worked cases of the paper."""
+    """Quantiles that are admitted at each length: the worked cases of the paper."""
     canvas = Canvas(WIDTH, 316, "AIFO with C = 6 and k = 1/6: the longer the queue, the smaller a quantile must be")
     left, top, width, height = 70, 30, 360, 230
 
@@ -145,7 +145,7 @@ def rifo() -> Canvas:
 
 
 def packs() -> Canvas:
-    """Which quantiles go to which queue when each of two queues has one free place."""
+    """Queue of each quantile when each of two queues has one free place."""
     canvas = Canvas(WIDTH, 240, "PACKS with a free place in each of two queues: rank 1 goes to queue 1, 2 to queue 2")
     canvas.text(20, 28, "the window, sorted by rank, and the quantiles", at="start", size=12, fill=FAINT)
     groups = (((1, 1), "0", "to queue 1"), ((2, 2), "2/6", "to queue 2"), ((4, 5), "4/6, 5/6", "dropped"))

@@ -30,14 +30,14 @@ def notes(version: str, root: Path = ROOT) -> str:
 
 
 def versions(root: Path = ROOT) -> dict[str, str]:
-    """The version in each file that names it."""
-    python = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    """The version in each file that names it. The Python package takes that of switch/Cargo.toml."""
     rust = tomllib.loads((root / "switch" / "Cargo.toml").read_text(encoding="utf-8"))
     citation = re.search(r"^version: (.+)$", (root / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
+    java = re.search(r"<version>(.+)</version>", (root / "controller" / "onos" / "pom.xml").read_text(encoding="utf-8"))
     return {
-        "pyproject.toml": python["project"]["version"],
         "switch/Cargo.toml": rust["workspace"]["package"]["version"],
         "CITATION.cff": citation[1] if citation else "none",
+        "controller/onos/pom.xml": java[1] if java else "none",
     }
 
 

@@ -19,7 +19,7 @@ from p4sched.lab.schemes import Link
 from p4sched.lab.time_scale import Base
 from p4sched.lab.traffic import FILES, IPERF3
 from p4sched.p4rt.users import scale_of_weight
-from p4sched.scheme import ComparisonKind
+from p4sched.traits import ComparisonKind
 from p4sched.units import Duration, Rate
 
 DEFAULT: dict[str, Any] = tomllib.loads((Path(__file__).parent / "config.toml").read_text())

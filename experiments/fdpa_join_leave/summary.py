@@ -22,9 +22,9 @@ class Following:
     """Delay of the edges behind the number of users, in seconds."""
 
     join: float | None
-    """From the start of the joining users' clients to edges for all eight, confirmed by the switch."""
+    """Time from the start of the joining users' clients to edges for all eight, confirmed by the switch."""
     leave: float | None
-    """From the end of the last 0.1 s in which a leaving user got anything to edges for the four users that stay."""
+    """Time from the end of the last 0.1 s in which a leaving user got a packet to edges for the other four users."""
     forgotten_too_soon: int
     """Number of changes with fewer than eight users while all eight were active; each is a fault."""
 

@@ -6,7 +6,7 @@ from statistics import median
 from typing import Any
 
 from p4sched.errors import UsageError
-from p4sched.lab.network import UserSeat
+from p4sched.lab.endpoints import UserSeat
 from p4sched.results.metrics import median_interval
 
 TCP_PORT = 5001

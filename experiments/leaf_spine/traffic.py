@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from p4sched.errors import UsageError
+from p4sched.lab.endpoints import Destination, UserSeat
 from p4sched.lab.fabric import FabricTestbed
-from p4sched.lab.network import Destination, Fabric, UserSeat
+from p4sched.lab.network import Fabric
 from p4sched.lab.traffic import FIRST_TCP_PORT, Transfer
 from p4sched.p4rt.users import FlowUser, departures
 

@@ -13,8 +13,8 @@ from p4sched.errors import UsageError
 from p4sched.lab import ranked_join_leave as join_leave
 from p4sched.lab import ranked_schemes
 from p4sched.lab.bench import bench
+from p4sched.lab.endpoints import UserSeat
 from p4sched.lab.experiment import Choice, ControllerKind, Experiment, RunOptions, SchemeOutcome, Seed, Stage
-from p4sched.lab.network import UserSeat
 from p4sched.lab.ranked_traffic import FILES, FRAME_BYTES, refuse_faster
 from p4sched.lab.schemes import Link
 from p4sched.lab.time_scale import Base

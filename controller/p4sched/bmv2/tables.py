@@ -9,7 +9,7 @@ from p4sched.bmv2.program import Action, InputError, Table
 from p4sched.bmv2.values import KINDS, action_data, match_key, param_text, tab_text
 
 NONE, ACTION, MEMBER = 0, 1, 2
-"""What an entry refers to; 3 is a group."""
+"""Target of an entry; 3 is a group."""
 
 
 def show_action(action: Any) -> None:

@@ -102,7 +102,7 @@ def _models(description: Description) -> list[tuple[Target, type[Model]]]:
 
 
 def missing(description: Description) -> list[str]:
-    """What the folder does not have."""
+    """Parts that the folder does not have."""
     chips = _chips(description)
     model = description.model
     lacks = {
@@ -263,7 +263,7 @@ def _used_queues(scheme: Scheme, kind: type[Model] | None, layout: Any, seed: in
 
 
 def _played(kind: type[Model], description: Description, made: Sequence[Trial]) -> list[Played]:
-    """What the model does in each trial."""
+    """Decisions of the model in each trial."""
     names = [each.name for each in description.parameters]
     packets = sum(len(trial.packets) for trial in made)
     with foreign_code(SLOWEST_S, f"the model took longer than {SLOWEST_S:g} s for {packets} packets"):
@@ -466,6 +466,10 @@ def _rule(description: Description, target: Target) -> list[str]:
     return [f"{file.name}:", *(f"{number:4} | {line}" for number, line in shown)]
 
 
+AGAIN_S = 0.2
+"""Time between the exceptions of code that takes too long. It may catch one, and Python ignores one in a finalizer."""
+
+
 @contextmanager
 def foreign_code(seconds: float, message: str) -> Iterator[None]:
     """A block that runs code of a folder. What it prints is on standard error.
@@ -483,7 +487,7 @@ def foreign_code(seconds: float, message: str) -> Iterator[None]:
         with redirect_stdout(sys.stderr):
             yield
         return
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN_S)
     try:
         with redirect_stdout(sys.stderr):
             yield

@@ -15,7 +15,7 @@ from p4sched.errors import INTERRUPTED, P4schedError
 from p4sched.scheme import Scheme
 
 _END = "end"
-"""What follows the last step."""
+"""Message after the last step."""
 
 
 def steps(scheme: Scheme, seed: int = 1, *, tcp: bool = False) -> Iterator[Step]:

@@ -99,7 +99,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class Played:
-    """What a model did with the packets of a trace."""
+    """Decisions of a model on the packets of a trace."""
 
     decisions: list[Decision]
     lengths: list[list[int]]

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.progress import Progress
+from rich.table import Table
 
 from p4sched.cli import options, writable
 from p4sched.comparing import page, workloads
@@ -19,6 +20,7 @@ from p4sched.control.parameters import Parameters
 from p4sched.errors import P4schedError
 from p4sched.folders.schemes import find, give_own_colours
 from p4sched.lab.experiment import choose
+from p4sched.results.tables import print_table
 from p4sched.schemes import SCHEMES, title
 from p4sched.versions import versions_in_virtual_time
 
@@ -36,7 +38,7 @@ def compare(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**31, help="First seed.")] = 1,
     quick: Annotated[bool, typer.Option("--quick", help="Short workloads, for a first look.")] = False,
-    out: Annotated[Path, options.ResultFolder] = Path("results/compare"),
+    out: options.ResultFolder = Path("results/compare"),
 ) -> None:
     """Compare schedulers on a fixed set of workloads in virtual time: inversions, completion times, incast, fairness,
     attacks. Writes a page (DIR/README.md), a figure and a CSV. FDPA is left out: it needs bands and a controller."""
@@ -56,11 +58,8 @@ def compare(
     console = Console()
     failures = _measure(found, workloads.QUICK if quick else workloads.FULL, console)
     page.write(found, out)
-    if order := found.order():
-        width = max(len(title(name)) for name, _ in order)
-        console.print(f"{'':<{width}} score: mean of the numbers over {title(page.REFERENCE)}'s; smaller is better")
-        for name, score in order:
-            console.print(f"{title(name):<{width}} {score:.3f}", markup=False)
+    if found.groups:
+        print_table(console, _scores(found))
     for sentence in page.unranked(found):
         console.print(sentence, markup=False, soft_wrap=True)
     console.print(f"{out / page.PAGE}")
@@ -68,8 +67,18 @@ def compare(
         raise P4schedError(f"{len(failures)} workloads failed: {failures[0]}")
 
 
+def _scores(found: Comparison) -> Table:
+    table = Table(title=f"numbers over {title(page.REFERENCE)}'s; smaller is better", title_justify="left")
+    table.add_column("scheme")
+    for group in found.groups:
+        table.add_column(group, justify="right")
+    for name, row in found.scores():
+        table.add_row(title(name), *(score.strip("*") for score in row))
+    return table
+
+
 def _measure(found: Comparison, scale: workloads.Scale, console: Console) -> list[str]:
-    """Fills the cells. Returns the failures: the other schedulers go on."""
+    """Fills the cells. Returns the failures; a failure does not stop the other schedulers."""
     failures: list[str] = []
 
     def one(job: tuple[Workload, str]) -> None:

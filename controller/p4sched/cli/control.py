@@ -84,7 +84,8 @@ def control(
     scheme: Annotated[
         str,
         general(
-            "Scheduler whose control law runs; the folder of one with a law, too.", metavar="|".join([*LAWS, "FOLDER"])
+            "Scheduler whose control law runs: a name, or the folder of a scheduler with a law.",
+            metavar="|".join([*LAWS, "FOLDER"]),
         ),
     ] = FDPA.name,
     log: Annotated[Path | None, general("Append decisions to FILE as JSON lines.", metavar="FILE")] = None,

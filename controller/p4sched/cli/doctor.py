@@ -1,4 +1,4 @@
-"""`p4sched doctor`: what this machine can do, what is missing, and the command that mends it."""
+"""`p4sched doctor`: what this machine can do, what is missing, and the command that fixes it."""
 
 import os
 import platform
@@ -17,14 +17,19 @@ import typer
 from p4sched.errors import P4schedError, unknown_name
 from p4sched.lab.run import PROGRAMS
 from p4sched.paths import (
+    DATA_DIR,
     GUEST_KERNEL_VERSION,
+    INSTALLED,
     ONOS_JAR,
+    PACKAGES_FILE,
+    SETUP,
     SHELL_PYTHON,
     NotBuiltError,
     guest_kernel,
     in_repository,
     rust_binary,
     rust_library,
+    shell_setup,
 )
 from p4sched.versions import version_line
 
@@ -32,19 +37,9 @@ RUST_PROGRAMS = ("p4sched-switch", "p4sched-p4c", "p4sched-virtual", "p4sched-tr
 RUST_LINKS = ("p4sched-attack", "p4sched-decisions", "p4sched-simulate", "p4sched-stepped", "p4sched-stf")
 """Names under which p4sched-tools is called."""
 NATIVE = "p4sched_native"
-SETUP = "make setup"
-PACKAGE_OF = {
-    "bwrap": "bubblewrap",
-    "ethtool": "ethtool",
-    "ifconfig": "net-tools",
-    "ip": "iproute2",
-    "iperf3": "iperf3",
-    "mnexec": "mininet",
-    "prlimit": "util-linux",
-    "setpriv": "util-linux",
-    "taskset": "util-linux",
-}
-"""Debian's package of each program."""
+MANAGERS = {"apt-get": "apt-get install", "dnf": "dnf install", "pacman": "pacman -S", "apk": "apk add"}
+"""Package managers, and how each of them installs. The order is that of the columns of PACKAGES_FILE."""
+MININET = "install Mininet as http://mininet.org/download says"
 ROOM_BYTES = 1_000_000_000
 """Free space that is enough for every experiment."""
 NAMESPACE = ("mnexec", "-n", "true")
@@ -62,7 +57,7 @@ class Lack:
     what: str
     """A sentence without its full stop."""
     mend: str
-    """The command that mends it, or what to do."""
+    """The command that fixes it, or an instruction."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +72,7 @@ class Ability:
 
 
 def virtual() -> Iterator[Lack]:
-    """What every command lacks: Python packages, the Rust programs, space."""
+    """Requirements of every command that are missing: Python packages, the Rust programs, space."""
     for requirement in ("p4sched", *_requirements()):
         found = re.match(r"[\w.-]+", requirement)
         if found and "extra ==" not in requirement and not _installed(found[0]):
@@ -137,7 +132,7 @@ def _fails(command: Sequence[str], wrong: str, mend: str) -> Iterator[Lack]:
 
 
 def mininet() -> Iterator[Lack]:
-    """What experiments in Mininet lack."""
+    """Requirements of experiments in Mininet that are missing."""
     names = (*PROGRAMS, "iperf3")
     yield from _missing_programs(names)
     if os.geteuid() != 0:
@@ -150,27 +145,47 @@ def mininet() -> Iterator[Lack]:
 def _missing_programs(names: Iterable[str]) -> Iterator[Lack]:
     for name in names:
         if shutil.which(name) is None:
-            package = PACKAGE_OF[name]
-            debian = shutil.which("apt-get") is not None
-            mend = f"apt-get install {package}" if debian else f"install the package that Debian calls {package}"
-            yield Lack(f"'{name}' is not on the PATH", mend)
+            yield Lack(f"'{name}' is not on the PATH", _installs(name))
+
+
+def _installs(program: str) -> str:
+    """The command of this system that installs a program."""
+    packages = packages_of(program)
+    manager = next(filter(shutil.which, MANAGERS), None)
+    if manager is None:
+        return f"install the package that Debian calls {packages['apt-get']}"
+    if manager not in packages:
+        return MININET
+    return f"{MANAGERS[manager]} {packages[manager]}"
+
+
+def packages_of(program: str) -> dict[str, str]:
+    """The package of a program, or several, for each package manager that has it."""
+    for line in PACKAGES_FILE.read_text(encoding="utf-8").splitlines():
+        if line.startswith("#"):
+            continue
+        debian, programs, *others = line.split()
+        if program in programs.split(","):
+            names = (name.replace(",", " ") for name in (debian, *others))
+            return {manager: name for manager, name in zip(MANAGERS, names, strict=True) if name != "-"}
+    raise KeyError(program)
 
 
 def grading() -> Iterator[Lack]:
-    """What the sandbox of `p4sched lab grade` lacks."""
+    """Requirements of the sandbox of `p4sched lab grade` that are missing."""
     yield from _missing_programs(("bwrap", "prlimit", "setpriv"))
     if shutil.which("bwrap"):
         yield from _fails(CLOSED, "bubblewrap makes no sandbox", CONTAINER if os.geteuid() == 0 else SUDO)
 
 
 def material() -> Iterator[Lack]:
-    """What `p4sched as-bmv2` and `p4sched shell` lack."""
+    """Requirements of `p4sched as-bmv2` and `p4sched shell` that are missing."""
     if not SHELL_PYTHON.is_file():
-        yield Lack(f"{SHELL_PYTHON} is missing", in_repository(SETUP))
+        yield Lack(f"{SHELL_PYTHON} is missing", shell_setup())
 
 
 def kernel() -> Iterator[Lack]:
-    """What hosts with Linux kernels in virtual time lack."""
+    """Requirements of hosts with Linux kernels in virtual time that are missing."""
     if not GUEST_KERNEL_VERSION.is_file():
         yield Lack("this installation cannot build the kernel", "use a clone of the repository")
         return
@@ -184,7 +199,10 @@ def kernel() -> Iterator[Lack]:
 
 
 def onos() -> Iterator[Lack]:
-    """What ONOS lacks."""
+    """Requirements of ONOS that are missing."""
+    if INSTALLED:
+        yield Lack("this installation cannot build ONOS", "use a clone of the repository")
+        return
     command = in_repository("./setup.sh onos")
     if shutil.which("java") is None:
         yield Lack("'java' is not on the PATH", command)
@@ -193,12 +211,12 @@ def onos() -> Iterator[Lack]:
 
 
 def bmv2() -> Iterator[Lack]:
-    """What BMv2 as the switch lacks."""
+    """Requirements of BMv2 as the switch that are missing."""
     yield from _foreign("https://github.com/p4lang/behavioral-model", "simple_switch_grpc", "simple_switch_CLI")
 
 
 def p4c() -> Iterator[Lack]:
-    """What p4c as the compiler lacks."""
+    """Requirements of p4c as the compiler that are missing."""
     yield from _foreign("https://github.com/p4lang/p4c", "p4c-bm2-ss")
 
 
@@ -209,7 +227,7 @@ def _foreign(source: str, *programs: str) -> Iterator[Lack]:
 
 
 NEEDED = "virtual"
-"""What every other ability needs."""
+"""The ability that every other one needs."""
 ABILITIES = {
     NEEDED: Ability("virtual time, checks, labs", "run NAME --virtual, check, lab, sweep, attack, ...", virtual),
     "mininet": Ability("experiments in Mininet", "run NAME", mininet),
@@ -228,7 +246,7 @@ def doctor(
         typer.Argument(metavar="[ABILITY]...", help=f"What this machine must be able to do: {', '.join(ABILITIES)}."),
     ] = None,
 ) -> int:
-    """Show what this machine can do, what is missing, and the command that mends it.
+    """Show what this machine can do, what is missing, and the command that fixes it.
 
     The exit code is 1 if something is missing for a given ABILITY, or for 'virtual', which the others need.
     """
@@ -238,6 +256,8 @@ def doctor(
     demanded = {NEEDED, *(names or ())}
     system = f"Python {platform.python_version()}, {platform.system()} {platform.release()}"
     typer.echo(f"{version_line()}; {system}, {'root' if os.geteuid() == 0 else 'not root'}")
+    if INSTALLED:
+        typer.echo(f"programs, schedulers, labs: {DATA_DIR}")
     failed = False
     for name in dict.fromkeys((NEEDED, *(names or ABILITIES))):
         ability = ABILITIES[name]

@@ -21,8 +21,9 @@ from p4sched.lab import frame, time_scale
 from p4sched.lab.experiment import Choice, ControllerKind, Experiment, HostKind, RunOptions, Seed, SwitchKind, choose
 from p4sched.lab.time_scale import Base
 from p4sched.p4rt.target import Target
-from p4sched.scheme import ComparisonKind, Scheme
+from p4sched.scheme import Scheme
 from p4sched.schemes import SCHEMES
+from p4sched.traits import ComparisonKind
 from p4sched.units import Duration, Rate
 
 SHARED = ("schemes", "seed", "quick", "time_scale", "virtual", "no_text", "switch", "target", "controller", "out")
@@ -208,7 +209,7 @@ def _schemes(choice: Choice | None) -> list[inspect.Parameter]:
     if choice is None:
         return []
     every = ",".join(choice.names)
-    help_text = f"{choice.help} The folder of a scheduler is one, too; so is aifo:k=0.1, with set parameters."
+    help_text = f"{choice.help} A scheme may also be the folder of a scheduler, or have set parameters (aifo:k=0.1)."
     option = typer.Option("--schemes", "--scheme", metavar=every, help=help_text)
     return [_parameter("schemes", Annotated[str, option], choice.default or every)]
 

@@ -1,13 +1,17 @@
 """Runs one command line in this process."""
 
 import errno
+import os
+import platform
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import typer
 from typer.exceptions import TyperException
 
 from p4sched.errors import INTERRUPTED, P4schedError
+from p4sched.paths import DATA_DIR, INSTALLED, SETUP, in_repository
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 """Errors of a full disk."""
@@ -23,10 +27,22 @@ def invoke(command: Any, arguments: Sequence[str]) -> tuple[int, str]:
     except P4schedError as error:
         return error.exit_code, str(error)
     except OSError as error:
-        if error.errno not in FULL:
+        message = _message(error)
+        if message is None:
             raise
-        return 1, f"{error.filename or 'output'}: cannot write: {error.strerror}"
+        return 1, message
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED, "interrupted"
     # typer turns Ctrl-C within a command into this result
     return (result if isinstance(result, int) else 0), "interrupted" if result == INTERRUPTED else ""
+
+
+def _message(error: OSError) -> str | None:
+    """The message for a full disk, a program for another machine, or a damaged installation; None for other errors."""
+    if error.errno in FULL:
+        return f"{error.filename or 'output'}: cannot write: {error.strerror}"
+    if error.errno == errno.ENOEXEC:
+        return f"{error.filename}: not a program for this machine, which is {platform.machine()}"
+    if INSTALLED and error.filename and Path(os.fsdecode(error.filename)).is_relative_to(DATA_DIR):
+        return f"{error.filename}: {error.strerror}; {in_repository(SETUP)}"
+    return None

@@ -32,7 +32,9 @@ COMMANDS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "stages": ("compile", "stages", {}),
     "switch": ("programs", "switch", PASS_ON),
     "as-bmv2": ("programs", "as_bmv2", {**PASS_ON_BUT_HELP, "allow_interspersed_args": False}),
+    "lsp": ("programs", "lsp", PASS_ON),
     "port-rate": ("port_rate", "port_rate", {}),
+    "topology": ("topology", "topology", {}),
     "shell": ("programs", "shell", PASS_ON_BUT_HELP),
     "doctor": ("doctor", "doctor", {}),
     "calibrate": ("calibrate", "calibrate", {}),
@@ -96,7 +98,6 @@ app = typer.Typer(
     " missing file; 130 Ctrl-C or SIGTERM.",
     cls=Commands,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

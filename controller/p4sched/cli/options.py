@@ -78,6 +78,19 @@ MAX_SEED = 2**63 - 1
 ResultFolder = Annotated[Path, typer.Option(parser=folder, metavar="DIR", help="Folder for the results.")]
 
 
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS|local", help="Run on Dask: address of a scheduler, or local for one on this machine."
+    ),
+]
+
+
+def jobs_option(what: str) -> Any:
+    """An option for the number of things that run at the same time."""
+    return typer.Option(min=1, metavar="N", help=f"{what} that run at the same time; default: one for each CPU.")
+
+
 def quick_option(short: str) -> Any:
     """The option --quick, short for `short`."""
     return typer.Option("--quick", help=f"Short for: {short}. Options that you give keep their value.")

@@ -1,4 +1,4 @@
-"""`p4sched switch`, `p4sched as-bmv2` and `p4sched shell`: run another program in place of this one."""
+"""`p4sched switch`, `lsp`, `as-bmv2` and `shell`: run another program in place of this one."""
 
 import os
 import socket
@@ -12,12 +12,18 @@ from p4sched.cli import tls
 from p4sched.errors import P4schedError, UsageError
 from p4sched.lab.switch_lookup import find_switch
 from p4sched.p4rt.tls import trouble
-from p4sched.paths import BMV2_GUEST_DIR, BMV2_NAMES_DIR, READING_SHELL, SHELL_PYTHON, rust_binary
+from p4sched.paths import BMV2_GUEST_DIR, READING_SHELL, SHELL_DIR, SHELL_PYTHON, bmv2_names, rust_binary, shell_setup
 
 
 def switch(ctx: typer.Context) -> None:
     """Run the embedded switch, with the options of simple_switch_grpc; '--help' shows them."""
     binary = str(rust_binary("p4sched-switch"))
+    os.execv(binary, [binary, *ctx.args])
+
+
+def lsp(ctx: typer.Context) -> None:
+    """Run the language server for P4 in editors, on standard input and output; '--help' shows its options."""
+    binary = str(rust_binary("p4sched-lsp"))
     os.execv(binary, [binary, *ctx.args])
 
 
@@ -33,8 +39,9 @@ def as_bmv2(
     for name in ("p4sched-switch", "p4sched-p4c"):
         rust_binary(name)
     found = {
-        "PATH": _before("PATH", BMV2_NAMES_DIR, BMV2_GUEST_DIR),
+        "PATH": _before("PATH", bmv2_names(), BMV2_GUEST_DIR),
         "PYTHONPATH": _before("PYTHONPATH", BMV2_GUEST_DIR),
+        "P4SCHED_SHELL": str(SHELL_DIR),
     }
     try:
         os.execvpe(command, [command, *ctx.args], {**os.environ, **found})
@@ -65,7 +72,7 @@ def shell(
     """
     found = replace(find_switch(name), tls=tls.from_options(ssl, cacert, cert, private_key))
     if not SHELL_PYTHON.is_file():
-        raise P4schedError(f"{SHELL_PYTHON} is missing; 'make setup' installs p4runtime-shell")
+        raise P4schedError(f"{SHELL_PYTHON} is missing; this installs p4runtime-shell: {shell_setup()}")
     _check_that_it_listens(found.address)
     wrong = trouble(found.address, found.tls)
     if wrong is not None:

@@ -70,7 +70,7 @@ def _scheme(name: str, source: Path | None, seconds: float) -> int:
                 typer.echo(f"  ? {claim.name}: the solver gave up after {answer.seconds:.0f} s")
                 continue
             typer.echo(f"  ✗ {claim.name}: false for this packet and state:")
-            found = example.given(case.step, answer.model)
+            found = example.counterexample(case.step, answer.model)
             for line in example.lines(found, case.step):
                 typer.echo(f"      {line}")
             typer.echo(f"      the engine:  {confirmed(built.json, p4info, program, rule, found)}")
@@ -95,7 +95,7 @@ def _pair(one: Path, two: Path, seconds: float) -> int:
             typer.echo(f"? {claim.name}: the solver gave up after {answer.seconds:.0f} s")
         elif not answer.proved:
             typer.echo(f"✗ {claim.name} differs for this packet and state:")
-            for line in example.lines(example.given(step, answer.model), step):
+            for line in example.lines(example.counterexample(step, answer.model), step):
                 typer.echo(f"    {line}")
             return 1
     typer.echo(f"{open_claims} claims open" if open_claims else "equal")

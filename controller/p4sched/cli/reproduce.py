@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from p4sched.cli import options, writable
 from p4sched.cli.command_line import folder
-from p4sched.paths import REPRODUCTION_DIR
+from p4sched.paths import REPRODUCED_DIR
 from p4sched.reproducing import page, published, runs
 from p4sched.reproducing.figure import PAPERS, figures, select
 from p4sched.reproducing.results import collect
@@ -22,7 +22,7 @@ from p4sched.reproducing.store import Store, open_store
 from p4sched.units import Duration
 from p4sched.versions import commit
 
-FOLDER = REPRODUCTION_DIR
+FOLDER = REPRODUCED_DIR
 LOWEST_PRIORITY = 19
 SHORTEST_S = 0.000001
 
@@ -39,15 +39,10 @@ def reproduce(
     ] = Duration.parse("1s"),
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Simulations that run at the same time; default: one for each CPU."),
+        options.jobs_option("Simulations"),
     ] = None,
-    dask: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS|local", help="Run on Dask: address of a scheduler, or local for one on this machine."
-        ),
-    ] = None,
-    no_runs: Annotated[bool, typer.Option("--no-runs", help="Make no simulation, only show the stored ones.")] = False,
+    dask: options.Dask = None,
+    no_runs: Annotated[bool, typer.Option("--no-runs", help="Run no simulation; only show the stored ones.")] = False,
     no_page: Annotated[bool, typer.Option("--no-page", help="Do not write the page.")] = False,
     out: Annotated[
         Path,
@@ -56,7 +51,7 @@ def reproduce(
 ) -> None:
     """Reproduce the figures and tables of the papers in virtual time, and compare them with the published numbers.
 
-    Makes the missing simulations, with the lowest priority, and keeps each in DIR/measured. If you start it again, it
+    Runs the missing simulations at the lowest priority, and keeps each in DIR/measured. If you start it again, it
     continues. Writes a page of all figures (DIR/README.md), pictures, and DIR/rows.csv.
     """
     options.at_least("--duration", duration, SHORTEST_S, "a flow takes longer than that")

@@ -40,7 +40,8 @@ def check(
     ] = ".",
     seed: Annotated[int, typer.Option(min=0, max=2**31, help="Seed of the packets and parameters.")] = 1,
     tcp: Annotated[
-        bool | None, typer.Option("--tcp/--no-tcp", help="With a minute of TCP; default: yes, not with --watch.")
+        bool | None,
+        typer.Option("--tcp/--no-tcp", help="Also compare over a minute of TCP; default: yes, but not with --watch."),
     ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Check again each time a file of the folder changes.")] = False,
 ) -> None:

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from p4sched import simulate
-from p4sched.cli import writable
+from p4sched.cli import options, writable
 from p4sched.cli.command_line import folder
 from p4sched.errors import P4schedError, UsageError
 from p4sched.results import sweeps
@@ -50,14 +50,9 @@ def sweep(
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Points that run at the same time; default: one for each CPU."),
+        options.jobs_option("Points"),
     ] = None,
-    dask: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS|local", help="Run on Dask: address of a scheduler, or local for one on this machine."
-        ),
-    ] = None,
+    dask: options.Dask = None,
     keep_flows: Annotated[
         bool, typer.Option("--keep-flows", help="Also write DIR/flows.parquet: every flow of every point.")
     ] = False,

@@ -74,7 +74,7 @@ class Comparison:
     held: Mapping[str, int | None]
     """Packets that each scheme holds; None: unknown, because its description gives no sizes."""
     cells: dict[tuple[str, str], Cell] = field(default_factory=dict)
-    """By name of workload and scheme."""
+    """Indexed by workload and scheme."""
 
     @property
     def alike(self) -> list[str]:
@@ -91,31 +91,47 @@ class Comparison:
         """Title of a scheme, with its packets if they are not the common number."""
         return f"{title(name)} ({_packets(self.unlike[name])})" if name in self.unlike else title(name)
 
-    def counted(self) -> list[Workload]:
-        """Workloads of the score: those that all ranked schemes ran, and in which `REFERENCE` has not 0."""
-        if REFERENCE not in self.alike:
-            return []
-        rows = {workload.name: [self.cells[workload.name, name] for name in self.alike] for workload in self.workloads}
+    @property
+    def groups(self) -> list[str]:
+        """Groups of workloads with scores: FIFO's number is above 0 in one workload at least."""
+        return list(dict.fromkeys(each.group for each in self.workloads if self._counts(each)))
+
+    def _counts(self, workload: Workload) -> bool:
+        """True if FIFO's number is above 0 for every seed, so that others can be relative to it."""
+        reference = self.cells[workload.name, REFERENCE].values if REFERENCE in self.alike else ()
+        return bool(reference) and min(reference) > 0
+
+    def score(self, group: str, name: str) -> Cell | None:
+        """The score of a ranked scheme in a group, for each seed: the mean, over the workloads that count, of its
+        number over FIFO's of the same seed, or the inverse where a higher number is better. None if it did not run
+        them all."""
+        workloads = [each for each in self.workloads if each.group == group and self._counts(each)]
+        if name not in self.alike or not all(self.cells[each.name, name].values for each in workloads):
+            return None
+        ratios = [self._ratios(each, name) for each in workloads]
+        return Cell(tuple(Measured(statistics.fmean(seed)) for seed in zip(*ratios, strict=True)))
+
+    def _ratios(self, workload: Workload, name: str) -> list[float]:
+        """Ratio to FIFO's number for each seed. A smaller one is better."""
+        cells = self.cells[workload.name, name].values, self.cells[workload.name, REFERENCE].values
+        if workload.better == "lower":
+            return [value / reference for value, reference in zip(*cells, strict=True)]
+        return [reference / value if value else math.inf for value, reference in zip(*cells, strict=True)]
+
+    def scores(self) -> list[tuple[str, list[str]]]:
+        """Table of the scores: scheme, and its score in each of `groups`. The best of a group is in bold face."""
+        found = {group: {name: self.score(group, name) for name in self.alike} for group in self.groups}
+        best = {group: min(cell.mean for cell in row.values() if cell is not None) for group, row in found.items()}
         return [
-            workload
-            for workload in self.workloads
-            if all(cell.values for cell in rows[workload.name]) and self.cells[workload.name, REFERENCE].mean > 0
+            (name, ["-" if (cell := found[group][name]) is None else _score(cell, best[group]) for group in found])
+            for name in self.alike
         ]
 
-    def order(self) -> list[tuple[str, float]]:
-        """The ranked schemes, best first, with their score: the mean of `ratio` over the workloads that count. Empty if
-        none counts."""
-        counted = self.counted()
-        scores = {name: statistics.fmean(self.ratio(each, name) for each in counted) for name in self.alike if counted}
-        return sorted(scores.items(), key=lambda each: each[1])
 
-    def ratio(self, workload: Workload, name: str) -> float:
-        """Number of a scheme over that of `REFERENCE`, or the inverse where a higher number is better. A smaller ratio
-        is better."""
-        value, reference = self.cells[workload.name, name].mean, self.cells[workload.name, REFERENCE].mean
-        if workload.better == "lower":
-            return value / reference
-        return reference / value if value else math.inf
+def _score(cell: Cell, best: float) -> str:
+    width = cell.half_width
+    text = f"{cell.mean:.2f}" if width is None else f"{cell.mean:.2f} ± {width:.2f}"
+    return f"**{text}**" if cell.mean == best else text
 
 
 def _packets(number: int) -> str:
@@ -127,7 +143,7 @@ def unranked(found: Comparison) -> list[str]:
     said = [
         f"{title(name)} holds {_packets(held)}, not {BUFFER}: it has no score." for name, held in found.unlike.items()
     ]
-    if not found.order():
+    if not found.groups:
         said.append(
             f"There are no scores: they are relative to {title(REFERENCE)}"
             + (", and no workload counts." if REFERENCE in found.alike else ", which is not among the schedulers.")
@@ -183,17 +199,21 @@ def _page(found: Comparison) -> str:
             for name, cell in zip(found.schemes, row, strict=True)
         ]
         lines.append(f"| {workload.name} | {workload.number}; {workload.better} is better | {' | '.join(cells)} |")
-    if order := found.order():
+    if groups := found.groups:
+        fifo = title(REFERENCE)
         lines += [
             "",
-            f"The score of a scheduler is the mean of its number over {title(REFERENCE)}'s. Where a higher number is"
-            f" better, it is {title(REFERENCE)}'s over its own. A smaller score is better; {title(REFERENCE)} has 1.",
-            f"{len(found.counted())} of {len(found.workloads)} workloads count, each the same: those that all"
-            f" schedulers with a score ran, and in which {title(REFERENCE)}'s number is not 0.",
+            "## Scores",
             "",
-            "| | score |",
-            "|---|---|",
-            *(f"| {title(name)} | {score:.3f} |" for name, score in order),
+            "A score is the mean, over the workloads of a group, of a scheduler's number over"
+            f" {fifo}'s of the same seed. Where a higher number is better, it is {fifo}'s over its own. So {fifo} has"
+            " 1, and a smaller score is better. There is no score over all groups, for they ask different things. A"
+            " scheduler that drops the packets it would have to reorder has few inversions: read them with the drops"
+            " above.",
+            "",
+            f"| | {' | '.join(groups)} |",
+            f"|---|{'---|' * len(groups)}",
+            *(f"| {title(name)} | {' | '.join(row)} |" for name, row in found.scores()),
         ]
     whys = dict.fromkeys(cell.why for cell in found.cells.values() if cell.why)
     if whys:

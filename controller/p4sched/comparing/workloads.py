@@ -21,8 +21,8 @@ from p4sched.errors import P4schedError
 from p4sched.folders.native import command, fault
 from p4sched.paths import DATA_DIR
 from p4sched.proto.enums import Discipline
-from p4sched.scheme import ComparisonKind
 from p4sched.schemes import SCHEMES
+from p4sched.traits import ComparisonKind
 
 QUEUES, QUEUE_SIZE, WINDOW = 8, 10, 32
 BUFFER = QUEUES * QUEUE_SIZE
@@ -45,7 +45,7 @@ ATTACK_STEPS = 2000
 
 @dataclass(frozen=True)
 class Scale:
-    """How long the workloads are."""
+    """Length of the workloads."""
 
     packets: int
     """Packets of a constant stream."""
@@ -79,7 +79,7 @@ class Workload:
     group: str
     """Workloads of one group stand in one panel."""
     number: str
-    """What the number is, and its unit."""
+    """Meaning of the number, and its unit."""
     better: str
     """`lower` or `higher`."""
     measure: Callable[[str, int, Scale], Measured | None]

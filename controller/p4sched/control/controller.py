@@ -50,7 +50,7 @@ class Controller:
     """The egress port whose traffic the law follows; None: the law follows no port."""
     rank_source: RankSource | None
     patience_s: float
-    """How long to try to reconnect to a lost switch."""
+    """Time for attempts to reconnect to a lost switch."""
     say: Callable[[str], None]
     """Shows one line."""
 
@@ -72,7 +72,7 @@ class Controller:
             while True:
                 await self._until_gone_again()
         except asyncio.CancelledError:
-            self._tell(f"ended; traffic goes on with the last {self.sets}")
+            self._tell(f"ended; traffic continues with the last {self.sets}")
             raise StoppedError from None
 
     async def _until_gone(self, gone_at: float | None = None) -> None:

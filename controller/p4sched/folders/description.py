@@ -16,7 +16,7 @@ from p4sched.p4rt.target import Target
 from p4sched.p4rt.traffic_manager import QUEUES, Calendar, Scrr, Tree, TreeNode
 from p4sched.palette import PALETTE
 from p4sched.proto.enums import CalendarPlace, Discipline
-from p4sched.scheme import ComparisonKind, Limit, Ranks
+from p4sched.traits import ComparisonKind, Limit, Ranks
 
 FILE = "scheduler.toml"
 LARGEST_FILE = 64 * 1024
@@ -29,7 +29,7 @@ SIZES = ("buffer", "queues", "queue_size", "window", "tracking", "headroom_256")
 `headroom_256`: k in 1/256."""
 DROPPERS = ("program", "port")
 OWNERS = ("action", "port")
-"""What a parameter belongs to: the action of the program, or the port."""
+"""Owner of a parameter: the action of the program, or the port."""
 CALENDAR = tuple(each.name for each in fields(Calendar) if each.name != "place")
 SCRR = tuple(each.name for each in fields(Scrr))
 LARGEST_OF_PORT = 2**40
@@ -50,7 +50,7 @@ class Parameter:
     of_port: bool
     """True for a setting of the port that the program does not know."""
     title: str
-    """What it is, in a few words."""
+    """Its meaning, in a few words."""
     symbol: str | None
     """Letter in the paper."""
     unit: str
@@ -65,7 +65,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Port:
-    """What the egress port does with the packets."""
+    """Settings of the egress port."""
 
     discipline: Discipline
     queue_sizes: tuple[Formula, ...]
@@ -114,7 +114,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Laboratory:
-    """What a scheduler of the laboratory has in the Python package. Each is `MODULE:NAME`."""
+    """Parts of a scheduler of the laboratory in the Python package. Each is `MODULE:NAME`."""
 
     layout: str
     law: str | None

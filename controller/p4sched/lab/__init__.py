@@ -9,6 +9,7 @@ Bring-up:
 - run: runs one experiment at a time, and leaves a clean machine
 - ledger, processes: list of what a run created, for the clean-up after a crash
 - network: the interface of networks; emulated: networks under Mininet; virtual: networks in virtual time
+- topology_file: any network, from a file; containers: a network for containerlab and Kathará
 - switch_lookup: the switches of the emulated lab by name
 - schemes, ranked_schemes: the schemes of the comparisons, with their queue sizes and their ranks
 - programming, fabric: program, routes, users and bottlenecks of a running dumbbell, or of leaves and spines
@@ -18,7 +19,7 @@ Bring-up:
 
 Traffic:
 - scenario: how many connections each user opens
-- traffic: long TCP flows between users and server
+- traffic: long TCP flows between users and server; endpoints: their ends; stoppable: the form of all traffic
 - ranked_traffic: UDP flows with ranks, and TCP flows of given sizes; sized_flows: flows of random sizes at a load
 - ranked_join_leave: flows of rising urgency that join and leave
 - probe, probe_stream: a constant stream that shows losses and gaps

@@ -65,8 +65,8 @@ from p4sched.lab.observation import Observation
 from p4sched.lab.time_scale import Base
 from p4sched.p4rt.target import Target
 from p4sched.paths import EXPERIMENTS_DIR
-from p4sched.scheme import ComparisonKind
 from p4sched.schemes import SCHEMES
+from p4sched.traits import ComparisonKind
 
 SettingT = TypeVar("SettingT")
 """Setting that all schemes of a run share."""

@@ -253,8 +253,8 @@ def _measure_all(
     console: Console,
     below: RenderableType | None,
 ) -> tuple[Results[SettingT, RecordsT], P4schedError | None]:
-    """Measures all schemes. A scheme in a folder of its own that fails is left out, and the others go on; the error
-    tells which ones failed."""
+    """Measures all schemes. If a scheme in a folder of its own fails, the run continues with the others. The error
+    names the failed ones."""
     in_lab = experiment.in_lab(setting)
     schemes = _runnable_schemes(run_options, console, in_lab=in_lab)
     run_options = replace(run_options, schemes=schemes)

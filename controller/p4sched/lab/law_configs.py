@@ -6,8 +6,8 @@ from typing import Any
 
 from p4sched.control.decision_log import logged_decisions
 from p4sched.control.laws import ranked
-from p4sched.scheme import ComparisonKind
 from p4sched.schemes import LAWS, schemes_of
+from p4sched.traits import ComparisonKind
 
 LAW_SCHEMES = tuple(name for name in schemes_of(ComparisonKind.RANKS) if name in LAWS)
 """Ranked schemes that have a control law."""

@@ -3,45 +3,25 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from mininet_topos.dumbbell import USERS_PER_HOST
 from mininet_topos.nodes import NodeError
 from mininet_topos.shapes import Structure
 from mininet_topos.star import Sides
 from mininet_topos.stations import Station
+from p4sched.lab.endpoints import Destination, UserSeat
 from p4sched.lab.errors import LabError
 from p4sched.lab.fidelity import Health
+from p4sched.lab.probe_stream import ProbeStream
+from p4sched.lab.ranked_traffic import GeneratedTraffic
 from p4sched.lab.tcp_counters import TcpCounters
-
-if TYPE_CHECKING:
-    from p4sched.lab.probe_stream import ProbeStream
-    from p4sched.lab.ranked_traffic import GeneratedTraffic
-    from p4sched.lab.traffic import LongTraffic
+from p4sched.lab.traffic import LongTraffic
 
 USER_HOSTS = 4
 """Default number of hosts on the users' side of the dumbbell."""
 MAX_USERS = USER_HOSTS * USERS_PER_HOST
-
-
-@dataclass(frozen=True)
-class UserSeat:
-    """Place of a user."""
-
-    user: int
-    """1, 2, ...: also the user id in the switch."""
-    host: str
-    address: str
-
-
-@dataclass(frozen=True)
-class Destination:
-    """Destination of traffic."""
-
-    host: str
-    address: str
 
 
 class SwitchNode(Protocol):
@@ -107,11 +87,11 @@ class Network(ABC):
         """Begins to watch the effects of the machine on the traffic."""
 
     @abstractmethod
-    def long_traffic(self, folder: Path, congestion_control: str) -> "LongTraffic":
+    def long_traffic(self, folder: Path, congestion_control: str) -> LongTraffic:
         """TCP flows that last until they are stopped; records go to the folder."""
 
     @abstractmethod
-    def generated_traffic(self, folder: Path) -> "GeneratedTraffic":
+    def generated_traffic(self, folder: Path) -> GeneratedTraffic:
         """Ranked UDP flows, and TCP flows of given sizes; records go to the folder."""
 
 
@@ -141,7 +121,7 @@ class Dumbbell(Network):
         return self._sides.stations()
 
     @abstractmethod
-    def probe(self, packets_per_s: float) -> "ProbeStream":
+    def probe(self, packets_per_s: float) -> ProbeStream:
         """A stream of small packets from the first user host. Its source is the host's own address, which belongs to no
         user."""
 

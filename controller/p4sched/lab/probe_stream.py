@@ -1,22 +1,13 @@
 """A probe between a user host and the server, during a block."""
 
-from abc import ABC, abstractmethod
-from types import TracebackType
-from typing import Self
+from abc import abstractmethod
 
 from p4sched.lab.probe import ProbeRecord
+from p4sched.lab.stoppable import Stoppable
 
 
-class ProbeStream(ABC):
+class ProbeStream(Stoppable):
     """A constant stream of small UDP packets; an asynchronous context manager that ends it."""
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.stop()
 
     @abstractmethod
     async def start(self) -> None:

@@ -9,7 +9,8 @@ from p4sched.control.controller import SwitchAddress
 from p4sched.control.parameters import Parameters
 from p4sched.lab.bmv2 import LabBmv2
 from p4sched.lab.controllers import Controllers, Laws, SwitchController, SwitchPlan, python_controllers
-from p4sched.lab.network import Dumbbell, UserSeat
+from p4sched.lab.endpoints import UserSeat
+from p4sched.lab.network import Dumbbell
 from p4sched.lab.schemes import URGENT, Link
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.p4rt.reader import Reader

@@ -10,8 +10,9 @@ from p4sched.lab.schemes import Link
 from p4sched.p4rt.rank_source import RankSource
 from p4sched.p4rt.reader import Reader
 from p4sched.p4rt.traffic_manager import QUEUES
-from p4sched.scheme import ComparisonKind, Setup
+from p4sched.scheme import Setup
 from p4sched.schemes import schemes_of
+from p4sched.traits import ComparisonKind
 
 NAMES = schemes_of(ComparisonKind.RANKS)
 FAIR_IDEALS = schemes_of(ComparisonKind.FLOWS)

@@ -1,12 +1,12 @@
 """Traffic of the project's own generator: ranked UDP flows, TCP flows of given sizes, and their reports."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from p4sched.errors import UsageError
+from p4sched.lab.stoppable import Stoppable
 from p4sched.units import Rate
 
 FRAME_BYTES = 1514
@@ -32,16 +32,8 @@ def files_in(folder: str) -> tuple[str, ...]:
 FILES = files_in("traffic")
 
 
-class GeneratedTraffic(ABC):
+class GeneratedTraffic(Stoppable):
     """Named runs of the generator in the hosts of a network; an asynchronous context manager that ends them all."""
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.stop()
 
     @abstractmethod
     async def receive_udp(self, ports: Sequence[int], seconds: float, log: Path | None = None) -> None:
@@ -85,7 +77,3 @@ class GeneratedTraffic(ABC):
     @abstractmethod
     async def report(self, name: str, patience: float) -> Any:
         """Waits for a run to end; returns its report. Raises LabError if it fails or takes longer than `patience`."""
-
-    @abstractmethod
-    async def stop(self) -> None:
-        """Ends all runs."""

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from p4sched.control.bands import Bands
 from p4sched.control.parameters import Comparison
 from p4sched.errors import UsageError, unknown_name
-from p4sched.scheme import ComparisonKind, Setup
+from p4sched.scheme import Setup
 from p4sched.schemes import SCHEMES, schemes_of
+from p4sched.traits import ComparisonKind
 
 MTU_BYTES = 1500
 """Unit of the queue sizes in the paper."""

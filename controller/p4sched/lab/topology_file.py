@@ -115,6 +115,11 @@ def read(path: Path) -> DescribedFabric:
         raise UsageError(f"--topology {path}: {error.strerror}") from error
     except ValueError as error:
         raise P4schedError(f"{path}: {error}") from error
+    return described(path, content)
+
+
+def described(path: Path, content: Any) -> DescribedFabric:
+    """The network of a description. Raises UsageError, which names the path and the mistake."""
     try:
         fabric = DescribedFabric(path, *_structure(content))
     except _WrongError as error:

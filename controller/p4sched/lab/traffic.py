@@ -2,13 +2,13 @@
 
 import json
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-from p4sched.lab.network import Destination, UserSeat
+from p4sched.lab.endpoints import Destination, UserSeat
+from p4sched.lab.stoppable import Stoppable
 
 IPERF3 = "iperf3"
 FILES = ("iperf3/iperf3-user-*.json",)
@@ -64,16 +64,8 @@ def read_report(text: str) -> TransferReport | None:
         return None
 
 
-class LongTraffic(ABC):
+class LongTraffic(Stoppable):
     """TCP flows of a set of transfers; an asynchronous context manager that ends them all."""
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.stop()
 
     @abstractmethod
     async def serve(self, transfers: Sequence[Transfer]) -> None:
@@ -98,7 +90,3 @@ class LongTraffic(ABC):
     @abstractmethod
     async def stop_user(self, user: int) -> None:
         """Ends one user's transfer, without an error."""
-
-    @abstractmethod
-    async def stop(self) -> None:
-        """Ends all transfers."""

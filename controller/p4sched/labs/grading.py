@@ -64,7 +64,7 @@ class Grading:
     """Graded submissions."""
 
     submissions: list[GradedSubmission]
-    """In the order in which they were named."""
+    """Submissions in the order in which they were named."""
     interrupted: bool
     """True if SIGINT or SIGTERM ended the grading; then some submissions were not graded."""
 

@@ -4,16 +4,41 @@ import json
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from p4sched.labs.decisions import PROGRAM, Decision, Trial, request
+from p4sched.p4rt.target import Target
 from p4sched.paths import rust_binary
 
-if TYPE_CHECKING:
-    from p4sched.labs.stepped_lab import SteppedLab
+
+class ProgramLab(Protocol):
+    """A lab whose solution is a part of a P4 program."""
+
+    @property
+    def folder(self) -> Path:
+        """Folder of the lab."""
+
+    @property
+    def file(self) -> str:
+        """File that students change."""
+
+    @property
+    def places(self) -> Mapping[str, str]:
+        """Places of the student's files in the program's folder."""
+
+    @property
+    def scheme(self) -> str:
+        """Scheme that the program implements."""
+
+    @property
+    def target(self) -> Target:
+        """Target of the program."""
+
+    def prepare(self, work: Path, scratch: Path) -> Path:
+        """Puts the files of `work` into a copy of the program; returns the program."""
 
 
 class Variants:
@@ -22,7 +47,7 @@ class Variants:
     The texts belong to the project, so they need no sandbox.
     """
 
-    def __init__(self, lab: "SteppedLab", trials: Sequence[Trial]) -> None:
+    def __init__(self, lab: ProgramLab, trials: Sequence[Trial]) -> None:
         self._lab, self._trials = lab, trials
         self._asked: _DecisionsProcess | None = None
 
@@ -46,7 +71,7 @@ class Variants:
 class _DecisionsProcess:
     """`p4sched-decisions`, and a copy of the lab's program."""
 
-    def __init__(self, lab: "SteppedLab") -> None:
+    def __init__(self, lab: ProgramLab) -> None:
         self._lab = lab
         self._folder = tempfile.TemporaryDirectory(prefix="p4sched-variants-")
         work, scratch = Path(self._folder.name) / "work", Path(self._folder.name) / "scratch"

@@ -24,7 +24,7 @@ class Port(TypedDict):
 
 
 class Limit(TypedDict):
-    """A line in the chart of queue lengths: `schemes.Limit`."""
+    """A line in the chart of queue lengths: `traits.Limit`."""
 
     label: str
     parameter: str

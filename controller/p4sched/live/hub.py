@@ -32,11 +32,6 @@ class Hub:
         self.taps: list[Callable[[Message, str], None]] = []
         """Functions that get each message and its JSON at once."""
 
-    @property
-    def has_viewers(self) -> bool:
-        """True if there is a viewer."""
-        return bool(self._listeners)
-
     def say(self, message: Message) -> None:
         """Sends a message to all viewers."""
         text = json.dumps(message, separators=(",", ":"))

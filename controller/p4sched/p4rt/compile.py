@@ -13,7 +13,7 @@ from p4sched.errors import P4schedError, UsageError
 from p4sched.p4rt.build_options import require_known
 from p4sched.p4rt.program import Program
 from p4sched.p4rt.target import PROGRAMS, Target
-from p4sched.paths import P4_DIR, TOFINO_DIR, rust_binary, tool
+from p4sched.paths import P4_DIR, TOFINO_DIR, cannot_write, rust_binary, tool
 
 
 class Compiler(StrEnum):
@@ -55,7 +55,7 @@ def compile_program(
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise CompileError(f"cannot write to '{out}': {error.strerror}") from error
+        raise CompileError(cannot_write(out, error)) from error
     program = Program.in_folder(out, built_name(source.stem, macros))
     # The files appear together and complete: a failed or interrupted run keeps the previous files.
     json, p4info = (path.with_name(f".{os.getpid()}.{path.name}") for path in (program.json, program.p4info))

@@ -32,8 +32,6 @@ from p4sched.proofs.step import DROP_PORT, LENGTH, TIMESTAMP, Answer, Step, Worl
 
 ARRIVES_AT = 1
 """Port of all packets."""
-GAP_S = 1
-"""Seconds between two packets: each has left before the next one comes."""
 Changes = dict[tuple[str, int], int]
 """Content of the cells that were written, by array and index."""
 
@@ -48,7 +46,7 @@ class Call:
 
 
 @dataclass
-class Given(World):
+class Example(World):
     """A packet with numbers, and the state before it."""
 
     packet: Mapping[str, int] = field(default_factory=dict)
@@ -91,17 +89,17 @@ def _default(table: Json) -> Call:
     )
 
 
-def commands(program: Program, given: Given) -> list[str]:
+def commands(program: Program, example: Example) -> list[str]:
     """Commands of simple_switch_CLI that make the tables answer so, and set the registers."""
     lines = [
         f"register_write {name} {index} {value}"
-        for name, cells in given.cells.items()
+        for name, cells in example.cells.items()
         if name in program.registers
         for index, value in cells.items()
     ]
-    run(program, given)
-    for name, call in given.calls.items():
-        if name not in given.lookups:
+    run(program, example)
+    for name, call in example.calls.items():
+        if name not in example.lookups:
             continue
         table = program.tables[name]
         words = [table["actions"][call.action]]
@@ -109,7 +107,7 @@ def commands(program: Program, given: Given) -> list[str]:
             lines.append(" ".join(["table_set_default", name, *words, *map(str, call.data)]))
             continue
         ternary = False
-        for part, key in zip(table["key"], given.lookups[name][0], strict=True):
+        for part, key in zip(table["key"], example.lookups[name][0], strict=True):
             bits = program.fields[".".join(part["target"])]
             ternary = ternary or part["match_type"] == "ternary"
             end = {"lpm": f"/{bits}", "ternary": f"&&&{hex((1 << bits) - 1)}"}.get(part["match_type"], "")
@@ -121,7 +119,7 @@ def commands(program: Program, given: Given) -> list[str]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a packet at ingress."""
+    """Result of a packet at ingress."""
 
     queue: tuple[int, int] | None
     """Port and priority; None if it was dropped."""
@@ -129,9 +127,9 @@ class Outcome:
     """Registers."""
 
 
-def by_step(program: Program, given: Given) -> Outcome:
+def by_step(program: Program, example: Example) -> Outcome:
     """The outcome of the step."""
-    step = run(program, given)
+    step = run(program, example)
     port = step.field("standard_metadata.egress_spec").low
     queue = None if port == DROP_PORT else (port, step.field("standard_metadata.priority").low)
     return Outcome(queue, changes(step))
@@ -151,7 +149,7 @@ def changes(step: Step) -> Changes:
 
 
 def by_engine(
-    program: Path, p4info: str, commands: Sequence[str], packets: Sequence[Given], of: Program
+    program: Path, p4info: str, commands: Sequence[str], packets: Sequence[Example], of: Program
 ) -> list[Outcome]:
     """The outcomes of packets in the engine. `commands`: of simple_switch_CLI; they set tables and registers first."""
     with tempfile.TemporaryDirectory() as folder:
@@ -210,12 +208,12 @@ def frame(program: Program, packet: Mapping[str, int]) -> bytes:
     return made.ljust(packet.get(LENGTH, 0), b"\0")
 
 
-def _capture(frames: Sequence[bytes], packets: Sequence[Given]) -> bytes:
+def _capture(frames: Sequence[bytes], packets: Sequence[Example]) -> bytes:
     """A pcap file with nanoseconds."""
     made = [struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 1 << 18, 1)]
     first = packets[0].packet[TIMESTAMP]
-    for one, given in zip(frames, packets, strict=True):
-        micros = given.packet[TIMESTAMP] - first
+    for one, example in zip(frames, packets, strict=True):
+        micros = example.packet[TIMESTAMP] - first
         made.append(struct.pack("<IIII", micros // 10**6, micros % 10**6 * 1000, len(one), len(one)))
         made.append(one)
     return b"".join(made)

@@ -74,11 +74,11 @@ class Int:
 
     def __add__(self, other: Int | int) -> Int:
         right = exact(other)
-        return _made(self.low + right.low, self.high + right.high, lambda w: self.at(w) + right.at(w), self, right)
+        return _operation(self.low + right.low, self.high + right.high, lambda w: self.at(w) + right.at(w), self, right)
 
     def __sub__(self, other: Int | int) -> Int:
         right = exact(other)
-        return _made(self.low - right.high, self.high - right.low, lambda w: self.at(w) - right.at(w), self, right)
+        return _operation(self.low - right.high, self.high - right.low, lambda w: self.at(w) - right.at(w), self, right)
 
     def __rsub__(self, other: int) -> Int:
         return exact(other) - self
@@ -88,7 +88,7 @@ class Int:
         corners = [one * two for one in (self.low, self.high) for two in (right.low, right.high)]
         low, high = min(corners), max(corners)
         if self.is_number or right.is_number:
-            return _made(low, high, lambda w: self.at(w) * right.at(w), self, right)
+            return _operation(low, high, lambda w: self.at(w) * right.at(w), self, right)
         return PRODUCTS.product(self, right, low, high)
 
     def __invert__(self) -> Int:
@@ -184,7 +184,7 @@ class Int:
         return negated(self.equals(other))
 
 
-def _made(low: int, high: int, make: Any, one: Int, two: Int) -> Int:
+def _operation(low: int, high: int, make: Any, one: Int, two: Int) -> Int:
     if low == high:
         return Int.of(low)
     width = max(_bits(low, high), one.bits, two.bits)
@@ -276,7 +276,7 @@ def _within(value: Int, low: int, high: int) -> Int:
 
 @dataclass(frozen=True)
 class _Fact:
-    """What is known of a product: its bounds, and how many bits its factors and itself need."""
+    """Properties of a product: its bounds, and the bits that it and its factors need."""
 
     made: Any
     bounds: tuple[tuple[int, int], ...]

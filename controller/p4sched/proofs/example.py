@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from p4sched.proofs.engine import Call, Given
+from p4sched.proofs.engine import Call, Example
 from p4sched.proofs.exact import Int, Truth
 from p4sched.proofs.step import LENGTH, Step
 
 
-def given(step: Step, model: Any) -> Given:
+def counterexample(step: Step, model: Any) -> Example:
     """The packet and the state of a model."""
 
     def value(term: Int) -> int:
@@ -46,7 +46,7 @@ def given(step: Step, model: Any) -> Given:
         name: {value(at): value(cell) for at, cell in before.read.values() if model[cell.term.decl()] is not None}
         for name, before in world.before.items()
     }
-    return Given(packet=packet, calls=calls, cells=cells)
+    return Example(packet=packet, calls=calls, cells=cells)
 
 
 def checksum(fields: list[tuple[int, int]]) -> int:
@@ -60,7 +60,7 @@ def checksum(fields: list[tuple[int, int]]) -> int:
     return total ^ 0xFFFF
 
 
-def lines(example: Given, step: Step) -> Iterator[str]:
+def lines(example: Example, step: Step) -> Iterator[str]:
     """Packet and state in words."""
     shown = {name: value for name, value in example.packet.items() if value}
     yield f"packet      {', '.join(f'{name} = {value}' for name, value in shown.items())}"

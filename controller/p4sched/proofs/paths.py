@@ -77,7 +77,7 @@ def _order(start: Node | None, following: Callable[[Node], Sequence[Node | None]
 
 
 def _common(one: Sequence[_Decision], other: Sequence[_Decision]) -> int:
-    """How many decisions two paths share."""
+    """Number of decisions that two paths share."""
     pairs = zip(one, other, strict=False)
     return next((place for place, (left, right) in enumerate(pairs) if left[0] != right[0]), min(len(one), len(other)))
 

@@ -127,7 +127,7 @@ class World:
         return Int(0, (1 << bits) - 1, function(word))
 
     def laws(self, terms: Sequence[Truth]) -> list[Truth]:
-        """What is known of the cells that these terms read: equal indices have equal cells."""
+        """Facts about the cells that these terms read: equal indices have equal cells."""
         read = {str(variable) for variable in variables(terms)}
         found: list[Truth] = []
         waiting = [cells for cells in (before.cells(read) for before in self.before.values()) if len(cells) > 1]
@@ -312,7 +312,7 @@ class _Machine:
         }
 
         def end(place: int) -> int:
-            """Where the block that starts here ends: at a jump, or before the next block."""
+            """End of the block that starts here: at a jump, or before the next block."""
             while not body[place]["op"].startswith("_jump") and place + 1 < len(body) and place + 1 not in starts:
                 place += 1
             return place

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from p4sched.errors import P4schedError
 from p4sched.proofs.cells import Before, Cells, is_cell
-from p4sched.proofs.engine import Given, by_engine, commands
+from p4sched.proofs.engine import Example, by_engine, commands
 from p4sched.proofs.exact import PRODUCTS, Int, Truth, choose, conjuncts, every, implies, negated, variables
 from p4sched.proofs.merging import merge
 from p4sched.proofs.program import Program, UnmodelledError
@@ -212,11 +212,11 @@ def _claims(step: Step, packet: Arrival, rule: Rule, decision: Decision) -> Iter
             yield Claim(f"{name} is unchanged", after.cell(anywhere).equals(cell))
 
 
-def confirmed(json: Path, p4info: str, program: Program, rule: Rule, example: Given) -> str:
-    """What rule and engine do with a counterexample, in words."""
+def confirmed(json: Path, p4info: str, program: Program, rule: Rule, example: Example) -> str:
+    """The decisions of rule and engine on a counterexample, in words."""
     lines = commands(program, example)
     (engine,) = by_engine(json, p4info, lines, [example], program)
-    again = Given(packet=example.packet, calls=example.calls, cells=example.cells)
+    again = Example(packet=example.packet, calls=example.calls, cells=example.cells)
     packet = arrival(run(program, again), rule)
     decision = rule.decide(packet)
     admitted = every(packet.is_forwarded, decision.admitted)

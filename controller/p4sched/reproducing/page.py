@@ -29,7 +29,7 @@ class Further:
     name: str
     shows: str
     where: str
-    """What holds it, or why it is missing."""
+    """Content of the row, or the reason why it is missing."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Notes:
     """Text of the page: notes.toml."""
 
     causes: Mapping[str, Mapping[str, str]]
-    """By figure, and by quantity or `all`: the cause of a difference."""
+    """Cause of a difference, indexed by figure, and by quantity or `all`."""
     errors: Sequence[str]
     """Errors in the papers and in their data."""
     further: Sequence[Further]

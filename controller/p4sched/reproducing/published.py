@@ -52,7 +52,7 @@ class Numbers:
 
 
 Published = Mapping[tuple[str, str], Numbers]
-"""By figure and quantity."""
+"""Indexed by figure and quantity."""
 
 
 def read(folder: Path = FOLDER) -> Published:

@@ -7,18 +7,18 @@ again: figure, line, place, seed, duration and commit. `took_s` is the time that
 """
 
 import csv
-import fcntl
 import io
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from p4sched.errors import P4schedError, UsageError
+from p4sched.errors import P4schedError
 from p4sched.reproducing.figure import Figure, Metrics, Run
+from p4sched.results.locked_folder import locked_folder
 from p4sched.results.whole_file import write_whole
 
-MEASURED, LOCK = "measured", ".lock"
+MEASURED = "measured"
 FIXED = ("line", "place", "seed", "duration_s", "inputs", "commit", "took_s")
 DIGITS = 6
 """Significant digits of a stored number."""
@@ -113,14 +113,5 @@ def _read(path: Path) -> dict[str, Measured]:
 @contextmanager
 def open_store(folder: Path) -> Iterator[Store]:
     """The store of a folder, to which no other process writes."""
-    try:
-        (folder / MEASURED).mkdir(parents=True, exist_ok=True)
-        lock = (folder / MEASURED / LOCK).open("w")
-    except OSError as error:
-        raise UsageError(f"{folder}: cannot be written to: {error.strerror}") from error
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise P4schedError(f"{folder}: another 'p4sched reproduce' writes to it now") from error
+    with locked_folder(folder, folder / MEASURED, folder / MEASURED, "'p4sched reproduce'"):
         yield Store(folder)

@@ -9,7 +9,6 @@ The file of a point is written atomically. So a killed sweep can continue, and a
 the unchanged points.
 """
 
-import fcntl
 import hashlib
 import json
 import shutil
@@ -19,16 +18,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from p4sched.errors import P4schedError, UsageError
+from p4sched.errors import UsageError
 from p4sched.folders.schemes import digest, named
 from p4sched.json_records import MALFORMED
 from p4sched.paths import P4_DIR, TOFINO_DIR, rust_binary
+from p4sched.results.locked_folder import locked_folder
 from p4sched.results.whole_file import write_whole
 from p4sched.simulate import BINARY
 from p4sched.sweep.plan import Plan, Point
 from p4sched.sweep.point import FIGURES, Outcome
 
-STATE, POINTS, SCRATCH, LOCK = "sweep.json", "points", "running", ".lock"
+STATE, POINTS, SCRATCH = "sweep.json", "points", "running"
 
 
 @cache
@@ -133,16 +133,7 @@ def _read(path: Path) -> Mapping[str, Any] | None:
 @contextmanager
 def open_folder(path: Path, keep_flows: bool = False) -> Iterator[Folder]:
     """Makes and locks the folder. Raises UsageError if it cannot be written to."""
-    try:
-        (path / POINTS).mkdir(parents=True, exist_ok=True)
-        lock = (path / LOCK).open("w")
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be written to: {error.strerror}") from error
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise P4schedError(f"{path}: another sweep writes to it now") from error
+    with locked_folder(path, path / POINTS, path, "sweep"):
         shutil.rmtree(path / SCRATCH, ignore_errors=True)
         try:
             yield Folder(path, keep_flows)

@@ -26,8 +26,6 @@ from p4sched.folders.schemes import absolute, is_path, named
 MOST_POINTS = 100_000
 KEYS = ("scenario", "schemes", "loads", "seeds", "parameters", "same_at_hosts", "programs", "check")
 LARGEST_SEED = 2**63 - 1
-AXES = ("scheme", "load", "seed")
-"""Columns of every sweep. No parameter has these names: parameters have dots in their names, or are fields."""
 Value = str | int | float | bool
 
 

@@ -129,7 +129,7 @@ def figures(result: Result) -> dict[str, Figure]:
     return {name: of(result) for name, (_, _, of) in FIGURES.items()}
 
 
-def _found(result: Result, keep_flows: bool) -> Outcome:
+def _outcome(result: Result, keep_flows: bool) -> Outcome:
     found: dict[str, Any] = {"figures": figures(result)}
     return found | {"flows": _parquet(result.flows)} if keep_flows else found
 
@@ -154,7 +154,7 @@ async def outcome(
     """Runs a point in this folder. An error of the simulator is also an outcome. Raises OSError if the disk is full."""
     for attempt in range(1, ATTEMPTS + 1):
         try:
-            return _found(await simulate.run_async(scenario, folder, programs=programs, check=check), keep_flows)
+            return _outcome(await simulate.run_async(scenario, folder, programs=programs, check=check), keep_flows)
         except simulate.EndedError as error:
             if attempt == ATTEMPTS:
                 return {"error": f"{error}, {ATTEMPTS} times"}
@@ -168,7 +168,7 @@ async def outcome(
 def outcome_here(scenario: Mapping[str, Any], programs: bool, check: bool, keep_flows: bool = False) -> Outcome:
     """The same in a worker of Dask. Raises EndedError, because Dask itself repeats interrupted work."""
     try:
-        return _found(simulate.run(scenario, programs=programs, check=check), keep_flows)
+        return _outcome(simulate.run(scenario, programs=programs, check=check), keep_flows)
     except simulate.EndedError:
         raise
     except P4schedError as error:

@@ -14,6 +14,7 @@ mod emit;
 mod include;
 mod ir;
 mod lower;
+pub mod names;
 mod preprocess;
 pub mod source;
 pub mod stages;
@@ -25,6 +26,7 @@ pub use diagnostics::{Diagnostic, Diagnostics, Severity};
 pub use emit::p4info::p4info_text;
 pub use include::{EmbeddedIncludes, IncludeResolver, embedded};
 pub use preprocess::Define;
+pub use syntax::token::KEYWORDS;
 
 use diagnostics::Reporter;
 use p4sched_proto::p4::config::v1::P4Info;
@@ -152,12 +154,16 @@ impl Front {
     }
 
     fn finish(self, options: &Options) -> Diagnostics {
+        self.finish_with_map(options).0
+    }
+
+    fn finish_with_map(self, options: &Options) -> (Diagnostics, SourceMap) {
         let mut list = self.reporter.finish(&self.map);
         let named =
             |classes: &[String], class: Option<&str>| classes.iter().any(|c| c == "*" || Some(c.as_str()) == class);
         list.retain(|d| d.severity == Severity::Error || !named(&options.disabled_warnings, d.class));
         list.make_errors(|class| named(&options.warnings_as_errors, class));
-        list
+        (list, self.map)
     }
 }
 
@@ -176,12 +182,37 @@ fn flat(
     if front.reporter.has_errors() {
         return None;
     }
-    let program = check::check(&decls, options.arch, &front.map, &mut front.reporter);
+    let (program, _) = check::check(&decls, options.arch, &front.map, &mut front.reporter);
     if front.reporter.has_errors() {
         return None;
     }
     let ir = lower::lower(&program, options.arch, &front.map, &mut front.reporter)?;
     Some((program, ir))
+}
+
+/// Names of a program and their types. A program without errors is also lowered, for the messages of that stage.
+fn checked_names(
+    front: &mut Front,
+    input: &Input,
+    includes: &dyn IncludeResolver,
+    options: &Options,
+) -> (names::Found, typed::types::Types) {
+    let tokens = front.preprocessed(input, includes, options).tokens;
+    let decls = syntax::parser::parse(&tokens, &mut front.reporter);
+    // a declaration with a syntax error is missing: what follows from this is not worth a message
+    let mut unseen = Reporter::new();
+    let reporter = if front.reporter.has_errors() {
+        &mut unseen
+    } else {
+        &mut front.reporter
+    };
+    let (program, found) = check::check(&decls, options.arch, &front.map, reporter);
+    if !front.reporter.has_errors()
+        && let Some(ir) = lower::lower(&program, options.arch, &front.map, &mut front.reporter)
+    {
+        emit::p4info::emit(&program, &ir, &mut front.reporter);
+    }
+    (found, program.types)
 }
 
 fn compile_here(input: &Input, includes: &dyn IncludeResolver, options: &Options) -> Result<Compiled, Diagnostics> {

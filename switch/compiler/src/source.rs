@@ -220,6 +220,24 @@ impl SourceMap {
         Some(rest.lines().next().unwrap_or(""))
     }
 
+    /// Comment lines directly before the line of `span`, and the text from this line on, to the end of the file.
+    #[must_use]
+    pub(crate) fn around(&self, span: Span) -> (String, &str) {
+        let Some(file) = self.file_at(span.start) else {
+            return (String::new(), "");
+        };
+        let line = file.line_at(span.start - file.base);
+        let from = file.line_starts[line] as usize;
+        let mut comment: Vec<&str> = file.text[..from]
+            .lines()
+            .rev()
+            .map(str::trim)
+            .take_while(|l| is_comment(l))
+            .collect();
+        comment.reverse();
+        (comment.join("\n"), &file.text[from..])
+    }
+
     /// The text that `span` covers, within one file.
     #[must_use]
     pub fn snippet(&self, span: Span) -> &str {
@@ -232,6 +250,11 @@ impl SourceMap {
         );
         file.text.get(start..end.min(file.text.len())).unwrap_or("")
     }
+}
+
+/// True if a line looks like a part of a comment.
+fn is_comment(line: &str) -> bool {
+    ["//", "/*", "*"].iter().any(|start| line.starts_with(start)) || line.ends_with("*/")
 }
 
 #[cfg(test)]

@@ -133,7 +133,7 @@ fn under_the_name_p4c_a_file_name_says_a_format_or_the_option_does() {
 }
 
 #[test]
-fn options_of_p4c_that_are_not_followed_are_told() {
+fn options_of_p4c_that_are_not_followed_are_reported() {
     let place = Place::new(&[("a.p4", PROGRAM)]);
     let args = "--p4v 16 --top4 last --emit-externs --ndebug -o a.json a.p4";
     let output = place.run_as("p4c-bm2-ss", &args.split(' ').collect::<Vec<_>>());
@@ -436,7 +436,7 @@ fn a_program_that_is_not_text_gets_a_message() {
 }
 
 #[test]
-fn a_full_disk_is_told_and_messages_that_cannot_be_written_are_not_missed() {
+fn a_full_disk_is_reported_and_messages_that_cannot_be_written_are_not_missed() {
     let place = Place::new(&[("p.p4", PROGRAM)]);
     let run = |words: &[&str], stdout: bool| {
         let full = fs::OpenOptions::new()

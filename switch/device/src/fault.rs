@@ -30,7 +30,7 @@ pub enum Code {
 pub struct Fault {
     /// The canonical code that the P4Runtime specification prescribes for the case.
     pub code: Code,
-    /// What was wrong, where, and what would be right.
+    /// The fault, its place, and what would be right.
     pub message: String,
 }
 

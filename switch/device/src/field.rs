@@ -12,7 +12,7 @@ pub struct Field {
     pub kind: MatchKind,
     /// The match kind in the program: p4c turns optional fields into ternary ones.
     pub in_program: MatchKind,
-    /// In bits.
+    /// Width in bits.
     pub width: u32,
 }
 
@@ -22,6 +22,6 @@ pub struct Param {
     /// Identifier, unique in the action.
     pub id: u32,
     pub name: String,
-    /// In bits.
+    /// Width in bits.
     pub width: u32,
 }

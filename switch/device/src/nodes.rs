@@ -21,7 +21,7 @@ pub struct Node {
 /// All nodes and all LAGs.
 #[derive(Debug, Clone, Default)]
 pub struct Nodes {
-    /// By handle.
+    /// Indexed by handle.
     pub nodes: BTreeMap<u32, Node>,
     pub lags: BTreeMap<u16, Vec<Port>>,
     /// Handles of the nodes of a group, in the order in which they were associated.

@@ -13,7 +13,7 @@ pub(crate) type Key = (Vec<MatchKey>, i32);
 /// The entries of a table.
 #[derive(Debug, Default)]
 pub(crate) struct TableStore {
-    /// In the order of insertion, by the data plane's number. The data plane also finds the number for a key.
+    /// Entries by the data plane's number, in the order of insertion. The data plane also finds the number for a key.
     entries: BTreeMap<u64, StoredEntry>,
     /// The number of entries with each value in a field, for the fields that others refer to.
     values: BTreeMap<u32, HashMap<Vec<u8>, usize>>,

@@ -48,9 +48,9 @@ pub struct Balance {
 
     /// Waiting in queues.
     pub queued: u64,
-    /// Recirculating.
+    /// Packets that recirculate.
     pub recirculating: u64,
-    /// On the delay of the links.
+    /// Frames on the delay of the links.
     pub delayed: u64,
 
     /// Parser errors. These packets are also counted above, by their fate.

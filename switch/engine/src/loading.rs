@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use crate::PortError;
 
-/// Why a program cannot be loaded. The program loaded before stays.
+/// Reason why a program cannot be loaded. The program loaded before stays.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum LoadError {
     /// A register for queue lengths does not exist.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Why a guest stopped.
+/// Reason why a guest stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum GuestError {
     /// A program or a file that guests need is missing.

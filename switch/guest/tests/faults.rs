@@ -59,7 +59,7 @@ fn a_kernel_that_panics_says_why() {
 }
 
 #[test]
-fn a_command_that_fails_is_told_with_its_errors() {
+fn a_command_that_fails_is_reported_with_its_errors() {
     let Some((_folder, mut guest)) = crate::wire::unsettled() else {
         return;
     };

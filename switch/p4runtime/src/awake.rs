@@ -17,7 +17,7 @@ pub struct Awake {
 
 #[derive(Debug, Default)]
 struct State {
-    /// In ns after `since`.
+    /// End of the wakefulness, in ns after `since`.
     until: AtomicU64,
     /// Whether a task keeps the thread awake.
     running: AtomicBool,

@@ -48,13 +48,13 @@ fn join(
 }
 
 #[test]
-fn the_highest_election_id_is_primary_and_all_are_told() {
+fn the_highest_election_id_is_primary_and_all_are_notified() {
     let mut arbitration = Arbitration::new(DEVICE);
     assert_eq!(join(&mut arbitration, 1, Some(10)), [(1, Code::Ok, Some(10))]);
     assert_eq!(
         join(&mut arbitration, 2, Some(5)),
         [(2, Code::AlreadyExists, Some(10))],
-        "a backup alone is told"
+        "only a backup is notified"
     );
     let answers = join(&mut arbitration, 3, Some(20));
     assert_eq!(

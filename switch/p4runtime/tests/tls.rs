@@ -180,7 +180,7 @@ async fn a_server_whose_certificate_has_expired_learns_it_from_its_clients() {
 }
 
 #[tokio::test]
-async fn a_client_without_tls_gets_no_answer_and_is_told_once() {
+async fn a_client_without_tls_gets_no_answer_and_is_reported_once() {
     let lab = Lab::new(VALID);
     let server = lab.start(false).await;
     for _ in 0..3 {

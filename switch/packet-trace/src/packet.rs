@@ -9,7 +9,7 @@ pub(crate) const LONGEST_PACKET: u32 = 262_144;
 /// A captured packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Packet {
-    /// In ns since 1970.
+    /// Time of capture, in ns since 1970.
     pub time_ns: u64,
     /// The captured bytes.
     pub frame: Vec<u8>,

@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_damaged_or_ends_too_early_is_told() {
+    fn what_is_damaged_or_ends_too_early_is_reported() {
         let mut whole = File::new(false);
         whole.interface(1, None).packet(0, 7);
         let whole = whole.bytes;

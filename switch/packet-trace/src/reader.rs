@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_capture_or_ends_too_early_is_told() {
+    fn what_is_no_capture_or_ends_too_early_is_reported() {
         let whole = file(MICROSECONDS, false);
         let mut cooked = whole.clone();
         cooked[20] = 113;

@@ -8,13 +8,13 @@ use p4sched_dataplane::{Data, Event, EventKind, Loss, Matched, Named, Number, So
 /// The level of a line: BMv2's levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
-    /// Where the packet comes from, what it matches, and where it goes.
+    /// Source, matches and destination of the packet.
     Debug,
     /// Each statement and its effects.
     Trace,
 }
 
-/// How much the text shows.
+/// Amount of detail in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextOptions {
     /// Lines of a higher level are left out.

@@ -313,7 +313,7 @@ fn every_kind_of_event_has_its_line() {
 }
 
 #[test]
-fn a_full_queue_is_told() {
+fn a_full_queue_is_reported() {
     let mut bench = bench();
     let all = Queues {
         port: None,

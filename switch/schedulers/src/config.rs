@@ -15,7 +15,7 @@ pub const MAX_QUEUES: usize = 64;
 
 /// Largest number of queues of a port: one for each BMv2 priority.
 pub const MAX_P4_QUEUES: usize = 8;
-/// Why a configuration is invalid.
+/// Reason why a configuration is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// The headroom fraction k is 1 or more. The admission threshold would then have no meaning.
@@ -56,7 +56,7 @@ pub enum ConfigError {
     #[error("no configuration of {scheme} has these sizes of queues and windows: {reason}")]
     MoreThanSizes {
         scheme: &'static str,
-        /// What the scheme needs besides sizes.
+        /// Needs of the scheme besides sizes.
         reason: &'static str,
     },
     /// A scheme that a file describes refuses it.
@@ -71,7 +71,7 @@ pub enum ConfigError {
         found: usize,
         /// Required length.
         expected: usize,
-        /// Why this length is required.
+        /// Reason why this length is required.
         reason: &'static str,
     },
 }

@@ -226,7 +226,7 @@ pub struct PortExtras {
 pub struct Described {
     pub name: &'static str,
     pub p4: P4,
-    /// Who drops at a full queue on a Tofino.
+    /// The part that drops at a full queue on a Tofino.
     pub chip_tail_drop: TailDrop,
     /// The program of each target.
     pub programs: Vec<(Target, PathBuf)>,
@@ -451,7 +451,7 @@ impl FolderConfig {
     }
 }
 
-/// Who drops at a full queue, for the program of a described scheme.
+/// The part that drops at a full queue, for the program of a described scheme.
 pub(crate) fn tail_drop(scheme: &Described, target: Target) -> TailDrop {
     match scheme.p4.discipline {
         Discipline::Strict | Discipline::Fifo if target != Target::V1model => scheme.chip_tail_drop,

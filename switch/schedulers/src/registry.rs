@@ -51,7 +51,7 @@ macro_rules! schemes {
                 }
             }
 
-            /// Who drops a packet that comes to a full queue, for the program of this target.
+            /// The part that drops a packet at a full queue, for the program of this target.
             pub fn tail_drop(self, target: Target) -> TailDrop {
                 match self {
                     $(Scheme::$Type => <$module::$Type as Reference>::tail_drop(target),)*

@@ -39,7 +39,7 @@ use crate::variants::{Variant, Variants};
 /// Min of [`Variant::MaxAlone`] before a packet sets it.
 const NO_MIN: Rank = Rank::MAX;
 
-/// How the two products of the admission rule are computed.
+/// Computation of the two products of the admission rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Products {
     /// Multiplications.

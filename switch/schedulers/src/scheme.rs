@@ -14,7 +14,7 @@ use crate::worker::Worker;
 /// The parameter of a program's action that sets the length of its window.
 pub const WINDOW_PARAMETER: &str = "window_ranks";
 
-/// Who drops a packet that comes to a full queue.
+/// The part of the switch that drops a packet at a full queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TailDrop {
     /// The program, at ingress.
@@ -50,7 +50,7 @@ pub struct P4 {
     /// The field of the program that the discipline sorts by, for example `meta.rank`. No P4 target sorts, so a scheme
     /// with such a field is an ideal for comparison.
     pub rank_field: Option<&'static str>,
-    /// Who drops at a full queue.
+    /// The part that drops at a full queue.
     pub tail_drop: TailDrop,
     /// Whether the program reads ranks (`p4/include/rank.p4`).
     pub ranks: bool,
@@ -124,7 +124,7 @@ pub trait Reference: Scheduler + Sized {
         config
     }
 
-    /// Who drops a packet that comes to a full queue, for the program of this target.
+    /// The part that drops a packet at a full queue, for the program of this target.
     fn tail_drop(_target: Target) -> TailDrop {
         Self::P4.tail_drop
     }

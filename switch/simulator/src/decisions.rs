@@ -154,7 +154,7 @@ fn decision_json(decision: Option<Decision>) -> Value {
     }
 }
 
-/// What a program did.
+/// Decisions of a program.
 struct Decided {
     decisions: Vec<Option<Decision>>,
     /// Lengths of the queues before each packet, by priority.
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn program_and_model_decide_alike_and_the_queue_is_told_before_each_packet() {
+    fn program_and_model_decide_alike_and_the_queue_is_reported_before_each_packet() {
         // One frame of 1000 bytes leaves each millisecond; C = 3 and a window of one rank.
         let packets = "[[0,5,0,1000],[0,5,0,1000],[0,5,0,1000],[0,9,0,1000],[0,5,0,1000],[1000000,5,0,1000]]";
         let answered = answered(&request(&format!(

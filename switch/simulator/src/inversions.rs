@@ -143,7 +143,7 @@ impl<S: Scheduler> Run<'_, S> {
 /// Runs the model of a scheme over these ranks at the rates of the paper, from an empty window.
 ///
 /// # Errors
-/// As [`Sizes::model`].
+/// Those of [`Sizes::model`].
 pub fn of_scheme(scheme: Scheme, sizes: &Sizes, ranks: &[Rank]) -> Result<Outcome, ConfigError> {
     Ok(run(&mut sizes.model(scheme, &[])?, Link::PAPER, ranks))
 }

@@ -86,7 +86,7 @@ impl Program {
     /// Compiles `directory`/`name`.p4 with these macros.
     ///
     /// # Errors
-    /// As [`Program::compile`].
+    /// Those of [`Program::compile`].
     pub fn compile_with(
         directory: &Path,
         name: &str,
@@ -99,7 +99,7 @@ impl Program {
     /// The program of a scheme. `directory`: folder of the laboratory's programs.
     ///
     /// # Errors
-    /// As [`Program::compile`].
+    /// Those of [`Program::compile`].
     pub fn of_scheme(scheme: Scheme, directory: &Path, target: Target) -> Result<Program, ProgramError> {
         match scheme {
             Scheme::Folder(described) => match described.program(target) {

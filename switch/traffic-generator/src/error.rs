@@ -15,7 +15,7 @@ pub enum TrafficError {
     #[error("{path}: not a list of flows: {source}")]
     Format {
         path: String,
-        /// Where the error is, and what was expected there.
+        /// Place of the error, and what was expected there.
         source: serde_json::Error,
     },
     /// A socket that cannot be opened or used.

@@ -58,7 +58,7 @@ pub struct Outcome {
     /// Number of segments sent again, if the flow completed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmitted: Option<u32>,
-    /// Why the flow did not complete.
+    /// Reason why the flow did not complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Whether there was no connection, for another reason than the deadline.
@@ -306,9 +306,10 @@ mod tests {
             let completed = over_loopback(opening).await;
             assert_eq!(completed.len(), 20);
             assert_eq!(completed[4].size_bytes, 50_000);
-            // A connection that was opened ahead waits a second for its flow to start. The completion time does not
-            // include it.
-            assert!(completed.iter().all(|flow| (1..1_000_000_000).contains(&flow.fct_ns)));
+            // A connection that was opened ahead waits a second for its flow to start. No completion time includes
+            // this second, so at least one is shorter, also on a busy machine.
+            assert!(completed.iter().all(|flow| flow.fct_ns > 0));
+            assert!(completed.iter().any(|flow| flow.fct_ns < 1_000_000_000));
         }
     }
 

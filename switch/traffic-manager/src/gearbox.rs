@@ -29,9 +29,7 @@ use hashbrown::HashMap;
 use crate::config::{CalendarConfig, ConfigError, MAX_LEVELS, MAX_ROUNDS, PortConfig};
 use crate::discipline::{Properties, Reads, Scheduling};
 use crate::packet::{DropReason, Element, Nanos, Port, SCALE_OF_WEIGHT_1, Verdict};
-
-/// With fewer users than this, none is forgotten.
-const FEW_USERS: usize = 1024;
+use crate::user_clocks::FEW_USERS;
 
 /// The FIFOs of a level.
 #[derive(Debug, Clone)]

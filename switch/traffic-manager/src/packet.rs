@@ -57,7 +57,7 @@ pub enum Enqueued<P> {
     },
 }
 
-/// Why a packet was dropped.
+/// Reason why a packet was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DropReason {
     /// The queue or the buffer is full.

@@ -30,9 +30,7 @@ use hashbrown::HashMap;
 use crate::config::{ConfigError, PortConfig, SCRR_VERSIONS, ScrrConfig};
 use crate::discipline::{Properties, Reads, Scheduling};
 use crate::packet::{DropReason, Element, Nanos, Port, Verdict};
-
-/// With fewer users than this, none is forgotten.
-const FEW_USERS: usize = 1024;
+use crate::user_clocks::FEW_USERS;
 
 /// The six qdiscs of the authors.
 const BASIC: u32 = 0;

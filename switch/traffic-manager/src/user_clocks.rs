@@ -2,8 +2,8 @@
 
 use hashbrown::HashMap;
 
-/// With fewer users than this, no reading is deleted.
-const FEW_USERS: usize = 1024;
+/// With fewer users than this, none is forgotten.
+pub(crate) const FEW_USERS: usize = 1024;
 
 /// A reading for each user. A reading at or before the virtual time has no effect; such readings are deleted now and
 /// then.

@@ -27,7 +27,7 @@ const MAX_REQUEST_BYTES: usize = 256 << 20;
 /// Largest number of waiting messages to a controller at one instant: an idle notice for each of its entries, and more.
 const STREAM_BACKLOG: usize = 1 << 20;
 
-/// Why a network could not be started.
+/// Reason why a network could not be started.
 #[derive(Debug, Error)]
 pub enum StartError {
     /// The description is not a valid network.

@@ -169,7 +169,7 @@ fn cable(rate_bps: u64) -> Cable {
 /// Ports of switches. Each can have one link.
 #[derive(Default)]
 struct SwitchPorts<'a> {
-    /// By name: the switch, and the port of its controller.
+    /// Indexed by name: the switch, and the port of its controller.
     switches: HashMap<&'a str, (Node, Option<Port>)>,
     taken: BTreeSet<(&'a str, Port)>,
 }

@@ -10,14 +10,14 @@ use crate::topology::{Node, Topology, TopologyError};
 /// The distance of a switch that has not been reached.
 const FAR: u32 = u32::MAX;
 
-/// How a switch chooses one of several shortest paths for a flow.
+/// Choice among several shortest paths for a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Multipath {
-    /// By a hash that each switch mixes differently. Every path gets the same share of the flows.
+    /// A hash that each switch mixes differently. Every path gets the same share of the flows.
     #[default]
     Hash,
-    /// As in the programs (`p4/include/forwarding.p4`): the hash selects one of 64 buckets. A switch with hosts deals
+    /// The choice of the programs (`p4/include/forwarding.p4`): the hash selects one of 64 buckets. A switch with hosts deals
     /// single buckets to its paths in turn. Another switch deals blocks of buckets in turn; a block has as many buckets
     /// as there are paths. The reason: flows of only one or a few buckets of each block reach such a switch.
     Buckets,
@@ -26,17 +26,17 @@ pub enum Multipath {
 /// The wires of all shortest paths from each switch to each edge. An edge is a switch with hosts.
 #[derive(Clone, Debug)]
 pub struct Routes {
-    /// By host: the edge number of its switch.
+    /// Indexed by host: the edge number of its switch.
     edge: Vec<u32>,
-    /// By host: the wire from its switch to it.
+    /// Indexed by host: the wire from its switch to it.
     down: Vec<u32>,
-    /// By edge number: the switch.
+    /// Indexed by edge number: the switch.
     edges: Vec<u32>,
-    /// By (switch, edge): a range of `members`.
+    /// Indexed by (switch, edge): a range of `members`.
     sets: Vec<(u32, u32)>,
     members: Vec<u32>,
     multipath: Multipath,
-    /// By switch: whether it has hosts.
+    /// Indexed by switch: whether it has hosts.
     has_hosts: Vec<bool>,
 }
 

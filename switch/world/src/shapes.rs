@@ -159,12 +159,12 @@ struct Piece {
     each: Each,
     cable: String,
     #[serde(flatten)]
-    what: What,
+    content: Content,
 }
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum What {
+enum Content {
     Host { host: String, address: String, at: String },
     Link { link: [String; 2] },
 }
@@ -260,7 +260,7 @@ fn passes<'a>(each: &'a Each, known: &mut Variables<'a>, made: &mut dyn FnMut(&m
 struct Building<'a> {
     topology: Topology,
     cables: &'a [(&'a str, Cable)],
-    /// By kind and variables.
+    /// Indexed by kind and variables.
     switches: HashMap<(&'a str, Vec<u32>), Node>,
     /// Number of hosts so far in this pass of a part.
     place: u32,
@@ -280,8 +280,8 @@ impl<'a> Building<'a> {
         let cable = cable
             .unwrap_or_else(|| panic!("mininet-topos/shapes: there is no cable '{}'", piece.cable))
             .1;
-        match &piece.what {
-            What::Host { host, address, at } => {
+        match &piece.content {
+            Content::Host { host, address, at } => {
                 self.place += 1;
                 known.set("place", self.place);
                 let bytes = address.split('.').map(|word| known.value(word));
@@ -294,7 +294,7 @@ impl<'a> Building<'a> {
                 let end = self.end(at, known);
                 self.topology.link((node, 0), end, cable);
             }
-            What::Link { link: [lower, upper] } => {
+            Content::Link { link: [lower, upper] } => {
                 let ends = (self.end(lower, known), self.end(upper, known));
                 self.topology.link(ends.0, ends.1, cable);
             }

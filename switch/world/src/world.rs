@@ -200,7 +200,7 @@ impl<P: OutPort, T: Timer> Net<P, T> {
     }
 }
 
-/// Why a network cannot continue.
+/// Reason why a network cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StopReason<E> {
     /// An error of a node.

@@ -1,7 +1,7 @@
 """Lets a Python that `p4sched as-bmv2` started find packages that it lacks.
 
 Scripts for BMv2 import them: P4Runtime's messages, gRPC, scapy, psutil, Mininet and p4runtime-shell. Packages that the
-Python has itself come first. The packages fit the version of Python that `make setup` found. This file must run on
+Python has itself come first. The packages fit the version of Python that they were installed for. This file must run on
 every version from 3.6 on.
 """
 
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from importlib.metadata import Distribution, DistributionFinder
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
-_ROOT = os.path.abspath(os.path.join(_HERE, *[os.pardir] * 4))
+# the environment with p4runtime-shell; without it no package is found
+_SHELL = os.environ.get("P4SCHED_SHELL", _HERE)
 _FOLDERS = (
     _HERE,
-    os.path.join(_ROOT, ".venv-shell", "lib", f"python{sys.version_info[0]}.{sys.version_info[1]}", "site-packages"),
+    os.path.join(_SHELL, "lib", f"python{sys.version_info[0]}.{sys.version_info[1]}", "site-packages"),
 )
 
 

@@ -42,7 +42,7 @@ MIN_PACKETS = 20
 MIN_POLLS = 3
 MIN_DISPERSION_POLLS = 4
 DISPERSION_POLLS = 32
-"""From this number of polls on, a difference of the factor `DISPERSION_FACTOR` changes the held index of dispersion."""
+"""Number of polls from which a difference of the factor `DISPERSION_FACTOR` changes the held index of dispersion."""
 KEPT_SHARE = 0.75
 KEPT_MEAN = 0.368
 """Mean of the smaller three quarters of the squares of normal numbers of variance 1."""

@@ -8,17 +8,15 @@ import subprocess
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mininet_topos.nodes import with_death_signal
+from p4sched.lab.emulated.hosts import MininetHosts
 from p4sched.lab.emulated.iperf3 import listening_ports
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import Ledger
 from p4sched.lab.ranked_traffic import Flow, GeneratedTraffic
 from p4sched.paths import rust_binary
-
-if TYPE_CHECKING:
-    from p4sched.lab.emulated.network import MininetNetwork
 
 START_SECONDS = 60.0
 
@@ -26,7 +24,7 @@ START_SECONDS = 60.0
 class GeneratorRuns(GeneratedTraffic):
     """Runs of p4sched-traffic in the hosts of a network; a process each."""
 
-    def __init__(self, network: "MininetNetwork", ledger: Ledger, folder: Path) -> None:
+    def __init__(self, network: MininetHosts, ledger: Ledger, folder: Path) -> None:
         self._network = network
         assert network.destination is not None, "generated traffic goes to one host"
         self._server = network.destination

@@ -6,17 +6,15 @@ import subprocess
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mininet_topos.nodes import with_death_signal
+from p4sched.lab.emulated.hosts import MininetHosts
+from p4sched.lab.endpoints import Destination
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import Ledger
-from p4sched.lab.network import Destination
 from p4sched.lab.traffic import FINISH_SECONDS, IPERF3, LongTraffic, Transfer, TransferReport, read_report
 from p4sched.paths import tool
-
-if TYPE_CHECKING:
-    from p4sched.lab.emulated.network import MininetNetwork
 
 LISTEN_SECONDS = 60.0
 CONNECT_MILLISECONDS = 10_000
@@ -25,9 +23,7 @@ CONNECT_MILLISECONDS = 10_000
 class Iperf3Traffic(LongTraffic):
     """iperf3 servers and clients of a set of transfers."""
 
-    def __init__(
-        self, network: "MininetNetwork", ledger: Ledger, folder: Path, congestion_control: str = "cubic"
-    ) -> None:
+    def __init__(self, network: MininetHosts, ledger: Ledger, folder: Path, congestion_control: str = "cubic") -> None:
         self._network = network
         self._ledger = ledger
         self._folder = folder

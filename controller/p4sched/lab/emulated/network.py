@@ -11,7 +11,7 @@ from mininet.net import Mininet
 
 from mininet_topos.dumbbell import dumbbell_sides
 from mininet_topos.incast import incast_sides
-from mininet_topos.nodes import Bmv2Switch, NodeError, OffloadFreeHost, P4Switch
+from mininet_topos.nodes import Bmv2Switch, NodeError, P4Switch
 from mininet_topos.star import Sides
 from mininet_topos.stations import refuse_taken_names
 from mininet_topos.topo import StructureTopo
@@ -20,6 +20,7 @@ from p4sched.errors import P4schedError
 from p4sched.lab import network
 from p4sched.lab.emulated.generator import GeneratorRuns
 from p4sched.lab.emulated.health import MachineHealth
+from p4sched.lab.emulated.hosts import MininetHosts
 from p4sched.lab.emulated.iperf3 import Iperf3Traffic
 from p4sched.lab.emulated.probe_stream import HostProbe
 from p4sched.lab.errors import LabError
@@ -42,27 +43,16 @@ HALT_POLL_NS = 200_000
 CPU, which costs more time than a packet. A store to memory wakes a CPU that polls."""
 
 
-class MininetNetwork(network.Network):
+class MininetNetwork(MininetHosts):
     """A running network under Mininet."""
 
     def __init__(self, net: Any, ledger: Ledger, switches: Sequence[str]) -> None:
-        self._net = net
-        self._ledger = ledger
+        super().__init__(net, ledger)
         self._switches: dict[str, P4Switch] = {name: net[name] for name in switches}
 
     @property
     def switches(self) -> Mapping[str, P4Switch]:
         return self._switches
-
-    def host(self, name: str) -> OffloadFreeHost:
-        """The Mininet host with this name."""
-        host: OffloadFreeHost = self._net[name]
-        return host
-
-    def pid(self, host: str) -> int:
-        """Id of a process in this host's network namespace."""
-        pid: int = self._net[host].pid
-        return pid
 
     def thrift_port(self, switch: str) -> int | None:
         node = self._switches[switch]

@@ -4,15 +4,12 @@ import asyncio
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
 
 from mininet_topos.nodes import with_death_signal
+from p4sched.lab.emulated.hosts import MininetHosts
 from p4sched.lab.errors import LabError
 from p4sched.lab.probe import ProbeRecord, parse_record
 from p4sched.lab.probe_stream import ProbeStream
-
-if TYPE_CHECKING:
-    from p4sched.lab.emulated.network import Dumbbell
 
 UDP_PORT = 7000
 LISTEN_SECONDS = 60.0
@@ -22,8 +19,9 @@ LATE_SECONDS = 60.0
 class HostProbe(ProbeStream):
     """Runs the probe module (lab/probe.py) as a process in both hosts."""
 
-    def __init__(self, network: "Dumbbell", packets_per_s: float) -> None:
-        self._network = network
+    def __init__(self, network: MininetHosts, packets_per_s: float) -> None:
+        assert network.destination is not None, "a probe goes to one host"
+        self._network, self._server = network, network.destination
         self._rate = packets_per_s
         self._receiver: subprocess.Popen[str] | None = None
         self._sender: subprocess.Popen[str] | None = None
@@ -36,15 +34,15 @@ class HostProbe(ProbeStream):
 
     async def start(self) -> None:
         """Starts both sides, the receiver first. Raises LabError if one does not start."""
-        self._receiver = self._spawn("server", "receive", str(UDP_PORT))
+        self._receiver = self._spawn(self._server.host, "receive", str(UDP_PORT))
         deadline = time.monotonic() + LISTEN_SECONDS
-        table = f"/proc/{self._network.pid(self._network.server_name)}/net/udp"
+        table = f"/proc/{self._network.pid(self._server.host)}/net/udp"
         while f":{UDP_PORT:04X} " not in await asyncio.to_thread(_text, table):
             if self._receiver.poll() is not None or time.monotonic() > deadline:
                 raise LabError("the receiving side of the probe did not start")
             await asyncio.sleep(0.02)
         source = self._network.stations()[0]
-        words = ("send", source.address, self._network.server_address, str(UDP_PORT), str(self._rate))
+        words = ("send", source.address, self._server.address, str(UDP_PORT), str(self._rate))
         self._sender = self._spawn(source.name, *words)
 
     async def finish(self) -> ProbeRecord:

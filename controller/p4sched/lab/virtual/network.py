@@ -11,9 +11,10 @@ from mininet_topos.incast import incast_sides
 from mininet_topos.star import Sides
 from p4sched.lab import network
 from p4sched.lab.announcement import announce
+from p4sched.lab.endpoints import Destination
 from p4sched.lab.experiment import HostKind
 from p4sched.lab.fidelity import Exact, Health
-from p4sched.lab.network import USER_HOSTS, Destination, FabricShape, Lab, node_errors
+from p4sched.lab.network import USER_HOSTS, FabricShape, Lab, node_errors
 from p4sched.lab.tcp_counters import TcpCounters
 from p4sched.lab.topology_file import DescribedFabric
 from p4sched.lab.virtual.client import Client, in_lock_step

@@ -13,9 +13,9 @@ from typing import Any
 
 from p4sched.clock import now_ns
 from p4sched.lab import probe
+from p4sched.lab.endpoints import Destination
 from p4sched.lab.errors import LabError
 from p4sched.lab.experiment import HostKind
-from p4sched.lab.network import Destination
 from p4sched.lab.probe import ProbeRecord, parse_record
 from p4sched.lab.probe_stream import ProbeStream
 from p4sched.lab.ranked_traffic import Flow, GeneratedTraffic

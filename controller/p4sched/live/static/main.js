@@ -123,7 +123,7 @@ function draw() {
 function pause(paused) {
   view.paused = paused;
   element("pause").setAttribute("aria-pressed", String(paused));
-  element("pause").textContent = paused ? "Go on" : "Pause";
+  element("pause").textContent = paused ? "Continue" : "Pause";
   if (!paused) charts.catchUp();
   stale = true;
 }

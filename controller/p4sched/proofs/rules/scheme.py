@@ -22,7 +22,7 @@ ADMITTED, REFUSED, FULL = range(3)
 
 @dataclass
 class Decision:
-    """What a rule decides."""
+    """Decision of a rule."""
 
     verdict: Int
     queue: Int
@@ -68,7 +68,7 @@ class Rule(ABC):
         """The decision on a packet."""
 
     def assumptions(self, packet: Arrival) -> Mapping[str, Truth]:
-        """What must be true of packet and state, each with a sentence: facts about the switch, and the invariants."""
+        """Conditions on packet and state, each with a sentence: facts about the switch, and the invariants."""
         return {}
 
     def invariants(self, packet: Arrival, cell: Cell) -> Mapping[str, Truth]:

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::{Checker, Def, Place};
 use crate::{
     diagnostics::suggestion,
+    names::PLACEHOLDER,
     syntax::ast::{self, ControlBody, Decl, DeclKind, Ident, ParserBody, Signature},
     typed::{
         tree::{Control, Expr, ExprKind, Local, Parser, State, Target, Transition, ValueSet},
@@ -126,6 +127,7 @@ impl Checker<'_> {
         }
         let mut states = Vec::new();
         for state in &body.states {
+            self.found.declare(state.name.span, "a state");
             let checked = self.scoped(|c| {
                 let body = c.statements(&state.stmts);
                 let transition = c.transition(state.transition.as_ref(), &names);
@@ -150,8 +152,14 @@ impl Checker<'_> {
             _ => {}
         }
         match states.iter().position(|s| s.name == name.name) {
-            Some(at) => Target::State(at),
+            Some(at) => {
+                self.found.refer(name.span, states[at].span);
+                Target::State(at)
+            }
             None => {
+                if &*name.name == PLACEHOLDER {
+                    states.iter().for_each(|s| self.found.fits(&s.name, "a state", None));
+                }
                 let known = states.iter().map(|s| &*s.name).chain(["accept", "reject"]);
                 let hint = suggestion(&name.name, known, "there are");
                 self.error(name.span, format!("no state '{}' in this parser{hint}", name.name));

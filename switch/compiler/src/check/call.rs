@@ -6,8 +6,9 @@ use super::{
 };
 use crate::{
     diagnostics::suggestion,
+    names::PLACEHOLDER,
     source::Span,
-    syntax::ast::{self, Arg, Ident, TypeExpr},
+    syntax::ast::{self, Arg, Composite, Ident, TypeExpr},
     typed::{
         tree::{Builtin, Callee, Expr, ExprKind, ParamDef},
         types::{FunctionId, Type, TypeVarId},
@@ -24,7 +25,7 @@ impl Checker<'_> {
     }
 
     fn call_name(&mut self, name: &Ident, global: bool, type_args: &[TypeExpr], args: &[Arg], span: Span) -> Expr {
-        let Some(def) = self.lookup_name(&name.name, global).cloned() else {
+        let Some(def) = self.lookup_name(name, global) else {
             let wanted = |d: &Def| matches!(d, Def::Functions(_) | Def::Action(_) | Def::Type(_));
             self.unknown_name(name, "function or action", wanted);
             return Self::unknown(span);
@@ -172,7 +173,7 @@ impl Checker<'_> {
             return size;
         }
         if let ast::ExprKind::Name(owner, _) = &base.kind {
-            match self.lookup(&owner.name).cloned() {
+            match self.lookup(owner) {
                 Some(Def::Table(id)) => return self.apply_table(id, name, args, span),
                 Some(Def::Type(ty @ (Type::Control(_) | Type::Parser(_)))) if &*name.name == "apply" => {
                     let object = self.construct(&ty, &[], &owner.name, span);
@@ -182,6 +183,9 @@ impl Checker<'_> {
             }
         }
         let object = self.expr(base, None);
+        if &*name.name == PLACEHOLDER {
+            self.members_fit(&object.ty);
+        }
         match object.ty.clone() {
             Type::Unknown => Self::unknown(span),
             Type::Control(_) | Type::Parser(_) | Type::Block(..) if &*name.name == "apply" => {
@@ -196,7 +200,31 @@ impl Checker<'_> {
         }
     }
 
+    /// Notes the fields and the built-in methods of a type as fitting.
+    pub(super) fn members_fit(&mut self, ty: &Type) {
+        if let Type::Struct(id) = ty {
+            for field in &self.program.types.get(*id).fields {
+                let shown = self.program.types.show(&field.ty);
+                self.found.fits(&field.name, "a field", Some(shown));
+            }
+        }
+        let methods: &[&str] = match ty {
+            Type::Struct(id) if self.program.types.get(*id).kind != Composite::Struct => {
+                &["isValid", "setValid", "setInvalid"]
+            }
+            Type::Stack(..) => &["push_front", "pop_front"],
+            Type::Control(_) | Type::Parser(_) | Type::Block(..) => &["apply"],
+            _ => &[],
+        };
+        for method in methods {
+            self.found.fits(method, "a method", None);
+        }
+    }
+
     fn apply_table(&mut self, id: crate::typed::types::TableId, name: &Ident, args: &[Arg], span: Span) -> Expr {
+        if &*name.name == PLACEHOLDER {
+            self.found.fits("apply", "a method", None);
+        }
         if &*name.name != "apply" {
             self.error(name.span, format!("a table has only apply(), not '{}'", name.name));
         }
@@ -256,6 +284,10 @@ impl Checker<'_> {
             .filter(|i| def.methods[*i].name == name.name)
             .collect();
         if indexes.is_empty() {
+            if &*name.name == PLACEHOLDER {
+                let methods = def.methods.iter();
+                methods.for_each(|m| self.found.fits(&m.name, "a method", None));
+            }
             let mut names: Vec<&str> = def.methods.iter().map(|m| &*m.name).collect();
             names.dedup();
             let hint = suggestion(&name.name, names, "it has");
@@ -282,7 +314,6 @@ impl Checker<'_> {
     }
 
     fn call_builtin(&mut self, object: Expr, name: &Ident, args: &[Arg], span: Span) -> Expr {
-        use crate::syntax::ast::Composite;
         let composite = self.program.types.composite(&object.ty);
         let is_header = composite == Some(Composite::Header);
         let is_union = composite == Some(Composite::Union);

@@ -176,6 +176,7 @@ impl Checker<'_> {
             self.error(name.span, message);
         }
         list.push(function);
+        self.found.declare(name.span, "a function");
         if let Some(scope) = self.scopes.last_mut() {
             scope.insert(name.name.clone(), (Def::Functions(list), name.span));
         }

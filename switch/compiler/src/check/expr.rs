@@ -18,6 +18,14 @@ impl Checker<'_> {
     /// Checks an expression. `wanted` is the type expected here, if it is known; lists in braces get their type from
     /// it. The result may have another type; see [`Checker::convert`].
     pub(super) fn expr(&mut self, e: &ast::Expr, wanted: Option<&Type>) -> Expr {
+        let value = self.value(e, wanted);
+        if let ast::ExprKind::Name(name, _) | ast::ExprKind::Member(_, name) = &e.kind {
+            self.found.value(name.span, &value.ty);
+        }
+        value
+    }
+
+    fn value(&mut self, e: &ast::Expr, wanted: Option<&Type>) -> Expr {
         use ast::ExprKind as A;
         let span = e.span;
         let made = |kind, ty| Expr::new(kind, ty, span);
@@ -79,7 +87,7 @@ impl Checker<'_> {
 
     fn name(&mut self, name: &Ident, global: bool) -> Expr {
         let span = name.span;
-        let Some(def) = self.lookup_name(&name.name, global).cloned() else {
+        let Some(def) = self.lookup_name(name, global) else {
             self.unknown_name(name, "name", |d| !matches!(d, Def::Type(_) | Def::Template(_)));
             return Self::unknown(span);
         };

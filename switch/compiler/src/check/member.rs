@@ -5,6 +5,7 @@ use num_bigint::BigInt;
 use super::{Checker, Def};
 use crate::{
     diagnostics::suggestion,
+    names::PLACEHOLDER,
     source::Span,
     syntax::ast::{self, Ident},
     typed::{
@@ -16,7 +17,7 @@ use crate::{
 impl Checker<'_> {
     pub(super) fn member(&mut self, base: &ast::Expr, name: &Ident, span: Span) -> Expr {
         if let ast::ExprKind::Name(owner, _) = &base.kind {
-            match self.lookup(&owner.name).cloned() {
+            match self.lookup(owner) {
                 Some(Def::Type(Type::Enum(id))) => return self.enum_member(id, name, span),
                 Some(Def::Table(_)) => {
                     let message = format!("a table has only apply(), not '{}'", name.name);
@@ -73,7 +74,13 @@ impl Checker<'_> {
                 (None, Some(_)) => ExprKind::Unknown,
                 _ => ExprKind::Member(index),
             };
+            self.found.refer(name.span, def.places[index]);
             return Expr::new(kind, Type::Enum(id), span);
+        }
+        if &*name.name == PLACEHOLDER {
+            def.members
+                .iter()
+                .for_each(|(member, _)| self.found.fits(member, "a member", None));
         }
         let hint = suggestion(&name.name, def.members.iter().map(|(n, _)| &**n), "it has");
         let message = format!("no member '{}' in {}{hint}", name.name, def.name);
@@ -113,8 +120,8 @@ impl Checker<'_> {
             _ => return None,
         };
         let named = match &base.kind {
-            ast::ExprKind::Name(owner, _) => match self.lookup(&owner.name) {
-                Some(Def::Type(ty)) => Some(ty.clone()),
+            ast::ExprKind::Name(owner, _) => match self.lookup(owner) {
+                Some(Def::Type(ty)) => Some(ty),
                 _ => None,
             },
             _ => None,

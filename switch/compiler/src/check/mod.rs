@@ -22,6 +22,7 @@ use std::{collections::HashMap, rc::Rc};
 use crate::{
     arch::Arch,
     diagnostics::{Reporter, suggestion},
+    names::{Found, PLACEHOLDER},
     source::{SourceMap, Span},
     syntax::{
         ast::{Annotation, Block, Decl, Ident, Method, Param},
@@ -36,7 +37,7 @@ use crate::{
 pub use constant::{binary as fold_binary, compare, fits, unary as fold_unary, wrap};
 
 /// Checks a whole program.
-pub(crate) fn check(decls: &[Decl], arch: Arch, map: &SourceMap, reporter: &mut Reporter) -> Program {
+pub(crate) fn check(decls: &[Decl], arch: Arch, map: &SourceMap, reporter: &mut Reporter) -> (Program, Found) {
     let mut checker = Checker {
         program: Program::default(),
         arch,
@@ -53,11 +54,12 @@ pub(crate) fn check(decls: &[Decl], arch: Arch, map: &SourceMap, reporter: &mut 
         depth: 0,
         defaults: HashMap::new(),
         this: None,
+        found: Found::default(),
     };
     for decl in decls {
         checker.top_level(decl);
     }
-    checker.program
+    (checker.program, checker.found)
 }
 
 /// A function that a name refers to.
@@ -140,6 +142,7 @@ struct Checker<'a> {
     defaults: HashMap<VarId, Expr>,
     /// Instance of the abstract method that is being checked.
     this: Option<InstanceId>,
+    found: Found,
 }
 
 impl Checker<'_> {
@@ -163,28 +166,46 @@ impl Checker<'_> {
             self.error(name.span, message);
             return;
         }
+        self.found.declare(name.span, def.kind());
         scope.insert(name.name.clone(), (def, name.span));
     }
 
-    fn lookup(&self, name: &str) -> Option<&Def> {
-        self.scopes.iter().rev().find_map(|s| s.get(name)).map(|(def, _)| def)
+    /// Meaning of `name`.
+    fn lookup(&mut self, name: &Ident) -> Option<Def> {
+        self.lookup_name(name, false)
     }
 
     /// Meaning of `name`, or of `.name` if `global`.
-    fn lookup_name(&self, name: &str, global: bool) -> Option<&Def> {
-        if global {
-            return self.scopes[0].get(name).map(|(def, _)| def);
-        }
-        self.lookup(name)
+    fn lookup_name(&mut self, name: &Ident, global: bool) -> Option<Def> {
+        let scopes = if global { &self.scopes[..1] } else { &self.scopes[..] };
+        let (def, declared) = scopes.iter().rev().find_map(|s| s.get(&name.name))?;
+        self.found.refer(name.span, *declared);
+        Some(def.clone())
     }
 
     /// Reports an unknown name, with a similar one as a suggestion. `wanted` selects the definitions that would fit.
     fn unknown_name(&mut self, name: &Ident, what: &str, wanted: impl Fn(&Def) -> bool) {
+        if &*name.name == PLACEHOLDER {
+            self.all_names_fit();
+        }
         let all = self.scopes.iter().flat_map(|s| s.iter());
         let mut names: Vec<Symbol> = all.filter(|(_, (d, _))| wanted(d)).map(|(n, _)| n.clone()).collect();
         names.sort();
         let hint = suggestion(&name.name, names.iter().map(|n| &**n), "");
         self.error(name.span, format!("no {what} '{}' is declared here{hint}", name.name));
+    }
+
+    /// Notes all names in scope as fitting.
+    fn all_names_fit(&mut self) {
+        for (name, (def, _)) in self.scopes.iter().rev().flat_map(|s| s.iter()) {
+            let ty = match def {
+                Def::Var(id) => Some(&self.program.vars[id.index()].ty),
+                Def::Const(value) => Some(&value.ty),
+                _ => None,
+            };
+            self.found
+                .fits(name, def.kind(), ty.map(|ty| self.program.types.show(ty)));
+        }
     }
 
     fn scoped<T>(&mut self, rule: impl FnOnce(&mut Self) -> T) -> T {

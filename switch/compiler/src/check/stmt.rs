@@ -239,8 +239,8 @@ impl Checker<'_> {
             self.error(label.span, "the label must be the name of an action of the table");
             return None;
         };
-        match self.lookup(&name.name) {
-            Some(Def::Action(id)) if actions.contains(id) => Some(*id),
+        match self.lookup(name) {
+            Some(Def::Action(id)) if actions.contains(&id) => Some(id),
             _ => {
                 let names = actions.iter().map(|a| &*self.program.actions[a.index()].name);
                 let hint = crate::diagnostics::suggestion(&name.name, names, "it has");

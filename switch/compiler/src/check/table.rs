@@ -258,8 +258,8 @@ impl Checker<'_> {
     }
 
     fn find_action(&mut self, name: &Ident, global: bool) -> Option<ActionId> {
-        match self.lookup_name(&name.name, global) {
-            Some(Def::Action(id)) => Some(*id),
+        match self.lookup_name(name, global) {
+            Some(Def::Action(id)) => Some(id),
             Some(other) => {
                 let message = format!("'{}' is {}, not an action", name.name, other.kind());
                 self.error(name.span, message);

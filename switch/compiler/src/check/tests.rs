@@ -20,7 +20,7 @@ fn checked(text: &str) -> (Program, Diagnostics) {
     });
     let mut reporter = Reporter::new();
     let decls = parser::parse(&tokens, &mut reporter);
-    let program = check(&decls, Arch::V1model, &map, &mut reporter);
+    let (program, _) = check(&decls, Arch::V1model, &map, &mut reporter);
     (program, reporter.finish(&map))
 }
 
@@ -164,7 +164,7 @@ fn a_name_is_declared_once_in_a_scope() {
 }
 
 #[test]
-fn an_unknown_name_is_told_the_nearest_one() {
+fn an_unknown_name_gets_the_nearest_one_as_advice() {
     fails(
         "const bit<8> length = 1; const bit<8> x = lenght;",
         &["1:43: no name 'lenght' is declared here; did you mean 'length'?"],
@@ -180,7 +180,7 @@ fn an_unknown_name_is_told_the_nearest_one() {
 }
 
 #[test]
-fn a_field_that_does_not_exist_is_told_those_that_do() {
+fn an_unknown_field_gets_the_list_of_fields() {
     let program = |field: &str| {
         format!("header H {{ bit<8> diffserv; bit<8> ttl; }} action a(in H h) {{ bit<8> x = h.{field}; }}")
     };

@@ -1,4 +1,4 @@
-//! From types in the source to checked types.
+//! Turns types in the source into checked types.
 
 use std::rc::Rc;
 
@@ -7,6 +7,7 @@ use num_bigint::BigInt;
 use super::{Checker, Def};
 use crate::{
     diagnostics::suggestion,
+    names::PLACEHOLDER,
     source::Span,
     syntax::{
         ast::{AnnotationBody, Composite, Decl, DeclKind, Expr, Field, Ident, TypeExpr, TypeKind},
@@ -82,7 +83,7 @@ impl Checker<'_> {
     }
 
     fn named_type(&mut self, name: &Ident, args: &[TypeExpr], span: Span) -> Type {
-        let Some(def) = self.lookup(&name.name).cloned() else {
+        let Some(def) = self.lookup(name) else {
             self.unknown_name(name, "type", |d| matches!(d, Def::Type(_) | Def::Template(_)));
             return Type::Unknown;
         };
@@ -192,7 +193,9 @@ impl Checker<'_> {
                 let message = format!("a {what} cannot hold {shown}; it holds {allowed}");
                 self.error(field.ty.span, message);
             }
+            self.found.declare(field.name.span, "a field");
             defs.push(FieldDef {
+                span: field.name.span,
                 name: field.name.name.clone(),
                 ty,
                 annotations: self.annotations(&field.annotations),
@@ -303,6 +306,7 @@ impl Checker<'_> {
             self.error(*span, message);
         }
         let mut list: Vec<(Symbol, Option<BigInt>)> = Vec::new();
+        let mut places = Vec::new();
         for (name, value) in members {
             if list.iter().any(|(n, _)| *n == name.name) {
                 let message = format!("'{}' has two members '{}'", decl.name.name, name.name);
@@ -329,12 +333,15 @@ impl Checker<'_> {
                 }
                 (None, None) => None,
             };
+            self.found.declare(name.span, "a member");
+            places.push(name.span);
             list.push((name.name.clone(), value));
         }
         let id = EnumId(self.program.types.enums.len() as u32);
         self.program.types.enums.push(EnumDef {
             name: decl.name.name.clone(),
             members: list,
+            places,
             underlying: underlying.map(|(ty, _)| ty),
         });
         self.define(&decl.name, Def::Type(Type::Enum(id)));
@@ -355,8 +362,13 @@ impl Checker<'_> {
     pub(super) fn field_of(&mut self, id: StructId, name: &Ident) -> Option<(usize, Type)> {
         let def = self.program.types.get(id);
         if let Some((index, field)) = def.field(&name.name) {
+            self.found.refer(name.span, field.span);
             return Some((index, field.ty.clone()));
         }
+        if &*name.name == PLACEHOLDER {
+            self.members_fit(&Type::Struct(id));
+        }
+        let def = self.program.types.get(id);
         let hint = suggestion(&name.name, def.fields.iter().map(|f| &*f.name), "it has");
         let message = format!("no field '{}' in {}{hint}", name.name, def.name);
         self.error(name.span, message);

@@ -97,7 +97,7 @@ pub enum Next {
     /// The same after every outcome.
     Any(Option<Node>),
     HitMiss(Option<Node>, Option<Node>),
-    /// By action, in the order of the table's actions.
+    /// Indexed by action, in the order of the table's actions.
     Action(Vec<Option<Node>>),
 }
 

@@ -205,10 +205,10 @@ struct Body<'a> {
     parameters: Option<&'a Parameters>,
 }
 
-type Wrong = (Span, &'static str);
+type MacroError = (Span, &'static str);
 
 impl Body<'_> {
-    fn read(&self, pieces: &[Piece]) -> Result<Vec<Piece>, Wrong> {
+    fn read(&self, pieces: &[Piece]) -> Result<Vec<Piece>, MacroError> {
         let mut body: Vec<Piece> = Vec::with_capacity(pieces.len());
         let mut at = 0;
         while let Some(piece) = pieces.get(at) {

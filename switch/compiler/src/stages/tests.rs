@@ -363,7 +363,7 @@ fn a_ternary_table_takes_blocks_by_width_and_entries() {
 }
 
 #[test]
-fn too_many_stages_are_told_with_the_chain() {
+fn too_many_stages_are_reported_with_the_chain() {
     let mut p = Program::new(Arch::Tna);
     let body = p.sums(13);
     let message = p.place(body).unwrap_err();

@@ -1,4 +1,4 @@
-//! From characters to tokens (specification section 6). A lexical error becomes a [`Tok::Bad`] token.
+//! Turns characters into tokens (specification section 6). A lexical error becomes a [`Tok::Bad`] token.
 
 use num_bigint::BigInt;
 

@@ -113,6 +113,8 @@ impl Type {
 #[derive(Clone, Debug)]
 pub struct FieldDef {
     pub name: Symbol,
+    /// Place of the name.
+    pub span: Span,
     pub ty: Type,
     pub annotations: Annotations,
 }
@@ -142,6 +144,8 @@ pub struct EnumDef {
     pub name: Symbol,
     /// Members; with values if there is an underlying type.
     pub members: Vec<(Symbol, Option<num_bigint::BigInt>)>,
+    /// Places of the members' names.
+    pub places: Vec<Span>,
     pub underlying: Option<Type>,
 }
 

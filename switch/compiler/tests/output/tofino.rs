@@ -165,7 +165,7 @@ fn jumps_count_the_primitives_of_register_actions() {
 }
 
 #[test]
-fn a_cells_first_value_and_the_registers_of_a_table_are_told() {
+fn a_cells_first_value_and_the_registers_of_a_table_are_reported() {
     let chip = Chip {
         types: "struct pair_t { bit<8> high; bit<8> low; }",
         ingress: "

@@ -22,7 +22,7 @@ pub(crate) unsafe extern "C" fn step(context: *mut c_void, at: u64) {
 /// table.
 ///
 /// # Safety
-/// As [`step`].
+/// Same as [`step`].
 pub(crate) unsafe extern "C" fn choose(context: *mut c_void, table: u64) -> u64 {
     // SAFETY: As in `step`.
     let context = unsafe { &mut *context.cast::<Context>() };
@@ -30,10 +30,10 @@ pub(crate) unsafe extern "C" fn choose(context: *mut c_void, table: u64) -> u64 
     packed_choice(slot, following)
 }
 
-/// As [`choose`], for a table whose key is one word, with this key.
+/// Same as [`choose`], for a table whose key is one word, with this key.
 ///
 /// # Safety
-/// As [`step`].
+/// Same as [`step`].
 pub(crate) unsafe extern "C" fn choose_by_word(context: *mut c_void, table: u64, key: u64) -> u64 {
     // SAFETY: As in `step`.
     let context = unsafe { &mut *context.cast::<Context>() };
@@ -53,7 +53,7 @@ fn packed_choice(slot: Option<u32>, following: LookupResult) -> u64 {
 /// Applies a table, with its counters and meters. Returns the address to continue at.
 ///
 /// # Safety
-/// As [`step`].
+/// Same as [`step`].
 pub(crate) unsafe extern "C" fn apply(context: *mut c_void, table: u64) -> u64 {
     // SAFETY: As in `step`.
     let context = unsafe { &mut *context.cast::<Context>() };
@@ -64,7 +64,7 @@ pub(crate) unsafe extern "C" fn apply(context: *mut c_void, table: u64) -> u64 {
 /// parser, or the error.
 ///
 /// # Safety
-/// As [`step`].
+/// Same as [`step`].
 pub(crate) unsafe extern "C" fn parse_op(context: *mut c_void, place: u64, at: u64) -> u64 {
     // SAFETY: As in `step`.
     let context = unsafe { &mut *context.cast::<Context>() };
@@ -80,7 +80,7 @@ pub(crate) unsafe extern "C" fn parse_op(context: *mut c_void, place: u64, at: u
 /// Chooses the next state of the parser. Returns its number plus 1, 0 if there is none, or the error.
 ///
 /// # Safety
-/// As [`step`].
+/// Same as [`step`].
 pub(crate) unsafe extern "C" fn parse_next(context: *mut c_void, current: u64, at: u64) -> u64 {
     // SAFETY: As in `step`.
     let context = unsafe { &mut *context.cast::<Context>() };

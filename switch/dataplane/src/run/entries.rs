@@ -128,10 +128,6 @@ impl Entries {
         matches!(self.index, Index::Ternary(_))
     }
 
-    pub fn len(&self) -> usize {
-        self.live
-    }
-
     /// Slot of the entry that matches the words in the PHV.
     #[inline]
     pub fn lookup(&self, phv: &[u64], key: &mut Vec<u64>) -> Option<u32> {
@@ -226,7 +222,7 @@ impl Entries {
         entry.ok_or_else(|| TableError::NoEntry(self.table.clone()))
     }
 
-    /// As [`Entries::get`], for changes.
+    /// Same as [`Entries::get`], for changes.
     pub fn get_mut(&mut self, handle: EntryHandle) -> Result<&mut Entry, TableError> {
         let slot = self.resolve(handle)?;
         let entry = self.slots[slot as usize].as_mut();

@@ -64,7 +64,7 @@ impl Index {
         }
     }
 
-    /// As [`Index::find`], for a key of one word.
+    /// Same as [`Index::find`], for a key of one word.
     #[inline]
     pub fn find_one(&self, rows: &Rows, key: u64) -> Option<u32> {
         match self {

@@ -124,7 +124,7 @@ pub(crate) fn look_up(code: &Code, state: &mut State, index: u32) -> (Option<u32
     (slot, follow(code, state, index, slot))
 }
 
-/// As above, for a table whose key is one word, with this key.
+/// Same as above, for a table whose key is one word, with this key.
 #[inline(always)]
 pub(crate) fn look_up_word(code: &Code, state: &mut State, index: u32, key: u64) -> (Option<u32>, LookupResult) {
     let entries = &mut state.tables[index as usize].entries;

@@ -35,17 +35,17 @@ pub(crate) const NO_ACTION: u32 = u32::MAX;
 /// All functions of a program.
 #[derive(Default)]
 pub(crate) struct Entries {
-    /// By address; `None` where no code begins.
+    /// Indexed by address; `None` where no code begins.
     pub code: Vec<Option<Entry>>,
-    /// By number of the parser.
+    /// Indexed by number of the parser.
     pub parsers: Vec<FrameFunction>,
-    /// By the number of the parser that read the headers.
+    /// Indexed by the number of the parser that read the headers.
     pub deparsers: Vec<Option<FrameFunction>>,
     /// True if the deparsers update the checksums.
     pub updates: bool,
     /// Returns whether a checksum is wrong.
     pub verify: Option<FrameFunction>,
-    /// By number of the calculation.
+    /// Indexed by number of the calculation.
     pub checksums: Vec<Option<FrameFunction>>,
 }
 

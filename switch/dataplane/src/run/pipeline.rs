@@ -114,7 +114,7 @@ impl Pipeline {
         }
     }
 
-    /// As [`ingress`](Self::ingress), for a recirculated packet.
+    /// Same as [`ingress`](Self::ingress), for a recirculated packet.
     pub fn reingress(&mut self, now: Nanos, packet: Recirculated, out: &mut Outcomes) {
         let core = &mut self.core;
         match &mut self.tracer {

@@ -116,7 +116,7 @@ impl Architecture for V1model {
         self.run_ingress(core, out, observer);
     }
 
-    /// As [`ingress`](Self::ingress), for a recirculated packet (`instance_type` 4).
+    /// Same as [`ingress`](Self::ingress), for a recirculated packet (`instance_type` 4).
     fn reingress<O: Observer>(
         &self,
         core: &mut Core,

@@ -6,9 +6,9 @@ use crate::fault::{Code, Fault};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct Refusal {
-    /// Its code in the interface; each kind of request has its own codes.
+    /// Code of the fault in the interface; each kind of request has its own codes.
     pub code: i32,
-    /// What was wrong, where, and what would be right.
+    /// The fault, its place, and what would be right.
     pub reason: String,
 }
 

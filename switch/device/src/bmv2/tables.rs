@@ -33,7 +33,7 @@ pub enum KeyParam {
     Range(Vec<u8>, Vec<u8>),
 }
 
-/// What an entry does.
+/// Action of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RowAction {
     /// No default action was set.

@@ -19,11 +19,11 @@ pub struct CheckedAction {
     pub call: ActionCall,
     /// The message that reads return.
     pub response: ActionKind,
-    /// What must be removed together with the entry.
+    /// Parts that must be removed together with the entry.
     pub one_shot: Option<OneShot>,
 }
 
-/// What a new action replaces.
+/// Parts that a new action replaces.
 #[derive(Debug, Clone, Copy)]
 pub enum Replaces {
     /// The entry is new.

@@ -159,7 +159,7 @@ pub struct Digest {
 pub struct HeaderField {
     pub id: u32,
     pub name: String,
-    /// In bits.
+    /// Width in bits.
     pub width: u32,
 }
 

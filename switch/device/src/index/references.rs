@@ -16,9 +16,9 @@ const MULTICAST_GROUPS: &str = "builtin::multicast_group_table";
 /// The references of a program's key fields and parameters.
 #[derive(Debug, Default)]
 pub struct References {
-    /// By table and key field.
+    /// Indexed by table and key field.
     pub keys: BTreeMap<(u32, u32), Vec<Target>>,
-    /// By action and parameter.
+    /// Indexed by action and parameter.
     pub params: BTreeMap<(u32, u32), Vec<Target>>,
 }
 

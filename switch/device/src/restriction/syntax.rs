@@ -62,7 +62,7 @@ const PUNCTUATION: [&str; 17] = [
 enum Token<'a> {
     Word(&'a str),
     Number(&'a str),
-    /// In single quotes.
+    /// Text in single quotes.
     Quoted(&'a str),
     Punctuation(&'static str),
 }
@@ -70,7 +70,7 @@ enum Token<'a> {
 /// Parses the clauses of a restriction; `;` separates them.
 ///
 /// # Errors
-/// What is wrong, and what would be right.
+/// The fault, and what would be right.
 pub fn parse(text: &str) -> Result<Vec<Node>, String> {
     let tokens = tokens(text)?;
     let mut parser = Parser {

@@ -11,7 +11,7 @@ const NAME: &str = "@p4runtime_translation_mappings";
 /// The pairs in an annotation; `None` for another annotation.
 ///
 /// # Errors
-/// What is expected, and where.
+/// The expected form, and its place.
 pub fn pairs(annotation: &str) -> Option<Result<Vec<Pair>, String>> {
     let rest = annotation.strip_prefix(NAME)?;
     if rest.starts_with(|next: char| next.is_ascii_alphanumeric() || next == '_') {
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn other_annotations_are_none_and_malformed_ones_are_told() {
+    fn other_annotations_are_none_and_malformed_ones_are_reported() {
         assert_eq!(pairs("@p4runtime_translation_mappings_of(1)"), None);
         assert_eq!(pairs("@brief(\"x\")"), None);
         for wrong in [

@@ -76,9 +76,9 @@ impl Kind {
 #[derive(Debug, Clone, Default)]
 pub struct Places {
     pub types: Vec<Kind>,
-    /// By table or value set, and field.
+    /// Indexed by table or value set, and field.
     pub fields: HashMap<(u32, u32), TypeId>,
-    /// By action and parameter.
+    /// Indexed by action and parameter.
     pub params: HashMap<(u32, u32), TypeId>,
     /// Metadata of packet-ins.
     pub packet_in: HashMap<u32, TypeId>,

@@ -91,7 +91,7 @@ type FrameAtFarEnd = (Option<u64>, Nanos, usize);
 /// A link of the switch.
 #[derive(Debug, Default)]
 struct Out {
-    /// Its wire; None: the port has no link.
+    /// Wire of the port; None: it has no link.
     wire: Option<u32>,
     /// True if the arrival of the first frame on it is planned.
     planned: bool,

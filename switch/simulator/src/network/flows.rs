@@ -54,7 +54,7 @@ pub(super) fn wrong(place: impl Into<String>, problem: impl Into<String>) -> Flo
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub enum HostName {
-    /// Its number, from 0.
+    /// Number of the flow, from 0.
     Number(u32),
     Name(String),
 }
@@ -161,7 +161,7 @@ pub fn from_list(listed: &[FlowSpec], hosts: &Hosts<'_>, transports: &[String]) 
 /// names.
 ///
 /// # Errors
-/// As [`from_list`], or if a line has another form.
+/// Those of [`from_list`], or if a line has another form.
 pub fn from_csv(text: &str, hosts: &Hosts<'_>) -> Result<Vec<Flow>, FlowError> {
     const HEAD: &str = "start_ns,source,destination,bytes";
     let mut lines = text.lines();

@@ -179,7 +179,7 @@ impl Scenario {
     /// Settings of the run. `folder`: the folder of the files that it names.
     ///
     /// # Errors
-    /// As [`load`].
+    /// Those of [`load`].
     pub fn setup(&self, folder: &Path) -> Result<Setup, ScenarioError> {
         if !(1..=LAST_NS).contains(&self.end_ns) {
             return Err(ScenarioError::End(self.end_ns));

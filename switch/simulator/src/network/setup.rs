@@ -23,7 +23,7 @@ const FIRST_PORT: u64 = 1024;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ranks {
-    /// From the list of flows.
+    /// The ranks of the list of flows.
     #[default]
     Flow,
     /// Bytes of the flow that are not acknowledged when the packet is sent (pFabric, SIGCOMM 2013); 0 for packets of

@@ -10,7 +10,7 @@ use p4sched_dataplane::Nanos;
 pub const FULL_FRAME: u32 = 2304;
 /// The bytes that it charges for any frame, in addition to the frame's length (approximate).
 const BOOKKEEPING: u64 = 768;
-/// In full frames. 16 frames take 0.2 ms at 1 Gbit/s.
+/// Largest window, in full frames. 16 frames take 0.2 ms at 1 Gbit/s.
 const MOST_FRAMES: u64 = 16;
 /// Time in ns that the switch needs to wake up and fill the kernel again.
 const AHEAD: Nanos = 500_000;

@@ -9,7 +9,7 @@ use p4sched_schedulers::Nanos;
 pub(super) const UNPACED: u64 = 10;
 const SECOND: u64 = 1_000_000_000;
 
-/// What a paced flow has besides the state of every flow.
+/// Additional state of a paced flow.
 #[derive(Clone, Debug)]
 pub(super) struct Pace {
     pub(super) delivery: DeliveryRate,

@@ -325,7 +325,7 @@ fn sentence(error: GuestError) -> HostError {
     HostError(error.to_string())
 }
 
-/// Why a program failed without an error message. iperf3 writes the reason into its report.
+/// Reason why a program failed without an error message. iperf3 writes the reason into its report.
 fn reason(report: &str, status: i32) -> String {
     let error = serde_json::from_str::<serde_json::Value>(report)
         .ok()

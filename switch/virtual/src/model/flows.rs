@@ -19,7 +19,7 @@ pub(super) struct Flows {
     /// Start of each flow and its place in the list, sorted by time.
     starts: Vec<(Nanos, usize)>,
     started: usize,
-    /// By place of the flow: the slot of its connection.
+    /// Indexed by place of the flow: the slot of its connection.
     slots: BTreeMap<usize, usize>,
     /// Number of connections opened ahead, and number of those that are not established yet.
     opened: usize,

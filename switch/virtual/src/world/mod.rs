@@ -28,7 +28,7 @@ use switch::LabSwitches;
 /// Typical time between two events in a network of the lab, in ns.
 const GAP_NS: Nanos = 4096;
 
-/// Why the network cannot continue, as a sentence.
+/// Reason why the network cannot continue, as a sentence.
 pub type WorldError = StopReason<HostError>;
 
 /// The network at an instant.

@@ -184,7 +184,7 @@ fn directives_must_pair() {
 }
 
 #[test]
-fn an_unknown_directive_is_told_the_nearest_one() {
+fn an_unknown_directive_gets_the_nearest_one_as_advice() {
     // As in p4c, such a line is skipped, in kept text and in other text.
     check(
         "#inclde <core.p4>\na\n# text\n#name(x)\nb",

@@ -1,4 +1,4 @@
-//! From tokens to syntax trees, by recursive descent.
+//! Turns tokens into syntax trees, by recursive descent.
 //!
 //! P4's grammar depends on whether a name is a type. For each name in scope, the parser knows only whether it is a type
 //! or a value.

@@ -73,7 +73,6 @@ class SchedulerManagerTest {
         return manager.status(SWITCH).orElseThrow();
     }
 
-    /** Of the only law. */
     private static long rounds(SchedulerManager manager) {
         return status(manager).ports().get(0).rounds;
     }

@@ -80,7 +80,7 @@ final class World {
     final Names names;
     /** Rules in ONOS's store, by table and match. */
     final Map<List<Object>, FlowRule> rules = new ConcurrentHashMap<>();
-    /** What the switch was given, in this order: "add" or "remove", and the rule. */
+    /** Changes to the switch, in this order: "add" or "remove", and the rule. */
     final List<Map.Entry<String, FlowRule>> writes = new CopyOnWriteArrayList<>();
     /** Groups that ONOS was given. */
     final List<GroupDescription> groups = new CopyOnWriteArrayList<>();
@@ -273,7 +273,7 @@ final class World {
         }
     }
 
-    /** The network configuration changes, and its listeners are told. */
+    /** The network configuration changes, and its listeners are notified. */
     void store(JsonNode configuration) {
         configurations.put(SWITCH, configuration);
         NetworkConfigEvent event =
@@ -400,7 +400,7 @@ final class World {
         return found;
     }
 
-    /** What answers the calls of an interface. */
+    /** Answers to the calls of an interface. */
     interface Handler {
         Object call(String method, Object[] arguments);
     }

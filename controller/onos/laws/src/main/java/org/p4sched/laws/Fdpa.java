@@ -373,7 +373,7 @@ public final class Fdpa implements Law<Fdpa.Config, Fdpa.State, Fdpa.Sample, Fdp
         }
     }
 
-    /** What the law remembers from one sample to the next. */
+    /** State of the law between two samples. */
     public static final class State implements Law.State {
         private final Parameters parameters;
         /** The parameters are those of another controller, and this one does not know the past window yet. */

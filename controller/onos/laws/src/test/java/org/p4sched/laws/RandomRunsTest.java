@@ -59,7 +59,7 @@ class RandomRunsTest {
         assertTrue(runs.written > 5 * RUNS, runs.written + " writes");
     }
 
-    /** What the switch may have: nothing of the kind, the program's defaults, or what another controller wrote. */
+    /** Parameters that the switch may have: none, the program's defaults, or what another controller wrote. */
     private static Optional<Map<String, Long>> found(RankedLaw law, Random random) {
         switch (random.nextInt(3)) {
             case 0:

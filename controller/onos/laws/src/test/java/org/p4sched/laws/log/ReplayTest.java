@@ -208,7 +208,7 @@ class ReplayTest {
         return copy;
     }
 
-    /** Where the values within a value are, itself included; of a histogram the first and the last bucket. */
+    /** Places of the values within a value, itself included; of a histogram the first and the last bucket. */
     private static List<List<Object>> places(Object value) {
         Map<Object, Object> inside = new LinkedHashMap<>();
         if (value instanceof Map) {

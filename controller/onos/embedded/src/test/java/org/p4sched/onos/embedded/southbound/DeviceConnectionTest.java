@@ -43,7 +43,7 @@ import p4.v1.P4RuntimeOuterClass.StreamMessageRequest;
 import p4.v1.P4RuntimeOuterClass.StreamMessageResponse;
 import p4.v1.P4RuntimeOuterClass.WriteRequest;
 
-/** What switches other than ours may answer. */
+/** Answers that other switches may give. */
 class DeviceConnectionTest {
     private static final DeviceId DEVICE = DeviceId.deviceId("device:s1");
     private static final PiTableId PARAMETERS = PiTableId.of("FdpaIngress.fdpa_params");

@@ -1,0 +1,150 @@
+"""Experiments with the best parameters of each scheme: what they choose, what they count, and that they run."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from experiments.cheating import tenants
+from p4sched import simulate
+from p4sched.cli import main
+from p4sched.errors import UsageError
+from p4sched.sweep import leaf_spine
+from p4sched.sweep.tuned import Candidate, Figures, Group, Seeds, ratio, tune
+
+
+class Noted:
+    """A run without a simulator, which notes that it ran."""
+
+    def __init__(self, value: float, seed: int, ran: list[tuple[float, int]]) -> None:
+        self.value, self.seed, self.ran = value, seed, ran
+
+    def inputs(self) -> Any:
+        return [self.value, self.seed]
+
+    async def figures(self, _folder: Path) -> Figures:
+        self.ran.append((self.value, self.seed))
+        # the larger value is better with the seeds of the result
+        return {"cost": self.value if self.seed < 3 else 10 - self.value}
+
+
+def candidates(group: Group, values: Sequence[float], ran: list[tuple[float, int]]) -> list[Candidate]:
+    return [
+        Candidate(group, {"value": value}, lambda seed, value=value: Noted(value, seed, ran))  # type: ignore[misc]
+        for value in values
+    ]
+
+
+def test_the_seeds_of_the_result_have_no_part_in_the_choice(tmp_path: Path) -> None:
+    ran: list[tuple[float, int]] = []
+    both = [*candidates({"scheme": "a"}, [4, 2, 3], ran), *candidates({"scheme": "b"}, [7], ran)]
+    found = asyncio.run(tune(both, "cost", Seeds.of(1, 2, 3), tmp_path, lambda _: None))
+    assert [each.candidate.parameters for each in found.best] == [{"value": 2}, {"value": 7}]
+    assert sorted(seed for value, seed in ran if value == 2) == [1, 2, 3, 4, 5]
+    assert sorted(seed for value, seed in ran if value == 4) == [1, 2]
+    assert found.best[0].mean("cost") == 8
+    assert found.best_of(lambda _: True).candidate.group == {"scheme": "a"}
+    assert found.best[0].record(["cost"]) == {"scheme": "a", "value": 2, "cost": 8, "cost_low": 8, "cost_high": 8}
+    assert ratio(found.best[0], found.best[1], "cost")["ratio"] == pytest.approx(8 / 3)
+
+
+def test_finished_runs_are_not_repeated(tmp_path: Path) -> None:
+    ran: list[tuple[float, int]] = []
+    one = candidates({"scheme": "a"}, [4], ran)
+    first = asyncio.run(tune(one, "cost", Seeds.of(1, 1, 1), tmp_path, lambda _: None))
+    damaged = next((tmp_path / "points").iterdir())
+    damaged.write_text("{")
+    again = asyncio.run(tune(one, "cost", Seeds.of(1, 1, 1), tmp_path, lambda _: None))
+    assert len(ran) == 3
+    assert [each.seeds for each in again.best] == [each.seeds for each in first.best]
+
+
+def test_a_flow_alone_takes_the_time_of_its_frames_and_links() -> None:
+    for source, destination in (("h1", "h2"), ("h1", "h16")):
+        for size in (100, 1448, 14_480):
+            scenario = leaf_spine.scenario(simulate.Ports("fifo"), {"control": "new_reno"}, 0.5, 1_000_000, 1)
+            scenario = scenario.with_(flows=[simulate.Flow(source, destination, size)])
+            took = simulate.run(scenario).flows["completion_s"][0]
+            alone = leaf_spine.alone_s(np.array([size]), np.array([destination == "h2"]))[0]
+            # a flow of ten frames fits into the first window
+            assert took == pytest.approx(alone, rel=0.01), (source, destination, size)
+
+
+@pytest.mark.parametrize("text", ["", "0", "1.5", "a", "0.4,0.4"])
+def test_wrong_loads_are_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="different numbers above 0"):
+        leaf_spine.parse_loads(text)
+
+
+def test_a_tenant_who_cheats_changes_its_own_flows_alone() -> None:
+    flows = tenants.listed(0.8, 20_000_000, 1)
+    honest = tenants.traffic(flows, tenants.HONEST)
+    assert [flow.rank for flow in honest.flows] == flows["bytes"].tolist()
+    cheats = [int(tenants.host_numbers(flow["source"])) % tenants.TENANTS == tenants.CHEATER for flow in flows]
+    assert 0.1 < sum(cheats) / len(cheats) < 0.4
+    for behaviour in (tenants.URGENT, tenants.SCALED, tenants.SPLIT):
+        sent = tenants.traffic(flows, behaviour)
+        by_origin: dict[int, list[simulate.Flow]] = {}
+        for flow, origin in zip(sent.flows, sent.origin.tolist(), strict=True):
+            by_origin.setdefault(origin, []).append(flow)
+        for number, parts in by_origin.items():
+            before = honest.flows[number]
+            assert sum(part.bytes for part in parts) == before.bytes
+            if not cheats[number]:
+                assert parts == [before]
+            elif behaviour == tenants.SPLIT:
+                assert len(parts) == (4 if before.bytes > tenants.SPLIT_BYTES else 1)
+                assert all(part.rank == part.bytes for part in parts)
+            else:
+                rank = 0 if behaviour == tenants.URGENT else before.bytes // 100
+                assert [part.rank for part in parts] == [rank]
+
+
+def test_a_flow_in_parts_takes_the_time_of_its_last_part() -> None:
+    flows = tenants.listed(0.8, 20_000_000, 1)
+    sent = tenants.traffic(flows, tenants.SPLIT)
+    scenario = leaf_spine.scenario(simulate.Ports("fifo"), tenants.TRANSPORT, 0.8, 20_000_000, 1, ranks="flow")
+    result = simulate.run(scenario.with_(flows=sent.flows))
+    split = {origin for origin in sent.origin.tolist() if (sent.origin == origin).sum() > 1}
+    assert split
+    slowest = np.array([result.flows["restricted_s"][sent.origin == number].max() for number in range(len(flows))])
+    source, destination = (tenants.host_numbers(flows[end]) for end in ("source", "destination"))
+    alone = leaf_spine.alone_s(flows["bytes"].astype(np.int64), source // 4 == destination // 4)
+    cheats = source % tenants.TENANTS == tenants.CHEATER
+    figures = tenants.measure(sent, result)
+    assert figures["cheater"] == pytest.approx((slowest / alone)[cheats].mean())
+    assert figures["others"] == pytest.approx((slowest / alone)[~cheats].mean())
+
+
+@pytest.mark.filterwarnings("ignore::p4sched.simulate.SimulationWarning")
+@pytest.mark.parametrize("name", ["cheating", "ecn_and_admission"])
+def test_a_run_with_too_few_flows_ends_with_a_sentence(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["run", name, "--quick", "--loads", "0.01", "--duration", "5ms", "--out", str(tmp_path)]
+    assert main.run_command(words) == 1
+    assert "a run has no flow of a kind that is measured" in " ".join(capsys.readouterr().err.split())
+
+
+SHORT = {
+    "ecn_and_admission": ("--schemes", "fifo,aifo", "--duration", "5ms"),
+    "cheating": ("--schemes", "pifo,tree", "--duration", "5ms"),
+}
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_a_short_run_has_a_result_for_each_group_and_continues(name: str, tmp_path: Path) -> None:
+    words = ["run", name, "--quick", "--seeds", "2", *SHORT[name], "--out", str(tmp_path)]
+    assert main.run_command(words) == 0
+    content = (tmp_path / "summary.json").read_bytes()
+    schemes = json.loads(content)["schemes"]
+    assert all(part for scheme in schemes.values() for part in scheme.values())
+    assert (tmp_path / "figure.png").stat().st_size > 0
+    points = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "points").iterdir()}
+    assert main.run_command(words) == 0
+    assert (tmp_path / "summary.json").read_bytes() == content
+    assert {path.name: path.stat().st_mtime_ns for path in (tmp_path / "points").iterdir()} == points

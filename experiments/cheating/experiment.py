@@ -1,0 +1,230 @@
+"""A tenant who cheats: what it gains with each scheme, what the others lose, and what a tree of tenants costs."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from experiments.cheating import figure, tenants
+from experiments.cheating.tenants import BEHAVIOURS, HONEST, TenantRun
+from p4sched import simulate
+from p4sched.cli import options
+from p4sched.cli.options import QuickDefault
+from p4sched.lab.experiment import Experiment, Results, RunOptions, SchemeOutcome, Seed, Stage, choose
+from p4sched.p4rt.target import Target
+from p4sched.results.tables import record_rows
+from p4sched.sweep import leaf_spine, tuned
+from p4sched.sweep.tuned import Candidate, Group, Measured, Seeds, repeat, tune
+from p4sched.units import Duration
+
+LABELS = {
+    "fifo": "FIFO",
+    "drr": "DRR of flows",
+    "sp_pifo": "SP-PIFO",
+    "aifo": "AIFO",
+    "rifo": "RIFO",
+    "packs": "PACKS",
+    "pifo": "PIFO",
+    "tree": "tree: DRR of tenants, PIFO of each",
+}
+WITH_HEADROOM = ("aifo", "rifo", "packs")
+QUEUES = 4
+WINDOW = 20
+"""|W| of AIFO and PACKS, T of RIFO."""
+WHO = ("cheater", "others", "cheater_large", "others_large")
+RATIO = ("ratio", "ratio_low", "ratio_high")
+MOST_SEEDS = 100
+SHORTEST_S = 0.005
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Values of the parameters, for all combinations."""
+
+    buffers: tuple[int, ...]
+    """C of AIFO, B of RIFO, and all queues of the others together, in packets."""
+    headrooms_256: tuple[int, ...]
+    """k in 1/256."""
+
+
+FULL = Grid((12, 20, 40, 80, 160), (0, 26, 128, 205))
+QUICK = Grid((40,), (26,))
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Setting of a run."""
+
+    schemes: Sequence[str]
+    loads: Sequence[float]
+    grid: Grid
+    seeds: Seeds
+    duration: Duration
+
+
+def setting(
+    run_options: RunOptions,
+    compared: Annotated[
+        str, typer.Option("--schemes", metavar="S1,S2,...", help=f"Schemes: {', '.join(LABELS)}.")
+    ] = ",".join(LABELS),
+    loads: Annotated[
+        str, typer.Option(metavar="L1,L2,...", help="Loads of the hosts' links."), QuickDefault("0.8")
+    ] = "0.4,0.8",
+    seeds: Annotated[
+        int,
+        typer.Option(help="Seeds of the result. Two before them choose the parameters.", min=1, max=MOST_SEEDS),
+        QuickDefault(2),
+    ] = 8,
+    duration: Annotated[
+        Duration,
+        options.time_option("Virtual time in which flows start."),
+        QuickDefault(Duration.parse("20ms")),
+    ] = Duration.parse("100ms"),
+) -> Setting:
+    """Four tenants send web-search flows, ranked by their sizes, and one of them cheats. Prints a table and writes
+    DIR/summary.json, DIR/tenants.csv and DIR/figure.png."""
+    run_options.refuse(["--switch"], "in virtual time: the models of the schemes are at the ports")
+    options.at_least("--duration", duration, SHORTEST_S, "a large flow takes longer than that")
+    return Setting(
+        choose("scheme", compared, LABELS),
+        leaf_spine.parse_loads(loads),
+        QUICK if run_options.quick else FULL,
+        Seeds.of(run_options.seed, 2, seeds),
+        duration,
+    )
+
+
+def configuration(setting: Setting) -> dict[str, Any]:
+    """Configuration for summary.json."""
+    return {
+        "loads": list(setting.loads),
+        "tenants": tenants.TENANTS,
+        "scale": tenants.SCALE,
+        "parts": tenants.PARTS,
+        "split_above_bytes": tenants.SPLIT_BYTES,
+        "buffers": list(setting.grid.buffers),
+        "headrooms_256": list(setting.grid.headrooms_256),
+        "window": WINDOW,
+        "queues": QUEUES,
+        "tuning_seeds": list(setting.seeds.tuning),
+        "seeds": list(setting.seeds.result),
+        "duration_s": setting.duration.seconds,
+        "time": "virtual",
+        "switch": "none",
+    }
+
+
+def candidates(setting: Setting) -> Iterator[Candidate]:
+    """All settings with honest tenants: an operator tunes for these."""
+    for scheme, load in product(setting.schemes, setting.loads):
+        group: Group = {"scheme": scheme, "load": load, "behaviour": HONEST}
+        headrooms = setting.grid.headrooms_256 if scheme in WITH_HEADROOM else (0,)
+        for buffer, headroom in product(setting.grid.buffers, headrooms):
+            yield _candidate(group, {"buffer_packets": buffer, "headroom_256": headroom}, setting)
+
+
+def _candidate(group: Group, parameters: Group, setting: Setting) -> Candidate:
+    return Candidate(group, parameters, partial(_run, group, parameters, int(setting.duration)))
+
+
+def _run(group: Group, parameters: Group, duration_ns: int, seed: int) -> TenantRun:
+    used = ports(str(group["scheme"]), int(parameters["buffer_packets"]), int(parameters["headroom_256"]))
+    return TenantRun(used, float(group["load"]), str(group["behaviour"]), duration_ns, seed)
+
+
+def ports(scheme: str, buffer: int, headroom_256: int) -> simulate.Ports:
+    """All ports of a scheme. A leaf of the tree may hold half of the buffer, so no tenant can fill it alone."""
+    if scheme == "drr":
+        return simulate.Ports(scheme, queues=QUEUES, queue_size=buffer // QUEUES)
+    if scheme == "tree":
+        leaf: dict[str, Any] = {"parent": 0, "queue_size": buffer // 2}
+        leaves = [leaf | {"discipline": "fifo"}, *([leaf | {"discipline": "pifo"}] * tenants.TENANTS)]
+        tree: list[dict[str, Any]] = [{"discipline": "drr"}, *leaves]
+        return simulate.Ports(scheme, queues=QUEUES, queue_size=buffer // QUEUES, tree=tree)
+    return simulate.Ports(scheme, queues=QUEUES, queue_size=buffer // QUEUES, window=WINDOW, headroom_256=headroom_256)
+
+
+async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
+    """Chooses the parameters with honest tenants, then measures each behaviour with them."""
+    found = await tune(list(candidates(setting)), "slowdown", setting.seeds, stage.folder, stage.tell)
+    wanted = [
+        _candidate(dict(each.candidate.group) | {"behaviour": behaviour}, each.candidate.parameters, setting)
+        for each in found.best
+        for behaviour in BEHAVIOURS
+    ]
+    measured = await repeat(wanted, setting.seeds.result, stage.folder, stage.tell)
+    schemes = {
+        scheme: {"label": LABELS[scheme], "tenants": list(_records(measured, scheme))} for scheme in setting.schemes
+    }
+    return SchemeOutcome({"schemes": schemes}, None)
+
+
+def _records(measured: Sequence[Measured], scheme: str) -> Iterator[dict[str, Any]]:
+    """Slowdowns, and their ratios to those with honest tenants. `pifo_ratio`: slowdown of all flows over that of PIFO
+    with the same behaviour."""
+    groups = [each.candidate.group for each in measured]
+    for each in measured:
+        group = each.candidate.group
+        if group["scheme"] != scheme:
+            continue
+        honest = measured[groups.index(dict(group) | {"behaviour": HONEST})]
+        record = {key: value for key, value in each.record(tenants.FIGURES).items() if key != "scheme"}
+        for who in WHO:
+            record |= {f"{who}_{key}": value for key, value in tuned.ratio(each, honest, who).items()}
+        of_pifo = dict(group) | {"scheme": "pifo"}
+        pifo = measured[groups.index(of_pifo)] if of_pifo in groups else None
+        ratio = dict.fromkeys(RATIO) if pifo is None else tuned.ratio(each, pifo, "slowdown")
+        record |= {f"pifo_{key}": value for key, value in ratio.items()}
+        yield record
+
+
+def table(results: Results[Setting, None]) -> list[Table]:
+    """A row for each scheme, load and behaviour."""
+    seeds = len(results.setting.seeds.result)
+    shown = Table(
+        title=f"Mean slowdown; parameters chosen with honest tenants; {seeds} other seeds, 95 %", title_justify="left"
+    )
+    columns = ("its slowdown", "over honest", "large ones", "the others'", "over honest", "large ones", "all over PIFO")
+    for column in ("scheme", "load", "tenant 0", *columns):
+        shown.add_column(column, justify="left" if column in ("scheme", "tenant 0") else "right")
+    for scheme in results.schemes.values():
+        for each in scheme["tenants"]:
+            shown.add_row(
+                scheme["label"],
+                f"{each['load']:g}",
+                each["behaviour"],
+                f"{each['cheater']:.2f}",
+                _ratio(each, "cheater"),
+                _ratio(each, "cheater_large"),
+                f"{each['others']:.2f}",
+                _ratio(each, "others"),
+                _ratio(each, "others_large"),
+                _ratio(each, "pifo"),
+            )
+    return [shown]
+
+
+def _ratio(record: Mapping[str, Any], who: str) -> str:
+    return tuned.shown_ratio({key: record[f"{who}_{key}"] for key in RATIO})
+
+
+EXPERIMENT = Experiment(
+    name="cheating",
+    summary="A tenant who cheats with ranks: what it gains, what the others lose, and what a tree of tenants costs",
+    setting=setting,
+    configuration=configuration,
+    measure=measure,
+    table=table,
+    figure=lambda results, path: figure.draw(results.summary, path),
+    csv={"tenants.csv": lambda results: record_rows(results.schemes, "tenants")},
+    files=(f"{tuned.SCRATCH}/*/*",),
+    seed=Seed("First of the seeds.", bounded=True),
+    quick="load 0.8 for 20 ms, with one setting of each scheme",
+    targets=(Target.V1MODEL,),
+    in_lab=lambda _: False,
+    simulated=True,
+)
