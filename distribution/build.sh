@@ -29,7 +29,7 @@ wheel() {
 
 # Switch and compiler alone, with BMv2's and p4c's names.
 archive() {
-  local name=p4sched-switch-$VERSION-$MACHINE folder
+  local name=p4sched-switch-$VERSION-$MACHINE
   folder=$(mktemp -d)
   trap 'rm -rf "$folder"' EXIT
   mkdir -p "$folder/$name/bin" dist
@@ -93,14 +93,14 @@ deb() {
     cd "$root"
     # what no command of the laboratory uses: tests, headers, and the parts of Arrow that talk to networks
     rm -rf $site/pyarrow/{include,tests} $site/pyarrow/lib*_{flight,s3}* $site/pyarrow/libarrow_flight* $site/pyarrow/_{flight,s3fs}*
-    find $site -type d -name tests -prune -exec rm -rf {} +
+    find $site -type d \( -name tests -o -name __pycache__ \) -prune -exec rm -rf {} +
     find usr/lib/p4sched/bin -mindepth 1 ! -name 'python*' -delete
     printf 'home = /usr/bin\ninclude-system-site-packages = false\nversion = %s\n' "${python#python}" >usr/lib/p4sched/pyvenv.cfg
     mkdir -p usr/bin usr/share/man/man1 usr/share/bash-completion/completions usr/share/zsh/vendor-completions \
       usr/share/fish/vendor_completions.d
     $site/p4sched/files/bin/p4sched-tools link
     for program in p4sched-p4c p4sched-switch; do
-      ln -s "../../$site/p4sched/files/bin/$program" "usr/bin/$program"
+      ln -s "../${site#usr/}/p4sched/files/bin/$program" "usr/bin/$program"
     done
     ln -s ../lib/p4sched/bin/p4sched usr/bin/p4sched
   )
@@ -115,8 +115,9 @@ deb() {
   completion fish >"$root/usr/share/fish/vendor_completions.d/p4sched.fish"
   find "$root" -type d -exec chmod 755 {} +
   find "$root/usr/lib" -type f ! -perm -100 -exec chmod 644 {} +
+  find "$root/$site" -type f -name '*.so*' -exec chmod 644 {} +
   debian_files p4sched "$architecture" \
-    "$python, libc6 (>= $GLIBC), libgcc-s1, libstdc++6, zlib1g, mininet, iperf3, bubblewrap, ethtool, iproute2, iputils-ping, net-tools, procps" \
+    "python3, $python, libc6 (>= $GLIBC), libgcc-s1, libstdc++6, zlib1g, mininet, iperf3, bubblewrap, ethtool, iproute2, iputils-ping, net-tools, procps" \
     "laboratory for packet scheduling on programmable switches
  The schedulers are P4 programs. A controller tunes them over P4Runtime from
  live counters. Mininet runs them under the TCP of the kernel, or a simulation

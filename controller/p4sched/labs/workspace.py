@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -40,7 +41,7 @@ def start(entry: Entry, folder: Path) -> Workspace:
     shutil.copytree(entry.start, folder, dirs_exist_ok=True)
     text = (entry.folder / "README.md").read_text(encoding="utf-8")
     # makes links to the project and to its Python work in the student's folder
-    text = text.replace("](../../", f"]({DATA_DIR}/").replace("PROJECT/", f"{DATA_DIR}/")
+    text = text.replace("](../../", f"]({DATA_DIR}/").replace("PROJECT/.venv", sys.prefix)
     (folder / "README.md").write_text(text, encoding="utf-8")
     workspace = Workspace(folder, entry)
     workspace.save()
