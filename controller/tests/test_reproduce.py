@@ -10,6 +10,8 @@ import pytest
 from p4sched.cli import main
 from p4sched.cli.main import run_command
 from p4sched.errors import P4schedError, UsageError
+from p4sched.p4rt.compile import source_file, stage_sums
+from p4sched.p4rt.target import Target
 from p4sched.reproducing import page, published, runs
 from p4sched.reproducing.figure import PAPERS, Figure, Line, Metrics, Quantity, figures, select
 from p4sched.reproducing.judge import NO, NONE, OPEN, YES, judge
@@ -174,9 +176,53 @@ def test_a_figure_has_two_names() -> None:
 def test_figures_share_a_simulation() -> None:
     aifo, rifo = figures()["aifo-7"], figures()["rifo-7"]
     both = runs.jobs([aifo, rifo], [1], 10**9)
-    # AIFO Fig. 7 has all lines of RIFO Fig. 7 but RIFO, at 7 loads
-    assert [job.figure.name for job in both].count("aifo-7") == 35
-    assert {job.line for job in both if job.figure.name == "rifo-7"} == {"rifo"}
+    # AIFO Fig. 7 has all lines of RIFO Fig. 7 but RIFO, at 7 loads; two schemes have two rules
+    assert [job.figure.name for job in both].count("aifo-7") == 49
+    assert {job.line for job in both if job.figure.name == "rifo-7"} == {"rifo-simulated", "rifo"}
+
+
+def test_a_published_line_has_the_rule_of_the_authors_simulations_and_the_text_has_a_line_of_its_own() -> None:
+    for name, repeated in (("rifo-7", "aifo"), ("rifo-12", "rifo"), ("aifo-9", "w=20/1"), ("sp_pifo-9", "sp_pifo")):
+        lines = {line.name: line for line in figures()[name].lines}
+        simulated, text = lines[f"{repeated}-simulated"], lines[repeated]
+        assert (simulated.published, simulated.repeats) == (True, repeated)
+        assert (text.published, text.label) == (False, f"{simulated.label}, rule of the text")
+        run = figures()[name].run
+        assert run(simulated.name, "0.2", 1, 10**9).inputs != run(text.name, "0.2", 1, 10**9).inputs
+    assert not [line for line in figures()["packs-12"].lines if line.name.endswith("-simulated")]
+
+
+def test_numbers_of_a_published_line_are_compared_with_the_line_that_repeats_it(tmp_path: Path) -> None:
+    """The line of the same name has another rule, and is not compared."""
+    lines = [Line("a-simulated", "A", "aifo", repeats="a"), Line("a", "A, text", "aifo", published=False)]
+    figure = Figure("aifo-99", "a figure", lines, ["1"], "load", [Quantity("time_ms", "time")], _made, ["Makefile"])
+    with open_store(tmp_path) as store:
+        for job in runs.jobs([figure], [1], 10**9):
+            store.keep(figure, job.measured({"time_ms": 2.0 if job.line == "a" else 1.0}, 1.0, "0123456789ab"))
+    found = {("aifo-99", "time_ms"): Numbers({("a", "1"): 1.0}, [Range("a", "a", "", 1.0, 1.0)])}
+    (row,) = collect(figure, found, Store(tmp_path), [1], 10**9).rows
+    assert row.verdict.ratios == {("a-simulated", "1"): 1.0}
+    assert [(each.line, low) for each, low, _ in row.verdict.ranges] == [("a-simulated", 1.0)]
+
+
+def test_the_resources_of_a_program_are_the_sums_of_p4sched_stages() -> None:
+    sums = stage_sums(source_file("rifo", Target.TNA), Target.TNA)
+    # twelve stages of Tofino 1 (stages.md)
+    assert {name: there for name, (_, there) in sums.items()} == {
+        "tables": 12 * 16,
+        "gateways": 12 * 16,
+        "stateful": 12 * 4,
+        "counters": 12 * 4,
+        "SRAM": 12 * 80,
+        "map RAM": 12 * 48,
+        "TCAM": 12 * 24,
+        "exact B": 12 * 128,
+        "ternary B": 12 * 66,
+        "hash bits": 12 * 416,
+    }
+    assert 3 <= sums["stateful"][0] <= 6, "Max, Min and the counter; the rest reports the length"
+    with pytest.raises(UsageError, match="v1model has no stages"):
+        stage_sums(source_file("rifo", Target.V1MODEL), Target.V1MODEL)
 
 
 def test_published_lines_come_first_then_the_first_seed_then_the_shortest(tmp_path: Path) -> None:
@@ -196,7 +242,8 @@ def test_figures_are_in_the_order_of_their_numbers() -> None:
 def test_every_published_number_belongs_to_a_line_of_a_figure() -> None:
     for (name, key), found in published.read().items():
         figure = figures()[name]
-        lines, quantities = {line.name for line in figure.lines}, {each.key for each in figure.quantities}
+        lines = {line.repeats or line.name for line in figure.lines if line.published}
+        quantities = {each.key for each in figure.quantities}
         assert key in quantities
         assert {line for line, _ in found.values} <= lines
         assert {place for _, place in found.values} <= set(figure.places)
@@ -229,6 +276,25 @@ class Made:
         return {"time_ms": (10 if self.line == "slow" else 1) + self.seed / 100}
 
 
+def _made(line: str, place: str, seed: int, duration_ns: int) -> Made:
+    return Made(line, seed)
+
+
+def test_a_figure_without_published_numbers_shows_the_measured_ones(tmp_path: Path) -> None:
+    lines = [Line("slow", "Slow", "fifo")]
+    figure = Figure("aifo-99", "a figure", lines, ["1"], "load", [Quantity("time_ms", "time")], _made, ["Makefile"])
+    with open_store(tmp_path) as store:
+        for job in runs.jobs([figure], [1], 10**9):
+            store.keep(figure, job.measured({"time_ms": 10.0}, 2.0, "0123456789ab"))
+    judged = collect(figure, {}, Store(tmp_path), [1], 10**9)
+    page.write([judged], page.Notes({}, [], []), tmp_path, "p4sched reproduce")
+    text = (tmp_path / "README.md").read_text()
+    assert "Time: measured." in text
+    assert "| Slow | 10 |" in text
+    assert "| order | 0 | 0 | 0 |" in text
+    assert (tmp_path / "figures" / "aifo-99.png").exists()
+
+
 def test_a_page_from_a_tiny_store(tmp_path: Path) -> None:
     figure = Figure(
         "aifo-99",
@@ -237,7 +303,7 @@ def test_a_page_from_a_tiny_store(tmp_path: Path) -> None:
         ["0.5"],
         "load",
         [Quantity("time_ms", "time, ms")],
-        lambda line, place, seed, duration_ns: Made(line, seed),
+        _made,
         ["Makefile"],
     )
     found = {("aifo-99", "time_ms"): Numbers({("slow", "0.5"): 20.0, ("fast", "0.5"): 1.0}, [], "data", "a file")}

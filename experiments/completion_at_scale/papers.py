@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from experiments.completion_at_scale import ports
-from experiments.completion_at_scale.ports import DCTCP, PFABRIC, TCP, Hosts, Port
+from experiments.completion_at_scale.ports import DCTCP, FIXED_TIMEOUT, PFABRIC, TCP, Hosts, Port
 from experiments.completion_at_scale.workloads import (
     DATA_MINING,
     DATA_MINING_UPPER,
@@ -201,6 +201,7 @@ _PARETO_LINES = (
 )
 """Lines of RIFO Fig. 14 with the rules and settings of the authors' simulations, and RIFO with the rule of its text."""
 _PACKS = next(line for line in _PACKS_LINES if line.name == "packs")
+_SP_PIFO_OF_PACKS = next(line for line in _PACKS_LINES if line.name == "sp_pifo")
 _VARIANT_LINES = (
     _SP_PIFO,
     _simulated(_SP_PIFO, "drops keep bounds"),
@@ -217,6 +218,32 @@ _VARIANT_LINES = (
     _simulated(_PACKS, "filling window", "filling_window"),
     _simulated(_PACKS, "all three"),
 )
+
+
+def _design() -> Sequence[Line]:
+    """SP-PIFO with and without a push-down for drops, PACKS with and without the total occupancy and with and without a
+    window whose size grows while it fills, each with both kinds of timeouts: sixteen pairs."""
+    lines = []
+    for timeout, label, hosts in (("", "", PFABRIC), ("-fixed", ", fixed timeout", FIXED_TIMEOUT)):
+        for line, choices in (
+            (_SP_PIFO_OF_PACKS, {"": (), "-keep": ("drops_keep_bounds",)}),
+            (
+                _PACKS,
+                {
+                    "": (),
+                    "-total": ("total_occupancy",),
+                    "-filling": ("filling_window",),
+                    "-total-filling": ("total_occupancy", "filling_window"),
+                },
+            ),
+        ):
+            for choice, variants in choices.items():
+                port = ports.simulated(line.port, *variants) if variants else line.port
+                shown = ", ".join([line.label, *variants]).replace("_", " ") + label
+                name = f"{line.name}{choice}{timeout}"
+                lines.append(replace(line, name=name, label=shown, port=port, hosts=hosts))
+    return lines
+
 
 _FAST = 10 * GBIT
 _EACH = (
@@ -325,7 +352,8 @@ _EACH = (
         "packs-13", "PACKS Fig. 13: fair queueing", GBIT, _PACKS_FAIR_LINES, (SMALL_MEAN, SIZES_MEAN, SIZES_P99, DONE)
     ),
 )
+_DESIGN = PaperFigure("packs-12-design", "PACKS Fig. 12: sixteen readings of its settings", GBIT, _design(), COMPLETION)
 _VARIANTS = PaperFigure(
     "variants", "Rules of the authors' simulations beside those of the text", _FAST, _VARIANT_LINES, COMPLETION
 )
-FIGURES: Mapping[str, PaperFigure] = {figure.name: figure for figure in (*_EACH, _VARIANTS)}
+FIGURES: Mapping[str, PaperFigure] = {figure.name: figure for figure in (*_EACH, _DESIGN, _VARIANTS)}

@@ -22,6 +22,9 @@ network of 1 and 4 Gbit/s."""
 TCP: Hosts = {**PFABRIC, "initial_window": 3, "initial_rto": 300_000}
 """NewReno as in the papers' simulations."""
 DCTCP: Hosts = {**TCP, "ecn": True}
+FIXED_TIMEOUT: Hosts = {**PFABRIC, "min_rto": 96_384, "max_rto": 96_384}
+"""Hosts of ranked schemes whose timeout is always 3 RTTs: it does not follow the round-trip time, and does not
+double."""
 OVERHEAD_BYTES = 120
 """Headers of IP and TCP with all options, as in Netbench."""
 FRAME_BYTES = OVERHEAD_BYTES + 1380

@@ -8,7 +8,7 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
-from experiments.completion_at_scale import metrics
+from experiments.completion_at_scale import metrics, ports
 from experiments.completion_at_scale.network import Run as Simulation
 from experiments.completion_at_scale.over_seeds import SIZE_CLASSES, size_key
 from experiments.completion_at_scale.papers import FIGURES as PAPER_FIGURES
@@ -20,6 +20,10 @@ from p4sched.reproducing.figure import Figure, Metrics, Quantity
 
 OURS = "-ours"
 """End of the name of a line with the laboratory's settings, where the published ones are others."""
+SIMULATED = "-simulated"
+"""End of the name of a line with the rule of the authors' simulations. The line without it has the rule of the text."""
+WITHOUT_RULES = ("packs",)
+"""Papers whose simulations are not public: their lines have the rules of the text."""
 SIZES_LOAD = "0.7"
 """Load of the figures against the size of flows."""
 CRATES = ("simulator", "schedulers", "traffic-manager", "transport", "world")
@@ -89,18 +93,32 @@ def _scheme(line: Line) -> str:
     return line.name if line.name in ("tcp", "dctcp") else str(line.port["scheme"])
 
 
-def _lines(figure: PaperFigure) -> dict[str, tuple[Line, bool]]:
-    """Lines by name, and whether they are as published. A published line comes before ours with the same name."""
+def _lines(figure: PaperFigure, further: Sequence[str]) -> dict[str, tuple[Line, str]]:
+    """Lines by name, and the name of the published line that each repeats; empty for a line of our own. First the line
+    with the published settings and the rule of the authors' simulations, then the one with the rule of the text, then
+    the one with our settings."""
     replaced = {line.name: line for line in figure.published}
-    found: dict[str, tuple[Line, bool]] = {}
+    found: dict[str, tuple[Line, str]] = {}
+
+    def add(line: Line) -> None:
+        settled = line.name in further or figure.name.partition("-")[0] in WITHOUT_RULES
+        scheme = line.port["scheme"]
+        if settled or scheme not in ports.VARIANTS or "variants" in line.port:
+            found[line.name] = (line, "" if line.name in further else line.name)
+            return
+        port_at = {load: ports.simulated(port) for load, port in line.port_at.items()}
+        simulated = replace(line, name=f"{line.name}{SIMULATED}", port=ports.simulated(line.port), port_at=port_at)
+        found[simulated.name] = (simulated, line.name)
+        found[line.name] = (replace(line, label=f"{line.label}, rule of the text"), "")
+
     for line in figure.lines:
-        if line.name in replaced:
-            found[line.name] = (replaced.pop(line.name), True)
+        add(replaced.get(line.name, line))
+        if replaced.pop(line.name, None):
             ours = replace(line, name=f"{line.name}{OURS}", label=f"{line.label}, own settings")
-            found[ours.name] = (ours, False)
-        else:
-            found[line.name] = (line, True)
-    return found | {name: (line, True) for name, line in replaced.items()}
+            found[ours.name] = (ours, "")
+    for line in replaced.values():
+        add(line)
+    return found
 
 
 def _figure(
@@ -114,10 +132,10 @@ def _figure(
     """A figure with the lines and the network of a figure of this experiment; `workload`: that of the run files,
     if it is another one. `further`: lines that the published figure does not have."""
     paper = PAPER_FIGURES[like]
-    known = _lines(paper)
+    known = _lines(paper, further)
     shown = [
-        reproduced.Line(each.name, each.label, _scheme(each), published and each.name not in further)
-        for each, published in known.values()
+        reproduced.Line(each.name, each.label, _scheme(each), published=bool(repeated), repeats=repeated)
+        for each, repeated in known.values()
     ]
 
     def run(line: str, place: str, seed: int, duration_ns: int) -> Run:
@@ -178,6 +196,7 @@ FIGURES = (
         (SMALL_MEAN, SMALL_P99, ALL_MEAN, DONE),
         further=("rifo",),
     ),
+    _figure("packs-12-design", "sixteen readings of the settings", "packs-12-design", (SMALL_P99, SMALL_MEAN)),
     _PACKS_13,
     _by_size("packs-13b", _PACKS_13),
 )

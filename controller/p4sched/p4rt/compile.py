@@ -109,12 +109,28 @@ def source_file(program: str | Path, target: Target) -> Path:
 
 def print_stages(source: Path, target: Target, macros: Sequence[str] = ()) -> int:
     """Prints the placement of a program in the stages of its chip. Returns the exit code: 1 if it does not fit."""
+    return subprocess.run(_stages(source, target, macros), check=False).returncode
+
+
+def stage_sums(source: Path, target: Target) -> dict[str, tuple[int, int]]:
+    """What a program takes of each resource of its chip, and what the chip has, by the columns of `print_stages`."""
+    command = _stages(source, target)
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    if done.returncode:
+        raise P4schedError(f"{source}: p4sched-p4c --stages failed: {done.stderr.strip()}")
+    header, _, below = done.stdout.partition("\n\n")[2].partition("\n")
+    rows = {row[0]: row[1:] for line in below.splitlines() if (row := line.split())}
+    names = re.split(r"\s{2,}", header.strip())[1:]
+    pairs = zip(names, rows["total"], rows["of"], strict=True)
+    return {name: (int(taken), int(there)) for name, taken, there in pairs}
+
+
+def _stages(source: Path, target: Target, macros: Sequence[str] = ()) -> list[str]:
     if target is Target.V1MODEL:
         raise UsageError("--arch v1model: v1model has no stages; a program for tna or t2na has")
     _require(source)
     require_known(source, PROGRAMS[target].includes, macros)
-    command = [*_command(Compiler.P4SCHED, target, macros), "--stages", str(source)]
-    return subprocess.run(command, check=False).returncode
+    return [*_command(Compiler.P4SCHED, target, macros), "--stages", str(source)]
 
 
 def _command(compiler: Compiler, target: Target, macros: Sequence[str]) -> list[str]:

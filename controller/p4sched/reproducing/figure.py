@@ -1,6 +1,7 @@
 """Published figures and tables, and the runs that reproduce them.
 
 An experiment that reproduces figures has a file `experiments/NAME/reproduction.py` with `FIGURES: Sequence[Figure]`.
+The resource tables are in resources.py.
 """
 
 import importlib
@@ -16,6 +17,8 @@ from p4sched.paths import EXPERIMENTS_DIR
 
 Metrics = Mapping[str, float | None]
 """Numbers of one simulation; None: it has no such flow."""
+RESOURCES = "p4sched.reproducing.resources"
+"""Module of the figures that no experiment has."""
 PAPERS = {"aifo": "AIFO", "rifo": "RIFO", "packs": "PACKS", "sp_pifo": "SP-PIFO", "fdpa": "FDPA"}
 
 
@@ -48,6 +51,8 @@ class Line:
     """Name for the colour."""
     published: bool = True
     """True: the settings of the published run. False: the laboratory's own settings, for comparison."""
+    repeats: str = ""
+    """Name of the published line that it repeats; empty: its own name."""
 
 
 @dataclass(frozen=True)
@@ -89,11 +94,11 @@ class Figure:
 def figures(folder: Path = EXPERIMENTS_DIR) -> Mapping[str, Figure]:
     """All figures by name, in the order of the papers and of their numbers; tables last."""
     found: dict[str, Figure] = {}
-    for path in sorted(folder.glob("*/reproduction.py")):
-        module = importlib.import_module(f"{folder.name}.{path.parent.name}.reproduction")
-        for figure in module.FIGURES:
+    modules = [f"{folder.name}.{path.parent.name}.reproduction" for path in sorted(folder.glob("*/reproduction.py"))]
+    for module in (*modules, RESOURCES):
+        for figure in importlib.import_module(module).FIGURES:
             if figure.name in found:
-                raise P4schedError(f"{path}: there are two figures {figure.name}")
+                raise P4schedError(f"{module}: there are two figures {figure.name}")
             found[figure.name] = figure
     order = list(PAPERS)
 

@@ -108,6 +108,10 @@ def _page(judged: Sequence[Judged], notes: Notes, command: str) -> Iterator[str]
         " is yes for four fifths or more.",
         "- **ratio**: measured mean over published value, median (lowest to highest).",
         "- In the pictures, lines are measured and crosses published.",
+        "- Lines have the settings of the authors' run files, and the rules of the authors' simulations"
+        " ([variants](../../switch/simulator/SCENARIOS.md#ports-and-hosts)). Those of PACKS are not public, so its"
+        " lines have the rules of the text. A line with another rule or with our settings says so, and is not compared"
+        " with the paper.",
         "- [rows.csv](rows.csv) has each number, `measured/` each simulation with its seed and commit.",
         "",
         *_summary(judged),
@@ -124,7 +128,7 @@ def _page(judged: Sequence[Judged], notes: Notes, command: str) -> Iterator[str]
 
 
 def _summary(judged: Sequence[Judged]) -> Iterator[str]:
-    rows = [row for each in judged for row in each.rows if row.published.values or row.published.ranges]
+    rows = [row for each in judged for row in each.rows if row.has_published]
     yield "| | yes | no | open |"
     yield "|---|---|---|---|"
     for name, verdicts in (
@@ -157,7 +161,7 @@ def _table(judged: Sequence[Judged], notes: Notes) -> Iterator[str]:
     for each in judged:
         for row in each.rows:
             verdict, close = row.verdict, row.verdict.closeness
-            if not (row.published.values or row.published.ranges):
+            if not row.has_published:
                 continue
             causes = notes.causes.get(each.figure.name, {})
             cells = (
@@ -193,9 +197,8 @@ def _section(judged: Judged) -> Iterator[str]:
         f" {', '.join(map(str, judged.seeds)) or '-'}, commits {commits}{older}."
     )
     yield ""
-    for row in judged.rows:
-        if row.published.values or row.published.ranges:
-            yield from _numbers(row)
+    for row in judged.shown:
+        yield from _numbers(row)
 
 
 def _range(low: float, high: float) -> str:
@@ -205,8 +208,8 @@ def _range(low: float, high: float) -> str:
 def _numbers(row: Row) -> Iterator[str]:
     """The table of a quantity: published value, then the measured one."""
     published = row.published
-    origin = ORIGINS[published.origin]
-    yield from (f"{row.quantity.title[0].upper()}{row.quantity.title[1:]}: published ({origin}); measured.", "")
+    content = f"published ({ORIGINS[published.origin]}); measured" if row.has_published else "measured"
+    yield from (f"{row.quantity.title[0].upper()}{row.quantity.title[1:]}: {content}.", "")
     places = row.figure.places
     yield f"| line | {' | '.join(places)} |"
     yield f"|---|{'---|' * len(places)}"
@@ -214,7 +217,8 @@ def _numbers(row: Row) -> Iterator[str]:
         cells = []
         for place in places:
             had, ours = published.values.get((line.name, place)), row.estimate(line.name, place)
-            cells.append(f"{'-' if had is None else number(had)}; {ours or '-'}")
+            shown = f"{ours or '-'}"
+            cells.append(f"{'-' if had is None else number(had)}; {shown}" if row.has_published else shown)
         yield f"| {line.label} | {' | '.join(cells)} |"
     if published.ranges:
         yield from ("", "| ratio | published | measured |", "|---|---|---|")

@@ -17,12 +17,12 @@ MOST_COLUMNS = 6
 
 
 def draw(judged: Judged, path: Path) -> None:
-    """Draws one panel for each quantity with published numbers."""
-    rows = [row for row in judged.rows if row.published.values or row.published.ranges]
+    """Draws one panel for each quantity that is shown."""
+    rows = judged.shown
     size = max(PANEL_INCHES * len(rows), LEAST_INCHES), HEIGHT_INCHES
     heading = (
         f"{judged.figure.name}: {judged.figure.title}. Lines: measured, mean of {len(judged.seeds)} seeds"
-        f"{' with 95 % intervals' if len(judged.seeds) > 1 else ''}; crosses: published; dashed: own settings"
+        f"{' with 95 % intervals' if len(judged.seeds) > 1 else ''}; crosses: published; dashed: other settings, rules"
     )
     colours = _colours(judged.figure.lines)
     with figures.sheet(path, size, heading) as sheet:

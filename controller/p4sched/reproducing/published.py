@@ -8,7 +8,7 @@ sources.csv   figure, quantity, from, source; `from` is `data` (the authors' dat
 
 import csv
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from p4sched.errors import P4schedError
@@ -40,6 +40,15 @@ class Numbers:
     origin: str = ""
     """`data`, `text` or `plot`."""
     source: str = ""
+
+    def renamed(self, names: Mapping[str, str]) -> "Numbers":
+        """The same numbers with other names of lines."""
+        values = {(names.get(line, line), place): value for (line, place), value in self.values.items()}
+        ranges = [
+            replace(each, line=names.get(each.line, each.line), base=names.get(each.base, each.base))
+            for each in self.ranges
+        ]
+        return Numbers(values, ranges, self.origin, self.source)
 
 
 Published = Mapping[tuple[str, str], Numbers]

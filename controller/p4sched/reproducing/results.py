@@ -47,6 +47,11 @@ class Row:
     measured: Values
     verdict: Verdict
 
+    @property
+    def has_published(self) -> bool:
+        """True if the paper has numbers of this quantity."""
+        return bool(self.published.values or self.published.ranges)
+
     def estimate(self, line: str, place: str) -> Estimate | None:
         """The measured mean; None if there is none."""
         seeds = self.measured.get((line, place))
@@ -69,6 +74,11 @@ class Judged:
     commits: Sequence[str]
     """Commits of the code that made the numbers."""
 
+    @property
+    def shown(self) -> Sequence[Row]:
+        """The rows with published numbers; if there are none, all rows."""
+        return [row for row in self.rows if row.has_published] or self.rows
+
 
 def collect(figure: Figure, published: Published, store: Store, seeds: Sequence[int], duration_ns: int) -> Judged:
     """The stored simulations of a figure, with the verdicts."""
@@ -79,8 +89,9 @@ def collect(figure: Figure, published: Published, store: Store, seeds: Sequence[
                 if measured := store.find(figure.run(line.name, place, seed, duration_ns)):
                     found[line.name, place, seed] = measured
     rows = []
+    names = {line.repeats: line.name for line in figure.lines if line.published and line.repeats}
     for quantity in figure.quantities:
-        numbers = published.get((figure.name, quantity.key), Numbers())
+        numbers = published.get((figure.name, quantity.key), Numbers()).renamed(names)
         values = _values(found, quantity.key)
         rows.append(Row(figure, quantity, numbers, values, judge(numbers, values)))
     commits = list(dict.fromkeys(measured.commit for measured in found.values()))
