@@ -6,7 +6,7 @@
 mod files;
 mod program;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
@@ -23,7 +23,7 @@ use lsp_types::{
     GotoDefinitionParams, Hover, HoverContents, HoverParams, HoverProviderCapability, Location, MarkupContent,
     MarkupKind, OneOf, PublishDiagnosticsParams, ReferenceParams, RenameOptions, RenameParams, ServerCapabilities,
     SymbolInformation, SymbolKind, TextDocumentPositionParams, TextDocumentSyncCapability, TextDocumentSyncKind,
-    TextEdit, Uri, WorkDoneProgressOptions, WorkspaceEdit,
+    TextEdit, Uri, WorkDoneProgressOptions,
 };
 use p4sched_compiler::names::{Name, Names};
 use p4sched_compiler::{KEYWORDS, names};
@@ -336,18 +336,13 @@ impl Server<'_> {
             return Err(format!("'{new}' is a keyword of P4"));
         }
         let (_, name) = self.renamable(&params.text_document_position)?;
-        let mut changes: HashMap<Uri, Vec<TextEdit>> = HashMap::new();
+        let mut changes: BTreeMap<String, Vec<TextEdit>> = BTreeMap::new();
         for place in &name.places {
             let uri = uri_of(&place.file).ok_or("a part of the compiler uses this name")?;
-            changes
-                .entry(uri)
-                .or_default()
-                .push(TextEdit::new(program::range(place), new.clone()));
+            let edits = changes.entry(uri.to_string()).or_default();
+            edits.push(TextEdit::new(program::range(place), new.clone()));
         }
-        Ok(json!(WorkspaceEdit {
-            changes: Some(changes),
-            ..WorkspaceEdit::default()
-        }))
+        Ok(json!({ "changes": changes }))
     }
 
     /// A name that this document alone declares. Other programs may include any other file.
