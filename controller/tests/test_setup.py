@@ -36,13 +36,21 @@ LISTS = dict(re.findall(r"^(\w+_PACKAGES)=\((.*)\)$", SETUP.read_text(encoding="
 ROWS = [line.split() for line in PACKAGES_FILE.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
 
 
-class System:
-    """A machine with these programs alone."""
+READ = (SETUP, PACKAGES_FILE, ROOT / "switch" / "Cargo.toml", ROOT / "pyproject.toml", *ROOT.glob("requirements*.lock"))
+"""Files of a clone that setup.sh reads before it installs anything."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+
+class System:
+    """A machine with these programs alone, and a clone in which nothing is set up."""
+
+    def __init__(self, folder: Path, clone: Path) -> None:
+        self.folder, self.clone = folder, clone
         for name in USED:
             (folder / name).symlink_to(str(shutil.which(name)))
+        for file in READ:
+            copy = clone / file.relative_to(ROOT)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, copy)
 
     def add(self, name: str, line: str) -> None:
         """A program that is one line of a shell."""
@@ -53,12 +61,16 @@ class System:
     def setup(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Runs setup.sh."""
         environment = {"PATH": str(self.folder), "HOME": os.devnull}
-        return subprocess.run([SETUP, *words], env=environment, capture_output=True, text=True, check=False)
+        setup = self.clone / SETUP.name
+        return subprocess.run([setup, *words], env=environment, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture
 def system(tmp_path: Path) -> System:
-    return System(tmp_path)
+    folders = tmp_path / "programs", tmp_path / "clone"
+    for folder in folders:
+        folder.mkdir()
+    return System(*folders)
 
 
 @pytest.mark.parametrize(
