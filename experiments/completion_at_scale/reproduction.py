@@ -8,7 +8,7 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
-from experiments.completion_at_scale import metrics, ports
+from experiments.completion_at_scale import metrics, ports, rack
 from experiments.completion_at_scale.network import Run as Simulation
 from experiments.completion_at_scale.over_seeds import SIZE_CLASSES, size_key
 from experiments.completion_at_scale.papers import FIGURES as PAPER_FIGURES
@@ -199,4 +199,5 @@ FIGURES = (
     _figure("packs-12-design", "sixteen readings of the settings", "packs-12-design", (SMALL_P99, SMALL_MEAN)),
     _PACKS_13,
     _by_size("packs-13b", _PACKS_13),
+    *rack.FIGURES,
 )

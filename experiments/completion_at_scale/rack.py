@@ -1,4 +1,4 @@
-"""The figure of this experiment for `p4sched reproduce`: AIFO Fig. 12 in the simulation of its authors.
+"""AIFO Fig. 12 for `p4sched reproduce`, in the simulation of its authors.
 
 Three hosts of a rack of the leaf-spine network send 100, 50 and 10 MB to a fourth one from the same moment on, with
 hosts of pFabric at all lines. The last byte of the large flow comes after the end.
@@ -69,6 +69,6 @@ FIGURES = (
         "flow",
         (Quantity("*_s", "end, s"),),
         run,
-        ("experiments/three_flows/reproduction.py", "experiments/completion_at_scale/ports.py", *SOURCES),
+        ("experiments/completion_at_scale/rack.py", "experiments/completion_at_scale/ports.py", *SOURCES),
     ),
 )
