@@ -12,15 +12,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "p4/v1/p4runtime.proto",
         "p4sched/v1/traffic_manager.proto",
         "p4sched/v1/simulation.proto",
+        "gnmi/gnmi.proto",
+        "gnoi/system.proto",
     ];
     println!("cargo::rerun-if-changed=p4");
     println!("cargo::rerun-if-changed=p4sched");
     println!("cargo::rerun-if-changed=google");
+    println!("cargo::rerun-if-changed=gnmi");
+    println!("cargo::rerun-if-changed=gnoi");
     let descriptors = protox::compile(files, ["."])?;
     let out = PathBuf::from(env::var("OUT_DIR")?);
     fs::write(out.join("descriptors.bin"), descriptors.encode_to_vec())?;
     let mut build = tonic_prost_build::configure();
-    for package in ["p4.v1", "p4sched.v1"] {
+    for package in ["p4.v1", "p4sched.v1", "gnmi", "gnoi.system"] {
         build = build
             .client_mod_attribute(package, SERVICES)
             .server_mod_attribute(package, SERVICES);

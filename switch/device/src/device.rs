@@ -26,6 +26,24 @@ pub struct Device {
     pub(crate) links: Links,
     upcalls: Upcalls,
     idle_scan: Option<Nanos>,
+    updates: UpdateCounts,
+}
+
+/// Counts of the updates in P4Runtime writes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct UpdateCounts {
+    pub applied: u64,
+    /// Also those that were undone because another one failed.
+    pub refused: u64,
+}
+
+/// The fill of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableFill {
+    pub name: String,
+    pub entries: usize,
+    /// The largest number of entries.
+    pub size: usize,
 }
 
 impl Device {
@@ -39,6 +57,7 @@ impl Device {
             links: Links::new(),
             upcalls: Upcalls::new(notify),
             idle_scan: None,
+            updates: UpdateCounts::default(),
         }
     }
 
@@ -61,12 +80,19 @@ impl Device {
         self.engine.set_room(port, room)
     }
 
-    /// Sets the state of all links.
-    pub fn set_links(&mut self, links: Links) {
-        if links != self.links {
+    /// Sets the state of all links. Returns whether it changed.
+    pub fn set_links(&mut self, links: Links) -> bool {
+        let changed = links != self.links;
+        if changed {
             self.links = links;
             self.apply_links();
         }
+        changed
+    }
+
+    /// The state of all links.
+    pub fn links(&self) -> &Links {
+        &self.links
     }
 
     /// Updates the active and the saved program with the state of the links.
@@ -88,6 +114,24 @@ impl Device {
     /// Counts of the messages to the controllers.
     pub fn counts(&self) -> Counts {
         self.upcalls.counts
+    }
+
+    /// Counts of the updates in P4Runtime writes.
+    pub fn update_counts(&self) -> UpdateCounts {
+        self.updates
+    }
+
+    /// The tables of the active program.
+    pub fn tables(&self) -> Vec<TableFill> {
+        let Some(pipeline) = self.engine.pipeline() else {
+            return Vec::new();
+        };
+        let fill = |table| TableFill {
+            name: pipeline.table_name(table).to_owned(),
+            entries: pipeline.table_len(table),
+            size: pipeline.table_size(table),
+        };
+        pipeline.table_ids().map(fill).collect()
     }
 
     /// Processes a frame that arrived on a port. See [`Engine::receive`].
@@ -293,12 +337,16 @@ impl Device {
     /// # Errors
     /// Those of [`Device::write`].
     pub fn write_request(&mut self, request: &p4rt::WriteRequest, now: Nanos) -> Result<Vec<Result<(), Fault>>, Fault> {
-        match request.atomicity() {
+        let results = match request.atomicity() {
             Atomicity::ContinueOnError => self.write_each(&request.role, &request.updates, now),
             Atomicity::RollbackOnError | Atomicity::DataplaneAtomic => {
                 self.write_together(&request.role, &request.updates, now)
             }
-        }
+        }?;
+        let applied = results.iter().filter(|result| result.is_ok()).count() as u64;
+        self.updates.applied += applied;
+        self.updates.refused += results.len() as u64 - applied;
+        Ok(results)
     }
 
     /// Reads the entities that the filters select, with the default role; one result per filter.

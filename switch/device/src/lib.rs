@@ -35,7 +35,7 @@ mod translation;
 mod undo;
 mod upcalls;
 
-pub use device::Device;
+pub use device::{Device, TableFill, UpdateCounts};
 pub use fault::{Code, Fault};
 pub use links::{Link, Links};
 pub use ports::{Fidelity, PortCounts, Ports};

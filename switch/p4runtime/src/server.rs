@@ -1,4 +1,4 @@
-//! The server: both services on one socket.
+//! The server: all services on one socket.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use p4sched_device::Notification;
+use p4sched_proto::gnmi::g_nmi_server::{GNmiServer, SERVICE_NAME as GNMI};
+use p4sched_proto::gnoi::system::system_server::{SERVICE_NAME as SYSTEM, SystemServer};
 use p4sched_proto::p4::v1::p4_runtime_server::P4RuntimeServer;
 use p4sched_proto::p4sched::v1::traffic_manager_server::{SERVICE_NAME as TRAFFIC_MANAGER, TrafficManagerServer};
 use tokio::net::TcpListener;
@@ -15,6 +17,7 @@ use tonic::codegen::{self, http};
 use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
 
+use crate::gnmi::{self, Interfaces};
 use crate::handle::DeviceHandle;
 use crate::streams::Streams;
 use crate::tls::Tls;
@@ -29,26 +32,33 @@ pub const NOTIFICATION_BACKLOG: usize = 4096;
 /// The most messages that may wait for one controller.
 const STREAM_BACKLOG: usize = 1024;
 
-/// Serves both services until `shutdown` or a socket error. `notifications` come from the device. With `tls`, all
-/// connections are encrypted. Error details of a batch fit into `client_metadata` bytes, the limit of the clients; at
-/// least [`CLIENT_METADATA_BYTES`].
-///
-/// [`CLIENT_METADATA_BYTES`]: crate::CLIENT_METADATA_BYTES
+/// The socket of a server, and what its clients may expect.
+pub struct Endpoint {
+    pub listener: TcpListener,
+    /// If set, all connections are encrypted.
+    pub tls: Option<Tls>,
+    /// Error details of a batch fit into so many bytes, the limit of the clients; at least [`CLIENT_METADATA_BYTES`].
+    ///
+    /// [`CLIENT_METADATA_BYTES`]: crate::CLIENT_METADATA_BYTES
+    pub client_metadata: usize,
+    /// The interfaces that gNMI shows; `None` for a switch without gNMI.
+    pub interfaces: Option<Arc<dyn Interfaces>>,
+}
+
+/// Serves all services until `shutdown` or a socket error. `notifications` come from the device.
 ///
 /// # Errors
 /// Those of the socket.
 pub async fn serve(
-    listener: TcpListener,
-    tls: Option<Tls>,
+    endpoint: Endpoint,
     device_id: u64,
-    client_metadata: usize,
     device: DeviceHandle,
     notifications: mpsc::Receiver<Notification>,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), tonic::transport::Error> {
     let streams = Arc::new(Streams::new(device_id, STREAM_BACKLOG));
     tokio::select! {
-        served = serve_streams(listener, tls, Arc::clone(&streams), client_metadata, device, shutdown) => served,
+        served = serve_streams(endpoint, Arc::clone(&streams), device, shutdown) => served,
         () = streams.pass_on(notifications) => Ok(()),
     }
 }
@@ -58,20 +68,27 @@ pub async fn serve(
 /// # Errors
 /// Those of the socket.
 pub async fn serve_streams(
-    listener: TcpListener,
-    tls: Option<Tls>,
+    endpoint: Endpoint,
     streams: Arc<Streams>,
-    client_metadata: usize,
     device: DeviceHandle,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), tonic::transport::Error> {
+    let Endpoint {
+        listener,
+        tls,
+        client_metadata,
+        interfaces,
+    } = endpoint;
     let p4runtime = P4RuntimeServer::new(service::Service::new(device.clone(), streams, client_metadata))
         .max_decoding_message_size(MAX_REQUEST_BYTES)
         .max_encoding_message_size(MAX_REQUEST_BYTES);
-    let traffic_manager = TrafficManagerServer::new(traffic_manager::Service::new(device));
+    let traffic_manager = TrafficManagerServer::new(traffic_manager::Service::new(device.clone()));
+    let reader = interfaces.map(|interfaces| Arc::new(gnmi::Reader::new(device, interfaces)));
     let services = Services {
         p4runtime,
         traffic_manager,
+        gnmi: (reader.clone()).map(|reader| GNmiServer::new(gnmi::Service::new(reader))),
+        system: reader.is_some().then(|| SystemServer::new(gnmi::System)),
     };
     let server = Server::builder();
     let serving = async {
@@ -83,18 +100,27 @@ pub async fn serve_streams(
             }
         }
     };
+    let following = async {
+        match reader {
+            Some(reader) => reader.follow().await,
+            None => std::future::pending().await,
+        }
+    };
     // Open streams would delay a graceful shutdown, so they are broken off.
     tokio::select! {
         served = serving => served,
+        () = following => Ok(()),
         () = shutdown => Ok(()),
     }
 }
 
-/// Both services. A request for an unknown service gets P4Runtime's answer to an unknown method, `UNIMPLEMENTED`.
+/// All services. A request for an unknown service gets P4Runtime's answer to an unknown method, `UNIMPLEMENTED`.
 #[derive(Clone)]
 struct Services {
     p4runtime: P4RuntimeServer<service::Service>,
     traffic_manager: TrafficManagerServer<traffic_manager::Service>,
+    gnmi: Option<GNmiServer<gnmi::Service>>,
+    system: Option<SystemServer<gnmi::System>>,
 }
 
 impl codegen::Service<http::Request<Body>> for Services {
@@ -108,8 +134,10 @@ impl codegen::Service<http::Request<Body>> for Services {
 
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
         let service = request.uri().path().split('/').nth(1);
-        match service {
-            Some(TRAFFIC_MANAGER) => self.traffic_manager.call(request),
+        match (service, &mut self.gnmi, &mut self.system) {
+            (Some(TRAFFIC_MANAGER), _, _) => self.traffic_manager.call(request),
+            (Some(GNMI), Some(gnmi), _) => gnmi.call(request),
+            (Some(SYSTEM), _, Some(system)) => system.call(request),
             _ => self.p4runtime.call(request),
         }
     }

@@ -1,5 +1,5 @@
-//! Messages of P4Runtime (specification 1.4/1.5), P4Info, and the project's own services: the traffic manager's and that of
-//! a network in virtual time. With the feature `services` also gRPC clients and servers.
+//! Messages of P4Runtime (specification 1.4/1.5), P4Info, gNMI, and the project's own services: the traffic manager's and
+//! that of a network in virtual time. With the feature `services` also gRPC clients and servers.
 
 #![allow(clippy::all, reason = "generated from .proto files")]
 
@@ -25,6 +25,16 @@ pub mod p4 {
 pub mod p4sched {
     pub mod v1 {
         include!(concat!(env!("OUT_DIR"), "/p4sched.v1.rs"));
+    }
+}
+
+pub mod gnmi {
+    include!(concat!(env!("OUT_DIR"), "/gnmi.rs"));
+}
+
+pub mod gnoi {
+    pub mod system {
+        include!(concat!(env!("OUT_DIR"), "/gnoi.system.rs"));
     }
 }
 

@@ -22,14 +22,14 @@ use std::sync::{Arc, mpsc};
 
 use p4sched_device::{Device, Notification};
 use p4sched_engine::Engine;
-use p4sched_p4runtime::{DeviceHandle, NOTIFICATION_BACKLOG, Tls, read_program, serve};
+use p4sched_p4runtime::{DeviceHandle, Endpoint, NOTIFICATION_BACKLOG, Tls, read_program, serve, serve_metrics};
 use tokio::signal::unix::{SignalKind, signal};
 
 use clock::Clock;
 use lending::Lending;
 use log::Destination;
 use options::{BMV2_JSON_VERSION, Options};
-use ports::{Capture, Direction, PortSpec, Receiver, Transmitter};
+use ports::{Capture, Direction, KernelInterfaces, PortSpec, Receiver, Transmitter};
 use switch::{Switch, Totals};
 use waker::Waker;
 
@@ -95,16 +95,16 @@ fn listen_for_thrift(options: &Options) -> Result<Option<TcpListener>, String> {
     }
 }
 
-fn listen(address: &str) -> Result<TcpListener, String> {
+/// A socket at the address that this flag gives.
+fn listen(flag: &str, address: &str) -> Result<TcpListener, String> {
     let resolved = address
         .to_socket_addrs()
         .ok()
         .and_then(|mut addresses| addresses.next());
-    let resolved =
-        resolved.ok_or_else(|| format!("--grpc-server-addr {address}: give HOST:PORT, for example 127.0.0.1:9559"))?;
+    let resolved = resolved.ok_or_else(|| format!("{flag} {address}: give HOST:PORT, for example 127.0.0.1:9559"))?;
     let listener = TcpListener::bind(resolved).map_err(|error| match error.kind() {
         io::ErrorKind::AddrInUse => {
-            format!("{resolved} is in use, perhaps by another switch; use --grpc-server-addr for another address")
+            format!("{resolved} is in use, perhaps by another switch; use {flag} for another address")
         }
         _ => format!("cannot listen on {resolved}: {error}"),
     })?;
@@ -133,8 +133,9 @@ fn run(options: Options) -> Result<Totals, String> {
         .files()?
         .map(|files| Tls::from_files(&files, Arc::new(log::info)))
         .transpose()?;
-    let listener = listen(&options.grpc_server_addr)?;
-    let address = listener.local_addr().map_err(|error| error.to_string())?;
+    let listener = listen("--grpc-server-addr", &options.grpc_server_addr)?;
+    let metrics = options.metrics.as_ref().map(|address| listen("--metrics", address));
+    let metrics = metrics.transpose()?;
     let thrift = listen_for_thrift(&options)?;
     let mut receiver =
         Receiver::open(options.interfaces.clone()).map_err(|(port, error)| open_port_problem(&port, &error))?;
@@ -182,6 +183,8 @@ fn run(options: Options) -> Result<Totals, String> {
         clock,
         options.inject_stall,
     );
+    let interfaces = KernelInterfaces::new();
+    let switch = switch.reporting_to(interfaces.clone());
     let wake = waker.clone();
     let handle =
         DeviceHandle::new(jobs, Arc::new(move || wake.wake())).with_shortcut(Arc::new(move |edit| lending.edit(edit)));
@@ -199,8 +202,9 @@ fn run(options: Options) -> Result<Totals, String> {
     let listeners = Listeners {
         grpc: listener,
         tls,
-        address,
+        interfaces,
         thrift,
+        metrics,
     };
     let served = serve_until_signal(&options, listeners, handle, notified, end);
     waker.wake();
@@ -218,8 +222,9 @@ fn run(options: Options) -> Result<Totals, String> {
 struct Listeners {
     grpc: TcpListener,
     tls: Option<Tls>,
-    address: std::net::SocketAddr,
+    interfaces: KernelInterfaces,
     thrift: Option<TcpListener>,
+    metrics: Option<TcpListener>,
 }
 
 fn serve_until_signal(
@@ -240,9 +245,11 @@ fn serve_until_signal(
         let Listeners {
             grpc,
             tls,
-            address,
+            interfaces,
             thrift,
+            metrics,
         } = listeners;
+        let address = grpc.local_addr().map_err(|error| error.to_string())?;
         let listener = tokio::net::TcpListener::from_std(grpc).map_err(|error| error.to_string())?;
         let ports: Vec<String> = options
             .interfaces
@@ -260,6 +267,10 @@ fn serve_until_signal(
             let at = start_thrift(options, thrift, handle.clone()).map_err(|error| format!("Thrift: {error}"))?;
             servers = format!("{servers}, Thrift on {at}");
         }
+        if let Some(metrics) = metrics {
+            let at = start_metrics(metrics, handle.clone()).map_err(|error| format!("metrics: {error}"))?;
+            servers = format!("{servers}, metrics on {at}");
+        }
         log::always(&format!("device {}, {servers}, ports {ports}", options.device_id));
         let shutdown = async {
             tokio::select! {
@@ -268,8 +279,13 @@ fn serve_until_signal(
                 _ = end => {}
             }
         };
-        let (id, metadata) = (options.device_id, options.grpc_client_metadata);
-        serve(listener, tls, id, metadata, handle, notified, shutdown)
+        let endpoint = Endpoint {
+            listener,
+            tls,
+            client_metadata: options.grpc_client_metadata,
+            interfaces: Some(Arc::new(interfaces)),
+        };
+        serve(endpoint, options.device_id, handle, notified, shutdown)
             .await
             .map_err(|error| format!("gRPC: {error}"))
     });
@@ -289,5 +305,17 @@ fn start_thrift(options: &Options, listener: TcpListener, handle: DeviceHandle) 
     };
     let log: p4sched_thrift::Log = Arc::new(log::info);
     tokio::spawn(p4sched_thrift::serve(listener, identity, handle, log));
+    Ok(address)
+}
+
+/// Serves metrics until the runtime ends. Returns the address.
+fn start_metrics(listener: TcpListener, handle: DeviceHandle) -> io::Result<std::net::SocketAddr> {
+    let address = listener.local_addr()?;
+    let listener = tokio::net::TcpListener::from_std(listener)?;
+    tokio::spawn(async move {
+        if let Err(error) = serve_metrics(listener, handle).await {
+            log::warn(&format!("the metrics are gone: {error}"));
+        }
+    });
     Ok(address)
 }

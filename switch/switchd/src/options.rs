@@ -134,6 +134,10 @@ pub struct Options {
     #[arg(long, value_name = "PORT")]
     pub thrift_port: Option<u16>,
 
+    /// Serve metrics for Prometheus (OpenMetrics) over HTTP at this address, for example 127.0.0.1:9464: /metrics.
+    #[arg(long, value_name = "HOST:PORT")]
+    pub metrics: Option<String>,
+
     /// Refuse swaps of programs over Thrift.
     #[arg(long)]
     pub disable_swap: bool,

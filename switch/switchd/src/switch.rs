@@ -15,7 +15,7 @@ use crate::clock::{Clock, thread_cpu_time};
 use crate::gathering::Gathering;
 use crate::lending::{Lendable, Lending};
 use crate::log;
-use crate::ports::{PortSpec, Qdiscs, Receiver, Transmitter, make_real_time};
+use crate::ports::{KernelInterfaces, PortSpec, Qdiscs, Receiver, Transmitter, make_real_time};
 use crate::stalls::Stalls;
 use crate::waker::Waker;
 
@@ -40,6 +40,8 @@ pub struct Switch {
     gathering: Gathering,
     /// Time of the next check of the interfaces, which happens even without an error of a socket.
     next_look: Nanos,
+    /// Reports changes of the interfaces to gNMI.
+    interfaces: KernelInterfaces,
 }
 
 /// The counts of a whole run.
@@ -90,7 +92,14 @@ impl Switch {
             stalls,
             gathering: Gathering::new(),
             next_look: 0,
+            interfaces: KernelInterfaces::new(),
         }
+    }
+
+    /// Reports changes of the interfaces there.
+    #[must_use]
+    pub fn reporting_to(self, interfaces: KernelInterfaces) -> Switch {
+        Switch { interfaces, ..self }
     }
 
     /// Runs on the calling thread until every sender of jobs is gone. If `real_time`, it runs before all other threads.
@@ -172,7 +181,7 @@ impl Switch {
             device.advance(now, &mut self.ports.transmitter);
             job(device, &mut self.ports, now);
             self.ports.follow_disciplines(device);
-            device.set_links(self.ports.receiver.links());
+            self.update_links(device, false);
             self.send(device);
             self.follow_delays(device);
         }
@@ -259,7 +268,7 @@ impl Switch {
                     log::warn(&format!("port {}: cannot send: {error}", change.port));
                 }
             }
-            device.set_links(self.ports.receiver.links());
+            self.update_links(device, false);
             self.follow_changes(device);
         }
     }
@@ -267,7 +276,14 @@ impl Switch {
     /// Handles changes of the interfaces, by `tc` for example.
     fn follow_changes(&mut self, device: &mut Device) {
         if self.ports.refresh_interfaces(device) {
-            device.set_links(self.ports.receiver.links());
+            self.update_links(device, true);
+        }
+    }
+
+    /// Passes the state of the links on to the device, and reports a change, which the caller may know of.
+    fn update_links(&mut self, device: &mut Device, changed: bool) {
+        if device.set_links(self.ports.receiver.links()) || changed {
+            self.interfaces.report();
         }
     }
 

@@ -7,6 +7,8 @@ use std::io::Read as _;
 use std::time::{Duration, Instant};
 
 use lab::{Controller, JSON, Lab, P4INFO, Switch, ip, is_root, tc};
+use p4sched_proto::gnmi;
+use p4sched_proto::gnmi::g_nmi_client::GNmiClient;
 use p4sched_proto::p4sched::v1 as tm;
 
 const PROGRAM: [&str; 7] = ["-i", "1@s1", "-i", "2@s2", JSON, "--p4info", P4INFO];
@@ -388,6 +390,52 @@ fn an_interface_that_is_set_down_comes_back() {
         sender.send_to(b"x", "10.9.0.2:5000").expect("the neighbour is known");
         receiver.recv_from(&mut [0; 8]).expect("the frame arrives");
     });
+}
+
+#[test]
+fn a_port_that_gnmi_takes_down_comes_back() {
+    in_lab("g", async |lab| {
+        let mut switch = Switch::start(&PROGRAM);
+        let mut controller = Controller::connect(&switch).await;
+        controller.connect_hosts().await;
+        let mut client = GNmiClient::connect(switch.address.clone())
+            .await
+            .expect("on the same port");
+        client.set(enabled("s2", false)).await.expect("root may do so");
+        switch.wait_for("port 2: interface s2 went down");
+        assert!(!controller.port(2).await.up && controller.port(1).await.up);
+        client.set(enabled("s2", true)).await.expect("root may do so");
+        switch.wait_for("port 2: interface s2 is back");
+        let (sender, receiver) = (lab.socket(1), lab.socket(2));
+        sender.send_to(b"x", "10.9.0.2:5000").expect("the neighbour is known");
+        receiver.recv_from(&mut [0; 8]).expect("the frame arrives");
+    });
+}
+
+/// A request that takes an interface up or down.
+fn enabled(interface: &str, enabled: bool) -> gnmi::SetRequest {
+    let elem = ["interfaces", "interface", "config", "enabled"].map(|name| gnmi::PathElem {
+        name: name.to_owned(),
+        key: (name == "interface")
+            .then(|| ("name".to_owned(), interface.to_owned()))
+            .into_iter()
+            .collect(),
+    });
+    let path = gnmi::Path {
+        elem: elem.into(),
+        ..gnmi::Path::default()
+    };
+    let val = gnmi::TypedValue {
+        value: Some(gnmi::typed_value::Value::BoolVal(enabled)),
+    };
+    gnmi::SetRequest {
+        update: vec![gnmi::Update {
+            path: Some(path),
+            val: Some(val),
+            duplicates: 0,
+        }],
+        ..gnmi::SetRequest::default()
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, Sender};
 
 use p4sched_device::Device;
 use p4sched_engine::Engine;
-use p4sched_p4runtime::{CLIENT_METADATA_BYTES, DeviceHandle, Streams, serve_streams};
+use p4sched_p4runtime::{CLIENT_METADATA_BYTES, DeviceHandle, Endpoint, Streams, serve_streams};
 use p4sched_proto::p4sched::v1::simulation_server::SimulationServer;
 use p4sched_world::network_file::{HostPlace, NetworkFile};
 use p4sched_world::topology::TopologyError;
@@ -97,16 +97,15 @@ impl Network {
                 }),
             );
             let mut shutdown = over.subscribe();
-            tokio::spawn(serve_streams(
+            let endpoint = Endpoint {
                 listener,
-                None,
-                streams,
-                CLIENT_METADATA_BYTES,
-                handle,
-                async move {
-                    let _ = shutdown.wait_for(|over| *over).await;
-                },
-            ));
+                tls: None,
+                client_metadata: CLIENT_METADATA_BYTES,
+                interfaces: None,
+            };
+            tokio::spawn(serve_streams(endpoint, streams, handle, async move {
+                let _ = shutdown.wait_for(|over| *over).await;
+            }));
             switches.push(SwitchServer {
                 name: switch.name.clone(),
                 device_id,

@@ -49,6 +49,11 @@ impl Pipeline {
         self.core.state.tables[table.index()].entries.size
     }
 
+    /// Current number of entries of a table.
+    pub fn table_len(&self, table: TableId) -> usize {
+        self.core.state.tables[table.index()].entries.len()
+    }
+
     /// True if the entries of a table are ordered by priority.
     pub fn table_has_priority(&self, table: TableId) -> bool {
         self.core.state.tables[table.index()].entries.has_priority()

@@ -222,6 +222,11 @@ impl Entries {
         entry.ok_or_else(|| TableError::NoEntry(self.table.clone()))
     }
 
+    /// Current number of entries.
+    pub fn len(&self) -> usize {
+        self.live
+    }
+
     /// Same as [`Entries::get`], for changes.
     pub fn get_mut(&mut self, handle: EntryHandle) -> Result<&mut Entry, TableError> {
         let slot = self.resolve(handle)?;

@@ -11,7 +11,8 @@ use fixture::{Bench, Wires, device};
 use p4sched_compiler::{EmbeddedIncludes, Input, Options, compile};
 use p4sched_dataplane::Port;
 use p4sched_device::Device;
-use p4sched_p4runtime::{CLIENT_METADATA_BYTES, DeviceHandle, Job, Tls, serve};
+use p4sched_p4runtime::gnmi::Interfaces;
+use p4sched_p4runtime::{CLIENT_METADATA_BYTES, DeviceHandle, Endpoint, Job, Tls, serve};
 use p4sched_proto::google::rpc;
 use p4sched_proto::p4::config::v1::P4Info;
 use p4sched_proto::p4::v1 as p4rt;
@@ -57,6 +58,7 @@ pub struct Server {
     pub place: SocketAddr,
     /// The same as a URL.
     pub address: String,
+    pub handle: DeviceHandle,
     jobs: mpsc::Sender<Job>,
     _stop: tokio::sync::oneshot::Sender<()>,
     _thread: JoinHandle<()>,
@@ -69,6 +71,11 @@ pub async fn start() -> Server {
 
 /// Starts a server with a device of the fixture.
 pub async fn start_with(tls: Option<Tls>) -> Server {
+    start_at(tls, None).await
+}
+
+/// Starts a server whose gNMI shows these interfaces.
+pub async fn start_at(tls: Option<Tls>, interfaces: Option<Arc<dyn Interfaces>>) -> Server {
     let mut bench = Bench::empty();
     let (sender, notifications) = tokio::sync::mpsc::channel(64);
     bench.device = device(Box::new(move |notification| sender.try_send(notification).is_ok()));
@@ -85,20 +92,19 @@ pub async fn start_with(tls: Option<Tls>) -> Server {
     let scheme = if tls.is_some() { "https" } else { "http" };
     let (stop, stopped) = tokio::sync::oneshot::channel();
     let handle = DeviceHandle::new(jobs.clone(), Arc::new(|| {}));
-    tokio::spawn(serve(
+    let endpoint = Endpoint {
         listener,
         tls,
-        1,
-        CLIENT_METADATA_BYTES,
-        handle,
-        notifications,
-        async {
-            let _ = stopped.await;
-        },
-    ));
+        client_metadata: CLIENT_METADATA_BYTES,
+        interfaces,
+    };
+    tokio::spawn(serve(endpoint, 1, handle.clone(), notifications, async {
+        let _ = stopped.await;
+    }));
     Server {
         place,
         address: format!("{scheme}://{place}"),
+        handle,
         jobs,
         _stop: stop,
         _thread: thread,

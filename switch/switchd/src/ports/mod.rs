@@ -2,6 +2,8 @@
 
 mod capture;
 mod frame;
+mod interfaces;
+mod netlink;
 mod priority;
 mod qdisc;
 mod queued;
@@ -11,6 +13,7 @@ mod transmit;
 mod window;
 
 pub use capture::{Capture, Direction};
+pub use interfaces::KernelInterfaces;
 pub use priority::make_real_time;
 pub use qdisc::Qdiscs;
 pub use receive::{PortSpec, Receiver};

@@ -3,11 +3,13 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use netlink_packet_core::{NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload};
+use netlink_packet_core::{NLM_F_REQUEST, NetlinkPayload};
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{LinkAttribute, LinkMessage};
+use netlink_sys::Socket;
 use netlink_sys::protocols::NETLINK_ROUTE;
-use netlink_sys::{Socket, SocketAddr};
+
+use super::netlink::ask;
 
 /// `RTNLGRP_LINK`, rtnetlink(7): links that go up or down.
 const LINKS: u32 = 1;
@@ -64,22 +66,7 @@ impl AsFd for Qdiscs {
 fn root_discipline(interface: i32) -> io::Result<Option<String>> {
     let mut link = LinkMessage::default();
     link.header.index = interface.cast_unsigned();
-    let mut request = NetlinkMessage::new(
-        NetlinkHeader::default(),
-        NetlinkPayload::from(RouteNetlinkMessage::GetLink(link)),
-    );
-    request.header.flags = NLM_F_REQUEST;
-    request.finalize();
-    let mut bytes = vec![0; request.buffer_len()];
-    request.serialize(&mut bytes);
-
-    let mut socket = Socket::new(NETLINK_ROUTE)?;
-    socket.bind_auto()?;
-    socket.connect(&SocketAddr::new(0, 0))?;
-    socket.send(&bytes, 0)?;
-    let (answer, _) = socket.recv_from_full()?;
-    let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer).map_err(io::Error::other)?;
-    match answer.payload {
+    match ask(RouteNetlinkMessage::GetLink(link), NLM_F_REQUEST)? {
         NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewLink(link)) => {
             Ok(link.attributes.into_iter().find_map(|attribute| match attribute {
                 LinkAttribute::Qdisc(kind) => Some(kind),

@@ -140,7 +140,7 @@ fn check(fields: &[(MatchKind, u32)], scanned: bool, steps: &[[u8; 8]]) {
             entries.remove(removed.slot);
             assert_eq!(entries.position(&removed.key, removed.priority), None);
         }
-        assert_eq!(entries.live, scan.0.len());
+        assert_eq!(entries.len(), scan.0.len());
         for other in 0..4 {
             let numbers = parts.map(|part| part[0].wrapping_add(other * part[1]));
             let key: Vec<u64> = specs
