@@ -15,9 +15,10 @@ from p4sched import simulate
 from p4sched.cli import options
 from p4sched.cli.options import QuickDefault
 from p4sched.lab.experiment import Experiment, Results, RunOptions, SchemeOutcome, Seed, Stage, choose
+from p4sched.lab.sized_flows import parse_loads
 from p4sched.p4rt.target import Target
 from p4sched.results.tables import record_rows
-from p4sched.sweep import leaf_spine, tuned
+from p4sched.sweep import tuned
 from p4sched.sweep.tuned import Candidate, Group, Measured, Seeds, repeat, tune
 from p4sched.units import Duration
 
@@ -91,7 +92,7 @@ def setting(
     options.at_least("--duration", duration, SHORTEST_S, "a large flow takes longer than that")
     return Setting(
         choose("scheme", compared, LABELS),
-        leaf_spine.parse_loads(loads),
+        parse_loads(loads),
         QUICK if run_options.quick else FULL,
         Seeds.of(run_options.seed, 2, seeds),
         duration,

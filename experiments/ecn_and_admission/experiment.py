@@ -14,6 +14,7 @@ from p4sched import simulate
 from p4sched.cli import options
 from p4sched.cli.options import QuickDefault
 from p4sched.lab.experiment import Experiment, Results, RunOptions, SchemeOutcome, Seed, Stage, choose
+from p4sched.lab.sized_flows import parse_loads
 from p4sched.p4rt.target import Target
 from p4sched.results.tables import record_rows
 from p4sched.schemes import title
@@ -95,7 +96,7 @@ def setting(
     return Setting(
         choose("scheme", compared, SCHEMES),
         choose("congestion control", senders, SENDERS),
-        leaf_spine.parse_loads(loads),
+        parse_loads(loads),
         QUICK if run_options.quick else FULL,
         Seeds.of(run_options.seed, 2, seeds),
         duration,

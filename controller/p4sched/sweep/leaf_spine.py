@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p4sched import simulate
-from p4sched.errors import P4schedError, UsageError
+from p4sched.errors import P4schedError
 
 LEAVES, SPINES, HOSTS = 4, 2, 4
 ACCESS, FABRIC = simulate.Link.of("1gbit", "10us"), simulate.Link.of("2gbit", "10us")
@@ -53,17 +53,6 @@ def scenario(
         seed=seed,
         **further,
     )
-
-
-def parse_loads(text: str) -> list[float]:
-    """Parses different loads with commas between them. Raises UsageError."""
-    try:
-        loads = [float(word) for word in text.split(",")]
-    except ValueError:
-        loads = []
-    if not loads or not all(0 < load <= 1 for load in loads) or len(set(loads)) < len(loads):
-        raise UsageError(f"--loads {text}: use different numbers above 0 and up to 1, with commas between them")
-    return loads
 
 
 def alone_s(size: NDArray[np.int64], same_leaf: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -157,7 +157,7 @@ impl Names {
         &self.fitting
     }
 
-    /// Names declared in a file, in order: place, kind and first line.
+    /// Names declared in a file, in order: place, kind and name.
     #[must_use]
     pub fn declared_in(&self, file: &str) -> Vec<(Place, &'static str, String)> {
         let listed = self.declarations.iter();
