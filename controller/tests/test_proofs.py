@@ -28,10 +28,23 @@ def test_a_queue_that_takes_one_packet_too_many_is_refuted_and_the_engine_agrees
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wrong = changed(tmp_path, "fifo", "include/queue_length.p4", "length >= (bit<32>) size", "length > (bit<32>) size")
-    assert run_command(["prove", "fifo", "--program", str(wrong)]) == 1
+    assert run_command(["prove", "fifo", "--program", str(wrong), "--packets", "0"]) == 1
     said = capsys.readouterr().out
     assert "✗ verdict: false for this packet and state:" in said
     assert "the rule: dropped" in said
+
+
+def test_the_shortest_trace_of_a_wrong_program_is_a_script_that_fails_on_it_only(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = changed(tmp_path, "rifo", "include/rank_range.p4", "count >= tracking", "count > tracking")
+    right = compile_program(P4_DIR / "rifo.p4", tmp_path / "right").json
+    script = tmp_path / "trace.stf"
+    assert run_command(["prove", "rifo", "--program", str(wrong), "--stf", str(script)]) == 1
+    said = capsys.readouterr().out
+    assert "Packet 2 of 2 is the first one that the program decides differently." in said
+    assert "the engine agrees: " in said
+    assert [run_command(["stf", str(script), "--program", str(one)]) for one in (wrong, right)] == [1, 0]
 
 
 def test_a_rule_that_is_written_in_another_way_is_equal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,89 @@
+"""The shortest trace of a wrong program: looked for, confirmed on the engine, in words and as an STF file."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from p4sched.paths import rust_binary
+from p4sched.proofs.bounded import Packet, Search, Side
+from p4sched.proofs.program import Program
+from p4sched.proofs.script import lines, script
+
+
+@dataclass(frozen=True)
+class Refutation:
+    """The result of a search. `trace`, `script`: None if it found none."""
+
+    lines: Sequence[str]
+    trace: Sequence[Packet] | None = None
+    script: str | None = None
+
+
+@dataclass(frozen=True)
+class Sides:
+    """A program that decides wrongly, and what it should decide as."""
+
+    program: Program
+    side: Side
+    json: Path
+    """The program as a file."""
+    by: str
+    """Name of the other side."""
+    other: Path | None = None
+    """The other side as a file, if it is a program."""
+
+    def shortest(self, most: int, seconds: float) -> Refutation:
+        """The shortest trace of at most `most` packets. Plain packets come first, then queues that are not empty at the
+        start, then all packets and all table entries."""
+        end = time.monotonic() + 3 * seconds
+        for search in self._searches():
+            left = min(seconds, end - time.monotonic())
+            found = self._found(search, most, left) if left > 1 else None
+            if found is not None:
+                return found
+        return Refutation([f"no trace of up to {most} packets was found; the state above may be out of reach"])
+
+    def quick(self, most: int, seconds: float) -> Refutation | None:
+        """A trace of plain packets, if there is a short one."""
+        first = next(self._searches())
+        return self._found(first, most, seconds) if first.plain else None
+
+    def _found(self, search: Search, most: int, seconds: float) -> Refutation | None:
+        trace, _ = search.shortest(most, seconds)
+        if trace is None:
+            return None
+        text = script(trace, f"{self.program.name} decides packet {len(trace)} in another way than {self.by}")
+        return Refutation([*lines(trace, self.by), *self._confirmed(text)], trace, text)
+
+    def _searches(self) -> Iterator[Search]:
+        first = Search(self.program, self.side)
+        if first.is_possible:
+            yield first
+            yield Search(self.program, self.side, filled=True)
+        yield Search(self.program, self.side, plain=False)
+
+    def _confirmed(self, text: str) -> Iterator[str]:
+        failure = run_script(self.json, text)
+        yield (
+            f"the engine agrees: {failure}" if failure else "the engine does not agree: the trace is no counterexample"
+        )
+        if self.other is not None:
+            failure = run_script(self.other, text)
+            yield f"the engine, {self.by}: {failure or 'as expected'}"
+
+
+def run_script(json: Path, text: str) -> str:
+    """Runs an STF file against a program. The first difference in one line; empty if there is none."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "trace.stf")
+        path.write_text(text, encoding="utf-8")
+        words = [str(rust_binary("p4sched-stf")), str(json), str(path)]
+        done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode == 0:
+        return ""
+    return " ".join((done.stdout or done.stderr).split()) or "the script fails"
