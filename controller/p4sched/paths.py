@@ -9,7 +9,6 @@ makes and can make again is then in a cache.
 
 import hashlib
 import os
-import pwd
 import shlex
 import shutil
 import sys
@@ -17,6 +16,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from p4sched.errors import P4schedError
+
+with suppress(ImportError):
+    import pwd
 
 _PACKAGE = Path(__file__).resolve().parent
 _FILES = _PACKAGE / "files"
@@ -38,10 +40,10 @@ def _named_cache() -> Path | None:
 
 
 def _home() -> Path:
-    """The user's home, which may not exist."""
+    """The user's home, which may not exist. A browser has no users."""
     try:
         return Path(pwd.getpwuid(os.getuid()).pw_dir)
-    except KeyError:
+    except (KeyError, NameError):
         return Path("/nonexistent")
 
 

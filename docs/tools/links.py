@@ -20,7 +20,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 ROOT = Path(__file__).parents[2]
-GENERATED = {"build", "results", "target"}
+GENERATED = {"build", "node_modules", "results", "target"}
 """Folders of files from a build or a run."""
 LINES = re.compile(r"L(\d+)(?:-L(\d+))?")
 PATH = re.compile(r"[\w.-]+(?:/[\w.-]+)+/?")

@@ -66,11 +66,35 @@ class Result:
     stderr: str
 
 
+class Conversation:
+    """A program of the workspace that answers line by line. It has no limits: its input belongs to the project."""
+
+    def __init__(self, binary: Path) -> None:
+        self._process = subprocess.Popen([str(binary)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def answer(self, line: str) -> str:
+        """The answer to a line."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{line}\n")
+        self._process.stdin.flush()
+        return self._process.stdout.readline()
+
+    def close(self) -> None:
+        """Ends the program."""
+        with self._process:
+            pass
+
+
 @dataclass(frozen=True)
 class Sandbox:
     """The sandbox on the student's own machine, which only sets limits."""
 
     limits: Limits = Limits()
+
+    def converse(self, binary: Path) -> Conversation:
+        """Starts a program of the workspace, outside the sandbox."""
+        return Conversation(binary)
 
     def run(
         self,

@@ -102,7 +102,7 @@ class SteppedLab(Lab):
     def marks(self, runs: Sequence[TrialDecisions], work: Path, scratch: Path, sandbox: Sandbox) -> tuple[Marks, ...]:
         """Marks of each task. `runs`: the decisions in all trials."""
         place, numbers, all_marks = Place(work, scratch, sandbox), iter(range(len(runs))), []
-        with Variants(self, self.trials) as variants:
+        with Variants(self, self.trials, sandbox) as variants:
             mistake = cache(lambda: self._mistake(runs, variants))
             for task in self.tasks:
                 own = [self._differs(next(numbers), trial, runs, variants) for trial in task.trials]

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from types import TracebackType
 from typing import Any, Protocol
 
 from p4sched.labs.decisions import PROGRAM, Decision, Trial, request
+from p4sched.labs.sandbox import Sandbox
 from p4sched.p4rt.target import Target
 from p4sched.paths import rust_binary
 
@@ -47,8 +47,8 @@ class Variants:
     The texts belong to the project, so they need no sandbox.
     """
 
-    def __init__(self, lab: ProgramLab, trials: Sequence[Trial]) -> None:
-        self._lab, self._trials = lab, trials
+    def __init__(self, lab: ProgramLab, trials: Sequence[Trial], sandbox: Sandbox | None = None) -> None:
+        self._lab, self._trials, self._sandbox = lab, trials, sandbox or Sandbox()
         self._asked: _DecisionsProcess | None = None
 
     def __enter__(self) -> "Variants":
@@ -63,7 +63,7 @@ class Variants:
     def decisions(self, text: str, trial: int) -> list[Decision] | str:
         """The decisions in a trial, or an error message."""
         if self._asked is None:
-            self._asked = _DecisionsProcess(self._lab)
+            self._asked = _DecisionsProcess(self._lab, self._sandbox)
         answer = self._asked.answer(text, self._trials[trial])
         return str(answer["error"]) if "error" in answer else list(answer["program"])
 
@@ -71,7 +71,7 @@ class Variants:
 class _DecisionsProcess:
     """`p4sched-decisions`, and a copy of the lab's program."""
 
-    def __init__(self, lab: ProgramLab) -> None:
+    def __init__(self, lab: ProgramLab, sandbox: Sandbox) -> None:
         self._lab = lab
         self._folder = tempfile.TemporaryDirectory(prefix="p4sched-variants-")
         work, scratch = Path(self._folder.name) / "work", Path(self._folder.name) / "scratch"
@@ -80,9 +80,7 @@ class _DecisionsProcess:
         self._program = lab.prepare(work, scratch)
         self._place = next(scratch.rglob(lab.places[lab.file]))
         self._text, self._number = self._place.read_text(encoding="utf-8"), 0
-        self._process = subprocess.Popen(
-            [str(rust_binary(PROGRAM))], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
+        self._process = sandbox.converse(rust_binary(PROGRAM))
 
     def answer(self, text: str, trial: Trial) -> dict[str, Any]:
         """Answer to one request."""
@@ -93,16 +91,11 @@ class _DecisionsProcess:
         program = self._program.with_stem(f"{self._program.stem}_{self._number}")
         if not program.exists():
             shutil.copyfile(self._program, program)
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
         question = request(program, self._lab.scheme, trial, target=self._lab.target, model=False)
-        self._process.stdin.write(f"{json.dumps(question)}\n")
-        self._process.stdin.flush()
-        answer: dict[str, Any] = json.loads(self._process.stdout.readline())
+        answer: dict[str, Any] = json.loads(self._process.answer(json.dumps(question)))
         return answer
 
     def close(self) -> None:
         """Ends the process."""
-        with self._process:
-            pass
+        self._process.close()
         self._folder.cleanup()
