@@ -8,6 +8,7 @@
 # make docker builds the images: docker/README.md
 # make docker-test  builds and runs the images without a registry (ten minutes; not part of make test)
 # make wheel  builds what users install, into dist/; also make deb, make archive: distribution/README.md
+# make playground  builds the lab for a browser tab, static files: build/playground/ (playground/README.md)
 # make docs   builds the documentation as one site: build/site/index.html
 # make lock   writes the lock files of Python again, with uv; a new version of a package: make lock UPGRADE=PACKAGE
 # make audit  looks for known faults of dependencies; needs the internet, cargo-deny and pip-audit
@@ -21,7 +22,7 @@ MINUTES = 10
 SECONDS = 60
 UPGRADE =
 
-.PHONY: demo onos virtual bench soak fuzz test test-lab test-rust test-java test-python test-onos setup clean lint lint-rust lint-rest docs anchors docker docker-test lock audit wheel deb archive
+.PHONY: demo onos virtual bench soak fuzz test test-lab test-rust test-java test-python test-onos setup clean playground lint lint-rust lint-rest docs anchors docker docker-test lock audit wheel deb archive
 
 demo:
 	@./setup.sh lab
@@ -76,6 +77,9 @@ wheel deb archive:
 
 docker:
 	@docker/build.sh
+
+playground:
+	@playground/build.sh
 
 docker-test:
 	@./setup.sh dev

@@ -55,6 +55,11 @@ class Hook(BuildHookInterface):  # type: ignore[type-arg]
                 for folder, patterns in FILES.items()
                 for path in _files(root / folder, patterns)
             },
+            # only if somebody built it: it needs Node.js and another library of Rust
+            **{
+                str(path): f"p4sched/files/playground/{path.name}"
+                for path in _files(root / "build" / "playground", ("*",))
+            },
             **{
                 str(path): f"{package}/{path.relative_to(root / folder)}"
                 for folder, package in PACKAGES.items()

@@ -80,6 +80,8 @@ SCHEDULERS_DIR = DATA_DIR / "schedulers"
 EXPERIMENTS_DIR = (_PACKAGE.parent / "experiments").resolve()
 """Folder of experiments, each in a folder of its own. It is also a package."""
 LABS_DIR = DATA_DIR / "labs"
+PLAYGROUND_DIR = DATA_DIR / "playground" if INSTALLED else ROOT / "build" / "playground"
+"""Folder of the lab in a browser tab: static files, which `make playground` builds."""
 REPRODUCTION_DIR = DATA_DIR / "docs" / "reproduction"
 """Published figures, and pages that compare results with them."""
 REPRODUCED_DIR = Path("results", "reproduction") if INSTALLED else REPRODUCTION_DIR

@@ -158,7 +158,10 @@ def dependencies() -> dict[str, set[str]]:
     found = {}
     for manifest in sorted(SWITCH.glob("*/Cargo.toml")):
         tables = tomllib.loads(manifest.read_text(encoding="utf-8"))
-        names = tables.get("dependencies") or tables.get("dev-dependencies", {})
+        names = {**tables.get("dependencies", {})}
+        for target in tables.get("target", {}).values():
+            names |= target["dependencies"]
+        names = names or tables.get("dev-dependencies", {})
         found[manifest.parent.name] = {name.removeprefix("p4sched-") for name in names if name.startswith("p4sched-")}
     return found
 

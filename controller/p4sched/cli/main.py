@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "run": ("run", "app", {}),
     "list": ("run", "list_experiments", {}),
     "lab": ("lab", "app", {}),
+    "playground": ("playground", "playground", {}),
     "compile": ("compile", "compile_", {}),
     "stages": ("compile", "stages", {}),
     "switch": ("programs", "switch", PASS_ON),

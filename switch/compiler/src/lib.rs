@@ -108,6 +108,10 @@ pub fn preprocess(input: &Input, includes: &dyn IncludeResolver, options: &Optio
 }
 
 fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    // A browser gives no threads. There, the page's worker has the stack.
+    if cfg!(target_family = "wasm") {
+        return work();
+    }
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
         match thread.map(std::thread::ScopedJoinHandle::join) {

@@ -5,12 +5,15 @@
 
 mod bits;
 mod checksum;
+#[cfg(not(target_family = "wasm"))]
 mod compile;
 mod control;
 mod errors;
 mod events;
 mod frame;
 mod ids;
+#[cfg(target_family = "wasm")]
+mod interpreted;
 mod load;
 mod packet;
 mod run;

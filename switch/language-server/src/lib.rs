@@ -23,7 +23,7 @@ use lsp_types::{
     GotoDefinitionParams, Hover, HoverContents, HoverParams, HoverProviderCapability, Location, MarkupContent,
     MarkupKind, OneOf, PublishDiagnosticsParams, ReferenceParams, RenameOptions, RenameParams, ServerCapabilities,
     SymbolInformation, SymbolKind, TextDocumentPositionParams, TextDocumentSyncCapability, TextDocumentSyncKind,
-    TextEdit, Uri, WorkDoneProgressOptions,
+    TextEdit, WorkDoneProgressOptions,
 };
 use p4sched_compiler::names::{Name, Names};
 use p4sched_compiler::{KEYWORDS, names};
@@ -31,6 +31,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use files::{Document, Files, name_of, uri_of};
+pub use lsp_types::Uri;
+pub use program::architecture;
 
 /// Runs the server on standard input and output until the client ends it.
 ///
@@ -53,17 +55,27 @@ pub fn serve(connection: &Connection, directories: Vec<PathBuf>) -> Result<(), S
     connection
         .initialize(capabilities())
         .map_err(|error| format!("the client does not begin as the protocol says: {error}"))?;
-    let mut server = Server {
-        connection,
-        files: Files {
-            open: HashMap::new(),
-            directories,
-        },
-        analysed: HashMap::new(),
-        changed: BTreeSet::new(),
-        marked: HashMap::new(),
-    };
-    server.run()
+    Server::new(connection, directories).run()
+}
+
+/// Answers one request on one document, without a session: for a page. Everything that the document includes is on
+/// the disk.
+///
+/// # Errors
+/// The sentence with which the server refuses the request.
+pub fn answer_once(document: &Uri, text: String, method: &str, params: Value) -> Result<Value, String> {
+    let (connection, _client) = Connection::memory();
+    let mut server = Server::new(&connection, Vec::new());
+    server.change(document, text, 0);
+    let request = Request::new(RequestId::from(0), method.to_owned(), params);
+    server.respond(request).response_result.map_err(|error| error.message)
+}
+
+/// The messages of the compiler on a document, by file.
+pub fn messages(document: &Uri, text: &str) -> BTreeMap<String, Vec<lsp_types::Diagnostic>> {
+    let name = name_of(document);
+    let names = program::analysed(&Files::default(), &name, text);
+    names.map_or_else(BTreeMap::new, |names| program::messages(&names, &name))
 }
 
 fn capabilities() -> Value {
@@ -97,7 +109,20 @@ struct Server<'a> {
     marked: HashMap<String, BTreeSet<String>>,
 }
 
-impl Server<'_> {
+impl<'a> Server<'a> {
+    fn new(connection: &'a Connection, directories: Vec<PathBuf>) -> Server<'a> {
+        Server {
+            connection,
+            files: Files {
+                open: HashMap::new(),
+                directories,
+            },
+            analysed: HashMap::new(),
+            changed: BTreeSet::new(),
+            marked: HashMap::new(),
+        }
+    }
+
     fn run(&mut self) -> Result<(), String> {
         while let Ok(message) = self.connection.receiver.recv() {
             match message {

@@ -24,7 +24,7 @@ pub fn analysed(files: &Files, name: &str, text: &str) -> Option<Names> {
 }
 
 /// The architecture whose include file a program names.
-fn architecture(text: &str) -> Arch {
+pub fn architecture(text: &str) -> Arch {
     let includes = |file: &str| {
         text.lines()
             .any(|line| line.trim_start().starts_with('#') && line.contains(file))

@@ -14,6 +14,7 @@ use crate::frames::{Datagram, MIN_FRAME};
 use crate::model::{Decision, ModelPort};
 use crate::parameters::Parameters;
 use crate::program::Program;
+use crate::steps::{Step, Steps};
 use crate::switch::{Counts, Sent, Switch};
 
 const PORT: Port = 1;
@@ -41,6 +42,9 @@ pub struct Request {
     /// False if the program has no model.
     #[serde(default = "yes")]
     pub model: bool,
+    /// True: the answer also has what each packet met.
+    #[serde(default)]
+    pub steps: bool,
 }
 
 /// A packet: its time in ns, its rank, its user (0: no user) and its Ethernet bytes.
@@ -102,7 +106,8 @@ impl Decisions {
     /// Answers one request. `program`, `model` (or null) and `lengths` have one item for each packet. A decision is the
     /// priority of the queue, `"refused"`, `"full"`, `"pushed out"`, or null if the counters do not show exactly one
     /// decision. `lengths` are the lengths of the eight queues before the packet, by priority.
-    /// `departures` are the numbers of the packets that left the program's port, with the time at the far end.
+    /// `departures` are the numbers of the packets that left the program's port, with the time at the far end. `steps`,
+    /// if requested: for each packet the registers before it, and its events.
     ///
     /// # Errors
     /// A sentence, if the request is not valid, the program does not compile or load, or a table or counter is missing.
@@ -127,6 +132,7 @@ impl Decisions {
             decisions,
             lengths,
             departures,
+            steps,
         } = catch_unwind(run).map_err(|panic| {
             let text = panic.downcast_ref::<String>().cloned();
             text.unwrap_or_else(|| "the program cannot run here".to_owned())
@@ -135,12 +141,16 @@ impl Decisions {
             true => Some(by_model(scheme, &parameters, request)?),
             false => None,
         };
-        Ok(json!({
+        let mut answer = json!({
             "program": decisions.into_iter().map(decision_json).collect::<Vec<_>>(),
             "model": model.map(|model| model.into_iter().map(|decision| decision_json(Some(decision))).collect::<Vec<_>>()),
             "lengths": lengths,
             "departures": departures,
-        }))
+        });
+        if let Some(steps) = steps {
+            answer["steps"] = json!(steps);
+        }
+        Ok(answer)
     }
 }
 
@@ -161,6 +171,8 @@ struct Decided {
     lengths: Vec<[u64; 8]>,
     /// Number of each packet that left, and the time at which it was at the far end of the link.
     departures: Vec<(u64, Nanos)>,
+    /// What each packet met, if requested.
+    steps: Option<Vec<Step>>,
 }
 
 fn by_program(
@@ -187,7 +199,9 @@ fn by_program(
         decisions: Vec::new(),
         lengths: Vec::new(),
         departures: Vec::new(),
+        steps: None,
     };
+    let mut steps = request.steps.then(|| Steps::of(&mut switch, program.registers()));
     let depart = |sent: &mut Sent, departures: &mut Vec<(u64, Nanos)>| {
         sent.drain(|port, id, due, _| departures.extend(id.filter(|_| port == PORT).map(|id| (id, due))));
     };
@@ -195,7 +209,9 @@ fn by_program(
         switch.advance(packet.0, &mut sent);
         let before: Counts = switch.counts(PORT);
         packet.datagram(id).write(&mut frame);
+        steps.iter_mut().for_each(|steps| steps.before(switch.pipeline()));
         switch.receive(packet.0, &frame, &mut sent);
+        steps.iter_mut().for_each(|steps| steps.after(id));
         done.decisions.push(switch.counts(PORT).decision_since(&before));
         done.lengths.push(before.lengths);
         depart(&mut sent, &mut done.departures);
@@ -206,6 +222,7 @@ fn by_program(
     let sending = bytes.saturating_mul(8_000_000_000) / request.rate_bps.max(1);
     switch.advance(last.saturating_add(sending), &mut sent);
     depart(&mut sent, &mut done.departures);
+    done.steps = steps.map(Steps::done);
     Ok(done)
 }
 
@@ -286,6 +303,31 @@ mod tests {
             .map(|all| &all[0])
             .collect();
         assert_eq!(in_queue, [0, 0, 1, 2, 3, 2]);
+    }
+
+    #[test]
+    fn steps_show_the_window_before_a_packet_and_the_line_that_decides() {
+        let text = r#"{"program":"AIFO","scheme":"aifo","parameters":[3,3,0,1,1],"rate_bps":8000000,"steps":true,
+            "packets":[[0,5,0,1000],[0,5,0,1000],[0,9,0,1000]]}"#;
+        let steps = &answered(&request(text)).unwrap()["steps"];
+        assert_eq!(steps[0]["registers"], json!({}));
+        // A cell of the window holds the complement of a rank, so that an empty one is larger than all.
+        let window = &steps[2]["registers"]["AifoIngress.window.cell_0.entry"];
+        assert_eq!(*window, json!({"1": !5_u32}));
+        let decides = |event: &&Value| event["source"]["text"] == "needed <= free";
+        let way = steps[2]["way"].as_array().unwrap();
+        let condition = way.iter().find(decides).unwrap();
+        assert_eq!(
+            (&condition["event"], &condition["holds"]),
+            (&json!("condition"), &json!(true))
+        );
+        assert!(
+            condition["source"]["file"]
+                .as_str()
+                .unwrap()
+                .ends_with("aifo_admission.p4")
+        );
+        assert_eq!(way.last().unwrap()["event"], "enqueued");
     }
 
     #[test]

@@ -41,6 +41,7 @@ pub mod program;
 pub mod ranked;
 pub mod replay;
 pub mod stepped;
+pub mod steps;
 pub mod switch;
 pub mod trace;
 pub mod traffic;

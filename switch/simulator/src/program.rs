@@ -59,7 +59,8 @@ pub struct Program {
 }
 
 /// Finds included files in the folder of the including file, in other folders, and among those of the compiler.
-struct FileIncludes<'a>(&'a [PathBuf]);
+#[derive(Debug)]
+pub struct FileIncludes<'a>(pub &'a [PathBuf]);
 
 impl IncludeResolver for FileIncludes<'_> {
     fn include(&self, path: &str, from: &str, angled: bool) -> Option<(String, String)> {
@@ -196,6 +197,16 @@ impl Program {
             p4_device_config: self.json.clone().into_bytes(),
             cookie: None,
         }
+    }
+
+    /// Names of all registers.
+    pub fn registers(&self) -> Vec<String> {
+        let preambles = self
+            .p4info
+            .registers
+            .iter()
+            .filter_map(|register| register.preamble.as_ref());
+        preambles.map(|preamble| preamble.name.clone()).collect()
     }
 
     /// Names of the registers with the annotation `@queue_depth`.

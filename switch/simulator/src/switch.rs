@@ -3,7 +3,7 @@
 use p4sched_dataplane::{
     ActionCall, CloneSession, Count, CounterId, DigestMessage, MatchKey, Pipeline, Port, RegisterId, TableId,
 };
-use p4sched_engine::{Engine, Frame, FrameSink, Output, PortSettings};
+use p4sched_engine::{Engine, EventSink, Frame, FrameSink, Output, PortSettings};
 use p4sched_schedulers::described::PortExtras;
 use p4sched_schedulers::scheme::{P4, WINDOW_PARAMETER};
 use p4sched_schedulers::{Config, Nanos, Scheme, Target};
@@ -266,6 +266,11 @@ impl Switch {
         let mut pipeline = self.engine.unload()?;
         pipeline.restart();
         Some(pipeline)
+    }
+
+    /// Sends the events of packets to `sink` from then on.
+    pub fn trace(&mut self, sink: EventSink) {
+        self.engine.trace(sink);
     }
 
     pub fn target(&self) -> Target {

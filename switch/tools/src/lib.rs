@@ -1,24 +1,31 @@
 //! `p4sched-tools`: all programs except the switch and the compiler. Each program has its own name: the link
 //! `p4sched-simulate` and the command `p4sched-tools simulate` run the same program.
+//!
+//! For a browser (WebAssembly) it holds the programs that need no socket, no thread and no kernel.
 
 mod attack;
 mod decisions;
 mod exit_code;
+#[cfg(not(target_family = "wasm"))]
 mod fuzz;
+#[cfg(not(target_family = "wasm"))]
 mod lsp;
+#[cfg(not(target_family = "wasm"))]
 mod packet_trace;
 mod simulate;
 mod stepped;
 mod stepped_port;
+#[cfg(not(target_family = "wasm"))]
 mod stf;
 mod trace;
+#[cfg(not(target_family = "wasm"))]
 mod traffic;
+#[cfg(not(target_family = "wasm"))]
 mod virtual_network;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -40,17 +47,19 @@ struct Program {
     main: fn(Vec<OsString>) -> ExitCode,
 }
 
-const PROGRAMS: [Program; 12] = [
+const PROGRAMS: &[Program] = &[
     Program {
         name: "simulate",
         about: "A network of models, or of compiled programs, in virtual time",
         main: simulate::main,
     },
+    #[cfg(not(target_family = "wasm"))]
     Program {
         name: "virtual",
         about: "A network of P4Runtime switches in virtual time",
         main: virtual_network::main,
     },
+    #[cfg(not(target_family = "wasm"))]
     Program {
         name: "traffic",
         about: "Flows with ranks, and receivers that measure",
@@ -81,21 +90,25 @@ const PROGRAMS: [Program; 12] = [
         about: "Packets and a model's decisions, for a switch whose time cannot be stepped",
         main: trace::main,
     },
+    #[cfg(not(target_family = "wasm"))]
     Program {
         name: "packet-trace",
         about: "The way of captured packets through a program",
         main: packet_trace::main,
     },
+    #[cfg(not(target_family = "wasm"))]
     Program {
         name: "stf",
         about: "Simple Test Framework files against a program",
         main: stf::main,
     },
+    #[cfg(not(target_family = "wasm"))]
     Program {
         name: "lsp",
         about: "P4 in editors, over the Language Server Protocol",
         main: lsp::main,
     },
+    #[cfg(not(target_family = "wasm"))]
     Program {
         name: "fuzz",
         about: "Random, unusual inputs for compiler and switch",
@@ -162,18 +175,25 @@ fn linked() -> ExitCode {
     exit_code("p4sched-tools: cannot link the names", links())
 }
 
+/// Nobody links names in a browser.
+#[cfg(target_family = "wasm")]
+fn links() -> io::Result<()> {
+    Err(ErrorKind::Unsupported.into())
+}
+
 /// Creates the links. They replace programs that an earlier build left under these names.
+#[cfg(not(target_family = "wasm"))]
 fn links() -> io::Result<()> {
     let own = env::current_exe()?;
     let target = own.file_name().unwrap_or(own.as_os_str());
-    for program in &PROGRAMS {
+    for program in PROGRAMS {
         let link = own.with_file_name(format!("{PREFIX}{}", program.name));
         if link.read_link().is_ok_and(|now| now == Path::new(target)) {
             continue;
         }
         match std::fs::remove_file(&link) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-            _ => symlink(target, &link)?,
+            _ => std::os::unix::fs::symlink(target, &link)?,
         }
     }
     Ok(())

@@ -16,7 +16,6 @@ use p4sched_simulator::network::world::World;
 use p4sched_simulator::network::{results, scenario};
 use p4sched_simulator::options::DecisionSource;
 use p4sched_simulator::program::Program;
-use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
 use crate::exit_code::exit_code;
 
@@ -102,13 +101,22 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
 }
 
 /// Makes the kernel end this process when its parent ends, so that no run stays behind.
+#[cfg(not(target_family = "wasm"))]
 fn end_with(parent: i32) -> Result<(), Box<dyn Error>> {
+    use rustix::process::{Signal, getppid, set_parent_process_death_signal};
+
     set_parent_process_death_signal(Some(Signal::KILL))?;
     // The parent may have ended before this call.
     match getppid() {
         Some(pid) if pid.as_raw_pid() == parent => Ok(()),
         _ => Err(format!("--parent {parent}: it is not the parent of this process").into()),
     }
+}
+
+/// A browser has no processes.
+#[cfg(target_family = "wasm")]
+fn end_with(parent: i32) -> Result<(), Box<dyn Error>> {
+    Err(format!("--parent {parent}: there are no processes here").into())
 }
 
 fn installation(args: &Args, setup: &Setup) -> Result<Installation, Box<dyn Error>> {
