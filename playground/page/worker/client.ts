@@ -52,11 +52,19 @@ export class Laboratory {
 
   /** The messages of the compiler on a file. */
   async check(file: string, files: Files = {}): Promise<Message[]> {
-    return (await this.json<{ messages: Message[] }>(["check"], { file }, files)).messages;
+    return (await this.checked(file, files)).messages;
   }
 
+  /** BMv2 JSON and P4Info, or the messages that say why not. */
   async compile(file: string, files: Files = {}): Promise<Compiled> {
-    return this.json(["compile"], { file }, files);
+    const { arch, messages } = await this.checked(file, files);
+    const words = ["p4c", file, "--arch", arch, "-o", "out.json", "--p4runtime-files", "out.txtpb"];
+    const run = await this.run(words, files);
+    return { ok: run.code === 0, json: run.files["out.json"], p4info: run.files["out.txtpb"], messages };
+  }
+
+  private checked(file: string, files: Files): Promise<{ arch: string; messages: Message[] }> {
+    return this.json(["check"], { file }, files);
   }
 
   /** One request of the Language Server Protocol. */

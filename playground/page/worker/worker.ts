@@ -8,7 +8,13 @@ declare const self: { onmessage: ((event: MessageEvent<Request>) => void) | null
 async function load(): Promise<[WebAssembly.Module, Files]> {
   if (typeof WebAssembly === "undefined") throw new Error("this browser has no WebAssembly");
   const [program, files] = await Promise.all([fetched("program.wasm"), fetched("files.json")]);
-  return [await WebAssembly.compile(await program.arrayBuffer()), (await files.json()) as Files];
+  return Promise.all([compiled(program), files.json() as Promise<Files>]);
+}
+
+/** A browser keeps what it compiled from a stream, if the server names the type. */
+async function compiled(response: Response): Promise<WebAssembly.Module> {
+  const typed = response.headers.get("content-type")?.startsWith("application/wasm");
+  return typed ? WebAssembly.compileStreaming(response) : WebAssembly.compile(await response.arrayBuffer());
 }
 
 async function fetched(file: string): Promise<Response> {

@@ -1,17 +1,18 @@
 //! Command line, files and messages of the compiler.
 
 use std::{
+    ffi::OsString,
     fs,
     io::{self, Write as _},
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
-use clap::{Parser, ValueEnum};
-use p4sched_compiler::{
+use crate::{
     Arch, Define, Diagnostics, IncludeResolver, Input, Options, Severity, compile, embedded, p4info_text, place,
     preprocess,
 };
+use clap::{Parser, ValueEnum};
 use p4sched_proto::{DESCRIPTORS, p4::config::v1::P4Info};
 use prost::Message as _;
 use prost_reflect::DynamicMessage;
@@ -137,9 +138,9 @@ impl IncludeResolver for Files {
     }
 }
 
-/// Runs the compiler. The exit code is 1 if the program has errors, or if a file cannot be read or written.
-pub fn run() -> ExitCode {
-    let (arguments, not_followed) = p4c_options::without(std::env::args_os());
+/// Runs the compiler with the words of a command line. The first word is its name. The exit code is 1 if the program has errors, or if a file cannot be read or written.
+pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let (arguments, not_followed) = p4c_options::without(words);
     let driver = arguments
         .first()
         .is_some_and(|name| Path::new(name).file_stem().is_some_and(|name| name == "p4c"));

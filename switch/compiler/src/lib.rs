@@ -3,18 +3,21 @@
 //! Each stage is a module: [`source`] and [`diagnostics`]; `preprocess`; `syntax` (lexer, parser, syntax tree);
 //! `check`, which makes the tree of `typed`; `lower`, which makes the flat program of `ir`; `emit`.
 //!
-//! The library reads no files. [`compile`] gets the text of the program, and an [`IncludeResolver`] for included files.
+//! The library reads no files, but for [`cli`]. [`compile`] gets the text of the program, and an [`IncludeResolver`] for
+//! included files.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may fail"))]
 
 mod arch;
 mod check;
+pub mod cli;
 pub mod diagnostics;
 mod emit;
 mod include;
 mod ir;
 mod lower;
 pub mod names;
+mod p4c_options;
 mod preprocess;
 pub mod source;
 pub mod stages;

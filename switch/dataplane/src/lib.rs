@@ -3,6 +3,8 @@
 //! No I/O and no clock. [`Pipeline::from_json`] lowers a program to flat operations over fixed slots;
 //! [`Pipeline::ingress`] and [`Pipeline::egress`] run it. The time is an argument.
 
+#![cfg_attr(target_family = "wasm", allow(dead_code, reason = "only machine code uses it"))]
+
 mod bits;
 mod checksum;
 #[cfg(not(target_family = "wasm"))]

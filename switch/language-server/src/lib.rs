@@ -71,11 +71,11 @@ pub fn answer_once(document: &Uri, text: String, method: &str, params: Value) ->
     server.respond(request).response_result.map_err(|error| error.message)
 }
 
-/// The messages of the compiler on a document, by file.
+/// All messages of the compiler on a document, by file.
 pub fn messages(document: &Uri, text: &str) -> BTreeMap<String, Vec<lsp_types::Diagnostic>> {
     let name = name_of(document);
-    let names = program::analysed(&Files::default(), &name, text);
-    names.map_or_else(BTreeMap::new, |names| program::messages(&names, &name))
+    let found = program::compiled(&Files::default(), &name, text);
+    found.map_or_else(BTreeMap::new, |found| program::messages(&found, &name))
 }
 
 fn capabilities() -> Value {
@@ -194,7 +194,9 @@ impl<'a> Server<'a> {
     /// Sends the messages of all changed documents.
     fn publish(&mut self) {
         for document in std::mem::take(&mut self.changed) {
-            let found = self.names(&document).map(|names| program::messages(names, &document));
+            let found = self
+                .names(&document)
+                .map(|names| program::messages(&names.messages, &document));
             let found = found.unwrap_or_default();
             let before = self.marked.insert(document.clone(), found.keys().cloned().collect());
             for file in before.unwrap_or_default() {

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use lsp_types::{DiagnosticSeverity, Position, Range};
 use p4sched_compiler::names::{Fitting, Names, PLACEHOLDER, Place, names, units};
-use p4sched_compiler::{Arch, Diagnostic, Input, Options, Severity};
+use p4sched_compiler::{Arch, Compiled, Diagnostic, Diagnostics, Input, Options, Severity, compile};
 
 use crate::files::Files;
 
@@ -21,6 +21,21 @@ pub fn analysed(files: &Files, name: &str, text: &str) -> Option<Names> {
         ..Options::default()
     };
     catch_unwind(AssertUnwindSafe(|| names(&Input { name, text }, files, &options))).ok()
+}
+
+/// All messages of the compiler on a document: for a whole program also those of its target.
+pub fn compiled(files: &Files, name: &str, text: &str) -> Option<Diagnostics> {
+    let names = analysed(files, name, text)?;
+    let is_main = |(_, _, declared): &(Place, &str, String)| declared == "main";
+    if names.messages.has_errors() || !names.declared_in(name).iter().any(is_main) {
+        return Some(names.messages);
+    }
+    let options = Options {
+        arch: architecture(text),
+        ..Options::default()
+    };
+    let compiled = catch_unwind(AssertUnwindSafe(|| compile(&Input { name, text }, files, &options))).ok()?;
+    Some(compiled.map_or_else(|errors| errors, |Compiled { warnings, .. }| warnings))
 }
 
 /// The architecture whose include file a program names.
@@ -39,9 +54,9 @@ pub fn architecture(text: &str) -> Arch {
 }
 
 /// Messages by file. Those on the include files of the compiler, and on no place, are at the start of the document.
-pub fn messages(names: &Names, document: &str) -> BTreeMap<String, Vec<lsp_types::Diagnostic>> {
+pub fn messages(diagnostics: &Diagnostics, document: &str) -> BTreeMap<String, Vec<lsp_types::Diagnostic>> {
     let mut found = BTreeMap::from([(document.to_owned(), Vec::new())]);
-    for message in names.messages.iter() {
+    for message in diagnostics.iter() {
         let position = message.position.as_ref();
         let (file, range) = match position {
             Some(at) if crate::files::uri_of(&at.file).is_some() => (at.file.as_str(), range_of(message)),

@@ -2,9 +2,7 @@
 
 use std::fs;
 
-use p4sched_compiler::{Compiled, Input, Options, p4info_text};
 use p4sched_language_server::{Uri, answer_once, architecture, messages};
-use p4sched_simulator::program::FileIncludes;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -26,26 +24,11 @@ pub struct Question {
     params: Value,
 }
 
-/// The messages of the compiler.
+/// The messages of the compiler, and the architecture of the program.
 pub fn check(about: &About) -> Result<Value, String> {
-    Ok(json!({ "messages": messages_on(&about.file, &read(&about.file)?)? }))
-}
-
-/// BMv2 JSON and P4Info, or the messages that say why not.
-pub fn compile(about: &About) -> Result<Value, String> {
-    let (name, text) = (about.file.as_str(), read(&about.file)?);
-    let options = Options {
-        arch: architecture(&text),
-        ..Options::default()
-    };
-    let compiled = p4sched_compiler::compile(&Input { name, text: &text }, &FileIncludes(&[]), &options);
-    let messages = messages_on(name, &text)?;
-    Ok(match compiled {
-        Ok(Compiled { json, p4info, .. }) => {
-            json!({ "ok": true, "json": json, "p4info": p4info_text(&p4info), "messages": messages })
-        }
-        Err(_) => json!({ "ok": false, "messages": messages }),
-    })
+    let text = read(&about.file)?;
+    let messages = messages_on(&about.file, &text)?;
+    Ok(json!({ "arch": architecture(&text).name(), "messages": messages }))
 }
 
 /// The result of one request of the Language Server Protocol.

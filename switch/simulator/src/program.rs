@@ -59,8 +59,7 @@ pub struct Program {
 }
 
 /// Finds included files in the folder of the including file, in other folders, and among those of the compiler.
-#[derive(Debug)]
-pub struct FileIncludes<'a>(pub &'a [PathBuf]);
+struct FileIncludes<'a>(&'a [PathBuf]);
 
 impl IncludeResolver for FileIncludes<'_> {
     fn include(&self, path: &str, from: &str, angled: bool) -> Option<(String, String)> {
