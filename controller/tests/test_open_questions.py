@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from experiments.cheating import tenants
+from experiments.tenants import traffic
 from p4sched import simulate
 from p4sched.cli import main
 from p4sched.sweep import leaf_spine
@@ -75,7 +76,7 @@ def test_a_flow_alone_takes_the_time_of_its_frames_and_links() -> None:
 
 @pytest.mark.parametrize("text", ["", "0", "1.5", "a", "0.4,0.4"])
 def test_wrong_loads_are_refused(text: str) -> None:
-    for name in ("cheating", "ecn_and_admission"):
+    for name in ("cheating", "ecn_and_admission", "tenants"):
         assert main.run_command(["run", name, "--quick", "--loads", text]) == 2
 
 
@@ -119,6 +120,33 @@ def test_a_flow_in_parts_takes_the_time_of_its_last_part() -> None:
     assert figures["others"] == pytest.approx((slowest / alone)[~cheats].mean())
 
 
+def test_the_tenants_tell_ranks_of_their_own_and_normalised_ones_are_comparable() -> None:
+    told, normalised = (traffic.traffic(0.2, traffic.CALM, each, 20_000_000, 1) for each in (False, True))
+    assert [flow.bytes for flow in told.flows] == [flow.bytes for flow in normalised.flows]
+    for number, (flow, tenant) in enumerate(zip(told.flows, told.tenant.tolist(), strict=True)):
+        start_us = flow.start_ns // 1000
+        due_us = int(start_us + 1e6 * told.allowance_s[number])
+        assert flow.rank == {traffic.SIZES: flow.bytes, traffic.DEADLINES: due_us, traffic.BULK: start_us}[tenant]
+    for tenant in traffic.TENANTS:
+        ranks = [flow.rank or 0 for flow, of in zip(normalised.flows, normalised.tenant, strict=True) if of == tenant]
+        if tenant == traffic.BULK:
+            assert set(ranks) == {traffic.RANKS // 2}
+        else:
+            assert min(ranks) == 0
+            assert traffic.RANKS * 0.9 < max(ranks) < traffic.RANKS
+
+
+def test_heavy_traffic_changes_the_load_of_one_tenant() -> None:
+    calm, heavy = (traffic.traffic(0.1, kind, True, 50_000_000, 1) for kind in (traffic.CALM, traffic.HEAVY))
+    for tenant in (traffic.SIZES, traffic.DEADLINES):
+        assert (calm.tenant == tenant).sum() == (heavy.tenant == tenant).sum()
+    few, many = ((each.tenant == traffic.BULK).sum() for each in (calm, heavy))
+    # numbers of a Poisson process: within four standard deviations of the difference to four times as many
+    assert abs(many - traffic.FACTOR * few) < 4 * (many + traffic.FACTOR**2 * few) ** 0.5
+    alone = traffic.traffic(0.1, traffic.ALONE, True, 50_000_000, 1)
+    assert set(alone.tenant.tolist()) == {traffic.BULK}
+
+
 @pytest.mark.filterwarnings("ignore::p4sched.simulate.SimulationWarning")
 @pytest.mark.parametrize("name", ["cheating", "ecn_and_admission"])
 def test_a_run_with_too_few_flows_ends_with_a_sentence(
@@ -132,6 +160,7 @@ def test_a_run_with_too_few_flows_ends_with_a_sentence(
 SHORT = {
     "ecn_and_admission": ("--schemes", "fifo,aifo", "--duration", "5ms"),
     "cheating": ("--schemes", "pifo,tree", "--duration", "5ms"),
+    "tenants": ("--schemes", "pifo,tree", "--duration", "5ms"),
 }
 
 

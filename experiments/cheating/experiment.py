@@ -1,24 +1,23 @@
 """A tenant who cheats: what it gains with each scheme, what the others lose, and what a tree of tenants costs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from typing import Annotated, Any
 
-import typer
 from rich.table import Table
 
 from experiments.cheating import figure, tenants
 from experiments.cheating.tenants import BEHAVIOURS, HONEST, TenantRun
 from p4sched import simulate
 from p4sched.cli import options
-from p4sched.cli.options import QuickDefault
 from p4sched.lab.experiment import Experiment, Results, RunOptions, SchemeOutcome, Seed, Stage, choose
 from p4sched.lab.sized_flows import parse_loads
 from p4sched.p4rt.target import Target
 from p4sched.results.tables import record_rows
 from p4sched.sweep import tuned
+from p4sched.sweep.compared import against, named, of_scheme, shown, without_scheme
 from p4sched.sweep.tuned import Candidate, Group, Measured, Seeds, repeat, tune
 from p4sched.units import Duration
 
@@ -37,9 +36,6 @@ QUEUES = 4
 WINDOW = 20
 """|W| of AIFO and PACKS, T of RIFO."""
 WHO = ("cheater", "others", "cheater_large", "others_large")
-RATIO = ("ratio", "ratio_low", "ratio_high")
-MOST_SEEDS = 100
-SHORTEST_S = 0.005
 
 
 @dataclass(frozen=True)
@@ -69,27 +65,15 @@ class Setting:
 
 def setting(
     run_options: RunOptions,
-    compared: Annotated[
-        str, typer.Option("--schemes", metavar="S1,S2,...", help=f"Schemes: {', '.join(LABELS)}.")
-    ] = ",".join(LABELS),
-    loads: Annotated[
-        str, typer.Option(metavar="L1,L2,...", help="Loads of the hosts' links."), QuickDefault("0.8")
-    ] = "0.4,0.8",
-    seeds: Annotated[
-        int,
-        typer.Option(help="Seeds of the result. Two before them choose the parameters.", min=1, max=MOST_SEEDS),
-        QuickDefault(2),
-    ] = 8,
-    duration: Annotated[
-        Duration,
-        options.time_option("Virtual time in which flows start."),
-        QuickDefault(Duration.parse("20ms")),
-    ] = Duration.parse("100ms"),
+    compared: Annotated[str, options.schemes_option(LABELS)] = ",".join(LABELS),
+    loads: options.Loads = "0.4,0.8",
+    seeds: options.ResultSeeds = 8,
+    duration: options.Starts = Duration.parse("100ms"),
 ) -> Setting:
     """Four tenants send web-search flows, ranked by their sizes, and one of them cheats. Prints a table and writes
     DIR/summary.json, DIR/tenants.csv and DIR/figure.png."""
     run_options.refuse(["--switch"], "in virtual time: the models of the schemes are at the ports")
-    options.at_least("--duration", duration, SHORTEST_S, "a large flow takes longer than that")
+    options.long_enough(duration)
     return Setting(
         choose("scheme", compared, LABELS),
         parse_loads(loads),
@@ -167,50 +151,37 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
 def _records(measured: Sequence[Measured], scheme: str) -> Iterator[dict[str, Any]]:
     """Slowdowns, and their ratios to those with honest tenants. `pifo_ratio`: slowdown of all flows over that of PIFO
     with the same behaviour."""
-    groups = [each.candidate.group for each in measured]
-    for each in measured:
-        group = each.candidate.group
-        if group["scheme"] != scheme:
-            continue
-        honest = measured[groups.index(dict(group) | {"behaviour": HONEST})]
-        record = {key: value for key, value in each.record(tenants.FIGURES).items() if key != "scheme"}
+    for each in of_scheme(measured, scheme):
+        record = without_scheme(each.record(tenants.FIGURES))
         for who in WHO:
-            record |= {f"{who}_{key}": value for key, value in tuned.ratio(each, honest, who).items()}
-        of_pifo = dict(group) | {"scheme": "pifo"}
-        pifo = measured[groups.index(of_pifo)] if of_pifo in groups else None
-        ratio = dict.fromkeys(RATIO) if pifo is None else tuned.ratio(each, pifo, "slowdown")
-        record |= {f"pifo_{key}": value for key, value in ratio.items()}
-        yield record
+            record |= named(who, against(each, measured, {"behaviour": HONEST}, who))
+        yield record | named("pifo", against(each, measured, {"scheme": "pifo"}, "slowdown"))
 
 
 def table(results: Results[Setting, None]) -> list[Table]:
     """A row for each scheme, load and behaviour."""
     seeds = len(results.setting.seeds.result)
-    shown = Table(
+    rows = Table(
         title=f"Mean slowdown; parameters chosen with honest tenants; {seeds} other seeds, 95 %", title_justify="left"
     )
     columns = ("its slowdown", "over honest", "large ones", "the others'", "over honest", "large ones", "all over PIFO")
     for column in ("scheme", "load", "tenant 0", *columns):
-        shown.add_column(column, justify="left" if column in ("scheme", "tenant 0") else "right")
+        rows.add_column(column, justify="left" if column in ("scheme", "tenant 0") else "right")
     for scheme in results.schemes.values():
         for each in scheme["tenants"]:
-            shown.add_row(
+            rows.add_row(
                 scheme["label"],
                 f"{each['load']:g}",
                 each["behaviour"],
                 f"{each['cheater']:.2f}",
-                _ratio(each, "cheater"),
-                _ratio(each, "cheater_large"),
+                shown(each, "cheater"),
+                shown(each, "cheater_large"),
                 f"{each['others']:.2f}",
-                _ratio(each, "others"),
-                _ratio(each, "others_large"),
-                _ratio(each, "pifo"),
+                shown(each, "others"),
+                shown(each, "others_large"),
+                shown(each, "pifo"),
             )
-    return [shown]
-
-
-def _ratio(record: Mapping[str, Any], who: str) -> str:
-    return tuned.shown_ratio({key: record[f"{who}_{key}"] for key in RATIO})
+    return [rows]
 
 
 EXPERIMENT = Experiment(

@@ -19,6 +19,7 @@ from p4sched.p4rt.target import Target
 from p4sched.results.tables import record_rows
 from p4sched.schemes import title
 from p4sched.sweep import leaf_spine, tuned
+from p4sched.sweep.compared import of_scheme, without_scheme
 from p4sched.sweep.tuned import Candidate, Group, Measured, Seeds, Simulation, Tuned, tune
 from p4sched.units import Duration
 
@@ -33,8 +34,6 @@ NO_MARKS = "none"
 PAPER_K, PAPER_BUFFER = 26, 40
 """k = 0.1 and the packets of a port: the setting at which the figure shows refused and marked packets."""
 OBJECTIVE = "slowdown"
-MOST_SEEDS = 100
-SHORTEST_S = 0.005
 
 
 @dataclass(frozen=True)
@@ -67,32 +66,20 @@ class Setting:
 
 def setting(
     run_options: RunOptions,
-    compared: Annotated[
-        str, typer.Option("--schemes", metavar="S1,S2,...", help=f"Schemes: {', '.join(SCHEMES)}.")
-    ] = ",".join(SCHEMES),
+    compared: Annotated[str, options.schemes_option(SCHEMES)] = ",".join(SCHEMES),
     senders: Annotated[
         str,
         typer.Option(metavar="S1,S2,...", help=f"Congestion control of all hosts: {', '.join(SENDERS)}."),
         QuickDefault("dctcp"),
     ] = ",".join(SENDERS),
-    loads: Annotated[
-        str, typer.Option(metavar="L1,L2,...", help="Loads of the hosts' links."), QuickDefault("0.8")
-    ] = "0.4,0.8",
-    seeds: Annotated[
-        int,
-        typer.Option(help="Seeds of the result. Two before them choose the parameters.", min=1, max=MOST_SEEDS),
-        QuickDefault(2),
-    ] = 8,
-    duration: Annotated[
-        Duration,
-        options.time_option("Virtual time in which flows start."),
-        QuickDefault(Duration.parse("20ms")),
-    ] = Duration.parse("100ms"),
+    loads: options.Loads = "0.4,0.8",
+    seeds: options.ResultSeeds = 8,
+    duration: options.Starts = Duration.parse("100ms"),
 ) -> Setting:
     """Web-search flows among 16 hosts in virtual time, for each mark threshold, headroom and buffer of each scheme.
     Prints a table and writes DIR/summary.json, DIR/best.csv, DIR/grid.csv and DIR/figure.png."""
     run_options.refuse(["--switch"], "in virtual time: the models of the schemes are at the ports")
-    options.at_least("--duration", duration, SHORTEST_S, "a large flow takes longer than that")
+    options.long_enough(duration)
     return Setting(
         choose("scheme", compared, SCHEMES),
         choose("congestion control", senders, SENDERS),
@@ -153,21 +140,13 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
     schemes = {
         scheme: {
             "label": title(scheme),
-            "best": [_without_scheme(each.record(leaf_spine.FIGURES)) for each in _of(found.best, scheme)],
-            "grid": [_without_scheme(each.means(leaf_spine.FIGURES)) for each in _of(found.grid, scheme)],
+            "best": [without_scheme(each.record(leaf_spine.FIGURES)) for each in of_scheme(found.best, scheme)],
+            "grid": [without_scheme(each.means(leaf_spine.FIGURES)) for each in of_scheme(found.grid, scheme)],
             "pairs": list(pairs(found, setting, scheme)),
         }
         for scheme in setting.schemes
     }
     return SchemeOutcome({"schemes": schemes}, None)
-
-
-def _of(measured: Sequence[Measured], scheme: str) -> list[Measured]:
-    return [each for each in measured if each.candidate.group["scheme"] == scheme]
-
-
-def _without_scheme(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in record.items() if key != "scheme"}
 
 
 def pairs(found: Tuned, setting: Setting, scheme: str) -> Iterator[dict[str, Any]]:

@@ -1,5 +1,6 @@
 """Command-line options that experiments share. Each experiment sets its own defaults."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -84,6 +85,29 @@ Dask = Annotated[
         metavar="ADDRESS|local", help="Run on Dask: address of a scheduler, or local for one on this machine."
     ),
 ]
+
+
+MOST_SEEDS = 100
+Loads = Annotated[str, typer.Option(metavar="L1,L2,...", help="Loads of the hosts' links."), QuickDefault("0.8")]
+TenantLoads = Annotated[
+    str, typer.Option(metavar="L1,L2,...", help="Load of each tenant on the hosts' links."), QuickDefault("0.25")
+]
+ResultSeeds = Annotated[
+    int,
+    typer.Option(help="Seeds of the result. Two before them choose the parameters.", min=1, max=MOST_SEEDS),
+    QuickDefault(2),
+]
+Starts = Annotated[Duration, time_option("Virtual time in which flows start."), QuickDefault(Duration.parse("20ms"))]
+
+
+def schemes_option(schemes: Iterable[str]) -> Any:
+    """The option --schemes of an experiment that compares these."""
+    return typer.Option("--schemes", metavar="S1,S2,...", help=f"Schemes: {', '.join(schemes)}.")
+
+
+def long_enough(duration: Duration) -> None:
+    """Raises UsageError if --duration is too short for flows of the sizes of a data centre."""
+    at_least("--duration", duration, 0.005, "a large flow takes longer than that")
 
 
 def jobs_option(what: str) -> Any:

@@ -102,9 +102,12 @@ class Measured:
         return found
 
 
-def ratio(measured: Measured, other: Measured, key: str) -> dict[str, float | None]:
-    """Ratio of a figure to that of another candidate with the same seeds, with the bounds of its interval of 95 %."""
-    value, interval = paired_ratio(*([figures[key] for figures in each.seeds] for each in (measured, other)))
+def ratio(measured: Measured, other: Measured, key: str, other_key: str | None = None) -> dict[str, float | None]:
+    """Ratio of a figure to that (or to another figure) of a candidate with the same seeds, with the bounds of its
+    interval of 95 %."""
+    value, interval = paired_ratio(
+        [figures[key] for figures in measured.seeds], [figures[other_key or key] for figures in other.seeds]
+    )
     low, high = interval or (None, None)
     return {"ratio": value, "ratio_low": low, "ratio_high": high}
 

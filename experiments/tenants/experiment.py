@@ -1,0 +1,206 @@
+"""Tenants with their own schedulers on one link: a tree of queues against one flat rank."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from typing import Annotated, Any
+
+from rich.table import Table
+
+from experiments.tenants import figure, traffic
+from experiments.tenants.traffic import TenantsRun
+from p4sched import simulate
+from p4sched.cli import options
+from p4sched.errors import UsageError
+from p4sched.lab.experiment import Experiment, Results, RunOptions, SchemeOutcome, Seed, Stage, choose
+from p4sched.lab.sized_flows import parse_loads
+from p4sched.p4rt.target import Target
+from p4sched.results.tables import record_rows
+from p4sched.sweep import tuned
+from p4sched.sweep.compared import against, named, of_scheme, shown, without_scheme
+from p4sched.sweep.tuned import Candidate, Group, Measured, Seeds, tune
+from p4sched.units import Duration
+
+LABELS = {
+    "fifo": "FIFO",
+    "pifo_told": "PIFO, ranks as told",
+    "pifo": "PIFO, normalised",
+    "sp_pifo": "SP-PIFO, normalised",
+    "packs": "PACKS, normalised",
+    "shares": "tree: shares, FIFO of each",
+    "one_buffer": "tree: shares, own schedulers, one buffer",
+    "tree": "tree: shares, own schedulers, own buffers",
+}
+"""`one_buffer` has the semantics of vPIFO (SIGCOMM 2024): a full buffer drops the packet that arrives."""
+QUEUES = 4
+WINDOW = 20
+"""|W| of PACKS."""
+REFERENCE = "tree"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Values of the parameters, for all combinations."""
+
+    buffers: tuple[int, ...]
+    """All queues of a port together, in packets."""
+    headrooms_256: tuple[int, ...]
+    """k of PACKS in 1/256."""
+
+
+FULL = Grid((20, 40, 80, 160), (0, 26, 128))
+QUICK = Grid((80,), (26,))
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Setting of a run."""
+
+    schemes: Sequence[str]
+    loads: Sequence[float]
+    grid: Grid
+    seeds: Seeds
+    duration: Duration
+
+
+def setting(
+    run_options: RunOptions,
+    compared: Annotated[str, options.schemes_option(LABELS)] = ",".join(LABELS),
+    loads: options.TenantLoads = "0.15,0.25",
+    seeds: options.ResultSeeds = 8,
+    duration: options.Starts = Duration.parse("100ms"),
+) -> Setting:
+    """Three tenants with their own schedulers share each link, and one of them sends four times its load. Prints a
+    table and writes DIR/summary.json, DIR/tenants.csv, DIR/grid.csv and DIR/figure.png."""
+    run_options.refuse(["--switch"], "in virtual time: the models of the schemes are at the ports")
+    options.long_enough(duration)
+    of_tenants = parse_loads(loads)
+    if max(of_tenants) > 1 / len(traffic.TENANTS):
+        raise UsageError(f"--loads {loads}: a tenant of {len(traffic.TENANTS)} has a load of at most 0.33")
+    return Setting(
+        choose("scheme", compared, LABELS),
+        of_tenants,
+        QUICK if run_options.quick else FULL,
+        Seeds.of(run_options.seed, 2, seeds),
+        duration,
+    )
+
+
+def configuration(setting: Setting) -> dict[str, Any]:
+    """Configuration for summary.json."""
+    return {
+        "loads": list(setting.loads),
+        "tenants": list(traffic.TENANTS),
+        "factor": traffic.FACTOR,
+        "buffers": list(setting.grid.buffers),
+        "headrooms_256": list(setting.grid.headrooms_256),
+        "window": WINDOW,
+        "queues": QUEUES,
+        "tuning_seeds": list(setting.seeds.tuning),
+        "seeds": list(setting.seeds.result),
+        "duration_s": setting.duration.seconds,
+        "time": "virtual",
+        "switch": "none",
+    }
+
+
+def candidates(setting: Setting) -> Iterator[Candidate]:
+    """All settings of all schemes."""
+    for scheme, load in product(setting.schemes, setting.loads):
+        group: Group = {"scheme": scheme, "load": load}
+        headrooms = setting.grid.headrooms_256 if scheme == "packs" else (0,)
+        for buffer, headroom in product(setting.grid.buffers, headrooms):
+            parameters: Group = {"buffer_packets": buffer, "headroom_256": headroom}
+            yield Candidate(group, parameters, partial(_run, group, parameters, int(setting.duration)))
+
+
+def _run(group: Group, parameters: Group, duration_ns: int, seed: int) -> TenantsRun:
+    scheme = str(group["scheme"])
+    used = ports(scheme, int(parameters["buffer_packets"]), int(parameters["headroom_256"]))
+    return TenantsRun(used, scheme in ("pifo", "sp_pifo", "packs"), float(group["load"]), duration_ns, seed)
+
+
+def ports(scheme: str, buffer: int, headroom_256: int) -> simulate.Ports:
+    """All ports of a scheme."""
+    if scheme in ("shares", "one_buffer", "tree"):
+        own = [traffic.DISCIPLINES[tenant] if scheme != "shares" else "fifo" for tenant in traffic.TENANTS]
+        room = buffer if scheme == "one_buffer" else -(-buffer // len(own))
+        leaves = [{"parent": 0, "queue_size": room, "discipline": discipline} for discipline in ("fifo", *own)]
+        return simulate.Ports(
+            "tree", queues=QUEUES, queue_size=buffer // QUEUES, tree=[{"discipline": "stfq"}, *leaves]
+        )
+    name = "pifo" if scheme == "pifo_told" else scheme
+    return simulate.Ports(name, queues=QUEUES, queue_size=buffer // QUEUES, window=WINDOW, headroom_256=headroom_256)
+
+
+async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
+    """Measures all schemes."""
+    found = await tune(list(candidates(setting)), "cost", setting.seeds, stage.folder, stage.tell)
+    schemes = {
+        scheme: {
+            "label": LABELS[scheme],
+            "tenants": list(_records(found.best, scheme)),
+            "grid": [without_scheme(each.means(traffic.FIGURES)) for each in of_scheme(found.grid, scheme)],
+        }
+        for scheme in setting.schemes
+    }
+    return SchemeOutcome({"schemes": schemes}, None)
+
+
+def _records(best: Sequence[Measured], scheme: str) -> Iterator[dict[str, Any]]:
+    """The figures of a scheme at each load; `isolation`: the others' slowdown with heavy traffic over that with calm
+    traffic; `to_tree`: what each traffic costs over the tree."""
+    for each in of_scheme(best, scheme):
+        record = without_scheme(each.record(traffic.FIGURES))
+        record |= named("isolation", tuned.ratio(each, each, "heavy_others", "calm_others"))
+        for key in ("calm", "heavy_others", "alone_bulk"):
+            record |= named(f"{key}_to_tree", against(each, best, {"scheme": REFERENCE}, key))
+        yield record
+
+
+def table(results: Results[Setting, None]) -> list[Table]:
+    """A row for each scheme and load."""
+    seeds = len(results.setting.seeds.result)
+    rows = Table(
+        title=f"Mean slowdown, each with the best parameters of the grid; {seeds} other seeds, 95 %",
+        title_justify="left",
+    )
+    columns = ("calm", "over tree", "others, heavy", "over calm", "over tree", "late, %", "bulk alone, over tree")
+    for column in ("scheme", "load", *columns):
+        rows.add_column(column, justify="left" if column == "scheme" else "right")
+    for scheme in results.schemes.values():
+        for each in scheme["tenants"]:
+            rows.add_row(
+                scheme["label"],
+                f"{each['load']:g}",
+                f"{each['calm']:.2f}",
+                shown(each, "calm_to_tree"),
+                f"{each['heavy_others']:.2f}",
+                shown(each, "isolation"),
+                shown(each, "heavy_others_to_tree"),
+                f"{100 * each['calm_late']:.1f}, {100 * each['heavy_late']:.1f}",
+                shown(each, "alone_bulk_to_tree"),
+            )
+    return [rows]
+
+
+EXPERIMENT = Experiment(
+    name="tenants",
+    summary="Tenants with their own schedulers: a tree of queues against one flat rank, when one tenant sends too much",
+    setting=setting,
+    configuration=configuration,
+    measure=measure,
+    table=table,
+    figure=lambda results, path: figure.draw(results.summary, path),
+    csv={
+        "tenants.csv": lambda results: record_rows(results.schemes, "tenants"),
+        "grid.csv": lambda results: record_rows(results.schemes, "grid"),
+    },
+    files=(f"{tuned.SCRATCH}/*/*/*",),
+    seed=Seed("First of the seeds.", bounded=True),
+    quick="a load of 0.25 of each tenant for 20 ms, with one setting of each scheme",
+    targets=(Target.V1MODEL,),
+    in_lab=lambda _: False,
+    simulated=True,
+)
