@@ -126,6 +126,29 @@ def test_the_tables_of_lab_10_are_those_of_its_fabric(tmp_path: Path, monkeypatc
 
 
 @BUILT
+def test_the_answers_of_lab_12_are_those_of_its_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = catalogue.find("12")
+    script = runpy.run_path(str(entry.folder / "tenants.py"))
+    monkeypatch.setitem(script["main"].__globals__, "START", tmp_path)
+    script["main"]()
+    for name in ("flows.csv", "honest.csv", "schemes.csv"):
+        assert (tmp_path / name).read_text() == (entry.start / name).read_text()
+    now, honest = (list(csv.DictReader((tmp_path / name).open())) for name in ("flows.csv", "honest.csv"))
+    lies = {(flow["tenant"], int(flow["bytes"]) // int(flow["rank"])) for flow in now if flow["bytes"] != flow["rank"]}
+    assert lies == {("3", 50)}
+    lab = entry.load()
+    assert isinstance(lab, AnswersLab)
+    right = {question.key: question.answer for question in lab.questions}
+
+    def large(flows: list[dict[str, str]], liars: bool) -> float:
+        found = [flow for flow in flows if int(flow["bytes"]) >= 100_000 and (flow["tenant"] == "3") is liars]
+        return sum(float(flow["slowdown"]) for flow in found) / len(found)
+
+    for key, liars in (("gain", True), ("price", False)):
+        assert large(now, liars) / large(honest, liars) == pytest.approx(right[key], rel=0.002)
+
+
+@BUILT
 def test_a_student_starts_checks_asks_for_hints_and_begins_anew(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

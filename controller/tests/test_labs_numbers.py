@@ -1,4 +1,4 @@
-"""Labs 01 and 10: which numbers and words are right, and which mistakes are named."""
+"""Labs 01, 10 and 12: which numbers and words are right, and which mistakes are named."""
 
 import json
 import tomllib
@@ -13,7 +13,7 @@ from p4sched.labs.catalogue import Entry
 from p4sched.labs.lab import Marks
 from p4sched.labs.sandbox import Sandbox
 
-LABS = {number: catalogue.find(number) for number in ("01", "10")}
+LABS = {number: catalogue.find(number) for number in ("01", "10", "12")}
 FACTORS = (0, 0.001, 0.1, 0.125, 0.5, 0.9, 1.1, 1.25, 2, 8, 10, 1000, -1)
 
 
@@ -33,6 +33,8 @@ def marks_of(number: str, key: str, answer: Answer, folder: Path) -> Marks:
     return next(marks for question, marks in zip(lab.questions, found, strict=True) if question.key == key)
 
 
+WORDS = {("10", "link"), ("12", "scheduler")}
+"""Places of answers that are words."""
 RIGHT = {
     ("01", "bdp_packets"): (66, 66.7, 66.667, 67),
     ("01", "full_queue_ms"): (242, 242.2, 242.24, 243, 241.6),
@@ -42,6 +44,11 @@ RIGHT = {
     ("10", "rate_mbit"): (87.8, 88, 90, 95, 100),
     ("10", "lost_in_fabric"): (184,),
     ("10", "slowest_flow"): (7,),
+    ("12", "liar"): (3,),
+    ("12", "factor"): (50, 50.0, 49.9, 50.6),
+    ("12", "gain"): (0.445, 0.44, 0.4451, 0.45),
+    ("12", "price"): (3.03, 3.0, 3.0303),
+    ("12", "scheduler"): ("tree", "Tree", "TREE"),
 }
 
 
@@ -51,7 +58,7 @@ def test_right_answers_have_all_marks_however_they_are_rounded(number: str, key:
         assert marks_of(number, key, answer, tmp_path).full, answer
 
 
-@pytest.mark.parametrize(("number", "key"), [place for place in RIGHT if place != ("10", "link")])
+@pytest.mark.parametrize(("number", "key"), [place for place in RIGHT if place not in WORDS])
 def test_a_number_in_quotes_counts_as_the_number_and_one_with_a_unit_does_not(
     number: str, key: str, tmp_path: Path
 ) -> None:
@@ -72,6 +79,11 @@ UNLISTED = {
     ("10", "rate_mbit"): (83.7, 86, 105, 110, 433, 1000),
     ("10", "lost_in_fabric"): (183, 185, 100, 242, 326),
     ("10", "slowest_flow"): (5, 16, 36, 46),
+    ("12", "liar"): (2, 5),
+    ("12", "factor"): (100, 40, 48, 5),
+    ("12", "gain"): (0.5, 0.43, 0.9),
+    ("12", "price"): (3.1, 2.9, 2.0, 8.36),
+    ("12", "scheduler"): ("packs", "trees", "rifo"),
 }
 
 
@@ -82,7 +94,7 @@ def test_an_answer_that_no_list_has_is_wrong_and_not_explained(number: str, key:
         assert (marks.score, marks.mistake) == (0, None), answer
 
 
-@pytest.mark.parametrize(("number", "key"), [place for place in RIGHT if place != ("10", "link")])
+@pytest.mark.parametrize(("number", "key"), [place for place in RIGHT if place not in WORDS])
 def test_a_right_number_times_a_factor_is_wrong(number: str, key: str, tmp_path: Path) -> None:
     right = RIGHT[number, key][0]
     assert isinstance(right, int | float)

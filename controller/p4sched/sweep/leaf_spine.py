@@ -75,12 +75,19 @@ def mean(values: NDArray[np.float64]) -> float:
     return float(values.mean())
 
 
-def measure(result: simulate.Result) -> dict[str, float]:
-    """`FIGURES` of a run."""
+def slowdowns(result: simulate.Result) -> NDArray[np.float64]:
+    """Slowdown of each flow."""
     flows = result.flows
     leaf = [np.char.lstrip(flows[end], "h").astype(np.int64) - 1 for end in ("source", "destination")]
-    size = flows["bytes"].astype(np.int64)
-    slowdown = flows["restricted_s"] / alone_s(size, leaf[0] // HOSTS == leaf[1] // HOSTS)
+    alone = alone_s(flows["bytes"].astype(np.int64), leaf[0] // HOSTS == leaf[1] // HOSTS)
+    found: NDArray[np.float64] = flows["restricted_s"] / alone
+    return found
+
+
+def measure(result: simulate.Result) -> dict[str, float]:
+    """`FIGURES` of a run."""
+    size = result.flows["bytes"].astype(np.int64)
+    slowdown = slowdowns(result)
     small = slowdown[size < SMALL_BYTES]
     return {
         "slowdown": mean(slowdown),
