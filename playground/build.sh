@@ -35,11 +35,12 @@ page() {
   (cd playground/page && npm ci --silent && npm run --silent build)
 }
 
-for program in cargo node npm; do
+for program in cargo node npm python3; do
   command -v "$program" >/dev/null || die "there is no $program: playground/README.md says what a build needs"
 done
 toolchain
 program
 node playground/files.mjs "$OUT/files.json"
+PYTHONPATH=controller python3 -m playground.labs_archive "$OUT/labs.zip"
 [ "${1:-}" = program ] || page
 say "$OUT is complete; look at it: p4sched playground"

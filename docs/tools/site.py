@@ -30,6 +30,8 @@ LANGUAGES = {
 }
 """Syntax highlighting of source files. P4 is similar to C."""
 RUSTDOC = ROOT / "switch" / "target" / "doc"
+PLAYGROUND = ROOT / "build" / "playground"
+"""What `make playground` has built, if it has run."""
 BINARIES = ("p4sched-switch", "p4sched-p4c", "p4sched-traffic", "p4sched-simulate", "p4sched-stepped", "p4sched-attack")
 LINK = re.compile(r"(?<=\]\()([^)\s:#]+)(#[\w-]+)?")
 """Target and fragment of a Markdown link within the project."""
@@ -90,14 +92,29 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
             return match[0]
         return f"{target}.md" + re.sub(r"#L(\d+).*", r"#__codelineno-0-\1", fragment)
 
-    return LINK.sub(target_of, markdown)
+    return _with_playground(LINK.sub(target_of, markdown), page.file.src_uri)
+
+
+def _with_playground(markdown: str, source: str) -> str:
+    """The front page and the pages of schedulers open the playground, if it is built."""
+    name = Path(source).stem
+    if source == "README.md":
+        link = '<a class="md-button" href="playground/index.html">Open the lab in this browser tab</a>'
+    elif Path(source).parent == Path("docs/schedulers") and (ROOT / "p4" / f"{name}.p4").is_file():
+        link = f'<a class="md-button" href="../../playground/index.html?program={name}">Open it in the playground</a>'
+    else:
+        return markdown
+    heading, _, text = markdown.partition("\n")
+    return f"{heading}\n\n{link}\n{text}" if (PLAYGROUND / "index.html").is_file() else markdown
 
 
 def on_post_build(config: MkDocsConfig) -> None:
-    """Copies rustdoc into the site."""
+    """Copies rustdoc and the playground into the site."""
     if not RUSTDOC.is_dir():
         raise PluginError(f"{RUSTDOC} is missing; 'make docs' lets cargo write it")
     shutil.copytree(RUSTDOC, Path(config.site_dir, "rust"), dirs_exist_ok=True)
+    if PLAYGROUND.is_dir():
+        shutil.copytree(PLAYGROUND, Path(config.site_dir, "playground"), dirs_exist_ok=True)
 
 
 def _file(config: MkDocsConfig, path: Path) -> File:

@@ -1,16 +1,18 @@
 // Bundles the page into build/playground/, or into the folder of the first word.
-import { mkdir } from "node:fs/promises";
+import { cp, mkdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const out = resolve(process.argv[2] ?? join(here, "../../build/playground"));
+// Python for the labs. The page loads it at the first check.
+const PYODIDE = ["pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json"];
 
 await mkdir(out, { recursive: true });
 await build({
   absWorkingDir: here,
-  entryPoints: { worker: "worker/worker.ts" },
+  entryPoints: { main: "src/main.ts", worker: "worker/worker.ts", lab_worker: "src/lab_worker.ts", page: "src/page.css" },
   bundle: true,
   format: "esm",
   minify: true,
@@ -18,3 +20,5 @@ await build({
   target: "es2022",
   legalComments: "linked",
 });
+await cp(join(here, "index.html"), join(out, "index.html"));
+for (const file of PYODIDE) await cp(join(here, "node_modules/pyodide", file), join(out, "pyodide", file));

@@ -1,0 +1,235 @@
+"""The lab in a browser tab, in Chromium: the files that `make playground` has built."""
+
+import functools
+import http.server
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from lab import PATIENCE_S
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from p4sched.labs import catalogue, checking, result_text
+from p4sched.labs.sandbox import Sandbox
+from p4sched.paths import ROOT
+
+CHROMIUM = Path("/usr/bin/chromium")
+BUILT = ROOT / "build" / "playground"
+AXE = ROOT / "playground" / "page" / "node_modules" / "axe-core" / "axe.min.js"
+RULE = "p4/include/aifo_admission.p4"
+WAIT_MS = PATIENCE_S * 1000
+TABS = ("inversions", "packets", "tcp", "users", "incast", "lab")
+AS_MODEL = "Your program decides as the model of AIFO: the same inversions, drops and departures of every rank."
+SEEN = "localStorage.setItem('p4sched-playground-tour', 'seen')"
+
+pytestmark = [
+    pytest.mark.skipif(not CHROMIUM.is_file(), reason="needs Debian's chromium"),
+    pytest.mark.skipif(
+        not ((BUILT / "program.wasm").is_file() and (BUILT / "main.js").is_file()),
+        reason="make playground has not built the page",
+    ),
+]
+
+
+class Silent(http.server.SimpleHTTPRequestHandler):
+    """A server of static files without a log."""
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Says nothing."""
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Where the files are served."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Silent, directory=str(BUILT)))
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium."""
+    expect.set_options(timeout=WAIT_MS)
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"], timeout=WAIT_MS)
+        yield found
+        found.close()
+
+
+@contextmanager
+def opened(browser: Browser, address: str, script: str = SEEN, width: int = 1280) -> Iterator[Page]:
+    """The page in a browser that has not been there before; no script fails. `script` runs before the page."""
+    failures: list[str] = []
+    context = browser.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce")
+    page = context.new_page()
+    page.set_default_timeout(WAIT_MS)
+    page.on("pageerror", lambda error: failures.append(str(error)))
+    page.add_init_script(script)
+    page.goto(address)
+    yield page
+    context.close()
+    assert failures == []
+
+
+def type_over(page: Page, text: str, replacement: str) -> None:
+    """Replaces a text of the open file, as somebody who pastes the whole file."""
+    content = page.locator("#editor .cm-content")
+    content.click()
+    before = page.evaluate("document.querySelector('#editor .cm-content').cmTile.view.state.doc.toString()")
+    assert text in before
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(before.replace(text, replacement))
+
+
+def test_a_first_visit_has_a_tour_that_ends_with_a_changed_figure(browser: Browser, address: str) -> None:
+    with opened(browser, address, script="") as page:
+        expect(page.locator("#panel-inversions .verdict")).to_have_text(AS_MODEL)
+        for _ in range(3):
+            page.locator("#guide .main").click()
+        page.get_by_role("button", name="Change it for me").click()
+        expect(page.locator("#panel-inversions .verdict")).to_contain_text("differs from the model of AIFO")
+        mine, fifo = (page.locator("#panel-inversions tbody tr").nth(row).inner_text().split("\t") for row in (0, 1))
+        assert mine[1:] == fifo[1:], "without its comparison, AIFO is FIFO"
+        page.get_by_role("button", name="Reset").click()
+        expect(page.locator("#panel-inversions .verdict")).to_have_text(AS_MODEL)
+        page.get_by_role("button", name="End the tour").click()
+        expect(page.locator("#guide")).to_be_hidden()
+
+
+def test_an_error_is_under_its_line_and_a_message_leads_there(browser: Browser, address: str) -> None:
+    with opened(browser, address) as page:
+        expect(page.locator("#state")).to_have_text("The program compiles.")
+        type_over(page, "verdict = REFUSED;", "verdict = nothing;")
+        expect(page.locator("#state")).to_have_text("1 error")
+        expect(page.locator("#editor .cm-lintRange-error")).to_have_text("nothing")
+        page.locator("#file").select_option("p4/aifo.p4")
+        page.locator("#messages button").click()
+        expect(page.locator("#file")).to_have_value(RULE)
+        page.get_by_role("button", name="Reset").click()
+        expect(page.locator("#state")).to_have_text("The program compiles.")
+
+
+def test_a_link_holds_the_change_and_ones_own_work_is_kept(browser: Browser, address: str) -> None:
+    with opened(browser, address) as page:
+        expect(page.locator("#state")).to_have_text("The program compiles.")
+        type_over(page, "needed <= free", "needed < free")
+        page.get_by_role("button", name="Copy link").click()
+        page.wait_for_function("location.hash.startsWith('#1.')")
+        link = page.url
+    own = json.dumps({"program": "fifo", "file": "p4/fifo.p4", "edits": {"p4/fifo.p4": "// mine"}})
+    with opened(browser, link, f"{SEEN};localStorage['p4sched-playground'] ??= {json.dumps(own)}") as page:
+        expect(page.locator("#editor .cm-content")).to_contain_text("needed < free")
+        page.get_by_role("button", name="Back to my own").click()
+        expect(page.locator("#editor .cm-content")).to_have_text("// mine")
+        page.reload()
+        expect(page.locator("#editor .cm-content")).to_have_text("// mine")
+    with opened(browser, link[:-40]) as page:
+        expect(page.locator("#notice")).to_contain_text("This link is damaged")
+        expect(page.locator("#state")).to_have_text("The program compiles.")
+
+
+def test_a_packet_that_is_clicked_is_decided_and_shows_the_line(browser: Browser, address: str) -> None:
+    with opened(browser, address) as page:
+        page.get_by_role("tab", name="Packet by packet").click()
+        said = page.locator("#panel-packets .verdict")
+        expect(said).to_have_text("Packet 1 of 24 (rank 9, at 0 µs) enters the queue. The model decides the same.")
+        page.get_by_role("button", name="Step", exact=True).click()
+        expect(said).to_contain_text("Packet 2 of 24 (rank 12")
+        expect(page.locator("#editor .taken")).to_have_text("                verdict = ADMITTED;")
+        expect(page.locator("#panel-packets")).to_contain_text("window")
+        page.locator(".grid-of-packets").click(position={"x": 500, "y": 100})
+        expect(said).to_contain_text("Packet 25 of 25")
+
+
+def test_networks_show_the_program_beside_its_model(browser: Browser, address: str) -> None:
+    with opened(browser, f"{address}?program=fdpa") as page:
+        # your program, FIFO and the model of FDPA
+        expect(page.locator("#panel-users figure")).to_have_count(3)
+        titles = page.locator("#panel-users figure h2").all_inner_texts()
+        index = {title.partition(":")[0]: float(title.rpartition(" ")[2]) for title in titles}
+        assert index["your program"] == index["FDPA, model"] > 0.9 > index["FIFO"]
+
+
+@pytest.mark.parametrize(
+    ("number", "edit"), [("04", ("verdict = REFUSED;", "verdict = nothing;")), ("11", ("// ", "//  "))]
+)
+def test_a_lab_gives_the_marks_of_the_command_line(
+    browser: Browser, address: str, tmp_path: Path, number: str, edit: tuple[str, str]
+) -> None:
+    entry = catalogue.find(number)
+    (file,) = entry.load().files
+    text = (entry.solution / file).read_text().replace(*edit)
+    (tmp_path / file).write_text(text)
+    expected, _ = checking.check(entry, tmp_path, Sandbox())
+    own = json.dumps({"program": f"lab{number}", "file": "", "edits": {f"labs/{entry.folder.name}/start/{file}": text}})
+    with opened(browser, address, f"{SEEN};localStorage['p4sched-playground'] ??= {json.dumps(own)}") as page:
+        page.get_by_role("button", name="Check my work").click()
+        expect(page.locator("#panel-lab .row [role=status]")).to_have_text(
+            f"{expected.score} of {expected.maximum} marks"
+        )
+        for closed in page.locator("#panel-lab .figures details:not([open]) summary").all():
+            closed.click()
+        said = "\n".join(page.locator("#panel-lab .figures summary, #panel-lab .figures pre").all_inner_texts())
+        lines = [line.strip() for line in said.splitlines() if line.strip()]
+        assert lines == [line.strip() for line in result_text.text(expected).splitlines()[:-1] if line.strip()]
+
+
+@pytest.mark.skipif(not AXE.is_file(), reason="npm has not installed axe-core")
+@pytest.mark.parametrize("width", [1280, 400])
+def test_a_screen_reader_finds_everything(browser: Browser, address: str, width: int) -> None:
+    with opened(browser, address, width=width) as page:
+        page.add_script_tag(path=AXE)
+        for theme in ("Dark", "Light"):
+            for tab in TABS:
+                page.locator(f"#tab-{tab}").click()
+                expect(page.locator(f"#panel-{tab}")).to_be_visible()
+                found = page.evaluate(
+                    "axe.run().then(({violations}) => violations.map(({id, nodes}) => [id, nodes[0].html]))"
+                )
+                assert found == [], f"{tab}, {theme} is next"
+            page.get_by_role("button", name=theme).click()
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "it scrolls sideways"
+
+
+def test_tabs_follow_the_keyboard(browser: Browser, address: str) -> None:
+    with opened(browser, address) as page:
+        page.locator("#tab-inversions").focus()
+        page.keyboard.press("ArrowLeft")
+        expect(page.locator("#panel-lab")).to_be_visible()
+        page.keyboard.press("Tab")
+        expect(page.locator("#panel-lab button").first).to_be_focused()
+
+
+def test_without_webassembly_the_page_says_so(browser: Browser, address: str) -> None:
+    with opened(browser, address, "delete globalThis.WebAssembly") as page:
+        expect(page.locator("#notice")).to_contain_text("This browser has no WebAssembly")
+
+
+def test_a_program_of_ten_megabytes_is_told(browser: Browser, address: str) -> None:
+    with opened(browser, address) as page:
+        expect(page.locator("#state")).to_have_text("The program compiles.")
+        page.evaluate(
+            "const {view} = document.querySelector('#editor .cm-content').cmTile;"
+            "view.dispatch({changes: {from: 0, insert: '// ten\\n'.repeat(1_430_000)}})"
+        )
+        expect(page.locator("#state")).to_contain_text("MB. This page takes at most 1 MB.")
+        expect(page.locator("#notice")).to_contain_text("This browser keeps nothing here")
+
+
+def test_a_run_without_an_end_is_stopped(browser: Browser, address: str) -> None:
+    with opened(browser, address) as page:
+        expect(page.locator("#panel-inversions .verdict")).to_have_text(AS_MODEL)
+        packets = page.locator("#panel-inversions select").nth(1)
+        packets.select_option("300000")
+        page.locator("#panel-inversions").get_by_role("button", name="Stop").click()
+        expect(page.locator("#panel-inversions .row [role=status]")).to_have_text("Stopped.")
+        packets.select_option("5000")
+        expect(page.locator("#panel-inversions .row [role=status]")).to_have_text(re.compile(r"^\d+\.\d s$"))
