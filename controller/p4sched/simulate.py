@@ -206,6 +206,11 @@ class Ports:
     variants: Sequence[str] | None = None
     """Rules of the authors' simulations in place of those of the text."""
     mark_at_packets: int | None = None
+    length_period_ns: int | None = None
+    """Time between two copies of the lengths that the rule of `aifo`, `rifo` or `packs` knows; None: it sees its
+    queues."""
+    cell_bytes: int | None = None
+    """Bytes of a cell, if this rule knows lengths in cells."""
     log_bytes_per_round: int | None = None
     """Only for `afq`."""
     quantum_bytes: int | None = None
@@ -296,6 +301,8 @@ class Scenario:
     hosts: Ports | None = None
     """The scheduler of the hosts' own ports; None: a FIFO without limit, whatever `ports` has."""
     ranks: str = "flow"
+    retransmissions: str | None = None
+    """Rank of data that is sent again: `own`, `urgent` or `least`."""
     seed: int = 1
     multipath: str | None = None
     overhead_bytes: int | None = None

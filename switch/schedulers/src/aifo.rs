@@ -31,6 +31,7 @@ use rand::{Rng, RngCore};
 
 use crate::config::{ConfigError, Headroom, MAX_PACKETS, Sizes, in_range};
 use crate::fifo::Fifo;
+use crate::known::{Knowledge, Known};
 use crate::log2::{ROUNDING, log2};
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
 use crate::scheme::{self, Discipline, P4, Reference, StatePart, TailDrop};
@@ -91,6 +92,8 @@ pub struct Aifo {
     left_behind: u64,
     /// With worker packets: the lengths that they bring, and c at the last arrival.
     worker: Option<(WorkerLength, u64)>,
+    /// c, if it is old or in cells.
+    known: Option<Known>,
     variants: Variants,
 }
 
@@ -109,6 +112,7 @@ impl Aifo {
             on: config.on,
             left_behind: 0,
             worker: None,
+            known: None,
             variants: Variants::NONE,
         })
     }
@@ -136,6 +140,9 @@ impl Aifo {
 
     /// c, as far as ingress knows it.
     fn known_length(&self) -> u64 {
+        if let Some(known) = &self.known {
+            return known.length(0);
+        }
         match (&self.worker, self.on) {
             (Some((_, at_arrival)), _) => *at_arrival,
             (None, Target::V1model | Target::T2na) => self.queue.len() as u64,
@@ -149,6 +156,9 @@ impl Scheduler for Aifo {
         if let Some((worker, at_arrival)) = &mut self.worker {
             *at_arrival = worker.at(now);
         }
+        if let Some(known) = &mut self.known {
+            known.advance(now);
+        }
         let before = self
             .variants
             .has(Variant::CompareFirst)
@@ -158,6 +168,12 @@ impl Scheduler for Aifo {
             Verdict::DroppedByAdmission
         } else if self.known_length() >= self.queue.capacity() as u64 {
             Verdict::DroppedFull
+        } else if let Some(known) = &mut self.known {
+            let verdict = self.queue.enqueue(now, packet);
+            if verdict.is_queued() {
+                known.enter(0, &packet);
+            }
+            verdict
         } else {
             self.queue.append(packet)
         }
@@ -165,6 +181,10 @@ impl Scheduler for Aifo {
 
     fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
         let packet = self.queue.dequeue(now)?;
+        if let Some(known) = &mut self.known {
+            known.advance(now);
+            known.leave(0, &packet);
+        }
         self.left_behind = self.queue.len() as u64;
         if let Some((worker, _)) = &mut self.worker {
             worker.record_departure(now, self.left_behind);
@@ -199,6 +219,7 @@ impl Reference for Aifo {
     };
     const TARGETS: &[Target] = Target::ALL;
     const VARIANTS: &[Variant] = &[Variant::CompareFirst, Variant::StrictlyBelow, Variant::FillingWindow];
+    const READS_LENGTHS: bool = true;
 
     fn model(config: &AifoConfig) -> Result<Aifo, ConfigError> {
         Aifo::new(*config)
@@ -272,6 +293,10 @@ impl Reference for Aifo {
 
     fn vary(&mut self, variants: Variants) {
         self.variants = variants;
+    }
+
+    fn know(&mut self, knowledge: Knowledge) {
+        self.known = Some(Known::new(knowledge, 1));
     }
 
     fn start_worker(&mut self, worker: Worker) {

@@ -14,6 +14,7 @@
 pub mod config;
 pub mod described;
 pub mod ideal;
+pub mod known;
 mod log2;
 pub mod priority_queues;
 mod registry;
@@ -51,6 +52,7 @@ macro_rules! each_scheme {
 }
 
 use described::{FolderConfig, FolderModel};
+use known::Knowledge;
 use registry::schemes;
 use scheme::TailDrop;
 use worker::Worker;

@@ -28,6 +28,7 @@
 use rand::RngCore;
 
 use crate::config::{self, ConfigError, Headroom, Sizes};
+use crate::known::{Knowledge, Known};
 use crate::log2::{ROUNDING, log2};
 use crate::priority_queues::PriorityQueues;
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
@@ -102,6 +103,8 @@ pub struct Packs {
     config: PacksConfig,
     /// B.
     buffer: u64,
+    /// b_i, if they are old or in cells.
+    known: Option<Known>,
     variants: Variants,
 }
 
@@ -117,6 +120,7 @@ impl Packs {
             window: Window::new(config.window)?.on(config.target()),
             buffer: config.queue_sizes.iter().sum::<usize>() as u64,
             config,
+            known: None,
             variants: Variants::NONE,
         })
     }
@@ -160,8 +164,50 @@ impl Packs {
         (1..=count).position(|number| place <= log2(number))
     }
 
+    /// The free room of a queue, as far as the rule knows it.
     fn free(&self, queue: usize) -> u64 {
-        self.queues.size(queue).saturating_sub(self.queues.occupancy(queue)) as u64
+        let size = self.queues.size(queue) as u64;
+        let occupied = match &self.known {
+            None => self.queues.occupancy(queue) as u64,
+            Some(known) => known.length(queue),
+        };
+        size.saturating_sub(occupied)
+    }
+
+    /// The queue for a packet, or the reason why there is none. `kept`: the queue of its flow, if it keeps one.
+    fn choose(&self, smaller: u64, kept: Option<usize>) -> Result<usize, Verdict> {
+        let total_free = (0..self.queues.count()).map(|queue| self.free(queue)).sum();
+        let goes_on = kept.is_none() && !self.variants.has(Variant::NoFallThrough);
+        let mut free_so_far = 0;
+        let mut dropped = Verdict::DroppedByAdmission;
+        for queue in 0..self.queues.count() {
+            free_so_far += self.free(queue);
+            let free = match self.occupancy() {
+                Occupancy::PerQueue => free_so_far,
+                Occupancy::Total | Occupancy::TotalByLogarithms => total_free,
+            };
+            if self.condition(queue, smaller, free) {
+                let queue = kept.unwrap_or(queue);
+                if self.free(queue) > 0 {
+                    return Ok(queue);
+                }
+                dropped = Verdict::DroppedFull;
+                if !goes_on {
+                    break;
+                }
+            }
+        }
+        Err(dropped)
+    }
+
+    fn put(&mut self, queue: usize, packet: Packet) -> Verdict {
+        let verdict = self.queues.enqueue(queue, packet);
+        if let Some(known) = &mut self.known
+            && verdict.is_queued()
+        {
+            known.enter(queue, &packet);
+        }
+        verdict
     }
 
     /// q for an arriving rank, compared with the shifted window.
@@ -173,7 +219,10 @@ impl Packs {
 }
 
 impl Scheduler for Packs {
-    fn enqueue(&mut self, _now: Nanos, packet: Packet) -> Verdict {
+    fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
+        if let Some(known) = &mut self.known {
+            known.advance(now);
+        }
         self.window.observe(packet.rank);
         let smaller = self.smaller_than(packet.rank);
         if self.config.occupancy == Occupancy::TotalByLogarithms {
@@ -182,31 +231,23 @@ impl Scheduler for Packs {
                 None => Verdict::DroppedByAdmission,
             };
         }
-        let total_free = (0..self.queues.count()).map(|queue| self.free(queue)).sum();
-        let mut free_so_far = 0;
-        let mut condition_held = false;
-        for queue in 0..self.queues.count() {
-            free_so_far += self.free(queue);
-            let free = match self.occupancy() {
-                Occupancy::PerQueue => free_so_far,
-                Occupancy::Total | Occupancy::TotalByLogarithms => total_free,
-            };
-            if self.condition(queue, smaller, free) {
-                condition_held = true;
-                if self.queues.has_room(queue) {
-                    return self.queues.enqueue(queue, packet);
-                }
-            }
-        }
-        if condition_held {
-            Verdict::DroppedFull
-        } else {
-            Verdict::DroppedByAdmission
+        let kept = self.variants.has(Variant::FlowQueue);
+        let kept = kept.then(|| self.queues.of_flow(packet.flow)).flatten();
+        match self.choose(smaller, kept) {
+            Ok(queue) => self.put(queue, packet),
+            Err(dropped) => dropped,
         }
     }
 
-    fn dequeue(&mut self, _now: Nanos) -> Option<Packet> {
-        self.queues.dequeue()
+    fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
+        let Some(known) = &mut self.known else {
+            return self.queues.dequeue();
+        };
+        known.advance(now);
+        let queue = self.queues.first()?;
+        let packet = self.queues.dequeue()?;
+        known.leave(queue, &packet);
+        Some(packet)
     }
 
     fn len(&self) -> usize {
@@ -241,7 +282,14 @@ impl Reference for Packs {
         verdicts: true,
     };
     const TARGETS: &[Target] = &[Target::V1model, Target::T2na];
-    const VARIANTS: &[Variant] = &[Variant::StrictlyBelow, Variant::FillingWindow, Variant::TotalOccupancy];
+    const VARIANTS: &[Variant] = &[
+        Variant::StrictlyBelow,
+        Variant::FillingWindow,
+        Variant::TotalOccupancy,
+        Variant::FlowQueue,
+        Variant::NoFallThrough,
+    ];
+    const READS_LENGTHS: bool = true;
 
     fn model(config: &PacksConfig) -> Result<Packs, ConfigError> {
         Packs::new(config.clone())
@@ -316,6 +364,10 @@ impl Reference for Packs {
 
     fn vary(&mut self, variants: Variants) {
         self.variants = variants;
+    }
+
+    fn know(&mut self, knowledge: Knowledge) {
+        self.known = Some(Known::new(knowledge, self.queues.count()));
     }
 
     fn compare(&self, register: &dyn Fn(&str) -> u64) -> Option<StatePart> {

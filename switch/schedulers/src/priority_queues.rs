@@ -86,6 +86,17 @@ impl PriorityQueues {
         Verdict::Queued { queue }
     }
 
+    /// The queue with packets of this flow that wait, the most urgent one if there are several.
+    pub fn of_flow(&self, flow: u32) -> Option<usize> {
+        let has = |queue: &VecDeque<Packet>| queue.iter().any(|packet| packet.flow == flow);
+        self.queues.iter().position(has)
+    }
+
+    /// The queue of the next packet.
+    pub fn first(&self) -> Option<usize> {
+        self.queues.iter().position(|queue| !queue.is_empty())
+    }
+
     /// Removes the oldest packet of the most urgent queue that is not empty.
     pub fn dequeue(&mut self) -> Option<Packet> {
         self.queues.iter_mut().find_map(VecDeque::pop_front)

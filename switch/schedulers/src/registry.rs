@@ -75,6 +75,14 @@ macro_rules! schemes {
                 }
             }
 
+            /// Whether the rule reads the lengths of the queues, so that they may be old or in cells.
+            pub fn reads_lengths(self) -> bool {
+                match self {
+                    $(Scheme::$Type => <$module::$Type as Reference>::READS_LENGTHS,)*
+                    Scheme::Folder(_) => false,
+                }
+            }
+
             /// The v1model configuration for the arguments of the action [`P4::action`], in the order of
             /// [`P4::parameters`]. An argument of 0 stands for a missing one.
             ///
@@ -188,6 +196,14 @@ macro_rules! schemes {
             pub fn vary(&mut self, variants: Variants) {
                 match self {
                     $(Model::$Type(model) => model.vary(variants),)*
+                    Model::Folder(_) => {}
+                }
+            }
+
+            /// Makes a model for v1model with empty queues know their lengths so, if its rule reads them.
+            pub fn know(&mut self, knowledge: Knowledge) {
+                match self {
+                    $(Model::$Type(model) => model.know(knowledge),)*
                     Model::Folder(_) => {}
                 }
             }

@@ -31,6 +31,7 @@ use rand::{Rng, RngCore};
 
 use crate::config::{ConfigError, Headroom, MAX_PACKETS, Sizes, in_range};
 use crate::fifo::Fifo;
+use crate::known::{Knowledge, Known};
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
 use crate::scheme::{self, Discipline, P4, Reference, StatePart, TailDrop};
 use crate::target::Target;
@@ -99,6 +100,8 @@ pub struct Rifo {
     count: usize,
     /// L on Tofino 1.
     counted: usize,
+    /// L, if it is old or in cells.
+    known: Option<Known>,
     variants: Variants,
 }
 
@@ -116,6 +119,7 @@ impl Rifo {
             max: 0,
             count: 0,
             counted: 0,
+            known: None,
             variants: Variants::NONE,
         })
     }
@@ -144,6 +148,9 @@ impl Rifo {
 
     /// L, as far as ingress knows it.
     fn known_length(&self) -> usize {
+        if let Some(known) = &self.known {
+            return known.length(0) as usize;
+        }
         match self.config.on {
             Target::Tna => self.counted,
             Target::V1model | Target::T2na => self.queue.len(),
@@ -181,7 +188,10 @@ impl Rifo {
 }
 
 impl Scheduler for Rifo {
-    fn enqueue(&mut self, _now: Nanos, packet: Packet) -> Verdict {
+    fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
+        if let Some(known) = &mut self.known {
+            known.advance(now);
+        }
         self.track(packet.rank);
         let (length, admits) = (self.known_length(), self.admits(packet.rank));
         if self.counted < self.config.capacity {
@@ -191,6 +201,12 @@ impl Scheduler for Rifo {
             Verdict::DroppedByAdmission
         } else if length >= self.config.capacity {
             Verdict::DroppedFull
+        } else if let Some(known) = &mut self.known {
+            let verdict = self.queue.enqueue(now, packet);
+            if verdict.is_queued() {
+                known.enter(0, &packet);
+            }
+            verdict
         } else {
             self.queue.append(packet)
         }
@@ -198,6 +214,10 @@ impl Scheduler for Rifo {
 
     fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
         let packet = self.queue.dequeue(now)?;
+        if let Some(known) = &mut self.known {
+            known.advance(now);
+            known.leave(0, &packet);
+        }
         self.counted = self.queue.len();
         Some(packet)
     }
@@ -223,6 +243,7 @@ impl Reference for Rifo {
     };
     const TARGETS: &[Target] = &[Target::V1model, Target::Tna];
     const VARIANTS: &[Variant] = &[Variant::MaxAlone];
+    const READS_LENGTHS: bool = true;
 
     fn model(config: &RifoConfig) -> Result<Rifo, ConfigError> {
         Rifo::new(*config)
@@ -284,6 +305,10 @@ impl Reference for Rifo {
             products: Products::Exact,
             on: Target::V1model,
         })
+    }
+
+    fn know(&mut self, knowledge: Knowledge) {
+        self.known = Some(Known::new(knowledge, 1));
     }
 
     fn vary(&mut self, variants: Variants) {

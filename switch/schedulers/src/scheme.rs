@@ -6,6 +6,7 @@ pub use p4sched_traffic_manager::Discipline;
 use rand::RngCore;
 
 use crate::config::{ConfigError, MAX_P4_QUEUES, Sizes};
+use crate::known::Knowledge;
 use crate::scheduler::{Nanos, Rank, Scheduler};
 use crate::target::Target;
 use crate::variants::{Variant, Variants};
@@ -98,6 +99,9 @@ pub trait Reference: Scheduler + Sized {
     /// The variants that the model knows.
     const VARIANTS: &[Variant] = &[];
 
+    /// Whether the rule reads the lengths of the queues, so that they may be old or in cells.
+    const READS_LENGTHS: bool = false;
+
     /// A model with empty queues.
     ///
     /// # Errors
@@ -145,6 +149,9 @@ pub trait Reference: Scheduler + Sized {
 
     /// Makes a model for v1model follow these of its [`Reference::VARIANTS`], and the text in all else.
     fn vary(&mut self, _variants: Variants) {}
+
+    /// Makes a model for v1model with empty queues know their lengths so, if the rule reads them.
+    fn know(&mut self, _knowledge: Knowledge) {}
 
     /// The state of the model besides its queues, next to the port's cells of the program's registers.
     fn compare(&self, _register: &dyn Fn(&str) -> u64) -> Option<StatePart> {

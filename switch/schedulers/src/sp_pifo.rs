@@ -76,6 +76,11 @@ impl SpPifo {
 
     fn enqueue_by_paper(&mut self, packet: Packet) -> Verdict {
         self.bounds[self.count..].fill(0);
+        if self.variants.has(Variant::FlowQueue)
+            && let Some(queue) = self.queues.of_flow(packet.flow)
+        {
+            return self.queues.enqueue(queue, packet);
+        }
         let bounds = &mut self.bounds[..self.count];
         let fitting = bounds.iter().rposition(|&bound| bound <= packet.rank);
         let Some(queue) = fitting else {
@@ -155,7 +160,7 @@ impl Reference for SpPifo {
         verdicts: true,
     };
     const TARGETS: &[Target] = &[Target::V1model, Target::Tna];
-    const VARIANTS: &[Variant] = &[Variant::DropsKeepBounds];
+    const VARIANTS: &[Variant] = &[Variant::DropsKeepBounds, Variant::FlowQueue];
 
     fn model(config: &SpPifoConfig) -> Result<SpPifo, ConfigError> {
         let on = config.on;

@@ -1,9 +1,9 @@
-//! Rules of the authors' simulations where they differ from the text of the papers.
+//! Rules that differ from the text of the papers.
 //!
 //! The models follow the text. A variant makes a model follow the programs behind the published figures (Netbench, with
-//! the ports of the papers' authors). Programs in `p4/` have no variants.
+//! the ports of the papers' authors), or a rule that keeps flows in order. Programs in `p4/` have no variants.
 
-/// A rule of the authors' simulations. The default of each is the rule of the text.
+/// A rule that differs from the text. The default of each is the rule of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variant {
     /// RIFO: a packet that raises Max does not set Min. So the first packet of a tracking range sets Max alone. Until
@@ -21,6 +21,12 @@ pub enum Variant {
     FillingWindow,
     /// PACKS: queue i takes the share i/n of the total free room, not the free room of queues 1 to i.
     TotalOccupancy,
+    /// SP-PIFO and PACKS: while packets of a flow wait, its next packet goes to their queue, or is dropped if that is
+    /// full. So no packet overtakes one of its flow. Such a packet moves no bound of SP-PIFO; PACKS refuses it as
+    /// before.
+    FlowQueue,
+    /// PACKS: if the first queue whose condition holds is full, the packet is dropped.
+    NoFallThrough,
 }
 
 impl Variant {
@@ -31,6 +37,8 @@ impl Variant {
         Variant::StrictlyBelow,
         Variant::FillingWindow,
         Variant::TotalOccupancy,
+        Variant::FlowQueue,
+        Variant::NoFallThrough,
     ];
 
     /// The name in scenarios.
@@ -42,6 +50,8 @@ impl Variant {
             Variant::StrictlyBelow => "strictly_below",
             Variant::FillingWindow => "filling_window",
             Variant::TotalOccupancy => "total_occupancy",
+            Variant::FlowQueue => "flow_queue",
+            Variant::NoFallThrough => "no_fall_through",
         }
     }
 

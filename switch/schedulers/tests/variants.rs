@@ -1,4 +1,4 @@
-//! The rules of the authors' simulations, beside those of the papers' text.
+//! The variants, beside the rules of the papers' text.
 
 use p4sched_schedulers::aifo::{Aifo, AifoConfig};
 use p4sched_schedulers::packs::{Packs, PacksConfig};
@@ -265,6 +265,44 @@ proptest! {
             let admitted = oracle.admits(rank, length, capacity, tracking_range);
             let verdict = rifo.enqueue(0, packet(rank));
             prop_assert_eq!(verdict.is_queued(), admitted && length < capacity, "rank {}, {} wait", rank, length);
+        }
+    }
+}
+
+#[test]
+fn packs_drops_at_a_full_first_queue_without_the_fall_through() {
+    let [text, first] = verdicts(&packs(&[1, 9]), Variant::NoFallThrough, &[0, 0, 0]);
+    assert_eq!(text[2], Verdict::Queued { queue: 1 });
+    assert_eq!(first[2], Verdict::DroppedFull);
+}
+
+/// Flows of the packets that leave, after these arrivals of flows and ranks; each flow's packets are numbered.
+fn leaving(mut scheduler: impl Reference, arrivals: &[(u32, Rank)]) -> Vec<(u32, u64)> {
+    scheduler.vary(Variants::of(&[Variant::FlowQueue]));
+    let mut left = Vec::new();
+    for (id, &(flow, rank)) in (0..).zip(arrivals) {
+        let arriving = packet(rank);
+        scheduler.enqueue(id, Packet { id, flow, ..arriving });
+        // two arrivals for each departure
+        if id % 2 == 1 {
+            left.extend(scheduler.dequeue(id));
+        }
+    }
+    left.extend(std::iter::from_fn(|| scheduler.dequeue(u64::MAX)));
+    left.iter().map(|packet| (packet.flow, packet.id)).collect()
+}
+
+proptest! {
+    #[test]
+    fn no_packet_overtakes_one_of_its_flow_if_flows_keep_their_queue(
+        arrivals in prop::collection::vec((0_u32..4, 0_u32..100), 1..200)
+    ) {
+        let packs = Packs::new(PacksConfig::new(&[5; 4], 8)).unwrap();
+        let sp_pifo = SpPifo::new(&[5; 4]).unwrap();
+        for left in [leaving(packs, &arrivals), leaving(sp_pifo, &arrivals)] {
+            for flow in 0..4 {
+                prop_assert!(left.iter().filter(|(of, _)| *of == flow).is_sorted());
+            }
         }
     }
 }

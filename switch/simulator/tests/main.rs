@@ -4,6 +4,7 @@ mod appendix_b;
 mod attack;
 mod bbr;
 mod kernel;
+mod lengths_and_ranks;
 mod netbench;
 mod network;
 mod packs_figures;

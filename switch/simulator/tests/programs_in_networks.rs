@@ -282,6 +282,10 @@ fn what_programs_cannot_do_is_said() {
         "variants: the programs have the rules of the papers' text; use the models"
     );
     assert_eq!(
+        refused(Scheme::Aifo, "cell_bytes", json!(80)),
+        "length_period_ns and cell_bytes: the programs see their queues; use the models"
+    );
+    assert_eq!(
         refused(Scheme::Pifo, "queues", json!(1)),
         "only a model can say which packet a sorted queue pushed out: compare with the models (--check)"
     );

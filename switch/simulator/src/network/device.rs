@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use p4sched_dataplane::{DigestMessage, MatchKey, Port as PortNumber};
 use p4sched_engine::{Frame, FrameSink, Output};
 use p4sched_schedulers::fdpa::UNCLASSIFIED;
+use p4sched_schedulers::known::Knowledge;
 use p4sched_schedulers::scheme::P4;
 use p4sched_schedulers::{Config, Nanos, Variants, Verdict};
 use p4sched_world::constants::{ECMP_BUCKETS, MAX_ROUTES, MAX_USERS, RANK_HEADER, RANK_STFQ};
@@ -52,6 +53,9 @@ pub enum DeviceError {
     /// The scenario asks for a rule that only models have.
     #[error("variants: the programs have the rules of the papers' text; use the models")]
     Variants,
+    /// The scenario asks for lengths that only models can have.
+    #[error("length_period_ns and cell_bytes: the programs see their queues; use the models")]
+    Knowledge,
     /// The discipline is only a model.
     #[error("{0} has no P4 program")]
     NoProgram(String),
@@ -472,6 +476,8 @@ pub fn check(installed: &SwitchSettings<'_>, ports: &PortConfig) -> Result<(), D
         Err(DeviceError::Marks)
     } else if ports.variants != Variants::NONE {
         Err(DeviceError::Variants)
+    } else if ports.knowledge != Knowledge::default() {
+        Err(DeviceError::Knowledge)
     } else if sorted && !installed.check {
         Err(DeviceError::PushOut)
     } else {

@@ -13,7 +13,7 @@ use super::connections::{Connections, Input, Record, Side};
 use super::flows::Flow;
 use super::packets::Header;
 use super::port::Port;
-use super::setup::{Ranks, Setup};
+use super::setup::{Ranks, Retransmissions, Setup};
 use crate::frames::flow_cell;
 
 /// Shortest Ethernet frame without FCS, in bytes.
@@ -58,6 +58,8 @@ pub struct FlowHosts {
     connections: Connections,
     /// Hashes of the 5-tuple in each direction, by flow that has started.
     hashes: Vec<[u32; 2]>,
+    /// What each flow that has started has sent.
+    sent: Vec<Sent>,
     /// Segments between a host's transport and its port; empty between events.
     out: Vec<Segment>,
     pub(super) watch: Option<Box<dyn DeliveryObserver>>,
@@ -76,6 +78,7 @@ impl FlowHosts {
             uplinks,
             connections: Connections::new(setup.flows.len()),
             hashes: Vec::new(),
+            sent: Vec::new(),
             out: Vec::new(),
             watch: None,
             setup,
@@ -107,6 +110,7 @@ impl FlowHosts {
             self.setup.datagram(number, true).flow_hash(),
             self.setup.datagram(number, false).flow_hash(),
         ]);
+        self.sent.push(Sent::default());
         if let Some(next) = self.setup.flows.get(self.hashes.len()) {
             net.plan(next.start_ns, Event::Host(Timer::FlowStart));
         }
@@ -153,7 +157,7 @@ impl FlowHosts {
         let header = Header {
             destination,
             hash,
-            rank: rank(setup.ranks, flow, segment),
+            rank: self.sent[segment.flow as usize].rank(setup, flow, segment),
             user: if forward { flow.user } else { UNCLASSIFIED },
             scale: if forward { flow.scale } else { UNIT_SCALE },
             flow: match (&setup.program, setup.switch_ports.scheduler.scheme()) {
@@ -201,6 +205,42 @@ impl Hosts for FlowHosts {
             Timer::Receiver(flow) => self.pass_event(flow, Side::Receiver, Input::Timer, net),
         }
         Ok(())
+    }
+}
+
+/// The data of a flow that was sent so far.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    /// One past the last byte.
+    until: u64,
+    /// The smallest rank.
+    least: Rank,
+}
+
+impl Default for Sent {
+    fn default() -> Sent {
+        Sent {
+            until: 0,
+            least: Rank::MAX,
+        }
+    }
+}
+
+impl Sent {
+    /// The rank of a segment that is sent now.
+    fn rank(&mut self, setup: &Setup, flow: &Flow, segment: &Segment) -> Rank {
+        let own = rank(setup.ranks, flow, segment);
+        if segment.kind != Kind::Data || setup.retransmissions == Retransmissions::Own {
+            return own;
+        }
+        let again = segment.seq < self.until;
+        self.until = self.until.max(segment.seq + u64::from(segment.len));
+        self.least = self.least.min(own);
+        match setup.retransmissions {
+            Retransmissions::Urgent if again => 0,
+            Retransmissions::Least if again => self.least,
+            _ => own,
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! the wire reaches its far end. At that time, all departures that are due happen, each with its own time.
 
 use p4sched_schedulers::ideal::Ideal;
+use p4sched_schedulers::known::Knowledge;
 use p4sched_schedulers::{Config, ConfigError, Nanos, Packet, Scheduler, Scheme, Variants, Verdict};
 use p4sched_traffic_manager as traffic_manager;
 use p4sched_transport::Ecn;
@@ -69,11 +70,14 @@ impl Scheduling {
         matches!(scheme, Some(Scheme::Fifo | Scheme::Pifo))
     }
 
-    fn queue(&self, start_time: bool, variants: Variants) -> Result<Queue, ConfigError> {
+    fn queue(&self, port: &PortConfig) -> Result<Queue, ConfigError> {
         Ok(match self {
             Scheduling::Scheme(config) => {
-                let mut ranked = Ranked::new(config, start_time)?;
-                ranked.model_mut().vary(variants);
+                let mut ranked = Ranked::new(config, port.start_time)?;
+                ranked.model_mut().vary(port.variants);
+                if port.knowledge != Knowledge::default() {
+                    ranked.model_mut().know(port.knowledge);
+                }
                 Queue::Ranked(ranked)
             }
             Scheduling::Ideal(config) => Queue::Ideal(Box::new(Ideal::new(config))),
@@ -109,6 +113,8 @@ pub struct PortConfig {
     pub scheduler: Scheduling,
     /// Rules of the model that differ from the papers' text.
     pub variants: Variants,
+    /// What the rule of the model knows of its queues.
+    pub knowledge: Knowledge,
     /// Ranks are virtual start times, and the ranks of the packets are ignored.
     pub start_time: bool,
     /// A packet that finds this many waiting packets gets a congestion mark.
@@ -143,7 +149,7 @@ impl Port {
     /// If the model refuses the configuration.
     pub fn new(config: &PortConfig, rate_bps: u64, delay_ns: Nanos) -> Result<Port, ConfigError> {
         Ok(Port {
-            queue: config.scheduler.queue(config.start_time, config.variants)?,
+            queue: config.scheduler.queue(config)?,
             forgets: config.scheduler.forgets() && !config.start_time,
             wire: Wire::new(Link::new(rate_bps), delay_ns),
             mark_at: config.mark_at.unwrap_or(u32::MAX),

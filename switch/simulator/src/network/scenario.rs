@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use p4sched_schedulers::known::Knowledge;
 use p4sched_schedulers::{Config, ConfigError, Headroom, Nanos, Scheme, Sizes, Target, Variant, Variants};
 use p4sched_traffic_manager::Discipline;
 use p4sched_transport::{self as transport, Control};
@@ -16,7 +17,7 @@ use serde_json::{Map, Value};
 use super::flows::{Flow, FlowError, FlowSpec, Hosts, Poisson, from_csv, from_list};
 use super::hosts::MIN_FRAME;
 use super::port::{PortConfig, Scheduling};
-use super::setup::{Ranks, Setup, Transport};
+use super::setup::{Ranks, Retransmissions, Setup, Transport};
 use crate::ideals;
 
 /// Latest end of a run. All events planned after it fit into 64 bits.
@@ -54,6 +55,9 @@ pub enum ScenarioError {
     /// The run ends too late.
     #[error("end_ns = {0}: it is 1 to {LAST_NS}")]
     End(Nanos),
+    /// Ports ignore the ranks of packets.
+    #[error("retransmissions: with ranks = start_time the ports give all ranks")]
+    Retransmissions,
     #[error("topology: {0}")]
     Topology(#[from] TopologyError),
     #[error("{of}: {problem}")]
@@ -77,6 +81,8 @@ pub struct Scenario {
     hosts: Option<Ports>,
     #[serde(default)]
     ranks: Ranks,
+    #[serde(default)]
+    retransmissions: Retransmissions,
     #[serde(default)]
     multipath: Multipath,
     /// Bytes of the headers of a frame; by default those of TCP or UDP over Ethernet.
@@ -110,6 +116,12 @@ struct Ports {
     #[serde(default, deserialize_with = "target")]
     target: Target,
     mark_at_packets: Option<u32>,
+    /// Time between two copies of the lengths that the rule knows.
+    #[serde(default)]
+    length_period_ns: Nanos,
+    /// Bytes of a cell, if the rule knows lengths in cells.
+    #[serde(default)]
+    cell_bytes: u32,
 }
 
 /// A scheme or a discipline by its name.
@@ -184,6 +196,9 @@ impl Scenario {
         if !(1..=LAST_NS).contains(&self.end_ns) {
             return Err(ScenarioError::End(self.end_ns));
         }
+        if self.ranks == Ranks::StartTime && self.retransmissions != Retransmissions::Own {
+            return Err(ScenarioError::Retransmissions);
+        }
         let topology = self.topology.topology(folder, |path| std::fs::read_to_string(path))?;
         let transports = self.transports()?;
         let (mss, overhead) = (transports[0].config.mss, transports[0].overhead_bytes);
@@ -193,6 +208,7 @@ impl Scenario {
         let unlimited = PortConfig {
             scheduler: Scheduling::Scheme(Config::Fifo(PLENTY)),
             variants: Variants::NONE,
+            knowledge: Knowledge::default(),
             start_time: false,
             mark_at: None,
             measured: false,
@@ -206,6 +222,7 @@ impl Scenario {
             topology,
             target: self.ports.target,
             ranks: self.ranks,
+            retransmissions: self.retransmissions,
             multipath: self.multipath,
             program: None,
             transports,
@@ -266,6 +283,7 @@ impl Ports {
         Ok(PortConfig {
             scheduler: scheduler.map_err(problem)?,
             variants: self.variants().map_err(problem)?,
+            knowledge: self.knowledge().map_err(problem)?,
             start_time,
             mark_at: self.mark_at_packets,
             measured,
@@ -309,6 +327,28 @@ impl Ports {
             })
         });
         Ok(Variants::of(&found.collect::<Result<Vec<Variant>, String>>()?))
+    }
+
+    fn knowledge(&self) -> Result<Knowledge, String> {
+        let knowledge = Knowledge {
+            period: self.length_period_ns,
+            cell_bytes: self.cell_bytes,
+        };
+        let (name, reads) = match self.scheme {
+            SchemeOrDiscipline::Scheme(scheme) => (scheme.name().to_owned(), scheme.reads_lengths()),
+            SchemeOrDiscipline::Ideal(discipline) => (p4sched_traffic_manager::name(discipline), false),
+        };
+        if knowledge == Knowledge::default() {
+            Ok(knowledge)
+        } else if !reads {
+            Err(format!(
+                "{name} has no length_period_ns or cell_bytes: its rule reads no lengths"
+            ))
+        } else if self.target != Target::V1model {
+            Err("length_period_ns and cell_bytes are for the models for v1model".to_owned())
+        } else {
+            Ok(knowledge)
+        }
     }
 
     /// Sizes that make schemes comparable are ignored where the discipline has no use for them, as by FIFO.

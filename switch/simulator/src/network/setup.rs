@@ -36,6 +36,19 @@ pub enum Ranks {
     StartTime,
 }
 
+/// Rank of data that a sender sends again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Retransmissions {
+    /// That of data that is sent for the first time.
+    #[default]
+    Own,
+    /// 0, the most urgent one.
+    Urgent,
+    /// The smallest rank of the data that the flow has sent so far.
+    Least,
+}
+
 /// A transport, and the size of its headers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transport {
@@ -54,6 +67,7 @@ pub struct Setup {
     /// Target whose rules the ports of switches follow.
     pub target: Target,
     pub ranks: Ranks,
+    pub retransmissions: Retransmissions,
     /// Method that spreads flows over several paths; always [`Multipath::Buckets`] if programs decide.
     pub multipath: Multipath,
     /// The program that decides at the ports of switches; by default the models decide.
