@@ -6,28 +6,59 @@ cd "$(dirname "$0")/.."
 
 TARGET=wasm32-wasip1
 OUT=build/playground
+# A system of Debian sid, whose Rust has a library for the target. That of Debian 12 and 13 has none.
+SID=build/sid
+SID_PACKAGES=ca-certificates,cargo,gcc,libc6-dev,libstd-rust-dev-wasm32,lld,rustc
 
 say() { printf '\033[1m==> %s\033[0m\n' "$*" >&2; }
 die() { printf 'playground: %s\n' "$*" >&2; exit 1; }
 
-# Whether Rust has its library for the target.
-has_library() { [ -d "$(rustc --print sysroot)/lib/rustlib/$TARGET/lib" ]; }
+# Whether this machine's Rust has its library for the target.
+has_library() {
+  command -v rustc >/dev/null && [ -d "$(rustc --print sysroot)/lib/rustlib/$TARGET/lib" ]
+}
 
+# Sets `cargo` to a command that can build for the target.
 toolchain() {
-  has_library && return
-  command -v rustup >/dev/null || die "Rust has no library for $TARGET, and there is no rustup to get it: playground/README.md says where it is"
-  say "Rust's library for $TARGET"
-  rustup target add "$TARGET"
-  has_library || die "rustup did not install the library for $TARGET"
+  cargo=(cargo)
+  if has_library; then return; fi
+  if command -v rustup >/dev/null; then
+    say "Rust's library for $TARGET"
+    rustup target add "$TARGET"
+  else
+    sid
+    cargo=(in_sid cargo)
+  fi
+}
+
+sid() {
+  [ -f "$SID/.complete" ] && return
+  [ "$(id -u)" = 0 ] || die "this machine's Rust has no library for $TARGET; rustup has one, or run this as root, once"
+  if ! command -v debootstrap || ! command -v bwrap; then
+    apt-get install --yes --no-install-recommends bubblewrap debootstrap
+  fi >&2
+  say "Rust of Debian sid, in $SID (some minutes)"
+  rm -rf "$SID"
+  debootstrap --variant=minbase --include="$SID_PACKAGES" sid "$SID" >&2
+  touch "$SID/.complete"
+}
+
+# in_sid COMMAND...: runs a command of that system, with this folder, cargo's downloads and the network.
+in_sid() {
+  local downloads=${CARGO_HOME:-$HOME/.cargo}
+  mkdir -p "$downloads"
+  bwrap --bind "$SID" / --bind "$PWD" "$PWD" --bind "$downloads" "$downloads" --ro-bind /etc/resolv.conf /etc/resolv.conf \
+    --dev /dev --proc /proc --chdir "$PWD" --setenv PATH /usr/bin --setenv CARGO_HOME "$downloads" \
+    --setenv CARGO_TARGET_DIR "$PWD/$SID.target" --setenv CARGO_TARGET_WASM32_WASIP1_LINKER wasm-ld "$@"
 }
 
 program() {
   say "the program for WebAssembly (the first build takes some minutes)"
   local target=${CARGO_TARGET_DIR:-switch/target}
-  nice cargo build --manifest-path switch/Cargo.toml \
-    --locked --profile browser --target "$TARGET" --package p4sched-playground
+  if [ "${cargo[0]}" = in_sid ]; then target=$SID.target; fi
+  "${cargo[@]}" build --manifest-path switch/Cargo.toml --locked --profile browser --target "$TARGET" --package p4sched-playground
   mkdir -p "$OUT"
-  cp "$target/$TARGET/browser/p4sched-playground.wasm" "$OUT/program.wasm"
+  install -m 644 "$target/$TARGET/browser/p4sched-playground.wasm" "$OUT/program.wasm"
 }
 
 page() {
@@ -35,8 +66,8 @@ page() {
   (cd playground/page && npm ci --silent && npm run --silent build)
 }
 
-for program in cargo node npm python3; do
-  command -v "$program" >/dev/null || die "there is no $program: playground/README.md says what a build needs"
+for name in node npm python3; do
+  command -v "$name" >/dev/null || die "there is no $name: playground/README.md says what a build needs"
 done
 toolchain
 program

@@ -133,6 +133,18 @@ def test_browser_and_command_line_write_the_same_bytes(page: Page, lab: Path, nu
     assert run["files"]
 
 
+@pytest.mark.parametrize("words", [["p4/packs.p4"], ["--arch", "tna", "--stages", "tofino-port/aifo.p4"]])
+def test_the_compiler_prints_and_writes_the_same(page: Page, lab: Path, words: list[str]) -> None:
+    options = [] if "--stages" in words else ["-o", "out.json", "--p4runtime-files", "out.txtpb"]
+    (lab / "tofino-port").symlink_to(ROOT / "tofino-port")
+    run = in_browser(page, ["p4c", *options, *words])
+    native = subprocess.run(
+        [str(rust_binary("p4sched-p4c")), *options, *words], cwd=lab, check=False, capture_output=True, text=True
+    )
+    assert (run["code"], run["output"], run["errors"]) == (native.returncode, native.stdout, native.stderr)
+    assert run["files"] == {path.name: path.read_text() for path in lab.glob("out.*")}
+
+
 def test_a_changed_program_runs_and_only_in_its_own_call(page: Page) -> None:
     source = (ROOT / "p4" / "aifo.p4").read_text()
     words = [*STEPPED, "--with", "p4", "--schemes", "aifo"]
