@@ -57,8 +57,8 @@ class Hook(BuildHookInterface):  # type: ignore[type-arg]
             },
             # only if somebody built it: it needs Node.js and another library of Rust
             **{
-                str(path): f"p4sched/files/playground/{path.name}"
-                for path in _files(root / "build" / "playground", ("*",))
+                str(path): f"p4sched/files/{path.relative_to(root / 'build')}"
+                for path in _files(root / "build" / "playground", ("**/*",))
             },
             **{
                 str(path): f"{package}/{path.relative_to(root / folder)}"
