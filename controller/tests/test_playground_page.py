@@ -117,6 +117,20 @@ def test_an_error_is_under_its_line_and_a_message_leads_there(browser: Browser, 
         expect(page.locator("#state")).to_have_text("The program compiles.")
 
 
+def test_the_editor_shows_types_completes_and_goes_to_a_definition(browser: Browser, address: str) -> None:
+    with opened(browser, address) as page:
+        line = page.locator("#editor .cm-line").filter(has_text="verdict = REFUSED")
+        line.click(position={"x": 90, "y": 8})
+        page.keyboard.press("F12")
+        expect(page.locator("#editor .cm-activeLine")).to_have_text(re.compile(r"out bit<2> verdict"))
+        line.hover(position={"x": 92, "y": 8})
+        expect(page.locator(".hover")).to_contain_text("verdict")
+        line.click()
+        page.keyboard.press("End")
+        page.keyboard.type(" len")
+        expect(page.locator(".cm-tooltip-autocomplete")).to_contain_text("length")
+
+
 def test_a_link_holds_the_change_and_ones_own_work_is_kept(browser: Browser, address: str) -> None:
     with opened(browser, address) as page:
         expect(page.locator("#state")).to_have_text("The program compiles.")

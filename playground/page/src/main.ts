@@ -58,6 +58,13 @@ class Page {
     tour({ context: this.context, showTab: this.showTab, focusEditor: (line) => this.editor.go({ line: line - 1, character: 0 }, true) });
   }
 
+  /** The tab after another program is chosen: the same one, unless it does not suit the program. */
+  private nextTab(): string {
+    const open = this.open.find(({ home }) => !home.hidden)?.key ?? "";
+    const { lab, scheme } = this.project.subject;
+    return lab || open === "lab" || (scheme === "fdpa" && open === "inversions") ? this.firstTab() : open;
+  }
+
   private firstTab(): string {
     const { lab, scheme } = this.project.subject;
     return lab ? "lab" : scheme === "fdpa" ? "users" : "inversions";
@@ -72,7 +79,7 @@ class Page {
     programs.addEventListener("change", () => {
       notice("");
       project.choose(programs.value);
-      this.showTab(this.firstTab());
+      this.showTab(this.nextTab());
     });
     element("tour").addEventListener("click", () => this.tour());
     const files = element<HTMLSelectElement>("file");

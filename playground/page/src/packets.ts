@@ -4,7 +4,7 @@ import { Bench, type Context, type Panel } from "./bench.js";
 import { inPapersWords } from "./memory.js";
 import { button, make, shape } from "./page.js";
 import { Player } from "./player.js";
-import { firstTrace, inOrder, inWords, type Packet, RANKS, requestOf, SLOT_NS, SLOTS, smallParameters, textOf, traceOf, waiting } from "./trace.js";
+import { decidingEvent, firstTrace, inOrder, inWords, type Packet, RANKS, requestOf, SLOT_NS, SLOTS, smallParameters, textOf, traceOf, waiting } from "./trace.js";
 
 const CELL = 12;
 const MARGIN = 30;
@@ -135,8 +135,8 @@ class Packets {
     const ofRule = step.way.filter(({ file }) => file === rule);
     this.way.replaceChildren(...ofRule.map((event) => this.event(event)));
     this.whole.replaceChildren(...step.way.map((event) => this.event(event)));
-    const last = ofRule.at(-1);
-    if (last?.file && last.line && this.follows) this.context.showLine(last.file, last.line);
+    const took = decidingEvent(step, ofRule);
+    if (took?.file && took.line && this.follows) this.context.showLine(took.file, took.line);
   }
 
   /** One thing that happened to the packet; a button goes to its line. */
@@ -202,6 +202,7 @@ function memoryOf({ registers }: Step): HTMLElement[] {
 }
 
 function rows(all: readonly [string, string][]): HTMLElement {
+  if (!all.length) return make("p", { class: "faint" }, "The program remembers nothing yet.");
   return make("table", { class: "memory" }, make("tbody", {}, ...all.map(([name, value]) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, value)))));
 }
 

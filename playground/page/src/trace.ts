@@ -1,5 +1,5 @@
 // A trace that somebody clicks: packets with a time and a rank (or a user), and the program's parameters.
-import type { Decision, Steps, StepsRequest } from "../worker/messages.js";
+import type { Decision, Event, Step, Steps, StepsRequest } from "../worker/messages.js";
 import type { Scheme } from "./catalogue.js";
 
 export const SLOT_NS = 500;
@@ -89,4 +89,13 @@ export function inWords(decision: Decision | undefined, oneQueue: boolean): stri
   if (decision === "full") return "is dropped: its queue is full";
   if (decision === "pushed out") return "is pushed out";
   return "is neither in a queue nor counted as dropped";
+}
+
+/** The event that decided: where the verdict was set, or the comparison that failed. `ofRule`: the events in the rule's file. */
+export function decidingEvent({ decision, way }: Step, ofRule: readonly Event[]): Event | undefined {
+  if (decision === "full") return way.findLast(({ text }) => /\bFULL\b/.test(text));
+  const decides = typeof decision === "number"
+    ? ({ kind, text }: Event) => kind === "statement" && /\b(verdict|priority)\b/.test(text)
+    : ({ kind, text }: Event) => kind === "condition" && /[<>].* is false$/.test(text);
+  return ofRule.findLast(decides) ?? ofRule.at(-1);
 }
