@@ -5,6 +5,7 @@ import random
 import pytest
 
 from p4sched.p4rt.compile import compiled_program
+from p4sched.paths import SCHEDULERS_DIR
 from p4sched.proofs.engine import Call, Example, by_engine, by_step, commands
 from p4sched.proofs.exact import Int
 from p4sched.proofs.program import Program, read
@@ -21,6 +22,7 @@ PARAMETERS = {
     "packs": "packs_params",
     "sp_pifo": "sp_pifo_params",
     "fdpa": "fdpa_params",
+    "exp_pifo": "exp_pifo_params",
 }
 
 
@@ -88,7 +90,8 @@ def checksum(program: Program, packet: dict[str, int]) -> int:
 
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_the_step_is_that_of_the_engine(name: str) -> None:
-    built = compiled_program(name)
+    folder = SCHEDULERS_DIR / name / f"{name}.p4"
+    built = compiled_program(folder if folder.is_file() else name)
     program = read(built.json)
     (control,) = {table.partition(".")[0] for table in program.tables if table.endswith("_params")}
     p4info, source = built.p4info.read_text(encoding="utf-8"), random.Random(1)

@@ -1,18 +1,23 @@
 """`p4sched prove SCHEME`: proves that a program decides as the paper's rule."""
 
+import json
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from p4sched.errors import MissingError, P4schedError, UsageError, unknown_name
+from p4sched.errors import MissingError, P4schedError, UsageError
 from p4sched.p4rt.compile import compiled_program
 from p4sched.p4rt.program import Program
+from p4sched.p4rt.target import Target
 from p4sched.paths import cannot_write
+from p4sched.schemes import SCHEMES
 
 if TYPE_CHECKING:
+    from p4sched.proofs import program as proofs
     from p4sched.proofs.refuting import Refutation, Sides
+    from p4sched.proofs.rules.scheme import Rule
 
 SOON = 3
 """Packets of a trace that is looked for before a proof."""
@@ -20,12 +25,20 @@ SOON = 3
 
 def prove(
     programs: Annotated[
-        list[str], typer.Argument(metavar="SCHEME | A.json B.json", help="A scheme, or two compiled programs.")
+        list[str],
+        typer.Argument(metavar="SCHEME | FOLDER | A.json B.json", help="A scheme, its folder, or two programs."),
     ],
     program: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Another program for this rule: P4, or JSON with its P4Info."),
     ] = None,
+    limits: Annotated[
+        bool, typer.Option("--limits", help="Which limits of the parameters does the proof need? Exceeds each by one.")
+    ] = False,
+    mutants: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Test the proof: change the program in N ways, and prove each.")
+    ] = 0,
+    seed: Annotated[int, typer.Option(help="Of the choice of mutants.")] = 1,
     seconds: Annotated[float, typer.Option(min=1, max=3600, help="Limit for each claim.")] = 60,
     most: Annotated[
         int, typer.Option("--packets", min=0, max=20, help="Length of the longest trace; 0 looks for none.")
@@ -37,44 +50,37 @@ def prove(
     """Prove that a program decides as the paper's rule, for every packet, state and parameter.
 
     Or compare two programs for v1model: equal, or a packet that tells them apart. If a claim is false, the shortest
-    trace from the reset state shows it. Exit code 1 if a claim is false, or if the solver gives up. Needs Z3 (pip
-    install z3-solver).
+    trace from the reset state shows it. Exit code 1 if a claim is false, or if the solver gives up. Needs two
+    solvers (pip install bitwuzla z3-solver).
     """
     if len(programs) > 2:
         raise UsageError("one scheme, or two programs")
     if program is not None and not program.is_file():
         raise MissingError(f"no file '{program}'")
     try:
-        import z3  # noqa: F401, PLC0415 not every installation has it
+        import bitwuzla  # noqa: F401, PLC0415 not every installation has the solvers
+        import z3  # noqa: F401, PLC0415
     except ModuleNotFoundError as error:
-        raise P4schedError("a proof needs Z3, which is not installed: pip install z3-solver") from error
+        raise P4schedError(
+            f"a proof needs {error.name}, which is not installed: pip install bitwuzla z3-solver"
+        ) from error
     if len(programs) == 2:
         return _pair(Path(programs[0]), Path(programs[1]), seconds, most, stf)
+    if mutants:
+        return _mutants(programs[0], program, mutants, seed, seconds)
+    if limits:
+        return _limits(programs[0], program, seconds)
     return _scheme(programs[0], program, seconds, most, stf)
 
 
-def _built(name: str, source: Path | None) -> Program:
-    """The compiled program."""
-    if source is None or source.suffix != ".json":
-        return compiled_program(source.resolve() if source is not None else name)
-    built = Program.in_folder(source.parent, source.stem)
-    if not built.p4info.is_file():
-        raise MissingError(f"no file '{built.p4info}'; p4sched compile writes it beside the JSON")
-    return built
-
-
-def _scheme(name: str, source: Path | None, seconds: float, most: int, stf: Path | None) -> int:
+def _scheme(word: str, source: Path | None, seconds: float, most: int, stf: Path | None) -> int:
     from p4sched.proofs import example  # noqa: PLC0415 needs Z3
     from p4sched.proofs.bounded import RuleSide  # noqa: PLC0415
-    from p4sched.proofs.program import read  # noqa: PLC0415
     from p4sched.proofs.refuting import Sides  # noqa: PLC0415
-    from p4sched.proofs.rules import RULES  # noqa: PLC0415
     from p4sched.proofs.theorem import confirmed, theorem  # noqa: PLC0415
 
-    if name not in RULES:
-        raise unknown_name("rule", name, list(RULES))
-    built = _built(name, source)
-    program, rule, p4info = read(built.json), RULES[name](), built.p4info.read_text(encoding="utf-8")
+    name, built, program, rule = _built(word, source)
+    p4info = built.p4info.read_text(encoding="utf-8")
     sides = Sides(program, RuleSide(rule, p4info), built.json, "the rule")
     if source is not None and (quick := sides.quick(min(most, SOON), seconds)) is not None:
         typer.echo(f"✗ {name}: a trace from the reset state shows it")
@@ -106,6 +112,55 @@ def _scheme(name: str, source: Path | None, seconds: float, most: int, stf: Path
         return 1
     typer.echo(f"{name}: proved, {proved} claims in {time.monotonic() - started:.0f} s")
     return 0
+
+
+def _limits(word: str, source: Path | None, seconds: float) -> int:
+    from p4sched.proofs.ranges import findings  # noqa: PLC0415 needs Z3
+
+    _, built, program, rule = _built(word, source)
+    still_open = 0
+    for found in findings(program, built.p4info.read_text(encoding="utf-8"), rule, seconds):
+        still_open += found.open
+        said = f"false without it: {found.broken}" if found.broken else "all claims are true without it"
+        typer.echo(f"{found.limit}: {f'{found.open} claims open' if found.open else said}")
+    return int(still_open > 0)
+
+
+def _mutants(word: str, source: Path | None, most: int, seed: int, seconds: float) -> int:
+    from p4sched.proofs.mutants import fates  # noqa: PLC0415 needs Z3
+
+    name, built, _, rule = _built(word, source)
+    tree = json.loads(built.json.read_text(encoding="utf-8"))
+    said = {True: "refuted", False: "proved", None: "open"}
+    count = dict.fromkeys(said, 0)
+    for fate in fates(name, tree, built.p4info.read_text(encoding="utf-8"), rule, most, seed, seconds):
+        count[fate.refuted] += 1
+        if not fate.refuted:
+            typer.echo(f"  {said[fate.refuted]}: {fate.name}{f' ({fate.reason})' if fate.reason else ''}")
+    typer.echo(f"{name}: " + ", ".join(f"{count[fate]} {word}" for fate, word in said.items()))
+    return int(count[None] > 0)
+
+
+def _built(word: str, source: Path | None) -> "tuple[str, Program, proofs.Program, Rule]":
+    """Name of a scheme, its program or another one, as it is and as a proof reads it, and the rule."""
+    from p4sched.folders.rules import rule_of, scheme_with_rule  # noqa: PLC0415 needs Z3
+    from p4sched.proofs.program import read  # noqa: PLC0415
+
+    name = scheme_with_rule(word)
+    if source is not None and source.suffix == ".json":
+        built = Program.in_folder(source.parent, source.stem)
+        if not built.p4info.is_file():
+            raise MissingError(f"no file '{built.p4info}'; p4sched compile writes it beside the JSON")
+    else:
+        built = compiled_program(source.resolve() if source is not None else _program(name))
+    program = read(built.json)
+    return name, built, program, rule_of(name, program)
+
+
+def _program(name: str) -> str | Path:
+    """The program of a scheme."""
+    of = SCHEMES[name].description
+    return name if of.laboratory or of.programs is None else of.programs.files[Target.V1MODEL]
 
 
 def _pair(one: Path, two: Path, seconds: float, most: int, stf: Path | None) -> int:

@@ -113,6 +113,15 @@ class Model:
 
 
 @dataclass(frozen=True)
+class Proof:
+    """A rule in exact integers, for `p4sched prove`."""
+
+    file: Path
+    name: str
+    """Name of the class."""
+
+
+@dataclass(frozen=True)
 class Laboratory:
     """Parts of a scheduler of the laboratory in the Python package. Each is `MODULE:NAME`."""
 
@@ -137,6 +146,7 @@ class Description:
     port: Port
     programs: Programs | None
     model: Model | None
+    proof: Proof | None
     law: Path | None
     parameters: tuple[Parameter, ...]
     ranks: Ranks | None
@@ -237,6 +247,7 @@ class _Reader:
             port=self._port(top.table("port"), (*known, *SIZES), in_class=laboratory is not None),
             programs=programs,
             model=model,
+            proof=self._proof(top),
             law=top.file("law"),
             parameters=parameters,
             ranks=Ranks(ranks) if ranks else None,
@@ -373,6 +384,17 @@ class _Reader:
             {key: compared.identifier(key) for key in compared.content},
         )
         compared.finished()
+        table.finished()
+        return found
+
+    def _proof(self, top: "_Table") -> Proof | None:
+        if "proof" not in top.content:
+            return None
+        table = top.table("proof")
+        file = table.file("file")
+        if file is None:
+            table.fail(None, "there is no file")
+        found = Proof(file, table.identifier("class"))
         table.finished()
         return found
 

@@ -13,10 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any
 
 import z3
 
+FEW_PRODUCTS = 6
 FACTOR_BITS = 80
 """Bits of a factor of `times`, with a sign."""
 
@@ -337,6 +339,17 @@ class Products:
             bounds = tuple(dict.fromkeys((*known.bounds, *fact.bounds)))
             self._facts[new.get_id()] = _Fact(new, bounds, max(fact.width, known.width))
 
+    def orders(self, terms: Iterable[Any]) -> list[Any]:
+        """Larger factors, none of them negative, have a larger product: for each two products with a common factor, and
+        for all if they are few."""
+        made = [part for part in parts(terms) if part.get_id() in self._facts]
+        laws: list[Any] = []
+        for one, other in permutations(made, 2):
+            common = {child.get_id() for child in one.children()} & {child.get_id() for child in other.children()}
+            if common or len(made) <= FEW_PRODUCTS:
+                laws += _orders(one, other)
+        return laws
+
     def laws(self, terms: Iterable[Any], *, multiplied: bool) -> list[Any]:
         """Known laws of the products and variables in these terms."""
         laws: list[Any] = []
@@ -364,6 +377,14 @@ class Products:
                 made[part.get_id()] = rebuilt(part, made)
                 self.like(part, made[part.get_id()])
         return [term if isinstance(term, bool) else made.get(term.get_id(), term) for term in terms]
+
+
+def _orders(one: Any, other: Any) -> list[Any]:
+    left, right = one.children()
+    return [
+        z3.Implies(z3.And(left >= 0, right >= 0, left <= large, right <= larger), one <= other)
+        for large, larger in (other.children(), reversed(other.children()))
+    ]
 
 
 def rebuilt(part: Any, new: Mapping[int, Any]) -> Any:

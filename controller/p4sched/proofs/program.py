@@ -62,12 +62,13 @@ def read(path: Path) -> Program:
     except (OSError, UnicodeDecodeError) as error:
         raise MissingError(f"cannot read '{path}': {getattr(error, 'strerror', None) or 'it is not text'}") from error
     try:
-        return _program(path.stem, json.loads(text))
+        return of_json(path.stem, json.loads(text))
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise UsageError(f"'{path}' is not BMv2 JSON of a program for v1model; p4sched compile makes it") from error
 
 
-def _program(name: str, tree: Json) -> Program:
+def of_json(name: str, tree: Json) -> Program:
+    """The program of BMv2 JSON. Raises UnmodelledError if a proof does not know a part of it."""
     if tree["header_stacks"] or tree.get("header_unions"):
         raise UnmodelledError(f"{name}: header stacks and unions are not modelled")
     kinds = {kind["name"]: kind["fields"] for kind in tree["header_types"]}

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from p4sched.errors import P4schedError
-from p4sched.proofs.exact import Int, Truth, every, implies, some
+from p4sched.proofs.exact import Int, Truth, every, implies, negated, some
 
 COMPARISONS: dict[type[ast.cmpop], Any] = {
     ast.Eq: lambda left, right: left.equals(right),
@@ -35,6 +35,26 @@ def restriction(p4info: str, action: str) -> str:
 def holds(text: str, parameters: Mapping[str, Int]) -> Truth:
     """The restriction for these parameters."""
     return every(*(_implication(part, parameters) for part in text.split(";") if part.strip()))
+
+
+def limits(text: str) -> list[str]:
+    """The limits that a restriction is made of. They hold together."""
+    parts = (part for part in text.split(";") if part.strip())
+    return [one.strip() for part in parts for one in ([part] if {"->", "||"} & _signs(part) else part.split("&&"))]
+
+
+def _signs(text: str) -> set[str]:
+    return set(re.findall(r"->|&&|\|\|", text))
+
+
+def beyond(limit: str, parameters: Mapping[str, Int]) -> Truth:
+    """The first values past a limit: 33 for `x <= 32`. Of other limits than comparisons: all values past it."""
+    if not _signs(limit):
+        match ast.parse(limit, mode="eval").body:
+            case ast.Compare(left=left, ops=[ast.LtE() | ast.Lt() | ast.GtE() | ast.Gt() as sign], comparators=[right]):
+                past = {ast.LtE: 1, ast.Lt: 0, ast.GtE: -1, ast.Gt: 0}[type(sign)]
+                return _number(left, parameters).equals(_number(right, parameters) + past)
+    return negated(_implication(limit, parameters))
 
 
 def _implication(text: str, parameters: Mapping[str, Int]) -> Truth:

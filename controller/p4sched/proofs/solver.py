@@ -1,15 +1,19 @@
-"""Questions to the solver: is a statement true for all values of its variables?"""
+"""Questions to the solvers: is a statement true for all values of its variables?"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import z3
 
+from p4sched.proofs import bitwuzla_terms
 from p4sched.proofs.exact import PRODUCTS, Truth, every, negated
+
+Solver = Callable[[Sequence[Any], float], tuple[Any, Any]]
+"""Z3's word for the answer to terms within some seconds, and a model if all can be true together."""
 
 
 @dataclass(frozen=True)
@@ -21,19 +25,34 @@ class Answer:
     model: Any = None
 
 
-def ask(assumptions: Sequence[Truth], statement: Truth, seconds: float) -> Answer:
+def by_z3(terms: Sequence[Any], seconds: float) -> tuple[Any, Any]:
+    """Asks Z3."""
+    solver = z3.SolverFor("QF_UFBV")
+    solver.set("timeout", int(seconds * 1000))
+    solver.add(*terms)
+    found = solver.check()
+    return found, solver.model() if found == z3.sat else None
+
+
+def ask(
+    assumptions: Sequence[Truth], statement: Truth, seconds: float, solver: Solver = bitwuzla_terms.solved
+) -> Answer:
     """Asks first with unknown products: if the statement is then true, it is true. Else with multiplications."""
     started = time.monotonic()
     terms = [every(*assumptions), negated(statement)]
     if any(term is False for term in terms):
         return Answer(True, 0.0)
     terms = [z3.BoolVal(True) if term is True else term for term in terms]
-    found, model = _solved(terms, seconds, multiplied=False)
+    laws = PRODUCTS.laws(terms, multiplied=False)
+    found, model = solver([*terms, *laws], seconds)
     if found == z3.sat and _without_products(terms):
         return Answer(False, time.monotonic() - started, model)
+    if found == z3.sat:
+        found, _ = solver([*terms, *laws, *PRODUCTS.orders(terms)], seconds)
     if found != z3.unsat:
         left = max(1.0, seconds - (time.monotonic() - started))
-        found, model = _solved(terms, left, multiplied=True)
+        asked = PRODUCTS.multiplied(terms)
+        found, model = solver([*asked, *PRODUCTS.laws(asked, multiplied=True)], left)
         if found == z3.sat:
             return Answer(False, time.monotonic() - started, model)
     return Answer(True if found == z3.unsat else None, time.monotonic() - started)
@@ -41,12 +60,3 @@ def ask(assumptions: Sequence[Truth], statement: Truth, seconds: float) -> Answe
 
 def _without_products(terms: Sequence[Any]) -> bool:
     return all(one.eq(other) for one, other in zip(PRODUCTS.multiplied(list(terms)), terms, strict=True))
-
-
-def _solved(terms: list[Any], seconds: float, *, multiplied: bool) -> tuple[Any, Any]:
-    asked = PRODUCTS.multiplied(terms) if multiplied else terms
-    solver = z3.SolverFor("QF_BV" if multiplied else "QF_UFBV")
-    solver.set("timeout", int(seconds * 1000))
-    solver.add(*asked, *PRODUCTS.laws(asked, multiplied=multiplied))
-    found = solver.check()
-    return found, solver.model() if found == z3.sat else None

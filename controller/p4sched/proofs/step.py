@@ -37,6 +37,7 @@ from p4sched.proofs.program import Json, Program, UnmodelledError
 DROP_PORT = 511
 A_MOMENT_MS = 2000
 """Limit for the question whether a path is possible."""
+LARGEST_SHIFT = 255
 LONGEST_FRAME = 65_535
 """Bytes."""
 TIMESTAMP = "standard_metadata.ingress_global_timestamp"
@@ -418,9 +419,9 @@ class _Machine:
             return ~right
         left = self._value(state, json["left"], data) if json["left"] is not None else Int.of(0)
         if sign in {"<<", ">>"}:
-            if not right.is_number:
-                raise self._unmodelled("a shift by a variable")
-            return left << right.low if sign == "<<" else left >> right.low
+            if right.low < 0 or right.high > LARGEST_SHIFT:
+                raise self._unmodelled(f"a shift by more than {LARGEST_SHIFT} places")
+            return _shifted(left, right, sign)
         if sign == "usat_cast" and right.is_number:
             return smallest(largest(left, 0), (1 << right.low) - 1)
         operation = OPERATIONS.get(sign)
@@ -468,6 +469,16 @@ COMPARISONS: dict[str, Any] = {
     "<=": lambda left, right: left <= right,
     ">=": lambda left, right: left >= right,
 }
+
+
+def _shifted(value: Int, places: Int, sign: str) -> Int:
+    """A shift by a variable: by 1, 2, 4, ... places, for each bit of it that is set."""
+    if places.is_number:
+        return value << places.low if sign == "<<" else value >> places.low
+    for bit in range(places.bits):
+        is_set = places.lowest(bit + 1) >= 1 << bit
+        value = choose(is_set, value << (1 << bit) if sign == "<<" else value >> (1 << bit), value)
+    return value
 
 
 def _name(json: Json) -> str:

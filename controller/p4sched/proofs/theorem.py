@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from p4sched.errors import P4schedError
+from p4sched.proofs import bitwuzla_terms
 from p4sched.proofs.cells import Before, Cells, is_cell
 from p4sched.proofs.engine import Example, by_engine, commands
-from p4sched.proofs.exact import PRODUCTS, Int, Truth, choose, conjuncts, every, implies, negated, variables
+from p4sched.proofs.exact import PRODUCTS, Int, Truth, choose, conjuncts, every, implies, negated, number, variables
 from p4sched.proofs.merging import merge
 from p4sched.proofs.program import Program, UnmodelledError
-from p4sched.proofs.restrictions import holds, restriction
+from p4sched.proofs.restrictions import beyond, holds, limits, restriction
 from p4sched.proofs.rules.arrival import Arrival
 from p4sched.proofs.rules.scheme import Cell, Decision, Rule, expected, in_the_switch
-from p4sched.proofs.solver import Answer, ask
+from p4sched.proofs.solver import Answer, ask, by_z3
 from p4sched.proofs.step import DROP_PORT, Step, World, run
 
 NOT_COMPARED = ("rank_histogram", "depth_histogram", "user_prefix_counter", "user_flow_counter")
 """Counters that no rule knows."""
-SOON = 3.0
+SOON = 30.0
 """Seconds for a first question."""
 
 
@@ -65,14 +67,14 @@ class Case:
         first, last = count + len(hints), count + len(hints) + len(assumed)
         terms = [*statements, *equal, *assumed, *self.step.world.laws([*assumed, *statements, *equal])]
         sides = [side.term for pair in hints for side in pair]
-        for number, (one, two) in enumerate(hints):
-            same = terms[count + number]
+        for place, (one, two) in enumerate(hints):
+            same = terms[count + place]
             premises = [*terms[first:last], *Laws(terms[last:]).about([same, *terms[first:last]])]
             if same is True or not decide(premises, same, seconds).proved:
                 continue
             high = min(one.high, two.high)
-            value = Int.variable(f"value {number}", high.bit_length(), high)
-            left, right = sides[2 * number : 2 * number + 2]
+            value = Int.variable(f"value {place}", high.bit_length(), high)
+            left, right = sides[2 * place : 2 * place + 2]
             new = {left.get_id(): value.at(one.bits), right.get_id(): value.at(two.bits)}
             replaced = PRODUCTS.replaced([*terms, *sides], new)
             terms, sides = replaced[: len(terms)], replaced[len(terms) :]
@@ -105,24 +107,31 @@ class Laws:
 
 
 def decide(premises: Sequence[Truth], statement: Truth, seconds: float) -> Answer:
-    """Asks the solver; if it gives up soon, once more with the equal parts of the statement merged."""
+    """Asks Bitwuzla; if it gives up soon, both solvers, with the equal parts of the statement merged."""
+    started = time.monotonic()
     answer = ask(premises, statement, min(seconds, SOON))
     if answer.proved is not None:
         return answer
     (merged,) = merge(premises, [statement], seconds)
-    again = ask(premises, merged, seconds)
-    return Answer(again.proved, answer.seconds + again.seconds, again.model)
+    for solver in (by_z3, bitwuzla_terms.solved):
+        answer = ask(premises, merged, seconds, solver)
+        if answer.proved is not None:
+            break
+    return Answer(answer.proved, time.monotonic() - started, answer.model)
 
 
-def theorem(program: Program, p4info: str, rule: Rule) -> Iterator[Case]:
-    """The theorem about a program and a rule, case by case. The cases cover all packets."""
+def theorem(program: Program, p4info: str, rule: Rule, broken: str = "") -> Iterator[Case]:
+    """The theorem about a program and a rule, case by case. The cases cover all packets.
+
+    `broken`: a limit of the parameters that is just exceeded.
+    """
     every_packet = run(program, World())
     packet = arrival(every_packet, rule)
-    for name, condition in _cases(packet).items():
+    for name, condition in _cases(rule, packet).items():
         world = World("", every_packet.world.variables, {}, dict(every_packet.world.lookups), [condition])
         step = run(program, world)
         of_case = arrival(step, rule)
-        assumptions = legal(step, p4info) | in_the_switch(rule, of_case) | dict(rule.assumptions(of_case))
+        assumptions = legal(step, p4info, broken) | in_the_switch(rule, of_case) | dict(rule.assumptions(of_case))
         before = Cell({name: Cells(array) for name, array in world.before.items()}, rule.control)
         for text, truth in rule.invariants(of_case, before).items():
             assumptions[f"before the packet: {text}"] = truth
@@ -131,15 +140,18 @@ def theorem(program: Program, p4info: str, rule: Rule) -> Iterator[Case]:
         values |= {full_name(rule, hint): value for hint, value in decision.hints.items()}
         hints = [(step.field(hint), value) for hint, value in values.items() if hint in program.fields]
         claims = [*_claims(step, of_case, rule, decision), *_induction(step, of_case, rule)]
+        if of_case.is_forwarded is True:
+            claims += _theorems(rule, of_case, decision)
         yield Case(name, step, of_case, assumptions, claims, hints if of_case.is_forwarded is True else [])
 
 
-def _cases(packet: Arrival) -> dict[str, Truth]:
+def _cases(rule: Rule, packet: Arrival) -> dict[str, Truth]:
     direct, _ = packet.answer("forwarding.ipv4_routes", "forward")
     forwarded = packet.is_forwarded
     cases = {"no route": negated(forwarded)}
     for way, truth in (("route", direct), ("path of a group", negated(direct))):
-        cases[way] = every(forwarded, truth)
+        for kind, of_kind in rule.cases(packet).items():
+            cases[f"{way}, {kind}" if kind else way] = every(forwarded, truth, of_kind)
     return cases
 
 
@@ -159,16 +171,18 @@ def arrival(step: Step, rule: Rule) -> Arrival:
     return Arrival(step.world, rule.control, dict(zip(names, data, strict=True)))
 
 
-def legal(step: Step, p4info: str) -> dict[str, Truth]:
-    """The parameters of all tables are legal."""
+def legal(step: Step, p4info: str, broken: str = "") -> dict[str, Truth]:
+    """The parameters of all tables are legal; except that one limit is just exceeded."""
     found: dict[str, Truth] = {}
     for table, (_, answer) in step.world.lookups.items():
         for action, data in answer.data.items():
             text = restriction(p4info, action)
             if text:
                 (of,) = (one for one in step.program.actions.values() if one["name"] == action)
-                names = [one["name"] for one in of["runtime_data"]]
-                found[f"{table}: {text}"] = holds(text, dict(zip(names, data, strict=True)))
+                values = dict(zip([one["name"] for one in of["runtime_data"]], data, strict=True))
+                kept = ";".join(limit for limit in limits(text) if limit != broken)
+                past = beyond(broken, values) if broken in limits(text) else True
+                found[f"{table}: {text}"] = every(holds(kept, values), past)
     return found
 
 
@@ -183,6 +197,14 @@ def _induction(step: Step, packet: Arrival, rule: Rule) -> Iterator[Claim]:
             yield Claim(f"after the packet: {text}", part)
 
 
+def _theorems(rule: Rule, packet: Arrival, decision: Decision) -> Iterator[Claim]:
+    """Statements about the rule; and that the counters of a queue add up to its packets."""
+    for text, truth in rule.theorems(packet, decision).items():
+        yield Claim(f"theorem: {text}", truth)
+    counted = number(decision.admitted) + number(decision.refused) + number(decision.full)
+    yield Claim("theorem: admitted + refused + full = packets with a route", counted.equals(1))
+
+
 def full_name(rule: Rule, hint: str) -> str:
     """A field of the program. A name with a dot in front is a variable below the ingress control."""
     return f"scalars.{rule.control}{hint}" if hint.startswith(".") else hint
@@ -193,6 +215,11 @@ def _claims(step: Step, packet: Arrival, rule: Rule, decision: Decision) -> Iter
     port = choose(step.world.decide(admitted), packet.port, DROP_PORT)
     yield Claim("verdict", step.field("standard_metadata.egress_spec").equals(port))
     yield Claim("queue", implies(admitted, step.field("standard_metadata.priority").equals(decision.queue)))
+    for field, value in decision.for_port.items():
+        name = field.replace("meta.", "scalars.userMetadata.")
+        if name not in step.program.fields:
+            raise UnmodelledError(f"{step.program.name}: no field '{field}'; the rule needs it")
+        yield Claim(f"{field} for the port", implies(admitted, step.field(name).equals(value)))
     changes = expected(rule, packet, decision)
     unknown = changes.keys() - step.world.before.keys()
     if unknown:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from p4sched.proofs.exact import Truth, every, exact
+from p4sched.proofs.exact import Int, Truth, every, exact, implies
 from p4sched.proofs.rules.arrival import Arrival
-from p4sched.proofs.rules.scheme import Cell, Decision, Rule, queue_cell, verdict
-from p4sched.proofs.rules.window import smaller_ranks, window_invariants
+from p4sched.proofs.rules.scheme import Cell, Decision, Rule, other_rank, queue_cell, verdict
+from p4sched.proofs.rules.window import smaller_ranks, window_invariants, window_theorems
 
 
 class Aifo(Rule):
@@ -21,14 +21,35 @@ class Aifo(Rule):
 
     def decide(self, packet: Arrival) -> Decision:
         of = packet.parameters
-        target, size, headroom = of["target_packets"], of["capacity_packets"], of["headroom_256"]
-        length = packet.old("queue_depths", queue_cell(packet.port, 0))
         smaller, window = smaller_ranks(packet, packet.rank, of["window_ranks"], of["sampling"])
-        needed = smaller * target * (256 - headroom)
-        free = of["window_ranks"] * (target - length) * 256
-        admits = every(length <= target, needed <= free)
-        decided = verdict(admits, length < size)
+        decided = verdict(self._admits(packet, smaller), self._length(packet) < of["capacity_packets"])
         return Decision(decided, exact(0), window, {".smaller": smaller, ".verdict": decided})
+
+    def _length(self, packet: Arrival) -> Int:
+        return packet.old("queue_depths", queue_cell(packet.port, 0))
+
+    def _admits(self, packet: Arrival, smaller: Int) -> Truth:
+        of, length = packet.parameters, self._length(packet)
+        target = of["target_packets"]
+        needed = smaller * target * (256 - of["headroom_256"])
+        free = of["window_ranks"] * (target - length) * 256
+        return every(length <= target, needed <= free)
+
+    def theorems(self, packet: Arrival, decision: Decision) -> Mapping[str, Truth]:
+        of, other = packet.parameters, other_rank(packet)
+        smaller, _ = smaller_ranks(packet, packet.rank, of["window_ranks"], of["sampling"])
+        smaller_of_other, _ = smaller_ranks(packet, other, of["window_ranks"], of["sampling"])
+        admits, admits_other = self._admits(packet, smaller), self._admits(packet, smaller_of_other)
+        return {
+            "a smaller rank is admitted where a larger one is": implies(
+                every(other <= packet.rank, admits), admits_other
+            ),
+            "an empty queue refuses no rank": implies(self._length(packet).equals(0), admits),
+            "the queue does not grow beyond its size": implies(
+                decision.admitted, self._length(packet) + 1 <= of["capacity_packets"]
+            ),
+            **window_theorems(packet, decision),
+        }
 
     def invariants(self, packet: Arrival, cell: Cell) -> Mapping[str, Truth]:
         return window_invariants(cell, packet.port)

@@ -15,8 +15,10 @@ The clock counts microseconds and has 32 bits: a time that has passed is a diffe
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 
-from p4sched.proofs.exact import Int, Truth, choose, every, exact, largest, negated, smallest, some
+from p4sched.proofs.exact import Int, Truth, choose, every, exact, largest, negated, number, smallest, some
 from p4sched.proofs.rules.arrival import Arrival
 from p4sched.proofs.rules.scheme import QUEUES, Cell, Decision, Rule, queue_cell, verdict
 
@@ -26,6 +28,17 @@ UNUSED = (1 << WORD) - 1
 FLOWLETS = 4096
 EDGES = QUEUES - 1
 Written = dict[str, tuple[Int, Int]]
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """The band of a packet by its tokens, and the buckets after it."""
+
+    band: Int
+    gained: Sequence[Int]
+    """Tokens since the user's last packet, for each bucket."""
+    levels: Sequence[Int]
+    written: Written
 
 
 class Fdpa(Rule):
@@ -41,21 +54,39 @@ class Fdpa(Rule):
         by_rate = every(known, of["token_bucket"].equals(0))
         rate, average = self._rate(packet, by_rate)
         of_rate = exact(QUEUES)
-        for number in range(EDGES, 0, -1):
-            of_rate = choose(rate <= of[f"edge_{number}"], number, of_rate)
-        of_tokens, tokens = self._tokens(packet, by_tokens)
-        band = choose(by_tokens, of_tokens, of_rate)
+        for place in range(EDGES, 0, -1):
+            of_rate = choose(rate <= of[f"edge_{place}"], place, of_rate)
+        tokens = self._tokens(packet, by_tokens)
+        band = choose(by_tokens, tokens.band, of_rate)
         band, flowlets = self._flowlet(packet, band, every(known, of["flowlet_gap_us"].differs(0)))
         band = choose(known, band, 1)
         size = of[f"depth_{QUEUES}"]
-        for number in range(EDGES, 0, -1):
-            size = choose(band.equals(number), of[f"depth_{number}"], size)
+        for place in range(EDGES, 0, -1):
+            size = choose(band.equals(place), of[f"depth_{place}"], size)
         queue = QUEUES - band
         length = packet.old("queue_depths", queue_cell(packet.port, queue))
         decided = verdict(True, some(size.equals(0), length < size))
         hints = {".bands.charge": packet.charge, ".bands.rate": rate, "standard_metadata.priority": queue}
+        hints |= {f".bands.buckets.bucket_{number}.gained": gained for number, gained in enumerate(tokens.gained, 1)}
+        hints |= {f".bands.buckets.bucket_{number}.level": level for number, level in enumerate(tokens.levels, 1)}
         hints |= {".admit.verdict": decided}
-        return Decision(decided, queue, average | tokens | flowlets, hints)
+        return Decision(decided, queue, average | tokens.written | flowlets, hints)
+
+    def cases(self, packet: Arrival) -> Mapping[str, Truth]:
+        known, by_tokens = packet.user.differs(0), packet.parameters["token_bucket"].equals(1)
+        return {
+            "user 0": negated(known),
+            "average rate": every(known, negated(by_tokens)),
+            "token buckets": every(known, by_tokens),
+        }
+
+    def theorems(self, packet: Arrival, decision: Decision) -> Mapping[str, Truth]:
+        edges = [exact(-1), *(packet.parameters[f"edge_{number}"] for number in range(1, QUEUES)), exact(UNUSED)]
+        rate = packet.world.variable("any rate", WORD)
+        bands = exact(0)
+        for above, edge in pairwise(edges):
+            bands = bands + number(every(above < rate, rate <= edge))
+        return {"each rate is in one band: no gap, no overlap": bands.equals(1)}
 
     def invariants(self, packet: Arrival, cell: Cell) -> Mapping[str, Truth]:
         return {"a flowlet has one of 8 bands": cell(".bands.flowlets.flowlet_band", packet.hashed(FLOWLETS)) <= QUEUES}
@@ -80,7 +111,7 @@ class Fdpa(Rule):
         written = {name: (user, choose(used, new, before)) for name, new, before in zip(names, after, old, strict=True)}
         return choose(ended, rate, last), written
 
-    def _tokens(self, packet: Arrival, used: Truth) -> tuple[Int, Written]:
+    def _tokens(self, packet: Arrival, used: Truth) -> Tokens:
         """Tokens are sixteenths of a byte; a rate is bytes in 65536 microseconds."""
         user, of = packet.user, packet.parameters
         clock = ".bands.buckets.last_arrival"
@@ -88,14 +119,17 @@ class Fdpa(Rule):
         written = {clock: (user, choose(used, packet.now, packet.old(clock, user)))}
         band = exact(QUEUES)
         most, cost = of["burst_bytes"] * 16, packet.charge * 16
-        for number in range(1, EDGES + 1):
-            name, rate = f".bands.buckets.bucket_{number}.tokens", of[f"rate_{number}"]
-            level = smallest(packet.old(name, user) + ((passed * rate) >> 12), most)
+        gains, levels = [], []
+        for place in range(1, EDGES + 1):
+            name, rate = f".bands.buckets.bucket_{place}.tokens", of[f"rate_{place}"]
+            gains.append((passed * rate) >> 12)
+            level = smallest(packet.old(name, user) + gains[-1], most)
             holds = some(rate.equals(UNUSED), level >= cost)
-            band = choose(every(band.equals(QUEUES), holds), number, band)
+            band = choose(every(band.equals(QUEUES), holds), place, band)
             level = choose(band.equals(QUEUES), level, largest(level - cost, 0))
+            levels.append(level)
             written[name] = user, choose(used, level, packet.old(name, user))
-        return band, written
+        return Tokens(band, gains, levels, written)
 
     def _flowlet(self, packet: Arrival, band: Int, used: Truth) -> tuple[Int, Written]:
         cell = packet.hashed(FLOWLETS)

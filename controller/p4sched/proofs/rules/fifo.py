@@ -5,7 +5,9 @@ c: packets that wait;  C: size of the queue, 0: no limit;  admit iff  c < C
 
 from __future__ import annotations
 
-from p4sched.proofs.exact import exact, some
+from collections.abc import Mapping
+
+from p4sched.proofs.exact import Truth, every, exact, implies, some
 from p4sched.proofs.rules.arrival import Arrival
 from p4sched.proofs.rules.scheme import Decision, Rule, queue_cell, verdict
 
@@ -21,3 +23,9 @@ class Fifo(Rule):
         length = packet.old("queue_depths", queue_cell(packet.port, 0))
         decided = verdict(True, some(size.equals(0), length < size))
         return Decision(decided, exact(0), hints={".admit.verdict": decided})
+
+    def theorems(self, packet: Arrival, decision: Decision) -> Mapping[str, Truth]:
+        size, length = packet.parameters["depth"], packet.old("queue_depths", queue_cell(packet.port, 0))
+        return {
+            "the queue does not grow beyond its size": implies(every(decision.admitted, size.differs(0)), length < size)
+        }

@@ -12,10 +12,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from p4sched.proofs.exact import Truth, choose, every, exact, largest, negated, some
+from p4sched.proofs.exact import Int, Truth, choose, every, exact, implies, largest, negated, some
 from p4sched.proofs.rules.arrival import Arrival
-from p4sched.proofs.rules.scheme import QUEUES, Cell, Decision, Rule, queue_cell, verdict
-from p4sched.proofs.rules.window import smaller_ranks, window_invariants
+from p4sched.proofs.rules.scheme import (
+    ADMITTED,
+    QUEUES,
+    Cell,
+    Decision,
+    Rule,
+    lengths_of,
+    other_rank,
+    sizes_are_kept,
+    sizes_of,
+    verdict,
+)
+from p4sched.proofs.rules.window import smaller_ranks, window_invariants, window_theorems
 
 
 class Packs(Rule):
@@ -25,8 +36,14 @@ class Packs(Rule):
 
     def decide(self, packet: Arrival) -> Decision:
         of = packet.parameters
-        sizes = [of[f"size_{number}"] for number in range(1, QUEUES + 1)]
         smaller, window = smaller_ranks(packet, packet.rank, of["window_ranks"], of["sampling"])
+        decided, queue = self._mapped(packet, smaller)
+        hints = {".smaller": smaller, ".verdict": decided, "standard_metadata.priority": queue}
+        return Decision(decided, queue, window, hints)
+
+    def _mapped(self, packet: Arrival, smaller: Int) -> tuple[Int, Int]:
+        """Verdict and priority of the queue of a packet with so many smaller ranks."""
+        of, sizes, lengths = packet.parameters, sizes_of(packet), lengths_of(packet)
         total = exact(0)
         for size in sizes:
             total = total + size
@@ -34,19 +51,27 @@ class Packs(Rule):
         admitted: Truth = False
         reached: Truth = False
         free, queue = exact(0), exact(0)
-        for place, size in enumerate(sizes):
-            priority = QUEUES - 1 - place
-            length = packet.old("queue_depths", queue_cell(packet.port, priority))
+        for place, (size, length) in enumerate(zip(sizes, lengths, strict=True)):
             exists = size.differs(0)
             free = choose(exists, free + largest(size - length, 0), free)
             reaches = every(exists, needed <= of["window_ranks"] * free * 256)
             # of a packet without a queue: the last queue that it might have entered
-            queue = choose(every(negated(admitted), reaches), priority, queue)
+            queue = choose(every(negated(admitted), reaches), QUEUES - 1 - place, queue)
             admitted = some(admitted, every(reaches, length < size))
             reached = some(reached, reaches)
-        decided = verdict(reached, admitted)
-        hints = {".smaller": smaller, ".verdict": decided, "standard_metadata.priority": queue}
-        return Decision(decided, queue, window, hints)
+        return verdict(reached, admitted), queue
+
+    def theorems(self, packet: Arrival, decision: Decision) -> Mapping[str, Truth]:
+        of, other = packet.parameters, other_rank(packet)
+        smaller, _ = smaller_ranks(packet, other, of["window_ranks"], of["sampling"])
+        decided, queue = self._mapped(packet, smaller)
+        both = every(other <= packet.rank, decision.admitted)
+        return {
+            "a smaller rank is admitted where a larger one is": implies(both, decided.equals(ADMITTED)),
+            "its queue is not less urgent": implies(both, queue >= decision.queue),
+            **sizes_are_kept(packet, decision),
+            **window_theorems(packet, decision),
+        }
 
     def invariants(self, packet: Arrival, cell: Cell) -> Mapping[str, Truth]:
         return window_invariants(cell, packet.port)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from p4sched.proofs.exact import Truth, choose, exact, implies, largest, smallest, some
+from p4sched.proofs.exact import Int, Truth, choose, every, exact, implies, largest, smallest, some
 from p4sched.proofs.rules.arrival import Arrival
-from p4sched.proofs.rules.scheme import Cell, Decision, Rule, queue_cell, verdict
+from p4sched.proofs.rules.scheme import Cell, Decision, Rule, other_rank, queue_cell, verdict
 
 
 class Rifo(Rule):
@@ -20,23 +20,46 @@ class Rifo(Rule):
     control, table, action = "RifoIngress", "rifo_params", "set_rifo"
 
     def decide(self, packet: Arrival) -> Decision:
-        of, port, rank = packet.parameters, packet.port, packet.rank
-        size, headroom = of["capacity_packets"], of["headroom_256"]
-        length = packet.old("queue_depths", queue_cell(port, 0))
+        of, port = packet.parameters, packet.port
         arrivals = packet.old(".rank_range.arrivals", port)
-        begins = arrivals.equals(0)
-        lowest = choose(begins, rank, smallest(packet.old(".rank_range.min_rank", port), rank))
-        highest = choose(begins, rank, largest(packet.old(".rank_range.max_rank", port), rank))
-        few = length * 256 <= headroom * size
-        urgent = (highest - rank) * size >= (highest - lowest) * (size - length)
-        admits = some(few, highest.equals(lowest), urgent)
+        lowest, highest = self._range(packet, packet.rank)
         range_after = {
             ".rank_range.arrivals": (port, choose(arrivals + 1 < of["tracking_packets"], arrivals + 1, 0)),
             ".rank_range.min_rank": (port, lowest),
             ".rank_range.max_rank": (port, highest),
         }
-        decided = verdict(admits, length < size)
+        has_room = self._length(packet) < of["capacity_packets"]
+        decided = verdict(self._admits(packet, packet.rank), has_room)
         return Decision(decided, exact(0), range_after, {".verdict": decided})
+
+    def _length(self, packet: Arrival) -> Int:
+        return packet.old("queue_depths", queue_cell(packet.port, 0))
+
+    def _range(self, packet: Arrival, rank: Int) -> tuple[Int, Int]:
+        """Min and Max, with a rank."""
+        port = packet.port
+        begins = packet.old(".rank_range.arrivals", port).equals(0)
+        lowest = choose(begins, rank, smallest(packet.old(".rank_range.min_rank", port), rank))
+        return lowest, choose(begins, rank, largest(packet.old(".rank_range.max_rank", port), rank))
+
+    def _admits(self, packet: Arrival, rank: Int) -> Truth:
+        size, length = packet.parameters["capacity_packets"], self._length(packet)
+        lowest, highest = self._range(packet, rank)
+        few = length * 256 <= packet.parameters["headroom_256"] * size
+        urgent = (highest - rank) * size >= (highest - lowest) * (size - length)
+        return some(few, highest.equals(lowest), urgent)
+
+    def theorems(self, packet: Arrival, decision: Decision) -> Mapping[str, Truth]:
+        size, length = packet.parameters["capacity_packets"], self._length(packet)
+        lowest, _ = self._range(packet, packet.rank)
+        admits, other = self._admits(packet, packet.rank), other_rank(packet)
+        return {
+            "a smaller rank is admitted where a larger one is": implies(
+                every(other <= packet.rank, admits), self._admits(packet, other)
+            ),
+            "the smallest rank of the range is admitted": implies(packet.rank.equals(lowest), admits),
+            "the queue does not grow beyond its size": implies(decision.admitted, length < size),
+        }
 
     def invariants(self, packet: Arrival, cell: Cell) -> Mapping[str, Truth]:
         port = packet.port

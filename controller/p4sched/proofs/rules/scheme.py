@@ -7,14 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from p4sched.proofs.cells import Cells
-from p4sched.proofs.exact import Int, Truth, choose, every, exact, number
+from p4sched.proofs.exact import Int, Truth, choose, every, exact, implies, number
 from p4sched.proofs.rules.arrival import STFQ, Arrival
 
 QUEUES = 8
 MOST_URGENT = QUEUES - 1
 """Priority of queue 1."""
-LONGEST_QUEUE = 65_535
-"""Packets. The size of a queue has 16 bits, and a full queue takes no packet."""
+RANK_BITS = 32
 
 
 ADMITTED, REFUSED, FULL = range(3)
@@ -31,6 +30,8 @@ class Decision:
     """The rule's state after the packet: index and value of the cell that changes, for each register."""
     hints: dict[str, Int] = field(default_factory=dict)
     """Values that the program computes, too, by the name of its field. A hint makes a proof short, never wrong."""
+    for_port: dict[str, Int] = field(default_factory=dict)
+    """Fields that the port reads (`meta.flow`), if the packet is admitted."""
 
     @property
     def admitted(self) -> Truth:
@@ -46,6 +47,11 @@ class Decision:
     def full(self) -> Truth:
         """True if the rule admits the packet, but its queue is full."""
         return self.verdict.equals(FULL)
+
+
+def other_rank(packet: Arrival) -> Int:
+    """Any rank."""
+    return packet.world.variable("another rank", RANK_BITS)
 
 
 def verdict(admits: Truth, has_room: Truth) -> Int:
@@ -67,12 +73,20 @@ class Rule(ABC):
     def decide(self, packet: Arrival) -> Decision:
         """The decision on a packet."""
 
+    def cases(self, packet: Arrival) -> Mapping[str, Truth]:
+        """Kinds of packets with a route, which are proved one after the other. Each packet is of one kind."""
+        return {"": True}
+
     def assumptions(self, packet: Arrival) -> Mapping[str, Truth]:
         """Conditions on packet and state, each with a sentence: facts about the switch, and the invariants."""
         return {}
 
     def invariants(self, packet: Arrival, cell: Cell) -> Mapping[str, Truth]:
         """Statements about the state of the packet's port. They hold at the start, and a packet keeps them."""
+        return {}
+
+    def theorems(self, packet: Arrival, decision: Decision) -> Mapping[str, Truth]:
+        """Statements about the rule itself, for packets with a route. The program has them because it is equal."""
         return {}
 
 
@@ -91,6 +105,25 @@ class Cell:
 def queue_cell(port: Int, priority: Int | int) -> Int:
     """The cell of a queue: eight for each port."""
     return port * QUEUES + priority
+
+
+def sizes_of(packet: Arrival) -> list[Int]:
+    """Sizes of queues 1 .. 8, the most urgent one first; 0: there is no such queue."""
+    return [packet.parameters[f"size_{number}"] for number in range(1, QUEUES + 1)]
+
+
+def lengths_of(packet: Arrival) -> list[Int]:
+    """Lengths of queues 1 .. 8."""
+    return [packet.old("queue_depths", queue_cell(packet.port, QUEUES - 1 - place)) for place in range(QUEUES)]
+
+
+def sizes_are_kept(packet: Arrival, decision: Decision) -> dict[str, Truth]:
+    """No queue grows beyond its size."""
+    size, length = exact(0), exact(0)
+    for place, (its_size, its_length) in enumerate(zip(sizes_of(packet), lengths_of(packet), strict=True)):
+        here = decision.queue.equals(QUEUES - 1 - place)
+        size, length = choose(here, its_size, size), choose(here, its_length, length)
+    return {"no queue grows beyond its size": implies(decision.admitted, length < size)}
 
 
 def expected(rule: Rule, packet: Arrival, decision: Decision) -> dict[str, tuple[Int, Int]]:

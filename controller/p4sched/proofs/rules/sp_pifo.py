@@ -15,7 +15,17 @@ from itertools import combinations
 
 from p4sched.proofs.exact import Int, Truth, choose, every, exact, implies, negated, some
 from p4sched.proofs.rules.arrival import Arrival
-from p4sched.proofs.rules.scheme import QUEUES, Cell, Decision, Rule, queue_cell, verdict
+from p4sched.proofs.rules.scheme import (
+    QUEUES,
+    Cell,
+    Decision,
+    Rule,
+    lengths_of,
+    other_rank,
+    sizes_are_kept,
+    sizes_of,
+    verdict,
+)
 
 WORD = 32
 Reader = Callable[[str, Int], Int]
@@ -34,14 +44,10 @@ class SpPifo(Rule):
 
     control, table, action = "SpPifoIngress", "sp_pifo_params", "set_sp_pifo"
 
-    def sizes(self, packet: Arrival) -> Sequence[Int]:
-        """Sizes of queues 1 .. 8."""
-        return [packet.parameters[f"size_{number}"] for number in range(1, QUEUES + 1)]
-
     def decide(self, packet: Arrival) -> Decision:
-        port, rank, sizes = packet.port, packet.rank, self.sizes(packet)
+        port, rank, sizes = packet.port, packet.rank, sizes_of(packet)
         old = bounds(packet.old, port)
-        lengths = [packet.old("queue_depths", queue_cell(port, QUEUES - 1 - place)) for place in range(QUEUES)]
+        lengths = lengths_of(packet)
         chosen: Truth = False
         admitted: Truth = False
         queue = exact(0)
@@ -69,14 +75,27 @@ class SpPifo(Rule):
     def _first(self, packet: Arrival, old: Sequence[Int]) -> Int:
         """b_1: bound of the most urgent queue that exists."""
         first = exact(0)
-        for size, bound in reversed(list(zip(self.sizes(packet), old, strict=True))):
+        for size, bound in reversed(list(zip(sizes_of(packet), old, strict=True))):
             first = choose(size.differs(0), bound, first)
         return first
+
+    def theorems(self, packet: Arrival, decision: Decision) -> Mapping[str, Truth]:
+        other, old = other_rank(packet), bounds(packet.old, packet.port)
+        queue: Int = exact(0)
+        taken: Truth = False
+        for place, size in reversed(list(enumerate(sizes_of(packet)))):
+            here = every(size.differs(0), negated(taken))
+            queue = choose(here, QUEUES - 1 - place, queue)
+            taken = some(taken, every(here, old[place] <= other))
+        return {
+            "the queue of a smaller rank is not less urgent": implies(other <= packet.rank, queue >= decision.queue),
+            **sizes_are_kept(packet, decision),
+        }
 
     def invariants(self, packet: Arrival, cell: Cell) -> Mapping[str, Truth]:
         return {"b_1 <= b_2 <= ..., for the queues that exist": self._ordered(packet, bounds(cell, packet.port))}
 
     def _ordered(self, packet: Arrival, of: Sequence[Int]) -> Truth:
-        exists = [size.differs(0) for size in self.sizes(packet)]
+        exists = [size.differs(0) for size in sizes_of(packet)]
         pairs = combinations(range(QUEUES), 2)
         return every(*(implies(every(exists[one], exists[two]), of[one] <= of[two]) for one, two in pairs))

@@ -6,9 +6,11 @@ smaller than no rank. In the register a place holds the distance of its rank fro
 
 from __future__ import annotations
 
-from p4sched.proofs.exact import Int, Truth, choose, every, exact
+from collections.abc import Sequence
+
+from p4sched.proofs.exact import Int, Truth, choose, every, exact, implies, negated
 from p4sched.proofs.rules.arrival import LARGEST_RANK, Arrival
-from p4sched.proofs.rules.scheme import Cell
+from p4sched.proofs.rules.scheme import Cell, Decision
 
 PLACES = 32
 
@@ -38,3 +40,35 @@ def smaller_ranks(packet: Arrival, rank: Int, size: Int, sampling: Int) -> tuple
         smaller = choose(every(place < size, held < rank), smaller + 1, smaller)
         after[name] = port, LARGEST_RANK - held
     return smaller, after
+
+
+def window_theorems(packet: Arrival, decision: Decision) -> dict[str, Truth]:
+    """The window holds the last |W| written ranks: a new one takes the place of the oldest, and no other one moves."""
+    port, size = packet.port, packet.parameters["window_ranks"]
+    names = [f".window.cell_{place}.entry" for place in range(PLACES)]
+    before, after = [packet.old(name, port) for name in names], [decision.written[name][1] for name in names]
+    oldest, following = packet.old(".window.oldest", port), decision.written[".window.oldest"][1]
+    is_sampled = packet.old(".window.unwritten", port) + 1 >= packet.parameters["sampling"]
+    writes = every(oldest < size, is_sampled)
+    kept = [
+        implies(negated(every(writes, oldest.equals(place))), after[place].equals(before[place]))
+        for place in range(PLACES)
+    ]
+    ring = choose((oldest + 1).equals(size), 0, oldest + 1)
+    return {
+        "a written rank takes the place of the oldest one": implies(
+            writes, _place(after, oldest).equals(LARGEST_RANK - packet.rank)
+        ),
+        "no other rank of the window changes": implies(oldest < size, every(*kept)),
+        "then the next place of the ring is the oldest one": implies(
+            oldest < size, following.equals(choose(is_sampled, ring, oldest))
+        ),
+        "the oldest place stays one of |W|": implies(oldest < size, following < size),
+    }
+
+
+def _place(values: Sequence[Int], place: Int) -> Int:
+    found = exact(-1)
+    for number, value in enumerate(values):
+        found = choose(place.equals(number), value, found)
+    return found

@@ -1,0 +1,115 @@
+"""Mutants of a program: a test of the encoding. Each one must be refuted, or be proved to decide as the rule, too.
+
+A mutant has another operator, a constant that is larger or smaller by 1, or two statements in the other order, in a
+condition or an action of ingress.
+"""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from p4sched.errors import P4schedError
+from p4sched.proofs.program import Json, of_json
+from p4sched.proofs.rules.scheme import Rule
+from p4sched.proofs.theorem import theorem
+
+OPERATORS = {
+    **{"+": "-", "-": "+", "*": "+", "&": "|", "|": "&", "^": "|", "<<": ">>", ">>": "<<"},
+    **{"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "and": "or", "or": "and"},
+}
+Path = tuple[str | int, ...]
+"""Keys on the way from the whole JSON to a part."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of a program."""
+
+    where: Path
+    name: str
+    new: Any
+
+
+@dataclass(frozen=True)
+class Fate:
+    """Fate of a mutant."""
+
+    name: str
+    refuted: bool | None
+    """False: it is proved; None: the solvers gave up, or it is no program."""
+    reason: str = ""
+    """The claim that is false or open, or why it is no program."""
+
+
+def fates(name: str, tree: Json, p4info: str, rule: Rule, most: int, seed: int, seconds: float) -> Iterator[Fate]:
+    """Fates of as many mutants as `most`, chosen at random."""
+    found = list(changes(tree))
+    for change in random.Random(seed).sample(found, min(most, len(found))):
+        yield _fate(change, name, changed(tree, change), p4info, rule, seconds)
+
+
+def _fate(change: Change, name: str, tree: Json, p4info: str, rule: Rule, seconds: float) -> Fate:
+    still_open = ""
+    try:
+        for case in theorem(of_json(name, tree), p4info, rule):
+            for claim, answer in case.answers(seconds):
+                if answer.proved is False:
+                    return Fate(change.name, refuted=True, reason=claim.name)
+                if answer.proved is None:
+                    still_open = claim.name
+    except (P4schedError, ValueError) as error:
+        return Fate(change.name, None, str(error))
+    return Fate(change.name, None if still_open else False, still_open)
+
+
+def changes(tree: Json) -> Iterator[Change]:
+    """All changes of the conditions and actions of ingress."""
+    ingress = tree["pipelines"][0]
+    for place, node in enumerate(ingress["conditionals"]):
+        path = ("pipelines", 0, "conditionals", place, "expression")
+        yield from _in_expression(node["name"], path, node["expression"])
+    used = {number for table in ingress["tables"] for number in table["action_ids"]}
+    for place, action in enumerate(tree["actions"]):
+        if action["id"] in used:
+            yield from _in_action(action["name"], ("actions", place, "primitives"), action["primitives"])
+
+
+def changed(tree: Json, change: Change) -> Json:
+    """A copy of a program with a change."""
+    made: Any = copy.deepcopy(tree)
+    part = made
+    for key in change.where[:-1]:
+        part = part[key]
+    part[change.where[-1]] = change.new
+    return dict(made)
+
+
+def _in_action(name: str, path: Path, body: Sequence[Json]) -> Iterator[Change]:
+    for place, one in enumerate(body):
+        if one["op"].startswith("_jump"):
+            continue
+        yield from _in_expression(f"{name}[{place}]", (*path, place, "parameters"), one["parameters"])
+        following = body[place + 1] if place + 1 < len(body) else one
+        if following != one and not following["op"].startswith("_jump"):
+            swapped = [*body[:place], following, one, *body[place + 2 :]]
+            yield Change(path, f"{name}: statements {place} and {place + 1} in the other order", swapped)
+
+
+def _in_expression(name: str, path: Path, part: Any) -> Iterator[Change]:
+    if isinstance(part, list):
+        for place, one in enumerate(part):
+            yield from _in_expression(name, (*path, place), one)
+    elif isinstance(part, Mapping):
+        sign = part.get("op")
+        if sign in OPERATORS and part.get("left") is not None:
+            yield Change((*path, "op"), f"{name}: {OPERATORS[sign]} in place of {sign}", OPERATORS[sign])
+        if part.get("type") == "hexstr":
+            value = int(part["value"], 16)
+            for other in (value + 1, value - 1) if value else (1,):
+                yield Change((*path, "value"), f"{name}: {other} in place of {value}", hex(other))
+        for key, one in part.items():
+            yield from _in_expression(name, (*path, key), one)

@@ -1,0 +1,60 @@
+"""The ranges of legal parameters: are they exact? Each limit is exceeded by one, and all others are kept.
+
+A limit is needed if a claim is then false. If all claims are still true, the limit has another reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from p4sched.proofs.program import Program
+from p4sched.proofs.restrictions import limits, restriction
+from p4sched.proofs.rules.scheme import Rule
+from p4sched.proofs.theorem import Case, theorem
+
+A_LOOK = 10.0
+"""Seconds for a first question about each claim."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Result for a limit."""
+
+    limit: str
+    broken: str = ""
+    """Name of a claim that is false without the limit; empty: none was found."""
+    open: int = 0
+    """Claims that the solvers gave up."""
+
+
+def findings(program: Program, p4info: str, rule: Rule, seconds: float) -> Iterator[Finding]:
+    """A finding for each limit of the parameters of the rule's table, in the order of the program."""
+    for limit in limits(restriction(p4info, f"{rule.control}.{rule.action}")):
+        yield _finding(limit, program, p4info, rule, seconds)
+
+
+def _finding(limit: str, program: Program, p4info: str, rule: Rule, seconds: float) -> Finding:
+    cases = [case for case in theorem(program, p4info, rule, limit) if case.name.startswith("route")]
+    for case in cases:
+        # theorems and invariants first: they have a colon in their names
+        claims = sorted(case.claims, key=lambda claim: ":" not in claim.name)
+        if found := _false_claim(replace(case, hints=[], claims=claims), min(A_LOOK, seconds))[0]:
+            return Finding(limit, found)
+    still_open = 0
+    for case in cases:
+        found, gave_up = _false_claim(case, seconds)
+        if found:
+            return Finding(limit, found)
+        still_open += gave_up
+    return Finding(limit, open=still_open)
+
+
+def _false_claim(case: Case, seconds: float) -> tuple[str, int]:
+    """Name of the first claim that is false; and how many are open."""
+    still_open = 0
+    for claim, answer in case.answers(seconds):
+        if answer.proved is False:
+            return claim.name, still_open
+        still_open += answer.proved is None
+    return "", still_open

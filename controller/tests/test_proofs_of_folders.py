@@ -1,0 +1,71 @@
+"""Proofs of schedulers in folders, and of the limits of parameters."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from p4sched.cli.main import run_command
+from p4sched.paths import SCHEDULERS_DIR
+from p4sched.proofs.exact import Int
+from p4sched.proofs.restrictions import beyond, limits
+
+
+def copied(folder: Path, file: str, before: str, after: str) -> Path:
+    """A copy of SCRR under another name, in which one file differs."""
+    mine = folder / "mine"
+    shutil.copytree(SCHEDULERS_DIR / "scrr", mine)
+    for name, old, new in (("scheduler.toml", 'name = "scrr"', f'name = "{folder.name}"'), (file, before, after)):
+        text = (mine / name).read_text(encoding="utf-8")
+        assert text.count(old) == 1
+        (mine / name).write_text(text.replace(old, new), encoding="utf-8")
+    return mine
+
+
+def test_a_folder_with_a_rule_is_proved(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["prove", "pifo_tree"]) == 0
+    assert "pifo_tree: proved" in capsys.readouterr().out
+
+
+def test_a_program_that_differs_from_the_rule_of_its_folder_is_refuted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine = copied(tmp_path, "proof.py", "packet.flow}", "packet.user}")
+    assert run_command(["prove", str(mine), "--packets", "0"]) == 1
+    assert "✗ meta.flow for the port: false for this packet and state:" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "said"),
+    [
+        ("proof.py", "class Scrr(", "class Other(", "there is no class Scrr(Rule)"),
+        ("proof.py", "def decide", "def decides", "Scrr lacks the method decide"),
+        ("proof.py", "def decide", "def decide decide", "SyntaxError"),
+        ("scheduler.toml", '[proof]\nfile = "proof.py"\nclass = "Scrr"', "", "there is no [proof]"),
+        ("scheduler.toml", 'file = "proof.py"', 'file = "none.py"', "none.py"),
+    ],
+)
+def test_a_fault_of_a_folder_is_one_sentence(
+    file: str, before: str, after: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(["prove", str(copied(tmp_path, file, before, after))]) in {1, 2}
+    (line,) = capsys.readouterr().err.splitlines()
+    assert said in line
+
+
+def test_a_restriction_is_taken_apart_into_limits() -> None:
+    text = "a != 0; b >= 1 && b <= 32; a == 1 -> b != 0; a != 0 || b != 0"
+    assert limits(text) == ["a != 0", "b >= 1", "b <= 32", "a == 1 -> b != 0", "a != 0 || b != 0"]
+    assert [beyond("b <= 32", {"b": Int.of(b)}) for b in (32, 33, 34)] == [False, True, False]
+    assert [beyond("b >= 1", {"b": Int.of(b)}) for b in (0, 1)] == [True, False]
+    assert [beyond("b != 0", {"b": Int.of(b)}) for b in (0, 1)] == [True, False]
+
+
+def test_a_limit_that_no_claim_needs_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["prove", "gearbox", "--limits"]) == 0
+    assert capsys.readouterr().out == "weights <= 1: all claims are true without it\n"
+
+
+def test_mutants_of_a_program_are_refuted_or_proved(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["prove", "scrr", "--mutants", "4", "--seed", "3"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].endswith(" 0 open")

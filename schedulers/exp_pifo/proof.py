@@ -1,0 +1,66 @@
+"""The rule of Exp-PIFO in exact integers, for `p4sched prove exp_pifo`.
+
+low = min(low, r);  high = max(high, r);  i = place of the first bit of high - low, less that of r - low
+r = low, or i > 7:  i = 7;  queue max(1, n - i)
+low += (r - low) / 2^F;  high -= (high - r) / 2^F;  cells count 1/2^16 of a rank
+"""
+
+from collections.abc import Mapping
+
+from p4sched.proof import (
+    Arrival,
+    Cell,
+    Decision,
+    Int,
+    Rule,
+    Truth,
+    choose,
+    exact,
+    largest,
+    queue_cell,
+    smallest,
+    verdict,
+)
+
+FRACTION_BITS = 16
+RANK_BITS = 32
+MOST_URGENT_BIN = 7
+LARGEST_SHIFT = 32
+LOW, HIGH = ".follow_ranks.low", ".follow_ranks.high"
+
+
+def first_bit(value: Int) -> Int:
+    """Place of the first bit of a number; 0 for 0."""
+    place = exact(0)
+    for bit in range(1, RANK_BITS):
+        place = choose(value >= 1 << bit, bit, place)
+    return place
+
+
+def share(distance: Int, shift: Int) -> Int:
+    """1/2^shift of a distance, without its fraction."""
+    found = distance = largest(distance, 0)
+    for places in range(1, LARGEST_SHIFT + 1):
+        found = choose(shift.equals(places), distance >> places, found)
+    return found
+
+
+class ExpPifo(Rule):
+    """Exp-PIFO."""
+
+    def decide(self, packet: Arrival) -> Decision:
+        of, port, own = packet.parameters, packet.port, packet.rank << FRACTION_BITS
+        low, high = smallest(packet.old(LOW, port), own), largest(packet.old(HIGH, port), own)
+        distance = packet.rank - (low >> FRACTION_BITS)
+        down = first_bit((high >> FRACTION_BITS) - (low >> FRACTION_BITS)) - first_bit(distance)
+        down = choose(distance.equals(0), MOST_URGENT_BIN, smallest(down, MOST_URGENT_BIN))
+        queue = 8 - largest(of["queue_count"] - down, 1)
+        length = packet.old("queue_depths", queue_cell(packet.port, queue))
+        after = {
+            LOW: (port, low + share(own - low, of["forget_shift"])),
+            HIGH: (port, high - share(high - own, of["forget_shift"])),
+        }
+        return Decision(verdict(True, length < of["size"]), queue, after)
+
+    def invariants(self, packet: Arrival, cell: Cell) -> Mapping[str, Truth]:
+        return {"low is not above high": cell(LOW, packet.port) <= cell(HIGH, packet.port)}
