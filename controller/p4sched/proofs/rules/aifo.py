@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from p4sched.proofs.exact import Int, Truth, every, exact, implies
 from p4sched.proofs.rules.arrival import Arrival
-from p4sched.proofs.rules.scheme import Cell, Decision, Rule, other_rank, queue_cell, verdict
-from p4sched.proofs.rules.window import smaller_ranks, window_invariants, window_theorems
+from p4sched.proofs.rules.scheme import Cell, Decision, Rule, queue_cell, verdict
+from p4sched.proofs.rules.window import counts, smaller_ranks, window_invariants, window_theorems
 
 
 class Aifo(Rule):
@@ -20,9 +20,9 @@ class Aifo(Rule):
     control, table, action = "AifoIngress", "aifo_params", "set_aifo"
 
     def decide(self, packet: Arrival) -> Decision:
-        of = packet.parameters
-        smaller, window = smaller_ranks(packet, packet.rank, of["window_ranks"], of["sampling"])
-        decided = verdict(self._admits(packet, smaller), self._length(packet) < of["capacity_packets"])
+        smaller, window = smaller_ranks(packet)
+        has_room = self._length(packet) < packet.parameters["capacity_packets"]
+        decided = verdict(self._admits(packet, smaller), has_room)
         return Decision(decided, exact(0), window, {".smaller": smaller, ".verdict": decided})
 
     def _length(self, packet: Arrival) -> Int:
@@ -36,19 +36,17 @@ class Aifo(Rule):
         return every(length <= target, needed <= free)
 
     def theorems(self, packet: Arrival, decision: Decision) -> Mapping[str, Truth]:
-        of, other = packet.parameters, other_rank(packet)
-        smaller, _ = smaller_ranks(packet, packet.rank, of["window_ranks"], of["sampling"])
-        smaller_of_other, _ = smaller_ranks(packet, other, of["window_ranks"], of["sampling"])
-        admits, admits_other = self._admits(packet, smaller), self._admits(packet, smaller_of_other)
+        of, length, (fewer, smaller) = packet.parameters, self._length(packet), counts(packet)
+        admits = self._admits(packet, smaller)
         return {
-            "a smaller rank is admitted where a larger one is": implies(
-                every(other <= packet.rank, admits), admits_other
-            ),
-            "an empty queue refuses no rank": implies(self._length(packet).equals(0), admits),
-            "the queue does not grow beyond its size": implies(
-                decision.admitted, self._length(packet) + 1 <= of["capacity_packets"]
-            ),
             **window_theorems(packet, decision),
+            "what is admitted with q is admitted with a smaller one": implies(
+                every(fewer <= smaller, admits), self._admits(packet, fewer)
+            ),
+            "an empty queue refuses no rank, as q <= |W|": implies(
+                every(length.equals(0), smaller <= of["window_ranks"]), admits
+            ),
+            "the queue does not grow beyond its size": implies(decision.admitted, length < of["capacity_packets"]),
         }
 
     def invariants(self, packet: Arrival, cell: Cell) -> Mapping[str, Truth]:

@@ -21,12 +21,11 @@ from p4sched.proofs.rules.scheme import (
     Decision,
     Rule,
     lengths_of,
-    other_rank,
     sizes_are_kept,
     sizes_of,
     verdict,
 )
-from p4sched.proofs.rules.window import smaller_ranks, window_invariants, window_theorems
+from p4sched.proofs.rules.window import counts, smaller_ranks, window_invariants, window_theorems
 
 
 class Packs(Rule):
@@ -35,8 +34,7 @@ class Packs(Rule):
     control, table, action = "PacksIngress", "packs_params", "set_packs"
 
     def decide(self, packet: Arrival) -> Decision:
-        of = packet.parameters
-        smaller, window = smaller_ranks(packet, packet.rank, of["window_ranks"], of["sampling"])
+        smaller, window = smaller_ranks(packet)
         decided, queue = self._mapped(packet, smaller)
         hints = {".smaller": smaller, ".verdict": decided, "standard_metadata.priority": queue}
         return Decision(decided, queue, window, hints)
@@ -62,15 +60,15 @@ class Packs(Rule):
         return verdict(reached, admitted), queue
 
     def theorems(self, packet: Arrival, decision: Decision) -> Mapping[str, Truth]:
-        of, other = packet.parameters, other_rank(packet)
-        smaller, _ = smaller_ranks(packet, other, of["window_ranks"], of["sampling"])
-        decided, queue = self._mapped(packet, smaller)
-        both = every(other <= packet.rank, decision.admitted)
+        fewer, smaller = counts(packet)
+        one, of_one = self._mapped(packet, smaller)
+        other, of_other = self._mapped(packet, fewer)
+        admitted = every(fewer <= smaller, one.equals(ADMITTED))
         return {
-            "a smaller rank is admitted where a larger one is": implies(both, decided.equals(ADMITTED)),
-            "its queue is not less urgent": implies(both, queue >= decision.queue),
-            **sizes_are_kept(packet, decision),
             **window_theorems(packet, decision),
+            "what is admitted with q is admitted with a smaller one": implies(admitted, other.equals(ADMITTED)),
+            "its queue is then not less urgent": implies(admitted, of_other >= of_one),
+            **sizes_are_kept(packet, decision),
         }
 
     def invariants(self, packet: Arrival, cell: Cell) -> Mapping[str, Truth]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from p4sched.proofs.exact import Int, Truth, choose, every, exact, implies, negated
 from p4sched.proofs.rules.arrival import LARGEST_RANK, Arrival
-from p4sched.proofs.rules.scheme import Cell, Decision
+from p4sched.proofs.rules.scheme import Cell, Decision, other_rank
 
 PLACES = 32
 
@@ -20,11 +20,20 @@ def window_invariants(cell: Cell, port: Int) -> dict[str, Truth]:
     return {"fewer than 2^32 - 1 arrivals since the last written rank": cell(".window.unwritten", port) < (1 << 32) - 1}
 
 
-def smaller_ranks(packet: Arrival, rank: Int, size: Int, sampling: Int) -> tuple[Int, dict[str, tuple[Int, Int]]]:
+def smaller_ranks(packet: Arrival) -> tuple[Int, dict[str, tuple[Int, Int]]]:
     """q: how many ranks of the window are smaller than the packet's; and the window after the packet."""
-    port = packet.port
+    smaller = exact(0)
+    counted, after = are_smaller(packet, packet.rank)
+    for one in counted:
+        smaller = choose(one, smaller + 1, smaller)
+    return smaller, after
+
+
+def are_smaller(packet: Arrival, rank: Int) -> tuple[list[Truth], dict[str, tuple[Int, Int]]]:
+    """For each place of the window: is its rank smaller than this one? And the window after a packet of this rank."""
+    port, size = packet.port, packet.parameters["window_ranks"]
     arrivals = packet.old(".window.unwritten", port) + 1
-    is_sampled = arrivals >= sampling
+    is_sampled = arrivals >= packet.parameters["sampling"]
     oldest = packet.old(".window.oldest", port)
     oldest = choose(oldest < size, oldest, 0)
     following = choose(oldest + 1 < size, oldest + 1, 0)
@@ -32,14 +41,21 @@ def smaller_ranks(packet: Arrival, rank: Int, size: Int, sampling: Int) -> tuple
         ".window.unwritten": (port, choose(is_sampled, 0, arrivals)),
         ".window.oldest": (port, choose(is_sampled, following, packet.old(".window.oldest", port))),
     }
-    smaller = exact(0)
+    counted = []
     for place in range(PLACES):
         name = f".window.cell_{place}.entry"
         held = LARGEST_RANK - packet.old(name, port)
         held = choose(every(is_sampled, oldest.equals(place)), rank, held)
-        smaller = choose(every(place < size, held < rank), smaller + 1, smaller)
+        counted.append(every(place < size, held < rank))
         after[name] = port, LARGEST_RANK - held
-    return smaller, after
+    return counted, after
+
+
+def counts(packet: Arrival) -> tuple[Int, Int]:
+    """Any two numbers of smaller ranks: q of a smaller rank, and q."""
+    names = ("q of a smaller rank", "q")
+    fewer, smaller = (packet.world.variable(name, PLACES.bit_length(), PLACES) for name in names)
+    return fewer, smaller
 
 
 def window_theorems(packet: Arrival, decision: Decision) -> dict[str, Truth]:
@@ -54,8 +70,13 @@ def window_theorems(packet: Arrival, decision: Decision) -> dict[str, Truth]:
         implies(negated(every(writes, oldest.equals(place))), after[place].equals(before[place]))
         for place in range(PLACES)
     ]
+    other = other_rank(packet)
+    counted, of_other = are_smaller(packet, packet.rank)[0], are_smaller(packet, other)[0]
+    no_more = [implies(small, large) for small, large in zip(of_other, counted, strict=True)]
     ring = choose((oldest + 1).equals(size), 0, oldest + 1)
     return {
+        "q of a smaller rank is not larger": implies(other <= packet.rank, every(*no_more)),
+        "q is at most |W|": every(*(implies(one, place < size) for place, one in enumerate(counted))),
         "a written rank takes the place of the oldest one": implies(
             writes, _place(after, oldest).equals(LARGEST_RANK - packet.rank)
         ),
