@@ -7,7 +7,7 @@ low += (r - low) / 2^F;  high -= (high - r) / 2^F;  cells count 1/2^16 of a rank
 
 from collections.abc import Mapping
 
-from p4sched.proof import (
+from p4sched.proofs.rule import (
     Arrival,
     Cell,
     Decision,

@@ -3,7 +3,7 @@
 The levels are in the port, which no proof covers.
 """
 
-from p4sched.proof import ADMITTED, Arrival, Decision, Rule, choose, exact
+from p4sched.proofs.rule import ADMITTED, Arrival, Decision, Rule, choose, exact
 
 
 class Gearbox(Rule):

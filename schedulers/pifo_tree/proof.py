@@ -3,7 +3,7 @@
 The tree is in the port, which no proof covers.
 """
 
-from p4sched.proof import ADMITTED, Arrival, Decision, Rule, choose, every, exact
+from p4sched.proofs.rule import ADMITTED, Arrival, Decision, Rule, choose, every, exact
 
 
 class PifoTree(Rule):

@@ -3,7 +3,7 @@
 The round robin is in the port, which no proof covers.
 """
 
-from p4sched.proof import ADMITTED, Arrival, Decision, Rule, exact
+from p4sched.proofs.rule import ADMITTED, Arrival, Decision, Rule, exact
 
 
 class Scrr(Rule):

@@ -143,7 +143,7 @@ def _mutants(word: str, source: Path | None, most: int, seed: int, seconds: floa
 
 def _built(word: str, source: Path | None) -> "tuple[str, Program, proofs.Program, Rule]":
     """Name of a scheme, its program or another one, as it is and as a proof reads it, and the rule."""
-    from p4sched.folders.rules import rule_of, scheme_with_rule  # noqa: PLC0415 needs Z3
+    from p4sched.proofs.folder import rule_of, scheme_with_rule  # noqa: PLC0415 needs Z3
     from p4sched.proofs.program import read  # noqa: PLC0415
 
     name = scheme_with_rule(word)

@@ -36,17 +36,15 @@ class Aifo(Rule):
         return every(length <= target, needed <= free)
 
     def theorems(self, packet: Arrival, decision: Decision) -> Mapping[str, Truth]:
-        of, length, (fewer, smaller) = packet.parameters, self._length(packet), counts(packet)
+        fewer, smaller = counts(packet)
         admits = self._admits(packet, smaller)
+        has_room = self._length(packet) < packet.parameters["capacity_packets"]
         return {
             **window_theorems(packet, decision),
             "what is admitted with q is admitted with a smaller one": implies(
                 every(fewer <= smaller, admits), self._admits(packet, fewer)
             ),
-            "an empty queue refuses no rank, as q <= |W|": implies(
-                every(length.equals(0), smaller <= of["window_ranks"]), admits
-            ),
-            "the queue does not grow beyond its size": implies(decision.admitted, length < of["capacity_packets"]),
+            "the queue does not grow beyond its size": implies(decision.admitted, has_room),
         }
 
     def invariants(self, packet: Arrival, cell: Cell) -> Mapping[str, Truth]:
