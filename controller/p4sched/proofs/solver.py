@@ -45,8 +45,8 @@ def ask(
     terms = [z3.BoolVal(True) if term is True else term for term in terms]
     laws = PRODUCTS.laws(terms, multiplied=False)
     found, model = solver([*terms, *laws], seconds)
-    if found == z3.sat and _without_products(terms):
-        return Answer(False, time.monotonic() - started, model)
+    if found == z3.unsat or _without_products(terms):
+        return Answer(None if found == z3.unknown else bool(found == z3.unsat), time.monotonic() - started, model)
     if found == z3.sat:
         found, _ = solver([*terms, *laws, *PRODUCTS.orders(terms)], seconds)
     if found != z3.unsat:
