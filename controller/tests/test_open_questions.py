@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from experiments.cheating import tenants
+from experiments.retransmissions import traffic as retransmissions
 from experiments.tenants import traffic
 from p4sched import simulate
 from p4sched.cli import main
@@ -76,7 +77,7 @@ def test_a_flow_alone_takes_the_time_of_its_frames_and_links() -> None:
 
 @pytest.mark.parametrize("text", ["", "0", "1.5", "a", "0.4,0.4"])
 def test_wrong_loads_are_refused(text: str) -> None:
-    for name in ("cheating", "ecn_and_admission", "tenants"):
+    for name in ("cheating", "ecn_and_admission", "reordering", "stale_lengths", "tenants"):
         assert main.run_command(["run", name, "--quick", "--loads", text]) == 2
 
 
@@ -147,6 +148,19 @@ def test_heavy_traffic_changes_the_load_of_one_tenant() -> None:
     assert set(alone.tenant.tolist()) == {traffic.BULK}
 
 
+def test_a_round_of_an_incast_ends_with_its_last_block() -> None:
+    ports = simulate.Ports("fifo", queues=1, queue_size=1000)
+    scenario = retransmissions.scenario(ports, "incast of 16", "own", 10_000_000, 1)
+    assert isinstance(scenario.flows, list)
+    assert len(scenario.flows) == 2 * 16
+    result = simulate.run(scenario)
+    found = retransmissions.measure("incast of 16", result)
+    # the link is busy from the first frame on, for the blocks start within 20 us
+    assert found["slowdown"] == pytest.approx(1, abs=0.01)
+    assert found["resent"] == found["timeouts"] == 0
+    assert found["done"] == 1
+
+
 @pytest.mark.filterwarnings("ignore::p4sched.simulate.SimulationWarning")
 @pytest.mark.parametrize("name", ["cheating", "ecn_and_admission"])
 def test_a_run_with_too_few_flows_ends_with_a_sentence(
@@ -161,6 +175,9 @@ SHORT = {
     "ecn_and_admission": ("--schemes", "fifo,aifo", "--duration", "5ms"),
     "cheating": ("--schemes", "pifo,tree", "--duration", "5ms"),
     "tenants": ("--schemes", "pifo,tree", "--duration", "5ms"),
+    "stale_lengths": ("--schemes", "fifo,aifo", "--duration", "5ms"),
+    "retransmissions": ("--schemes", "fifo,aifo", "--duration", "10ms"),
+    "reordering": ("--schemes", "packs,packs_flow", "--duration", "5ms"),
 }
 
 

@@ -1,0 +1,213 @@
+"""Order within a flow: rules of SP-PIFO and PACKS that keep it, and senders that do not need it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from experiments.reordering import figure
+from p4sched import simulate
+from p4sched.cli import options
+from p4sched.cli.options import QuickDefault
+from p4sched.lab.experiment import Experiment, Results, RunOptions, SchemeOutcome, Seed, Stage, choose
+from p4sched.lab.sized_flows import parse_loads
+from p4sched.p4rt.target import Target
+from p4sched.results.tables import record_rows
+from p4sched.sweep import leaf_spine, tuned
+from p4sched.sweep.compared import against, named, of_scheme, shown, without_scheme
+from p4sched.sweep.tuned import Candidate, Group, Measured, Seeds, Simulation, tune
+from p4sched.units import Duration
+
+RULES: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    "fifo": ("FIFO", "fifo", ()),
+    "sp_pifo": ("SP-PIFO", "sp_pifo", ()),
+    "sp_pifo_flow": ("SP-PIFO, a flow keeps its queue", "sp_pifo", ("flow_queue",)),
+    "packs": ("PACKS", "packs", ()),
+    "packs_flow": ("PACKS, a flow keeps its queue", "packs", ("flow_queue",)),
+    "packs_first": ("PACKS, first queue only", "packs", ("no_fall_through",)),
+    "packs_total": ("PACKS, total occupancy", "packs", ("total_occupancy",)),
+    "pifo": ("PIFO", "pifo", ()),
+}
+"""Title, scheme and variants of each rule."""
+PLAIN = {"sp_pifo_flow": "sp_pifo", "packs_flow": "packs", "packs_first": "packs", "packs_total": "packs"}
+"""The rule of the paper that each other one differs from."""
+RACK = "rack"
+RECOVERIES = (RACK, "sack", "new_reno")
+"""Detection of losses: RACK waits for reordering; the others take three later segments for a loss, with and without
+selective acknowledgements."""
+QUEUES = 4
+WINDOW = 20
+"""|W| of PACKS."""
+OBJECTIVE = "slowdown"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Values of the parameters, for all combinations."""
+
+    buffers: tuple[int, ...]
+    """All queues together, in packets."""
+    headrooms_256: tuple[int, ...]
+    """k in 1/256."""
+
+
+FULL = Grid((20, 40, 80), (0, 26))
+QUICK = Grid((40,), (26,))
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Setting of a run."""
+
+    schemes: Sequence[str]
+    recoveries: Sequence[str]
+    loads: Sequence[float]
+    grid: Grid
+    seeds: Seeds
+    duration: Duration
+
+
+def setting(
+    run_options: RunOptions,
+    compared: Annotated[str, options.schemes_option(RULES)] = ",".join(RULES),
+    recoveries: Annotated[
+        str,
+        typer.Option(metavar="R1,R2,...", help=f"Detection of losses at all hosts: {', '.join(RECOVERIES)}."),
+        QuickDefault("rack,new_reno"),
+    ] = ",".join(RECOVERIES),
+    loads: options.Loads = "0.8",
+    seeds: options.ResultSeeds = 8,
+    duration: options.Starts = Duration.parse("50ms"),
+) -> Setting:
+    """Web-search flows among 16 hosts in virtual time, for rules that keep the packets of a flow in order, and for
+    senders with and without RACK. Prints a table and writes DIR/summary.json, DIR/best.csv, DIR/grid.csv and
+    DIR/figure.png."""
+    run_options.refuse(["--switch"], "in virtual time: the models of the schemes are at the ports")
+    options.long_enough(duration)
+    return Setting(
+        choose("scheme", compared, RULES),
+        choose("detection of losses", recoveries, RECOVERIES),
+        parse_loads(loads),
+        QUICK if run_options.quick else FULL,
+        Seeds.of(run_options.seed, 2, seeds),
+        duration,
+    )
+
+
+def configuration(setting: Setting) -> dict[str, Any]:
+    """Configuration for summary.json."""
+    return {
+        "recoveries": list(setting.recoveries),
+        "loads": list(setting.loads),
+        "buffers": list(setting.grid.buffers),
+        "headrooms_256": list(setting.grid.headrooms_256),
+        "window": WINDOW,
+        "queues": QUEUES,
+        "tuning_seeds": list(setting.seeds.tuning),
+        "seeds": list(setting.seeds.result),
+        "duration_s": setting.duration.seconds,
+        "time": "virtual",
+        "switch": "none",
+    }
+
+
+def candidates(setting: Setting) -> Iterator[Candidate]:
+    """All settings of all groups."""
+    for scheme, recovery, load in product(setting.schemes, setting.recoveries, setting.loads):
+        group: Group = {"scheme": scheme, "recovery": recovery, "load": load}
+        headrooms = setting.grid.headrooms_256 if RULES[scheme][1] == "packs" else (0,)
+        for buffer, headroom in product(setting.grid.buffers, headrooms):
+            parameters: Group = {"buffer_packets": buffer, "headroom_256": headroom}
+            yield Candidate(group, parameters, partial(_run, group, parameters, int(setting.duration)))
+
+
+def _run(group: Group, parameters: Group, duration_ns: int, seed: int) -> Simulation:
+    _, scheme, variants = RULES[str(group["scheme"])]
+    ports = simulate.Ports(
+        scheme,
+        queues=QUEUES,
+        queue_size=int(parameters["buffer_packets"]) // QUEUES,
+        window=WINDOW,
+        headroom_256=int(parameters["headroom_256"]),
+        variants=variants or None,
+    )
+    transport = {"control": "new_reno", "recovery": group["recovery"]}
+    scenario = leaf_spine.scenario(ports, transport, float(group["load"]), duration_ns, seed)
+    return Simulation(scenario, leaf_spine.measure)
+
+
+async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
+    """Measures all rules."""
+    found = await tune(list(candidates(setting)), OBJECTIVE, setting.seeds, stage.folder, stage.tell)
+    schemes = {
+        scheme: {
+            "label": RULES[scheme][0],
+            "best": list(_records(found.best, scheme)),
+            "grid": [without_scheme(each.means(leaf_spine.FIGURES)) for each in of_scheme(found.grid, scheme)],
+        }
+        for scheme in setting.schemes
+    }
+    return SchemeOutcome({"schemes": schemes}, None)
+
+
+def _records(best: Sequence[Measured], scheme: str) -> Iterator[dict[str, Any]]:
+    """The figures of a rule; `to_plain`: its slowdown over that of the paper's rule with the same senders; `to_rack`:
+    over that with senders with RACK; `to_pifo`: over that of PIFO with the same senders."""
+    for each in of_scheme(best, scheme):
+        yield {
+            **without_scheme(each.record(leaf_spine.FIGURES)),
+            **named("to_plain", against(each, best, {"scheme": PLAIN.get(scheme, scheme)}, OBJECTIVE)),
+            **named("to_rack", against(each, best, {"recovery": RACK}, OBJECTIVE)),
+            **named("to_pifo", against(each, best, {"scheme": "pifo"}, OBJECTIVE)),
+        }
+
+
+def table(results: Results[Setting, None]) -> list[Table]:
+    """A row for each rule, kind of senders and load."""
+    seeds = len(results.setting.seeds.result)
+    rows = Table(
+        title=f"Mean slowdown of all flows, each with the best parameters of the grid; {seeds} other seeds, 95 %",
+        title_justify="left",
+    )
+    columns = ("load", "slowdown", "over the paper's rule", "over RACK", "over PIFO", "sent again, %", "lost, %")
+    for column in ("scheme", "losses", *columns):
+        rows.add_column(column, justify="right" if column in columns else "left")
+    for scheme in results.schemes.values():
+        for each in scheme["best"]:
+            rows.add_row(
+                scheme["label"],
+                each["recovery"],
+                f"{each['load']:g}",
+                f"{each['slowdown']:.2f}",
+                shown(each, "to_plain"),
+                shown(each, "to_rack"),
+                shown(each, "to_pifo"),
+                f"{100 * each['resent']:.2f}",
+                f"{100 * (each['refused'] + each['full']):.2f}",
+            )
+    return [rows]
+
+
+EXPERIMENT = Experiment(
+    name="reordering",
+    summary="Order within a flow: what rules that keep it cost, and what they buy for TCP with and without RACK",
+    setting=setting,
+    configuration=configuration,
+    measure=measure,
+    table=table,
+    figure=lambda results, path: figure.draw(results.summary, path),
+    csv={
+        "best.csv": lambda results: record_rows(results.schemes, "best"),
+        "grid.csv": lambda results: record_rows(results.schemes, "grid"),
+    },
+    files=(f"{tuned.SCRATCH}/*/*",),
+    seed=Seed("First of the seeds.", bounded=True),
+    quick="load 0.8 for 20 ms, with and without RACK, and one setting of each scheme",
+    targets=(Target.V1MODEL,),
+    in_lab=lambda _: False,
+    simulated=True,
+)

@@ -1,0 +1,214 @@
+"""Ranks of data that is sent again: as the flow's, the most urgent one, or the least that the flow has had."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from experiments.retransmissions import figure, traffic
+from p4sched import simulate
+from p4sched.cli import options
+from p4sched.cli.options import QuickDefault
+from p4sched.lab.experiment import Experiment, Results, RunOptions, SchemeOutcome, Seed, Stage, choose
+from p4sched.p4rt.target import Target
+from p4sched.results.tables import record_rows
+from p4sched.schemes import title
+from p4sched.sweep import tuned
+from p4sched.sweep.compared import against, named, of_scheme, shown, without_scheme
+from p4sched.sweep.tuned import Candidate, Group, Measured, Seeds, Simulation, tune
+from p4sched.units import Duration
+
+SCHEMES = ("fifo", "sp_pifo", "aifo", "rifo", "packs", "pifo")
+ADMITTING = ("aifo", "rifo", "packs")
+OWN, URGENT, LEAST = AGAIN = ("own", "urgent", "least")
+"""The rank of data that is sent again: that of the data, 0, or the smallest that the flow has sent so far."""
+QUEUES = 4
+OBJECTIVE = "slowdown"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Values of the parameters, for all combinations."""
+
+    buffers: tuple[int, ...]
+    """C of AIFO, B of RIFO, and all queues of the others together, in packets."""
+    headrooms_256: tuple[int, ...]
+    """k in 1/256."""
+    windows: tuple[int, ...]
+    """|W| of AIFO and PACKS, T of RIFO."""
+
+
+FULL = Grid((20, 80), (0, 128), (20, 100))
+QUICK = Grid((40,), (26,), (20,))
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Setting of a run."""
+
+    schemes: Sequence[str]
+    traffics: Sequence[str]
+    grid: Grid
+    seeds: Seeds
+    duration: Duration
+
+
+def setting(
+    run_options: RunOptions,
+    compared: Annotated[str, options.schemes_option(SCHEMES)] = ",".join(SCHEMES),
+    traffics: Annotated[
+        str,
+        typer.Option(metavar="T1,T2,...", help=f"Traffic: {', '.join(traffic.TRAFFICS)}."),
+        QuickDefault("incast of 16"),
+    ] = ",".join(traffic.TRAFFICS),
+    seeds: options.ResultSeeds = 8,
+    duration: options.Starts = Duration.parse("50ms"),
+) -> Setting:
+    """Incast and web-search flows in virtual time, for each rank of data that is sent again. An incast has a round for
+    each 5 ms of --duration. Prints a table and writes DIR/summary.json, DIR/best.csv, DIR/grid.csv and
+    DIR/figure.png."""
+    run_options.refuse(["--switch"], "in virtual time: the models of the schemes are at the ports")
+    options.long_enough(duration)
+    return Setting(
+        choose("scheme", compared, SCHEMES),
+        choose("traffic", traffics, traffic.TRAFFICS),
+        QUICK if run_options.quick else FULL,
+        Seeds.of(run_options.seed, 2, seeds),
+        duration,
+    )
+
+
+def configuration(setting: Setting) -> dict[str, Any]:
+    """Configuration for summary.json."""
+    return {
+        "traffics": list(setting.traffics),
+        "load": traffic.LOAD,
+        "rounds": traffic.rounds_of(int(setting.duration)),
+        "buffers": list(setting.grid.buffers),
+        "headrooms_256": list(setting.grid.headrooms_256),
+        "windows": list(setting.grid.windows),
+        "queues": QUEUES,
+        "tuning_seeds": list(setting.seeds.tuning),
+        "seeds": list(setting.seeds.result),
+        "duration_s": setting.duration.seconds,
+        "time": "virtual",
+        "switch": "none",
+    }
+
+
+def candidates(setting: Setting) -> Iterator[Candidate]:
+    """All settings of all groups. FIFO reads no ranks."""
+    grid = setting.grid
+    for scheme, name in product(setting.schemes, setting.traffics):
+        headrooms, windows = (grid.headrooms_256, grid.windows) if scheme in ADMITTING else ((0,), grid.windows[:1])
+        for again in AGAIN if scheme != "fifo" else (OWN,):
+            group: Group = {"scheme": scheme, "traffic": name, "again": again}
+            for buffer, headroom, window in product(grid.buffers, headrooms, windows):
+                parameters: Group = {"buffer_packets": buffer, "headroom_256": headroom, "window": window}
+                yield Candidate(group, parameters, partial(_run, group, parameters, int(setting.duration)))
+
+
+def _run(group: Group, parameters: Group, duration_ns: int, seed: int) -> Simulation:
+    ports = simulate.Ports(
+        str(group["scheme"]),
+        queues=QUEUES,
+        queue_size=int(parameters["buffer_packets"]) // QUEUES,
+        window=int(parameters["window"]),
+        headroom_256=int(parameters["headroom_256"]),
+    )
+    name = str(group["traffic"])
+    scenario = traffic.scenario(ports, name, str(group["again"]), duration_ns, seed)
+    return Simulation(scenario, MEASURES[name])
+
+
+def _incast_of_16(result: simulate.Result) -> dict[str, float]:
+    return traffic.measure("incast of 16", result)
+
+
+def _incast_of_40(result: simulate.Result) -> dict[str, float]:
+    return traffic.measure("incast of 40", result)
+
+
+def _web_search(result: simulate.Result) -> dict[str, float]:
+    return traffic.measure(traffic.WEB_SEARCH, result)
+
+
+MEASURES = dict(zip(traffic.TRAFFICS, (_incast_of_16, _incast_of_40, _web_search), strict=True))
+
+
+async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
+    """Measures all schemes."""
+    found = await tune(list(candidates(setting)), OBJECTIVE, setting.seeds, stage.folder, stage.tell)
+    schemes = {
+        scheme: {
+            "label": title(scheme),
+            "best": list(_records(found.best, scheme)),
+            "grid": [without_scheme(each.means(traffic.FIGURES)) for each in of_scheme(found.grid, scheme)],
+        }
+        for scheme in setting.schemes
+    }
+    return SchemeOutcome({"schemes": schemes}, None)
+
+
+def _records(best: Sequence[Measured], scheme: str) -> Iterator[dict[str, Any]]:
+    """The figures of a scheme; `to_own`: its slowdown over that with the ranks of the data; `to_fifo`: over FIFO's."""
+    for each in of_scheme(best, scheme):
+        yield {
+            **without_scheme(each.record(traffic.FIGURES)),
+            **named("to_own", against(each, best, {"again": OWN}, OBJECTIVE)),
+            **named("to_fifo", against(each, best, {"again": OWN, "scheme": "fifo"}, OBJECTIVE)),
+        }
+
+
+def table(results: Results[Setting, None]) -> list[Table]:
+    """A row for each traffic, scheme and rank of data that is sent again."""
+    seeds = len(results.setting.seeds.result)
+    rows = Table(
+        title=f"Mean slowdown, each with the best parameters of the grid; {seeds} other seeds, 95 %",
+        title_justify="left",
+    )
+    columns = ("slowdown", "over own", "over FIFO", "99 %", "timeouts", "sent again, %", "refused, %")
+    for column in ("traffic", "scheme", "rank again", *columns):
+        rows.add_column(column, justify="right" if column in columns else "left")
+    for name in results.setting.traffics:
+        for scheme in results.schemes.values():
+            for each in scheme["best"]:
+                if each["traffic"] == name:
+                    rows.add_row(
+                        name,
+                        scheme["label"],
+                        each["again"],
+                        f"{each['slowdown']:.2f}",
+                        shown(each, "to_own"),
+                        shown(each, "to_fifo"),
+                        f"{each['p99_slowdown']:.2f}",
+                        f"{each['timeouts']:.3f}",
+                        f"{100 * each['resent']:.1f}",
+                        f"{100 * each['refused']:.1f}",
+                    )
+    return [rows]
+
+
+EXPERIMENT = Experiment(
+    name="retransmissions",
+    summary="Ranks of data that is sent again, in incast and among web-search flows",
+    setting=setting,
+    configuration=configuration,
+    measure=measure,
+    table=table,
+    figure=lambda results, path: figure.draw(results.summary, path),
+    csv={
+        "best.csv": lambda results: record_rows(results.schemes, "best"),
+        "grid.csv": lambda results: record_rows(results.schemes, "grid"),
+    },
+    files=(f"{tuned.SCRATCH}/*/*",),
+    seed=Seed("First of the seeds.", bounded=True),
+    quick="four rounds of 16 senders, with one setting of each scheme",
+    targets=(Target.V1MODEL,),
+    in_lab=lambda _: False,
+    simulated=True,
+)
