@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from p4sched.errors import P4schedError
+from p4sched.executables import fault
 
 with suppress(ImportError):
     import pwd
@@ -58,7 +59,8 @@ def _build() -> Path:
     """The folder for this installation: several versions do not disturb each other."""
     if not INSTALLED:
         return ROOT / "build"
-    identity = f"{_FILES}\n{COMMIT_FILE.read_text(encoding='utf-8')}"
+    commit = COMMIT_FILE.read_text(encoding="utf-8") if COMMIT_FILE.is_file() else ""
+    identity = f"{_FILES}\n{commit}"
     return CACHE_DIR / f"build-{hashlib.sha256(os.fsencode(identity)).hexdigest()[:12]}"
 
 
@@ -192,14 +194,20 @@ def bmv2_names() -> Path:
             _link(BMV2_NAMES_DIR / name, rust_binary("p4sched-p4c"))
         for name in ("simple_switch", "simple_switch_grpc"):
             _link(BMV2_NAMES_DIR / name, rust_binary("p4sched-switch"))
-        command = BMV2_NAMES_DIR / "simple_switch_CLI"
-        text = f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m p4sched.bmv2.cli "$@"\n'
-        if not command.is_file() or command.read_text(encoding="utf-8") != text:
-            own = command.with_name(f".{os.getpid()}")
-            own.write_text(text, encoding="utf-8")
-            own.chmod(0o755)
-            own.replace(command)
+        try:
+            _write_command_line_of_bmv2(BMV2_NAMES_DIR / "simple_switch_CLI")
+        except OSError as error:
+            raise P4schedError(cannot_write(BMV2_NAMES_DIR, error)) from error
     return BMV2_NAMES_DIR
+
+
+def _write_command_line_of_bmv2(command: Path) -> None:
+    text = f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m p4sched.bmv2.cli "$@"\n'
+    if not command.is_file() or command.read_text(encoding="utf-8") != text:
+        own = command.with_name(f".{os.getpid()}")
+        own.write_text(text, encoding="utf-8")
+        own.chmod(0o755)
+        own.replace(command)
 
 
 def _built(file: str, variable: str) -> Path:
@@ -213,6 +221,12 @@ def _built(file: str, variable: str) -> Path:
         path = _link(BUILD_DIR / "bin" / file, RELEASE_DIR / TOOLS)
     if not path.is_file():
         raise NotBuiltError(path, SETUP)
+    if INSTALLED:
+        wrong = fault(path)
+        if wrong is None and not file.endswith(".so") and not os.access(path, os.X_OK):
+            wrong = "cannot be executed"
+        if wrong is not None:
+            raise P4schedError(f"{path} {wrong}; {in_repository(SETUP)}")
     return path
 
 

@@ -1,6 +1,7 @@
 """A wheel runs outside of the repository: as an ordinary user's installation, without a build."""
 
 import os
+import platform
 import re
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from p4sched.cli.main import COMMANDS
+from p4sched.executables import fault
 from p4sched.paths import RELEASE_DIR, ROOT
 
 PROGRAMS = ("p4sched-p4c", "p4sched-switch", "p4sched-tools", "libp4sched_native.so")
@@ -122,7 +124,11 @@ def test_a_cache_that_cannot_be_written_is_one_sentence(installed: Installation)
 
 
 @pytest.mark.parametrize(
-    ("content", "said"), [(None, "is not built; install p4sched again"), (b"\x7fELF", "not a program for this machine")]
+    ("content", "said"),
+    [
+        (None, "is not built; install p4sched again"),
+        (b"\x7fELF" + bytes(14) + b"\xff\xff" + bytes(44), "is not a program for this machine"),
+    ],
 )
 def test_a_damaged_installation_is_one_sentence(content: bytes | None, said: str, wheel: Path, tmp_path: Path) -> None:
     broken = Installation(tmp_path, wheel)
@@ -135,6 +141,18 @@ def test_a_damaged_installation_is_one_sentence(content: bytes | None, said: str
     assert ended.returncode == 1
     assert len(ended.stderr.splitlines()) == 1
     assert said in ended.stderr
+
+
+def test_a_program_that_was_not_written_to_its_end_is_found(tmp_path: Path) -> None:
+    whole = Path(sys.executable).read_bytes()
+    cut = tmp_path / "program"
+    cut.write_bytes(whole)
+    assert fault(cut) is None
+    for length in (20, len(whole) - 1):
+        cut.write_bytes(whole[:length])
+        assert fault(cut) == "is incomplete"
+    cut.write_bytes(b"#!/bin/sh\n" + bytes(60))
+    assert fault(cut) == f"is not a program for this machine, which is {platform.machine()}"
 
 
 def test_the_shell_completes_commands() -> None:

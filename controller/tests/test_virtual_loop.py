@@ -1,6 +1,7 @@
 """The event loop in virtual time: who waits for whom, without any simulation but one that the test plays."""
 
 import asyncio
+import threading
 import time
 from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
@@ -181,3 +182,11 @@ def test_without_virtual_time_the_clock_is_the_machines() -> None:
     before = time.monotonic_ns()
     assert before <= asyncio.run(ask()) <= time.monotonic_ns()
     assert clock.time_of_day().year >= 2024
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_end_waits_for_threads_whatever_the_virtual_time() -> None:
+    async def main() -> "asyncio.Future[bool]":
+        return asyncio.get_running_loop().run_in_executor(None, threading.Event().wait, 0.02)
+
+    assert in_virtual_time(main()).done()

@@ -38,8 +38,9 @@ class _Sentences(TyperGroup):
         try:
             return super().invoke(ctx)
         except shutil.Error as error:
-            # an error of shutil with many files: a tuple (from, to, why) for each
-            _, to, why = error.args[0][0]
+            # an error of shutil with many files: a tuple (from, to, "[Errno 28] why: 'from' -> 'to'") for each
+            _, to, text = error.args[0][0]
+            why = text.partition("] ")[2].partition(": '")[0] or text
             raise P4schedError(f"'{to}': {why}") from error
         except OSError as error:
             if error.filename is None:

@@ -127,6 +127,8 @@ def main() -> None:
         # a name that the terminal cannot show must not end the command
         sys.stdout.reconfigure(errors="backslashreplace")
     logging.basicConfig(format="%(levelname)s: %(message)s", level=logging.WARNING)
+    # without a home matplotlib keeps its cache in /tmp, and warns
+    logging.getLogger("matplotlib").addFilter(lambda record: record.levelno > logging.WARNING)
     # a program that replaces this one inherits its signal handling: leave it unchanged
     with nullcontext() if sys.argv[1:2] and sys.argv[1] in OTHER_PROGRAMS else interruptible():
         exit_code = run_command(sys.argv[1:])

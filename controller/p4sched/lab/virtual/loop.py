@@ -66,6 +66,10 @@ class VirtualLoop(asyncio.SelectorEventLoop, VirtualTime):
     def time_ns(self) -> int:
         return self._now_ns
 
+    async def shutdown_default_executor(self, timeout: float | None = None) -> None:
+        """Waits until the threads have ended. The timeout since Python 3.12 would end at once in virtual time."""
+        await super().shutdown_default_executor()
+
     def join(self, simulation: Simulation, now_ns: int = 0) -> int:
         """Takes the time from the simulation, whose clock is at `now_ns`. Returns the simulation's time 0 on the clock
         of this loop, which never goes back."""
