@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from experiments.fdpa_fairness.reproduction import Panel
 from p4sched.cli import main
 from p4sched.cli.main import run_command
 from p4sched.errors import P4schedError, UsageError
@@ -15,7 +16,7 @@ from p4sched.p4rt.target import Target
 from p4sched.reproducing import page, published, runs
 from p4sched.reproducing.figure import PAPERS, Figure, Line, Metrics, Quantity, figures, select
 from p4sched.reproducing.judge import NO, NONE, OPEN, YES, judge
-from p4sched.reproducing.published import Numbers, Range
+from p4sched.reproducing.published import Numbers, Order, Range
 from p4sched.reproducing.results import collect, is_older
 from p4sched.reproducing.runs import Done, Job
 from p4sched.reproducing.store import Store, open_store
@@ -79,6 +80,21 @@ def test_a_published_range_is_one_of_ratios() -> None:
     assert judge(Numbers(ranges=[Range("b", "a", "", 0.5, 0.9)]), measured).order == NO
     at = judge(Numbers(ranges=[Range("b", "a", "0.8", 3.0, 3.0)]), measured)
     assert (len(at.same), at.values) == (1, YES)
+
+
+def test_a_range_without_another_line_is_one_of_values() -> None:
+    found = judge(Numbers(ranges=[Range("a", "", "", 0.9, 1.1)]), {("a", "0.2"): A, ("a", "0.8"): TWICE})
+    ((_, low, high),) = found.ranges
+    assert (round(low, 2), round(high, 2), found.pairs, found.values) == (1.0, 2.0, 0, NO)
+
+
+def test_an_order_without_numbers_is_an_order_at_each_place() -> None:
+    measured = {(line, place): each for place in ("0.2", "0.8") for line, each in (("a", A), ("b", TWICE))}
+    found = judge(Numbers(orders=[Order("a", "b")]), measured)
+    assert (found.same, found.order, found.values) == (["a and b at 0.2", "a and b at 0.8"], YES, NONE)
+    assert judge(Numbers(orders=[Order("b", "a")]), measured).order == NO
+    missing = judge(Numbers(orders=[Order("a", "c")]), measured)
+    assert (missing.order, missing.values) == (OPEN, OPEN)
 
 
 @pytest.mark.parametrize(
@@ -235,7 +251,7 @@ def test_published_lines_come_first_then_the_first_seed_then_the_shortest(tmp_pa
 
 def test_figures_are_in_the_order_of_their_numbers() -> None:
     of_rifo = [name for name in figures() if name.startswith("rifo")]
-    assert of_rifo[:5] == ["rifo-7", "rifo-8", "rifo-9", "rifo-10", "rifo-11a"]
+    assert of_rifo[:6] == ["rifo-3", "rifo-7", "rifo-8", "rifo-9", "rifo-10", "rifo-11a"]
     assert of_rifo[-1] == "rifo-tables"
 
 
@@ -247,12 +263,21 @@ def test_every_published_number_belongs_to_a_line_of_a_figure() -> None:
         assert key in quantities
         assert {line for line, _ in found.values} <= lines
         assert {place for _, place in found.values} <= set(figure.places)
-        assert {line for each in found.ranges for line in (each.line, each.base)} <= lines
+        assert {line for each in found.ranges for line in (each.line, each.base or each.line)} <= lines
+        assert {line for each in found.orders for line in (each.line, each.base)} <= lines
         assert found.source
         assert found.origin in page.ORIGINS
     notes = page.read_notes()
     assert set(notes.causes) <= set(figures())
     assert {each.name.partition("-")[0] for each in notes.further} <= set(PAPERS)
+
+
+def test_fdpa_has_the_edges_and_queues_of_its_paper() -> None:
+    # 200 Mbit/s for 30 ms are 750,000 bytes; at 10 Gbit/s and 5 ms the paper has queues of 4166, 1041, 154, 20 and 20
+    port = Panel(50, "quarter").port("middle")["parameters"]
+    assert [port[f"edge_{at}"] for at in range(1, 5)] == [750_000, 1_125_000, 1_500_000, 1_875_000]
+    assert [port[f"depth_{at}"] for at in range(1, 6)] == [4166, 1041, 154, 20, 20]
+    assert len(figures()["fdpa-5-bands"].lines) == 50
 
 
 def test_numbers_of_changed_code_are_older() -> None:

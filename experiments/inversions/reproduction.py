@@ -1,4 +1,7 @@
-"""The figures of this experiment for `p4sched reproduce`: PACKS Fig. 3, 9 and 10, in stepped time."""
+"""The figures of this experiment for `p4sched reproduce`: PACKS Fig. 3, 9 and 10, in stepped time.
+
+tracking.py has RIFO Fig. 3.
+"""
 
 import asyncio
 import json
@@ -7,6 +10,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from experiments.inversions import tracking
 from experiments.inversions.stepped_stream import Stream, run_model
 from p4sched.reproducing.figure import Figure, Line, Metrics, Quantity
 from p4sched.schemes import title
@@ -88,4 +92,5 @@ FIGURES = (
         _window_run,
         SOURCES,
     ),
+    *tracking.FIGURES,
 )

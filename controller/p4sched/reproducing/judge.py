@@ -8,7 +8,7 @@ sign. All pairs of a quantity are tested together (Holm), at 5 %. A pair is the 
 Values. A mean over the seeds is close if it is within 15 % of the published value.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from math import exp, inf, log, sqrt
@@ -18,6 +18,8 @@ from p4sched.reproducing.published import Numbers, Place, Range
 from p4sched.results import intervals
 
 APART, CLOSE = 0.05, 0.15
+BELOW = 0.5
+"""Published ratio of a line that is below another one by an unknown amount."""
 NOISE = 2
 """Standard deviations that a published difference must exceed."""
 MOST_OPEN = 0.1
@@ -72,7 +74,9 @@ class Verdict:
     @property
     def values(self) -> str:
         """Verdict on the values."""
-        if not self.closeness or self.missing > len(self.closeness):
+        if not self.closeness:
+            return OPEN if self.missing or not self.pairs else NONE
+        if self.missing > len(self.closeness):
             return OPEN
         return YES if self.closeness.count(False) <= MOST_FAR * len(self.closeness) else NO
 
@@ -100,37 +104,11 @@ class _Pair:
 def judge(published: Numbers, measured: Values) -> Verdict:
     """Compares the numbers of one quantity."""
     found = Verdict()
-    pairs: list[_Pair] = []
-    for (line, place), value in published.values.items():
-        seeds = measured.get((line, place), {})
-        if seeds:
-            found.ratios[line, place] = fmean(seeds.values()) / value
-        else:
-            found.missing += 1
-    places = list(dict.fromkeys(place for _, place in published.values))
-    for place in places:
-        lines = [line for line, where in published.values if where == place]
-        for one, other in combinations(lines, 2):
-            ratio = published.values[one, place] / published.values[other, place]
-            logs = _logs(measured, (one, place), (other, place))
-            if logs and abs(log(ratio)) > max(log(1 + APART), NOISE * _deviation(logs)):
-                pairs.append(_pair(f"{one} and {other} at {place}", ratio, logs))
-    for each in published.ranges:
-        where = (
-            [each.place] if each.place else list(dict.fromkeys(place for line, place in measured if line == each.line))
-        )
-        by_place = {place: _logs(measured, (each.line, place), (each.base, place)) for place in where}
-        ratios = [exp(fmean(logs)) for logs in by_place.values() if logs]
-        if not ratios:
-            found.missing += 1
-            continue
-        found.ranges.append((each, min(ratios), max(ratios)))
-        if each.low > 1 or each.high < 1:
-            pairs += [
-                _pair(f"{each.line} and {each.base} at {place}", each.low, logs)
-                for place, logs in by_place.items()
-                if logs
-            ]
+    pairs = [
+        *_pairs_of_values(published, measured, found),
+        *_pairs_of_ranges(published, measured, found),
+        *_pairs_of_orders(published, measured, found),
+    ]
     certain = intervals.holm([pair.probability for pair in pairs])
     for pair, sure in zip(pairs, certain, strict=True):
         kept = found.same if pair.mean * pair.expected > 0 else found.opposite
@@ -138,9 +116,57 @@ def judge(published: Numbers, measured: Values) -> Verdict:
     return found
 
 
+def _pairs_of_values(published: Numbers, measured: Values, found: Verdict) -> Iterator[_Pair]:
+    """Notes the ratios; yields the pairs of lines whose values differ clearly."""
+    for (line, place), value in published.values.items():
+        seeds = measured.get((line, place), {})
+        if seeds:
+            found.ratios[line, place] = fmean(seeds.values()) / value
+        else:
+            found.missing += 1
+    for place in dict.fromkeys(place for _, place in published.values):
+        lines = [line for line, where in published.values if where == place]
+        for one, other in combinations(lines, 2):
+            ratio = published.values[one, place] / published.values[other, place]
+            logs = _logs(measured, (one, place), (other, place))
+            if logs and abs(log(ratio)) > max(log(1 + APART), NOISE * _deviation(logs)):
+                yield _pair(one, other, place, ratio, logs)
+
+
+def _pairs_of_ranges(published: Numbers, measured: Values, found: Verdict) -> Iterator[_Pair]:
+    """Notes the measured ranges; yields the pairs of lines whose ratio does not cross 1."""
+    for each in published.ranges:
+        known = _at_places(measured, each.line, each.base, each.place)
+        if not known:
+            found.missing += 1
+            continue
+        ratios = [exp(fmean(logs)) for logs in known.values()]
+        found.ranges.append((each, min(ratios), max(ratios)))
+        if each.base and (each.low > 1 or each.high < 1):
+            for place, logs in known.items():
+                yield _pair(each.line, each.base, place, each.low, logs)
+
+
+def _pairs_of_orders(published: Numbers, measured: Values, found: Verdict) -> Iterator[_Pair]:
+    """Yields the pairs of lines whose order is published without a number."""
+    for each in published.orders:
+        known = _at_places(measured, each.line, each.base)
+        found.missing += not known
+        for place, logs in known.items():
+            yield _pair(each.line, each.base, place, BELOW, logs)
+
+
+def _at_places(measured: Values, line: str, base: str, place: str = "") -> Mapping[str, list[float]]:
+    """Logarithms of the ratio of two lines, at one place or at all that the first one has."""
+    places = [place] if place else dict.fromkeys(where for name, where in measured if name == line)
+    known = {where: _logs(measured, (line, where), (base, where)) for where in places}
+    return {where: logs for where, logs in known.items() if logs}
+
+
 def _logs(measured: Values, one: Place, other: Place) -> list[float]:
-    """Logarithm of the ratio of two lines, for each seed that both have."""
-    first, second = measured.get(one, {}), measured.get(other, {})
+    """Logarithm of the ratio of two lines, for each seed that both have. Without another line, that of the value."""
+    first = measured.get(one, {})
+    second = measured.get(other, {}) if other[0] else dict.fromkeys(first, 1.0)
     return [log(first[seed] / second[seed]) for seed in first if seed in second and first[seed] > 0 < second[seed]]
 
 
@@ -148,11 +174,12 @@ def _deviation(logs: Sequence[float]) -> float:
     return stdev(logs) if len(logs) > 1 else 0.0
 
 
-def _pair(name: str, published: float, logs: Sequence[float]) -> _Pair:
+def _pair(one: str, other: str, place: str, published: float, logs: Sequence[float]) -> _Pair:
+    """The comparison of two lines at a place; `published` is their published ratio."""
     mean, deviation = fmean(logs), _deviation(logs)
     if len(logs) < 2:
         probability = 1.0
     else:
         t = mean / (deviation / sqrt(len(logs))) if deviation else inf if mean else 0.0
         probability = intervals.student_p(t, len(logs) - 1)
-    return _Pair(name, 1 if published > 1 else -1, mean, probability)
+    return _Pair(f"{one} and {other} at {place}", 1 if published > 1 else -1, mean, probability)

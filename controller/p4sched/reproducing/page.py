@@ -220,6 +220,9 @@ def _numbers(row: Row) -> Iterator[str]:
             shown = f"{ours or '-'}"
             cells.append(f"{'-' if had is None else number(had)}; {shown}" if row.has_published else shown)
         yield f"| {line.label} | {' | '.join(cells)} |"
+    if published.orders:
+        below = "; ".join(f"{each.line} below {each.base}" for each in published.orders)
+        yield from ("", f"Published without numbers: {below}.")
     if published.ranges:
         yield from ("", "| ratio | published | measured |", "|---|---|---|")
         measured = {each: (low, high) for each, low, high in row.verdict.ranges}
@@ -227,7 +230,8 @@ def _numbers(row: Row) -> Iterator[str]:
             ends = measured.get(each)
             shown = _range(*ends) if ends else "-"
             at = f" at {each.place}" if each.place else ""
-            yield f"| {each.line} to {each.base}{at} | {_range(each.low, each.high)} | {shown} |"
+            name = f"{each.line} to {each.base}" if each.base else each.line
+            yield f"| {name}{at} | {_range(each.low, each.high)} | {shown} |"
     yield ""
     if row.verdict.opposite:
         named, more = row.verdict.opposite[:NAMED], len(row.verdict.opposite) - NAMED

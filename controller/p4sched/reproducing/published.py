@@ -1,7 +1,9 @@
 """The published numbers: docs/reproduction/published/*.csv.
 
 PAPER.csv     figure, quantity, line, place, value
-ranges.csv    figure, quantity, line, base, low, high: the range, over all places, of the ratio of `line` to `base`
+ranges.csv    figure, quantity, line, base, place, low, high: the range of the ratio of `line` to `base`, at a place or
+              over all places; without a base, the range of the line itself
+orders.csv    figure, quantity, line, base: at each place, `line` is below `base`; the paper has no number of it
 sources.csv   figure, quantity, from, source; `from` is `data` (the authors' data files), `text` (printed in the
               paper) or `plot` (read off a plot)
 """
@@ -25,10 +27,19 @@ class Range:
 
     line: str
     base: str
+    """The other line; empty: the range is that of `line` itself."""
     place: str
     """The place; empty: the range is over all places."""
     low: float
     high: float
+
+
+@dataclass(frozen=True)
+class Order:
+    """A published order without a number: at each place, `line` is below `base`."""
+
+    line: str
+    base: str
 
 
 @dataclass
@@ -40,6 +51,7 @@ class Numbers:
     origin: str = ""
     """`data`, `text` or `plot`."""
     source: str = ""
+    orders: list[Order] = field(default_factory=list)
 
     def renamed(self, names: Mapping[str, str]) -> "Numbers":
         """The same numbers with other names of lines."""
@@ -48,7 +60,8 @@ class Numbers:
             replace(each, line=names.get(each.line, each.line), base=names.get(each.base, each.base))
             for each in self.ranges
         ]
-        return Numbers(values, ranges, self.origin, self.source)
+        orders = [Order(names.get(each.line, each.line), names.get(each.base, each.base)) for each in self.orders]
+        return Numbers(values, ranges, self.origin, self.source, orders)
 
 
 Published = Mapping[tuple[str, str], Numbers]
@@ -73,6 +86,8 @@ def _add(numbers: Numbers, file: str, row: Mapping[str, str]) -> None:
     match file:
         case "ranges":
             numbers.ranges.append(Range(row["line"], row["base"], row["place"], float(row["low"]), float(row["high"])))
+        case "orders":
+            numbers.orders.append(Order(row["line"], row["base"]))
         case "sources":
             numbers.origin, numbers.source = row["from"], row["source"]
         case _:

@@ -50,7 +50,7 @@ class Row:
     @property
     def has_published(self) -> bool:
         """True if the paper has numbers of this quantity."""
-        return bool(self.published.values or self.published.ranges)
+        return bool(self.published.values or self.published.ranges or self.published.orders)
 
     def estimate(self, line: str, place: str) -> Estimate | None:
         """The measured mean; None if there is none."""
