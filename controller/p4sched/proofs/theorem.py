@@ -22,7 +22,7 @@ from p4sched.proofs.step import DROP_PORT, Step, World, run
 
 NOT_COMPARED = ("rank_histogram", "depth_histogram", "user_prefix_counter", "user_flow_counter")
 """Counters that no rule knows."""
-SOON = 30.0
+SOON = 10.0
 """Seconds for a first question."""
 
 
@@ -113,7 +113,7 @@ def decide(premises: Sequence[Truth], statement: Truth, seconds: float) -> Answe
     if answer.proved is not None:
         return answer
     (merged,) = merge(premises, [statement], seconds)
-    for solver in (by_z3, bitwuzla_terms.solved):
+    for solver in (bitwuzla_terms.solved, by_z3):
         answer = ask(premises, merged, seconds, solver)
         if answer.proved is not None:
             break
