@@ -14,6 +14,8 @@ COLOURS = {"tcp": figures.GREY, "dctcp": figures.YELLOW, "afq": figures.SKY}
 """Colours of hosts and ideals that have none of their own in the figures of the papers."""
 PANEL_INCHES, HEIGHT_INCHES, LEAST_INCHES = 3.4, 3.4, 7.0
 MOST_COLUMNS = 6
+MOST_LETTERS = 60
+"""Letters of all places that fit side by side."""
 
 
 def draw(judged: Judged, path: Path) -> None:
@@ -29,8 +31,16 @@ def draw(judged: Judged, path: Path) -> None:
         panels = sheet.subplots(1, len(rows), squeeze=False)[0]
         for axes, row in zip(panels, rows, strict=True):
             _panel(axes, row, colours)
-        handles, names = panels[0].get_legend_handles_labels()
-        sheet.legend(handles, names, loc="outside lower center", ncols=min(len(names), MOST_COLUMNS))
+        entries = dict(zip(*reversed(panels[0].get_legend_handles_labels()), strict=True))
+        names = [name for name in entries if name in _measured(judged)]
+        handles = [entries[name] for name in names]
+        sheet.legend(handles, names, loc="outside lower center", ncols=min(len(names), MOST_COLUMNS) or 1)
+
+
+def _measured(judged: Judged) -> set[str]:
+    """Labels of the lines that have a point."""
+    found = {line for row in judged.shown for line, _ in row.measured}
+    return {line.label for line in judged.figure.lines if line.name in found}
 
 
 def _colours(lines: Sequence[Line]) -> dict[str, str]:
@@ -65,7 +75,8 @@ def _panel(axes: Axes, row: Row, colours: dict[str, str]) -> None:
         marks = [(number, values[line.name, place]) for place, number in places.items() if (line.name, place) in values]
         axes.plot(*zip(*marks, strict=True), "x", color=colours[line.name], markersize=6) if marks else None
     axes.set_title(row.quantity.title)
-    axes.set_xticks(list(places.values()), list(places))
+    crowded = sum(map(len, places)) > MOST_LETTERS
+    axes.set_xticks(list(places.values()), list(places), rotation=90 if crowded else 0)
     axes.set_xlabel(row.figure.axis)
     if row.quantity.linear:
         axes.set_ylim(bottom=0)
