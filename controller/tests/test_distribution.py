@@ -123,6 +123,13 @@ def test_a_cache_that_cannot_be_written_is_one_sentence(installed: Installation)
     assert "P4SCHED_CACHE" in ended.stderr
 
 
+def test_a_proxy_is_not_asked_for_the_switches_of_this_machine(installed: Installation) -> None:
+    """No proxy listens on port 9."""
+    words = ("run", "priority_udp", "--virtual", "--quick", "--schemes", "fifo")
+    ended = installed.run(*words, http_proxy="http://127.0.0.1:9")
+    assert ended.returncode == 0, ended.stderr
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [

@@ -10,6 +10,9 @@ def main() -> None:
     """Entry point of `p4sched`."""
     # gRPC logs several lines about a failed handshake; the command prints one line instead
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+    # gRPC would ask a proxy for a switch on this machine
+    direct = (os.environ.get("no_proxy"), "127.0.0.1", "localhost", "::1")
+    os.environ.setdefault("no_grpc_proxy", ",".join(filter(None, direct)))
     try:
         from p4sched.cli.main import main as command_line  # noqa: PLC0415 - takes a second, in which one may interrupt
 
