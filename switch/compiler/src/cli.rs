@@ -9,8 +9,7 @@ use std::{
 };
 
 use crate::{
-    Arch, Define, Diagnostics, IncludeResolver, Input, Options, Severity, compile, embedded, p4info_text, place,
-    preprocess,
+    Arch, Define, Diagnostics, IncludeDirectories, Input, Options, Severity, compile, p4info_text, place, preprocess,
 };
 use clap::{Parser, ValueEnum};
 use p4sched_proto::{DESCRIPTORS, p4::config::v1::P4Info};
@@ -116,25 +115,14 @@ struct Files {
     directories: Vec<PathBuf>,
 }
 
-impl IncludeResolver for Files {
-    fn include(&self, path: &str, from: &str, angled: bool) -> Option<(String, String)> {
-        let beside = if angled { None } else { Path::new(from).parent() };
-        let directories = beside.into_iter().chain(self.directories.iter().map(PathBuf::as_path));
-        for directory in directories {
-            let file = directory.join(path);
-            if let Ok(text) = fs::read(&file) {
-                return Some((file.display().to_string(), String::from_utf8_lossy(&text).into_owned()));
-            }
-        }
-        embedded(path).map(|text| (path.to_owned(), text.to_owned()))
+impl IncludeDirectories for Files {
+    fn directories(&self) -> &[PathBuf] {
+        &self.directories
     }
 
-    fn include_next(&self, path: &str, from: &str) -> Option<(String, String)> {
-        let from = Path::new(from);
-        let here = |directory: &PathBuf| from.starts_with(directory);
-        let behind = self.directories.iter().position(here).map_or(0, |i| i + 1);
-        let directories = self.directories[behind..].to_vec();
-        Files { directories }.include(path, "", true)
+    fn read(&self, file: &Path) -> Option<(String, String)> {
+        let text = fs::read(file).ok()?;
+        Some((file.display().to_string(), String::from_utf8_lossy(&text).into_owned()))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Sources of included files, and the include files of the compiler.
 
+use std::path::{Path, PathBuf};
+
 use crate::arch::Arch;
 
 /// Finds included files.
@@ -12,6 +14,40 @@ pub trait IncludeResolver: Sync {
     fn include_next(&self, path: &str, from: &str) -> Option<(String, String)> {
         self.include(path, from, true)
     }
+}
+
+/// Directories to search for included files, as `cpp -I` does. Who implements this has an [`IncludeResolver`].
+pub trait IncludeDirectories: Sync {
+    /// Directories in the order of the search.
+    fn directories(&self) -> &[PathBuf];
+
+    /// Name and text of a file; `None` if it cannot be read.
+    fn read(&self, file: &Path) -> Option<(String, String)>;
+}
+
+impl<T: IncludeDirectories> IncludeResolver for T {
+    fn include(&self, path: &str, from: &str, angled: bool) -> Option<(String, String)> {
+        let beside = if angled { None } else { Path::new(from).parent() };
+        let directories = self.directories().iter().map(PathBuf::as_path);
+        search(self, beside.into_iter().chain(directories), path)
+    }
+
+    fn include_next(&self, path: &str, from: &str) -> Option<(String, String)> {
+        let directories = self.directories();
+        let here = |directory: &PathBuf| Path::new(from).starts_with(directory);
+        let behind = directories.iter().position(here).map_or(0, |i| i + 1);
+        search(self, directories[behind..].iter().map(PathBuf::as_path), path)
+    }
+}
+
+/// The first file of this name in the directories; else the embedded one.
+fn search<'a>(
+    files: &impl IncludeDirectories,
+    mut directories: impl Iterator<Item = &'a Path>,
+    path: &str,
+) -> Option<(String, String)> {
+    let found = directories.find_map(|directory| files.read(&directory.join(path)));
+    found.or_else(|| EmbeddedIncludes.include(path, "", true))
 }
 
 /// Text of an embedded include file: `core.p4`, or that of an architecture.

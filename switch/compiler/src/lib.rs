@@ -27,7 +27,7 @@ mod typed;
 pub use arch::Arch;
 pub use diagnostics::{Diagnostic, Diagnostics, Severity};
 pub use emit::p4info::p4info_text;
-pub use include::{EmbeddedIncludes, IncludeResolver, embedded};
+pub use include::{EmbeddedIncludes, IncludeDirectories, IncludeResolver, embedded};
 pub use preprocess::Define;
 pub use syntax::token::KEYWORDS;
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 
 use lsp_types::Uri;
-use p4sched_compiler::{IncludeResolver, embedded};
+use p4sched_compiler::IncludeDirectories;
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 
 const SCHEME: &str = "file://";
@@ -57,24 +57,31 @@ pub struct Document {
 pub struct Files {
     /// By name.
     pub open: HashMap<String, Document>,
-    pub directories: Vec<PathBuf>,
+    directories: Vec<PathBuf>,
 }
 
-impl IncludeResolver for Files {
-    fn include(&self, path: &str, from: &str, angled: bool) -> Option<(String, String)> {
-        let beside = if angled { None } else { Path::new(from).parent() };
-        let directories = beside.into_iter().chain(self.directories.iter().map(PathBuf::as_path));
-        for directory in directories {
-            let file = normal(&directory.join(path));
-            let name = file.display().to_string();
-            if let Some(document) = self.open.get(&name) {
-                return Some((name, document.text.clone()));
-            }
-            if let Ok(text) = fs::read(&file) {
-                return Some((name, String::from_utf8_lossy(&text).into_owned()));
-            }
+impl Files {
+    pub fn new(directories: &[PathBuf]) -> Self {
+        Self {
+            open: HashMap::new(),
+            directories: directories.iter().map(|directory| normal(directory)).collect(),
         }
-        embedded(path).map(|text| (path.to_owned(), text.to_owned()))
+    }
+}
+
+impl IncludeDirectories for Files {
+    fn directories(&self) -> &[PathBuf] {
+        &self.directories
+    }
+
+    fn read(&self, file: &Path) -> Option<(String, String)> {
+        let file = normal(file);
+        let name = file.display().to_string();
+        let text = match self.open.get(&name) {
+            Some(document) => document.text.clone(),
+            None => String::from_utf8_lossy(&fs::read(&file).ok()?).into_owned(),
+        };
+        Some((name, text))
     }
 }
 

@@ -38,7 +38,7 @@ pub use program::architecture;
 ///
 /// # Errors
 /// The client breaks the protocol, or ends without a word.
-pub fn run(directories: Vec<PathBuf>) -> Result<(), String> {
+pub fn run(directories: &[PathBuf]) -> Result<(), String> {
     let (connection, threads) = Connection::stdio();
     serve(&connection, directories)?;
     drop(connection);
@@ -51,7 +51,7 @@ pub fn run(directories: Vec<PathBuf>) -> Result<(), String> {
 ///
 /// # Errors
 /// The client breaks the protocol.
-pub fn serve(connection: &Connection, directories: Vec<PathBuf>) -> Result<(), String> {
+pub fn serve(connection: &Connection, directories: &[PathBuf]) -> Result<(), String> {
     connection
         .initialize(capabilities())
         .map_err(|error| format!("the client does not begin as the protocol says: {error}"))?;
@@ -65,7 +65,7 @@ pub fn serve(connection: &Connection, directories: Vec<PathBuf>) -> Result<(), S
 /// The sentence with which the server refuses the request.
 pub fn answer_once(document: &Uri, text: String, method: &str, params: Value) -> Result<Value, String> {
     let (connection, _client) = Connection::memory();
-    let mut server = Server::new(&connection, Vec::new());
+    let mut server = Server::new(&connection, &[]);
     server.change(document, text, 0);
     let request = Request::new(RequestId::from(0), method.to_owned(), params);
     server.respond(request).response_result.map_err(|error| error.message)
@@ -110,13 +110,10 @@ struct Server<'a> {
 }
 
 impl<'a> Server<'a> {
-    fn new(connection: &'a Connection, directories: Vec<PathBuf>) -> Server<'a> {
+    fn new(connection: &'a Connection, directories: &[PathBuf]) -> Server<'a> {
         Server {
             connection,
-            files: Files {
-                open: HashMap::new(),
-                directories,
-            },
+            files: Files::new(directories),
             analysed: HashMap::new(),
             changed: BTreeSet::new(),
             marked: HashMap::new(),

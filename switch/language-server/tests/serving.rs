@@ -22,8 +22,12 @@ struct Client {
 
 impl Client {
     fn new() -> Client {
+        Client::with_directories(Vec::new())
+    }
+
+    fn with_directories(directories: Vec<PathBuf>) -> Client {
         let (here, there) = Connection::memory();
-        let server = thread::spawn(move || serve(&there, Vec::new()));
+        let server = thread::spawn(move || serve(&there, &directories));
         let mut client = Client {
             connection: here,
             server: Some(server),
@@ -243,6 +247,19 @@ fn definitions_and_references_are_found_across_files() {
         Value::Null,
         "the include files of the compiler are not on the disk"
     );
+    client.end();
+}
+
+#[test]
+fn include_next_goes_on_behind_the_directory_of_its_file() {
+    let directories = ["/two/../one", "/two"].map(PathBuf::from);
+    let mut client = Client::with_directories(directories.to_vec());
+    client.open("file:///one/wire.p4", "#include_next <wire.p4>\n");
+    client.open("file:///two/wire.p4", "const bit<8> WIRE = 1;\n");
+    let text = SMALL.replace("header h_t", "#include <wire.p4>\nheader h_t");
+    let text = text.replace("(bit<32>) hdr.h.kind", "(bit<32>) WIRE");
+    client.open(URI, &text);
+    assert_eq!(client.messages(URI), Vec::<Value>::new());
     client.end();
 }
 

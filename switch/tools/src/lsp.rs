@@ -22,5 +22,5 @@ struct Args {
 
 pub fn main(words: Vec<OsString>) -> ExitCode {
     let args = Args::parse_from(words);
-    exit_code("p4sched-lsp", p4sched_language_server::run(args.include))
+    exit_code("p4sched-lsp", p4sched_language_server::run(&args.include))
 }
