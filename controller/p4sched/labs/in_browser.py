@@ -92,9 +92,10 @@ class InBrowser(Sandbox):
         readable: Sequence[Path] = (),
         processes: int | None = None,
         what: str = "your program",
+        writable: Path | None = None,
     ) -> Result:
         """See `Sandbox`. Python runs in this process."""
-        del variables, readable, processes, what
+        del variables, readable, processes, what, writable
         program = Path(command[0])
         if program.name.startswith(PREFIX):
             return self.programs([_name(program), *command[1:]], stdin_text)

@@ -105,10 +105,12 @@ class Sandbox:
         readable: Sequence[Path] = (),
         processes: int | None = None,
         what: str = "your program",
+        writable: Path | None = None,
     ) -> Result:
         """Runs a command in `folder`, with `stdin_text` at its standard input.
 
-        `readable`: other files that it needs, and `processes`: its largest number of processes, both if it is isolated.
+        `readable`: other files that it needs, `processes`: its largest number of processes, and `writable`: the folder
+        that it may write to, all if it is isolated.
         `what`: its name in messages.
 
         Raises:
@@ -119,7 +121,9 @@ class Sandbox:
             stdin.write(stdin_text.encode())
             stdin.seek(0)
             try:
-                process = self._start(command, folder, variables, readable, processes, (stdin, stdout, stderr))
+                process = self._start(
+                    command, folder, variables, readable, processes, writable, (stdin, stdout, stderr)
+                )
                 code = self._wait(process, what)
             except OSError as error:
                 raise SubmissionError(f"{what} could not be run: {error.strerror}") from error
@@ -138,10 +142,11 @@ class Sandbox:
         variables: Mapping[str, str] | None,
         readable: Sequence[Path],
         processes: int | None,
+        writable: Path | None,
         streams: tuple[IO[bytes], IO[bytes], IO[bytes]],
     ) -> "subprocess.Popen[bytes]":
         """The command, with limits."""
-        del readable, processes
+        del readable, processes, writable
         words = [*self._limit_words(), *command]
         return _popen(words, streams, cwd=folder, env=variables)
 
@@ -210,6 +215,7 @@ class ClosedSandbox(Sandbox):
         variables: Mapping[str, str] | None,
         readable: Sequence[Path],
         processes: int | None,
+        writable: Path | None,
         streams: tuple[IO[bytes], IO[bytes], IO[bytes]],
     ) -> "subprocess.Popen[bytes]":
         """See `Sandbox`. The only variable is PATH."""
@@ -221,20 +227,22 @@ class ClosedSandbox(Sandbox):
             seccomp.write(filter_program())
             seccomp.seek(0)
             number = seccomp.fileno()
-            words = [*self._isolation_words(folder, readable, number), *limited, *command]
+            words = [*self._isolation_words(folder, readable, writable, number), *limited, *command]
             return _popen(words, streams, cwd=folder, env=VARIABLES, pass_fds=(number,))
 
-    def _isolation_words(self, folder: Path, readable: Sequence[Path], seccomp: int) -> list[str]:
+    def _isolation_words(
+        self, folder: Path, readable: Sequence[Path], writable: Path | None, seccomp: int
+    ) -> list[str]:
         wrapped = [str(tool("bwrap", "it is in Debian's package bubblewrap")), "--die-with-parent", "--new-session"]
         wrapped += ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
         wrapped += ["--seccomp", str(seccomp), "--dev", "/dev", "--remount-ro", "/dev"]
         system = [path for path in map(Path, SYSTEM) if path.exists()]
         places = ["/"]
-        for path in dict.fromkeys((*system, folder, *readable)):
+        for path in dict.fromkeys((*system, folder, *readable, *([writable] if writable else []))):
             # bubblewrap would create these folders for root only
             above = [parent for parent in reversed(path.parents) if parent not in {Path("/"), *system}]
             wrapped += [word for parent in above for word in ("--perms", "0755", "--dir", str(parent))]
-            wrapped += ["--ro-bind", str(path), str(path)]
+            wrapped += ["--bind" if path == writable else "--ro-bind", str(path), str(path)]
             if DATA_DIR.is_relative_to(path):
                 # hides the project, which contains the solutions
                 wrapped += ["--perms", "0755", "--tmpfs", str(DATA_DIR)]

@@ -11,11 +11,12 @@ as much as another one, could mislead the student.
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
 from p4sched.errors import P4schedError
+from p4sched.labs import proof
 from p4sched.labs.decisions import PROGRAM, Decision, Trial, TrialDecisions, program_decisions
 from p4sched.labs.explanations import MOST_URGENT, Arrival, Explain, Who, by_rank
 from p4sched.labs.includes import keep_included
@@ -97,7 +98,42 @@ class SteppedLab(Lab):
             runs = self.decisions(work, scratch, self.trials, sandbox)
         except SubmissionError as error:
             raise SubmissionError(self._as_submitted(str(error))) from error
-        return self.marks(runs, work, scratch, sandbox)
+        marks = self.marks(runs, work, scratch, sandbox)
+        return self._proved(marks, Place(work, scratch, sandbox)) if all(one.full for one in marks) else marks
+
+    def _proved(self, marks: tuple[Marks, ...], place: Place) -> tuple[Marks, ...]:
+        """The marks after the solver's question about all packets. If it finds a trace that the program decides
+        differently, the last task with decisions is not done."""
+        number = self.folder.name.partition("-")[0]
+        if number not in proof.LABS:
+            return marks
+        text = (place.work / self.file).read_text(encoding="utf-8")
+        program = place.scratch / P4_DIR.name / f"{self.program}.p4"
+        found = proof.prove(number, text, program, place.sandbox)
+        last = len(self.tasks) - 1
+        if found.right is False:
+            own = self._of_trace(found, place)
+            return tuple(own if at == last else one for at, one in enumerate(marks)) if own else marks
+        says = (*marks[last].says, *found.says)
+        return tuple(replace(one, says=says) if at == last else one for at, one in enumerate(marks))
+
+    def _of_trace(self, found: proof.Proof, place: Place) -> Marks | None:
+        """Marks of the last task; the program decides this trace differently."""
+        task = self.tasks[-1]
+        if found.trial is not None:
+            try:
+                runs = self.decisions(place.work, place.scratch, [found.trial], place.sandbox)
+            except SubmissionError:
+                runs = []
+            with Variants(self, [found.trial], place.sandbox) as variants:
+                for run in runs:
+                    difference = self._differs(0, found.trial, [run], variants)
+                    if difference is not None:
+                        return self._marks(task, difference, lambda: None, place)
+        if not found.is_confirmed:
+            return None
+        says = ("The solver found packets that your program decides differently:", *found.says)
+        return Marks(task.title, 0, task.marks, says)
 
     def marks(self, runs: Sequence[TrialDecisions], work: Path, scratch: Path, sandbox: Sandbox) -> tuple[Marks, ...]:
         """Marks of each task. `runs`: the decisions in all trials."""

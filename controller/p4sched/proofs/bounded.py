@@ -10,8 +10,9 @@ from __future__ import annotations
 import copy
 import time
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from itertools import combinations
 from typing import Any, Protocol
 
@@ -19,17 +20,21 @@ from p4sched.proofs.cells import Before, Cells, equal_cells
 from p4sched.proofs.exact import Int, Truth, choose, every, implies, negated, number, some
 from p4sched.proofs.program import COUNTER_BITS, Json, Program
 from p4sched.proofs.rules.arrival import HEADER
-from p4sched.proofs.rules.scheme import Rule, expected, in_the_switch
+from p4sched.proofs.rules.scheme import QUEUES, Rule, expected, in_the_switch
 from p4sched.proofs.solver import ask
 from p4sched.proofs.step import DROP_PORT, LENGTH, TIMESTAMP, Answer, Step, World, run
 from p4sched.proofs.theorem import arrival, legal
 
 LENGTHS = "queue_depths"
+LENGTH_BITS = 16
+"""Bits of the length of a queue: its size has as many."""
 LONGEST = 1514
 """Bytes of a frame; the shortest one has 64."""
 SHORTEST = 64
 STEP_US = 1000
 """Time between two statements of an STF file."""
+FIRST_THAT_WAITS = 2
+"""Place of the first packet that can meet another one in its queue."""
 MOST_WAITS = 31
 WAITS, MORE_BYTES = "waits", "bytes above 64"
 COMPUTED = (TIMESTAMP, LENGTH)
@@ -107,6 +112,8 @@ class Moment(World):
     answers: dict[tuple[str, tuple[int, ...]], Answer] = field(default_factory=dict)
     """Answers to known keys. All packets of a sequence share them."""
     plain: bool = True
+    largest: int | None = None
+    """Largest value of a variable: with small numbers, the solver is fast."""
     ranked: bool = False
     """True if the program knows ranks."""
 
@@ -116,6 +123,8 @@ class Moment(World):
             if fixed is not None:
                 self.variables[name] = Int.of(fixed)
             else:
+                most = [limit for limit in (high, self.largest) if limit is not None and limit < 1 << bits]
+                high = min(most) if most else None
                 self.variables[name] = Int.variable(f"packet {self.number}: {name}", bits, high)
         return self.variables[name]
 
@@ -224,7 +233,8 @@ class RuleSide:
         world = copy.copy(step.world)
         assert isinstance(world, Moment)
         arrays = {**step.program.registers, **step.program.counters}
-        world.before, world.held = _OfRule(world, {name: array.bits for name, array in arrays.items()}), self.held
+        world.before = _OfRule(world, {name: array.bits for name, array in arrays.items()})
+        world.held = _with_lengths(self.held, world)
         of_rule = Step(step.program, world, step.state)
         packet = arrival(of_rule, self.rule)
         decision = self.rule.decide(packet)
@@ -250,10 +260,16 @@ class ProgramSide:
         """See `Side`."""
         world = copy.copy(step.world)
         assert isinstance(world, Moment)
-        world.prefix, world.before, world.held, world.lookups = "second ", {}, self.held, {}
+        world.prefix, world.before, world.lookups = "second ", {}, {}
+        world.held = _with_lengths(self.held, world)
         mine = run(self.program, world)
         tables = _same_entries([(step.world, world)])
         return replace(self, held=_arrays(mine)), shown(mine, step.program), tables
+
+
+def _with_lengths(held: Mapping[str, Cells], world: Moment) -> Mapping[str, Cells]:
+    """What a side holds; the queues are those of the switch, so both sides see the same lengths."""
+    return {**held, LENGTHS: world.held[LENGTHS]} if LENGTHS in world.held else held
 
 
 def _arrays(step: Step) -> dict[str, Cells]:
@@ -315,6 +331,14 @@ class Packet:
     """Statements of an STF file that pass before it."""
 
 
+class Queues(Enum):
+    """What is known of the lengths of the queues."""
+
+    ANY = "no longer than the packet before left them"
+    AT_ONCE = "all packets come at the same time; the first one is on the link"
+    EMPTY = "each packet has left before the next one comes"
+
+
 @dataclass(frozen=True)
 class Search:
     """A search for the shortest sequence. `side`: what the program is compared with, before the first packet."""
@@ -324,6 +348,11 @@ class Search:
     plain: bool = True
     filled: bool = False
     """True if packets of before may wait in the queues. Else the queues are empty at the start."""
+    queues: Queues = Queues.ANY
+    largest: int | None = None
+    """Largest value of each input; None for all values."""
+    extra: Callable[[Step], Sequence[Truth]] | None = None
+    """More assumptions about each packet."""
 
     @property
     def is_possible(self) -> bool:
@@ -365,6 +394,9 @@ class _Sequence:
         moment = self._moment(known)
         step = run(self.search.program, moment)
         side, seen, assumed = self.side.after(step)
+        assumed = [*assumed, *(self.search.extra(step) if self.search.extra else ())]
+        if len(self.steps) == 1 and self.search.queues is Queues.AT_ONCE and not self.search.filled:
+            assumed.append(self.steps[0].field("standard_metadata.egress_spec").differs(DROP_PORT))
         differs = some(*self._differences(step, seen))
         return replace(
             self,
@@ -382,9 +414,13 @@ class _Sequence:
         held = _arrays(before) if before else {}
         bits = self.search.program.registers[LENGTHS].bits if LENGTHS in self.search.program.registers else 0
         lengths = None
-        if bits:
+        filled = self.search.filled
+        if bits and self.search.queues is not Queues.ANY and not (filled and place == 0):
+            if self.search.queues is Queues.EMPTY or (place < FIRST_THAT_WAITS and not filled):
+                held = {**held, LENGTHS: empty(LENGTHS, bits)}
+        elif bits:
             left = held.get(LENGTHS) or (None if self.search.filled else empty(LENGTHS, bits))
-            lengths = Lengths(f"packet {place + 1}: ", bits, left, known.lengths if known else None)
+            lengths = Lengths(f"packet {place + 1}: ", min(bits, LENGTH_BITS), left, known.lengths if known else None)
         moment = Moment(
             number=place + 1,
             known=known.variables if known else {},
@@ -392,6 +428,7 @@ class _Sequence:
             lengths=lengths,
             answers=worlds[0].answers if worlds and isinstance(worlds[0], Moment) else {},
             plain=self.search.plain,
+            largest=self.search.largest,
             ranked=any(name.endswith("ranking.rank_sources") for name in self.search.program.tables),
         )
         more = moment.variable(MORE_BYTES, (LONGEST - SHORTEST).bit_length(), LONGEST - SHORTEST)
@@ -458,7 +495,7 @@ class _Sequence:
             world, symbolic = step.world, self.steps[place].world
             assert isinstance(world, Moment)
             assert isinstance(symbolic, Moment)
-            lengths = _Values.of(symbolic, model).lengths
+            lengths = _Values.of(symbolic, model).lengths or _lengths(world)
             grown: tuple[dict[str, int], dict[str, int]] = {}, {}
             for name, (index, value) in seen.counted.items():
                 old = world.before[name].cell(index).low
@@ -487,11 +524,22 @@ class _Values:
     @staticmethod
     def of(world: World, model: Any) -> _Values:
         assert isinstance(world, Moment)
-        cells = [] if world.lengths is None else world.lengths.read.values()
+        lengths: dict[int, int] = {}
+        for index, cell in [] if world.lengths is None else world.lengths.read.values():
+            # a cell that was read after the question has any value
+            lengths.setdefault(value_of(index, model), value_of(cell, model))
         return _Values(
             {name: value_of(variable, model) for name, variable in world.variables.items() if name not in COMPUTED},
-            {value_of(index, model): value_of(cell, model) for index, cell in cells},
+            lengths,
         )
+
+
+def _lengths(world: Moment) -> dict[int, int]:
+    """Lengths of the queues of the port of plain packets."""
+    if not world.plain or LENGTHS not in world.before or world.lengths is not None:
+        return {}
+    cells = range(PORT * QUEUES, (PORT + 1) * QUEUES)
+    return {cell: world.before[LENGTHS].cell(Int.of(cell)).low for cell in cells}
 
 
 def _order(name: str) -> int:

@@ -5,14 +5,19 @@ from __future__ import annotations
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from p4sched.paths import rust_binary
 from p4sched.proofs.bounded import Packet, Search, Side
+from p4sched.proofs.exact import Truth
 from p4sched.proofs.program import Program
 from p4sched.proofs.script import lines, script
+from p4sched.proofs.step import Step
+
+SMALL = 15
+"""Largest value of the inputs in a first search."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +40,13 @@ class Sides:
     by: str
     """Name of the other side."""
     other: Path | None = None
-    """The other side as a file, if it is a program."""
+    """A program that decides right."""
+    extra: Callable[[Step], Sequence[Truth]] | None = None
+    """More assumptions about each packet."""
 
     def shortest(self, most: int, seconds: float) -> Refutation:
-        """The shortest trace of at most `most` packets. Plain packets come first, then queues that are not empty at the
-        start, then all packets and all table entries."""
+        """The shortest trace of at most `most` packets: first of plain packets and with small numbers, then with queues
+        that are not empty at the start, then with all packets and all table entries."""
         end = time.monotonic() + 3 * seconds
         for search in self._searches():
             left = min(seconds, end - time.monotonic())
@@ -49,7 +56,7 @@ class Sides:
         return Refutation([f"no trace of up to {most} packets was found; the state above may be out of reach"])
 
     def quick(self, most: int, seconds: float) -> Refutation | None:
-        """A trace of plain packets, if there is a short one."""
+        """A trace of plain packets with small numbers, if there is a short one."""
         first = next(self._searches())
         return self._found(first, most, seconds) if first.plain else None
 
@@ -61,20 +68,20 @@ class Sides:
         return Refutation([*lines(trace, self.by), *self._confirmed(text)], trace, text)
 
     def _searches(self) -> Iterator[Search]:
-        first = Search(self.program, self.side)
-        if first.is_possible:
-            yield first
-            yield Search(self.program, self.side, filled=True)
-        yield Search(self.program, self.side, plain=False)
+        plain = Search(self.program, self.side, extra=self.extra)
+        if plain.is_possible:
+            yield replace(plain, largest=SMALL)
+            yield replace(plain, largest=SMALL, filled=True)
+            yield plain
+            yield replace(plain, filled=True)
+        yield replace(plain, plain=False)
 
     def _confirmed(self, text: str) -> Iterator[str]:
         failure = run_script(self.json, text)
-        yield (
-            f"the engine agrees: {failure}" if failure else "the engine does not agree: the trace is no counterexample"
-        )
+        yield f"the engine agrees: {failure}" if failure else "the engine decides as expected: no counterexample"
         if self.other is not None:
             failure = run_script(self.other, text)
-            yield f"the engine, {self.by}: {failure or 'as expected'}"
+            yield f"{self.other.stem}, on the engine: {failure or 'as expected'}"
 
 
 def run_script(json: Path, text: str) -> str:

@@ -6,7 +6,7 @@ have.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -90,25 +90,38 @@ class Answer:
     example: str = ""
 
 
-def compare(question: Question, solution: File, mutant: File, part: str) -> Answer:
+@dataclass(frozen=True)
+class Effort:
+    """Limits of a question to Z3. `steps`: Z3's own count, the same on each machine; 0: no limit."""
+
+    seconds: int = SECONDS
+    steps: int = 0
+
+
+WHOLE = Effort()
+
+
+def compare(question: Question, solution: File, mutant: File, part: str, effort: Effort = WHOLE) -> Answer:
     """Asks Z3, first about the control that differs: if this part is equivalent, so is the whole.
 
-    `part`: name of this control.
+    `part`: name of this control. `effort`: limit of each question.
     """
     if part != question.control:
         alone = Question(part, question.parts.get(part, _nothing), _outputs, _registers)
-        if _compare(alone, solution, mutant, None, SAME, exact=False).equivalent:
+        if _compare(
+            alone, solution, mutant, None, SAME, replace(effort, seconds=min(effort.seconds, A_LITTLE)), exact=False
+        ).equivalent:
             return Answer(True)
-    first = _everywhere(question, solution, mutant, SAME)
+    first = _everywhere(question, solution, mutant, SAME, effort)
     for renaming in question.renamings if first.equivalent is not True else ():
-        if _everywhere(question, solution, mutant, renaming).equivalent:
+        if _everywhere(question, solution, mutant, renaming, effort).equivalent:
             return Answer(True)
     return first
 
 
-def _everywhere(question: Question, solution: File, mutant: File, renaming: Renaming) -> Answer:
+def _everywhere(question: Question, solution: File, mutant: File, renaming: Renaming, effort: Effort) -> Answer:
     for port in question.ports:
-        answer = _compare(question, solution, mutant, port, renaming)
+        answer = _compare(question, solution, mutant, port, renaming, effort)
         if not answer.equivalent:
             return answer
     return Answer(True)
@@ -129,7 +142,14 @@ def _registers(step: Step) -> list[Any]:
 
 
 def _compare(
-    question: Question, solution: File, mutant: File, port: int | None, renaming: Renaming, *, exact: bool = True
+    question: Question,
+    solution: File,
+    mutant: File,
+    port: int | None,
+    renaming: Renaming,
+    effort: Effort,
+    *,
+    exact: bool = True,
 ) -> Answer:
     one, two = _step(question, solution, port, SAME), _step(question, mutant, port, renaming)
     differs = [
@@ -146,23 +166,23 @@ def _compare(
     if port is not None:
         # turns indices into numbers; of no use for products
         different = [z3.simplify(term) for term in different]
-    seconds = SECONDS if exact else A_LITTLE
     products = Products()
     some = [products.without(term) for term in different]
     for laws in (products.bounds(), products.laws()) if products else ():
-        if _solved(z3.Solver(), seconds, *some, *laws)[0] == z3.unsat:
+        if _solved(z3.Solver(), effort, *some, *laws)[0] == z3.unsat:
             return Answer(True)
     if products and not exact:
         return Answer(None)
-    found, model = _solved(z3.SolverFor("QF_BV"), seconds, *different)
+    found, model = _solved(z3.SolverFor("QF_BV"), effort, *different)
     if found == z3.sat and exact:
         return Answer(False, _example(model, one, cells))
     return Answer(True if found == z3.unsat else None)
 
 
-def _solved(solver: Any, seconds: int, *terms: Any) -> tuple[Any, Any]:
+def _solved(solver: Any, effort: Effort, *terms: Any) -> tuple[Any, Any]:
     """Z3's answer, and its example."""
-    solver.set("timeout", seconds * 1000)
+    solver.set("timeout", effort.seconds * 1000)
+    solver.set("rlimit", effort.steps)
     solver.add(*terms)
     found = solver.check()
     return found, solver.model() if found == z3.sat else None

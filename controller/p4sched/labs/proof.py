@@ -1,0 +1,96 @@
+"""The end of a check of a lab in P4: the solver looks at all packets, not only at those of the trials.
+
+A process of its own proves that the student's program is equivalent to the solution, or looks for the shortest trace
+that tells them apart. Its time and memory are limited. If it gives up, the marks rest on the trials.
+"""
+
+import importlib.util
+import json
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from p4sched.json_records import RecordError, parse_json
+from p4sched.labs.decisions import Trial
+from p4sched.labs.sandbox import MEGABYTE, Limits, Sandbox, SubmissionError, readable_tree
+from p4sched.labs.trace import Packet
+from p4sched.paths import rust_binary
+
+LABS = ("03", "04", "05", "06", "07", "11")
+SECONDS = 45
+"""Limit of CPU time. Alone on a machine, a proof takes no longer."""
+BUSY = 5
+"""Elapsed time over CPU time on a busy machine, at most."""
+MEMORY_BYTES = 2048 * MEGABYTE
+COMPILER = "p4sched-p4c"
+PROCESS = "p4sched.labs.proof_process"
+"""The module of the process. It imports the labs, so it is not imported here."""
+ON_CHIP = "11"
+PROVED = "Proved: your program decides right for every packet, in every state of the queues."
+NOT_INSTALLED = (
+    "Not proved: the solver is not installed (pip install z3-solver). The marks rest on the packets of the check."
+)
+GAVE_UP = "Not proved: the solver gave up. The marks rest on the packets of the check."
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What the solver found. `right`: None if it gave up."""
+
+    right: bool | None
+    says: tuple[str, ...]
+    """Lines for the student."""
+    trial: Trial | None = None
+    """The shortest trace on which a wrong program decides differently."""
+    is_confirmed: bool = False
+    """True if the engine has decided the trace differently, too."""
+
+
+def prove(number: str, text: str, program: Path, sandbox: Sandbox) -> Proof:
+    """Asks the solver about a submission. `text`: the student's file; `program`: the whole program, with this file.
+
+    The student's file is only compiled in the sandbox, and not run.
+    """
+    if importlib.util.find_spec("z3") is None:
+        return Proof(None, (NOT_INSTALLED,))
+    with tempfile.TemporaryDirectory(prefix="p4sched-proof-") as made:
+        try:
+            built = None if number == ON_CHIP else _compiled(program, Path(made), sandbox)
+            request = {"lab": number, "text": text, "program": built and str(built), "seconds": SECONDS}
+            limits = Limits(SECONDS, BUSY * SECONDS, MEMORY_BYTES)
+            words = [sys.executable, "-P", "-m", PROCESS]
+            result = Sandbox(limits).run(words, json.dumps(request), Path(made), what="the proof")
+            return _proof(result.stdout) if result.returncode == 0 else Proof(None, (GAVE_UP,))
+        except (SubmissionError, RecordError):
+            return Proof(None, (GAVE_UP,))
+
+
+def _compiled(program: Path, folder: Path, sandbox: Sandbox) -> Path:
+    """The program as BMv2 JSON, with its P4Info beside it."""
+    binary = rust_binary(COMPILER).resolve()
+    readable_tree(program.parent)
+    folder.chmod(0o777)
+    json_file = folder / f"{program.stem}.json"
+    words = [str(binary), "-o", str(json_file), "--p4runtime-files", str(json_file.with_suffix(".p4info.txtpb"))]
+    result = sandbox.run([*words, str(program)], "", program.parent, readable=[binary], processes=8, writable=folder)
+    if result.returncode != 0:
+        raise SubmissionError("it does not compile")
+    return json_file
+
+
+def _proof(text: str) -> Proof:
+    """Reads the answer of the process."""
+    answer = parse_json(text)
+    if not isinstance(answer, dict):
+        raise RecordError("not an object")
+    match answer.get("found"):
+        case "proved":
+            return Proof(True, (PROVED,))
+        case "differs":
+            trial = None
+            if answer["packets"]:
+                packets = [Packet(*numbers) for numbers in answer["packets"]]
+                trial = Trial(tuple(answer["parameters"]), packets, tuple(answer["scales"]))
+            return Proof(False, tuple(answer["says"]), trial, bool(answer["confirmed"]))
+    return Proof(None, (GAVE_UP,))

@@ -1,0 +1,56 @@
+"""The end of a check of a rule in P4: the solver knows packets that no trial has."""
+
+from pathlib import Path
+
+import pytest
+
+from p4sched.labs import catalogue, checking, proof, result_text
+from p4sched.labs.lab import CheckResult
+from p4sched.labs.sandbox import ClosedSandbox, Sandbox, has_bubblewrap
+
+HEADROOM = "(256 - (bit<64>) headroom)"
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Time enough on a busy machine."""
+    monkeypatch.setattr(proof, "BUSY", 100)
+
+
+def checked(number: str, folder: Path, *edits: tuple[str, str], closed: bool = False) -> CheckResult:
+    """The check of the solution with some edits."""
+    entry = catalogue.find(number)
+    (name,) = entry.load().files
+    text = (entry.solution / name).read_text(encoding="utf-8")
+    for before, after in edits:
+        assert before in text
+        text = text.replace(before, after)
+    (folder / name).write_text(text, encoding="utf-8")
+    return checking.check(entry, folder, ClosedSandbox() if closed else Sandbox())[0]
+
+
+def test_an_equivalent_program_is_proved_and_says_so(tmp_path: Path) -> None:
+    result = checked("05", tmp_path, ("bit<64>", "bit<48>"))
+    assert result.score == 100
+    assert proof.PROVED in result_text.text(result)
+
+
+@pytest.mark.skipif(not has_bubblewrap(), reason="bubblewrap is not installed")
+def test_a_mistake_that_no_trial_finds_loses_marks_and_the_student_sees_the_shortest_trace(tmp_path: Path) -> None:
+    result = checked("04", tmp_path, (HEADROOM, f"(headroom == 9 ? 64w512 : {HEADROOM})"), closed=True)
+    said = result_text.text(result)
+    assert [marks.score for marks in result.marks] == [20, 40, 0], said
+    assert "is the first one that" in said
+
+
+def test_a_solver_that_gives_up_leaves_the_marks_of_the_trials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proof, "SECONDS", 1)
+    edit = "(bit<64>) window_size *", "(window_size == 9 ? 64w8 : (bit<64>) window_size) *"
+    result = checked("04", tmp_path, edit)
+    assert (result.score, result.marks[-1].says) == (100, (proof.GAVE_UP,))
+
+
+def test_a_missing_solver_leaves_the_marks_of_the_trials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    result = checked("04", tmp_path)
+    assert (result.score, result.marks[-1].says) == (100, (proof.NOT_INSTALLED,))
