@@ -13,7 +13,7 @@ from p4sched.paths import ROOT
 PAGE = (ROOT / "docs" / "API.md").read_text(encoding="utf-8")
 PUBLIC = {
     module: set(re.findall(r"`(\w+)`", names))
-    for module, names in re.findall(r"^\| `(p4sched\.\w+)` \| (.+?) \|", PAGE, re.MULTILINE)
+    for module, names in re.findall(r"^\| `(p4sched\.[\w.]+)` \| (.+?) \|", PAGE, re.MULTILINE)
 }
 """Names of each public module."""
 FOR_USERS = sorted(
@@ -40,7 +40,7 @@ def test_no_other_module_at_the_root_says_what_is_public() -> None:
     """`__all__` of a module outside the page would promise more than the page."""
     folder = Path(str(import_module("p4sched").__file__)).parent
     saying = {f"p4sched.{path.stem}" for path in folder.glob("*.py") if "\n__all__ = " in path.read_text("utf-8")}
-    assert saying == set(PUBLIC)
+    assert saying == {module for module in PUBLIC if module.count(".") == 1}
 
 
 def imports(text: str) -> Iterator[tuple[str, str]]:

@@ -74,6 +74,7 @@ WRITTEN: dict[tuple[str, str], Sequence[str]] = {
     ("attack", "out"): ("attack", "fifo", "--against", "pifo", "--out", BELOW),
     ("reproduce", "out"): ("reproduce", "packs", "10", "--out", BELOW),
     ("compare", "out"): ("compare", "fifo,pifo", "--out", BELOW),
+    ("prove", "stf"): ("prove", "fifo", "--stf", BELOW),
     ("new-scheduler", "folder"): ("new-scheduler", BELOW),
     ("topology", "out"): ("topology", "dumbbell", "--kathara", "--out", BELOW),
     ("certificates", "into"): ("certificates", BELOW),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from p4sched.cli import writable
 from p4sched.errors import MissingError, P4schedError, UsageError
 from p4sched.p4rt.compile import compiled_program
 from p4sched.p4rt.program import Program
@@ -57,6 +58,8 @@ def prove(
         raise UsageError("one scheme, or two programs")
     if program is not None and not program.is_file():
         raise MissingError(f"no file '{program}'")
+    if stf is not None:
+        writable.file("--stf", stf)
     try:
         import bitwuzla  # noqa: F401, PLC0415 not every installation has the solvers
         import z3  # noqa: F401, PLC0415
