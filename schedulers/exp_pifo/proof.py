@@ -1,4 +1,4 @@
-"""The rule of Exp-PIFO in exact integers, for `p4sched prove exp_pifo`.
+"""The rule of this folder in exact integers, for `p4sched prove exp_pifo`. It is not the paper's rule (README.md).
 
 low = min(low, r);  high = max(high, r);  i = place of the first bit of high - low, less that of r - low
 r = low, or i > 7:  i = 7;  queue max(1, n - i)

@@ -50,9 +50,9 @@ def prove(
 ) -> int:
     """Prove that a program decides as the paper's rule, for every packet, state and parameter.
 
-    Or compare two programs for v1model: equal, or a packet that tells them apart. If a claim is false, the shortest
-    trace from the reset state shows it. Exit code 1 if a claim is false, or if the solver gives up. Needs two
-    solvers (pip install bitwuzla z3-solver).
+    Or compare two programs for v1model: equal, or a packet that tells them apart. If a claim is false, the command
+    looks for a short trace from the reset state. Exit code 1 if a claim is false, or if the solver gives up. Needs
+    two solvers (pip install bitwuzla z3-solver).
     """
     if len(programs) > 2:
         raise UsageError("one scheme, or two programs")
@@ -188,7 +188,7 @@ def _pair(one: Path, two: Path, seconds: float, most: int, stf: Path | None) -> 
 
 
 def _trace(sides: "Sides", most: int, seconds: float, stf: Path | None) -> int:
-    """Looks for the shortest trace from the reset state. Returns 1."""
+    """Looks for a short trace from the reset state. Returns 1."""
     if most == 0:
         return 1
     typer.echo("from the reset state:")
@@ -200,6 +200,8 @@ def _told(sides: "Sides", found: "Refutation", stf: Path | None) -> int:
         typer.echo(f"  {line}")
     if stf is not None and found.script is None:
         raise P4schedError(f"'{stf}' was not written: there is no trace")
+    if stf is not None and not found.is_confirmed:
+        raise P4schedError(f"'{stf}' was not written: it would pass on this program")
     if stf is not None and found.script is not None:
         try:
             stf.write_text(found.script, encoding="utf-8")

@@ -1,7 +1,8 @@
 """The end of a check of a lab in P4: the solver looks at all packets, not only at those of the trials.
 
-A process of its own proves that the student's program is equivalent to the solution, or looks for the shortest trace
-that tells them apart. Its time and memory are limited. If it gives up, the marks rest on the trials.
+A process of its own tries to prove that the student's program is equivalent to the solution. If it cannot, it looks for
+a short trace that tells them apart; not in lab 11. Its time and memory are limited. If it finds neither, the marks rest
+on the trials.
 """
 
 import importlib.util
@@ -19,7 +20,7 @@ from p4sched.paths import rust_binary
 
 LABS = ("03", "04", "05", "06", "07", "11")
 SECONDS = 45
-"""Limit of CPU time. Alone on a machine, a proof takes no longer."""
+"""Limit of CPU time."""
 BUSY = 5
 """Elapsed time over CPU time on a busy machine, at most."""
 MEMORY_BYTES = 2048 * MEGABYTE
@@ -28,8 +29,10 @@ PROCESS = "p4sched.labs.proof_process"
 """The module of the process. It imports the labs, so it is not imported here."""
 ON_CHIP = "11"
 PROVED = "Proved: your program decides right for every packet, in every state of the queues."
+SOLVERS = ("bitwuzla", "z3")
 NOT_INSTALLED = (
-    "Not proved: the solver is not installed (pip install z3-solver). The marks rest on the packets of the check."
+    "Not proved: the solvers are not installed (pip install bitwuzla z3-solver). The marks rest on the packets of the "
+    "check."
 )
 GAVE_UP = "Not proved: the solver gave up. The marks rest on the packets of the check."
 
@@ -42,7 +45,7 @@ class Proof:
     says: tuple[str, ...]
     """Lines for the student."""
     trial: Trial | None = None
-    """The shortest trace on which a wrong program decides differently."""
+    """A trace on which a wrong program decides differently."""
     is_confirmed: bool = False
     """True if the engine has decided the trace differently, too."""
 
@@ -52,7 +55,7 @@ def prove(number: str, text: str, program: Path, sandbox: Sandbox) -> Proof:
 
     The student's file is only compiled in the sandbox, and not run.
     """
-    if importlib.util.find_spec("z3") is None:
+    if any(importlib.util.find_spec(name) is None for name in SOLVERS):
         return Proof(None, (NOT_INSTALLED,))
     with tempfile.TemporaryDirectory(prefix="p4sched-proof-") as made:
         try:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 STEPS = 20_000_000
 """Limit of each question about equivalence, as Z3 counts."""
-MOST_PACKETS = 5
 NS_PER_US = 1000
 RULES = {"03": "sp_pifo", "04": "aifo", "05": "rifo", "06": "packs", "07": "fdpa"}
 """Rule of each lab for v1model."""

@@ -1,4 +1,4 @@
-"""The shortest trace of a wrong program: looked for, confirmed on the engine, in words and as an STF file."""
+"""A short trace of a wrong program: looked for, confirmed on the engine, in words and as an STF file."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ class Refutation:
     lines: Sequence[str]
     trace: Sequence[Packet] | None = None
     script: str | None = None
+    is_confirmed: bool = False
+    """True if the script fails on the engine."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,9 @@ class Sides:
     """More assumptions about each packet."""
 
     def shortest(self, most: int, seconds: float) -> Refutation:
-        """The shortest trace of at most `most` packets: first of plain packets and with small numbers, then with queues
-        that are not empty at the start, then with all packets and all table entries."""
+        """A trace of at most `most` packets, from the first kind of sequences that has one: plain packets with small
+        numbers, the same with queues that are not empty at the start, both with all numbers, all packets and entries.
+        It is the shortest one of its kind, unless the solver gave up on a shorter one."""
         end = time.monotonic() + 3 * seconds
         for search in self._searches():
             left = min(seconds, end - time.monotonic())
@@ -65,7 +68,8 @@ class Sides:
         if trace is None:
             return None
         text = script(trace, f"{self.program.name} decides packet {len(trace)} in another way than {self.by}")
-        return Refutation([*lines(trace, self.by), *self._confirmed(text)], trace, text)
+        failure = run_script(self.json, text)
+        return Refutation([*lines(trace, self.by), *self._confirmed(text, failure)], trace, text, bool(failure))
 
     def _searches(self) -> Iterator[Search]:
         plain = Search(self.program, self.side, extra=self.extra)
@@ -76,9 +80,11 @@ class Sides:
             yield replace(plain, filled=True)
         yield replace(plain, plain=False)
 
-    def _confirmed(self, text: str) -> Iterator[str]:
-        failure = run_script(self.json, text)
-        yield f"the engine agrees: {failure}" if failure else "the engine decides as expected: no counterexample"
+    def _confirmed(self, text: str, failure: str) -> Iterator[str]:
+        same = "the engine decides as expected: no counterexample"
+        if self.other is not None:
+            same = "the engine sends it to the same port; priorities and fields are not compared there"
+        yield f"the engine agrees: {failure}" if failure else same
         if self.other is not None:
             failure = run_script(self.other, text)
             yield f"{self.other.stem}, on the engine: {failure or 'as expected'}"

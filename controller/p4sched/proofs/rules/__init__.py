@@ -1,4 +1,7 @@
-"""The papers' rules in exact integers, written from the papers: the other side of each proof."""
+"""The papers' rules in exact integers, written from the papers: the other side of each proof.
+
+docs/PROOFS.md lists what the papers leave open, and what the laboratory adds.
+"""
 
 from collections.abc import Mapping
 

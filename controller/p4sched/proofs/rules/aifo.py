@@ -2,6 +2,8 @@
 
 q: smaller ranks in the window;  c: packets that wait;  C: target;  k = K/256: headroom
 admit iff  c <= C  and  q C (256 - K) <= |W| (C - c) 256;  a full queue takes no packet
+
+The paper's first condition, c <= k C, follows from the second one (section 4.2). So does c <= C, as q is not negative.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""FDPA: the rate of a user selects a band, and the band a queue (paper, sections III and V).
+"""FDPA: the rate of a user selects a band, and the band a queue (paper, section III).
+
+The paper divides bytes by time. Fixed intervals, pauses, weights and user 0 are the laboratory's. Token buckets and
+flowlets are future work in the paper (section V); how they work is the laboratory's, too.
 
 charge = bytes of the packet over the weight of its user
 rate   = charges of the last complete interval; after a pause of 2, 4 or 8 intervals, a half, a quarter or an eighth of

@@ -1,9 +1,11 @@
-"""SP-PIFO: the queue whose bound is the largest one that is not above the rank.
+"""SP-PIFO (PACKS, section 2.1): the queue whose bound is the largest one that is not above the rank.
 
 Queue 1 is the most urgent;  b_i: bound of queue i, 0 at the start;  r: rank
 scan from queue n to queue 1 and take the first queue with b_i <= r; if it has room, b_i = r  (push-up)
 none: take queue 1, and lower every bound by b_1 - r  (push-down);  a full queue takes no packet
 
+A packet that a full queue drops raises no bound. One that queue 1 drops lowers the bounds: section 2.1 does not say so,
+and the authors' simulations do not.
 A queue of size 0 does not exist; its bound is 0. The registers hold b_i plus all push-downs so far, modulo 2^32, and a
 bit that is 0 until the first push-up.
 """
