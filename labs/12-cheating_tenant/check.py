@@ -74,7 +74,7 @@ LAB = AnswersLab(
             "scheduler",
             20,
             "tree",
-            "The row of schemes.csv with which a lie does not pay, and all flows are fastest.",
+            "The fastest scheduler for all flows, of those with which the liar's large flows gain less than 5 %.",
             (
                 Slip("the best without lies", "pifo", "it is the best as long as nobody lies. What does a lie change?"),
                 Slip(
