@@ -40,7 +40,7 @@ def prove(
         int, typer.Option(metavar="N", min=0, help="Test the proof: change the program in N ways, and prove each.")
     ] = 0,
     seed: Annotated[int, typer.Option(help="Of the choice of mutants.")] = 1,
-    seconds: Annotated[float, typer.Option(min=1, max=3600, help="Limit for each claim.")] = 60,
+    seconds: Annotated[float, typer.Option(min=1, max=3600, help="Limit for each question about a claim.")] = 60,
     most: Annotated[
         int, typer.Option("--packets", min=0, max=20, help="Length of the longest trace; 0 looks for none.")
     ] = 6,
