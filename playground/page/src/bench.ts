@@ -71,7 +71,8 @@ export class Bench {
       await this.measure();
       this.state.textContent = `${((performance.now() - began) / 1000).toFixed(1)} s`;
     } catch (error) {
-      this.again = false;
+      // who presses Stop wants no further run; after an error or the limit, a program that changed meanwhile is measured
+      if (error instanceof Stopped && !late) this.again = false;
       const stopped = late ? `Stopped after ${LONGEST_S} s. Take fewer packets or a shorter run.` : "Stopped.";
       this.state.textContent = error instanceof Stopped ? stopped : sentence(error);
     } finally {

@@ -9,7 +9,6 @@ export interface Line {
   points: readonly (readonly [number, number])[];
   /** The edited program, in front of all others. */
   mine?: boolean;
-  steps?: boolean;
 }
 
 /** Texts of a figure. */
@@ -29,17 +28,17 @@ export function lines({ title, x, y }: Texts, all: readonly Line[]): HTMLElement
   const reach: [number, number] = [Math.max(1e-9, ...points.map((point) => point[0])), Math.max(1e-9, ...points.map((point) => point[1])) * 1.05];
   const svg = frame(`${title}. ${all.map(({ name }) => name).join(", ")}`, reach, x, y);
   const at = scale(reach);
-  for (const { colour, points: own, mine, steps } of [...all].sort((a, b) => Number(a.mine ?? false) - Number(b.mine ?? false))) {
+  for (const { colour, points: own, mine } of [...all].sort((a, b) => Number(a.mine ?? false) - Number(b.mine ?? false))) {
     const path = own.map(([across, up], number) => {
       const [left, top] = at(across, up);
-      return number === 0 ? `M${left} ${top}` : steps ? `H${left}V${top}` : `L${left} ${top}`;
+      return `${number === 0 ? "M" : "L"}${left} ${top}`;
     });
     svg.append(shape("path", { d: path.join(""), fill: "none", style: `stroke:${colour}`, "stroke-width": mine ? 3 : 1.5, "stroke-dasharray": mine ? "7 3" : "none" }));
   }
   return make("figure", {}, make("figcaption", {}, make("h2", {}, title), make("span", { class: "unit" }, y)), svg, legend(all));
 }
 
-/** A bar of a figure: its name, and its parts. */
+/** A bar of a figure; `text` stands behind it. */
 export interface Bar {
   name: string;
   value: number;
@@ -102,7 +101,7 @@ function ticks(end: number): number[] {
 }
 
 /** A number with few digits: 12k, 1.5. */
-export function short(value: number): string {
+function short(value: number): string {
   if (value >= 1e6) return `${+(value / 1e6).toFixed(2)}M`;
   if (value >= 1e4) return `${+(value / 1e3).toFixed(1)}k`;
   return String(+value.toPrecision(4));

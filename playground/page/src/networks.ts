@@ -44,7 +44,7 @@ async function measure({ project, laboratory, schemes }: Context, scene: Scene, 
     const scenario = { ...scene.scenario, ports: scene.ports(name) };
     const { flows } = await laboratory.simulate(scenario, mine, mine ? project.overlay() : {});
     const found = schemes.get(name);
-    const title = (found?.title ?? name) + (name === scheme && mine === false ? ", model" : "");
+    const title = (found?.title ?? name) + (name === scheme ? ", model" : "");
     runs.push({ name: mine ? "your program" : title, colour: mine ? "var(--bad)" : (found?.colour ?? ""), mine, flows: rows(flows) });
     home.replaceChildren(...scene.draw(runs));
   };

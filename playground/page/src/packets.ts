@@ -76,14 +76,15 @@ class Packets {
   }
 
   private set(trace: Packet[]): void {
+    this.wrong.textContent = "";
     this.trace = trace;
     void this.bench.run();
   }
 
   private take(): void {
     const found = traceOf(this.text.value, this.users);
-    this.wrong.textContent = typeof found === "string" ? found : "";
-    if (typeof found !== "string") this.set(found);
+    if (typeof found === "string") this.wrong.textContent = found;
+    else this.set(found);
   }
 
   private remove(): void {

@@ -30,7 +30,7 @@ export class Player {
   go(place: number): void {
     this.place = Math.max(0, Math.min(place, this.count - 1));
     this.slider.value = String(this.place);
-    if (this.place === this.count - 1) this.end();
+    if (this.place >= this.count - 1) this.end();
     this.shown(this.place);
   }
 

@@ -31,7 +31,6 @@ export interface Subject {
 }
 
 export class Project {
-  readonly subjects: Subject[];
   subject: Subject;
   file: string;
   edits: Record<string, string> = {};
@@ -39,9 +38,8 @@ export class Project {
 
   constructor(
     readonly originals: Record<string, string>,
-    subjects: Subject[],
+    readonly subjects: readonly Subject[],
   ) {
-    this.subjects = subjects;
     const first = subjects.find(({ key }) => key === "aifo") ?? subjects[0];
     if (!first) throw new Error("There are no programs.");
     this.subject = first;

@@ -14,7 +14,7 @@ export async function fragmentOf(saved: Saved): Promise<string> {
   let text = "";
   for (const byte of bytes) text += String.fromCharCode(byte);
   const fragment = FIRST + btoa(text).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
-  if (fragment.length > MOST_CHARACTERS) throw new LinkError("The change is too large for a link. Download the file instead.");
+  if (fragment.length > MOST_CHARACTERS) throw new LinkError("The change is too large for a link. Copy the text of the file instead.");
   return fragment;
 }
 

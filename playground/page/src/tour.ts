@@ -1,6 +1,6 @@
 // A tour of two minutes. It ends with a rule that the visitor has changed, and a figure that has changed with it.
 import type { Context } from "./bench.js";
-import { button, element, make } from "./page.js";
+import { button, element, make, notice } from "./page.js";
 
 /** What the tour may do on the page. */
 export interface Guide {
@@ -25,6 +25,7 @@ const STOPS: readonly Stop[] = [
     text: "A switch has one queue, and more packets come than its link can send. Each packet has a rank: the smaller, the more urgent. Which packets may enter? This program is one answer, AIFO: it refuses a packet if many of the recent packets were more urgent. The longer the queue, the stricter it is.",
     begin: ({ context, showTab }) => {
       context.project.choose("aifo");
+      if (context.project.isChanged()) notice("The tour begins with AIFO's first text. Undo (Ctrl+Z) in the editor brings yours back.");
       context.project.reset();
       showTab("inversions");
     },
