@@ -2,6 +2,8 @@
 
 import json
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -67,13 +69,29 @@ def prove(
         raise P4schedError(
             f"a proof needs {error.name}, which is not installed: pip install bitwuzla z3-solver"
         ) from error
-    if len(programs) == 2:
-        return _pair(Path(programs[0]), Path(programs[1]), seconds, most, stf)
-    if mutants:
-        return _mutants(programs[0], program, mutants, seed, seconds)
-    if limits:
-        return _limits(programs[0], program, seconds)
-    return _scheme(programs[0], program, seconds, most, stf)
+    with _one_sentence():
+        if len(programs) == 2:
+            return _pair(Path(programs[0]), Path(programs[1]), seconds, most, stf)
+        if mutants:
+            return _mutants(programs[0], program, mutants, seed, seconds)
+        if limits:
+            return _limits(programs[0], program, seconds)
+        return _scheme(programs[0], program, seconds, most, stf)
+
+
+@contextmanager
+def _one_sentence() -> Iterator[None]:
+    """Makes an error of a solver, or of a term that is too large, one for the user."""
+    import z3  # noqa: PLC0415 not every installation has the solvers
+
+    try:
+        yield
+    except MemoryError as error:
+        raise P4schedError("the proof needs more memory than there is") from error
+    except RecursionError as error:
+        raise P4schedError("a term of the proof is nested too deep: the program has too many statements") from error
+    except z3.Z3Exception as error:
+        raise P4schedError(f"Z3 ended with an error: {error}") from error
 
 
 def _scheme(word: str, source: Path | None, seconds: float, most: int, stf: Path | None) -> int:
