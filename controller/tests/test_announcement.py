@@ -1,10 +1,13 @@
 """What a running network tells other processes."""
 
+import asyncio
 import os
 import stat
 from pathlib import Path
 
 import pytest
+from lab import PATIENCE_S
+from switches import RunningSwitch
 
 from mininet_topos.dumbbell import dumbbell_sides
 from mininet_topos.leaf_spine import Shape
@@ -13,7 +16,11 @@ from p4sched.errors import P4schedError
 from p4sched.lab import announcement
 from p4sched.lab.announcement import announce, announcements, of_run, topology, wiring
 from p4sched.lab.experiment import HostKind
+from p4sched.lab.processes import identify
 from p4sched.lab.virtual.network import Dumbbell, JoinedSimulation, VirtualSwitch
+from p4sched.live import source
+from p4sched.live.hub import Hub
+from p4sched.live.recording import RECORDING
 
 
 @pytest.fixture
@@ -27,7 +34,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def network() -> Dumbbell:
     """A dumbbell whose switch answers somewhere."""
-    switch = VirtualSwitch("s1", "127.0.0.1:9559", 1, [1, 2, 3])
+    return network_at("127.0.0.1:9559")
+
+
+def network_at(address: str) -> Dumbbell:
+    """A dumbbell with its switch at an address."""
+    switch = VirtualSwitch("s1", address, 1, [1, 2, 3])
     brought = JoinedSimulation(
         process=None,  # type: ignore[arg-type]
         client=None,  # type: ignore[arg-type]
@@ -47,6 +59,32 @@ def test_a_network_can_be_found_while_it_is_there(folder: Path, network: Dumbbel
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert announcements() == []
     assert of_run(os.getpid()) is None
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_next_network_has_a_recording_although_it_has_the_same_address_and_no_program(
+    embedded_switch: RunningSwitch, tmp_path: Path
+) -> None:
+    """A measurement is repeated: the files of the first one are deleted."""
+    up = network_at(embedded_switch.address)
+    file = tmp_path / RECORDING
+
+    async def there() -> None:
+        while not file.exists():
+            await asyncio.sleep(0.01)
+
+    async def recorded() -> None:
+        this = identify(os.getpid())
+        assert this is not None
+        recorder = asyncio.create_task(source.run(Hub(), this, source.SourceOptions(commands=False, record=True)))
+        for _ in range(2):
+            with announce("fdpa", up, tmp_path, 0):
+                await asyncio.wait_for(there(), PATIENCE_S)
+            file.unlink()
+        recorder.cancel()
+
+    embedded_switch.wait_until_it_answers()
+    asyncio.run(recorded())
 
 
 def test_each_network_of_a_run_has_another_number(folder: Path, network: Dumbbell, tmp_path: Path) -> None:

@@ -363,7 +363,8 @@ async def _network(hub: Hub, announcement: Announcement, manner: SourceOptions, 
         if manner.commands:
             source.desk = announcement.desk
             source.pace = manner.pace if source.virtual else None
-        while True:
+        # the next network may have the same address, and no program yet
+        while of_run(announcement.run.pid) == announcement:
             with suppress(NoProgramError):
                 async with collecting(source.switches, clock.pushed_s) as collectors:
                     rounds = Rounds(hub, source, collectors)
