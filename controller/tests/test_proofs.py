@@ -63,12 +63,56 @@ def test_two_programs_that_differ_give_the_packet(tmp_path: Path, capsys: pytest
     assert "ipv4.ttl differs for this packet and state:" in capsys.readouterr().out
 
 
+TINY = """#include <core.p4>
+#include <v1model.p4>
+header h_t { bit<8> a; bit<8> b; }
+struct headers_t { h_t h; }
+struct meta_t {}
+parser P(packet_in p, out headers_t hdr, inout meta_t m, inout standard_metadata_t s) {
+    state start { p.extract(hdr.h); transition accept; }
+}
+control V(inout headers_t hdr, inout meta_t m) { apply {} }
+control I(inout headers_t hdr, inout meta_t m, inout standard_metadata_t s) {
+    apply {
+        s.egress_spec = 1;
+        if (hdr.h.a == 0) { mark_to_drop(s); IF_DROPPED }
+        else if (hdr.h.a == 1) { hdr.h.a = 0; hdr.h.b = 0; IF_ZERO }
+    }
+}
+control E(inout headers_t hdr, inout meta_t m, inout standard_metadata_t s) { apply {} }
+control D(packet_out p, in headers_t hdr) { apply { p.emit(hdr.h); } }
+V1Switch(P(), V(), I(), E(), V(), D()) main;
+"""
+
+
+@pytest.mark.parametrize(
+    ("dropped", "zero", "said"),
+    [
+        ("s.priority = 3; hdr.h.b = 7;", "", "equal"),
+        ("", "hdr.h.b = 7;", "✗ h.b differs"),
+        ("", "s.priority = 3;", "✗ standard_metadata.priority differs"),
+        ("s.egress_spec = 1;", "", "✗ standard_metadata.egress_spec differs"),
+    ],
+)
+def test_two_programs_differ_in_what_leaves_the_switch(
+    dropped: str, zero: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    compiled = []
+    for name, words in (("one", ("", "")), ("two", (dropped, zero))):
+        source = tmp_path / f"{name}.p4"
+        source.write_text(TINY.replace("IF_DROPPED", words[0]).replace("IF_ZERO", words[1]), encoding="utf-8")
+        compiled.append(str(compile_program(source, tmp_path / name).json))
+    assert run_command(["prove", *compiled, "--packets", "0"]) == int(said != "equal")
+    assert said in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["nix"], "no rule 'nix'"),
         (["a.json", "b.json"], "cannot read 'a.json'"),
         (["a", "b", "c"], "one scheme, or two programs"),
+        (["a", "b", "--limits"], "--program, --limits and --mutants take one scheme, not two programs"),
         (["fifo", "--program", "none.p4"], "no file 'none.p4'"),
     ],
 )

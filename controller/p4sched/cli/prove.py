@@ -58,6 +58,8 @@ def prove(
     """
     if len(programs) > 2:
         raise UsageError("one scheme, or two programs")
+    if len(programs) == 2 and (program is not None or limits or mutants):
+        raise UsageError("--program, --limits and --mutants take one scheme, not two programs")
     if program is not None and not program.is_file():
         raise MissingError(f"no file '{program}'")
     if stf is not None:

@@ -1,7 +1,7 @@
 """Two programs: do they decide alike for every packet, state and table entry?
 
 Both get the same packet, the same registers, and the same answers of tables with the same name and key. They are
-compared by headers, port, priority, and the registers and counters that have the same names in both.
+compared by port, by headers and priority of a packet that is sent, and by registers and counters of the same names.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from collections.abc import Iterator
 
 from p4sched.errors import UsageError
 from p4sched.proofs.cells import Cells
-from p4sched.proofs.exact import Int, Truth
+from p4sched.proofs.exact import Int, Truth, every, implies, negated
 from p4sched.proofs.program import Program
 from p4sched.proofs.solver import Answer
-from p4sched.proofs.step import Step, World, run, same_answers
+from p4sched.proofs.step import DROP_PORT, Step, World, run, same_answers
 from p4sched.proofs.theorem import Claim, decide
 
-OF_ANY_PROGRAM = ("standard_metadata.egress_spec", "standard_metadata.priority", "standard_metadata.mcast_grp")
+GROUP, PORT, PRIORITY = (f"standard_metadata.{name}" for name in ("mcast_grp", "egress_spec", "priority"))
 
 
 def compare(one: Program, two: Program, seconds: float) -> Iterator[tuple[Claim, Answer, Step]]:
@@ -38,9 +38,14 @@ def compare(one: Program, two: Program, seconds: float) -> Iterator[tuple[Claim,
 
 
 def _claims(one: Step, two: Step) -> Iterator[Claim]:
-    for name in (*OF_ANY_PROGRAM, *(field for fields in one.program.headers.values() for field in fields)):
+    is_unicast = one.field(GROUP).equals(0)
+    yield Claim(GROUP, one.field(GROUP).equals(two.field(GROUP)))
+    yield Claim(PORT, implies(is_unicast, one.field(PORT).equals(two.field(PORT))))
+    is_sent = negated(every(is_unicast, one.field(PORT).equals(DROP_PORT)))
+    headers = one.program.headers.items()
+    for name in (PRIORITY, *(name for header, fields in headers for name in (f"{header}.$valid$", *fields))):
         if name in one.program.fields and name in two.program.fields:
-            yield Claim(name, one.field(name).equals(two.field(name)))
+            yield Claim(name, implies(is_sent, one.field(name).equals(two.field(name))))
     anywhere = Int.variable("any cell", 17)
     for name in one.world.before:
         left, right = one.array(name), two.state.get(name)
