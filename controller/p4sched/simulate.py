@@ -300,10 +300,13 @@ class Scenario:
     the first."""
     hosts: Ports | None = None
     """The scheduler of the hosts' own ports; None: a FIFO without limit, whatever `ports` has."""
-    ranks: str = "flow"
+    ranks: str | Mapping[str, Sequence[float]] = "flow"
+    """Source of ranks. `{"drawn": weights}`: drawn for each packet, rank i in proportion to weight i."""
     retransmissions: str | None = None
     """Rank of data that is sent again: `own`, `urgent` or `least`."""
     seed: int = 1
+    sample_ns: int | None = None
+    """Interval at which the received bytes of each flow are recorded, in `summary["received_bytes"]`."""
     multipath: str | None = None
     overhead_bytes: int | None = None
 

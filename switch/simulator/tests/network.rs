@@ -311,6 +311,83 @@ fn a_constant_rate_above_that_of_the_link_loses_the_excess() {
 }
 
 #[test]
+fn drawn_ranks_are_counted_at_the_ports_of_switches() {
+    let counts = |scheme: &str| {
+        let mut scenario = two_hosts(&json!([{"source": "a", "destination": "b", "bytes": 1_000_000_000}]));
+        scenario["ranks"] = json!({"drawn": [3, 0, 1]});
+        scenario["ports"]["scheme"] = json!(scheme);
+        let mut world = World::new(setup(&scenario)).unwrap();
+        world.run();
+        let ports = results::summary(&world)["ports"].clone();
+        let mut ports = ports.as_array().unwrap().iter();
+        let port = ports.find(|port| port["node"] == "s" && port["to"] == "b").unwrap();
+        (port["by_rank"].clone(), port["sent_packets"].clone())
+    };
+    let sum = |list: &Value| list.as_array().unwrap().iter().filter_map(Value::as_u64).sum::<u64>();
+    let (fifo, sent) = counts("fifo");
+    assert_eq!(json!(sum(&fifo["departures"])), sent);
+    // no packet is of rank 1, and none of rank 0 is in front of a lower one
+    assert_eq!([&fifo["departures"][1], &fifo["inversions"][0]], [&json!(0), &json!(0)]);
+    // 20 packets wait, a quarter of rank 2: nearly always, one of rank 0 is among them
+    assert!(fifo["inversions"][2].as_u64() > fifo["departures"][2].as_u64().map(|left| left * 9 / 10));
+    assert!(fifo["behind_higher"][0].as_u64() > fifo["departures"][0].as_u64().map(|left| left * 9 / 10));
+    let (pifo, _) = counts("pifo");
+    assert_eq!(pifo["inversions"], json!([0, 0, 0]));
+    assert!(pifo["drops"][2].as_u64() > fifo["drops"][2].as_u64());
+}
+
+#[test]
+fn samples_hold_the_received_bytes_and_change_nothing() {
+    let mut scenario = two_hosts(&json!([{"source": "a", "destination": "b", "bytes": 1_000_000_000}]));
+    let run = |scenario: &Value| {
+        let mut world = World::new(setup(scenario)).unwrap();
+        world.run();
+        (results::flows_csv(&world), results::summary(&world))
+    };
+    let (flows, without) = run(&scenario);
+    scenario["sample_ns"] = json!(250_000_000);
+    let (sampled_flows, mut with) = run(&scenario);
+    let samples = with.as_object_mut().unwrap().remove("received_bytes").unwrap();
+    assert_eq!((sampled_flows, with), (flows, without));
+    let samples: Vec<u64> = samples
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|sample| sample[0].as_u64())
+        .collect();
+    // 1448 of 1490 bytes of a frame, at 100 Mbit/s
+    let in_a_quarter = 0.25 * 100e6 / 8.0 * 1448.0 / 1490.0;
+    assert_eq!(samples.len(), 4);
+    for pair in samples.windows(2) {
+        assert!(
+            ((pair[1] - pair[0]) as f64 - in_a_quarter).abs() < 1448.0,
+            "{samples:?}"
+        );
+    }
+    for every in [0, 99] {
+        scenario["sample_ns"] = json!(every);
+        let scenario: Scenario = serde_json::from_value(scenario.clone()).unwrap();
+        let error = scenario.setup(Path::new("")).unwrap_err().to_string();
+        assert!(error.starts_with("sample_ns: it is above 0"), "{error}");
+    }
+}
+
+#[test]
+fn wrong_weights_of_ranks_are_refused() {
+    for (weights, problem) in [
+        (json!([]), "it has 1 to 65536 numbers"),
+        (json!([1, -1]), "no number is below 0"),
+        (json!([0, 0]), "a number must be above 0"),
+    ] {
+        let mut scenario = two_hosts(&json!([]));
+        scenario["ranks"] = json!({"drawn": weights});
+        let scenario: Scenario = serde_json::from_value(scenario).unwrap();
+        let error = scenario.setup(Path::new("")).unwrap_err().to_string();
+        assert!(error.contains(problem), "{error}");
+    }
+}
+
+#[test]
 fn another_seed_is_another_run_where_flows_have_a_choice() {
     let listed: Vec<Value> = (0..30)
         .map(|flow| json!({"source": flow % 4, "destination": 4 + flow % 4, "bytes": 200_000}))

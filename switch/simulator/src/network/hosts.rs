@@ -8,6 +8,7 @@ use p4sched_schedulers::{Nanos, Rank};
 use p4sched_transport::{Control, Kind, Segment};
 use p4sched_world::topology::Node;
 use p4sched_world::world::{self, Event, Hosts};
+use rand_chacha::ChaCha8Rng;
 
 use super::connections::{Connections, Input, Record, Side};
 use super::flows::Flow;
@@ -15,6 +16,7 @@ use super::packets::Header;
 use super::port::Port;
 use super::setup::{Ranks, Retransmissions, Setup};
 use crate::frames::flow_cell;
+use crate::workload::{RankSampler, seeded};
 
 /// Shortest Ethernet frame without FCS, in bytes.
 pub(super) const MIN_FRAME: u32 = 60;
@@ -60,6 +62,8 @@ pub struct FlowHosts {
     hashes: Vec<[u32; 2]>,
     /// What each flow that has started has sent.
     sent: Vec<Sent>,
+    /// Source of ranks that are drawn.
+    drawn: Option<(RankSampler, ChaCha8Rng)>,
     /// Segments between a host's transport and its port; empty between events.
     out: Vec<Segment>,
     pub(super) watch: Option<Box<dyn DeliveryObserver>>,
@@ -74,8 +78,13 @@ impl FlowHosts {
                 uplinks[host as usize] = number;
             }
         }
+        let drawn = match &setup.ranks {
+            Ranks::Drawn(weights) => Some((RankSampler::from_weights(weights), seeded(setup.seed))),
+            _ => None,
+        };
         FlowHosts {
             uplinks,
+            drawn,
             connections: Connections::new(setup.flows.len()),
             hashes: Vec::new(),
             sent: Vec::new(),
@@ -154,10 +163,14 @@ impl FlowHosts {
         };
         let hash = self.hashes[segment.flow as usize][usize::from(!forward)];
         let len = segment.len + setup.transports[flow.transport].overhead_bytes;
+        let own = match &mut self.drawn {
+            Some((sampler, random)) => sampler.draw(random),
+            None => rank(&setup.ranks, flow, segment),
+        };
         let header = Header {
             destination,
             hash,
-            rank: self.sent[segment.flow as usize].rank(setup, flow, segment),
+            rank: self.sent[segment.flow as usize].rank(own, setup.retransmissions, segment),
             user: if forward { flow.user } else { UNCLASSIFIED },
             scale: if forward { flow.scale } else { UNIT_SCALE },
             flow: match (&setup.program, setup.switch_ports.scheduler.scheme()) {
@@ -227,27 +240,26 @@ impl Default for Sent {
 }
 
 impl Sent {
-    /// The rank of a segment that is sent now.
-    fn rank(&mut self, setup: &Setup, flow: &Flow, segment: &Segment) -> Rank {
-        let own = rank(setup.ranks, flow, segment);
-        if segment.kind != Kind::Data || setup.retransmissions == Retransmissions::Own {
+    /// The rank of a segment that is sent now; `own`: that of its data.
+    fn rank(&mut self, own: Rank, again: Retransmissions, segment: &Segment) -> Rank {
+        if segment.kind != Kind::Data || again == Retransmissions::Own {
             return own;
         }
-        let again = segment.seq < self.until;
+        let is_again = segment.seq < self.until;
         self.until = self.until.max(segment.seq + u64::from(segment.len));
         self.least = self.least.min(own);
-        match setup.retransmissions {
-            Retransmissions::Urgent if again => 0,
-            Retransmissions::Least if again => self.least,
+        match again {
+            Retransmissions::Urgent if is_again => 0,
+            Retransmissions::Least if is_again => self.least,
             _ => own,
         }
     }
 }
 
-fn rank(ranks: Ranks, flow: &Flow, segment: &Segment) -> Rank {
+fn rank(ranks: &Ranks, flow: &Flow, segment: &Segment) -> Rank {
     let bytes = match ranks {
         Ranks::Flow => return flow.rank,
-        Ranks::StartTime => 0,
+        Ranks::StartTime | Ranks::Drawn(_) => 0,
         _ if !segment.kind.is_from_sender() => 0,
         Ranks::Remaining => segment.remaining,
         Ranks::ToEnd => match segment.kind {

@@ -13,6 +13,7 @@ use p4sched_world::link::Link;
 use p4sched_world::wire::{InTransit, Wire};
 use p4sched_world::world::OutPort;
 
+use super::by_rank::ByRank;
 use super::lengths::Lengths;
 use super::packets::{Header, Packets};
 use crate::ranked::Ranked;
@@ -121,6 +122,8 @@ pub struct PortConfig {
     pub mark_at: Option<u32>,
     /// True if it records the length of its queue over time.
     pub measured: bool,
+    /// Number of ranks that are drawn, and that it counts; 0 if ranks have another source.
+    pub drawn_ranks: usize,
 }
 
 /// An output port. Each event of a run touches another port. So the fields that every packet needs lie together, in
@@ -138,6 +141,7 @@ pub struct Port {
     /// A packet that finds an empty queue leaves no trace in the scheduler.
     forgets: bool,
     lengths: Option<Box<Lengths>>,
+    by_rank: Option<Box<ByRank>>,
     /// All counters except those of sent packets.
     counts: Box<Counts>,
 }
@@ -150,13 +154,14 @@ impl Port {
     pub fn new(config: &PortConfig, rate_bps: u64, delay_ns: Nanos) -> Result<Port, ConfigError> {
         Ok(Port {
             queue: config.scheduler.queue(config)?,
-            forgets: config.scheduler.forgets() && !config.start_time,
+            forgets: config.scheduler.forgets() && !config.start_time && config.drawn_ranks == 0,
             wire: Wire::new(Link::new(rate_bps), delay_ns),
             mark_at: config.mark_at.unwrap_or(u32::MAX),
             held_bytes: 0,
             sent_packets: 0,
             sent_bytes: 0,
             lengths: config.measured.then(Box::default),
+            by_rank: (config.drawn_ranks > 0).then(|| Box::new(ByRank::new(config.drawn_ranks))),
             counts: Box::default(),
         })
     }
@@ -176,6 +181,9 @@ impl Port {
             len: header.len,
         };
         let verdict = self.queue.enqueue(now, packet, header.scale);
+        if let Some(by_rank) = &mut self.by_rank {
+            by_rank.arrived(packet, verdict);
+        }
         if verdict.is_queued() {
             self.note(now);
             self.wire.waiting += 1;
@@ -242,6 +250,9 @@ impl Port {
         let packet = self.queue.dequeue(now)?;
         self.note(now);
         self.wire.waiting -= 1;
+        if let Some(by_rank) = &mut self.by_rank {
+            by_rank.left(packet.rank);
+        }
         self.transmit(now, packet.id as u32, packet.len)
     }
 
@@ -265,6 +276,11 @@ impl Port {
 
     pub fn waiting(&self) -> u32 {
         self.wire.waiting
+    }
+
+    /// Counts by rank, if ranks are drawn.
+    pub fn by_rank(&self) -> Option<&ByRank> {
+        self.by_rank.as_deref()
     }
 
     /// Lengths of its queue over time, until `now`.

@@ -44,7 +44,7 @@ pub fn summary(world: &World) -> Value {
     let account = world.account();
     let setup = world.setup();
     let wires = 0..setup.topology.wires.len();
-    json!({
+    let mut record = json!({
         "seed": setup.seed,
         "end_ns": setup.end_ns,
         "events": world.events(),
@@ -56,7 +56,11 @@ pub fn summary(world: &World) -> Value {
             "in_flight": account.in_flight(),
         },
         "ports": wires.map(|wire| port_record(world, wire)).collect::<Vec<Value>>(),
-    })
+    });
+    if setup.sample_ns.is_some() {
+        record["received_bytes"] = json!(world.samples());
+    }
+    record
 }
 
 fn completion(world: &World) -> Value {
@@ -96,7 +100,7 @@ fn port_record(world: &World, number: usize) -> Value {
         Node::Host(_) => Value::Null,
         Node::Switch(_) => json!(wire.from_port),
     };
-    json!({
+    let mut record = json!({
         "node": topology.name(wire.from),
         "port": port_number,
         "to": topology.name(wire.to),
@@ -107,5 +111,15 @@ fn port_record(world: &World, number: usize) -> Value {
         "pushed_out": counts.pushed_out,
         "marked": counts.marked,
         "queue_packets": queue,
-    })
+    });
+    if let Some(counts) = world.by_rank(number) {
+        record["by_rank"] = json!({
+            "inversions": counts.inversions,
+            "behind_higher": counts.behind_higher,
+            "drops": counts.drops,
+            "departures": counts.departures,
+            "queued": counts.queued,
+        });
+    }
+    record
 }

@@ -35,6 +35,10 @@ const ROUND_TRIP: &str = "round_trip_ns";
 const PRESET: &str = "preset";
 /// Largest number of queues at a port. More queues only take memory.
 const MOST_QUEUES: usize = 65_536;
+/// Largest number of samples of a run, of all its flows together.
+const MOST_SAMPLES: Nanos = 10_000_000;
+/// Largest number of drawn ranks.
+const MOST_DRAWN: usize = 65_536;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ScenarioError {
@@ -58,10 +62,15 @@ pub enum ScenarioError {
     /// Ports ignore the ranks of packets.
     #[error("retransmissions: with ranks = start_time the ports give all ranks")]
     Retransmissions,
+    /// Too many samples.
+    #[error("sample_ns: it is above 0, and the samples of all flows until end_ns are at most {MOST_SAMPLES}")]
+    Samples,
     #[error("topology: {0}")]
     Topology(#[from] TopologyError),
     #[error("{of}: {problem}")]
     Ports { of: &'static str, problem: String },
+    #[error("ranks: drawn: {0}")]
+    Drawn(&'static str),
     #[error("transport {name}: {problem}")]
     Transport { name: String, problem: String },
     #[error(transparent)]
@@ -75,6 +84,7 @@ pub struct Scenario {
     #[serde(default = "one")]
     seed: u64,
     end_ns: Nanos,
+    sample_ns: Option<Nanos>,
     topology: Shape,
     ports: Ports,
     /// Ports of hosts; by default FIFO without limit.
@@ -199,11 +209,13 @@ impl Scenario {
         if self.ranks == Ranks::StartTime && self.retransmissions != Retransmissions::Own {
             return Err(ScenarioError::Retransmissions);
         }
+        let drawn = self.drawn()?;
         let topology = self.topology.topology(folder, |path| std::fs::read_to_string(path))?;
         let transports = self.transports()?;
         let (mss, overhead) = (transports[0].config.mss, transports[0].overhead_bytes);
         let frame_share = f64::from(mss + overhead) / f64::from(mss);
         let flows = self.flows(&topology, folder, frame_share)?;
+        self.check_samples(flows.len())?;
         let start_time = self.ranks == Ranks::StartTime;
         let unlimited = PortConfig {
             scheduler: Scheduling::Scheme(Config::Fifo(PLENTY)),
@@ -212,16 +224,17 @@ impl Scenario {
             start_time: false,
             mark_at: None,
             measured: false,
+            drawn_ranks: 0,
         };
         Ok(Setup {
-            switch_ports: self.ports.config("ports", start_time, true)?,
+            switch_ports: self.ports.config("ports", start_time, Some(drawn))?,
             host_ports: match &self.hosts {
                 None => unlimited,
-                Some(hosts) => hosts.config("hosts", start_time, false)?,
+                Some(hosts) => hosts.config("hosts", start_time, None)?,
             },
             topology,
             target: self.ports.target,
-            ranks: self.ranks,
+            ranks: self.ranks.clone(),
             retransmissions: self.retransmissions,
             multipath: self.multipath,
             program: None,
@@ -229,7 +242,33 @@ impl Scenario {
             flows,
             seed: self.seed,
             end_ns: self.end_ns,
+            sample_ns: self.sample_ns,
         })
+    }
+
+    fn check_samples(&self, flows: usize) -> Result<(), ScenarioError> {
+        let most = MOST_SAMPLES / (flows as Nanos).max(1);
+        match self.sample_ns {
+            Some(every) if every == 0 || self.end_ns / every > most => Err(ScenarioError::Samples),
+            _ => Ok(()),
+        }
+    }
+
+    /// Number of ranks that are drawn; 0 if ranks have another source.
+    fn drawn(&self) -> Result<usize, ScenarioError> {
+        let Ranks::Drawn(weights) = &self.ranks else {
+            return Ok(0);
+        };
+        let problem = if weights.is_empty() || weights.len() > MOST_DRAWN {
+            "it has 1 to 65536 numbers"
+        } else if weights.iter().any(|weight| !weight.is_finite() || *weight < 0.0) {
+            "no number is below 0"
+        } else if !weights.iter().sum::<f64>().is_normal() {
+            "a number must be above 0, and their sum below 10^308"
+        } else {
+            return Ok(weights.len());
+        };
+        Err(ScenarioError::Drawn(problem))
     }
 
     fn flows(&self, topology: &Topology, folder: &Path, frame_share: f64) -> Result<Vec<Flow>, ScenarioError> {
@@ -274,7 +313,8 @@ impl Scenario {
 }
 
 impl Ports {
-    fn config(&self, of: &'static str, start_time: bool, measured: bool) -> Result<PortConfig, ScenarioError> {
+    /// The settings of the ports. `measured`: number of ranks that they count, if they record what they do.
+    fn config(&self, of: &'static str, start_time: bool, measured: Option<usize>) -> Result<PortConfig, ScenarioError> {
         let scheduler = match self.scheme {
             SchemeOrDiscipline::Scheme(scheme) => self.scheme(scheme).map(Scheduling::Scheme),
             SchemeOrDiscipline::Ideal(discipline) => self.ideal(discipline).map(Scheduling::Ideal),
@@ -286,7 +326,8 @@ impl Ports {
             knowledge: self.knowledge().map_err(problem)?,
             start_time,
             mark_at: self.mark_at_packets,
-            measured,
+            measured: measured.is_some(),
+            drawn_ranks: measured.unwrap_or(0),
         })
     }
 }

@@ -20,7 +20,7 @@ const ANSWERING: u8 = 253;
 const FIRST_PORT: u64 = 1024;
 
 /// Source of the ranks of packets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ranks {
     /// The ranks of the list of flows.
@@ -34,6 +34,8 @@ pub enum Ranks {
     ToEnd,
     /// Virtual start times, computed at each port (STFQ).
     StartTime,
+    /// Drawn for each packet, also those of receivers. Rank i has a probability in proportion to number i of the list.
+    Drawn(Vec<f64>),
 }
 
 /// Rank of data that a sender sends again.
@@ -78,6 +80,8 @@ pub struct Setup {
     /// Seed of all random numbers.
     pub seed: u64,
     pub end_ns: Nanos,
+    /// Interval at which the received bytes of all flows are recorded; by default never.
+    pub sample_ns: Option<Nanos>,
 }
 
 impl Setup {

@@ -7,6 +7,7 @@ use p4sched_world::account::Account;
 use p4sched_world::topology::{Node, Topology};
 use p4sched_world::world::{self, Event};
 
+use super::by_rank::ByRank;
 use super::connections::Record;
 use super::fabric::Fabric;
 use super::hosts::{DeliveryObserver, FlowHosts, Timer};
@@ -26,6 +27,7 @@ pub struct World {
     world: world::World<FlowHosts, Fabric>,
     /// The difference between a program and its model at which the run ended.
     difference: Option<String>,
+    samples: Vec<Vec<u64>>,
 }
 
 impl World {
@@ -55,16 +57,24 @@ impl World {
             setup,
             world,
             difference: None,
+            samples: Vec::new(),
         })
     }
 
-    /// Runs the next event. Returns false if there is none before the end of the run.
+    /// Runs the next event, or takes the next sample. Returns false if there is none before the end of the run.
     pub fn step(&mut self) -> bool {
         if self.difference.is_some() {
             return false;
         }
-        match self.world.step(self.setup.end_ns) {
+        let until = self.next_sample().unwrap_or(self.setup.end_ns);
+        match self.world.step(until) {
             Ok(true) => true,
+            Ok(false) if self.next_sample().is_some() => {
+                let flows = 0..self.setup.flows.len();
+                self.samples
+                    .push(flows.map(|flow| self.record(flow).received_bytes).collect());
+                true
+            }
             Ok(false) => {
                 self.world.wait(self.setup.end_ns);
                 for line in &mut self.world.net.lines {
@@ -77,6 +87,18 @@ impl World {
                 true
             }
         }
+    }
+
+    /// Time of the next sample.
+    fn next_sample(&self) -> Option<Nanos> {
+        let number = self.samples.len() as Nanos + 1;
+        let at = self.setup.sample_ns?.checked_mul(number)?;
+        (at <= self.setup.end_ns).then_some(at)
+    }
+
+    /// Received bytes of all flows at each sample.
+    pub fn samples(&self) -> &[Vec<u64>] {
+        &self.samples
     }
 
     /// Runs every event until the end of the run.
@@ -141,6 +163,11 @@ impl World {
             Node::Host(_) => None,
         };
         by_program.or_else(|| self.world.net.lines[wire].port.lengths(self.now()))
+    }
+
+    /// Counts by rank of the port in front of a wire, if ranks are drawn and a model decides there.
+    pub fn by_rank(&self, wire: usize) -> Option<&ByRank> {
+        (!self.world.switches.has_programs()).then(|| self.world.net.lines[wire].port.by_rank())?
     }
 
     /// The record of a flow so far.
