@@ -189,11 +189,15 @@ def test_a_lab_gives_the_marks_of_the_command_line(
         expect(page.locator("#panel-lab .row [role=status]")).to_have_text(
             f"{expected.score} of {expected.maximum} marks"
         )
-        for closed in page.locator("#panel-lab .figures details:not([open]) summary").all():
-            closed.click()
+        page.locator("#panel-lab .figures details").evaluate_all("all => all.forEach(one => { one.open = true })")
         said = "\n".join(page.locator("#panel-lab .figures summary, #panel-lab .figures pre").all_inner_texts())
-        lines = [line.strip() for line in said.splitlines() if line.strip()]
-        assert lines == [line.strip() for line in result_text.text(expected).splitlines()[:-1] if line.strip()]
+        assert words(said) == words("\n".join(result_text.text(expected).splitlines()[:-1]))
+
+
+def words(text: str) -> list[str]:
+    """Its lines, but for that of the solver: a page has none."""
+    lines = [line.strip() for line in text.splitlines()]
+    return [line for line in lines if line and not line.startswith(("Proved: ", "Not proved: "))]
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="npm has not installed axe-core")

@@ -34,6 +34,7 @@ NOT_INSTALLED = (
     "Not proved: the solvers are not installed (pip install bitwuzla z3-solver). The marks rest on the packets of the "
     "check."
 )
+IN_BROWSER = "Not proved: a browser has no solver. The marks rest on the packets of the check."
 GAVE_UP = "Not proved: the solver gave up. The marks rest on the packets of the check."
 
 
@@ -56,7 +57,7 @@ def prove(number: str, text: str, program: Path, sandbox: Sandbox) -> Proof:
     The student's file is only compiled in the sandbox, and not run.
     """
     if any(importlib.util.find_spec(name) is None for name in SOLVERS):
-        return Proof(None, (NOT_INSTALLED,))
+        return Proof(None, (IN_BROWSER if sys.platform == "emscripten" else NOT_INSTALLED,))
     with tempfile.TemporaryDirectory(prefix="p4sched-proof-") as made:
         try:
             built = None if number == ON_CHIP else _compiled(program, Path(made), sandbox)
