@@ -7,8 +7,8 @@ import pytest
 from lab import not_built
 
 from experiments.completion_at_scale import ports
-from experiments.inversions.bounds.model import PERIOD, Bounds, Rule
-from experiments.inversions.two_hosts import STARTS_PER_S, Port, Run, measure, weights
+from experiments.completion_at_scale.bounds.model import PERIOD, Bounds, Rule
+from experiments.completion_at_scale.two_hosts import STARTS_PER_S, Port, Run, measure, weights
 from p4sched.model import Packet
 from p4sched.reproducing.figure import Metrics
 

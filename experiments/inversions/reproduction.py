@@ -1,7 +1,5 @@
-"""The figures of this experiment for `p4sched reproduce`: PACKS Fig. 3, 9 and 10, in stepped time.
-
-tcp_figures.py has SP-PIFO Fig. 5 and 6, and PACKS Fig. 11 and 15; tracking.py has RIFO Fig. 3.
-"""
+"""The figures of this experiment for `p4sched reproduce`: PACKS Fig. 3, 9 and 10, in stepped time. tracking.py has RIFO
+Fig. 3."""
 
 import asyncio
 import json
@@ -10,7 +8,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from experiments.inversions import tcp_figures, tracking
+from experiments.inversions import tracking
 from experiments.inversions.stepped_stream import Stream, run_model
 from p4sched.reproducing.figure import Figure, Line, Metrics, Quantity
 from p4sched.schemes import title
@@ -92,6 +90,5 @@ FIGURES = (
         _window_run,
         SOURCES,
     ),
-    *tcp_figures.FIGURES,
     *tracking.FIGURES,
 )

@@ -28,7 +28,7 @@ STARTS_BY_LOAD = {"20": 450, "40": 880, "60": 1250, "80": 1690, "90": 1900}
 RANKS = 100
 QUEUE_SIZE = 10
 BOUNDS = Path(__file__).parent / "bounds"
-SOURCES = ("experiments/inversions/two_hosts.py", "experiments/inversions/bounds", *CRATES)
+SOURCES = ("experiments/completion_at_scale/two_hosts.py", "experiments/completion_at_scale/bounds", *CRATES)
 DECADES = [f"{first}-{first + 9}" for first in range(0, RANKS, 10)]
 Port = Mapping[str, Any]
 

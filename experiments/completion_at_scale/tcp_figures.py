@@ -4,7 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from experiments.completion_at_scale import ports
-from experiments.inversions.two_hosts import DECADES, QUEUE_SIZE, SOURCES, STARTS_BY_LOAD, STARTS_PER_S, Port, Run
+from experiments.completion_at_scale.two_hosts import (
+    DECADES,
+    QUEUE_SIZE,
+    SOURCES,
+    STARTS_BY_LOAD,
+    STARTS_PER_S,
+    Port,
+    Run,
+)
 from p4sched.reproducing.figure import Figure, Line, Quantity
 
 INVERSIONS_BY_RANK = Quantity("inversions_*", "inversions")
