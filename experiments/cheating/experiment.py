@@ -12,11 +12,9 @@ from experiments.cheating import figure, tenants
 from experiments.cheating.tenants import BEHAVIOURS, HONEST, TenantRun
 from p4sched import simulate
 from p4sched.cli import options
-from p4sched.lab.experiment import Experiment, Results, RunOptions, SchemeOutcome, Seed, Stage, choose
+from p4sched.lab import comparison
+from p4sched.lab.experiment import Results, RunOptions, SchemeOutcome, Stage, choose
 from p4sched.lab.sized_flows import parse_loads
-from p4sched.p4rt.target import Target
-from p4sched.results.tables import record_rows
-from p4sched.sweep import tuned
 from p4sched.sweep.compared import against, named, of_scheme, shown, without_scheme
 from p4sched.sweep.tuned import Candidate, Group, Measured, Seeds, repeat, tune
 from p4sched.units import Duration
@@ -72,13 +70,12 @@ def setting(
 ) -> Setting:
     """Four tenants send web-search flows, ranked by their sizes, and one of them cheats. Prints a table and writes
     DIR/summary.json, DIR/tenants.csv and DIR/figure.png."""
-    run_options.refuse(["--switch"], "in virtual time: the models of the schemes are at the ports")
     options.long_enough(duration)
     return Setting(
         choose("scheme", compared, LABELS),
         parse_loads(loads),
         QUICK if run_options.quick else FULL,
-        Seeds.of(run_options.seed, 2, seeds),
+        comparison.seeds_of(run_options, seeds),
         duration,
     )
 
@@ -95,11 +92,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
         "headrooms_256": list(setting.grid.headrooms_256),
         "window": WINDOW,
         "queues": QUEUES,
-        "tuning_seeds": list(setting.seeds.tuning),
-        "seeds": list(setting.seeds.result),
-        "duration_s": setting.duration.seconds,
-        "time": "virtual",
-        "switch": "none",
+        **comparison.configuration(setting),
     }
 
 
@@ -160,19 +153,25 @@ def _records(measured: Sequence[Measured], scheme: str) -> Iterator[dict[str, An
 
 def table(results: Results[Setting, None]) -> list[Table]:
     """A row for each scheme, load and behaviour."""
-    seeds = len(results.setting.seeds.result)
-    rows = Table(
-        title=f"Mean slowdown; parameters chosen with honest tenants; {seeds} other seeds, 95 %", title_justify="left"
+    columns = (
+        "load",
+        "its slowdown",
+        "over honest",
+        "large ones",
+        "the others'",
+        "over honest",
+        "large ones",
+        "all over PIFO",
     )
-    columns = ("its slowdown", "over honest", "large ones", "the others'", "over honest", "large ones", "all over PIFO")
-    for column in ("scheme", "load", "tenant 0", *columns):
-        rows.add_column(column, justify="left" if column in ("scheme", "tenant 0") else "right")
+    rows = comparison.heading(
+        results, "Mean slowdown; parameters chosen with honest tenants", ("scheme", "tenant 0"), columns
+    )
     for scheme in results.schemes.values():
         for each in scheme["tenants"]:
             rows.add_row(
                 scheme["label"],
-                f"{each['load']:g}",
                 each["behaviour"],
+                f"{each['load']:g}",
                 f"{each['cheater']:.2f}",
                 shown(each, "cheater"),
                 shown(each, "cheater_large"),
@@ -184,19 +183,14 @@ def table(results: Results[Setting, None]) -> list[Table]:
     return [rows]
 
 
-EXPERIMENT = Experiment(
-    name="cheating",
-    summary="A tenant who cheats with ranks: what it gains, what the others lose, and what a tree of tenants costs",
-    setting=setting,
-    configuration=configuration,
-    measure=measure,
-    table=table,
-    figure=lambda results, path: figure.draw(results.summary, path),
-    csv={"tenants.csv": lambda results: record_rows(results.schemes, "tenants")},
-    files=(f"{tuned.SCRATCH}/*/*",),
-    seed=Seed("First of the seeds.", bounded=True),
-    quick="load 0.8 for 20 ms, with one setting of each scheme",
-    targets=(Target.V1MODEL,),
-    in_lab=lambda _: False,
-    simulated=True,
+EXPERIMENT = comparison.experiment(
+    "cheating",
+    "A tenant who cheats with ranks: what it gains, what the others lose, and what a tree of tenants costs",
+    "load 0.8 for 20 ms, with one setting of each scheme",
+    setting,
+    configuration,
+    measure,
+    table,
+    figure.draw,
+    ("tenants",),
 )

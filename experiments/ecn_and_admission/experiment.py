@@ -13,10 +13,9 @@ from experiments.ecn_and_admission import figure
 from p4sched import simulate
 from p4sched.cli import options
 from p4sched.cli.options import QuickDefault
-from p4sched.lab.experiment import Experiment, Results, RunOptions, SchemeOutcome, Seed, Stage, choose
+from p4sched.lab import comparison
+from p4sched.lab.experiment import Results, RunOptions, SchemeOutcome, Stage, choose
 from p4sched.lab.sized_flows import parse_loads
-from p4sched.p4rt.target import Target
-from p4sched.results.tables import record_rows
 from p4sched.schemes import title
 from p4sched.sweep import leaf_spine, tuned
 from p4sched.sweep.compared import of_scheme, without_scheme
@@ -78,14 +77,13 @@ def setting(
 ) -> Setting:
     """Web-search flows among 16 hosts in virtual time, for each mark threshold, headroom and buffer of each scheme.
     Prints a table and writes DIR/summary.json, DIR/best.csv, DIR/grid.csv and DIR/figure.png."""
-    run_options.refuse(["--switch"], "in virtual time: the models of the schemes are at the ports")
     options.long_enough(duration)
     return Setting(
         choose("scheme", compared, SCHEMES),
         choose("congestion control", senders, SENDERS),
         parse_loads(loads),
         QUICK if run_options.quick else FULL,
-        Seeds.of(run_options.seed, 2, seeds),
+        comparison.seeds_of(run_options, seeds),
         duration,
     )
 
@@ -100,11 +98,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
         "headrooms_256": list(setting.grid.headrooms_256),
         "window": WINDOW,
         "queues": QUEUES,
-        "tuning_seeds": list(setting.seeds.tuning),
-        "seeds": list(setting.seeds.result),
-        "duration_s": setting.duration.seconds,
-        "time": "virtual",
-        "switch": "none",
+        **comparison.configuration(setting),
     }
 
 
@@ -141,7 +135,7 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
         scheme: {
             "label": title(scheme),
             "best": [without_scheme(each.record(leaf_spine.FIGURES)) for each in of_scheme(found.best, scheme)],
-            "grid": [without_scheme(each.means(leaf_spine.FIGURES)) for each in of_scheme(found.grid, scheme)],
+            "grid": comparison.grid(found, leaf_spine.FIGURES, scheme),
             "pairs": list(pairs(found, setting, scheme)),
         }
         for scheme in setting.schemes
@@ -177,22 +171,17 @@ def pairs(found: Tuned, setting: Setting, scheme: str) -> Iterator[dict[str, Any
 
 def table(results: Results[Setting, None]) -> list[Table]:
     """A row for each scheme, kind of senders and load."""
-    seeds = len(results.setting.seeds.result)
-    shown = Table(
-        title=f"Mean slowdown of all flows, each with the best parameters of the grid; {seeds} other seeds, 95 %",
-        title_justify="left",
-    )
-    for column in (
-        "scheme",
-        "senders",
+    columns = (
         "load",
         "no marks",
         "best marks",
         "with / without",
         "no marks / FIFO with marks",
         "with / FIFO with marks",
-    ):
-        shown.add_column(column, justify="left" if column in ("scheme", "senders") else "right")
+    )
+    shown = comparison.heading(
+        results, "Mean slowdown of all flows, each with the best parameters of the grid", ("scheme", "senders"), columns
+    )
     for scheme in results.schemes.values():
         for pair in scheme["pairs"]:
             shown.add_row(
@@ -214,22 +203,13 @@ def _parameters(record: Mapping[str, Any]) -> str:
     return f"C {record['buffer_packets']}{headroom}"
 
 
-EXPERIMENT = Experiment(
-    name="ecn_and_admission",
-    summary="Congestion marks and admission by rank: where each acts, and whether both are better than one",
-    setting=setting,
-    configuration=configuration,
-    measure=measure,
-    table=table,
-    figure=lambda results, path: figure.draw(results.summary, path),
-    csv={
-        "best.csv": lambda results: record_rows(results.schemes, "best"),
-        "grid.csv": lambda results: record_rows(results.schemes, "grid"),
-    },
-    files=(f"{tuned.SCRATCH}/*/*",),
-    seed=Seed("First of the seeds.", bounded=True),
-    quick="DCTCP at load 0.8 for 20 ms, and a part of the grid",
-    targets=(Target.V1MODEL,),
-    in_lab=lambda _: False,
-    simulated=True,
+EXPERIMENT = comparison.experiment(
+    "ecn_and_admission",
+    "Congestion marks and admission by rank: where each acts, and whether both are better than one",
+    "DCTCP at load 0.8 for 20 ms, and a part of the grid",
+    setting,
+    configuration,
+    measure,
+    table,
+    figure.draw,
 )

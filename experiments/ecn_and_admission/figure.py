@@ -8,6 +8,7 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from p4sched.results import figures
+from p4sched.results.row_figure import bars
 from p4sched.results.scheme_colours import scheme_colour
 
 FIXED = {"headroom_256": 26, "buffer_packets": 40}
@@ -54,15 +55,11 @@ def _matching(records: list[Mapping[str, Any]], values: Mapping[str, Any]) -> di
 def _slowdown(axes: Axes, name: str, label: str, records: Mapping[Any, Mapping[str, Any]], marks: list[Any]) -> None:
     found = [(place, records[mark]) for place, mark in enumerate(marks) if mark in records]
     means = [record["slowdown"] for _, record in found]
-    bars = [
-        [abs(record["slowdown"] - (record[f"slowdown_{end}"] or record["slowdown"])) for _, record in found]
-        for end in ("low", "high")
-    ]
     places = [place for place, _ in found]
     axes.errorbar(
         places,
         means,
-        yerr=bars,
+        yerr=bars([record for _, record in found], "slowdown"),
         color=scheme_colour(name),
         marker="o",
         markersize=4,

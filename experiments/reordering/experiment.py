@@ -13,11 +13,10 @@ from experiments.reordering import figure
 from p4sched import simulate
 from p4sched.cli import options
 from p4sched.cli.options import QuickDefault
-from p4sched.lab.experiment import Experiment, Results, RunOptions, SchemeOutcome, Seed, Stage, choose
+from p4sched.lab import comparison
+from p4sched.lab.experiment import Results, RunOptions, SchemeOutcome, Stage, choose
 from p4sched.lab.sized_flows import parse_loads
-from p4sched.p4rt.target import Target
-from p4sched.results.tables import record_rows
-from p4sched.sweep import leaf_spine, tuned
+from p4sched.sweep import leaf_spine
 from p4sched.sweep.compared import against, named, of_scheme, shown, without_scheme
 from p4sched.sweep.tuned import Candidate, Group, Measured, Seeds, Simulation, tune
 from p4sched.units import Duration
@@ -86,14 +85,13 @@ def setting(
     """Web-search flows among 16 hosts in virtual time, for rules that keep the packets of a flow in order, and for
     senders with and without RACK. Prints a table and writes DIR/summary.json, DIR/best.csv, DIR/grid.csv and
     DIR/figure.png."""
-    run_options.refuse(["--switch"], "in virtual time: the models of the schemes are at the ports")
     options.long_enough(duration)
     return Setting(
         choose("scheme", compared, RULES),
         choose("detection of losses", recoveries, RECOVERIES),
         parse_loads(loads),
         QUICK if run_options.quick else FULL,
-        Seeds.of(run_options.seed, 2, seeds),
+        comparison.seeds_of(run_options, seeds),
         duration,
     )
 
@@ -107,11 +105,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
         "headrooms_256": list(setting.grid.headrooms_256),
         "window": WINDOW,
         "queues": QUEUES,
-        "tuning_seeds": list(setting.seeds.tuning),
-        "seeds": list(setting.seeds.result),
-        "duration_s": setting.duration.seconds,
-        "time": "virtual",
-        "switch": "none",
+        **comparison.configuration(setting),
     }
 
 
@@ -143,15 +137,7 @@ def _run(group: Group, parameters: Group, duration_ns: int, seed: int) -> Simula
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
     """Measures all rules."""
     found = await tune(list(candidates(setting)), OBJECTIVE, setting.seeds, stage.folder, stage.tell)
-    schemes = {
-        scheme: {
-            "label": RULES[scheme][0],
-            "best": list(_records(found.best, scheme)),
-            "grid": [without_scheme(each.means(leaf_spine.FIGURES)) for each in of_scheme(found.grid, scheme)],
-        }
-        for scheme in setting.schemes
-    }
-    return SchemeOutcome({"schemes": schemes}, None)
+    return comparison.outcome(found, setting.schemes, leaf_spine.FIGURES, _records, lambda rule: RULES[rule][0])
 
 
 def _records(best: Sequence[Measured], scheme: str) -> Iterator[dict[str, Any]]:
@@ -168,14 +154,10 @@ def _records(best: Sequence[Measured], scheme: str) -> Iterator[dict[str, Any]]:
 
 def table(results: Results[Setting, None]) -> list[Table]:
     """A row for each rule, kind of senders and load."""
-    seeds = len(results.setting.seeds.result)
-    rows = Table(
-        title=f"Mean slowdown of all flows, each with the best parameters of the grid; {seeds} other seeds, 95 %",
-        title_justify="left",
-    )
     columns = ("load", "slowdown", "over the paper's rule", "over RACK", "over PIFO", "sent again, %", "lost, %")
-    for column in ("scheme", "losses", *columns):
-        rows.add_column(column, justify="right" if column in columns else "left")
+    rows = comparison.heading(
+        results, "Mean slowdown of all flows, each with the best parameters of the grid", ("scheme", "losses"), columns
+    )
     for scheme in results.schemes.values():
         for each in scheme["best"]:
             rows.add_row(
@@ -192,22 +174,13 @@ def table(results: Results[Setting, None]) -> list[Table]:
     return [rows]
 
 
-EXPERIMENT = Experiment(
-    name="reordering",
-    summary="Order within a flow: what rules that keep it cost, and what they buy for TCP with and without RACK",
-    setting=setting,
-    configuration=configuration,
-    measure=measure,
-    table=table,
-    figure=lambda results, path: figure.draw(results.summary, path),
-    csv={
-        "best.csv": lambda results: record_rows(results.schemes, "best"),
-        "grid.csv": lambda results: record_rows(results.schemes, "grid"),
-    },
-    files=(f"{tuned.SCRATCH}/*/*",),
-    seed=Seed("First of the seeds.", bounded=True),
-    quick="load 0.8 for 20 ms, with and without RACK, and one setting of each scheme",
-    targets=(Target.V1MODEL,),
-    in_lab=lambda _: False,
-    simulated=True,
+EXPERIMENT = comparison.experiment(
+    "reordering",
+    "Order within a flow: what rules that keep it cost, and what they buy for TCP with and without RACK",
+    "load 0.8 for 20 ms, with and without RACK, and one setting of each scheme",
+    setting,
+    configuration,
+    measure,
+    table,
+    figure.draw,
 )

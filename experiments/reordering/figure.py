@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from p4sched.results import figures
+from p4sched.results.row_figure import Mark, draw_marks, name_rows
 
 SHOWN = {
-    "rack": ("RACK", figures.BLACK, "o"),
-    "sack": ("three later segments", figures.BLUE, "s"),
-    "new_reno": ("three duplicates, no SACK", figures.ORANGE, "^"),
+    "rack": Mark("RACK", figures.BLACK, "o"),
+    "sack": Mark("three later segments", figures.BLUE, "s"),
+    "new_reno": Mark("three duplicates, no SACK", figures.ORANGE, "^"),
 }
 
 
@@ -25,29 +26,11 @@ def draw(summary: Mapping[str, Any], path: Path) -> None:
         panels = figure.subplots(1, len(loads), squeeze=False, sharey=True)[0]
         for load, axes in zip(loads, panels, strict=True):
             for place, recovery in enumerate(configuration["recoveries"]):
-                name, colour, marker = SHOWN[recovery]
-                records = [
-                    next(each for each in scheme["best"] if (each["recovery"], each["load"]) == (recovery, load))
-                    for scheme in schemes.values()
-                ]
-                ends = [
-                    [abs((each[f"slowdown_{end}"] or each["slowdown"]) - each["slowdown"]) for each in records]
-                    for end in ("low", "high")
-                ]
-                axes.errorbar(
-                    [each["slowdown"] for each in records],
-                    [row + 0.2 * (place - 1) for row in range(len(records))],
-                    xerr=ends,
-                    color=colour,
-                    linestyle="",
-                    marker=marker,
-                    markersize=4,
-                    capsize=2,
-                    label=name,
-                )
-            axes.set_yticks(range(len(schemes)), [scheme["label"] for scheme in schemes.values()])
+                rows = {
+                    row: next(each for each in scheme["best"] if (each["recovery"], each["load"]) == (recovery, load))
+                    for row, scheme in enumerate(schemes.values())
+                }
+                draw_marks(axes, rows, "slowdown", SHOWN[recovery], 0.2 * (place - 1))
             axes.set_title(f"load {load:g}")
             axes.set_xlabel("mean slowdown of all flows")
-        panels[0].invert_yaxis()
-        handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=3)
+        name_rows(figure, panels, schemes, columns=3)

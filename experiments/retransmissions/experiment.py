@@ -13,11 +13,8 @@ from experiments.retransmissions import figure, traffic
 from p4sched import simulate
 from p4sched.cli import options
 from p4sched.cli.options import QuickDefault
-from p4sched.lab.experiment import Experiment, Results, RunOptions, SchemeOutcome, Seed, Stage, choose
-from p4sched.p4rt.target import Target
-from p4sched.results.tables import record_rows
-from p4sched.schemes import title
-from p4sched.sweep import tuned
+from p4sched.lab import comparison
+from p4sched.lab.experiment import Results, RunOptions, SchemeOutcome, Stage, choose
 from p4sched.sweep.compared import against, named, of_scheme, shown, without_scheme
 from p4sched.sweep.tuned import Candidate, Group, Measured, Seeds, Simulation, tune
 from p4sched.units import Duration
@@ -71,13 +68,12 @@ def setting(
     """Incast and web-search flows in virtual time, for each rank of data that is sent again. An incast has a round for
     each 5 ms of --duration. Prints a table and writes DIR/summary.json, DIR/best.csv, DIR/grid.csv and
     DIR/figure.png."""
-    run_options.refuse(["--switch"], "in virtual time: the models of the schemes are at the ports")
     options.long_enough(duration)
     return Setting(
         choose("scheme", compared, SCHEMES),
         choose("traffic", traffics, traffic.TRAFFICS),
         QUICK if run_options.quick else FULL,
-        Seeds.of(run_options.seed, 2, seeds),
+        comparison.seeds_of(run_options, seeds),
         duration,
     )
 
@@ -92,11 +88,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
         "headrooms_256": list(setting.grid.headrooms_256),
         "windows": list(setting.grid.windows),
         "queues": QUEUES,
-        "tuning_seeds": list(setting.seeds.tuning),
-        "seeds": list(setting.seeds.result),
-        "duration_s": setting.duration.seconds,
-        "time": "virtual",
-        "switch": "none",
+        **comparison.configuration(setting),
     }
 
 
@@ -143,15 +135,7 @@ MEASURES = dict(zip(traffic.TRAFFICS, (_incast_of_16, _incast_of_40, _web_search
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
     """Measures all schemes."""
     found = await tune(list(candidates(setting)), OBJECTIVE, setting.seeds, stage.folder, stage.tell)
-    schemes = {
-        scheme: {
-            "label": title(scheme),
-            "best": list(_records(found.best, scheme)),
-            "grid": [without_scheme(each.means(traffic.FIGURES)) for each in of_scheme(found.grid, scheme)],
-        }
-        for scheme in setting.schemes
-    }
-    return SchemeOutcome({"schemes": schemes}, None)
+    return comparison.outcome(found, setting.schemes, traffic.FIGURES, _records)
 
 
 def _records(best: Sequence[Measured], scheme: str) -> Iterator[dict[str, Any]]:
@@ -166,14 +150,13 @@ def _records(best: Sequence[Measured], scheme: str) -> Iterator[dict[str, Any]]:
 
 def table(results: Results[Setting, None]) -> list[Table]:
     """A row for each traffic, scheme and rank of data that is sent again."""
-    seeds = len(results.setting.seeds.result)
-    rows = Table(
-        title=f"Mean slowdown, each with the best parameters of the grid; {seeds} other seeds, 95 %",
-        title_justify="left",
-    )
     columns = ("slowdown", "over own", "over FIFO", "99 %", "timeouts", "sent again, %", "refused, %")
-    for column in ("traffic", "scheme", "rank again", *columns):
-        rows.add_column(column, justify="right" if column in columns else "left")
+    rows = comparison.heading(
+        results,
+        "Mean slowdown, each with the best parameters of the grid",
+        ("traffic", "scheme", "rank again"),
+        columns,
+    )
     for name in results.setting.traffics:
         for scheme in results.schemes.values():
             for each in scheme["best"]:
@@ -193,22 +176,13 @@ def table(results: Results[Setting, None]) -> list[Table]:
     return [rows]
 
 
-EXPERIMENT = Experiment(
-    name="retransmissions",
-    summary="Ranks of data that is sent again, in incast and among web-search flows",
-    setting=setting,
-    configuration=configuration,
-    measure=measure,
-    table=table,
-    figure=lambda results, path: figure.draw(results.summary, path),
-    csv={
-        "best.csv": lambda results: record_rows(results.schemes, "best"),
-        "grid.csv": lambda results: record_rows(results.schemes, "grid"),
-    },
-    files=(f"{tuned.SCRATCH}/*/*",),
-    seed=Seed("First of the seeds.", bounded=True),
-    quick="four rounds of 16 senders, with one setting of each scheme",
-    targets=(Target.V1MODEL,),
-    in_lab=lambda _: False,
-    simulated=True,
+EXPERIMENT = comparison.experiment(
+    "retransmissions",
+    "Ranks of data that is sent again, in incast and among web-search flows",
+    "four rounds of 16 senders, with one setting of each scheme",
+    setting,
+    configuration,
+    measure,
+    table,
+    figure.draw,
 )

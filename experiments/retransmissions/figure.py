@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from p4sched.results import figures
+from p4sched.results.row_figure import Mark, draw_marks, name_rows
 
 SHOWN = {
-    "own": ("rank of the data", figures.BLACK, "o"),
-    "least": ("least rank of the flow", figures.BLUE, "s"),
-    "urgent": ("most urgent", figures.ORANGE, "^"),
+    "own": Mark("rank of the data", figures.BLACK, "o"),
+    "least": Mark("least rank of the flow", figures.BLUE, "s"),
+    "urgent": Mark("most urgent", figures.ORANGE, "^"),
 }
 
 
@@ -24,31 +25,14 @@ def draw(summary: Mapping[str, Any], path: Path) -> None:
     with figures.sheet(path, (2.8 * len(traffics) + 1.4, 3.4), heading) as figure:
         panels = figure.subplots(1, len(traffics), squeeze=False, sharey=True)[0]
         for traffic, axes in zip(traffics, panels, strict=True):
-            for place, (again, (name, colour, marker)) in enumerate(SHOWN.items()):
-                rows = [
-                    (row, each)
+            for place, (again, mark) in enumerate(SHOWN.items()):
+                rows = {
+                    row: each
                     for row, scheme in enumerate(schemes.values())
                     for each in scheme["best"]
                     if (each["traffic"], each["again"]) == (traffic, again)
-                ]
-                ends = [
-                    [abs((each[f"slowdown_{end}"] or each["slowdown"]) - each["slowdown"]) for _, each in rows]
-                    for end in ("low", "high")
-                ]
-                axes.errorbar(
-                    [each["slowdown"] for _, each in rows],
-                    [row + 0.2 * (place - 1) for row, _ in rows],
-                    xerr=ends,
-                    color=colour,
-                    linestyle="",
-                    marker=marker,
-                    markersize=4,
-                    capsize=2,
-                    label=name,
-                )
-            axes.set_yticks(range(len(schemes)), [scheme["label"] for scheme in schemes.values()])
+                }
+                draw_marks(axes, rows, "slowdown", mark, 0.2 * (place - 1))
             axes.set_title(traffic)
             axes.set_xlabel("mean slowdown")
-        panels[0].invert_yaxis()
-        handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=3)
+        name_rows(figure, panels, schemes, columns=3)

@@ -11,12 +11,10 @@ from rich.table import Table
 from experiments.stale_lengths import figure
 from p4sched import simulate
 from p4sched.cli import options
-from p4sched.lab.experiment import Experiment, Results, RunOptions, SchemeOutcome, Seed, Stage, choose
+from p4sched.lab import comparison
+from p4sched.lab.experiment import Results, RunOptions, SchemeOutcome, Stage, choose
 from p4sched.lab.sized_flows import parse_loads
-from p4sched.p4rt.target import Target
-from p4sched.results.tables import record_rows
-from p4sched.schemes import title
-from p4sched.sweep import leaf_spine, tuned
+from p4sched.sweep import leaf_spine
 from p4sched.sweep.compared import against, named, of_scheme, shown, without_scheme
 from p4sched.sweep.tuned import Candidate, Group, Measured, Seeds, Simulation, tune
 from p4sched.units import Duration
@@ -72,13 +70,12 @@ def setting(
 ) -> Setting:
     """Web-search flows among 16 hosts in virtual time, for each age of the queue lengths that the rules of AIFO, RIFO
     and PACKS know. Prints a table and writes DIR/summary.json, DIR/best.csv, DIR/grid.csv and DIR/figure.png."""
-    run_options.refuse(["--switch"], "in virtual time: the models of the schemes are at the ports")
     options.long_enough(duration)
     return Setting(
         choose("scheme", compared, SCHEMES),
         parse_loads(loads),
         QUICK if run_options.quick else FULL,
-        Seeds.of(run_options.seed, 2, seeds),
+        comparison.seeds_of(run_options, seeds),
         duration,
     )
 
@@ -94,11 +91,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
         "window": WINDOW,
         "queues": QUEUES,
         "frame_us": FRAME_US,
-        "tuning_seeds": list(setting.seeds.tuning),
-        "seeds": list(setting.seeds.result),
-        "duration_s": setting.duration.seconds,
-        "time": "virtual",
-        "switch": "none",
+        **comparison.configuration(setting),
     }
 
 
@@ -142,15 +135,7 @@ def _run(group: Group, parameters: Group, duration_ns: int, seed: int) -> Simula
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
     """Measures all schemes."""
     found = await tune(list(candidates(setting)), OBJECTIVE, setting.seeds, stage.folder, stage.tell)
-    schemes = {
-        scheme: {
-            "label": title(scheme),
-            "best": list(_records(found.best, scheme)),
-            "grid": [without_scheme(each.means(leaf_spine.FIGURES)) for each in of_scheme(found.grid, scheme)],
-        }
-        for scheme in setting.schemes
-    }
-    return SchemeOutcome({"schemes": schemes}, None)
+    return comparison.outcome(found, setting.schemes, leaf_spine.FIGURES, _records)
 
 
 def _records(best: Sequence[Measured], scheme: str) -> Iterator[dict[str, Any]]:
@@ -166,14 +151,10 @@ def _records(best: Sequence[Measured], scheme: str) -> Iterator[dict[str, Any]]:
 
 def table(results: Results[Setting, None]) -> list[Table]:
     """A row for each scheme, load, period and cell."""
-    seeds = len(results.setting.seeds.result)
-    rows = Table(
-        title=f"Mean slowdown of all flows, each with the best parameters of the grid; {seeds} other seeds, 95 %",
-        title_justify="left",
+    columns = ("load", "period, us", "cell, bytes", "C", "k", "slowdown", "over the length itself", "over FIFO")
+    rows = comparison.heading(
+        results, "Mean slowdown of all flows, each with the best parameters of the grid", ("scheme",), columns
     )
-    columns = ("period, us", "cell, bytes", "C", "k", "slowdown", "over the length itself", "over FIFO")
-    for column in ("scheme", "load", *columns):
-        rows.add_column(column, justify="left" if column == "scheme" else "right")
     for scheme in results.schemes.values():
         for each in scheme["best"]:
             rows.add_row(
@@ -190,22 +171,13 @@ def table(results: Results[Setting, None]) -> list[Table]:
     return [rows]
 
 
-EXPERIMENT = Experiment(
-    name="stale_lengths",
-    summary="How old a queue length may be, and in which unit, for AIFO, RIFO and PACKS",
-    setting=setting,
-    configuration=configuration,
-    measure=measure,
-    table=table,
-    figure=lambda results, path: figure.draw(results.summary, path),
-    csv={
-        "best.csv": lambda results: record_rows(results.schemes, "best"),
-        "grid.csv": lambda results: record_rows(results.schemes, "grid"),
-    },
-    files=(f"{tuned.SCRATCH}/*/*",),
-    seed=Seed("First of the seeds.", bounded=True),
-    quick="load 0.8 for 20 ms, with two periods, one cell, and one setting of each scheme",
-    targets=(Target.V1MODEL,),
-    in_lab=lambda _: False,
-    simulated=True,
+EXPERIMENT = comparison.experiment(
+    "stale_lengths",
+    "How old a queue length may be, and in which unit, for AIFO, RIFO and PACKS",
+    "load 0.8 for 20 ms, with two periods, one cell, and one setting of each scheme",
+    setting,
+    configuration,
+    measure,
+    table,
+    figure.draw,
 )

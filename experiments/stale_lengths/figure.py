@@ -7,6 +7,7 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from p4sched.results import figures
+from p4sched.results.row_figure import bars
 from p4sched.results.scheme_colours import scheme_colour
 
 
@@ -44,15 +45,11 @@ def _points(
     axes: Axes, name: str, label: str, records: Sequence[Mapping[str, Any]], key: str, values: Sequence[int]
 ) -> None:
     means = [record["slowdown"] for record in records]
-    bars = [
-        [abs(record["slowdown"] - (record[f"slowdown_{end}"] or record["slowdown"])) for record in records]
-        for end in ("low", "high")
-    ]
     places = [list(values).index(record[key]) for record in records]
     axes.errorbar(
         places,
         means,
-        yerr=bars,
+        yerr=bars(records, "slowdown"),
         color=scheme_colour(name),
         marker="o",
         markersize=4,

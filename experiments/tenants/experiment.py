@@ -13,10 +13,9 @@ from experiments.tenants.traffic import TenantsRun
 from p4sched import simulate
 from p4sched.cli import options
 from p4sched.errors import UsageError
-from p4sched.lab.experiment import Experiment, Results, RunOptions, SchemeOutcome, Seed, Stage, choose
+from p4sched.lab import comparison
+from p4sched.lab.experiment import Results, RunOptions, SchemeOutcome, Stage, choose
 from p4sched.lab.sized_flows import parse_loads
-from p4sched.p4rt.target import Target
-from p4sched.results.tables import record_rows
 from p4sched.sweep import tuned
 from p4sched.sweep.compared import against, named, of_scheme, shown, without_scheme
 from p4sched.sweep.tuned import Candidate, Group, Measured, Seeds, tune
@@ -73,7 +72,6 @@ def setting(
 ) -> Setting:
     """Three tenants with their own schedulers share each link, and one of them sends four times its load. Prints a
     table and writes DIR/summary.json, DIR/tenants.csv, DIR/grid.csv and DIR/figure.png."""
-    run_options.refuse(["--switch"], "in virtual time: the models of the schemes are at the ports")
     options.long_enough(duration)
     of_tenants = parse_loads(loads)
     if max(of_tenants) > 1 / len(traffic.TENANTS):
@@ -82,7 +80,7 @@ def setting(
         choose("scheme", compared, LABELS),
         of_tenants,
         QUICK if run_options.quick else FULL,
-        Seeds.of(run_options.seed, 2, seeds),
+        comparison.seeds_of(run_options, seeds),
         duration,
     )
 
@@ -97,11 +95,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
         "headrooms_256": list(setting.grid.headrooms_256),
         "window": WINDOW,
         "queues": QUEUES,
-        "tuning_seeds": list(setting.seeds.tuning),
-        "seeds": list(setting.seeds.result),
-        "duration_s": setting.duration.seconds,
-        "time": "virtual",
-        "switch": "none",
+        **comparison.configuration(setting),
     }
 
 
@@ -137,15 +131,7 @@ def ports(scheme: str, buffer: int, headroom_256: int) -> simulate.Ports:
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
     """Measures all schemes."""
     found = await tune(list(candidates(setting)), "cost", setting.seeds, stage.folder, stage.tell)
-    schemes = {
-        scheme: {
-            "label": LABELS[scheme],
-            "tenants": list(_records(found.best, scheme)),
-            "grid": [without_scheme(each.means(traffic.FIGURES)) for each in of_scheme(found.grid, scheme)],
-        }
-        for scheme in setting.schemes
-    }
-    return SchemeOutcome({"schemes": schemes}, None)
+    return comparison.outcome(found, setting.schemes, traffic.FIGURES, _records, LABELS.__getitem__, "tenants")
 
 
 def _records(best: Sequence[Measured], scheme: str) -> Iterator[dict[str, Any]]:
@@ -161,14 +147,17 @@ def _records(best: Sequence[Measured], scheme: str) -> Iterator[dict[str, Any]]:
 
 def table(results: Results[Setting, None]) -> list[Table]:
     """A row for each scheme and load."""
-    seeds = len(results.setting.seeds.result)
-    rows = Table(
-        title=f"Mean slowdown, each with the best parameters of the grid; {seeds} other seeds, 95 %",
-        title_justify="left",
+    columns = (
+        "load",
+        "calm",
+        "over tree",
+        "others, heavy",
+        "over calm",
+        "over tree",
+        "late, %",
+        "bulk alone, over tree",
     )
-    columns = ("calm", "over tree", "others, heavy", "over calm", "over tree", "late, %", "bulk alone, over tree")
-    for column in ("scheme", "load", *columns):
-        rows.add_column(column, justify="left" if column == "scheme" else "right")
+    rows = comparison.heading(results, "Mean slowdown, each with the best parameters of the grid", ("scheme",), columns)
     for scheme in results.schemes.values():
         for each in scheme["tenants"]:
             rows.add_row(
@@ -185,22 +174,17 @@ def table(results: Results[Setting, None]) -> list[Table]:
     return [rows]
 
 
-EXPERIMENT = Experiment(
-    name="tenants",
-    summary="Tenants with their own schedulers: a tree of queues against one flat rank, when one tenant sends too much",
-    setting=setting,
-    configuration=configuration,
-    measure=measure,
-    table=table,
-    figure=lambda results, path: figure.draw(results.summary, path),
-    csv={
-        "tenants.csv": lambda results: record_rows(results.schemes, "tenants"),
-        "grid.csv": lambda results: record_rows(results.schemes, "grid"),
-    },
-    files=(f"{tuned.SCRATCH}/*/*/*",),
-    seed=Seed("First of the seeds.", bounded=True),
-    quick="a load of 0.25 of each tenant for 20 ms, with one setting of each scheme",
-    targets=(Target.V1MODEL,),
-    in_lab=lambda _: False,
-    simulated=True,
+EXPERIMENT = comparison.experiment(
+    "tenants",
+    "Tenants with their own schedulers: a tree of queues against one flat rank, when one tenant sends too much",
+    "a load of 0.25 of each tenant for 20 ms, with one setting of each scheme",
+    setting,
+    configuration,
+    measure,
+    table,
+    figure.draw,
+    (
+        "tenants",
+        "grid",
+    ),
 )

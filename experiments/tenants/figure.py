@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from p4sched.results import figures
+from p4sched.results.row_figure import Mark, draw_marks, name_rows
 
 SHOWN = {
-    "calm_sizes": ("smallest first, calm", figures.BLUE, "o"),
-    "heavy_sizes": ("smallest first, heavy", figures.BLUE, "s"),
-    "calm_deadlines": ("deadlines, calm", figures.GREEN, "o"),
-    "heavy_deadlines": ("deadlines, heavy", figures.GREEN, "s"),
-    "alone_bulk": ("the heavy tenant alone", figures.ORANGE, "o"),
+    "calm_sizes": Mark("smallest first, calm", figures.BLUE, "o"),
+    "heavy_sizes": Mark("smallest first, heavy", figures.BLUE, "s", hollow=True),
+    "calm_deadlines": Mark("deadlines, calm", figures.GREEN, "o"),
+    "heavy_deadlines": Mark("deadlines, heavy", figures.GREEN, "s", hollow=True),
+    "alone_bulk": Mark("the heavy tenant alone", figures.ORANGE, "o"),
 }
 
 
@@ -26,29 +27,13 @@ def draw(summary: Mapping[str, Any], path: Path) -> None:
     with figures.sheet(path, (3.4 * len(loads) + 2.6, 4.2), heading) as figure:
         panels = figure.subplots(1, len(loads), squeeze=False, sharey=True)[0]
         for load, axes in zip(loads, panels, strict=True):
-            records = [next(each for each in scheme["tenants"] if each["load"] == load) for scheme in schemes.values()]
-            for place, (key, (name, colour, marker)) in enumerate(SHOWN.items()):
-                values = [record[key] for record in records]
-                ends = [
-                    [abs((record[f"{key}_{end}"] or record[key]) - record[key]) for record in records]
-                    for end in ("low", "high")
-                ]
-                axes.errorbar(
-                    values,
-                    [row + 0.15 * (place - 2) for row in range(len(records))],
-                    xerr=ends,
-                    color=colour,
-                    markerfacecolor="white" if marker == "s" else colour,
-                    linestyle="",
-                    marker=marker,
-                    markersize=4,
-                    capsize=2,
-                    label=name,
-                )
+            rows = {
+                row: next(each for each in scheme["tenants"] if each["load"] == load)
+                for row, scheme in enumerate(schemes.values())
+            }
+            for place, (key, mark) in enumerate(SHOWN.items()):
+                draw_marks(axes, rows, key, mark, 0.15 * (place - 2))
             axes.set_xscale("log")
-            axes.set_yticks(range(len(schemes)), [scheme["label"] for scheme in schemes.values()])
             axes.set_title(f"load {load:g} of each tenant")
             axes.set_xlabel("mean slowdown")
-        panels[0].invert_yaxis()
-        handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=3)
+        name_rows(figure, panels, schemes, columns=3)

@@ -1,7 +1,8 @@
 """The laboratory: a running topology with its switches, the traffic on it, and the measurements.
 
 Experiments:
-- experiment: what an experiment is, and how to add one; frame: the common steps of all experiments
+- experiment: what an experiment is, and how to add one; comparison: what those with tuned schemes share
+- frame: the common steps of all experiments
 - bench: a network with one scheme on it, observed
 - calibrate, time_scale: capacity of this machine, and speed of an experiment on it
 
