@@ -98,8 +98,8 @@ def _one_sentence() -> Iterator[None]:
 
 def _scheme(word: str, source: Path | None, seconds: float, most: int, stf: Path | None) -> int:
     from p4sched.proofs import example  # noqa: PLC0415 needs Z3
-    from p4sched.proofs.bounded import RuleSide  # noqa: PLC0415
     from p4sched.proofs.refuting import Sides  # noqa: PLC0415
+    from p4sched.proofs.sides import RuleSide  # noqa: PLC0415
     from p4sched.proofs.theorem import confirmed, theorem  # noqa: PLC0415
 
     name, built, program, rule = _built(word, source)
@@ -188,10 +188,10 @@ def _program(name: str) -> str | Path:
 
 def _pair(one: Path, two: Path, seconds: float, most: int, stf: Path | None) -> int:
     from p4sched.proofs import example  # noqa: PLC0415 needs Z3
-    from p4sched.proofs.bounded import ProgramSide  # noqa: PLC0415
     from p4sched.proofs.pair import compare  # noqa: PLC0415
     from p4sched.proofs.program import read  # noqa: PLC0415
     from p4sched.proofs.refuting import Sides  # noqa: PLC0415
+    from p4sched.proofs.sides import ProgramSide  # noqa: PLC0415
 
     open_claims, first, second = 0, read(one), read(two)
     for claim, answer, step in compare(first, second, seconds):

@@ -76,11 +76,12 @@ def _controls(text: str) -> dict[str, str]:
 
 
 def _trace(lab: str, json_file: Path, end: float) -> dict[str, Any] | None:
-    from p4sched.proofs.bounded import RuleSide, Search  # noqa: PLC0415 needs Z3
+    from p4sched.proofs.bounded import Search  # noqa: PLC0415 needs Z3
     from p4sched.proofs.program import read  # noqa: PLC0415
     from p4sched.proofs.refuting import SMALL  # noqa: PLC0415
     from p4sched.proofs.rules import RULES as ALL  # noqa: PLC0415
     from p4sched.proofs.script import lines, script  # noqa: PLC0415
+    from p4sched.proofs.sides import RuleSide  # noqa: PLC0415
 
     program, rule = read(json_file), ALL[RULES[lab]]()
     info = json_file.with_suffix(".p4info.txtpb").read_text(encoding="utf-8")
@@ -143,8 +144,8 @@ def _of_the_lab(lab: str, of: Mapping[str, Int]) -> Iterator[Truth]:
 
 def _lengths_fit(step: Any, of: Mapping[str, Int]) -> Iterator[Truth]:
     """No queue is longer than it can become."""
-    from p4sched.proofs.bounded import LENGTHS, PORT  # noqa: PLC0415 needs Z3
     from p4sched.proofs.exact import Int  # noqa: PLC0415
+    from p4sched.proofs.moment import LENGTHS, PORT  # noqa: PLC0415 needs Z3
 
     lengths = step.world.before[LENGTHS]
     sizes = {7 - place: of[f"size_{place + 1}"] for place in range(8) if f"size_{place + 1}" in of}

@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from p4sched.paths import rust_binary
-from p4sched.proofs.bounded import Packet, Search, Side
+from p4sched.proofs.bounded import Packet, Search
 from p4sched.proofs.exact import Truth
 from p4sched.proofs.program import Program
 from p4sched.proofs.script import lines, script
+from p4sched.proofs.sides import Side
 from p4sched.proofs.step import Step
 
 SMALL = 15

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from p4sched.proofs.bounded import LENGTHS, Packet
+from p4sched.proofs.bounded import Packet
 from p4sched.proofs.engine import Call, Example, frame
 from p4sched.proofs.example import counterexample
+from p4sched.proofs.moment import LENGTHS
 from p4sched.proofs.program import Json, Program
 from p4sched.proofs.rules.scheme import QUEUES
 from p4sched.proofs.step import DROP_PORT, LENGTH, TIMESTAMP
