@@ -22,7 +22,7 @@ MINUTES = 10
 SECONDS = 60
 UPGRADE =
 
-.PHONY: demo onos virtual bench soak fuzz test test-lab test-rust test-java test-python test-onos setup clean playground lint lint-rust lint-rest docs anchors docker docker-test lock audit wheel deb archive
+.PHONY: demo onos virtual bench soak fuzz test test-lab test-rust test-java test-python test-python-labs test-python-rest test-onos setup clean playground lint lint-rust lint-rest docs anchors docker docker-test lock audit wheel deb archive
 
 demo:
 	@./setup.sh lab
@@ -129,8 +129,14 @@ test-java:
 test-lab:
 	flock build/lab .venv/bin/pytest -m machine --ignore-glob "*/test_onos*"
 
-test-python: lint-rest
-	nice .venv/bin/pytest -m "not machine" --ignore-glob "*/test_onos*"
+# two processes of about the same length
+test-python: test-python-labs test-python-rest
+
+test-python-labs:
+	nice .venv/bin/pytest -m "not machine" controller/tests/test_labs*.py controller/tests/test_proofs*.py
+
+test-python-rest: lint-rest
+	nice .venv/bin/pytest -m "not machine" --ignore-glob "*/test_onos*" --ignore-glob "*/test_labs*" --ignore-glob "*/test_proofs*"
 
 # starts what test-java builds, not beside test-lab
 test-onos: test-java
