@@ -373,6 +373,51 @@ fn samples_hold_the_received_bytes_and_change_nothing() {
 }
 
 #[test]
+fn samples_of_ports_have_queues_and_counters_and_change_nothing() {
+    // 1.2 times the rate of the link into a queue of 20 packets
+    let mut scenario = two_hosts(&json!([{"source": "a", "destination": "b", "bytes": 1_000_000_000}]));
+    let run = |scenario: &Value| {
+        let mut world = World::new(setup(scenario)).unwrap();
+        world.run();
+        results::summary(&world)
+    };
+    let without = run(&scenario);
+    scenario["sample_ns"] = json!(250_000_000);
+    scenario["sample_ports"] = json!(true);
+    let mut with = run(&scenario);
+    with.as_object_mut().unwrap().remove("received_bytes");
+    let ports = with["ports"].as_array_mut().unwrap().iter_mut();
+    let samples: Vec<Value> = ports
+        .filter_map(|port| port.as_object_mut().unwrap().remove("samples"))
+        .collect();
+    assert_eq!(with, without);
+    assert_eq!(samples.len(), 2, "the switch has two ports");
+    let to_b = without["ports"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .position(|port| port["to"] == "b");
+    let (port, sampled) = (&without["ports"][to_b.unwrap()], samples.last().unwrap());
+    for queues in sampled["queue_packets"].as_array().unwrap() {
+        let queues: Vec<u64> = serde_json::from_value(queues.clone()).unwrap();
+        assert!(
+            (19..=20).contains(&queues[0]) && queues[1..].iter().all(|&length| length == 0),
+            "{queues:?}"
+        );
+    }
+    for name in ["sent_bytes", "dropped_full", "dropped_refused", "pushed_out"] {
+        assert_eq!(
+            sampled[name][3], port[name],
+            "{name}: the last sample is at the end of the run"
+        );
+    }
+    scenario.as_object_mut().unwrap().remove("sample_ns");
+    let scenario: Scenario = serde_json::from_value(scenario).unwrap();
+    let error = scenario.setup(Path::new("")).unwrap_err().to_string();
+    assert_eq!(error, "sample_ports: it needs sample_ns");
+}
+
+#[test]
 fn wrong_weights_of_ranks_are_refused() {
     for (weights, problem) in [
         (json!([]), "it has 1 to 65536 numbers"),

@@ -57,6 +57,8 @@ fn scenario(scheme: Scheme, target: Target) -> Value {
     };
     let mut scenario = json!({
         "end_ns": 60_000_000,
+        "sample_ns": 1_000_000,
+        "sample_ports": true,
         "topology": {"described": {
             "hosts": ["h0", "h1", "h2", "h3", "h4", "h5"],
             "switches": ["leaf0", "leaf1", "leaf2", "spine0", "spine1"],
@@ -93,6 +95,13 @@ fn lost(world: &World) -> u64 {
         .sum()
 }
 
+/// Lengths of all queues at each sample.
+fn queues(world: &World) -> Vec<Value> {
+    let mut summary = results::summary(world);
+    let ports = summary["ports"].as_array_mut().unwrap().iter_mut();
+    ports.map(|port| port["samples"]["queue_packets"].take()).collect()
+}
+
 fn same_as_the_models(scheme: Scheme, target: Target) {
     let models = run(setup(&scenario(scheme, target)));
     assert!(lost(&models) > 50, "{scheme:?}: {} packets lost", lost(&models));
@@ -112,6 +121,7 @@ fn same_as_the_models(scheme: Scheme, target: Target) {
             "{scheme:?}, {check}"
         );
         assert_eq!(lost(&decided), lost(&models));
+        assert_eq!(queues(&decided), queues(&models), "{scheme:?}, {check}");
     }
 }
 

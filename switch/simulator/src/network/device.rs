@@ -14,6 +14,7 @@ use p4sched_world::planned::WakeUp;
 use p4sched_world::routes::Routes;
 use p4sched_world::topology::{Node, Topology};
 
+use super::by_queue::QueueLengths;
 use super::lengths::Lengths;
 use super::packets::Header;
 use super::port::{Counts, Port, PortConfig};
@@ -322,6 +323,11 @@ impl Device {
                 out.waiting = waiting;
             }
         }
+    }
+
+    /// Lengths of the queues of a port now.
+    pub fn queue_lengths(&self, port: PortNumber) -> QueueLengths {
+        self.switch.counts(port).lengths
     }
 
     /// Lengths of the queue of a port over time, until `now`.

@@ -7,6 +7,7 @@ use p4sched_world::routes::{Multipath, Routes};
 use p4sched_world::topology::Node;
 use p4sched_world::world::{Event, OutPort as _, Switches};
 
+use super::by_queue::QueueLengths;
 use super::device::{self, Device, DeviceError, SwitchSettings};
 use super::hosts::{Difference, FlowHosts, Net};
 use super::lengths::Lengths;
@@ -56,6 +57,11 @@ impl Fabric {
     /// Lengths over time of the queue of a port, if a program decides there.
     pub fn lengths(&self, now: Nanos, switch: u32, port: u16) -> Option<Lengths> {
         Some(self.devices.get(switch as usize)?.lengths(now, port))
+    }
+
+    /// Lengths of the queues of a port now, if a program decides there.
+    pub fn queue_lengths(&self, switch: u32, port: u16) -> Option<QueueLengths> {
+        Some(self.devices.get(switch as usize)?.queue_lengths(port))
     }
 
     /// Bytes held by programs.

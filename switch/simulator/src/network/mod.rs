@@ -11,6 +11,7 @@
 //! The loop is that of [`p4sched_world::world`]. A run is a function of its [`setup::Setup`]: the same setup gives the same
 //! results, byte for byte.
 
+pub mod by_queue;
 pub mod by_rank;
 pub mod connections;
 pub mod device;

@@ -13,6 +13,7 @@ use p4sched_world::link::Link;
 use p4sched_world::wire::{InTransit, Wire};
 use p4sched_world::world::OutPort;
 
+use super::by_queue::{ByQueue, QueueLengths};
 use super::by_rank::ByRank;
 use super::lengths::Lengths;
 use super::packets::{Header, Packets};
@@ -122,6 +123,8 @@ pub struct PortConfig {
     pub mark_at: Option<u32>,
     /// True if it records the length of its queue over time.
     pub measured: bool,
+    /// True if samples have the length of each of its queues.
+    pub sampled: bool,
     /// Number of ranks that are drawn, and that it counts; 0 if ranks have another source.
     pub drawn_ranks: usize,
 }
@@ -142,6 +145,7 @@ pub struct Port {
     forgets: bool,
     lengths: Option<Box<Lengths>>,
     by_rank: Option<Box<ByRank>>,
+    by_queue: Option<Box<ByQueue>>,
     /// All counters except those of sent packets.
     counts: Box<Counts>,
 }
@@ -161,6 +165,9 @@ impl Port {
             sent_packets: 0,
             sent_bytes: 0,
             lengths: config.measured.then(Box::default),
+            by_queue: config
+                .sampled
+                .then(|| Box::new(ByQueue::new(config.scheduler.scheme().map(|of| of.scheme().p4())))),
             by_rank: (config.drawn_ranks > 0).then(|| Box::new(ByRank::new(config.drawn_ranks))),
             counts: Box::default(),
         })
@@ -183,6 +190,9 @@ impl Port {
         let verdict = self.queue.enqueue(now, packet, header.scale);
         if let Some(by_rank) = &mut self.by_rank {
             by_rank.arrived(packet, verdict);
+        }
+        if let Some(by_queue) = &mut self.by_queue {
+            by_queue.arrived(packet, verdict);
         }
         if verdict.is_queued() {
             self.note(now);
@@ -253,6 +263,9 @@ impl Port {
         if let Some(by_rank) = &mut self.by_rank {
             by_rank.left(packet.rank);
         }
+        if let Some(by_queue) = &mut self.by_queue {
+            by_queue.left(packet.id);
+        }
         self.transmit(now, packet.id as u32, packet.len)
     }
 
@@ -281,6 +294,11 @@ impl Port {
     /// Counts by rank, if ranks are drawn.
     pub fn by_rank(&self) -> Option<&ByRank> {
         self.by_rank.as_deref()
+    }
+
+    /// Lengths of its queues now, if samples have them.
+    pub fn queue_lengths(&self) -> Option<QueueLengths> {
+        self.by_queue.as_deref().map(ByQueue::lengths)
     }
 
     /// Lengths of its queue over time, until `now`.

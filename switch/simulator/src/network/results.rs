@@ -6,7 +6,7 @@ use p4sched_schedulers::Nanos;
 use p4sched_world::topology::Node;
 use serde_json::{Value, json};
 
-use super::world::World;
+use super::world::{PortSample, World};
 
 /// One line for each flow: number, start, ends, bytes; the time at which the receiver had all bytes and the time at
 /// which the sender knew it; segments sent, and retransmissions. A field is empty if its event did not happen before
@@ -58,7 +58,8 @@ pub fn summary(world: &World) -> Value {
         "ports": wires.map(|wire| port_record(world, wire)).collect::<Vec<Value>>(),
     });
     if setup.sample_ns.is_some() {
-        record["received_bytes"] = json!(world.samples());
+        let received: Vec<_> = world.samples().iter().map(|sample| &sample.received_bytes).collect();
+        record["received_bytes"] = json!(received);
     }
     record
 }
@@ -112,6 +113,19 @@ fn port_record(world: &World, number: usize) -> Value {
         "marked": counts.marked,
         "queue_packets": queue,
     });
+    let samples: Vec<&PortSample> = (world.samples().iter())
+        .filter_map(|sample| sample.ports.get(number)?.as_ref())
+        .collect();
+    if !samples.is_empty() {
+        let counted = |of: fn(&PortSample) -> u64| samples.iter().map(|&sample| of(sample)).collect::<Vec<_>>();
+        record["samples"] = json!({
+            "queue_packets": samples.iter().map(|sample| sample.queues).collect::<Vec<_>>(),
+            "sent_bytes": counted(|sample| sample.counts.sent_bytes),
+            "dropped_full": counted(|sample| sample.counts.full),
+            "dropped_refused": counted(|sample| sample.counts.refused),
+            "pushed_out": counted(|sample| sample.counts.pushed_out),
+        });
+    }
     if let Some(counts) = world.by_rank(number) {
         record["by_rank"] = json!({
             "inversions": counts.inversions,

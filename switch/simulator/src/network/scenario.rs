@@ -63,8 +63,11 @@ pub enum ScenarioError {
     #[error("retransmissions: with ranks = start_time the ports give all ranks")]
     Retransmissions,
     /// Too many samples.
-    #[error("sample_ns: it is above 0, and the samples of all flows until end_ns are at most {MOST_SAMPLES}")]
+    #[error("sample_ns: it is above 0, and the samples of all flows and ports until end_ns are at most {MOST_SAMPLES}")]
     Samples,
+    /// Samples of ports without an interval.
+    #[error("sample_ports: it needs sample_ns")]
+    SamplePorts,
     #[error("topology: {0}")]
     Topology(#[from] TopologyError),
     #[error("{of}: {problem}")]
@@ -85,6 +88,8 @@ pub struct Scenario {
     seed: u64,
     end_ns: Nanos,
     sample_ns: Option<Nanos>,
+    #[serde(default)]
+    sample_ports: bool,
     topology: Shape,
     ports: Ports,
     /// Ports of hosts; by default FIFO without limit.
@@ -215,7 +220,7 @@ impl Scenario {
         let (mss, overhead) = (transports[0].config.mss, transports[0].overhead_bytes);
         let frame_share = f64::from(mss + overhead) / f64::from(mss);
         let flows = self.flows(&topology, folder, frame_share)?;
-        self.check_samples(flows.len())?;
+        self.check_samples(&topology, flows.len())?;
         let start_time = self.ranks == Ranks::StartTime;
         let unlimited = PortConfig {
             scheduler: Scheduling::Scheme(Config::Fifo(PLENTY)),
@@ -224,10 +229,14 @@ impl Scenario {
             start_time: false,
             mark_at: None,
             measured: false,
+            sampled: false,
             drawn_ranks: 0,
         };
         Ok(Setup {
-            switch_ports: self.ports.config("ports", start_time, Some(drawn))?,
+            switch_ports: PortConfig {
+                sampled: self.sample_ports,
+                ..self.ports.config("ports", start_time, Some(drawn))?
+            },
             host_ports: match &self.hosts {
                 None => unlimited,
                 Some(hosts) => hosts.config("hosts", start_time, None)?,
@@ -246,9 +255,11 @@ impl Scenario {
         })
     }
 
-    fn check_samples(&self, flows: usize) -> Result<(), ScenarioError> {
-        let most = MOST_SAMPLES / (flows as Nanos).max(1);
+    fn check_samples(&self, topology: &Topology, flows: usize) -> Result<(), ScenarioError> {
+        let ports = if self.sample_ports { topology.wires.len() } else { 0 };
+        let most = MOST_SAMPLES / ((flows + ports) as Nanos).max(1);
         match self.sample_ns {
+            None if self.sample_ports => Err(ScenarioError::SamplePorts),
             Some(every) if every == 0 || self.end_ns / every > most => Err(ScenarioError::Samples),
             _ => Ok(()),
         }
@@ -327,6 +338,7 @@ impl Ports {
             start_time,
             mark_at: self.mark_at_packets,
             measured: measured.is_some(),
+            sampled: false,
             drawn_ranks: measured.unwrap_or(0),
         })
     }

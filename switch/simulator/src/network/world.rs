@@ -7,6 +7,7 @@ use p4sched_world::account::Account;
 use p4sched_world::topology::{Node, Topology};
 use p4sched_world::world::{self, Event};
 
+use super::by_queue::QueueLengths;
 use super::by_rank::ByRank;
 use super::connections::Record;
 use super::fabric::Fabric;
@@ -20,6 +21,22 @@ use super::setup::{Setup, SetupError};
 const LARGEST_FRAME_BITS: u128 = 8 * 1514;
 const NS_PER_S: u128 = 1_000_000_000;
 
+/// What is recorded at the same instant.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    /// Bytes that the receiver of each flow has.
+    pub received_bytes: Vec<u64>,
+    /// The port in front of each wire, if it is one of a switch and ports are sampled.
+    pub ports: Vec<Option<PortSample>>,
+}
+
+/// The queues and the counters of a port.
+#[derive(Clone, Copy, Debug)]
+pub struct PortSample {
+    pub queues: QueueLengths,
+    pub counts: Counts,
+}
+
 /// One run of a network.
 #[derive(Debug)]
 pub struct World {
@@ -27,7 +44,7 @@ pub struct World {
     world: world::World<FlowHosts, Fabric>,
     /// The difference between a program and its model at which the run ended.
     difference: Option<String>,
-    samples: Vec<Vec<u64>>,
+    samples: Vec<Sample>,
 }
 
 impl World {
@@ -70,9 +87,8 @@ impl World {
         match self.world.step(until) {
             Ok(true) => true,
             Ok(false) if self.next_sample().is_some() => {
-                let flows = 0..self.setup.flows.len();
-                self.samples
-                    .push(flows.map(|flow| self.record(flow).received_bytes).collect());
+                let sample = self.sample(until);
+                self.samples.push(sample);
                 true
             }
             Ok(false) => {
@@ -96,8 +112,41 @@ impl World {
         (at <= self.setup.end_ns).then_some(at)
     }
 
-    /// Received bytes of all flows at each sample.
-    pub fn samples(&self) -> &[Vec<u64>] {
+    /// What is true at `now`, after all its events.
+    fn sample(&mut self, now: Nanos) -> Sample {
+        let wires = 0..self.setup.topology.wires.len();
+        let flows = 0..self.setup.flows.len();
+        Sample {
+            received_bytes: flows.map(|flow| self.record(flow).received_bytes).collect(),
+            ports: match self.setup.switch_ports.sampled {
+                true => wires.map(|wire| self.port_sample(now, wire)).collect(),
+                false => Vec::new(),
+            },
+        }
+    }
+
+    fn port_sample(&mut self, now: Nanos, wire: usize) -> Option<PortSample> {
+        let described = &self.setup.topology.wires[wire];
+        let Node::Switch(switch) = described.from else {
+            return None;
+        };
+        let port = &mut self.world.net.lines[wire].port;
+        let queues = match self.world.switches.queue_lengths(switch, described.from_port) {
+            Some(of_program) => of_program,
+            None => {
+                // departures that are due have not happened yet
+                port.catch_up(now);
+                port.queue_lengths()?
+            }
+        };
+        Some(PortSample {
+            queues,
+            counts: self.counts(wire),
+        })
+    }
+
+    /// All samples so far.
+    pub fn samples(&self) -> &[Sample] {
         &self.samples
     }
 
