@@ -11,7 +11,7 @@ from pathlib import Path
 from p4sched.labs import catalogue, in_browser
 from p4sched.paths import P4_DIR, ROOT, TOFINO_DIR
 
-LABS = ("03", "04", "05", "06", "07", "08", "11")
+LABS = ("03", "04", "05", "06", "07", "08", "09", "11")
 """Labs whose checks need only the standard library."""
 PACKAGE = "p4sched"
 TEXTS = {".p4", ".py", ".md", ".toml"}

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ranked_port import MS, POLL_MS, Port, Queue, gaps, poisson
 
-from p4sched.control.laws.aifo import Config, Parameters, quantile_headroom
+from p4sched.control.laws.aifo import Config, Parameters
+from p4sched.control.laws.headroom import quantile_headroom
 from p4sched.control.laws.port_counters import Sample
 from p4sched.control.laws.ranked import State, decide
 from p4sched.control.laws.traffic_estimate import MIN_DISPERSION, Traffic, index_of_dispersion

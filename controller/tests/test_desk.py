@@ -10,6 +10,7 @@ from ranked_port import MS, PORT, Clock, Counters
 from switches import RunningSwitch, found_parameters
 
 from p4sched.control.laws import packs, ranked, rifo, sp_pifo
+from p4sched.control.laws.headroom import HEADROOM_UNIT
 from p4sched.control.ranked_loop import RankedLoop
 from p4sched.control.replay import replay
 from p4sched.errors import P4schedError
@@ -47,7 +48,7 @@ def read_back(name: str, parameters: Any) -> float:
     if name == "B":
         return float(sum(parameters.sizes) if hasattr(parameters, "sizes") else parameters.capacity_packets)
     fields = {"k": "headroom_256", "T": "tracking_packets", "|W|": "window_ranks", "S": "sampling"}
-    return float(getattr(parameters, fields[name])) / (ranked.HEADROOM_UNIT if name == "k" else 1)
+    return float(getattr(parameters, fields[name])) / (HEADROOM_UNIT if name == "k" else 1)
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def test_a_check_in_a_browser_says_what_the_command_line_says(
         assert edit[0] in text
         text = text.replace(*edit)
     (tmp_path / file).write_text(text, encoding="utf-8")
-    expected, _ = checking.check(entry, tmp_path, Sandbox())
+    expected, _ = checking.check(entry, tmp_path, Sandbox(has_solver=False))
     found = json.loads(in_browser.check(number, {file: text}, run))
     assert found["text"] == result_text.text(expected)
     assert (found["score"], found["maximum"], found["remark"]) == (expected.score, expected.maximum, expected.remark)

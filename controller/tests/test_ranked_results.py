@@ -7,7 +7,7 @@ import pytest
 
 from experiments.inversions import departures
 from experiments.inversions.departures import ReceivedPacket
-from p4sched.control.laws.ranked import headroom_numerator
+from p4sched.control.laws.headroom import headroom_numerator
 from p4sched.control.parameters import MAX_WINDOW, Comparison, equal_buffers
 from p4sched.errors import UsageError
 from p4sched.lab import ranked_join_leave as join_leave

@@ -10,7 +10,8 @@ import random
 from collections.abc import Callable, Sequence
 
 from experiments.control_laws.settings import QUEUE_PACKETS, Setting
-from p4sched.control.laws.ranked import HEADROOM_UNIT, Parameters
+from p4sched.control.laws.headroom import HEADROOM_UNIT
+from p4sched.control.laws.ranked import Parameters
 
 Scores = tuple[float, ...]
 """Scores by phase."""

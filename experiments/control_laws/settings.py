@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from p4sched.control.laws import aifo, packs, ranked, rifo
+from p4sched.control.laws.headroom import headroom_numerator
 from p4sched.lab.law_configs import LAW_SCHEMES
 from p4sched.p4rt.traffic_manager import QUEUES
 from p4sched.proto.enums import Discipline
@@ -63,7 +64,7 @@ class Grid:
     @property
     def numerators(self) -> list[int]:
         """K of each k."""
-        return [ranked.headroom_numerator(k) for k in self.headrooms]
+        return [headroom_numerator(k) for k in self.headrooms]
 
 
 SHAPES = (
@@ -142,7 +143,7 @@ STATIC = {
             # the queues of section 6.1 with the window of section 5; the window of 6.1 has 1000 ranks
             Setting("default", packs.Parameters()),
             # section 6.2, pFabric
-            Setting("paper", packs.Parameters((10,) * 4, ranked.headroom_numerator(0.1), window_ranks=20)),
+            Setting("paper", packs.Parameters((10,) * 4, headroom_numerator(0.1), window_ranks=20)),
         ),
         _of_packs,
     ),

@@ -11,6 +11,7 @@ from typing import Any
 
 from p4sched.control.bands import MAX_FURTHER_BANDS, Bands
 from p4sched.control.laws import fdpa, ranked
+from p4sched.control.laws.headroom import HEADROOM_UNIT, headroom_numerator
 from p4sched.control.parameters import MAX_PACKETS, MAX_WINDOW, SIZE, WINDOW, Parameters
 from p4sched.errors import UsageError, require
 
@@ -103,7 +104,7 @@ def _knob(name: str, parameters: Parameters, field: str, config: Any) -> Knob | 
         low, high, unit = limits
         return Knob(name, unit, low, min(high, max(4 * value, 64)), 1, value)
     if name == "k":
-        return Knob(name, "", 0, round(LARGEST_HEADROOM, 2), 0.01, value / ranked.HEADROOM_UNIT)
+        return Knob(name, "", 0, round(LARGEST_HEADROOM, 2), 0.01, value / HEADROOM_UNIT)
     most: dict[str, float] = {"S": MOST_SAMPLING, "T": MOST_TRACKING, WINDOW: MAX_WINDOW}
     room = max(4 * value, 64) if config is None else config.queue_packets * queues
     if name == SIZE:
@@ -114,7 +115,7 @@ def _knob(name: str, parameters: Parameters, field: str, config: Any) -> Knob | 
 
 def _field(parameters: Parameters, field: str, value: float) -> Any:
     if field == "headroom_256" and parameters.limits(field) is None:
-        return ranked.headroom_numerator(value)
+        return headroom_numerator(value)
     require(float(value).is_integer(), f"{value:g} is not a whole number")
     number = int(value)
     if field != "sizes":

@@ -7,6 +7,8 @@ from importlib import import_module
 from typing import Any, ClassVar, Self
 
 from p4sched.control.laws import ranked
+from p4sched.control.laws.arithmetic import close_to
+from p4sched.control.laws.headroom import headroom_numerator
 from p4sched.control.parameters import Comparison
 from p4sched.control.ranked_loop import RankedLoop
 from p4sched.errors import UsageError, in_range
@@ -33,7 +35,7 @@ def sizes(comparison: Comparison) -> dict[str, int]:
         "queue_size": max(1, comparison.buffer // comparison.queues),
         "window": comparison.window,
         "tracking": comparison.tracking or comparison.window,
-        "headroom_256": ranked.headroom_numerator(comparison.headroom),
+        "headroom_256": headroom_numerator(comparison.headroom),
     }
 
 
@@ -123,7 +125,7 @@ class FolderParameters(ranked.Parameters):
     def near(self, wanted: Self) -> bool:
         """Each parameter differs by at most a tenth."""
         pairs = zip(self.action_data().values(), wanted.action_data().values(), strict=True)
-        return all(ranked.close_to(ours, theirs, NEAR) for ours, theirs in pairs)
+        return all(close_to(ours, theirs, NEAR) for ours, theirs in pairs)
 
     @classmethod
     def names(cls) -> tuple[str, ...]:

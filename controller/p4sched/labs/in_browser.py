@@ -15,11 +15,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from p4sched.labs import catalogue, checking, result_text
 from p4sched.labs.calling import CLOCKS
 from p4sched.labs.chip import COMPILER
 from p4sched.labs.decisions import PROGRAM as DECISIONS
+from p4sched.labs.lab import CheckResult
 from p4sched.labs.sandbox import Conversation, Result, Sandbox
 from p4sched.paths import RELEASE_DIR
 
@@ -111,7 +113,7 @@ def install() -> None:
 
 
 def check(lab: str, files: Mapping[str, str], run: Run) -> str:
-    """Checks a student's files. Returns JSON: `text` as on the command line, `marks`, `score`, `maximum`, `remark`.
+    """Checks a student's files. Returns JSON of `record`.
 
     Args:
         lab: its number or name
@@ -124,13 +126,18 @@ def check(lab: str, files: Mapping[str, str], run: Run) -> str:
         for name in entry.load().files:
             if name in files:
                 (work / name).write_bytes(files[name].encode())
-        result, _ = checking.check(entry, work, InBrowser(programs=Programs(run)))
+        result, _ = checking.check(entry, work, InBrowser(has_solver=False, programs=Programs(run)))
+    return json.dumps(record(result))
+
+
+def record(result: CheckResult) -> dict[str, Any]:
+    """A result for the page: `marks`, `score`, `maximum`, `remark`, and `text` as on the command line."""
     marks = [
-        {"task": one.task, "score": one.score, "maximum": one.maximum, "says": one.says, "mistake": one.mistake}
+        {"task": one.task, "score": one.score, "maximum": one.maximum, "says": list(one.says), "mistake": one.mistake}
         for one in result.marks
     ]
     found = {"lab": result.lab, "marks": marks, "score": result.score, "maximum": result.maximum}
-    return json.dumps({**found, "remark": result.remark, "text": result_text.text(result)})
+    return {**found, "remark": result.remark, "text": result_text.text(result)}
 
 
 def _name(program: Path) -> str:

@@ -38,7 +38,7 @@ def mistakes(folder: Path, file: str) -> list[Mistake]:
         first = says.setdefault(entry["mistake"], entry)
         spoken = entry if "says" in entry else first
         if "says" in spoken:
-            variants = _variants(entry, listed.get("unfinished", []))
+            variants = variants_of(entry, listed.get("unfinished", []))
             result += [
                 Mistake(
                     name, spoken["says"], spoken.get("marker", ""), apply_edits(solution, edits) if edits else start
@@ -61,8 +61,8 @@ def apply_edits(text: str, edits: Edits) -> str:
     return text
 
 
-def _variants(entry: Mapping[str, Any], unfinished: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Edits]]:
-    """Names and edits. No edits: the first file of the lab."""
+def variants_of(entry: Mapping[str, Any], unfinished: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Edits]]:
+    """Names and edits of an entry of wrong.toml. No edits: the first file of the lab."""
     name, edits = entry["mistake"], entry.get("edits", [])
     if "places" not in entry:
         yield name, edits

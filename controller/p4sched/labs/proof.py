@@ -56,8 +56,10 @@ def prove(number: str, text: str, program: Path, sandbox: Sandbox) -> Proof:
 
     The student's file is only compiled in the sandbox, and not run.
     """
+    if not sandbox.has_solver:
+        return Proof(None, (IN_BROWSER,))
     if any(importlib.util.find_spec(name) is None for name in SOLVERS):
-        return Proof(None, (IN_BROWSER if sys.platform == "emscripten" else NOT_INSTALLED,))
+        return Proof(None, (NOT_INSTALLED,))
     with tempfile.TemporaryDirectory(prefix="p4sched-proof-") as made:
         try:
             built = None if number == ON_CHIP else _compiled(program, Path(made), sandbox)

@@ -91,6 +91,8 @@ class Sandbox:
     """The sandbox on the student's own machine, which only sets limits."""
 
     limits: Limits = Limits()
+    has_solver: bool = True
+    """False: a check ends without the solver's question, as in a browser."""
 
     def converse(self, binary: Path) -> Conversation:
         """Starts a program of the workspace, outside the sandbox."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from p4sched.control.laws.ranked import HEADROOM_UNIT
+from p4sched.control.laws.headroom import HEADROOM_UNIT
 from p4sched.lab.desk import CHANGES
 from p4sched.live import messages
 from p4sched.schemes import SCHEMES

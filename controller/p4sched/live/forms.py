@@ -76,6 +76,7 @@ class Scene(TypedDict):
     topology: Topology
     same: NotRequired[bool]
     time: NotRequired[str]
+    unit: NotRequired[str]
 
 
 class Ranks(TypedDict):

@@ -2,7 +2,7 @@
 import { type Laboratory, Stopped } from "../worker/client.js";
 import type { Scheme } from "./catalogue.js";
 import { button, make, sentence } from "./page.js";
-import type { Project } from "./project.js";
+import type { Project, Subject } from "./project.js";
 
 const LONGEST_S = 60;
 
@@ -22,6 +22,12 @@ export interface Panel {
   home: HTMLElement;
   /** The program changed and compiles: measure it again, if the panel is open. */
   refresh(): void;
+}
+
+/** Why the experiments do not run what is edited; empty if they do. */
+export function whyNotRun({ target }: Subject): string {
+  if (target === "v1model") return "";
+  return `This ${target === "tna" ? "program is for a Tofino" : "is a controller in Python"}. Its check is on the tab Lab.`;
 }
 
 /** The line with Run, Stop and the state of a run, and the place of its results. */

@@ -1,6 +1,7 @@
 // The editor: P4 with messages under the line, types on hover, completion and jumps to definitions.
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap, type CompletionContext, type CompletionResult } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+import { python } from "@codemirror/lang-python";
 import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
@@ -57,7 +58,7 @@ export class Editor {
     private readonly questions: Questions,
     private readonly listener: Listener,
   ) {
-    this.view = new EditorView({ parent: home, state: this.fresh("") });
+    this.view = new EditorView({ parent: home, state: this.fresh("", "") });
   }
 
   /** Shows a file. Each file keeps its own history and place. */
@@ -66,7 +67,7 @@ export class Editor {
     if (this.file) this.states.set(this.file, this.view.state);
     this.file = file;
     const state = this.states.get(file);
-    this.view.setState(state && state.doc.toString() === text ? state : this.fresh(text));
+    this.view.setState(state && state.doc.toString() === text ? state : this.fresh(file, text));
   }
 
   /** Shows the messages of the open file. */
@@ -95,19 +96,18 @@ export class Editor {
     if (doc.toString() !== text) this.view.dispatch({ changes: { from: 0, to: doc.length, insert: text } });
   }
 
-  private fresh(text: string): EditorState {
+  private fresh(file: string, text: string): EditorState {
+    const language = file.endsWith(".py") ? [python()] : [p4, autocompletion({ override: [(context) => this.complete(context)] }), hoverTooltip((view, at) => this.hover(view, at))];
     return EditorState.create({
       doc: text,
       extensions: [
         lineNumbers(), lintGutter(), EditorView.lineWrapping, history(), drawSelection(), indentOnInput(), bracketMatching(), closeBrackets(),
-        highlightActiveLine(), highlightSelectionMatches(), marked, p4, syntaxHighlighting(colours), indentUnit.of("    "),
-        autocompletion({ override: [(context) => this.complete(context)] }),
-        hoverTooltip((view, at) => this.hover(view, at)),
+        highlightActiveLine(), highlightSelectionMatches(), marked, language, syntaxHighlighting(colours), indentUnit.of("    "),
         keymap.of([
           { key: "F12", run: (view) => (void this.define(view.state.selection.main.head), true) },
           ...closeBracketsKeymap, ...completionKeymap, ...lintKeymap, ...searchKeymap, ...historyKeymap, ...defaultKeymap,
         ]),
-        EditorView.contentAttributes.of({ "aria-label": "P4 program", tabindex: "0", spellcheck: "false" }),
+        EditorView.contentAttributes.of({ "aria-label": "Program", tabindex: "0", spellcheck: "false" }),
         EditorView.domEventHandlers({ mousedown: (event, view) => this.click(event, view) }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged) this.listener.changed(this.file, update.state.doc.toString());

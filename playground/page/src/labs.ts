@@ -53,7 +53,8 @@ class Labs {
     const { originals } = this.context.project;
     this.result.replaceChildren();
     const text = rendered(originals[`labs/${lab}/README.md`] ?? "");
-    const here = "You need no commands here: edit the file, and press Check my work. The run with TCP is on the tab TCP.";
+    const tcp = this.context.project.subject.target === "python" ? "The run with TCP needs the command line." : "The run with TCP is on the tab TCP.";
+    const here = `You need no commands here: edit the file, and press Check my work. ${tcp}`;
     this.home.replaceChildren(
       make("div", { class: "row" }, this.checkButton, this.stopButton, button("Next hint", () => this.nextHint(lab)), button("Download to hand in", () => this.download()), this.state),
       this.progress, this.result, this.hints, make("p", {}, here), text);

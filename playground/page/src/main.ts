@@ -1,4 +1,5 @@
 // The page: puts the editor, the experiments and the links together.
+import "./uplot.js";
 import { setTheme, chosenTheme } from "../../../controller/p4sched/live/static/theme.js";
 import { Laboratory } from "../worker/client.js";
 import type { Message, Position } from "../worker/messages.js";
@@ -107,6 +108,10 @@ class Page {
   private async check(): Promise<void> {
     const { project } = this;
     const round = ++this.round;
+    if (project.subject.target === "python") {
+      this.say("Python: Check my work, on the tab Lab, runs it.", []);
+      return this.refreshOpen();
+    }
     const overlay = project.overlay();
     const size = Object.values(overlay).reduce((most, text) => Math.max(most, text.length), 0);
     if (size > MOST_CHARACTERS) return this.say(`A file of this program has ${(size / 1e6).toFixed(1)} MB. This page takes at most 1 MB.`, []);
@@ -115,7 +120,7 @@ class Page {
       if (round !== this.round) return;
       const errors = messages.filter(({ severity }) => severity === 1).length;
       this.say(errors ? `${errors} ${errors === 1 ? "error" : "errors"}` : "The program compiles.", messages);
-      if (!errors) for (const panel of this.open) if (!panel.home.hidden) this.refresh(panel);
+      if (!errors) this.refreshOpen();
     } catch (error) {
       if (round === this.round) this.say(sentence(error), []);
     }
@@ -127,6 +132,10 @@ class Page {
     if (location.hash) history.replaceState(null, "", location.pathname + location.search);
     notice("");
     this.project.write(file, text);
+  }
+
+  private refreshOpen(): void {
+    for (const panel of this.open) if (!panel.home.hidden) this.refresh(panel);
   }
 
   /** Measures a panel again, if its program is another one. */
@@ -224,6 +233,7 @@ function theme(): void {
   const press = element<HTMLButtonElement>("theme");
   const set = (name: string, remember: boolean): void => {
     setTheme(name, remember);
+    window.dispatchEvent(new Event("theme"));
     press.textContent = name === "dark" ? "Light" : "Dark";
   };
   set(chosenTheme(), false);

@@ -1,11 +1,16 @@
 // The tabs with networks in virtual time: three flows of TCP, users behind FDPA, incast.
-import { Bench, type Context, type Panel } from "./bench.js";
+import type { Scheme } from "./catalogue.js";
+import { Bench, type Context, type Panel, whyNotRun } from "./bench.js";
 import { type Bar, bars, table } from "./figure.js";
 import { make } from "./page.js";
+import { ofNetwork, type Recorded, type Summary, type Watched } from "./recording.js";
+import { Replay } from "./replay.js";
 
 const RATE_BPS = 100_000_000;
 const MTU = 1514;
 const NEVER = 1_000_000_000;
+/** Samples of a run. */
+const SAMPLES = 600;
 
 type Flow = Record<string, string>;
 
@@ -15,6 +20,7 @@ interface Measured {
   colour: string;
   mine: boolean;
   flows: Flow[];
+  recorded: Recorded;
 }
 
 /** An experiment: its scenario, and what it shows. */
@@ -23,34 +29,44 @@ interface Scene {
   title: string;
   about: string;
   schemes: readonly string[];
-  scenario: object;
+  /** The host behind the shared link. */
+  end: string;
+  scenario: { end_ns: number; [further: string]: unknown };
   ports(scheme: string): object;
+  /** What the port of a scheme has. */
+  watched(scheme: Scheme | undefined): Watched;
   draw(runs: readonly Measured[]): HTMLElement[];
 }
 
 /** The three tabs. */
 export function networks(context: Context): Panel[] {
   return [threeFlows, users, incast].map((scene) => {
-    const bench = new Bench(context, () => measure(context, scene, bench.results));
-    const home = make("div", {}, make("p", { class: "faint" }, scene.about), bench.bar, bench.results);
+    const replay = new Replay(scene.key);
+    const bench = new Bench(context, () => measure(context, scene, bench.results, replay));
+    const home = make("div", {}, make("p", { class: "faint" }, scene.about), bench.bar, bench.results, replay.home);
     return { key: scene.key, title: scene.title, home, refresh: () => void bench.run() };
   });
 }
 
-async function measure({ project, laboratory, schemes }: Context, scene: Scene, home: HTMLElement): Promise<void> {
-  const { scheme, target } = project.subject;
+async function measure({ project, laboratory, schemes }: Context, scene: Scene, home: HTMLElement, replay: Replay): Promise<void> {
+  const { scheme } = project.subject;
+  const elsewhere = whyNotRun(project.subject);
   const runs: Measured[] = [];
   const measured = async (name: string, mine: boolean): Promise<void> => {
-    const scenario = { ...scene.scenario, ports: scene.ports(name) };
-    const { flows } = await laboratory.simulate(scenario, mine, mine ? project.overlay() : {});
+    const sampleNs = scene.scenario.end_ns / SAMPLES;
+    const scenario = { ...scene.scenario, sample_ns: sampleNs, sample_ports: true, ports: scene.ports(name) };
+    const { flows, summary } = await laboratory.simulate(scenario, mine, mine ? project.overlay() : {});
     const found = schemes.get(name);
-    const title = (found?.title ?? name) + (name === scheme ? ", model" : "");
-    runs.push({ name: mine ? "your program" : title, colour: mine ? "var(--bad)" : (found?.colour ?? ""), mine, flows: rows(flows) });
+    const title = mine ? "your program" : (found?.title ?? name) + (name === scheme ? ", model" : "");
+    const recorded = ofNetwork(title, summary as Summary, scene.end, sampleNs, scene.watched(found));
+    runs.push({ name: title, colour: mine ? "bad" : (found?.colour ?? ""), mine, flows: rows(flows), recorded });
     home.replaceChildren(...scene.draw(runs));
   };
-  if (target === "v1model" && scene.schemes.includes(scheme)) await measured(scheme, true);
-  else home.replaceChildren(make("p", {}, "This experiment does not fit the chosen program. It shows the schemes' models."));
+  if (!elsewhere && scene.schemes.includes(scheme)) await measured(scheme, true);
+  else home.replaceChildren(make("p", {}, `${elsewhere || "This experiment does not fit the chosen program."} Here are the schemes' models.`));
   for (const name of scene.schemes) await measured(name, false);
+  const ends = runs.flatMap(({ flows }) => flows.map((flow) => number(flow, "received_ns") ?? scene.scenario.end_ns));
+  replay.show(runs.map(({ recorded }) => recorded), (1.05 * Math.max(...ends)) / 1e9);
 }
 
 function rows(csv: string): Flow[] {
@@ -67,6 +83,15 @@ function number(flow: Flow | undefined, name: string): number | null {
 const LINK = { rate_bps: RATE_BPS, delay_ns: 1_000_000 };
 const ACCESS = { rate_bps: 1_000_000_000, delay_ns: 10_000 };
 const SIZES = { queues: 8, queue_size: 10, window: 20, headroom_256: 26 };
+/** The ports of ranked schemes hold as much together: eight queues of `size` packets, or one of eight times as many. */
+const ranked = (size: number) => (scheme: Scheme | undefined): Watched => {
+  const room = SIZES.queues * size;
+  const all: Record<string, number> = { target_packets: room, capacity_packets: room, headroom_256: SIZES.headroom_256 };
+  for (let queue = 1; queue <= SIZES.queues; queue++) all[`size_${queue}`] = size;
+  const names = scheme?.parameters.map(({ name }) => name) ?? [];
+  const values = Object.fromEntries(Object.entries(all).filter(([name]) => names.includes(name)));
+  return { scheme, rateBps: RATE_BPS, values, sizes: { 0: room }, users: [], userOf: () => 0 };
+};
 const RANKED = ["fifo", "sp_pifo", "aifo", "rifo", "packs", "pifo"];
 
 const THREE = [["small", 500_000], ["medium", 2_500_000], ["large", 5_000_000]] as const;
@@ -75,6 +100,8 @@ const threeFlows: Scene = {
   title: "TCP",
   about: "A small, a medium and a large TCP flow (Cubic) share a link of 100 Mbit/s. The rank of a packet is what remains of its flow, so the small flow is the most urgent.",
   schemes: RANKED,
+  end: "server",
+  watched: ranked(SIZES.queue_size),
   scenario: {
     end_ns: 6_000_000_000,
     topology: { dumbbell: { hosts: 3, access: ACCESS, bottleneck: LINK } },
@@ -100,11 +127,18 @@ const CONNECTIONS = 6;
 const SECONDS = 3;
 const INTERVAL_US = 60_000;
 const FAIR = ((RATE_BPS / USERS / 8) * INTERVAL_US) / 1e6;
+const FIFO_PACKETS = 83;
+const BANDS = { interval_us: INTERVAL_US, edge_1: Math.round(FAIR), edge_2: Math.round(2 * FAIR), depth_1: FIFO_PACKETS, depth_2: 21, depth_3: 20 };
 const users: Scene = {
   key: "users",
   title: "Users",
   about: `${USERS} users share a link of 100 Mbit/s. Users 1 and 2 open ${CONNECTIONS} TCP connections each, the others one. With FDPA a user who is faster than the fair share gets a less urgent queue. Here the bands stand at 1 and 2 fair shares; on the command line a controller moves them.`,
   schemes: ["fifo", "fdpa"],
+  end: "server",
+  watched: (scheme) => ({
+    scheme, rateBps: RATE_BPS, sizes: { 0: FIFO_PACKETS }, values: scheme?.name === "fdpa" ? BANDS : {},
+    users: Array.from({ length: USERS }, (_, user) => user + 1), userOf: (flow) => userOf(flow) + 1,
+  }),
   scenario: {
     end_ns: SECONDS * 1e9,
     topology: { dumbbell: { hosts: USERS, access: ACCESS, bottleneck: { ...LINK, delay_ns: 5_000_000 } } },
@@ -112,8 +146,8 @@ const users: Scene = {
     flows: { list: Array.from({ length: USERS }, (_, user) => Array.from({ length: user < GREEDY ? CONNECTIONS : 1 }, () => ({ source: `u${user + 1}`, destination: "server", bytes: NEVER, user: user + 1 }))).flat() },
   },
   ports: (scheme) => scheme === "fdpa"
-    ? { scheme, parameters: { interval_us: INTERVAL_US, edge_1: Math.round(FAIR), edge_2: Math.round(2 * FAIR), depth_1: 83, depth_2: 21, depth_3: 20 } }
-    : { scheme, queues: 1, queue_size: 83 },
+    ? { scheme, parameters: BANDS }
+    : { scheme, queues: 1, queue_size: FIFO_PACKETS },
   draw: (runs) => runs.flatMap((run) => {
     const rates = ratesOf(run.flows);
     const index = rates.reduce((total, rate) => total + rate, 0) ** 2 / (rates.length * rates.reduce((total, rate) => total + rate * rate, 0) || 1);
@@ -121,10 +155,15 @@ const users: Scene = {
   }),
 };
 
+/** The user of a flow, from 0. */
+function userOf(flow: number): number {
+  return flow < GREEDY * CONNECTIONS ? Math.floor(flow / CONNECTIONS) : flow - GREEDY * CONNECTIONS + GREEDY;
+}
+
 function ratesOf(flows: readonly Flow[]): number[] {
   const found = Array.from({ length: USERS }, () => 0);
   for (const [place, flow] of flows.entries()) {
-    const user = place < GREEDY * CONNECTIONS ? Math.floor(place / CONNECTIONS) : place - GREEDY * CONNECTIONS + GREEDY;
+    const user = userOf(place);
     found[user] = (found[user] ?? 0) + ((number(flow, "received_bytes") ?? 0) * 8) / SECONDS / 1e6;
   }
   return found;
@@ -132,11 +171,14 @@ function ratesOf(flows: readonly Flow[]): number[] {
 
 const SENDERS = 16;
 const BLOCK = 64_000;
+const INCAST_QUEUE = 8;
 const incast: Scene = {
   key: "incast",
   title: "Incast",
   about: `${SENDERS} senders send ${BLOCK / 1000} kB each at the same instant, over one link of 100 Mbit/s. Who loses the last segments of a block waits 200 ms for a timer, and the link idles. The link needs ${Math.ceil((SENDERS * BLOCK * 8 * (MTU / 1448)) / RATE_BPS * 1000)} ms for all blocks.`,
   schemes: RANKED,
+  end: "receiver",
+  watched: ranked(INCAST_QUEUE),
   scenario: {
     end_ns: 3_000_000_000,
     topology: { incast: { senders: SENDERS, access: ACCESS, bottleneck: { ...LINK, delay_ns: 2_500_000 } } },
@@ -144,7 +186,7 @@ const incast: Scene = {
     transports: { tcp: { control: "cubic" } },
     flows: { list: Array.from({ length: SENDERS }, (_, place) => ({ source: `h${place + 1}`, destination: "receiver", bytes: BLOCK })) },
   },
-  ports: (scheme) => ({ scheme, ...SIZES, queue_size: 8 }),
+  ports: (scheme) => ({ scheme, ...SIZES, queue_size: INCAST_QUEUE }),
   draw: (runs) => [
     bars("Half of the blocks are complete after", "ms", runs.map((run) => after(run, 0.5))),
     bars("The last block is complete after", "ms", runs.map((run) => after(run, 1))),

@@ -4,7 +4,9 @@ import { Bench, type Context, type Panel } from "./bench.js";
 import { inPapersWords } from "./memory.js";
 import { button, make, shape } from "./page.js";
 import { Player } from "./player.js";
-import { decidingEvent, firstTrace, inOrder, inWords, type Packet, RANKS, requestOf, SLOT_NS, SLOTS, smallParameters, textOf, traceOf, waiting } from "./trace.js";
+import { ofSteps } from "./recording.js";
+import { Panels } from "./replay.js";
+import { decidingEvent, firstTrace, inOrder, inWords, type Packet, RANKS, RATE_BPS, requestOf, SLOT_NS, SLOTS, smallParameters, textOf, traceOf, waiting } from "./trace.js";
 
 const CELL = 12;
 const MARGIN = 30;
@@ -28,11 +30,13 @@ class Packets {
   private readonly player = new Player((place) => this.show(place));
   private readonly grid = shape("svg", { viewBox: `0 0 ${MARGIN + SLOTS * CELL} ${(RANKS + 2.8) * CELL}`, class: "grid-of-packets", role: "img", "aria-label": "No packets yet" });
   private readonly text = make("textarea", { rows: "4", "aria-label": "Packets: time in µs and rank, one a line" });
+  private readonly who = make("p", { hidden: true }, "This lab is a controller in Python. Here the lab's P4 program decides.");
   private readonly knobs = make("div", { class: "row" });
   private readonly said = make("p", { role: "status", class: "verdict" });
   private readonly wrong = make("p", { role: "alert", class: "wrong" });
   private readonly queues = make("div", { class: "queues" });
   private readonly memory = make("div");
+  private readonly panels = new Panels(["queues", "ranks"]);
   private readonly way = make("ol", { class: "list way", "aria-label": "Lines of the rule that the packet took" });
   private readonly whole = make("ol", { class: "list way", "aria-label": "The whole way of the packet", tabindex: "0" });
 
@@ -42,9 +46,9 @@ class Packets {
     this.text.addEventListener("change", () => this.take());
     this.bench.results.append(this.player.bar, this.said, this.queues, this.memory,
       make("details", { open: true }, make("summary", {}, "Lines of the rule that the packet took"), this.way),
-      make("details", {}, make("summary", {}, "Its whole way through the program"), this.whole));
+      make("details", {}, make("summary", {}, "Its whole way through the program"), this.whole), this.panels.home);
     const about = "Click to add a packet; click a packet to open it. A frame has 1000 bytes, and the link sends one in 1 µs.";
-    this.home = make("div", {}, make("p", { class: "faint" }, about), this.grid, this.wrong,
+    this.home = make("div", {}, make("p", { class: "faint" }, about), this.who, this.grid, this.wrong,
       make("details", {}, make("summary", {}, "The packets as text, and the program's parameters"), this.text, this.knobs,
         make("div", { class: "row" }, button("Remove this packet", () => this.remove()), button("Remove all", () => this.set([])), button("First packets", () => this.set(firstTrace(this.users))))),
       this.bench.bar, this.bench.results);
@@ -55,8 +59,9 @@ class Packets {
   }
 
   refresh(): void {
-    const { scheme } = this.context.project.subject;
+    const { scheme, target } = this.context.project.subject;
     if (scheme !== this.scheme) this.begin(scheme);
+    this.who.hidden = target !== "python";
     void this.bench.run();
   }
 
@@ -112,11 +117,22 @@ class Packets {
     const { main, target } = project.subject;
     const order = inOrder(this.trace);
     this.text.value = textOf(order);
-    this.steps = order.length ? await laboratory.steps(requestOf(order, main, this.scheme, this.parameters, target), project.overlay()) : null;
+    this.steps = order.length ? await laboratory.steps(requestOf(order, main, this.scheme, this.parameters, target === "tna" ? target : "v1model"), project.overlay()) : null;
     this.trace = order;
+    this.drawCharts(order);
     this.follows = false;
     this.player.setCount(order.length);
     this.follows = true;
+  }
+
+  /** Draws the whole trace over time. */
+  private drawCharts(order: readonly Packet[]): void {
+    const { title } = this.context.project.subject;
+    const watched = { scheme: this.context.schemes.get(this.scheme), rateBps: RATE_BPS, values: Object.fromEntries(this.parameters), sizes: {}, users: [], userOf: () => 0 };
+    const recorded = ofSteps(title, this.steps?.packets ?? [], order.map(({ slot }) => (slot * SLOT_NS) / 1000), watched);
+    this.panels.cover([recorded]);
+    this.panels.take(recorded.messages);
+    this.panels.draw(true);
   }
 
   private show(place: number): void {

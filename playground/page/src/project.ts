@@ -23,7 +23,8 @@ export interface Subject {
   /** File with the rule, which opens first. */
   rule: string;
   scheme: string;
-  target: "v1model" | "tna";
+  /** What the program is for. Python: a controller, which no packet passes. */
+  target: "v1model" | "tna" | "python";
   /** For a lab: where the compiler expects each file of the student. */
   places: Record<string, string>;
   /** For a lab: its folder's name. */
@@ -87,6 +88,7 @@ export class Project {
   /** Files of the program: those of the student, the program, and all that it includes. */
   files(): string[] {
     const own = Object.keys(this.subject.places);
+    if (this.subject.target === "python") return own;
     const placed = new Set(Object.values(this.subject.places));
     const included = this.included(this.subject.main).filter((file) => !placed.has(file));
     return [...own, ...(own.includes(this.subject.rule) ? [] : [this.subject.rule]), ...included.filter((file) => file !== this.subject.rule)];

@@ -34,21 +34,14 @@ them, up to one span; no k below 1 prevents it. S is at least 1: with fewer than
 covers a longer time. C counts packets, so packets of mixed sizes wait for the delay target only on average.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from p4sched.control.laws import ranked
-from p4sched.control.laws.arithmetic import square
-from p4sched.control.laws.ranked import (
-    HEADROOM_UNIT,
-    MAX_COUNT,
-    SPAN_DELAY_TARGETS,
-    close_to,
-    headroom_numerator,
-    ranked_law,
-)
+from p4sched.control.laws.arithmetic import close_to
+from p4sched.control.laws.headroom import HEADROOM_UNIT, headroom_numerator, quantile_headroom
+from p4sched.control.laws.ranked import MAX_COUNT, SPAN_DELAY_TARGETS, ranked_law
 from p4sched.control.laws.traffic_estimate import Traffic
 from p4sched.control.parameters import MAX_PACKETS, MAX_WINDOW, SIZE, WINDOW, Comparison
 from p4sched.errors import in_range
@@ -167,21 +160,6 @@ class Config(ranked.Config):
             window_ranks=self.window_ranks,
             sampling=sampling(self, traffic, self.window_ranks),
         )
-
-
-def quantile_headroom(dispersion: float, target: float, loss: float, most: float) -> float:
-    """k, as derived at the head of this file, for a target of `target` packets; at most `most`.
-
-    It is the smallest headroom with which a critically loaded link idles for at most the share `loss` of the time
-    because packets were refused.
-    """
-    needed = dispersion / (2 * loss)
-    slope = math.sqrt(math.pi * dispersion) / 2
-    inside = square(slope) + 4 * (target - needed)
-    if inside <= 0:
-        return most
-    root = (slope + math.sqrt(inside)) / 2
-    return min(most, max(0.0, 1 - square(root) / target))
 
 
 def sampling(config: ranked.Config, traffic: Traffic, window_ranks: int) -> int:

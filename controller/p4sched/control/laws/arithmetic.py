@@ -18,3 +18,8 @@ def in_order(values: Iterable[float]) -> float:
     for value in values:
         total += value
     return total
+
+
+def close_to(current: int, wanted: int, share: float) -> bool:
+    """True if a count differs by at most this share, or by one."""
+    return abs(wanted - current) <= max(1, share * current)

@@ -26,8 +26,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from p4sched.control.laws import ranked
-from p4sched.control.laws.aifo import quantile_headroom, sampling
-from p4sched.control.laws.ranked import HEADROOM_UNIT, MAX_COUNT, close_to, headroom_numerator, ranked_law
+from p4sched.control.laws.aifo import sampling
+from p4sched.control.laws.arithmetic import close_to
+from p4sched.control.laws.headroom import HEADROOM_UNIT, headroom_numerator, quantile_headroom
+from p4sched.control.laws.ranked import MAX_COUNT, ranked_law
 from p4sched.control.laws.traffic_estimate import Traffic
 from p4sched.control.parameters import MAX_PACKETS, MAX_WINDOW, WINDOW, Comparison, queue_split, queues_label
 from p4sched.errors import in_range

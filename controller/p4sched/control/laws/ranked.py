@@ -15,13 +15,13 @@ program's own defaults writes parameters for Poisson arrivals at the configured 
 """
 
 import dataclasses
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
 from p4sched.control.law import Law
+from p4sched.control.laws.headroom import headroom_numerator
 from p4sched.control.laws.port_counters import Sample, Step, steps_with
 from p4sched.control.laws.traffic_estimate import Traffic, drain_rate, held_dispersion, last_change, traffic_of
 from p4sched.control.parameters import MAX_PACKETS, PortParameters
@@ -29,8 +29,6 @@ from p4sched.errors import in_range, require, unknown_name
 from p4sched.p4rt.target import Target
 
 MAX_COUNT = 0xFFFF_FFFF
-HEADROOM_UNIT = 256
-"""k = K / 256."""
 MTU_FRAME_BYTES = 1514
 """Packet size assumed before the first packet: a full-sized Ethernet frame."""
 SPAN_DELAY_TARGETS = 15
@@ -54,14 +52,6 @@ class Parameters(PortParameters):
     @abstractmethod
     def near(self, wanted: Self) -> bool:
         """True if `wanted` differs so little that these parameters may stay."""
-
-
-def headroom_numerator(share: float) -> int:
-    """K of a headroom k = K / 256, below 1.
-
-    Rounded up, so that a queue of exactly k C packets is within its headroom.
-    """
-    return min(math.ceil(share * HEADROOM_UNIT - 1e-9), HEADROOM_UNIT - 1)
 
 
 @dataclass(frozen=True)
@@ -294,8 +284,3 @@ def decide(config: Config, state: State, sample: Sample) -> Decision:
 def _with_write(state: State, parameters: Parameters, sample: Sample, traffic: Traffic | None) -> Decision:
     new_state = dataclasses.replace(state, parameters=parameters, written_ns=sample.time_ns)
     return Decision(new_state, parameters, True, traffic)
-
-
-def close_to(current: int, wanted: int, share: float) -> bool:
-    """True if a count differs by at most this share, or by one."""
-    return abs(wanted - current) <= max(1, share * current)

@@ -58,16 +58,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from p4sched.control.laws import ranked
-from p4sched.control.laws.arithmetic import in_order
+from p4sched.control.laws.arithmetic import close_to, in_order
+from p4sched.control.laws.headroom import HEADROOM_UNIT, headroom_numerator
 from p4sched.control.laws.port_counters import BUCKETS
-from p4sched.control.laws.ranked import (
-    HEADROOM_UNIT,
-    MAX_COUNT,
-    SPAN_DELAY_TARGETS,
-    close_to,
-    headroom_numerator,
-    ranked_law,
-)
+from p4sched.control.laws.ranked import MAX_COUNT, SPAN_DELAY_TARGETS, ranked_law
 from p4sched.control.laws.traffic_estimate import Traffic
 from p4sched.control.parameters import MAX_PACKETS, Comparison
 from p4sched.errors import in_range

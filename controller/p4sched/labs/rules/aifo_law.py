@@ -4,8 +4,8 @@ import math
 from collections.abc import Callable
 from functools import cache
 
-from p4sched.control.laws.aifo import quantile_headroom
-from p4sched.control.laws.ranked import close_to, headroom_numerator
+from p4sched.control.laws.arithmetic import close_to
+from p4sched.control.laws.headroom import headroom_numerator, quantile_headroom
 from p4sched.labs.functions import Answer, Controller, Sample
 
 MAX_HEADROOM = 0.5

@@ -1,12 +1,12 @@
 // The charts of the chosen port. uPlot draws them; this file gives it columns of numbers and a range of time.
 import { colour, colourOf, variableOf } from "./theme.js";
+import { Bars, chartIn, figureIn, shared, short } from "./figure.js";
 import { edgesOf, firstUsers, nameOf, panelsOf, queuesOf, sizeOf } from "./panels.js";
 import { drawNames, PADDING, reach } from "./reference.js";
 
 const NEAR_MARK_PX = 9;
 const SHORTEST_S = 2;
 const CHARACTER_PX = 7;
-const HEIGHT = { wide: 240, usual: 190 };
 
 /** The columns of one chart; frames that came since the last time are added at the end. */
 export class Columns {
@@ -48,10 +48,19 @@ export class Columns {
   }
 }
 
+/**
+ * `view` chooses the `switch`, the `port` and the `users`, and the range of time: a zoomed `range`, else the `whole` run, else the
+ * last `seconds`, up to now or to where it was `paused`. With `panels` only these panels are drawn.
+ */
 export class Charts {
-  constructor(home, store, view, open, redraw) {
-    Object.assign(this, { home, store, view, open, redraw });
+  constructor(home, store, view, open = null) {
+    Object.assign(this, { home, store, view, open });
     this.shown = [];
+  }
+
+  /** The unit of all times of a scene. */
+  get unit() {
+    return this.store.scene?.unit ?? "s";
   }
 
   /** Makes the charts of the chosen port anew. */
@@ -66,35 +75,23 @@ export class Charts {
     this.port = port;
     this.key = this.shape();
     const values = this.store.parametersAt(this.view.switch, port.port, this.store.last ?? 0);
-    this.bars = [];
+    this.bars = null;
     if (port.note) this.addNote(port.note);
-    if (port.lengths !== false) this.buildBars(values);
-    for (const panel of panelsOf(each, port, values, this.view.users)) this.add(panel);
+    if (port.lengths !== false && this.shows("now")) this.buildBars(values);
+    for (const panel of panelsOf(each, port, values, this.view.users)) if (this.shows(panel.id)) this.add(panel);
     if (each.users.length) this.addUsers();
     if (this.ranked()) this.addArrivals();
-    // only now is known how many charts share a row
-    this.resize();
     this.catchUp();
+  }
+
+  shows(panel) {
+    return this.view.panels?.includes(panel) ?? true;
   }
 
   /** What the charts depend on besides the frames: when it changes, they are made anew. */
   shape() {
     const values = this.store.parametersAt(this.view.switch, this.view.port, this.store.last ?? 0);
     return `${this.store.generation} ${queuesOf(this.port, values)} ${values !== null} ${edgesOf(values).length} ${this.ranked()}`;
-  }
-
-  /** `hint`: what one can do with it. */
-  figure(title, unit, wide, hint = "") {
-    const figure = document.createElement("figure");
-    figure.className = wide ? "wide" : "";
-    const caption = figure.appendChild(document.createElement("figcaption"));
-    caption.appendChild(document.createElement("h2")).textContent = title;
-    const said = caption.appendChild(document.createElement("span"));
-    said.className = "unit";
-    said.textContent = unit;
-    if (hint) caption.appendChild(document.createElement("span")).textContent = hint;
-    this.home.appendChild(figure);
-    return figure;
   }
 
   /** Why there are no queues, or only means of them. */
@@ -105,27 +102,15 @@ export class Charts {
     said.textContent = text;
   }
 
-  options(figure, wide) {
-    const axis = { stroke: colour("soft"), grid: { stroke: colour("grid"), width: 1 }, ticks: { stroke: colour("grid"), width: 1 }, font: "11px system-ui" };
-    return {
-      width: Math.max(200, figure.clientWidth - 20),
-      height: wide ? HEIGHT.wide : HEIGHT.usual,
-      axes: [
-        { ...axis, values: (_, ticks) => ticks.map((tick) => `${+tick.toFixed(2)} s`), space: 60 },
-        { ...axis, size: 52, values: (_, ticks) => ticks.map(short) },
-      ],
-    };
-  }
-
   add(panel) {
-    const figure = this.figure(panel.title, panel.unit, panel.wide, panel.marks ? "▼ a decision: click it" : "");
+    const figure = figureIn(this.home, panel.title, panel.unit, { wide: panel.wide, hint: panel.marks && this.open ? "▼ a decision: click it" : "" });
     const highest = (plot, high) => (panel.rates === undefined ? (high > 0 ? high * 1.08 : 1) : this.reachOfRates(plot, panel));
     const options = {
-      ...this.options(figure, panel.wide),
+      ...shared(figure, (_, ticks) => ticks.map((tick) => `${+tick.toFixed(2)} ${this.unit}`)),
       ...(panel.rates === undefined ? {} : { padding: PADDING }),
       scales: { x: { time: false, range: () => this.range() }, y: { range: (plot, _, high) => [0, highest(plot, high)] } },
       series: [
-        { label: "time", value: (_, value) => (value === null ? "" : `${value.toFixed(2)} s`) },
+        { label: "time", value: (_, value) => (value === null ? "" : `${value.toFixed(2)} ${this.unit}`) },
         ...panel.series.map(({ steps, ...series }) => ({ ...series, ...(steps ? { paths: uPlot.paths.stepped({ align: 1 }) } : {}), points: { show: false }, value: (_, value) => (value === null || value === undefined ? "" : short(value)) })),
       ],
       bands: panel.bands,
@@ -143,9 +128,9 @@ export class Charts {
       },
     };
     const columns = new Columns(this.store, panel, this.view.switch, this.port.port);
-    const plot = new uPlot(options, columns.upToNow(), figure);
+    const plot = chartIn(figure, options, columns.upToNow());
     if (panel.marks) plot.over.addEventListener("click", (event) => this.clicked(plot, event));
-    this.shown.push({ id: panel.id, panel, figure, plot, wide: panel.wide, data: () => columns.upToNow() });
+    this.shown.push({ id: panel.id, panel, figure, plot, data: () => columns.upToNow() });
   }
 
   /** The end of the axis of rates: the rates in view choose it. */
@@ -185,10 +170,10 @@ export class Charts {
   /** All users at this moment, however many there are. */
   addUsers() {
     const { each } = this;
-    const figure = this.figure("Every user now", "Mbit/s", false, "click a user to draw its line");
+    const figure = figureIn(this.home, "Every user now", "Mbit/s", { hint: "click a user to draw its line" });
     const numbers = each.users.map((_, place) => place);
     const options = {
-      ...this.options(figure, false),
+      ...shared(figure, (_, ticks) => ticks.map((tick) => (Number.isInteger(tick) && each.users[tick] !== undefined ? each.users[tick] : ""))),
       padding: PADDING,
       legend: { show: false },
       scales: {
@@ -199,12 +184,11 @@ export class Charts {
       cursor: { drag: { x: false, y: false }, points: { show: false } },
       hooks: { drawClear: [(plot) => this.drawLines(plot)], draw: [(plot) => drawNames(plot, this.linesNow())] },
     };
-    options.axes[0].values = (_, ticks) => ticks.map((tick) => (Number.isInteger(tick) && each.users[tick] !== undefined ? each.users[tick] : ""));
     const data = () => {
       const of = this.newest();
       return [numbers, numbers.map((place) => (of?.u ? of.u[place] / each.weights[place] / 1e3 : null))];
     };
-    const plot = new uPlot(options, data(), figure);
+    const plot = chartIn(figure, options, data());
     plot.over.addEventListener("click", (event) => {
       const place = Math.round(plot.posToVal(event.offsetX, "x"));
       if (each.users[place] !== undefined) this.toggle(each.users[place]);
@@ -219,10 +203,17 @@ export class Charts {
 
   /** What arrives for the port, by rank: buckets as wide as powers of two. */
   addArrivals() {
-    const figure = this.figure("Arrivals by rank now", "Mbit/s", false);
+    const figure = figureIn(this.home, "Arrivals by rank now", "Mbit/s");
     let [low, high] = [32, 0];
+    // as many names as there is room for
+    const names = (plot, ticks) => {
+      const widest = Math.max(...ticks.map((tick) => bucketName(tick).length)) + 2;
+      const room = plot.bbox.width / devicePixelRatio || plot.width / 2;
+      const every = Math.ceil((ticks.length * widest * CHARACTER_PX) / room);
+      return ticks.map((tick, place) => (place % every ? "" : bucketName(tick)));
+    };
     const options = {
-      ...this.options(figure, false),
+      ...shared(figure, names),
       legend: { show: false },
       scales: {
         x: { time: false, range: () => [Math.min(low, high) - 0.6, high + 0.6] },
@@ -231,14 +222,7 @@ export class Charts {
       series: [{}, { label: "arrivals", stroke: colourOf(0), fill: colour("select"), paths: uPlot.paths.bars({ size: [0.8, 60] }), points: { show: false } }],
       cursor: { drag: { x: false, y: false }, points: { show: false } },
     };
-    // as many names as there is room for
-    const names = (plot, ticks) => {
-      const widest = Math.max(...ticks.map((tick) => bucketName(tick).length)) + 2;
-      const room = plot.bbox.width / devicePixelRatio || plot.width / 2;
-      const every = Math.ceil((ticks.length * widest * CHARACTER_PX) / room);
-      return ticks.map((tick, place) => (place % every ? "" : bucketName(tick)));
-    };
-    Object.assign(options.axes[0], { splits: () => range(low, high), values: names, space: 24 });
+    Object.assign(options.axes[0], { splits: () => range(low, high), space: 24 });
     const data = () => {
       const arrivals = this.newest()?.a?.[this.port.port] ?? {};
       const seen = Object.keys(arrivals).map(Number);
@@ -246,7 +230,7 @@ export class Charts {
       const buckets = range(low, high);
       return [buckets, buckets.map((bucket) => (arrivals[bucket] ?? 0) / 1e3)];
     };
-    const plot = new uPlot(options, data(), figure);
+    const plot = chartIn(figure, options, data());
     this.shown.push({ id: "arrivals", figure, plot, data, now: true });
   }
 
@@ -314,7 +298,7 @@ export class Charts {
       const away = Math.abs(plot.valToPos(mark.t, "x") - event.offsetX);
       if (away <= NEAR_MARK_PX && (nearest === null || away < nearest.away)) nearest = { mark, away };
     }
-    if (nearest) this.open(nearest.mark);
+    if (nearest) this.open?.(nearest.mark);
   }
 
   selected(plot) {
@@ -332,7 +316,8 @@ export class Charts {
 
   /** The range of time that all charts show. */
   range() {
-    if (this.view.range) return this.view.range;
+    const fixed = this.view.range ?? this.view.whole;
+    if (fixed) return fixed;
     const last = this.view.paused ? (this.held ?? this.store.last ?? 0) : (this.store.last ?? 0);
     const first = this.store.frames[0]?.t ?? 0;
     const from = Math.max(0, last - this.view.seconds, Math.min(first, last - SHORTEST_S));
@@ -362,39 +347,21 @@ export class Charts {
 
   buildBars(values) {
     const { each, port } = this;
-    const figure = this.figure("Queues now", "packets waiting, and how many the queue can hold", true);
-    const table = figure.appendChild(document.createElement("table"));
-    table.className = "bars";
-    this.bars = queuesOf(port, values).map((queue, place) => {
-      const row = table.insertRow();
-      const head = row.appendChild(document.createElement("th"));
-      head.scope = "row";
-      head.textContent = nameOf(each, port, queue);
-      const cell = row.insertCell();
-      const bar = cell.appendChild(document.createElement("div"));
-      bar.className = "bar";
-      const fill = bar.appendChild(document.createElement("div"));
-      fill.style.background = `var(--${variableOf(place)})`;
-      return { queue, fill, text: row.insertCell() };
-    });
+    const figure = figureIn(this.home, "Queues now", "packets waiting, and how many the queue can hold", { wide: true });
+    this.queues = queuesOf(port, values);
+    this.bars = new Bars(figure, this.queues.map((queue, place) => ({ name: nameOf(each, port, queue), variable: variableOf(place) })));
   }
 
   drawBars() {
     const newest = this.newest();
-    if (!newest || !this.port) return;
+    if (!newest || !this.bars) return;
     const lengths = newest.q[this.port.port] ?? [];
     const values = this.store.parametersAt(this.view.switch, this.port.port, this.store.last ?? 0);
-    for (const { queue, fill, text } of this.bars) {
+    this.queues.forEach((queue, place) => {
       const size = sizeOf(this.port, values, queue);
-      fill.style.width = `${size ? Math.min(100, (100 * (lengths[queue] ?? 0)) / size) : 0}%`;
-      text.textContent = `${lengths[queue] ?? 0} of ${size}`;
-    }
-  }
-
-  resize() {
-    for (const { plot, figure, wide } of this.shown) {
-      plot.setSize({ width: Math.max(200, figure.clientWidth - 20), height: wide ? HEIGHT.wide : HEIGHT.usual });
-    }
+      const length = lengths[queue] ?? 0;
+      this.bars.set(place, size ? length / size : 0, `${length} of ${size}`);
+    });
   }
 }
 
@@ -405,13 +372,4 @@ function range(low, high) {
 /** Ranks of a bucket: 0, 1, 2-3, 4-7, ... */
 function bucketName(bucket) {
   return bucket < 2 ? String(bucket) : `${short(2 ** (bucket - 1))}-${short(2 ** bucket - 1)}`;
-}
-
-/** A number in few characters. */
-export function short(value) {
-  if (value === null || value === undefined) return "";
-  const size = Math.abs(value);
-  if (size >= 1e6) return `${+(value / 1e6).toPrecision(3)}M`;
-  if (size >= 1e4) return `${+(value / 1e3).toPrecision(3)}k`;
-  return String(+value.toPrecision(3));
 }

@@ -20,7 +20,7 @@ const view = {
   port: null,
   users: null,
 };
-const charts = new Charts(element("charts"), store, view, openDecision, redraw);
+const charts = new Charts(element("charts"), store, view, openDecision);
 const network = new Network(element("network"), store, view, choose);
 const decisions = new Decisions(element("side"), store, view, element("dialog"));
 let tell = () => {};
@@ -34,10 +34,6 @@ function choose(name, port) {
   charts.build();
   knobs.build();
   decisions.refresh();
-  stale = true;
-}
-
-function redraw() {
   stale = true;
 }
 
@@ -208,7 +204,6 @@ element("csv").onclick = () => saveCsv(store, charts);
 element("theme").onclick = () => dark(document.documentElement.dataset.theme !== "dark");
 element("help").onclick = showKeys;
 window.addEventListener("resize", () => {
-  charts.resize();
   network.build();
   stale = true;
 });
