@@ -32,6 +32,18 @@ LANGUAGES = {
 RUSTDOC = ROOT / "switch" / "target" / "doc"
 PLAYGROUND = ROOT / "build" / "playground"
 """What `make playground` has built, if it has run."""
+FRONT = "README.md"
+"""The front page."""
+IN_FRONT = """\
+Change a packet scheduler, and see at once what it does. Nothing is installed, and nothing leaves this tab.
+[Open the playground alone](playground/index.html).
+
+<iframe class="playground" src="playground/index.html" title="The playground"></iframe>
+"""
+NOT_BUILT = """\
+!!! note "The playground is not built"
+    `make playground` builds it. Then `make docs` puts it here.
+"""
 BINARIES = ("p4sched-switch", "p4sched-p4c", "p4sched-traffic", "p4sched-simulate", "p4sched-stepped", "p4sched-attack")
 LINK = re.compile(r"(?<=\]\()([^)\s:#]+)(#[\w-]+)?")
 """Target and fragment of a Markdown link within the project."""
@@ -92,20 +104,23 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
             return match[0]
         return f"{target}.md" + re.sub(r"#L(\d+).*", r"#__codelineno-0-\1", fragment)
 
+    if page.file.src_uri == FRONT:
+        page.meta["hide"] = ["navigation", "toc"]
     return _with_playground(LINK.sub(target_of, markdown), page.file.src_uri)
 
 
 def _with_playground(markdown: str, source: str) -> str:
-    """The front page and the pages of schedulers open the playground, if it is built."""
-    name = Path(source).stem
-    if source == "README.md":
-        link = '<a class="md-button" href="playground/index.html">Open the lab in this browser tab</a>'
-    elif Path(source).parent == Path("docs/schedulers") and (ROOT / "p4" / f"{name}.p4").is_file():
-        link = f'<a class="md-button" href="../../playground/index.html?program={name}">Open it in the playground</a>'
+    """The front page has the playground in it, and the page of a scheduler opens its program there."""
+    name, is_built = Path(source).stem, (PLAYGROUND / "index.html").is_file()
+    is_program = Path(source).parent == Path("docs/schedulers") and (ROOT / "p4" / f"{name}.p4").is_file()
+    if source == FRONT:
+        added = IN_FRONT if is_built else NOT_BUILT
+    elif is_program and is_built:
+        added = f'<a class="md-button" href="../../playground/index.html?program={name}">Open it in the playground</a>'
     else:
         return markdown
     heading, _, text = markdown.partition("\n")
-    return f"{heading}\n\n{link}\n{text}" if (PLAYGROUND / "index.html").is_file() else markdown
+    return f"{heading}\n\n{added}\n{text}"
 
 
 def on_post_build(config: MkDocsConfig) -> None:
@@ -113,7 +128,7 @@ def on_post_build(config: MkDocsConfig) -> None:
     if not RUSTDOC.is_dir():
         raise PluginError(f"{RUSTDOC} is missing; 'make docs' lets cargo write it")
     shutil.copytree(RUSTDOC, Path(config.site_dir, "rust"), dirs_exist_ok=True)
-    if PLAYGROUND.is_dir():
+    if (PLAYGROUND / "index.html").is_file():
         shutil.copytree(PLAYGROUND, Path(config.site_dir, "playground"), dirs_exist_ok=True)
 
 
