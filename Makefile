@@ -116,6 +116,7 @@ COMPILED := $(filter-out $(INTERPRETED),$(patsubst switch/%/tests/main.rs,%,$(wi
 # output of a command comes when it has ended.
 test:
 	@./setup.sh dev
+	@[ -f build/playground/index.html ] || echo "left out: the playground in Chromium. 'make playground' builds it; then make test tests it"
 	@$(MAKE) --no-print-directory --jobs --keep-going --output-sync=line test-lab test-rust test-python test-onos
 
 test-rust: lint-rust

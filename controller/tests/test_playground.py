@@ -8,14 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from in_playground import CHROMIUM, missing
 from playwright.sync_api import Page, sync_playwright
 
 from p4sched.cli import playground
 from p4sched.errors import P4schedError
 from p4sched.paths import PLAYGROUND_DIR, ROOT, rust_binary
-
-CHROMIUM = Path("/usr/bin/chromium")
-PROGRAM = PLAYGROUND_DIR / "program.wasm"
 
 RUN = """
 ([words, files, input]) => new Promise((resolve, reject) => {
@@ -86,10 +84,8 @@ RUNS: list[tuple[list[str], dict[str, str]]] = [
 @pytest.fixture(scope="module")
 def page() -> Iterator[Page]:
     """A page of the playground's address."""
-    if not CHROMIUM.is_file():
-        pytest.skip("needs Debian's chromium")
-    if not PROGRAM.is_file():
-        pytest.skip("needs build/playground: make playground")
+    if missing():
+        pytest.skip(missing())
     serving = playground.server(PLAYGROUND_DIR, 0)
     threading.Thread(target=serving.serve_forever, daemon=True).start()
     with sync_playwright() as playwright:

@@ -4,21 +4,17 @@ import random
 from collections.abc import Iterator
 
 import pytest
+from in_playground import IN_PLAYGROUND
 from playwright.sync_api import Page
 
-from p4sched.paths import PLAYGROUND_DIR, ROOT
-from playground.compare_labs import CHROMIUM, Submission, compare, opened_page, submissions
+from p4sched.paths import ROOT
+from playground.compare_labs import Submission, compare, opened_page, submissions
 
 SEED = 31
 SAMPLE = 6
-BUILT = ("program.wasm", "labs.zip", "lab_worker.js")
 
 pytestmark = [
-    pytest.mark.skipif(not CHROMIUM.is_file(), reason="needs Debian's chromium"),
-    pytest.mark.skipif(
-        not all((PLAYGROUND_DIR / name).is_file() for name in BUILT),
-        reason="the playground is left out: make playground",
-    ),
+    IN_PLAYGROUND,
     pytest.mark.skipif(
         not (ROOT / "switch" / "target" / "release" / "p4sched-decisions").is_file(),
         reason="p4sched-decisions is not built",

@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+from in_playground import CHROMIUM, IN_PLAYGROUND
 from lab import PATIENCE_S
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
@@ -17,7 +18,6 @@ from p4sched.labs import catalogue, checking, result_text
 from p4sched.labs.sandbox import Sandbox
 from p4sched.paths import ROOT
 
-CHROMIUM = Path("/usr/bin/chromium")
 BUILT = ROOT / "build" / "playground"
 AXE = ROOT / "playground" / "page" / "node_modules" / "axe-core" / "axe.min.js"
 RULE = "p4/include/aifo_admission.p4"
@@ -26,13 +26,7 @@ TABS = ("inversions", "packets", "tcp", "users", "incast", "lab")
 AS_MODEL = "Your program decides as the model of AIFO: the same inversions, drops and departures of every rank."
 SEEN = "localStorage.setItem('p4sched-playground-tour', 'seen')"
 
-pytestmark = [
-    pytest.mark.skipif(not CHROMIUM.is_file(), reason="needs Debian's chromium"),
-    pytest.mark.skipif(
-        not ((BUILT / "program.wasm").is_file() and (BUILT / "main.js").is_file()),
-        reason="make playground has not built the page",
-    ),
-]
+pytestmark = IN_PLAYGROUND
 
 
 class Silent(http.server.SimpleHTTPRequestHandler):
