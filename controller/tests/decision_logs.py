@@ -11,7 +11,8 @@ from ranked_port import MS, Port
 from p4sched.control.bands import Bands
 from p4sched.control.decision_log import DecisionLog
 from p4sched.control.laws import aifo, fdpa, packs, ranked, rifo
-from p4sched.control.laws.port_counters import BUCKETS
+from p4sched.control.laws.port_counters import BUCKETS, Sample
+from p4sched.p4rt.reader import Count
 from p4sched.p4rt.users import UserCounter
 
 CONFIGS: dict[str, ranked.Config] = {
@@ -56,6 +57,29 @@ def write_fdpa(path: Path, state: fdpa.State) -> None:
         log.decision(sample, decision)
         state = decision.state
     log.close()
+
+
+def write_border(path: Path, name: str) -> list[Any]:
+    """Runs at the borders that a proof shows: packets without bytes; a user who is active in every other window."""
+    config: Any = FDPA_CONFIG if name == "fdpa" else CONFIGS[name]
+    state: Any = config.law.take_over(None if name == "fdpa" else FOUND[name].action_data())
+    log = DecisionLog(path)
+    log.start(config, state)
+    decisions = []
+    for poll in range(40):
+        sample: Any
+        if name == "fdpa":
+            users = {1: UserCounter(10**6 * poll), 2: UserCounter(1500 * (poll // 8))}
+            sample = fdpa.Sample(100 * poll * MS, users)
+        else:
+            counts = Count(100 * poll, 5000 * min(poll, 4)), Count(50 * poll, 0)
+            none = (0,) * BUCKETS
+            sample = Sample(100 * poll * MS, MS, *counts, Count(), none, none)
+        decisions.append(config.law.decide(config, state, sample))
+        log.decision(sample, decisions[-1])
+        state = decisions[-1].state
+    log.close()
+    return decisions
 
 
 DAMAGE = ("null", "NaN", "Infinity", "-Infinity", "1e400", "-1", "0", "1", "1e300", "18446744073709551615", '""', '"x"')

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from decision_logs import damaged, write_short
+from decision_logs import damaged, write_border, write_short
 from random_runs import write_random_runs
 
 from p4sched.cli.main import run_command
@@ -63,6 +63,14 @@ def test_java_makes_the_decisions_of_pythons_logs(tmp_path: Path) -> None:
     said = replay_in_java([*logs, short])
     assert [said[log] for log in logs] == [f" {RUNS * DECISIONS} decisions, all as logged"] * len(LAWS)
     assert said[short] == " 5 decisions, all as logged"
+
+
+def test_java_makes_the_decisions_at_the_borders_that_a_proof_shows(tmp_path: Path) -> None:
+    logs = {name: tmp_path / f"{name}.jsonl" for name in LAWS}
+    for name, path in logs.items():
+        write_border(path, name)
+    said = replay_in_java(list(logs.values()))
+    assert set(said.values()) == {" 40 decisions, all as logged"}
 
 
 @pytest.mark.parametrize("name", LAWS)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from p4sched.cli import writable
+from p4sched.cli.prove_laws import laws
 from p4sched.errors import MissingError, P4schedError, UsageError
 from p4sched.p4rt.compile import compiled_program
 from p4sched.p4rt.program import Program
@@ -29,7 +30,10 @@ SOON = 3
 def prove(
     programs: Annotated[
         list[str],
-        typer.Argument(metavar="SCHEME | FOLDER | A.json B.json", help="A scheme, its folder, or two programs."),
+        typer.Argument(
+            metavar="SCHEME | FOLDER | laws | A.json B.json",
+            help="A scheme, its folder, the control laws, or two programs.",
+        ),
     ],
     program: Annotated[
         Path | None,
@@ -72,6 +76,8 @@ def prove(
             f"a proof needs {error.name}, which is not installed: pip install bitwuzla z3-solver"
         ) from error
     with _one_sentence():
+        if programs == ["laws"]:
+            return laws()
         if len(programs) == 2:
             return _pair(Path(programs[0]), Path(programs[1]), seconds, most, stf)
         if mutants:

@@ -40,6 +40,9 @@ user that knows the interval can send for just over one and pause for just under
 then set the rate for all of its next burst. The paper's estimator has this second gap as well (section V: it "might
 leave enough time to an aggressive user to congest the highest priority queue").
 
+**Rest.** At constant rates the bands stay (proved, docs/PROOFS.md), unless a user sends about `active_bytes` in a
+window. It is then active in some windows and not in others: a frame every 800 ms changes the bands 22 times in 10 s.
+
 **Limits.** A user that sends little but steadily counts as much as a greedy one. What it does not use goes to the
 further bands, where the others share it equally. 256 / weight is rounded to an integer, so weights up to 16 are exact
 within 3 %; the largest weight is 256. Edges have a meaning only if a fair share is several packets per interval:

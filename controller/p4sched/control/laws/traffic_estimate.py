@@ -106,7 +106,7 @@ def drain_rate(recent: Sequence[Step], before_bps: float, rate_window_ns: int) -
     saturated = sorted(
         step.admitted.bytes * 8e9 / step.duration_ns
         for step in recent
-        if step.dropped > 0 and step.found_empty == 0 and step.admitted.packets > 0
+        if step.dropped > 0 and step.found_empty == 0 and step.admitted.bytes > 0
     )
     if len(saturated) >= MIN_POLLS:
         return saturated[3 * (len(saturated) - 1) // 4]
@@ -121,9 +121,10 @@ def traffic_of(recent: Sequence[Step], drain_bps: float, dispersion: float) -> T
     busy = [step for step in recent if step.arrived.packets]
     arrived = sum((step.arrived for step in busy), Count())
     admitted = sum((step.admitted for step in busy), Count())
-    if len(busy) < MIN_POLLS or arrived.packets < MIN_PACKETS:
-        return None
     waiting = admitted if admitted.packets else arrived
+    # packets without bytes: a counter was reset and has come back to its value
+    if len(busy) < MIN_POLLS or arrived.packets < MIN_PACKETS or not waiting.bytes:
+        return None
     duration_s = sum(step.duration_ns for step in busy) / 1e9
     return Traffic(
         arrival_pps=arrived.packets / duration_s,

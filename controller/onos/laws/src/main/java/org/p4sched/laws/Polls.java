@@ -69,7 +69,7 @@ final class Polls {
     /** The drain rate, bit/s of Ethernet frames; {@code beforeBps} if the polls do not show another one. */
     static double drainRate(List<Step> recent, double beforeBps, long rateWindowNs) {
         double[] saturated = recent.stream()
-                .filter(step -> step.dropped > 0 && step.foundEmpty == 0 && step.admitted.packets > 0)
+                .filter(step -> step.dropped > 0 && step.foundEmpty == 0 && step.admitted.bytes > 0)
                 .mapToDouble(step -> step.admitted.bytes * 8e9 / step.durationNs())
                 .sorted()
                 .toArray();
@@ -88,13 +88,11 @@ final class Polls {
         List<Step> busy = busy(recent);
         Count arrived = arrived(busy);
         Count admitted = admitted(busy);
-        if (busy.size() < MIN_POLLS || arrived.packets < MIN_PACKETS) {
+        Count waiting = admitted.packets > 0 ? admitted : arrived;
+        // packets without bytes: a counter was reset and has come back to its value
+        if (busy.size() < MIN_POLLS || arrived.packets < MIN_PACKETS || waiting.bytes == 0) {
             return Optional.empty();
         }
-        if (drainBps == 0) {
-            throw new ArithmeticException("float division by zero");
-        }
-        Count waiting = admitted.packets > 0 ? admitted : arrived;
         double durationS = durationNs(busy) / 1e9;
         long[] ranks = new long[PortSample.BUCKETS];
         for (Step step : busy) {
