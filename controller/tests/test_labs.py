@@ -377,3 +377,33 @@ def test_lab_03_shows_the_bounds_of_the_program_beside_those_of_the_model(tmp_pa
     # each push-down took one too much of the bounds that have not risen since
     assert min(differences) >= 0
     assert max(differences) >= 1
+
+
+@BUILT
+def test_the_answers_of_lab_13_are_those_of_its_table() -> None:
+    entry = catalogue.find("13")
+    script = runpy.run_path(str(entry.folder / "runs.py"))
+    rows = list(csv.DictReader((entry.start / "runs.csv").open()))
+    letters = {chr(ord("A") + number): setting for number, setting in enumerate(script["settings"]())}
+    assert [row["setting"] for row in rows] == [letter for letter in letters for _ in script["SEEDS"]]
+    for letter in "CN":
+        told = next(row for row in rows if row["setting"] == letter)
+        again = script["row"](letter, letters[letter], int(told["seed"]))
+        assert told == {key: f"{value:.5g}" if isinstance(value, float) else str(value) for key, value in again.items()}
+
+    def of(setting: str, key: str) -> list[float]:
+        return [float(row[key]) for row in rows if row["setting"] == setting]
+
+    def slowdown(setting: str) -> float:
+        return sum(of(setting, "all")) / 4
+
+    lab = entry.load()
+    assert isinstance(lab, AnswersLab)
+    right = {question.key: question.answer for question in lab.questions}
+    fifo = min("BCDEF", key=slowdown)
+    headroom, size = letters["O"][1:3]
+    assert letters[fifo][3] == right["threshold"]
+    assert headroom * size // 256 == right["free_packets"]
+    assert 100 * sum(of("K", "refused")) / sum(of("K", "packets")) == pytest.approx(right["refused_percent"], rel=1e-3)
+    assert min(map(slowdown, "HIKLNO")) / slowdown(fifo) == pytest.approx(right["both_over_marks"], rel=1e-3)
+    assert all(of("N", key) == of("C", key) for key in ("packets", "marked", "refused", "full", "all"))

@@ -1,4 +1,4 @@
-"""Labs 01, 10 and 12: which numbers and words are right, and which mistakes are named."""
+"""Labs 01, 10, 12 and 13: which numbers and words are right, and which mistakes are named."""
 
 import json
 import tomllib
@@ -13,7 +13,7 @@ from p4sched.labs.catalogue import Entry
 from p4sched.labs.lab import Marks
 from p4sched.labs.sandbox import Sandbox
 
-LABS = {number: catalogue.find(number) for number in ("01", "10", "12")}
+LABS = {number: catalogue.find(number) for number in ("01", "10", "12", "13")}
 FACTORS = (0, 0.001, 0.1, 0.125, 0.5, 0.9, 1.1, 1.25, 2, 8, 10, 1000, -1)
 
 
@@ -33,7 +33,7 @@ def marks_of(number: str, key: str, answer: Answer, folder: Path) -> Marks:
     return next(marks for question, marks in zip(lab.questions, found, strict=True) if question.key == key)
 
 
-WORDS = {("10", "link"), ("12", "scheduler")}
+WORDS = {("10", "link"), ("12", "scheduler"), ("13", "setting")}
 """Places of answers that are words."""
 RIGHT = {
     ("01", "bdp_packets"): (66, 66.7, 66.667, 67),
@@ -49,6 +49,11 @@ RIGHT = {
     ("12", "gain"): (0.445, 0.44, 0.4451, 0.45),
     ("12", "price"): (3.03, 3.0, 3.0303),
     ("12", "scheduler"): ("tree", "Tree", "TREE"),
+    ("13", "threshold"): (5,),
+    ("13", "free_packets"): (40,),
+    ("13", "refused_percent"): (0.363, 0.3632, 0.36),
+    ("13", "both_over_marks"): (0.824, 0.8235, 0.82),
+    ("13", "setting"): ("N", "n"),
 }
 
 
@@ -84,6 +89,11 @@ UNLISTED = {
     ("12", "gain"): (0.5, 0.43, 0.9),
     ("12", "price"): (3.1, 2.9, 2.0, 8.36),
     ("12", "scheduler"): ("packs", "trees", "rifo"),
+    ("13", "threshold"): (10, 40, 3),
+    ("13", "free_packets"): (41, 60, 8),
+    ("13", "refused_percent"): (0.37, 0.4, 3.63),
+    ("13", "both_over_marks"): (0.9, 0.79, 1.0),
+    ("13", "setting"): ("A", "NO", "H"),
 }
 
 
