@@ -1,13 +1,19 @@
 """The end of a check of a rule in P4: the solver knows packets that no trial has."""
 
+import random
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from p4sched.labs import catalogue, checking, proof, result_text
+from p4sched.labs.catalogue import Entry
 from p4sched.labs.lab import CheckResult
+from p4sched.labs.mistakes import apply_edits, mistakes
+from p4sched.labs.mutants.run import Equivalence, solution
 from p4sched.labs.sandbox import ClosedSandbox, Sandbox, has_bubblewrap
 
+P4 = [entry for entry in catalogue.labs() if entry.number in proof.LABS]
 HEADROOM = "(256 - (bit<64>) headroom)"
 
 
@@ -54,3 +60,19 @@ def test_a_missing_solver_leaves_the_marks_of_the_trials(tmp_path: Path, monkeyp
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     result = checked("04", tmp_path)
     assert (result.score, result.marks[-1].says) == (100, (proof.NOT_INSTALLED,))
+
+
+@pytest.mark.parametrize("entry", P4, ids=lambda entry: entry.folder.name)
+def test_each_right_program_that_a_lab_lists_is_proved(entry: Entry, tmp_path: Path) -> None:
+    of = solution(entry.number)
+    equivalence = Equivalence(of, tmp_path)
+    for one in tomllib.loads((entry.folder / "right.toml").read_text())["right"]:
+        assert equivalence.is_equivalent(apply_edits(of.text, one["edits"]), 60), one["what"]
+
+
+@pytest.mark.parametrize("entry", P4, ids=lambda entry: entry.folder.name)
+def test_no_wrong_program_is_proved(entry: Entry, tmp_path: Path) -> None:
+    of = solution(entry.number)
+    equivalence = Equivalence(of, tmp_path)
+    for one in random.Random(29).sample(mistakes(entry.folder, of.file), 3):
+        assert equivalence.is_equivalent(one.text, 20) is not True, one.name

@@ -61,13 +61,16 @@ class ChipLab(SteppedLab):
     def needs(self) -> tuple[str, ...]:
         return (*super().needs(), COMPILER)
 
+    def unedited(self, scratch: Path) -> Path:
+        return scratch / TOFINO_DIR.name / f"{self.program}.p4"
+
     def variables(self, work: Path, scratch: Path) -> dict[str, str]:
         return {"P4SCHED_TOFINO": str(self._tree(work, scratch))}
 
     def marks(self, runs: Sequence[TrialDecisions], work: Path, scratch: Path, sandbox: Sandbox) -> tuple[Marks, ...]:
         decisions = super().marks(runs, work, scratch, sandbox)
         try:
-            refused, report = self._placement(scratch / TOFINO_DIR.name / f"{self.program}.p4", sandbox)
+            refused, report = self._placement(self.unedited(scratch), sandbox)
         except SubmissionError as error:
             return (*decisions, replace(self.fits, says=(str(error),)))
         right = all(marks.full for marks in decisions)

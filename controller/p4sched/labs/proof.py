@@ -1,12 +1,13 @@
 """The end of a check of a lab in P4: the solver looks at all packets, not only at those of the trials.
 
-A process of its own tries to prove that the student's program is equivalent to the solution. If it cannot, it looks for
-a short trace that tells them apart; not in lab 11. Its time and memory are limited. If it finds neither, the marks rest
-on the trials.
+A process of its own tries to prove that the student's program is equivalent to the solution; both are compiled. If it
+cannot, it looks for a short trace that tells them apart; not in lab 11. Its time and memory are limited. If it finds
+neither, the marks rest on the trials.
 """
 
 import importlib.util
 import json
+import shutil
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -16,7 +17,8 @@ from p4sched.json_records import RecordError, parse_json
 from p4sched.labs.decisions import Trial
 from p4sched.labs.sandbox import MEGABYTE, Limits, Sandbox, SubmissionError, readable_tree
 from p4sched.labs.trace import Packet
-from p4sched.paths import rust_binary
+from p4sched.p4rt.target import Target
+from p4sched.paths import P4_DIR, rust_binary
 
 LABS = ("03", "04", "05", "06", "07", "11")
 SECONDS = 45
@@ -27,7 +29,6 @@ MEMORY_BYTES = 2048 * MEGABYTE
 COMPILER = "p4sched-p4c"
 PROCESS = "p4sched.labs.proof_process"
 """The module of the process. It imports the labs, so it is not imported here."""
-ON_CHIP = "11"
 PROVED = "Proved: your program decides right for every packet, in every state of the queues."
 SOLVERS = ("bitwuzla", "z3")
 NOT_INSTALLED = (
@@ -51,8 +52,11 @@ class Proof:
     """True if the engine has decided the trace differently, too."""
 
 
-def prove(number: str, text: str, program: Path, sandbox: Sandbox) -> Proof:
-    """Asks the solver about a submission. `text`: the student's file; `program`: the whole program, with this file.
+def prove(number: str, student: Path, solution: Path, target: Target, sandbox: Sandbox) -> Proof:
+    """Asks the solver about a submission.
+
+    `student`, `solution`: the whole program with the student's file, and with that of the solution. Each is in a folder
+    beside a copy of the programs for v1model.
 
     The student's file is only compiled in the sandbox, and not run.
     """
@@ -62,8 +66,8 @@ def prove(number: str, text: str, program: Path, sandbox: Sandbox) -> Proof:
         return Proof(None, (NOT_INSTALLED,))
     with tempfile.TemporaryDirectory(prefix="p4sched-proof-") as made:
         try:
-            built = None if number == ON_CHIP else _compiled(program, Path(made), sandbox)
-            request = {"lab": number, "text": text, "program": built and str(built), "seconds": SECONDS}
+            built = [str(compiled(one, Path(made), target, sandbox)) for one in (solution, student)]
+            request = {"lab": number, "solution": built[0], "program": built[1], "seconds": SECONDS}
             limits = Limits(SECONDS, BUSY * SECONDS, MEMORY_BYTES)
             words = [sys.executable, "-P", "-m", PROCESS]
             result = Sandbox(limits).run(words, json.dumps(request), Path(made), what="the proof")
@@ -72,14 +76,32 @@ def prove(number: str, text: str, program: Path, sandbox: Sandbox) -> Proof:
             return Proof(None, (GAVE_UP,))
 
 
-def _compiled(program: Path, folder: Path, sandbox: Sandbox) -> Path:
-    """The program as BMv2 JSON, with its P4Info beside it."""
+def with_solution(student: Path, place: str, solution: Path, folder: Path) -> Path:
+    """A copy of a program in another folder, with the solution's file in its place."""
+    shutil.copytree(student.parent.parent, folder)
+    program = folder / student.parent.name / student.name
+    shutil.copyfile(solution, program.parent / place)
+    return program
+
+
+def compiled(program: Path, folder: Path, target: Target, sandbox: Sandbox) -> Path:
+    """A program as JSON, with its P4Info beside it.
+
+    Raises:
+        SubmissionError: it does not compile.
+    """
     binary = rust_binary(COMPILER).resolve()
-    readable_tree(program.parent)
-    folder.chmod(0o777)
-    json_file = folder / f"{program.stem}.json"
-    words = [str(binary), "-o", str(json_file), "--p4runtime-files", str(json_file.with_suffix(".p4info.txtpb"))]
-    result = sandbox.run([*words, str(program)], "", program.parent, readable=[binary], processes=8, writable=folder)
+    shared = program.parent.parent / P4_DIR.name
+    for tree in (program.parent, shared):
+        readable_tree(tree)
+    made = folder / program.parent.parent.name
+    made.mkdir()
+    for path in (folder, made):
+        path.chmod(0o777)
+    json_file = made / f"{program.stem}.json"
+    words = [str(binary), "--arch", target.value, "-o", str(json_file)]
+    words += ["--p4runtime-files", str(json_file.with_suffix(".p4info.txtpb")), str(program)]
+    result = sandbox.run(words, "", program.parent, readable=[binary, shared], processes=8, writable=made)
     if result.returncode != 0:
         raise SubmissionError("it does not compile")
     return json_file

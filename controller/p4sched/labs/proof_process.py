@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
     from p4sched.proofs.program import Program
     from p4sched.proofs.rules.scheme import Rule
 
-STEPS = 20_000_000
-"""Limit of each question about equivalence, as Z3 counts."""
+PROOF = 0.6
+"""Part of the time for the proof."""
 NS_PER_US = 1000
 RULES = {"03": "sp_pifo", "04": "aifo", "05": "rifo", "06": "packs", "07": "fdpa"}
 """Rule of each lab for v1model."""
@@ -34,42 +33,24 @@ def main() -> None:
     json.dump(found(**json.load(sys.stdin)), answers)
 
 
-def found(lab: str, text: str, program: str | None, seconds: float) -> dict[str, Any]:
-    """What the solver finds, cheap questions first."""
+def found(lab: str, solution: str, program: str, seconds: float) -> dict[str, Any]:
+    """What the solver finds: first whether the programs are equivalent."""
     end = time.process_time() + seconds
-    if is_equivalent(lab, text):
-        return {"found": "proved"}
-    trace = None if program is None else _trace(lab, Path(program), end)
+    try:
+        if _is_equivalent(lab, Path(solution), Path(program), PROOF * seconds):
+            return {"found": "proved"}
+    except (P4schedError, LookupError, ValueError):
+        # the program has a part that is not modelled
+        return {"found": "nothing"}
+    trace = _trace(lab, Path(program), end) if lab in RULES else None
     return trace or {"found": "nothing"}
 
 
-def is_equivalent(lab: str, text: str) -> bool:
-    """True if the solver proves that a file is equivalent to the solution of a lab."""
-    from p4sched.labs.mutants.equal import QUESTIONS, Effort, compare  # noqa: PLC0415 needs Z3
-    from p4sched.labs.mutants.run import solution  # noqa: PLC0415
+def _is_equivalent(lab: str, solution: Path, program: Path, seconds: float) -> bool | None:
+    from p4sched.labs import equivalence  # noqa: PLC0415 needs Z3
 
-    of = solution(lab)
-    try:
-        question = QUESTIONS[lab]
-        part = _changed_control(of.text, text) or question.control
-        return bool(compare(question, of.tree, of.parse(text), part, Effort(steps=STEPS)).equivalent)
-    except (P4schedError, LookupError, ValueError, TypeError, AttributeError, AssertionError, RecursionError):
-        # the file has a construct that only the compiler knows
-        return False
-
-
-def _changed_control(one: str, two: str) -> str | None:
-    """Name of the control that differs; None if others differ, too."""
-    first, second = _controls(one), _controls(two)
-    changed = [name for name in first if second.get(name) != first[name]]
-    return changed[0] if first.keys() == second.keys() and len(changed) == 1 else None
-
-
-def _controls(text: str) -> dict[str, str]:
-    code = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.DOTALL)
-    parts = re.split(r"^control\s+(\w+)", code, flags=re.MULTILINE)
-    named = {"": parts[0], **dict(zip(parts[1::2], parts[2::2], strict=True))}
-    return {name: " ".join(body.split()) for name, body in named.items()}
+    info = solution.with_suffix(".p4info.txtpb").read_text(encoding="utf-8")
+    return equivalence.is_equivalent(lab, equivalence.program(solution), equivalence.program(program), info, seconds)
 
 
 # traces on v1model

@@ -10,6 +10,7 @@ as much as another one, could mislead the student.
 
 import re
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -107,15 +108,25 @@ class SteppedLab(Lab):
         number = self.folder.name.partition("-")[0]
         if number not in proof.LABS:
             return marks
-        text = (place.work / self.file).read_text(encoding="utf-8")
-        program = place.scratch / P4_DIR.name / f"{self.program}.p4"
-        found = proof.prove(number, text, program, place.sandbox)
+        found = self._proof(number, place)
         last = len(self.tasks) - 1
         if found.right is False:
             own = self._of_trace(found, place)
             return tuple(own if at == last else one for at, one in enumerate(marks)) if own else marks
         says = (*marks[last].says, *found.says)
         return tuple(replace(one, says=says) if at == last else one for at, one in enumerate(marks))
+
+    def _proof(self, number: str, place: Place) -> proof.Proof:
+        """The solver's answer. The solution is compiled with the same files as the student's program."""
+        student = self.unedited(place.scratch)
+        with tempfile.TemporaryDirectory(prefix="p4sched-solution-") as made:
+            file = self.folder / "solution" / self.file
+            solution = proof.with_solution(student, self.places[self.file], file, Path(made) / "solution")
+            return proof.prove(number, student, solution, self.target, place.sandbox)
+
+    def unedited(self, scratch: Path) -> Path:
+        """The program with the student's files, without the edits for the check."""
+        return scratch / P4_DIR.name / f"{self.program}.p4"
 
     def _of_trace(self, found: proof.Proof, place: Place) -> Marks | None:
         """Marks of the last task; the program decides this trace differently."""

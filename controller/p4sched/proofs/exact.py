@@ -331,6 +331,11 @@ class Products:
         if variable.high != (1 << variable.bits) - 1:
             self._limits[variable.term.get_id()] = variable.term, variable.high
 
+    def largest(self, term: Any) -> int:
+        """The largest value of a term without a sign, as far as it is known."""
+        _, known = self._limits.get(term.get_id(), (term, (1 << int(term.size())) - 1))
+        return known
+
     def like(self, old: Any, new: Any) -> None:
         """If `old` is a product, `new` is equal to it."""
         fact = self._facts.get(old.get_id())

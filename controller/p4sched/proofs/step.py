@@ -9,7 +9,7 @@ and so do all other fields at the start of a packet.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
@@ -159,14 +159,19 @@ class Step:
 def run(program: Program, world: World) -> Step:
     """Parser and ingress of one packet."""
     state: State = {name: Int.of(0) for name in program.fields}
-    for name, array in {**program.registers, **program.counters}.items():
-        state[name] = Cells(world.array(name, array.bits))
     state["standard_metadata.ingress_port"] = world.variable("standard_metadata.ingress_port", 9, DROP_PORT - 1)
     state[LENGTH] = world.variable(LENGTH, 32, LONGEST_FRAME)
     for name in (TIMESTAMP, "standard_metadata.instance_type", "standard_metadata.checksum_error"):
         state[name] = world.variable(name, program.fields[name])
-    machine = _Machine(program, world)
-    return Step(program, world, machine.ingress(machine.parsed(state)))
+    return run_from(program, world, _Machine(program, world).parsed(state))
+
+
+def run_from(program: Program, world: World, parsed: State) -> Step:
+    """Ingress of one packet. `parsed`: the fields after the parser; the others are 0."""
+    state: State = {name: Int.of(0) for name in program.fields} | parsed
+    for name, array in {**program.registers, **program.counters}.items():
+        state[name] = Cells(world.array(name, array.bits))
+    return Step(program, world, _Machine(program, world).ingress(state))
 
 
 class _Machine:
@@ -363,6 +368,8 @@ class _Machine:
                 state["standard_metadata.mcast_grp"] = Int.of(0)
             case "modify_field_with_hash_based_offset":
                 self._hash(state, arguments, data)
+            case "add_header":
+                state[f"{arguments[0]['value']}.$valid$"] = Int.of(1)
             case "NoAction" | "no_op":
                 pass
             case other:
@@ -422,8 +429,8 @@ class _Machine:
             if right.low < 0 or right.high > LARGEST_SHIFT:
                 raise self._unmodelled(f"a shift by more than {LARGEST_SHIFT} places")
             return _shifted(left, right, sign)
-        if sign == "usat_cast" and right.is_number:
-            return smallest(largest(left, 0), (1 << right.low) - 1)
+        if sign in CASTS and right.is_number:
+            return CASTS[sign](left, right.low)
         operation = OPERATIONS.get(sign)
         if operation is None:
             raise self._unmodelled(f"the operator '{sign}'")
@@ -453,6 +460,16 @@ class _Machine:
         return comparison(self._value(state, inner["left"], data), self._value(state, inner["right"], data))
 
 
+def _signed(value: Int, bits: int) -> Int:
+    """The lowest bits as a number with a sign."""
+    lowest, half = value.lowest(bits), 1 << (bits - 1)
+    return choose(lowest >= half, lowest - 2 * half, lowest)
+
+
+CASTS: dict[str, Callable[[Int, int], Int]] = {
+    "two_comp_mod": _signed,
+    "usat_cast": lambda value, bits: smallest(largest(value, 0), (1 << bits) - 1),
+}
 OPERATIONS: dict[str, Any] = {
     "+": lambda left, right: left + right,
     "-": lambda left, right: left - right,

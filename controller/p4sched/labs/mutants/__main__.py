@@ -2,10 +2,15 @@
 
 import argparse
 import sys
+import tempfile
+from pathlib import Path
 
 from p4sched.labs import catalogue
 from p4sched.labs.mutants.change import Mutant, sample
-from p4sched.labs.mutants.run import LABS, Outcome, Solution, outcomes, solution
+from p4sched.labs.mutants.run import LABS, Equivalence, Outcome, Solution, outcomes, solution
+
+SECONDS = 60
+"""Limit of the solvers for each mutant."""
 
 
 def main() -> int:
@@ -23,27 +28,22 @@ def main() -> int:
 
 
 def _report(of: Solution, most: int | None, seed: int) -> int:
-    # imported here because it needs Z3, which is not part of the project's environment
-    from p4sched.labs.mutants.equal import QUESTIONS, compare  # noqa: PLC0415
-
     every = of.mutants() if most is None else sample(of.mutants(), most, seed)
     found: dict[Outcome, list[Mutant]] = {kind: [] for kind in Outcome}
     for mutant, outcome in outcomes(of, every):
         found[outcome].append(mutant)
     survivors = found[Outcome.SURVIVED]
-    original, question = of.tree, QUESTIONS[of.entry.number]
-    answers = [(mutant, compare(question, original, of.parse(mutant.text), mutant.control)) for mutant in survivors]
-    left = [(mutant, answer) for mutant, answer in answers if not answer.equivalent]
+    with tempfile.TemporaryDirectory(prefix="p4sched-mutants-") as made:
+        equivalence = Equivalence(of, Path(made))
+        answers = [(mutant, equivalence.is_equivalent(mutant.text, SECONDS)) for mutant in survivors]
+    left = [(mutant, answer) for mutant, answer in answers if not answer]
     print(
         f"lab {of.entry.number}: {len(every)} mutants, {len(every) - len(found[Outcome.REFUSED])} compile, "
         f"{len(found[Outcome.KILLED])} killed, {len(survivors) - len(left)} equivalent, {len(left)} survived"
     )
     for mutant, answer in answers:
-        if answer.equivalent:
-            print(f"  equivalent: {mutant.description()}")
-    for mutant, answer in left:
-        kind = "UNDECIDED" if answer.equivalent is None else "SURVIVED"
-        print(f"  {kind}: {mutant.description()}" + (f"\n    {answer.example}" if answer.example else ""))
+        kind = {True: "equivalent", False: "SURVIVED", None: "UNDECIDED"}[answer]
+        print(f"  {kind}: {mutant.description()}")
     return 1 if left else 0
 
 

@@ -9,7 +9,7 @@ from enum import Enum
 from pathlib import Path
 
 from p4sched.constants import definitions
-from p4sched.labs import catalogue
+from p4sched.labs import catalogue, proof
 from p4sched.labs.catalogue import Entry
 from p4sched.labs.chip import ChipLab
 from p4sched.labs.mutants.change import Mutant, mutants
@@ -94,6 +94,35 @@ class Bench:
             scratch.mkdir()
             (work / self._of.file).write_text(mutant.text, encoding="utf-8")
             return all(marks.full for marks in self._lab.check(work, scratch, Sandbox()))
+
+
+class Equivalence:
+    """Asks the solvers whether a program is equivalent to the solution. `folder`: for the compiled programs."""
+
+    def __init__(self, of: Solution, folder: Path) -> None:
+        lab = of.entry.load()
+        assert isinstance(lab, SteppedLab)
+        self._of, self._lab, self._folder = of, lab, folder
+        self._solution = self._compiled("solution", of.text)
+
+    def is_equivalent(self, text: str, seconds: float) -> bool | None:
+        """See `equivalence.is_equivalent`."""
+        # imported here because it needs Z3
+        from p4sched.labs.equivalence import is_equivalent, program  # noqa: PLC0415
+
+        other = self._compiled(f"program_{len(list(self._folder.iterdir()))}", text)
+        info = self._solution.with_suffix(".p4info.txtpb").read_text(encoding="utf-8")
+        return is_equivalent(self._of.entry.number, program(self._solution), program(other), info, seconds)
+
+    def _compiled(self, name: str, text: str) -> Path:
+        work, scratch = self._folder / name / "work", self._folder / name / "scratch"
+        shutil.copytree(self._of.entry.solution, work)
+        scratch.mkdir()
+        (work / self._of.file).write_text(text, encoding="utf-8")
+        self._lab.prepare(work, scratch)
+        made = self._folder / name / "made"
+        made.mkdir()
+        return proof.compiled(self._lab.unedited(scratch), made, self._lab.target, Sandbox())
 
 
 def outcomes(of: Solution, every: Sequence[Mutant]) -> Iterator[tuple[Mutant, Outcome]]:
