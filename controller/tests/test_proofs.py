@@ -1,6 +1,8 @@
 """Proofs of programs against the rules, and of two programs against each other."""
 
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,9 +21,19 @@ def changed(folder: Path, program: str, file: str, before: str, after: str) -> P
     return compile_program(folder / "p4" / f"{program}.p4", folder / "built").json
 
 
-def test_fifo_is_proved(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command(["prove", "fifo"]) == 0
-    assert "fifo: proved" in capsys.readouterr().out
+@pytest.mark.parametrize("scheme", ["fifo", "aifo", "rifo"])
+def test_a_scheme_is_proved(scheme: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["prove", scheme]) == 0
+    assert f"{scheme}: proved" in capsys.readouterr().out
+
+
+def test_a_solver_without_memory_is_one_sentence() -> None:
+    command = "import resource, sys; from p4sched.cli.main import main; sys.argv = ['', 'prove', 'fifo'];"
+    command += "resource.setrlimit(resource.RLIMIT_AS, (150_000 << 10, 150_000 << 10)); main()"
+    ended = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    (line,) = ended.stderr.splitlines()
+    assert "memory" in line
 
 
 def test_a_queue_that_takes_one_packet_too_many_is_refuted_and_the_engine_agrees(
@@ -113,6 +125,7 @@ def test_two_programs_differ_in_what_leaves_the_switch(
         (["a.json", "b.json"], "cannot read 'a.json'"),
         (["a", "b", "c"], "one scheme, or two programs"),
         (["a", "b", "--limits"], "--program, --limits and --mutants take one scheme, not two programs"),
+        (["all", "--mutants", "3"], "--program, --limits and --mutants take one scheme, not two programs"),
         (["fifo", "--program", "none.p4"], "no file 'none.p4'"),
     ],
 )

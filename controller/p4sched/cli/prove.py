@@ -4,12 +4,15 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from p4sched.cli import writable
+from p4sched.cli.own_process import in_own_process
 from p4sched.cli.prove_laws import laws
 from p4sched.errors import MissingError, P4schedError, UsageError
 from p4sched.p4rt.compile import compiled_program
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
     from p4sched.proofs.refuting import Refutation, Sides
     from p4sched.proofs.rules.scheme import Rule
 
+ALL = "all"
+"""All schemes that have a rule."""
 SOON = 3
 """Packets of a trace that is looked for before a proof."""
 
@@ -31,8 +36,8 @@ def prove(
     programs: Annotated[
         list[str],
         typer.Argument(
-            metavar="SCHEME | FOLDER | laws | A.json B.json",
-            help="A scheme, its folder, the control laws, or two programs.",
+            metavar="SCHEME | FOLDER | all | laws | A.json B.json",
+            help="A scheme, its folder, all, the control laws, or two programs.",
         ),
     ],
     program: Annotated[
@@ -62,36 +67,54 @@ def prove(
     """
     if len(programs) > 2:
         raise UsageError("one scheme, or two programs")
-    if len(programs) == 2 and (program is not None or limits or mutants):
+    if (len(programs) == 2 or programs == [ALL]) and (program is not None or limits or mutants):
         raise UsageError("--program, --limits and --mutants take one scheme, not two programs")
     if program is not None and not program.is_file():
         raise MissingError(f"no file '{program}'")
     if stf is not None:
         writable.file("--stf", stf)
-    try:
-        import bitwuzla  # noqa: F401, PLC0415 not every installation has the solvers
-        import z3  # noqa: F401, PLC0415
-    except ModuleNotFoundError as error:
-        raise P4schedError(
-            f"a proof needs {error.name}, which is not installed: pip install bitwuzla z3-solver"
-        ) from error
-    with _one_sentence():
-        if programs == ["laws"]:
-            return laws()
-        if len(programs) == 2:
-            return _pair(Path(programs[0]), Path(programs[1]), seconds, most, stf)
-        if mutants:
-            return _mutants(programs[0], program, mutants, seed, seconds)
-        if limits:
-            return _limits(programs[0], program, seconds)
-        return _scheme(programs[0], program, seconds, most, stf)
+    for solver in ("bitwuzla", "z3"):
+        if find_spec(solver) is None:
+            raise P4schedError(f"a proof needs {solver}, which is not installed: pip install bitwuzla z3-solver")
+
+    def work() -> int:
+        with _one_sentence():
+            if programs == ["laws"]:
+                return laws()
+            if len(programs) == 2:
+                return _pair(Path(programs[0]), Path(programs[1]), seconds, most, stf)
+            if programs == [ALL]:
+                return _all(seconds)
+            if mutants:
+                return _mutants(programs[0], program, mutants, seed, seconds)
+            if limits:
+                return _limits(programs[0], program, seconds)
+            return _scheme(programs[0], program, seconds, most, stf)
+
+    return in_own_process(work, "the solver ended: perhaps the proof needs more memory than there is")
+
+
+def _all(seconds: float) -> int:
+    """Proves all schemes that have a rule, each in a process of its own."""
+    from p4sched.proofs.rules import RULES  # noqa: PLC0415 needs Z3
+
+    names = [name for name, of in SCHEMES.items() if name in RULES or of.description.proof is not None]
+    codes = [
+        in_own_process(partial(_scheme, name, None, seconds, 0, None), f"{name}: the solver ended") for name in names
+    ]
+    typer.echo(f"{codes.count(0)} of {len(names)} schemes proved")
+    return max(codes)
 
 
 @contextmanager
 def _one_sentence() -> Iterator[None]:
     """Makes an error of a solver, or of a term that is too large, one for the user."""
-    import z3  # noqa: PLC0415 not every installation has the solvers
-
+    try:
+        import bitwuzla  # noqa: F401, PLC0415 not every installation has the solvers
+        import z3  # noqa: PLC0415
+    except Exception as error:
+        # their libraries may need more memory than there is
+        raise P4schedError(f"the solvers cannot be loaded: {error}") from error
     try:
         yield
     except MemoryError as error:
@@ -114,7 +137,7 @@ def _scheme(word: str, source: Path | None, seconds: float, most: int, stf: Path
     if source is not None and (quick := sides.quick(min(most, SOON), seconds)) is not None:
         typer.echo(f"✗ {name}: a trace from the reset state shows it")
         return _told(sides, quick, stf)
-    started, open_claims, proved = time.monotonic(), 0, 0
+    started, open_claims, proved = time.process_time(), 0, 0
     for number, case in enumerate(theorem(program, p4info, rule)):
         if number == 0:
             typer.echo("assumed:")
@@ -130,16 +153,17 @@ def _scheme(word: str, source: Path | None, seconds: float, most: int, stf: Path
                 typer.echo(f"  ? {claim.name}: the solver gave up after {answer.seconds:.0f} s")
                 continue
             typer.echo(f"  ✗ {claim.name}: false for this packet and state:")
-            found = example.counterexample(case.step, answer.model)
-            for line in example.lines(found, case.step):
+            step = (case.plain or case).step
+            found = example.counterexample(step, answer.model)
+            for line in example.lines(found, step):
                 typer.echo(f"      {line}")
             typer.echo(f"      the engine:  {confirmed(built.json, p4info, program, rule, found)}")
             return _trace(sides, most, seconds, stf)
-        typer.echo(f"  {time.monotonic() - started:.0f} s")
+        typer.echo(f"  {time.process_time() - started:.0f} s")
     if open_claims:
         typer.echo(f"{name}: {proved} claims proved, {open_claims} open")
         return 1
-    typer.echo(f"{name}: proved, {proved} claims in {time.monotonic() - started:.0f} s")
+    typer.echo(f"{name}: proved, {proved} claims in {time.process_time() - started:.0f} s")
     return 0
 
 

@@ -13,7 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import permutations
+from operator import add, sub
 from typing import Any
 
 import z3
@@ -64,6 +66,12 @@ class Int:
     def bits(self) -> int:
         """Bits of the term."""
         return _bits(self.low, self.high)
+
+    def same(self, other: Int) -> bool:
+        """True if both are the same term, or the same number."""
+        if self.is_number or other.is_number:
+            return (self.low, self.high) == (other.low, other.high)
+        return bool(self.term.eq(other.term))
 
     def at(self, width: int) -> Any:
         """The term with more bits."""
@@ -148,8 +156,7 @@ class Int:
             return Int.of(0)
         if self.low >= 0 and self.high < 1 << bits:
             return self
-        wide = self.at(max(bits, self.bits))
-        return Int(0, (1 << bits) - 1, z3.Extract(bits - 1, 0, wide))
+        return Int(0, (1 << bits) - 1, _lowest(self.at(max(bits, self.bits)), bits))
 
     def __lt__(self, other: Int | int) -> Truth:
         right = exact(other)
@@ -203,6 +210,21 @@ def _trimmed(low: int, high: int, term: Any) -> Int:
 def exact(value: Int | int) -> Int:
     """A number as an Int."""
     return value if isinstance(value, Int) else Int.of(value)
+
+
+def _lowest(term: Any, bits: int) -> Any:
+    """The lowest bits of a term. Those of a sum are the sum of the lowest bits."""
+    kind, parts = term.decl().kind(), term.children()
+    if kind in SUMS:
+        return reduce(SUMS[kind], (_lowest(part, bits) for part in parts))
+    if kind in {z3.Z3_OP_ZERO_EXT, z3.Z3_OP_SIGN_EXT} and parts[0].size() >= bits:
+        return _lowest(parts[0], bits)
+    if kind == z3.Z3_OP_BNUM:
+        return z3.BitVecVal(term.as_long(), bits)
+    return term if term.size() == bits else z3.Extract(bits - 1, 0, term)
+
+
+SUMS = {z3.Z3_OP_BADD: add, z3.Z3_OP_BSUB: sub}
 
 
 # conditions
@@ -390,6 +412,16 @@ def _orders(one: Any, other: Any) -> list[Any]:
         z3.Implies(z3.And(left >= 0, right >= 0, left <= large, right <= larger), one <= other)
         for large, larger in (other.children(), reversed(other.children()))
     ]
+
+
+def unknown(values: Sequence[Int | Truth]) -> dict[int, Any]:
+    """A variable in place of each value or condition, by the number of its term."""
+    terms = [value.term if isinstance(value, Int) else value for value in values]
+    return {
+        term.get_id(): z3.Const(f"any {place}", term.sort())
+        for place, term in enumerate(terms)
+        if term is not None and not isinstance(term, bool)
+    }
 
 
 def rebuilt(part: Any, new: Mapping[int, Any]) -> Any:

@@ -65,6 +65,8 @@ class World:
     """Key and answer of each table."""
     assumed: list[Truth] = field(default_factory=list)
     """The case of a proof: paths that contradict it are left out."""
+    named: dict[str, tuple[Int, Int]] = field(default_factory=dict)
+    """A variable in place of a value of a field, by the name of the field. The value itself comes first."""
     _decided: dict[int, tuple[Truth, Truth]] = field(default_factory=dict)
     _solver: Any = None
 
@@ -246,6 +248,9 @@ class _Machine:
             raise self._unmodelled(f"the loop at '{error.args[0]}'") from error
 
     def _node(self, name: str, state: State) -> list[tuple[Truth, State, str | None]]:
+        for named, (value, variable) in self._world.named.items():
+            if state[named].same(value):
+                state[named] = variable
         if name in self._program.conditionals:
             node = self._program.conditionals[name]
             holds = self._world.decide(self._truth(state, node["expression"], []))

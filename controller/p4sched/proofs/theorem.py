@@ -3,26 +3,51 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from p4sched.errors import P4schedError
 from p4sched.proofs import bitwuzla_terms
 from p4sched.proofs.cells import Before, Cells, is_cell
 from p4sched.proofs.engine import Example, by_engine, commands
-from p4sched.proofs.exact import PRODUCTS, Int, Truth, choose, conjuncts, every, implies, negated, number, variables
+from p4sched.proofs.exact import (
+    PRODUCTS,
+    Int,
+    Truth,
+    choose,
+    conjuncts,
+    every,
+    exact,
+    implies,
+    negated,
+    number,
+    unknown,
+    variables,
+)
 from p4sched.proofs.merging import merge
 from p4sched.proofs.program import Program, UnmodelledError
 from p4sched.proofs.restrictions import beyond, holds, limits, restriction
-from p4sched.proofs.rules.arrival import Arrival
+from p4sched.proofs.rules.arrival import LARGEST_RANK, PORT, RANK, SCALE, USER, USERS, Arrival
 from p4sched.proofs.rules.scheme import Cell, Decision, Rule, expected, in_the_switch
 from p4sched.proofs.solver import Answer, ask, by_z3
 from p4sched.proofs.step import DROP_PORT, Step, World, run
 
 NOT_COMPARED = ("rank_histogram", "depth_histogram", "user_prefix_counter", "user_flow_counter")
 """Counters that no rule knows."""
-SOON = 10.0
+Names = Mapping[str, tuple[Int, Int]]
+"""Values with the variables in their place, by the name of a field."""
+NO_NAMES: Names = {}
+NAMED: Mapping[str, tuple[Callable[[Arrival], Int], int]] = {
+    PORT: (lambda packet: packet.port, DROP_PORT),
+    USER: (lambda packet: packet.user, USERS - 1),
+    SCALE: (lambda packet: packet.scale, 0xFFFF),
+    RANK: (lambda packet: packet.rank if packet.is_ranked else exact(0), LARGEST_RANK),
+}
+"""Values that program and rule compute before the decision, with their largest ones."""
+BEFORE = "before the packet: "
+SOON = 3.0
 """Seconds for a first question."""
 
 
@@ -32,6 +57,8 @@ class Claim:
 
     name: str
     statement: Truth
+    any_of: Sequence[Int | Truth] = ()
+    """It is true whatever these values are."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +72,8 @@ class Case:
     claims: list[Claim]
     hints: list[tuple[Int, Int]]
     """Values of the program and of the rule that should be equal."""
+    plain: Case | None = None
+    """The same case, with values that have variables in their place here. A counterexample is one of it."""
 
     def premises(self, *statements: Truth) -> list[Truth]:
         """All assumptions, and what is known of the cells that they and the statements read."""
@@ -80,14 +109,29 @@ class Case:
             terms, sides = replaced[: len(terms)], replaced[len(terms) :]
         laws = Laws(terms[last:])
         for claim, statement in zip(self.claims, terms, strict=False):
-            premises = [*terms[first:last], *laws.about([statement, *terms[first:last]])]
-            answer = decide(premises, statement, seconds)
+            answer = self._general(claim, seconds)
+            if not answer.proved:
+                premises = [*terms[first:last], *laws.about([statement, *terms[first:last]])]
+                answer = decide(premises, statement, seconds)
             if answer.proved is False:
-                # the model has no values for what the hints left out
-                answer = ask(self.premises(claim.statement), claim.statement, seconds)
+                # the model has no values for what hints and names left out
+                answer = (self.plain or self).answer(claim.name, seconds)
             yield claim, answer
             if answer.proved is False:
                 return
+
+    def _general(self, claim: Claim, seconds: float) -> Answer:
+        """The answer with variables in the place of some values, and with the invariants alone."""
+        if not claim.any_of:
+            return Answer(None, 0.0)
+        assumed = [truth for name, truth in self.assumptions.items() if name.startswith(BEFORE)]
+        *premises, statement = PRODUCTS.replaced([*assumed, claim.statement], unknown(claim.any_of))
+        return ask(premises, statement, seconds)
+
+    def answer(self, name: str, seconds: float) -> Answer:
+        """The answer to all claims of this name together, without hints."""
+        statement = every(*(claim.statement for claim in self.claims if claim.name == name))
+        return ask(self.premises(statement), statement, seconds)
 
 
 class Laws:
@@ -125,34 +169,79 @@ def theorem(program: Program, p4info: str, rule: Rule, broken: str = "") -> Iter
 
     `broken`: a limit of the parameters that is just exceeded.
     """
-    every_packet = run(program, World())
-    packet = arrival(every_packet, rule)
-    for name, condition in _cases(rule, packet).items():
-        world = World("", every_packet.world.variables, {}, dict(every_packet.world.lookups), [condition])
-        step = run(program, world)
-        of_case = arrival(step, rule)
-        assumptions = legal(step, p4info, broken) | in_the_switch(rule, of_case) | dict(rule.assumptions(of_case))
-        before = Cell({name: Cells(array) for name, array in world.before.items()}, rule.control)
-        for text, truth in rule.invariants(of_case, before).items():
-            assumptions[f"before the packet: {text}"] = truth
-        decision = rule.decide(of_case)
-        values = {"scalars.userMetadata.rank": of_case.rank} if of_case.is_ranked else {}
-        values |= {full_name(rule, hint): value for hint, value in decision.hints.items()}
-        hints = [(step.field(hint), value) for hint, value in values.items() if hint in program.fields]
-        claims = [*_claims(step, of_case, rule, decision), *_induction(step, of_case, rule)]
-        if of_case.is_forwarded is True:
-            claims += _theorems(rule, of_case, decision)
-        yield Case(name, step, of_case, assumptions, claims, hints if of_case.is_forwarded is True else [])
+    everything = _Everything(program, p4info, rule, broken)
+    forwarded = everything.packet({}).is_forwarded
+    yield everything.case("no route", negated(forwarded))
+    named = everything.named(forwarded)
+    kinds, of_plain = (rule.cases(everything.packet(names)) for names in (named, {}))
+    for kind, truth in kinds.items():
+        name = f"route, {kind}" if kind else "route"
+        plain = everything.case(name, forwarded, of_plain[kind])
+        yield replace(everything.case(name, forwarded, truth, named=named), plain=plain)
 
 
-def _cases(rule: Rule, packet: Arrival) -> dict[str, Truth]:
-    direct, _ = packet.answer("forwarding.ipv4_routes", "forward")
-    forwarded = packet.is_forwarded
-    cases = {"no route": negated(forwarded)}
-    for way, truth in (("route", direct), ("path of a group", negated(direct))):
-        for kind, of_kind in rule.cases(packet).items():
-            cases[f"{way}, {kind}" if kind else way] = every(forwarded, truth, of_kind)
-    return cases
+class _Everything:
+    """All packets of a program."""
+
+    def __init__(self, program: Program, p4info: str, rule: Rule, broken: str) -> None:
+        self._program, self._p4info, self._rule, self._broken = program, p4info, rule, broken
+        self._world = run(program, World()).world
+
+    def _step(self, named: Names, *conditions: Truth) -> Step:
+        lookups = dict(self._world.lookups)
+        world = World("", self._world.variables, {}, lookups, list(conditions), dict(named))
+        return run(self._program, world)
+
+    def packet(self, named: Names) -> Arrival:
+        """A packet."""
+        return arrival(self._step(named), self._rule)
+
+    def named(self, forwarded: Truth) -> Names:
+        """Variables in place of values that program and rule compute alike.
+
+        What is true for all values of a variable is true for this one.
+        """
+        named: dict[str, tuple[Int, Int]] = {}
+        for field, (wanted, most) in NAMED.items():
+            step = self._step(named, forwarded)
+            packet = arrival(step, self._rule)
+            found = _value(step, field, f"{self._rule.control}.{self._rule.table}")
+            of_rule = wanted(packet)
+            if found is None or found.is_number or of_rule.is_number:
+                continue
+            same = every(found.equals(of_rule), of_rule <= most)
+            assumed = [forwarded, *legal(step, self._p4info, self._broken).values()]
+            if decide([*assumed, *step.world.laws([*assumed, same])], same, SOON).proved:
+                bits = self._program.fields[field]
+                named[field] = found, Int.variable(f"the {field.rpartition('.')[2]}", bits, min(most, (1 << bits) - 1))
+        return named
+
+    def case(self, name: str, *conditions: Truth, named: Names = NO_NAMES) -> Case:
+        """The case of some packets."""
+        rule, step = self._rule, self._step(named, *conditions)
+        packet, world = arrival(step, rule), step.world
+        assumptions = legal(step, self._p4info, self._broken) | in_the_switch(rule, packet)
+        assumptions |= dict(rule.assumptions(packet))
+        before = {name: Cells(array) for name, array in world.before.items()}
+        for text, truth in rule.invariants(packet, Cell(before, rule.control)).items():
+            assumptions[f"{BEFORE}{text}"] = truth
+        decision = rule.decide(packet)
+        claims = [*_claims(step, packet, rule, decision), *_induction(step, packet, rule, decision)]
+        if packet.is_forwarded is not True:
+            return Case(name, step, packet, assumptions, claims, [])
+        claims += _theorems(rule, packet, decision)
+        values = {full_name(rule, hint): value for hint, value in decision.hints.items()}
+        hints = [(step.field(hint), value) for hint, value in values.items() if hint in self._program.fields]
+        return Case(name, step, packet, assumptions, claims, hints)
+
+
+def _value(step: Step, field: str, table: str) -> Int | None:
+    """A value that the rule's table may need: as it is in its key, or at the end."""
+    (of,) = (one for one in step.program.tables.values() if one["name"] == table)
+    key = [".".join(part["target"]) for part in of["key"]]
+    if field in key:
+        return step.world.lookups[table][0][key.index(field)]
+    return step.field(field) if field != PORT and field in step.program.fields else None
 
 
 def arrival(step: Step, rule: Rule) -> Arrival:
@@ -186,21 +275,28 @@ def legal(step: Step, p4info: str, broken: str = "") -> dict[str, Truth]:
     return found
 
 
-def _induction(step: Step, packet: Arrival, rule: Rule) -> Iterator[Claim]:
-    """The invariants hold at the start, when all registers are 0, and a packet keeps them."""
+def _induction(step: Step, packet: Arrival, rule: Rule, decision: Decision) -> Iterator[Claim]:
+    """The invariants hold at the start, when all registers are 0, and a packet keeps them.
+
+    The state after the packet is the rule's; other claims say that the program's is the same.
+    """
     zero = {name: Cells(Before(name, array.bits, {})) for name, array in step.program.registers.items()}
     for text, truth in rule.invariants(packet, Cell(zero, rule.control)).items():
         yield Claim(f"at the start: {text}", truth)
-    after = Cell({name: step.array(name) for name in step.world.before}, rule.control)
-    for text, truth in rule.invariants(packet, after).items():
-        for part in conjuncts(truth):
-            yield Claim(f"after the packet: {text}", part)
+    after = {name: Cells(array) for name, array in step.world.before.items()}
+    for name, (index, value) in expected(rule, packet, decision).items():
+        after[name] = after[name].with_cell(index, value)
+    induction = rule.induction if packet.is_forwarded is True else partial(Rule.induction, rule)
+    for kept in induction(packet, Cell(after, rule.control)):
+        for part in conjuncts(kept.statement):
+            yield Claim(f"after the packet: {kept.text}", part, kept.any_of)
 
 
 def _theorems(rule: Rule, packet: Arrival, decision: Decision) -> Iterator[Claim]:
     """Statements about the rule; and that the counters of a queue add up to its packets."""
     for text, truth in rule.theorems(packet, decision).items():
-        yield Claim(f"theorem: {text}", truth)
+        for part in conjuncts(truth):
+            yield Claim(f"theorem: {text}", part)
     counted = number(decision.admitted) + number(decision.refused) + number(decision.full)
     yield Claim("theorem: admitted + refused + full = packets with a route", counted.equals(1))
 

@@ -12,12 +12,20 @@ from p4sched.proofs.exact import Int, Truth, choose, every, exact, largest, smal
 from p4sched.proofs.step import LENGTH, TIMESTAMP, World
 
 LARGEST_RANK = (1 << 32) - 1
+USERS = 4096
 STEP_BITS = 8
 """A rank of STFQ counts steps of 256 bytes."""
 UDP = 17
 STATIC, HEADER, TOS, STFQ = range(4)
 SOURCES = {"rank of the flow": STATIC, "rank header": HEADER, "TOS": TOS, "start time": STFQ}
 """Sources of ranks."""
+PORT, USER, SCALE, RANK = (
+    "standard_metadata.egress_spec",
+    "scalars.userMetadata.user",
+    "scalars.userMetadata.scale",
+    "scalars.userMetadata.rank",
+)
+"""Fields of the program."""
 FIVE_TUPLE = (("ipv4.src_addr", 32), ("ipv4.dst_addr", 32), ("ipv4.protocol", 8), ("source", 16), ("destination", 16))
 
 
@@ -52,6 +60,11 @@ class Arrival:
     def hit(self, table: str) -> Truth:
         """True if the table has an entry for the packet."""
         return self.world.lookups[f"{self.control}.{table}"][1].hit
+
+    def _named(self, field: str) -> Int | None:
+        """The variable that a proof has in place of a value."""
+        found = self.world.named.get(field)
+        return found[1] if found is not None else None
 
     def _choose(self, condition: Truth, then: Int | int, other: Int | int) -> Int:
         return choose(self.world.decide(condition), then, other)
@@ -106,6 +119,10 @@ class Arrival:
     @property
     def port(self) -> Int:
         """Port of the route."""
+        return self._named(PORT) or self._port
+
+    @property
+    def _port(self) -> Int:
         direct, (port, _) = self.answer("forwarding.ipv4_routes", "forward")
         _, (of_path, _) = self.answer("forwarding.ecmp_paths", "forward")
         return self._choose(direct, port, of_path)
@@ -113,12 +130,12 @@ class Arrival:
     @property
     def user(self) -> Int:
         """The user; 0 if no entry names one."""
-        return self._of_user(0, 0)
+        return self._named(USER) or self._of_user(0, 0)
 
     @property
     def scale(self) -> Int:
         """256 over the weight of the user."""
-        return self._of_user(1, 256)
+        return self._named(SCALE) or self._of_user(1, 256)
 
     def _of_user(self, place: int, default: int) -> Int:
         named, prefix = self.answer("users.users_by_prefix", "set_user")
@@ -170,6 +187,10 @@ class Arrival:
     @property
     def rank(self) -> Int:
         """The rank: the smaller, the more urgent."""
+        return self._named(RANK) or self._rank
+
+    @property
+    def _rank(self) -> Int:
         of_header = self._choose(self.has_rank, self.field("rank.rank"), LARGEST_RANK)
         of_time = smallest(self.start_time >> STEP_BITS, LARGEST_RANK)
         _, (of_flow,) = self.answer("ranking.flow_ranks", "set_rank")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from p4sched.proofs.cells import Cells
@@ -59,6 +59,15 @@ def verdict(admits: Truth, has_room: Truth) -> Int:
     return choose(admits, choose(has_room, ADMITTED, FULL), REFUSED)
 
 
+@dataclass(frozen=True)
+class Kept:
+    """A part of an invariant after a packet. `any_of`: it is true whatever these values and conditions are."""
+
+    text: str
+    statement: Truth
+    any_of: Sequence[Int | Truth] = ()
+
+
 class Rule(ABC):
     """A scheduler's rule in exact integers."""
 
@@ -84,6 +93,11 @@ class Rule(ABC):
     def invariants(self, packet: Arrival, cell: Cell) -> Mapping[str, Truth]:
         """Statements about the state of the packet's port. They hold at the start, and a packet keeps them."""
         return {}
+
+    def induction(self, packet: Arrival, after: Cell) -> Iterator[Kept]:
+        """Statements that say together: a packet keeps the invariants. `after`: the state after the packet."""
+        for text, truth in self.invariants(packet, after).items():
+            yield Kept(text, truth)
 
     def theorems(self, packet: Arrival, decision: Decision) -> Mapping[str, Truth]:
         """Statements about the rule itself, for packets with a route. The program has them because it is equal."""

@@ -12,7 +12,7 @@ bit that is 0 until the first push-up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from p4sched.proofs.exact import Int, Truth, choose, every, exact, implies, negated, some
@@ -21,6 +21,7 @@ from p4sched.proofs.rules.scheme import (
     QUEUES,
     Cell,
     Decision,
+    Kept,
     Rule,
     lengths_of,
     other_rank,
@@ -30,6 +31,7 @@ from p4sched.proofs.rules.scheme import (
 )
 
 WORD = 32
+ORDER = "b_1 <= b_2 <= ..., for the queues that exist"
 Reader = Callable[[str, Int], Int]
 """Reads a cell of a register."""
 
@@ -47,32 +49,47 @@ class SpPifo(Rule):
     control, table, action = "SpPifoIngress", "sp_pifo_params", "set_sp_pifo"
 
     def decide(self, packet: Arrival) -> Decision:
-        port, rank, sizes = packet.port, packet.rank, sizes_of(packet)
-        old = bounds(packet.old, port)
-        lengths = lengths_of(packet)
-        chosen: Truth = False
+        port, sizes, lengths = packet.port, sizes_of(packet), lengths_of(packet)
+        takes, cost = self._scan(packet)
         admitted: Truth = False
+        chosen: Truth = False
         queue = exact(0)
-        takes: list[Truth] = [False] * QUEUES
         for place in reversed(range(QUEUES)):
-            exists = sizes[place].differs(0)
-            has_room = lengths[place] < sizes[place]
-            takes[place] = every(exists, negated(chosen), old[place] <= rank)
             # the last queue of the scan, queue 1, if no bound is small enough
-            here = every(exists, negated(chosen))
+            here = every(sizes[place].differs(0), negated(chosen))
             queue = choose(here, QUEUES - 1 - place, queue)
-            admitted = choose(here, choose(has_room, 1, 0), choose(admitted, 1, 0)).equals(1)
+            has_room = choose(lengths[place] < sizes[place], 1, 0)
+            admitted = choose(here, has_room, choose(admitted, 1, 0)).equals(1)
             chosen = some(chosen, takes[place])
-        cost = choose(chosen, 0, self._first(packet, old) - rank)
         lowered = (packet.old(".mapping.lowered_by", port) + cost).lowest(WORD)
         written = {".mapping.lowered_by": (port, lowered)}
         for place in range(QUEUES):
             name = f".mapping.queue_{place + 1}.raised_bound"
             pushed = every(takes[place], lengths[place] < sizes[place])
-            raised = choose(pushed, (rank + lowered).lowest(WORD) + (1 << WORD), packet.old(name, port))
+            raised = choose(pushed, (packet.rank + lowered).lowest(WORD) + (1 << WORD), packet.old(name, port))
             written[name] = port, choose(sizes[place].equals(0), 0, raised)
         decided = verdict(True, admitted)
         return Decision(decided, queue, written, {".verdict": decided, "standard_metadata.priority": queue})
+
+    def _scan(self, packet: Arrival) -> tuple[list[Truth], Int]:
+        """For each queue: does its bound take the packet? And the cost of a push-down."""
+        old = bounds(packet.old, packet.port)
+        chosen: Truth = False
+        takes: list[Truth] = [False] * QUEUES
+        for place in reversed(range(QUEUES)):
+            takes[place] = every(sizes_of(packet)[place].differs(0), negated(chosen), old[place] <= packet.rank)
+            chosen = some(chosen, takes[place])
+        return takes, choose(chosen, 0, self._first(packet, old) - packet.rank)
+
+    def _bounds_after(self, packet: Arrival) -> list[Int]:
+        """b_1 .. b_8 after a packet."""
+        takes, cost = self._scan(packet)
+        found = []
+        cells = zip(bounds(packet.old, packet.port), sizes_of(packet), lengths_of(packet), takes, strict=True)
+        for old, size, length, taken in cells:
+            bound = choose(every(taken, length < size), packet.rank, old - cost)
+            found.append(choose(size.equals(0), 0, bound))
+        return found
 
     def _first(self, packet: Arrival, old: Sequence[Int]) -> Int:
         """b_1: bound of the most urgent queue that exists."""
@@ -95,9 +112,19 @@ class SpPifo(Rule):
         }
 
     def invariants(self, packet: Arrival, cell: Cell) -> Mapping[str, Truth]:
-        return {"b_1 <= b_2 <= ..., for the queues that exist": self._ordered(packet, bounds(cell, packet.port))}
+        return {ORDER: every(*self._ordered(packet, bounds(cell, packet.port)))}
 
-    def _ordered(self, packet: Arrival, of: Sequence[Int]) -> Truth:
+    def induction(self, packet: Arrival, after: Cell) -> Iterator[Kept]:
+        old, new = bounds(packet.old, packet.port), self._bounds_after(packet)
+        sizes, (takes, cost) = sizes_of(packet), self._scan(packet)
+        for place, (cell, bound) in enumerate(zip(bounds(after, packet.port), new, strict=True)):
+            fits = some(sizes[place].equals(0), every(cost >= 0, cost <= old[place]))
+            yield Kept(f"b_{place + 1} stays above 0", fits, old)
+            yield Kept(f"b_{place + 1} is in its register", implies(fits, cell.equals(bound)), [takes[place], cost])
+        for pair in self._ordered(packet, new):
+            yield Kept(ORDER, pair, old)
+
+    def _ordered(self, packet: Arrival, of: Sequence[Int]) -> Iterator[Truth]:
         exists = [size.differs(0) for size in sizes_of(packet)]
-        pairs = combinations(range(QUEUES), 2)
-        return every(*(implies(every(exists[one], exists[two]), of[one] <= of[two]) for one, two in pairs))
+        for one, two in combinations(range(QUEUES), 2):
+            yield implies(every(exists[one], exists[two]), of[one] <= of[two])

@@ -72,10 +72,12 @@ def window_theorems(packet: Arrival, decision: Decision) -> dict[str, Truth]:
     ]
     other = other_rank(packet)
     counted, of_other = are_smaller(packet, packet.rank)[0], are_smaller(packet, other)[0]
-    no_more = [implies(small, large) for small, large in zip(of_other, counted, strict=True)]
+    no_more = [
+        implies(every(other <= packet.rank, small), large) for small, large in zip(of_other, counted, strict=True)
+    ]
     ring = choose((oldest + 1).equals(size), 0, oldest + 1)
     return {
-        "q of a smaller rank is not larger": implies(other <= packet.rank, every(*no_more)),
+        "q of a smaller rank is not larger": every(*no_more),
         "q is at most |W|": every(*(implies(one, place < size) for place, one in enumerate(counted))),
         "a written rank takes the place of the oldest one": implies(
             writes, _place(after, oldest).equals(LARGEST_RANK - packet.rank)
