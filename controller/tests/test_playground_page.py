@@ -277,3 +277,25 @@ def test_a_run_without_an_end_is_stopped(browser: Browser, address: str) -> None
         expect(page.locator("#panel-inversions .row [role=status]")).to_have_text("Stopped.")
         packets.select_option("5000")
         expect(page.locator("#panel-inversions .row [role=status]")).to_have_text(re.compile(r"^\d+\.\d s$"))
+
+
+def test_a_tab_that_is_closed_in_mid_run_loses_nothing(browser: Browser, address: str) -> None:
+    with opened(browser, address) as page:
+        expect(page.locator("#state")).to_have_text("The program compiles.")
+        page.locator("#panel-inversions select").nth(1).select_option("300000")
+        type_over(page, "needed <= free", "needed < free")
+        again = page.context.new_page()
+        page.close()
+        again.goto(address)
+        expect(again.locator("#editor .cm-content")).to_contain_text("needed < free")
+
+
+def test_a_function_without_an_end_is_stopped(browser: Browser, address: str) -> None:
+    with opened(browser, f"{address}?program=lab08") as page:
+        type_over(page, "    users = sorted(", "    while True:\n        pass\n    users = sorted(")
+        page.get_by_role("button", name="Check my work").click()
+        state = page.locator("#panel-lab .row [role=status]")
+        expect(state).to_have_text("checking ...")
+        page.locator("#panel-lab").get_by_role("button", name="Stop").click()
+        expect(state).to_have_text("Stopped.")
+        expect(page.locator("#editor .cm-content")).to_contain_text("while True:")

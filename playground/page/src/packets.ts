@@ -47,7 +47,7 @@ class Packets {
     this.bench.results.append(this.player.bar, this.said, this.queues, this.memory,
       make("details", { open: true }, make("summary", {}, "Lines of the rule that the packet took"), this.way),
       make("details", {}, make("summary", {}, "Its whole way through the program"), this.whole), this.panels.home);
-    const about = "Click to add a packet; click a packet to open it. A frame has 1000 bytes, and the link sends one in 1 µs.";
+    const about = "Click to add a packet; click a packet to open it. A cross is a dropped packet. Red: the model decides otherwise. A frame has 1000 bytes, and the link sends one in 1 µs.";
     this.home = make("div", {}, make("p", { class: "faint" }, about), this.who, this.grid, this.wrong,
       make("details", {}, make("summary", {}, "The packets as text, and the program's parameters"), this.text, this.knobs,
         make("div", { class: "row" }, button("Remove this packet", () => this.remove()), button("Remove all", () => this.set([])), button("First packets", () => this.set(firstTrace(this.users))))),
