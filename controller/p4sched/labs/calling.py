@@ -120,7 +120,10 @@ def problem(error: Exception, file: str) -> str:
         return f"{file}: {error}"
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else lines[-1] if lines else None
-    message = error.msg if isinstance(error, SyntaxError) else error
+    message: object = error.msg if isinstance(error, SyntaxError) else error
+    if isinstance(error, ZeroDivisionError):
+        # Python 3.14 has other words than those before
+        message = "division by zero"
     # an error in the encoding of a file has line 0
     place = f"{file}, line {line}" if line else file
     return f"{place}: {type(error).__name__}: {message}"[:LONGEST_PROBLEM]

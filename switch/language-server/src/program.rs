@@ -11,6 +11,8 @@ use crate::files::Files;
 
 /// Texts behind the name that stands for the cursor. With one of them, half a statement is a whole one.
 const ENDS: [&str; 6] = ["", ";", " = 0;", "();", ") {}", ");"];
+/// Name of the instance that makes a file a whole program.
+const MAIN: &str = "main";
 /// Name of this server in messages.
 const SOURCE: &str = "p4sched";
 
@@ -24,18 +26,25 @@ pub fn analysed(files: &Files, name: &str, text: &str) -> Option<Names> {
 }
 
 /// All messages of the compiler on a document: for a whole program also those of its target.
+///
+/// A program that compiles is read once. Else its names decide: they have the errors of a file that programs include.
 pub fn compiled(files: &Files, name: &str, text: &str) -> Option<Diagnostics> {
-    let names = analysed(files, name, text)?;
-    let is_main = |(_, _, declared): &(Place, &str, String)| declared == "main";
-    if names.messages.has_errors() || !names.declared_in(name).iter().any(is_main) {
-        return Some(names.messages);
-    }
     let options = Options {
         arch: architecture(text),
         ..Options::default()
     };
-    let compiled = catch_unwind(AssertUnwindSafe(|| compile(&Input { name, text }, files, &options))).ok()?;
-    Some(compiled.map_or_else(|errors| errors, |Compiled { warnings, .. }| warnings))
+    let compiled = text
+        .contains(MAIN)
+        .then(|| catch_unwind(AssertUnwindSafe(|| compile(&Input { name, text }, files, &options))));
+    if let Some(Ok(Ok(Compiled { warnings, .. }))) = compiled {
+        return Some(warnings);
+    }
+    let names = analysed(files, name, text)?;
+    let is_main = |(_, _, declared): &(Place, &str, String)| declared == MAIN;
+    if names.messages.has_errors() || !names.declared_in(name).iter().any(is_main) {
+        return Some(names.messages);
+    }
+    compiled?.ok()?.err()
 }
 
 /// The architecture whose include file a program names.
