@@ -35,9 +35,10 @@ RULES: dict[str, tuple[str, str, tuple[str, ...]]] = {
 PLAIN = {"sp_pifo_flow": "sp_pifo", "packs_flow": "packs", "packs_first": "packs", "packs_total": "packs"}
 """The rule of the paper that each other one differs from."""
 RACK = "rack"
-RECOVERIES = (RACK, "sack", "new_reno")
-"""Detection of losses: RACK waits for reordering; the others take three later segments for a loss, with and without
-selective acknowledgements."""
+RECOVERIES = (RACK, "sack", "new_reno", "quic", "go_back_n")
+"""Detection of losses: RACK waits for reordering; `sack` and `new_reno` take three later segments for a loss, with and
+without selective acknowledgements; QUIC takes three later packets or 9/8 of a round trip; with go-back-N the receiver
+discards what is not in order."""
 QUEUES = 4
 WINDOW = 20
 """|W| of PACKS."""
@@ -83,7 +84,7 @@ def setting(
     duration: options.Starts = Duration.parse("50ms"),
 ) -> Setting:
     """Web-search flows among 16 hosts in virtual time, for rules that keep the packets of a flow in order, and for
-    senders with and without RACK. Prints a table and writes DIR/summary.json, DIR/best.csv, DIR/grid.csv and
+    senders that detect losses in other ways. Prints a table and writes DIR/summary.json, DIR/best.csv, DIR/grid.csv and
     DIR/figure.png."""
     options.long_enough(duration)
     return Setting(
@@ -176,7 +177,7 @@ def table(results: Results[Setting, None]) -> list[Table]:
 
 EXPERIMENT = comparison.experiment(
     "reordering",
-    "Order within a flow: what rules that keep it cost, and what they buy for TCP with and without RACK",
+    "Order within a flow: what rules that keep it cost, and what they buy for TCP, QUIC and go-back-N",
     "load 0.8 for 20 ms, with and without RACK, and one setting of each scheme",
     setting,
     configuration,

@@ -11,6 +11,8 @@ SHOWN = {
     "rack": Mark("RACK", figures.BLACK, "o"),
     "sack": Mark("three later segments", figures.BLUE, "s"),
     "new_reno": Mark("three duplicates, no SACK", figures.ORANGE, "^"),
+    "quic": Mark("QUIC", figures.GREEN, "D"),
+    "go_back_n": Mark("go-back-N", figures.PINK, "v"),
 }
 
 
@@ -30,7 +32,7 @@ def draw(summary: Mapping[str, Any], path: Path) -> None:
                     row: next(each for each in scheme["best"] if (each["recovery"], each["load"]) == (recovery, load))
                     for row, scheme in enumerate(schemes.values())
                 }
-                draw_marks(axes, rows, "slowdown", SHOWN[recovery], 0.2 * (place - 1))
+                draw_marks(axes, rows, "slowdown", SHOWN[recovery], 0.15 * (place - 2))
             axes.set_title(f"load {load:g}")
             axes.set_xlabel("mean slowdown of all flows")
         name_rows(figure, panels, schemes, columns=3)

@@ -50,6 +50,12 @@ pub enum Recovery {
     Sack,
     /// After a segment that was sent later has arrived, with a probe at the tail: RACK-TLP, RFC 8985, as in Linux.
     Rack,
+    /// After three later segments, or 9/8 of a round trip, by the order of transmission: QUIC, RFC 9002. A timer sends
+    /// probes; only the third one in a row takes the window for lost.
+    Quic,
+    /// As RDMA over Converged Ethernet: the receiver takes segments in order only, and reports the first one that it
+    /// discards. The sender then sends everything from there on again.
+    GoBackN,
 }
 
 /// Configuration that both ends of a flow share.

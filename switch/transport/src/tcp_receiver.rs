@@ -33,6 +33,8 @@ pub(crate) struct TcpReceiver {
     acknowledge_at: Option<Nanos>,
     /// Whether the next acknowledgement echoes a mark.
     ece: bool,
+    /// Go-back-N: whether the next expected segment was asked for.
+    asked: bool,
 }
 
 /// A SYN-ACK that may get lost.
@@ -60,6 +62,7 @@ impl TcpReceiver {
             echo: 0,
             acknowledge_at: None,
             ece: false,
+            asked: false,
         }
     }
 
@@ -121,6 +124,11 @@ impl TcpReceiver {
     /// The SACK option (RFC 2018 Section 4), with a duplicate before all others (RFC 2883 Section 4).
     fn blocks(&mut self) -> [Bytes; 3] {
         let duplicate = self.duplicate.take();
+        if self.config.recovery == Recovery::GoBackN {
+            // the block names the segment that was discarded
+            let discarded = duplicate.filter(|block| block.0 > self.next);
+            return [discarded.unwrap_or_default(), (0, 0), (0, 0)];
+        }
         if matches!(self.config.recovery, Recovery::NewReno) {
             return Default::default();
         }
@@ -177,11 +185,31 @@ impl TcpReceiver {
         changes
     }
 
+    /// Go-back-N: discards a segment that is not the next one. The first one since the last in order asks for that.
+    fn discards(&mut self, now: Nanos, segment: &Segment, out: &mut Vec<Segment>) -> bool {
+        let ahead = segment.seq > self.next;
+        if ahead && !self.asked {
+            self.duplicate = Some((segment.seq, segment.seq + u64::from(segment.len)));
+            self.acknowledge(now, out);
+        }
+        // a segment that had arrived before changes nothing
+        self.asked = if segment.seq == self.next {
+            false
+        } else {
+            self.asked || ahead
+        };
+        ahead
+    }
+
     fn receive_data(&mut self, now: Nanos, segment: &Segment, out: &mut Vec<Segment>) {
         self.unconfirmed = None;
         let marks_changed = self.see_marks(now, segment, out);
-        if segment.seq <= self.acknowledged && segment.sent_at >= self.echo {
+        let is_quic = self.config.recovery == Recovery::Quic;
+        if is_quic || (segment.seq <= self.acknowledged && segment.sent_at >= self.echo) {
             self.echo = segment.sent_at;
+        }
+        if self.config.recovery == Recovery::GoBackN && self.discards(now, segment, out) {
+            return;
         }
         let had_holes = !self.beyond.is_empty();
         let is_new = self.take((segment.seq, segment.seq + u64::from(segment.len)));

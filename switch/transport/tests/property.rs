@@ -16,7 +16,7 @@ fn fate() -> impl Strategy<Value = Fate> {
 prop_compose! {
     fn config()(
         control in prop_oneof![Just(Control::NewReno), Just(Control::Cubic), Just(Control::Dctcp), Just(Control::Bbr), Just(Control::PFabric)],
-        recovery in prop_oneof![Just(Recovery::Timeouts), Just(Recovery::NewReno), Just(Recovery::Sack), Just(Recovery::Rack)],
+        recovery in prop_oneof![Just(Recovery::Timeouts), Just(Recovery::NewReno), Just(Recovery::Sack), Just(Recovery::Rack), Just(Recovery::Quic), Just(Recovery::GoBackN)],
         mss in prop_oneof![Just(1_u32), Just(100), Just(1448)],
         initial_window in 1..20_u32,
         window in 1..100_u64,

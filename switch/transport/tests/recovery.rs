@@ -48,7 +48,7 @@ fn without_loss_slow_start_doubles_the_window_each_round_trip() {
 /// RFC 5681 Section 3.2: at the third duplicate the segment is sent again, one round trip after the first time.
 #[test]
 fn one_loss_is_repaired_after_three_later_segments() {
-    for recovery in [Recovery::NewReno, Recovery::Sack, Recovery::Rack] {
+    for recovery in [Recovery::NewReno, Recovery::Sack, Recovery::Rack, Recovery::Quic] {
         let run = run(&config(recovery), 40_000, &path().losing([3]), SECOND);
         assert_eq!(times(&run, 3), [0, 10], "{recovery:?}");
         let statistics = run.sender.statistics();
@@ -282,6 +282,73 @@ fn a_timeout_without_loss_is_taken_back() {
             .iter()
             .filter(|(at, _)| *at > 1250 * MS)
             .all(|(_, cwnd)| *cwnd >= 10)
+    );
+    finishes(&run);
+}
+
+/// RFC 9002 Section 6.1.2: with one later packet, 9/8 of a round trip decide. RACK would wait for its probe.
+#[test]
+fn quic_takes_a_packet_for_lost_after_nine_eighths_of_a_round_trip() {
+    let run = run(&config(Recovery::Quic), 40_000, &path().losing([38]), SECOND);
+    assert_eq!(times(&run, 38), [20, 31]);
+    let statistics = run.sender.statistics();
+    assert_eq!((statistics.retransmitted, statistics.timeouts), (1, 0));
+    finishes(&run);
+}
+
+/// RFC 9002 Section 6.1.1: packets are numbered by transmission, so a second loss of the same data is found as the first.
+#[test]
+fn quic_finds_the_loss_of_a_retransmission_without_a_timeout() {
+    let first = run(&config(Recovery::Quic), 400_000, &path().losing([3]), SECOND);
+    let again = first.sequence().iter().rposition(|&number| number == 3).unwrap() as u64;
+    let run = run(&config(Recovery::Quic), 400_000, &path().losing([3, again]), SECOND);
+    let statistics = run.sender.statistics();
+    assert_eq!((statistics.retransmitted, statistics.timeouts), (2, 0));
+    assert!(times(&run, 3)[2] <= 21, "{:?}", times(&run, 3));
+    finishes(&run);
+}
+
+/// RFC 9002 Section 6.2: the timer sends a probe, and its acknowledgement shows what is lost.
+#[test]
+fn a_lost_tail_of_quic_takes_one_probe() {
+    let run = run(
+        &config(Recovery::Quic),
+        40_000,
+        &path().losing([36, 37, 38, 39]),
+        SECOND,
+    );
+    let statistics = run.sender.statistics();
+    assert_eq!((statistics.retransmitted, statistics.timeouts), (4, 1));
+    finishes(&run);
+}
+
+/// The receiver discards what comes after a hole, so all 13 segments from there on are sent again.
+#[test]
+fn go_back_n_sends_everything_after_a_loss_again() {
+    let run = run(&config(Recovery::GoBackN), 40_000, &path().losing([3]), SECOND);
+    let statistics = run.sender.statistics();
+    assert_eq!(
+        (statistics.retransmitted, statistics.timeouts, statistics.recoveries),
+        (13, 0, 1)
+    );
+    assert_eq!(times(&run, 3), [0, 10]);
+    // it asks once, and its acknowledgements name nothing else
+    let asked = run.answers.iter().filter(|answer| answer.segment.sack[0] != (0, 0));
+    assert_eq!(
+        asked.map(|answer| answer.segment.sack[0]).collect::<Vec<_>>(),
+        [(4000, 5000)]
+    );
+    finishes(&run);
+}
+
+/// A segment that comes late is as good as lost.
+#[test]
+fn go_back_n_does_not_wait_for_reordering() {
+    let run = run(&config(Recovery::GoBackN), 40_000, &path().late(3, MS), SECOND);
+    let statistics = run.sender.statistics();
+    assert!(
+        statistics.retransmitted >= 6 && statistics.timeouts == 0,
+        "{statistics:?}"
     );
     finishes(&run);
 }

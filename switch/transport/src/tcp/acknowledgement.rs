@@ -1,6 +1,7 @@
 //! Processing of an acknowledgement, in the order of Linux's `tcp_ack`.
 
 use super::deadlines::{SLACK, runs_out};
+use super::quic::PACKET_THRESHOLD;
 use super::rack::DUP_THRESH;
 use super::scoreboard::Delivered;
 use super::state::{Phase, TcpSender};
@@ -63,11 +64,12 @@ impl TcpSender {
         let una = self.segments_before(segment.ack);
         news.advanced = una > self.board.una();
         let (mut is_ambiguous, mut is_overtaken) = (false, false);
-        let (rack, pace) = (&mut self.rack, &mut self.pace);
+        let (rack, quic, pace) = (&mut self.rack, &mut self.quic, &mut self.pace);
         let mut tell = |delivered: Delivered| {
             news.delivered += 1;
             is_overtaken |= rack.is_overtaken(&delivered);
             rack.delivered(now, &delivered);
+            quic.delivered(now, &delivered, segment.echo);
             if let Some(pace) = pace {
                 pace.delivery.arrived(&delivered);
             }
@@ -79,6 +81,10 @@ impl TcpSender {
         };
         self.board.acknowledge(una, &mut tell);
         let mss = u64::from(self.config.mss);
+        if self.config.recovery == Recovery::GoBackN {
+            self.refused = segment.sack[0].0 < segment.sack[0].1 && una == self.board.una();
+            return news;
+        }
         for (place, &(start, end)) in segment.sack.iter().enumerate().filter(|(_, block)| block.0 < block.1) {
             if place == 0 && is_duplicate((start, end), segment) {
                 news.duplicate_reported = true;
@@ -170,14 +176,18 @@ impl TcpSender {
             Recovery::Rack => {
                 let recovers = matches!(self.phase, Phase::Recovery | Phase::Timeout);
                 let judgement = self.rack.judgement(self.board.sacked(), recovers, self.smoothed());
-                self.timers.reordering = None;
-                if let Some((newest, wait)) = judgement {
-                    let due;
-                    (due, again) = self.board.lose_sent_before(now, newest, wait);
-                    self.timers.reordering = due.map(|due| match self.config.tick {
-                        0 => due,
-                        tick => runs_out(now, due - now + SLACK, tick),
-                    });
+                let lost = judgement.map(|(newest, wait)| self.board.lose_sent_before(now, newest, wait));
+                again = self.wait_for_reordering(now, lost);
+            }
+            Recovery::Quic => {
+                let judgement = self.quic.judgement(self.smoothed());
+                let lost =
+                    judgement.map(|(largest, wait)| self.board.lose_behind(now, largest, PACKET_THRESHOLD, wait));
+                again = self.wait_for_reordering(now, lost);
+            }
+            Recovery::GoBackN => {
+                if std::mem::take(&mut self.refused) {
+                    self.board.lose_all_until(Nanos::MAX);
                 }
             }
         }
@@ -185,6 +195,16 @@ impl TcpSender {
             newly: self.board.lost() - before,
             again,
         }
+    }
+
+    /// Sets the timer for the next segment that would be lost. Returns whether a lost segment had been sent again.
+    fn wait_for_reordering(&mut self, now: Nanos, lost: Option<(Option<Nanos>, bool)>) -> bool {
+        let (due, again) = lost.unwrap_or_default();
+        self.timers.reordering = due.map(|due| match self.config.tick {
+            0 => due,
+            tick => runs_out(now, due - now + SLACK, tick),
+        });
+        again
     }
 
     fn end_phase(&mut self, echo: Nanos, advanced: bool) {
@@ -196,7 +216,8 @@ impl TcpSender {
             .undo
             .and_then(|undo| undo.resent_at)
             .is_some_and(|resent_at| echo < resent_at);
-        if advanced && is_spurious && self.phase != Phase::Marked {
+        let may_undo = !matches!(self.config.recovery, Recovery::Quic | Recovery::GoBackN);
+        if advanced && is_spurious && may_undo && self.phase != Phase::Marked {
             return self.take_back();
         }
         let una = self.board.una();
@@ -292,7 +313,7 @@ impl TcpSender {
             self.window.cwnd = self
                 .reduction
                 .window(news.delivered, self.window.ssthresh, in_flight, progress);
-        } else if news.advanced || self.rack.has_seen_reordering() {
+        } else if news.advanced || self.rack.has_seen_reordering() || self.config.recovery == Recovery::Quic {
             // RFC 7661: a window that is not used does not grow. In slow start, using half of it is enough (Linux,
             // tcp_is_cwnd_limited).
             let is_used = if self.window.in_slow_start() {

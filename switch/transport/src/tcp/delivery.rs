@@ -122,6 +122,7 @@ mod tests {
         Delivered {
             index,
             sent_at,
+            number: 0,
             again: false,
         }
     }

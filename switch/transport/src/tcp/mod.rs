@@ -14,6 +14,7 @@ mod deadlines;
 mod delivery;
 mod offload;
 mod pacing;
+mod quic;
 mod rack;
 mod reduction;
 mod scoreboard;

@@ -24,6 +24,8 @@ enum State {
 struct Sent {
     /// Time of the last transmission.
     at: Nanos,
+    /// Number of the last transmission.
+    number: u32,
     state: State,
     /// Whether it was sent more than once.
     again: bool,
@@ -34,6 +36,8 @@ struct Sent {
 pub(super) struct Delivered {
     pub(super) index: u64,
     pub(super) sent_at: Nanos,
+    /// Number of the last transmission.
+    pub(super) number: u32,
     /// Whether it was sent more than once.
     pub(super) again: bool,
 }
@@ -43,6 +47,8 @@ pub(super) struct Delivered {
 pub(super) struct Scoreboard {
     una: u64,
     sent: VecDeque<Sent>,
+    /// Transmissions so far.
+    transmissions: u32,
     /// Indices of the sacked segments.
     sacked: Ranges,
     sacked_count: u32,
@@ -97,8 +103,10 @@ impl Scoreboard {
 
     /// Records that a new segment is sent. Returns its index.
     pub(super) fn send(&mut self, now: Nanos) -> u64 {
+        let number = self.count();
         self.sent.push_back(Sent {
             at: now,
+            number,
             state: State::Flying,
             again: false,
         });
@@ -116,12 +124,20 @@ impl Scoreboard {
         Some(self.first_lost)
     }
 
+    /// The number of the next transmission.
+    fn count(&mut self) -> u32 {
+        self.transmissions += 1;
+        self.transmissions
+    }
+
     /// Records that a segment is sent again.
     pub(super) fn resend(&mut self, now: Nanos, index: u64) {
+        let number = self.count();
         let segment = &mut self.sent[(index - self.una) as usize];
         self.lost_count -= u32::from(segment.state == State::Lost);
         *segment = Sent {
             at: now,
+            number,
             state: State::Resent,
             again: true,
         };
@@ -141,6 +157,7 @@ impl Scoreboard {
                 tell(Delivered {
                     index: self.una,
                     sent_at: segment.at,
+                    number: segment.number,
                     again: segment.again,
                 });
             }
@@ -176,6 +193,7 @@ impl Scoreboard {
                 tell(Delivered {
                     index,
                     sent_at: segment.at,
+                    number: segment.number,
                     again: segment.again,
                 });
             }
@@ -243,6 +261,48 @@ impl Scoreboard {
                 }
                 if entry.0 + wait > now {
                     due = Some(due.map_or(entry.0 + wait, |due: Nanos| due.min(entry.0 + wait)));
+                    break;
+                }
+                self.lose(entry.1);
+                again = true;
+            }
+            self.resent.pop_front();
+        }
+        (due, again)
+    }
+
+    /// RFC 9002 Section 6.1: marks segments as lost that were sent before transmission `largest`, by at least `above`
+    /// transmissions or `wait` ago. Returns the same as [`Scoreboard::lose_sent_before`].
+    pub(super) fn lose_behind(&mut self, now: Nanos, largest: u32, above: u32, wait: Nanos) -> (Option<Nanos>, bool) {
+        let is_lost = |segment: &Sent| segment.number + above <= largest || segment.at + wait <= now;
+        let (mut due, mut again) = (None::<Nanos>, false);
+        // Both lists are in the order of sending.
+        while let Some(&segment) = self
+            .first_flying
+            .checked_sub(self.una)
+            .and_then(|place| self.sent.get(place as usize))
+        {
+            if segment.state == State::Flying {
+                if segment.number >= largest {
+                    break;
+                }
+                if !is_lost(&segment) {
+                    due = Some(segment.at + wait);
+                    break;
+                }
+                self.lose(self.first_flying);
+            }
+            self.first_flying += 1;
+        }
+        while let Some(&entry) = self.resent.front() {
+            if self.is_resent(entry) {
+                let segment = self.sent[(entry.1 - self.una) as usize];
+                if segment.number >= largest {
+                    break;
+                }
+                if !is_lost(&segment) {
+                    let at = segment.at + wait;
+                    due = Some(due.map_or(at, |due| due.min(at)));
                     break;
                 }
                 self.lose(entry.1);

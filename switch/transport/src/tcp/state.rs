@@ -2,6 +2,7 @@
 
 use super::deadlines::Deadlines;
 use super::pacing::{Pace, UNPACED};
+use super::quic::Quic;
 use super::rack::Rack;
 use super::reduction::Reduction;
 use super::scoreboard::Scoreboard;
@@ -57,6 +58,9 @@ pub(crate) struct TcpSender {
     pub(super) reduction: Reduction,
     pub(super) undo: Option<Undo>,
     pub(super) rack: Rack,
+    pub(super) quic: Quic,
+    /// Go-back-N: whether the receiver has discarded the segment after those that it acknowledged.
+    pub(super) refused: bool,
     /// Number of duplicate acknowledgements, without SACK. As many segments have arrived.
     pub(super) duplicates: u32,
     pub(super) round_trip: RoundTrip,
@@ -88,6 +92,8 @@ impl TcpSender {
             reduction: Reduction::default(),
             undo: None,
             rack: Rack::default(),
+            quic: Quic::default(),
+            refused: false,
             duplicates: 0,
             round_trip: RoundTrip::default(),
             timers: Deadlines::default(),

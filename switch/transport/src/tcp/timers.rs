@@ -2,6 +2,7 @@
 
 use super::acknowledgement::Losses;
 use super::deadlines::{SLACK, TailProbe, runs_out};
+use super::quic::PERSISTENT;
 use super::state::{Phase, TcpSender};
 use crate::config::{Control, Recovery};
 use crate::control::Cause;
@@ -104,6 +105,9 @@ impl TcpSender {
         if !self.established {
             return self.synchronize(now, out);
         }
+        if self.config.recovery == Recovery::Quic && self.round_trip.backoff < PERSISTENT {
+            return self.probe(now, out);
+        }
         self.lose_the_window(now, is_first);
         self.timers.restart(now);
         self.probing = self.config.control == Control::PFabric && self.round_trip.backoff >= TIMEOUTS_BEFORE_PROBES;
@@ -111,6 +115,16 @@ impl TcpSender {
             return self.data(now, self.board.una(), false, out);
         }
         self.transmit(now, out);
+    }
+
+    /// RFC 9002 Section 6.2.4: a probe with new data, or else with the first segment again. Nothing counts as lost.
+    fn probe(&mut self, now: Nanos, out: &mut Vec<Segment>) {
+        if self.may_send_new() {
+            self.send_new(now, out);
+        } else {
+            self.send_again(now, self.board.una(), out);
+        }
+        self.timers.restart(now);
     }
 
     /// RFC 5681 Section 3.1 with RFC 6298 Section 5.4; Linux, `tcp_enter_loss`. A second timeout for the same segment,
