@@ -211,6 +211,8 @@ class Ports:
     queues."""
     cell_bytes: int | None = None
     """Bytes of a cell, if this rule knows lengths in cells."""
+    memory: Mapping[str, Any] | None = None
+    """The memory that all ports of a switch share: `packets`, `sharing`, `alpha_256` and `follow_every_ns`."""
     log_bytes_per_round: int | None = None
     """Only for `afq`."""
     quantum_bytes: int | None = None

@@ -13,6 +13,7 @@ from p4sched.p4rt.session import connect
 from p4sched.p4rt.traffic_manager import (
     Bmv2TrafficManager,
     EmbeddedTrafficManager,
+    Memory,
     PortSettings,
     QueueSettings,
     TrafficManagerError,
@@ -79,6 +80,17 @@ async def test_a_switch_without_traffic_reports_no_departures(embedded: Embedded
     fidelity = await embedded.fidelity(reset=True)
     assert (fidelity.departures, fidelity.rx_lost, fidelity.tx_errors) == (0, 0, 0)
     assert all(port.tx_packets == 0 for port in (await embedded.stats()).values())
+
+
+async def test_the_memory_of_all_ports_is_set_and_read(embedded: EmbeddedTrafficManager) -> None:
+    assert await embedded.memory() == Memory(0)
+    await embedded.set_memory(Memory(120, "occamy", 2048))
+    assert await embedded.memory() == Memory(120, "occamy", 2048)
+    with pytest.raises(SessionError, match="alpha_256 is 0"):
+        await embedded.set_memory(Memory(120, "abm", 0))
+    with pytest.raises(TrafficManagerError, match="MEMORY_SHARING_FIFO"):
+        await embedded.set_memory(Memory(120, "fifo"))
+    assert await embedded.memory() == Memory(120, "occamy", 2048)
 
 
 async def test_no_switch_is_one_sentence() -> None:

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TypeAlias
 
+from google.protobuf.json_format import MessageToDict, ParseDict, ParseError
+
 from p4sched.clock import await_answer
 from p4sched.errors import P4schedError
 from p4sched.p4rt.reader import SessionError, SwitchGoneError, one_sentence
@@ -135,6 +137,18 @@ class PortSettings:
 
 
 @dataclass(frozen=True)
+class Memory:
+    """The memory that the queues of all ports share, besides the size of each."""
+
+    packets: int
+    """Packets that it holds; 0: there is none."""
+    sharing: str = "dynamic_thresholds"
+    """`dynamic_thresholds`, `abm` or `occamy`."""
+    alpha_256: int = 256
+    """256 times alpha."""
+
+
+@dataclass(frozen=True)
 class Fidelity:
     """Lateness of frames on emulated links during `measured_ns`, compared with the ideal time. None: not measured."""
 
@@ -169,6 +183,23 @@ class EmbeddedTrafficManager:
         request = pb.SetPortsRequest(ports=[_port_message(port) for port in ports])
         async with one_sentence(self.address, "configure its ports"):
             await self._stub.SetPorts(request, timeout=TIMEOUT_S)
+
+    async def set_memory(self, memory: Memory) -> None:
+        """Changes the memory that all ports share."""
+        fields = {**asdict(memory), "sharing": f"MEMORY_SHARING_{memory.sharing.upper()}"}
+        try:
+            request = ParseDict({"memory": fields}, pb.SetPortsRequest())
+        except ParseError as error:
+            raise TrafficManagerError(f"memory: {' '.join(str(error).split())}") from None
+        async with one_sentence(self.address, "configure its memory"):
+            await self._stub.SetPorts(request, timeout=TIMEOUT_S)
+
+    async def memory(self) -> Memory:
+        """The memory that all ports share."""
+        async with one_sentence(self.address, "read the settings of its memory"):
+            reply = await self._stub.GetPorts(pb.GetPortsRequest(), timeout=TIMEOUT_S)
+        found = MessageToDict(reply, preserving_proto_field_name=True)["memory"]
+        return Memory(found["packets"], found["sharing"].removeprefix("MEMORY_SHARING_").lower(), found["alpha_256"])
 
     async def ports(self) -> list[PortSettings]:
         """The settings of all ports."""

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use p4sched_dataplane::{Nanos, Port};
-use p4sched_engine::{Balance, CalendarConfig, Engine, NodeConfig, PortSettings, QUEUES, TreeConfig};
+use p4sched_engine::{Balance, CalendarConfig, Engine, MemoryConfig, NodeConfig, PortSettings, QUEUES, TreeConfig};
 use p4sched_proto::p4sched::v1 as tm;
 
 use crate::device::Device;
@@ -194,12 +194,38 @@ impl Device {
                 .check_port(port, settings)
                 .map_err(|error| Fault::invalid(error.to_string()))?;
         }
+        let memory = request.memory.as_ref().map(|given| self.memory_with(given));
+        if let Some(memory) = memory {
+            self.engine_mut()
+                .set_memory(memory)
+                .map_err(|error| Fault::invalid(error.to_string()))?;
+        }
         for (port, settings) in changed {
             self.engine_mut()
                 .set_port(port, settings)
                 .map_err(|error| Fault::invalid(error.to_string()))?;
         }
         Ok(())
+    }
+
+    /// The settings of the memory, with those that a request gives.
+    fn memory_with(&self, given: &tm::Memory) -> MemoryConfig {
+        let kept = self.engine().memory();
+        MemoryConfig {
+            packets: given.packets.unwrap_or(kept.packets),
+            sharing: given.sharing.map_or(kept.sharing, |_| given.sharing()),
+            alpha_256: given.alpha_256.unwrap_or(kept.alpha_256),
+        }
+    }
+
+    /// The settings of the memory that the queues of all ports share.
+    pub fn memory(&self) -> tm::Memory {
+        let memory = self.engine().memory();
+        tm::Memory {
+            packets: Some(memory.packets),
+            sharing: Some(memory.sharing.into()),
+            alpha_256: Some(memory.alpha_256),
+        }
     }
 
     /// Sets the rate of a port in bit/s; 0 means no limit. Call [`Device::advance`] with the present time first.
@@ -214,7 +240,13 @@ impl Device {
             rate_bps: Some(rate_bps),
             ..tm::PortConfig::default()
         };
-        self.set_ports(&tm::SetPortsRequest { ports: vec![config] }, ports)
+        self.set_ports(
+            &tm::SetPortsRequest {
+                ports: vec![config],
+                memory: None,
+            },
+            ports,
+        )
     }
 
     /// The rate of a port in bit/s; 0 means no limit.
@@ -235,7 +267,10 @@ impl Device {
         let ports = selected
             .map(|port| to_response(port, self.engine().port(port)))
             .collect();
-        Ok(tm::GetPortsResponse { ports })
+        Ok(tm::GetPortsResponse {
+            ports,
+            memory: Some(self.memory()),
+        })
     }
 
     /// The counts of the requested ports and of the program. Call [`Device::advance`] with the present time first.

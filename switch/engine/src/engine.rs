@@ -7,7 +7,9 @@ use p4sched_dataplane::{
     Data, Enqueue, EventKind, Frame, Loss, Nanos, Outcomes, Packet, PacketId, Pipeline, Port, Queueing, Recirculated,
     RegisterId,
 };
-use p4sched_traffic_manager::{Departure, Enqueued, Marks, Offered, PortStats, QUEUES, TrafficManager, reads};
+use p4sched_traffic_manager::{
+    ConfigError, Departure, Enqueued, Marks, MemoryConfig, Offered, PortStats, QUEUES, TrafficManager, reads,
+};
 use thiserror::Error;
 
 use crate::delay_line::DelayLine;
@@ -290,6 +292,19 @@ impl Engine {
         Ok(())
     }
 
+    /// Configures the memory that the queues of all ports share. Waiting packets stay.
+    ///
+    /// # Errors
+    /// If a value is invalid. Then nothing is changed.
+    pub fn set_memory(&mut self, memory: MemoryConfig) -> Result<(), ConfigError> {
+        self.queues.set_memory(memory)
+    }
+
+    /// The memory that the queues of all ports share.
+    pub fn memory(&self) -> MemoryConfig {
+        self.queues.memory()
+    }
+
     /// Sets how many more packets fit behind a port (`None`: any number). The others wait in their queues, whatever the
     /// rate of the port's link. When there is room again, the scheduler chooses among them.
     ///
@@ -518,6 +533,8 @@ impl Engine {
         let Marks { user, rank, levels } =
             fields.map_or_else(Marks::default, |fields| fields.classify(&program.pipeline, &packet));
         let item = Waiting { packet, clone_depth };
+        // another queue that gave up a packet to the memory
+        let mut shorter = None;
         match self.queues.enqueue(
             self.clock,
             Offered {
@@ -538,11 +555,15 @@ impl Engine {
             }
             Enqueued::PushedOut { victim, .. } => {
                 self.balance.pushed_out += 1;
+                shorter = Some((victim.port, victim.queue)).filter(|&queue| queue != (port, priority));
                 let victim = victim.item.packet;
                 let id = victim.id();
                 program.pipeline.recycle(victim);
                 self.report(id, || EventKind::Dropped { why: Loss::PushedOut });
             }
+        }
+        if let Some((port, queue)) = shorter {
+            self.length_changed(port, queue);
         }
         self.length_changed(port, priority);
         if self.trace.is_some() {

@@ -28,8 +28,8 @@ pub use loading::LoadError;
 pub use output::{FrameSink, Output};
 pub use p4sched_dataplane::{DigestMessage, Event, Frame, Nanos, Pipeline, Port};
 pub use p4sched_traffic_manager::{
-    CalendarConfig, CalendarPlace, ConfigError, Count, DEFAULT_QUANTUM_BYTES, Discipline, NodeConfig, PortConfig,
-    PortStats, QUEUES, QueueConfig, QueueStats, TreeConfig,
+    CalendarConfig, CalendarPlace, ConfigError, Count, DEFAULT_QUANTUM_BYTES, Discipline, MemoryConfig, NodeConfig,
+    PortConfig, PortStats, QUEUES, QueueConfig, QueueStats, TreeConfig,
 };
 pub use ports::{PortError, PortSettings};
 pub use trace::EventSink;

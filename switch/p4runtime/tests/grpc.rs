@@ -378,7 +378,10 @@ async fn the_traffic_manager_answers_on_the_same_port() {
         ..Default::default()
     };
     client
-        .set_ports(tm::SetPortsRequest { ports: vec![port] })
+        .set_ports(tm::SetPortsRequest {
+            ports: vec![port],
+            memory: None,
+        })
         .await
         .expect("port 2 exists");
     let ports = client

@@ -218,6 +218,7 @@ impl Reference for Aifo {
         verdicts: true,
     };
     const TARGETS: &[Target] = Target::ALL;
+    const SHARES_MEMORY: bool = true;
     const VARIANTS: &[Variant] = &[Variant::CompareFirst, Variant::StrictlyBelow, Variant::FillingWindow];
     const READS_LENGTHS: bool = true;
 
@@ -289,6 +290,24 @@ impl Reference for Aifo {
 
     fn remember(&mut self, past: &[Rank]) -> Result<(), ConfigError> {
         self.window.remember(past)
+    }
+
+    fn set_threshold(&mut self, queue: usize, packets: usize) {
+        self.queue.set_threshold(queue, packets);
+    }
+
+    /// C, and the size of the physical queue.
+    fn set_size(&mut self, _queue: usize, packets: usize) {
+        self.target = packets as u64;
+        self.queue.set_capacity(packets);
+    }
+
+    fn give_up(&mut self, queue: usize) -> Option<Packet> {
+        let packet = self.queue.give_up(queue)?;
+        if let Some(known) = &mut self.known {
+            known.leave(0, &packet);
+        }
+        Some(packet)
     }
 
     fn vary(&mut self, variants: Variants) {

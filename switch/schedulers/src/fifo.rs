@@ -20,6 +20,8 @@ use crate::target::Target;
 pub struct Fifo {
     queue: Queue<Packet>,
     capacity: usize,
+    /// The length from which the memory of the switch has no room for one more packet.
+    threshold: usize,
 }
 
 impl Fifo {
@@ -32,11 +34,15 @@ impl Fifo {
         Ok(Fifo {
             queue: Queue::new(&with_room(capacity)),
             capacity,
+            threshold: usize::MAX,
         })
     }
 
-    /// Appends a packet, even to a full queue.
+    /// Appends a packet, even to a full queue, if the memory has room.
     pub(crate) fn append(&mut self, packet: Packet) -> Verdict {
+        if self.len() >= self.threshold {
+            return Verdict::DroppedFull;
+        }
         self.queue.append(0, packet);
         Verdict::Queued { queue: 0 }
     }
@@ -45,10 +51,18 @@ impl Fifo {
     pub(crate) fn capacity(&self) -> usize {
         self.capacity
     }
+
+    /// Sets C, for a rule that compares the length itself.
+    pub(crate) fn set_capacity(&mut self, packets: usize) {
+        self.capacity = packets;
+    }
 }
 
 impl Scheduler for Fifo {
     fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
+        if self.len() >= self.threshold {
+            return Verdict::DroppedFull;
+        }
         Verdict::of(self.queue.offer(now, packet), |victim| victim)
     }
 
@@ -103,6 +117,16 @@ impl Reference for Fifo {
             Target::V1model => TailDrop::Either,
             Target::Tna | Target::T2na => TailDrop::Program,
         }
+    }
+
+    const SHARES_MEMORY: bool = true;
+
+    fn set_threshold(&mut self, _queue: usize, packets: usize) {
+        self.threshold = packets;
+    }
+
+    fn give_up(&mut self, _queue: usize) -> Option<Packet> {
+        self.queue.give_up(0)
     }
 
     fn queue_sizes(capacity: &usize) -> &[usize] {

@@ -290,6 +290,7 @@ impl Reference for Packs {
         Variant::NoFallThrough,
     ];
     const READS_LENGTHS: bool = true;
+    const SHARES_MEMORY: bool = true;
 
     fn model(config: &PacksConfig) -> Result<Packs, ConfigError> {
         Packs::new(config.clone())
@@ -360,6 +361,28 @@ impl Reference for Packs {
             window: WindowConfig::from_arguments(&arguments[9..]),
             ..PacksConfig::new(&scheme::sizes_of_eight(&arguments[..8]), 1)
         })
+    }
+
+    fn length(&self, queue: usize) -> usize {
+        self.queues.occupancy(queue)
+    }
+
+    fn set_threshold(&mut self, queue: usize, packets: usize) {
+        self.queues.set_threshold(queue, packets);
+    }
+
+    /// B_i, and so B.
+    fn set_size(&mut self, queue: usize, packets: usize) {
+        self.buffer = self.buffer + packets as u64 - self.queues.size(queue) as u64;
+        self.queues.set_size(queue, packets);
+    }
+
+    fn give_up(&mut self, queue: usize) -> Option<Packet> {
+        let packet = self.queues.give_up(queue)?;
+        if let Some(known) = &mut self.known {
+            known.leave(queue, &packet);
+        }
+        Some(packet)
     }
 
     fn vary(&mut self, variants: Variants) {

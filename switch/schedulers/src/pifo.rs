@@ -26,6 +26,8 @@ use crate::scheme::{Discipline, P4, Reference, TailDrop};
 #[derive(Clone, Debug)]
 pub struct Pifo {
     queue: Queue<Packet>,
+    /// The length from which the memory of the switch has no room for one more packet.
+    threshold: usize,
 }
 
 impl Pifo {
@@ -37,6 +39,7 @@ impl Pifo {
         in_range("queue size C", capacity, 1, MAX_PACKETS, "packets")?;
         Ok(Pifo {
             queue: Queue::new(&with_room(capacity)),
+            threshold: usize::MAX,
         })
     }
 }
@@ -44,7 +47,11 @@ impl Pifo {
 impl Scheduler for Pifo {
     #[inline]
     fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
-        Verdict::of(self.queue.offer(now, packet), |victim| victim)
+        let verdict = match self.len() >= self.threshold {
+            true => self.queue.exchange(now, packet),
+            false => self.queue.offer(now, packet),
+        };
+        Verdict::of(verdict, |victim| victim)
     }
 
     #[inline]
@@ -86,6 +93,16 @@ impl Reference for Pifo {
     /// The capacity stays the same, because a smaller one would have to push out waiting packets.
     fn draw(random: &mut dyn RngCore, before: Option<&usize>) -> usize {
         before.copied().unwrap_or_else(|| Fifo::draw(random, None))
+    }
+
+    const SHARES_MEMORY: bool = true;
+
+    fn set_threshold(&mut self, _queue: usize, packets: usize) {
+        self.threshold = packets;
+    }
+
+    fn give_up(&mut self, _queue: usize) -> Option<Packet> {
+        self.queue.give_up(0)
     }
 
     fn queue_sizes(capacity: &usize) -> &[usize] {

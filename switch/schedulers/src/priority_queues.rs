@@ -10,6 +10,8 @@ use crate::scheduler::{Packet, Verdict};
 pub struct PriorityQueues {
     queues: Vec<VecDeque<Packet>>,
     sizes: Vec<usize>,
+    /// The lengths from which the memory of the switch has no room for one more packet.
+    thresholds: Vec<usize>,
 }
 
 impl PriorityQueues {
@@ -22,6 +24,7 @@ impl PriorityQueues {
         Ok(PriorityQueues {
             queues: vec![VecDeque::new(); sizes.len()],
             sizes: sizes.to_vec(),
+            thresholds: vec![usize::MAX; sizes.len()],
         })
     }
 
@@ -54,6 +57,7 @@ impl PriorityQueues {
         self.queues.resize(count, VecDeque::new());
         self.sizes = sizes.to_vec();
         self.sizes.resize(count, 0);
+        self.thresholds.resize(count, usize::MAX);
         Ok(())
     }
 
@@ -77,9 +81,24 @@ impl PriorityQueues {
         self.occupancy(queue) < self.size(queue)
     }
 
-    /// Appends a packet to a queue, or drops it if that queue is full.
+    /// Sets the length from which the memory of the switch has no room for one more packet of a queue.
+    pub fn set_threshold(&mut self, queue: usize, packets: usize) {
+        self.thresholds[queue] = packets;
+    }
+
+    /// Sets B_i, which may be 0.
+    pub(crate) fn set_size(&mut self, queue: usize, packets: usize) {
+        self.sizes[queue] = packets;
+    }
+
+    /// Removes the oldest packet of a queue.
+    pub fn give_up(&mut self, queue: usize) -> Option<Packet> {
+        self.queues[queue].pop_front()
+    }
+
+    /// Appends a packet to a queue, or drops it if that queue is full or the memory has no room for it.
     pub fn enqueue(&mut self, queue: usize, packet: Packet) -> Verdict {
-        if !self.has_room(queue) {
+        if !self.has_room(queue) || self.occupancy(queue) >= self.thresholds[queue] {
             return Verdict::DroppedFull;
         }
         self.queues[queue].push_back(packet);

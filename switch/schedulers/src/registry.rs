@@ -83,6 +83,14 @@ macro_rules! schemes {
                 }
             }
 
+            /// Whether the queues can share the memory of a switch.
+            pub fn shares_memory(self) -> bool {
+                match self {
+                    $(Scheme::$Type => <$module::$Type as Reference>::SHARES_MEMORY,)*
+                    Scheme::Folder(_) => false,
+                }
+            }
+
             /// The v1model configuration for the arguments of the action [`P4::action`], in the order of
             /// [`P4::parameters`]. An argument of 0 stands for a missing one.
             ///
@@ -205,6 +213,39 @@ macro_rules! schemes {
                 match self {
                     $(Model::$Type(model) => model.know(knowledge),)*
                     Model::Folder(_) => {}
+                }
+            }
+
+            /// Packets in a queue.
+            pub fn length(&self, queue: usize) -> usize {
+                match self {
+                    $(Model::$Type(model) => Reference::length(&**model, queue),)*
+                    Model::Folder(model) => model.len(),
+                }
+            }
+
+            /// Sets the length from which the memory has no room for one more packet of a queue, if the scheme
+            /// [shares memory](Scheme::shares_memory). The rule does not see it.
+            pub fn set_threshold(&mut self, queue: usize, packets: usize) {
+                match self {
+                    $(Model::$Type(model) => model.set_threshold(queue, packets),)*
+                    Model::Folder(_) => {}
+                }
+            }
+
+            /// Makes the rule of a scheme that shares memory take this for the size of a queue, if it reads sizes.
+            pub fn set_size(&mut self, queue: usize, packets: usize) {
+                match self {
+                    $(Model::$Type(model) => model.set_size(queue, packets),)*
+                    Model::Folder(_) => {}
+                }
+            }
+
+            /// Removes the packet that a queue gives up to the memory, if the scheme shares memory.
+            pub fn give_up(&mut self, queue: usize) -> Option<Packet> {
+                match self {
+                    $(Model::$Type(model) => model.give_up(queue),)*
+                    Model::Folder(_) => None,
                 }
             }
 

@@ -244,6 +244,7 @@ impl Reference for Rifo {
     const TARGETS: &[Target] = &[Target::V1model, Target::Tna];
     const VARIANTS: &[Variant] = &[Variant::MaxAlone];
     const READS_LENGTHS: bool = true;
+    const SHARES_MEMORY: bool = true;
 
     fn model(config: &RifoConfig) -> Result<Rifo, ConfigError> {
         Rifo::new(*config)
@@ -309,6 +310,23 @@ impl Reference for Rifo {
 
     fn know(&mut self, knowledge: Knowledge) {
         self.known = Some(Known::new(knowledge, 1));
+    }
+
+    fn set_threshold(&mut self, queue: usize, packets: usize) {
+        self.queue.set_threshold(queue, packets);
+    }
+
+    /// B.
+    fn set_size(&mut self, _queue: usize, packets: usize) {
+        self.config.capacity = packets;
+    }
+
+    fn give_up(&mut self, queue: usize) -> Option<Packet> {
+        let packet = self.queue.give_up(queue)?;
+        if let Some(known) = &mut self.known {
+            known.leave(0, &packet);
+        }
+        Some(packet)
     }
 
     fn vary(&mut self, variants: Variants) {

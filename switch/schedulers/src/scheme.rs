@@ -7,7 +7,7 @@ use rand::RngCore;
 
 use crate::config::{ConfigError, MAX_P4_QUEUES, Sizes};
 use crate::known::Knowledge;
-use crate::scheduler::{Nanos, Rank, Scheduler};
+use crate::scheduler::{Nanos, Packet, Rank, Scheduler};
 use crate::target::Target;
 use crate::variants::{Variant, Variants};
 use crate::worker::Worker;
@@ -102,6 +102,9 @@ pub trait Reference: Scheduler + Sized {
     /// Whether the rule reads the lengths of the queues, so that they may be old or in cells.
     const READS_LENGTHS: bool = false;
 
+    /// Whether the queues can share the memory of a switch.
+    const SHARES_MEMORY: bool = false;
+
     /// A model with empty queues.
     ///
     /// # Errors
@@ -152,6 +155,23 @@ pub trait Reference: Scheduler + Sized {
 
     /// Makes a model for v1model with empty queues know their lengths so, if the rule reads them.
     fn know(&mut self, _knowledge: Knowledge) {}
+
+    /// Packets in a queue.
+    fn length(&self, _queue: usize) -> usize {
+        self.len()
+    }
+
+    /// Sets the length from which the memory has no room for one more packet of a queue, if it is
+    /// [shared](Reference::SHARES_MEMORY). The rule does not see it: such a packet is lost behind the rule.
+    fn set_threshold(&mut self, _queue: usize, _packets: usize) {}
+
+    /// Makes the rule take this for the size of a queue, if it reads sizes.
+    fn set_size(&mut self, _queue: usize, _packets: usize) {}
+
+    /// Removes the packet that a queue gives up to the memory, if it is shared.
+    fn give_up(&mut self, _queue: usize) -> Option<Packet> {
+        None
+    }
 
     /// The state of the model besides its queues, next to the port's cells of the program's registers.
     fn compare(&self, _register: &dyn Fn(&str) -> u64) -> Option<StatePart> {

@@ -84,8 +84,9 @@ impl SpPifo {
         let bounds = &mut self.bounds[..self.count];
         let fitting = bounds.iter().rposition(|&bound| bound <= packet.rank);
         let Some(queue) = fitting else {
+            let has_room = self.queues.has_room(0);
             let verdict = self.queues.enqueue(0, packet);
-            if verdict.is_queued() || !self.variants.has(Variant::DropsKeepBounds) {
+            if has_room || !self.variants.has(Variant::DropsKeepBounds) {
                 let lowest = bounds.iter().copied().min().unwrap_or(packet.rank);
                 let cost = lowest - packet.rank;
                 for bound in bounds {
@@ -94,11 +95,11 @@ impl SpPifo {
             }
             return verdict;
         };
-        let verdict = self.queues.enqueue(queue, packet);
-        if verdict.is_queued() {
+        // the rule sees the room of the queue, and not that of the memory behind it
+        if self.queues.has_room(queue) {
             self.bounds[queue] = packet.rank;
         }
-        verdict
+        self.queues.enqueue(queue, packet)
     }
 
     /// The queue that takes a packet on the chip, counted from 0; `None` stands for queue 1.
@@ -160,6 +161,7 @@ impl Reference for SpPifo {
         verdicts: true,
     };
     const TARGETS: &[Target] = &[Target::V1model, Target::Tna];
+    const SHARES_MEMORY: bool = true;
     const VARIANTS: &[Variant] = &[Variant::DropsKeepBounds, Variant::FlowQueue];
 
     fn model(config: &SpPifoConfig) -> Result<SpPifo, ConfigError> {
@@ -214,6 +216,18 @@ impl Reference for SpPifo {
     fn from_arguments(arguments: &[u64]) -> Result<SpPifoConfig, ConfigError> {
         let (queue_sizes, on) = (scheme::sizes_of_eight(arguments), Target::V1model);
         Ok(SpPifoConfig { queue_sizes, on })
+    }
+
+    fn length(&self, queue: usize) -> usize {
+        self.queues.occupancy(queue)
+    }
+
+    fn set_threshold(&mut self, queue: usize, packets: usize) {
+        self.queues.set_threshold(queue, packets);
+    }
+
+    fn give_up(&mut self, queue: usize) -> Option<Packet> {
+        self.queues.give_up(queue)
     }
 
     fn vary(&mut self, variants: Variants) {

@@ -7,7 +7,7 @@ use p4sched_engine::{Engine, EventSink, Frame, FrameSink, Output, PortSettings};
 use p4sched_schedulers::described::PortExtras;
 use p4sched_schedulers::scheme::{P4, WINDOW_PARAMETER};
 use p4sched_schedulers::{Config, Nanos, Scheme, Target};
-use p4sched_traffic_manager::{CalendarConfig, PortConfig, ScrrConfig};
+use p4sched_traffic_manager::{CalendarConfig, MemoryConfig, PortConfig, ScrrConfig};
 use p4sched_world::constants::{CPU_PORT, ETHERTYPE_WORKER, RANK_HEADER};
 
 use crate::frames;
@@ -439,6 +439,15 @@ impl Switch {
         let mut settings = self.engine.port(port);
         settings.config.delay_ns = delay_ns;
         let set = self.engine.set_port(port, settings);
+        set.unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    /// Configures the memory that all ports share.
+    ///
+    /// # Panics
+    /// If the engine refuses the settings.
+    pub fn set_memory(&mut self, memory: MemoryConfig) {
+        let set = self.engine.set_memory(memory);
         set.unwrap_or_else(|error| panic!("{error}"));
     }
 

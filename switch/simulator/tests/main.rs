@@ -5,6 +5,7 @@ mod attack;
 mod bbr;
 mod kernel;
 mod lengths_and_ranks;
+mod memory;
 mod netbench;
 mod network;
 mod packs_figures;

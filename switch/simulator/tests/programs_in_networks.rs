@@ -143,6 +143,56 @@ fn every_program_for_a_tofino_gives_the_results_of_its_model() {
     }
 }
 
+#[test]
+fn the_memory_of_a_switch_gives_programs_and_models_the_same_room() {
+    for scheme in Scheme::ALL.iter().copied().filter(|scheme| scheme.shares_memory()) {
+        for sharing in ["dynamic_thresholds", "abm"] {
+            let mut scenario = scenario(scheme, Target::V1model);
+            scenario["ports"]["queue_size"] = json!(50);
+            let without = lost(&run(setup(&scenario)));
+            scenario["ports"]["memory"] = json!({"packets": 30, "sharing": sharing, "alpha_256": 200});
+            let models = run(setup(&scenario));
+            assert!(
+                lost(&models) > without + 50,
+                "{scheme:?}, {sharing}: {} lost",
+                lost(&models)
+            );
+            let decided = run(Setup {
+                program: Some(Installation {
+                    program: program(scheme, Target::V1model),
+                    check: true,
+                }),
+                ..setup(&scenario)
+            });
+            assert_eq!(
+                results::flows_csv(&decided),
+                results::flows_csv(&models),
+                "{scheme:?}, {sharing}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_memory_that_programs_cannot_have_is_refused() {
+    let mut scenario = scenario(Scheme::Fifo, Target::V1model);
+    for memory in [
+        json!({"packets": 30, "sharing": "occamy"}),
+        json!({"packets": 30, "follow_every_ns": 0}),
+    ] {
+        scenario["ports"]["memory"] = memory;
+        let refused = World::new(Setup {
+            program: Some(Installation {
+                program: program(Scheme::Fifo, Target::V1model),
+                check: true,
+            }),
+            ..setup(&scenario)
+        });
+        let error = refused.unwrap_err().to_string();
+        assert!(error.starts_with("memory: with programs"), "{error}");
+    }
+}
+
 /// Three racks of four hosts below one spine, with equal rates and delays: many events have the same time.
 fn simultaneous(scheme: Scheme, flows: u64) -> Value {
     let cable = json!({"rate_bps": 1_000_000_000, "delay_ns": 10_000});

@@ -202,7 +202,10 @@ fn a_shaped_port_never_delivers_early() {
         };
         controller
             .traffic_manager
-            .set_ports(tm::SetPortsRequest { ports: vec![port] })
+            .set_ports(tm::SetPortsRequest {
+                ports: vec![port],
+                memory: None,
+            })
             .await
             .expect("port 2 exists");
         let (sender, receiver) = (lab.socket(1), lab.socket(2));
@@ -278,7 +281,10 @@ fn packets_wait_in_the_switch_for_an_interface_that_tc_limits() {
             rate_bps: Some(80_000_000),
             ..Default::default()
         };
-        let set = tm::SetPortsRequest { ports: vec![port] };
+        let set = tm::SetPortsRequest {
+            ports: vec![port],
+            memory: None,
+        };
         controller.traffic_manager.set_ports(set).await.expect("port 2 exists");
         // The kernel itself sends a little (ICMPv6).
         let before = bytes_through("s2");

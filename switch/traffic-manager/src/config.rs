@@ -366,6 +366,12 @@ pub enum ConfigError {
     /// An unknown version of SCRR.
     #[error("port {port}: scrr has no version {version}; use 0 to {}", SCRR_VERSIONS - 1)]
     ScrrVersion { port: Port, version: u32 },
+    /// No rule to share the memory, or an unknown one.
+    #[error("memory: its sharing is missing or unknown; use dynamic_thresholds, abm or occamy")]
+    Sharing,
+    /// An alpha of 0.
+    #[error("memory: alpha_256 is 0, so no queue could take a packet; use 1 or more, and 256 for an alpha of 1")]
+    Alpha,
     /// An invalid tree.
     #[error("port {port}: tree: {problem}")]
     Tree { port: Port, problem: String },

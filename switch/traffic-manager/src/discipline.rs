@@ -6,12 +6,22 @@
 use std::fmt::Debug;
 
 use crate::config::{ConfigError, PortConfig};
-use crate::packet::{LEVELS, NEVER, Nanos, Port, Verdict};
+use crate::packet::{DropReason, LEVELS, NEVER, Nanos, Port, Verdict};
 
 /// The elements that wait at a port, or at a node of a tree.
 pub trait Scheduling<E>: Debug {
     /// Takes an element at `now`, refuses it, or takes it and gives up another one.
     fn offer(&mut self, now: Nanos, element: E) -> Verdict<E>;
+
+    /// Takes an element at `now` if another one leaves for it, because the memory has no room for one more.
+    fn exchange(&mut self, _now: Nanos, element: E) -> Verdict<E> {
+        Verdict::Refused(element, DropReason::Full)
+    }
+
+    /// Removes the element that the queue of a priority gives up to the memory: its head.
+    fn give_up(&mut self, _priority: u8) -> Option<E> {
+        self.take(NEVER)
+    }
 
     /// Takes an element at `now` even if the buffer is full.
     fn append(&mut self, now: Nanos, element: E);

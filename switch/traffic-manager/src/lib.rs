@@ -32,6 +32,7 @@
 
 mod config;
 mod discipline;
+mod memory;
 mod pace;
 mod packet;
 mod port;
@@ -50,6 +51,7 @@ pub use config::{
     SCRR_VERSIONS, ScrrConfig, TreeConfig, name,
 };
 pub use discipline::{Reads, Scheduling};
+pub use memory::{ALPHA_1, MemoryConfig, MemorySharing, Share, sharing_name};
 pub use pace::Pace;
 pub use packet::{
     Departure, DropReason, Element, Enqueued, LEVELS, Levels, Marks, Nanos, Offered, Port, Removed, SCALE_OF_WEIGHT_1,

@@ -53,17 +53,27 @@ impl<E: Element> Scheduling<E> for Pifo<E> {
     }
 
     fn offer(&mut self, now: Nanos, element: E) -> Verdict<E> {
-        let mut victim = None;
         if self.order.len() >= self.buffer {
-            match self.order.largest() {
-                Some(largest) if element.rank() < largest => {
-                    victim = self.order.pop_largest().map(|place| self.elements.remove(place));
-                }
-                _ => return Verdict::Refused(element, DropReason::Full),
-            }
+            return self.exchange(now, element);
         }
         self.append(now, element);
-        victim.map_or(Verdict::Taken, Verdict::PushedOut)
+        Verdict::Taken
+    }
+
+    fn exchange(&mut self, now: Nanos, element: E) -> Verdict<E> {
+        match self.order.largest() {
+            Some(largest) if element.rank() < largest => {
+                let victim = self.give_up(0);
+                self.append(now, element);
+                victim.map_or(Verdict::Taken, Verdict::PushedOut)
+            }
+            _ => Verdict::Refused(element, DropReason::Full),
+        }
+    }
+
+    /// The largest (rank, arrival).
+    fn give_up(&mut self, _priority: u8) -> Option<E> {
+        self.order.pop_largest().map(|place| self.elements.remove(place))
     }
 
     fn take(&mut self, _at: Nanos) -> Option<E> {

@@ -7,7 +7,7 @@ use crate::discipline::{Reads, Scheduling};
 use crate::pace::Pace;
 use crate::packet::{Departure, DropReason, Enqueued, Marks, NEVER, Nanos, Offered, Port, Queued, Removed, Verdict};
 use crate::stats::PortStats;
-use crate::{reads, scheduling};
+use crate::{one_buffer, reads, scheduling};
 
 #[derive(Debug)]
 pub(crate) struct PortQueues<P> {
@@ -68,6 +68,22 @@ impl<P: Debug + Send + 'static> PortQueues<P> {
         self.buffer.length(queue) as u32
     }
 
+    /// Number of queues that share the memory: those of strict priority, or the one buffer.
+    pub fn queues(&self) -> usize {
+        if one_buffer(self.config.discipline) { 1 } else { QUEUES }
+    }
+
+    /// The lengths of these queues. The one buffer is queue 0.
+    pub fn lengths(&self) -> [u32; QUEUES] {
+        std::array::from_fn(|queue| {
+            if queue < self.queues() {
+                self.length(queue as u8)
+            } else {
+                0
+            }
+        })
+    }
+
     /// Ideal start of the next transmission; [`NEVER`] if no packet waits or the receiver behind the port has no room.
     pub fn due(&self) -> Nanos {
         if self.room == Some(0) || self.backlog == 0 {
@@ -78,7 +94,8 @@ impl<P: Debug + Send + 'static> PortQueues<P> {
             .max(self.link.free_ns())
     }
 
-    pub fn enqueue(&mut self, now: Nanos, offered: Offered<P>) -> Enqueued<P> {
+    /// Offers a packet. `threshold`: the length from which the memory has no room for one more packet in its queue.
+    pub fn enqueue(&mut self, now: Nanos, offered: Offered<P>, threshold: u32) -> Enqueued<P> {
         let Offered {
             priority: queue,
             len,
@@ -110,7 +127,11 @@ impl<P: Debug + Send + 'static> PortQueues<P> {
             levels,
             item,
         };
-        match self.buffer.offer(now, packet) {
+        let verdict = match length_before >= threshold {
+            true => self.buffer.exchange(now, packet),
+            false => self.buffer.offer(now, packet),
+        };
+        match verdict {
             Verdict::Refused(packet, reason) => {
                 self.stats.queues[usize::from(queue)].dropped.add(len);
                 Enqueued::Dropped {
@@ -124,18 +145,29 @@ impl<P: Debug + Send + 'static> PortQueues<P> {
                 Enqueued::Queued { queue, length_before }
             }
             Verdict::PushedOut(victim) => {
-                self.count_out(&victim);
+                let victim = self.pushed_out(victim);
                 self.count_in(now, queue, len);
-                self.stats.queues[usize::from(victim.priority)]
-                    .pushed_out
-                    .add(victim.len);
                 Enqueued::PushedOut {
                     queue,
                     length_before,
-                    victim: self.removed(victim),
+                    victim,
                 }
             }
         }
+    }
+
+    /// Removes the packet that a queue gives up to the memory.
+    pub fn give_up(&mut self, queue: u8) -> Option<Removed<P>> {
+        let victim = self.buffer.give_up(queue)?;
+        Some(self.pushed_out(victim))
+    }
+
+    fn pushed_out(&mut self, victim: Queued<P>) -> Removed<P> {
+        self.count_out(&victim);
+        self.stats.queues[usize::from(victim.priority)]
+            .pushed_out
+            .add(victim.len);
+        self.removed(victim)
     }
 
     /// Sends the packet that is due at [`PortQueues::due`].

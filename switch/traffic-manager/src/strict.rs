@@ -102,6 +102,11 @@ impl<E: Element> Scheduling<E> for Strict<E> {
 
     fn take(&mut self, at: Nanos) -> Option<E> {
         let (q, _) = self.heads().find(|&(_, eligible)| eligible <= at)?;
+        self.give_up(q as u8)
+    }
+
+    fn give_up(&mut self, priority: u8) -> Option<E> {
+        let q = usize::from(priority);
         let head = self.queues[q].pop_front();
         if self.queues[q].is_empty() {
             self.backlogged &= !(1 << q);

@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::ops::Range;
 
 use crate::config::{ConfigError, PortConfig, QUEUES};
+use crate::memory::{MemoryConfig, MemorySharing, Share};
 use crate::one_buffer;
 use crate::packet::{Departure, Enqueued, Marks, NEVER, Nanos, Offered, Port, Removed};
 use crate::port::PortQueues;
@@ -26,6 +27,12 @@ pub struct TrafficManager<P> {
     /// Index = port number; value = place in `ports`, or [`ABSENT`].
     places: Vec<u16>,
     queued: usize,
+    memory: MemoryConfig,
+    /// The queues that share the memory, with the places of their ports. Used within one call.
+    shares: Vec<Share>,
+    owners: Vec<usize>,
+    /// The queue that last gave up a packet: its port, and its priority.
+    gave_up: (Port, u8),
 }
 
 const ABSENT: u16 = u16::MAX;
@@ -45,6 +52,10 @@ impl<P: Debug + Send + 'static> TrafficManager<P> {
             first: (NEVER, 0),
             places: Vec::new(),
             queued: 0,
+            memory: MemoryConfig::default(),
+            shares: Vec::new(),
+            owners: Vec::new(),
+            gave_up: (0, 0),
         }
     }
 
@@ -59,6 +70,20 @@ impl<P: Debug + Send + 'static> TrafficManager<P> {
         self.ports[place].configure(now, config);
         self.reschedule(place);
         Ok(())
+    }
+
+    /// Configures the memory that all ports share. Waiting packets stay, even beyond a smaller memory.
+    ///
+    /// # Errors
+    /// A value is invalid. Then nothing is changed.
+    pub fn set_memory(&mut self, config: MemoryConfig) -> Result<(), ConfigError> {
+        config.check()?;
+        self.memory = config;
+        Ok(())
+    }
+
+    pub fn memory(&self) -> MemoryConfig {
+        self.memory
     }
 
     /// Sets how many more packets the receiver behind a port can take (`None`: any number). After that number, packets
@@ -84,12 +109,75 @@ impl<P: Debug + Send + 'static> TrafficManager<P> {
     /// Offers a packet at `now`. Everything that is due before `now` must be dequeued first.
     pub fn enqueue(&mut self, now: Nanos, offered: Offered<P>) -> Enqueued<P> {
         let place = self.place(offered.port);
-        let outcome = self.ports[place].enqueue(now, offered);
-        if let Enqueued::Queued { .. } = outcome {
-            self.queued += 1;
+        let threshold = match self.memory.packets {
+            0 => u32::MAX,
+            _ => self.threshold(place, offered.priority),
+        };
+        let mut outcome = self.ports[place].enqueue(now, offered, threshold);
+        if let Enqueued::Queued { queue, length_before } = outcome {
+            match self.reclaim() {
+                None => self.queued += 1,
+                Some(victim) => {
+                    outcome = Enqueued::PushedOut {
+                        queue,
+                        length_before,
+                        victim,
+                    }
+                }
+            }
         }
         self.reschedule(place);
         outcome
+    }
+
+    /// Lists the queues that share the memory: those of strict priority, and the one buffer of other ports.
+    fn list_shares(&mut self) {
+        self.shares.clear();
+        self.owners.clear();
+        for (place, port) in self.ports.iter().enumerate() {
+            let lengths = port.lengths();
+            let busy = lengths.iter().filter(|&&length| length > 0).count() as u32;
+            for (priority, length) in (0..).zip(lengths).take(port.queues()) {
+                self.owners.push(place);
+                self.shares.push(Share { priority, length, busy });
+            }
+        }
+    }
+
+    /// The length from which the memory has no room for one more packet in a queue.
+    fn threshold(&mut self, place: usize, priority: u8) -> u32 {
+        self.list_shares();
+        let queue = match self.ports[place].queues() {
+            1 => 0,
+            _ => priority,
+        };
+        let found = (self.shares.iter().zip(&self.owners))
+            .find(|&(share, &owner)| owner == place && share.priority == queue)
+            .map(|(share, _)| *share);
+        found.map_or(u32::MAX, |mut share| {
+            // with the arriving packet this queue holds packets, too
+            share.busy += u32::from(share.length == 0);
+            self.memory.threshold(&self.shares, &share)
+        })
+    }
+
+    /// Removes a packet from a queue that is longer than its threshold, if the memory is shared so.
+    fn reclaim(&mut self) -> Option<Removed<P>> {
+        if self.memory.packets == 0 || self.memory.sharing != MemorySharing::Occamy {
+            return None;
+        }
+        self.list_shares();
+        let names =
+            || (self.owners.iter().zip(&self.shares)).map(|(&owner, share)| (self.ports[owner].port(), share.priority));
+        let last = names()
+            .rposition(|name| name <= self.gave_up)
+            .unwrap_or(self.shares.len() - 1);
+        let over = self.memory.over(&self.shares, last)?;
+        self.gave_up = names().nth(over)?;
+        let place = self.owners[over];
+        let victim = self.ports[place].give_up(self.shares[over].priority);
+        self.reschedule(place);
+        victim
     }
 
     /// Ideal start of the next transmission on any port; `None` if no packet may leave.

@@ -6,6 +6,7 @@ mod common;
 mod counts;
 mod disciplines;
 mod gearbox;
+mod memory;
 mod scrr;
 mod shaper;
 mod stfq;

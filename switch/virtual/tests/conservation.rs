@@ -82,7 +82,7 @@ fn world(links: Links) -> World {
             ..Default::default()
         };
         let ports = vec![port(1), port(2), port(3)];
-        let request = api::SetPortsRequest { ports };
+        let request = api::SetPortsRequest { ports, memory: None };
         let job = Box::new(move |device: &mut Device, ports: &mut dyn p4sched_device::Ports, _| {
             device.set_ports(&request, ports).expect("the ports are set");
         });

@@ -52,6 +52,12 @@ impl ByRank {
         }
     }
 
+    /// Counts a packet that its queue gave up to the memory.
+    pub fn given_up(&mut self, rank: Rank) {
+        self.drops[rank as usize] += 1;
+        self.waiting[rank as usize] -= 1;
+    }
+
     /// Counts a departure.
     pub fn left(&mut self, rank: Rank) {
         let rank = rank as usize;

@@ -9,6 +9,7 @@ use p4sched_schedulers::fdpa::UNCLASSIFIED;
 use p4sched_schedulers::known::Knowledge;
 use p4sched_schedulers::scheme::P4;
 use p4sched_schedulers::{Config, Nanos, Variants, Verdict};
+use p4sched_traffic_manager::{MemoryConfig, MemorySharing};
 use p4sched_world::constants::{ECMP_BUCKETS, MAX_ROUTES, MAX_USERS, RANK_HEADER, RANK_STFQ};
 use p4sched_world::planned::WakeUp;
 use p4sched_world::routes::Routes;
@@ -57,6 +58,9 @@ pub enum DeviceError {
     /// The scenario asks for lengths that only models can have.
     #[error("length_period_ns and cell_bytes: the programs see their queues; use the models")]
     Knowledge,
+    /// The scenario asks for a memory that only models can have.
+    #[error("memory: with programs no rule follows it, and no queue gives up packets (occamy); use the models")]
+    Memory,
     /// The discipline is only a model.
     #[error("{0} has no P4 program")]
     NoProgram(String),
@@ -73,6 +77,8 @@ pub struct SwitchSettings<'a> {
     pub scheduler: &'a Config,
     /// Ranks are virtual start times.
     pub start_time: bool,
+    /// The memory that all ports share, if they share one.
+    pub memory: Option<MemoryConfig>,
     /// True if a model beside each port checks the program.
     pub check: bool,
     /// User, and 256 / weight, by source address; empty if the program ignores users.
@@ -168,6 +174,9 @@ impl Device {
         let mut switch = Switch::new(installed.program, scheme)?;
         let parameters = Parameters::new(installed.scheduler.clone(), installed.program.target());
         switch.check_arguments(&parameters.arguments())?;
+        if let Some(memory) = installed.memory {
+            switch.set_memory(memory);
+        }
         let mut links = Links::default();
         for (wire, described) in (0..).zip(&topology.wires) {
             if described.from != Node::Switch(number) {
@@ -484,6 +493,11 @@ pub fn check(installed: &SwitchSettings<'_>, ports: &PortConfig) -> Result<(), D
         Err(DeviceError::Variants)
     } else if ports.knowledge != Knowledge::default() {
         Err(DeviceError::Knowledge)
+    } else if ports
+        .memory
+        .is_some_and(|memory| memory.follow_every.is_some() || memory.config.sharing == MemorySharing::Occamy)
+    {
+        Err(DeviceError::Memory)
     } else if sorted && !installed.check {
         Err(DeviceError::PushOut)
     } else {

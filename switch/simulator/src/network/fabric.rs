@@ -11,6 +11,7 @@ use super::by_queue::QueueLengths;
 use super::device::{self, Device, DeviceError, SwitchSettings};
 use super::hosts::{Difference, FlowHosts, Net};
 use super::lengths::Lengths;
+use super::memory::Memories;
 use super::port::{Counts, PortConfig};
 use super::setup::{Installation, Setup, SetupError, user_address};
 use crate::frames::Datagram;
@@ -22,6 +23,8 @@ pub struct Fabric {
     routes: Routes,
     /// Devices by switch, if programs decide; else empty.
     devices: Vec<Device>,
+    /// The memories that ports share, if they do.
+    memories: Option<Memories>,
 }
 
 /// The work of an event at a switch with a program.
@@ -43,8 +46,11 @@ impl Fabric {
             None => setup.multipath,
         };
         let routes = Routes::new(&setup.topology, multipath)?;
+        let PortConfig { scheduler, memory, .. } = &setup.switch_ports;
+        let memories = memory.zip(scheduler.scheme());
         Ok(Fabric {
             devices: devices(&setup, &routes)?,
+            memories: memories.map(|(memory, scheme)| Memories::new(memory, scheme, &setup.topology)),
             routes,
             setup,
         })
@@ -86,6 +92,9 @@ impl Fabric {
             ..self.setup.datagram(segment.flow, segment.kind.is_from_sender())
         };
         let device = &mut self.devices[switch as usize];
+        if let Some(memories) = self.memories.as_mut().filter(|_| device.checks()) {
+            memories.prepare(switch, wire, net);
+        }
         let port = &mut net.lines[wire as usize].port;
         let verdict = device.checks().then(|| {
             port.catch_up(now);
@@ -156,7 +165,10 @@ impl Switches<FlowHosts> for Fabric {
         let header = net.packets.header(number);
         let next = self.routes.next(switch, header.destination, header.hash);
         if self.devices.is_empty() {
-            net.offer(next, number);
+            match &mut self.memories {
+                None => net.offer(next, number),
+                Some(memories) => memories.offer(switch, next, number, net),
+            }
             return Ok(());
         }
         self.offer_to_program(switch, next, number, net)
@@ -184,7 +196,10 @@ fn devices(setup: &Setup, routes: &Routes) -> Result<Vec<Device>, DeviceError> {
     };
     let hosts = &setup.topology.hosts;
     let PortConfig {
-        scheduler, start_time, ..
+        scheduler,
+        start_time,
+        memory,
+        ..
     } = &setup.switch_ports;
     let scheduler = scheduler.programmed().map_err(DeviceError::NoProgram)?;
     let users_count = *start_time || !scheduler.scheme().p4().ranks || scheduler.scheme().tells_users_apart();
@@ -196,6 +211,7 @@ fn devices(setup: &Setup, routes: &Routes) -> Result<Vec<Device>, DeviceError> {
         program,
         scheduler,
         start_time: *start_time,
+        memory: memory.map(|memory| memory.config),
         check: *check,
         users: &users,
     };

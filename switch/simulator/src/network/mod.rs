@@ -19,6 +19,7 @@ pub mod fabric;
 pub mod flows;
 pub mod hosts;
 pub mod lengths;
+pub mod memory;
 pub mod packets;
 pub mod port;
 pub mod prefixes;

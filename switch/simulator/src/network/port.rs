@@ -5,8 +5,8 @@
 
 use p4sched_schedulers::ideal::Ideal;
 use p4sched_schedulers::known::Knowledge;
-use p4sched_schedulers::{Config, ConfigError, Nanos, Packet, Scheduler, Scheme, Variants, Verdict};
-use p4sched_traffic_manager as traffic_manager;
+use p4sched_schedulers::{Config, ConfigError, Model, Nanos, Packet, Scheduler, Scheme, Variants, Verdict};
+use p4sched_traffic_manager::{self as traffic_manager, MemoryConfig};
 use p4sched_transport::Ecn;
 use p4sched_world::account::Account;
 use p4sched_world::link::Link;
@@ -107,6 +107,23 @@ impl Queue {
             Queue::Ideal(ideal) => ideal.dequeue(now),
         }
     }
+
+    /// The model, if it has a program. Only such models share memory.
+    fn model_mut(&mut self) -> Option<&mut Model> {
+        match self {
+            Queue::Ranked(ranked) => Some(ranked.model_mut()),
+            Queue::Ideal(_) => None,
+        }
+    }
+}
+
+/// A memory, and what the rules at the ports know of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    pub config: MemoryConfig,
+    /// If given, the rules take the threshold of a queue for its size, as it was at the first packet of the switch
+    /// after the last multiple of this time in ns; 0: as it is.
+    pub follow_every: Option<Nanos>,
 }
 
 /// Settings of a port.
@@ -117,6 +134,8 @@ pub struct PortConfig {
     pub variants: Variants,
     /// What the rule of the model knows of its queues.
     pub knowledge: Knowledge,
+    /// The memory that the ports of a switch share, if they share one.
+    pub memory: Option<Memory>,
     /// Ranks are virtual start times, and the ranks of the packets are ignored.
     pub start_time: bool,
     /// A packet that finds this many waiting packets gets a congestion mark.
@@ -211,6 +230,56 @@ impl Port {
         }
         self.counts.lost_bytes += verdict.lost(packet).map_or(0, |lost| u64::from(lost.len));
         verdict
+    }
+
+    /// Enqueues an arriving packet, as [`Port::enqueue`], and marks it if it waits and this port marks.
+    pub fn take(&mut self, now: Nanos, number: u32, packets: &mut Packets) -> Verdict {
+        let marks = self.marks();
+        let verdict = self.enqueue(now, number, packets.header(number));
+        if marks && verdict.is_queued() {
+            let segment = packets.segment_mut(number);
+            if segment.ecn == Ecn::Ect {
+                segment.ecn = Ecn::Ce;
+                self.counts.marked += 1;
+            }
+        }
+        verdict
+    }
+
+    /// Packets in a queue.
+    pub fn length(&self, queue: usize) -> u32 {
+        match &self.queue {
+            Queue::Ranked(ranked) => ranked.model().length(queue) as u32,
+            Queue::Ideal(_) => self.wire.waiting,
+        }
+    }
+
+    /// Sets the length from which the memory has no room for one more packet of a queue.
+    pub fn set_threshold(&mut self, queue: usize, packets: usize) {
+        if let Some(model) = self.queue.model_mut() {
+            model.set_threshold(queue, packets);
+        }
+    }
+
+    /// Makes the rule take this for the size of a queue.
+    pub fn set_size(&mut self, queue: usize, packets: usize) {
+        if let Some(model) = self.queue.model_mut() {
+            model.set_size(queue, packets);
+        }
+    }
+
+    /// Removes the packet that a queue gives up to the memory.
+    pub fn give_up(&mut self, now: Nanos, queue: usize) -> Option<Packet> {
+        let victim = self.queue.model_mut()?.give_up(queue)?;
+        self.note(now);
+        self.wire.waiting -= 1;
+        self.held_bytes -= u64::from(victim.len);
+        self.counts.pushed_out += 1;
+        self.counts.lost_bytes += u64::from(victim.len);
+        if let Some(by_rank) = &mut self.by_rank {
+            by_rank.given_up(victim.rank);
+        }
+        Some(victim)
     }
 
     /// True if a packet that arrives now, after every departure that is due, may go straight to the wire.
@@ -315,18 +384,10 @@ impl OutPort for Port {
     #[inline(always)]
     fn offer(&mut self, now: Nanos, number: u32, packets: &mut Packets, account: &mut Account) -> Option<Nanos> {
         self.catch_up(now);
-        let marks = self.marks();
-        if !marks && self.is_open(now) {
+        if !self.marks() && self.is_open(now) {
             return self.pass(now, number, packets.header(number).len);
         }
-        let verdict = self.enqueue(now, number, packets.header(number));
-        if marks && verdict.is_queued() {
-            let segment = packets.segment_mut(number);
-            if segment.ecn == Ecn::Ect {
-                segment.ecn = Ecn::Ce;
-                self.counts.marked += 1;
-            }
-        }
+        let verdict = self.take(now, number, packets);
         let arrival = self.send(now);
         packets.drop_lost(number, verdict, account);
         arrival

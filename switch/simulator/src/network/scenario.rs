@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use p4sched_schedulers::known::Knowledge;
 use p4sched_schedulers::{Config, ConfigError, Headroom, Nanos, Scheme, Sizes, Target, Variant, Variants};
-use p4sched_traffic_manager::Discipline;
+use p4sched_traffic_manager::{ALPHA_1, Discipline, MemoryConfig, MemorySharing};
 use p4sched_transport::{self as transport, Control};
 use p4sched_world::routes::Multipath;
 use p4sched_world::shapes::Shape;
@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 
 use super::flows::{Flow, FlowError, FlowSpec, Hosts, Poisson, from_csv, from_list};
 use super::hosts::MIN_FRAME;
-use super::port::{PortConfig, Scheduling};
+use super::port::{Memory, PortConfig, Scheduling};
 use super::setup::{Ranks, Retransmissions, Setup, Transport};
 use crate::ideals;
 
@@ -137,6 +137,33 @@ struct Ports {
     /// Bytes of a cell, if the rule knows lengths in cells.
     #[serde(default)]
     cell_bytes: u32,
+    memory: Option<SharedMemory>,
+}
+
+/// The memory that the ports of a switch share.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SharedMemory {
+    packets: u32,
+    #[serde(default)]
+    sharing: SharingRule,
+    #[serde(default = "alpha_1")]
+    alpha_256: u32,
+    follow_every_ns: Option<Nanos>,
+}
+
+/// The rule that shares a memory.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum SharingRule {
+    #[default]
+    DynamicThresholds,
+    Abm,
+    Occamy,
+}
+
+fn alpha_1() -> u32 {
+    ALPHA_1
 }
 
 /// A scheme or a discipline by its name.
@@ -226,6 +253,7 @@ impl Scenario {
             scheduler: Scheduling::Scheme(Config::Fifo(PLENTY)),
             variants: Variants::NONE,
             knowledge: Knowledge::default(),
+            memory: None,
             start_time: false,
             mark_at: None,
             measured: false,
@@ -335,6 +363,7 @@ impl Ports {
             scheduler: scheduler.map_err(problem)?,
             variants: self.variants().map_err(problem)?,
             knowledge: self.knowledge().map_err(problem)?,
+            memory: self.memory(measured.is_some(), start_time).map_err(problem)?,
             start_time,
             mark_at: self.mark_at_packets,
             measured: measured.is_some(),
@@ -402,6 +431,46 @@ impl Ports {
         } else {
             Ok(knowledge)
         }
+    }
+
+    /// The memory of the ports. `of_switch`: true for those of a switch.
+    fn memory(&self, of_switch: bool, start_time: bool) -> Result<Option<Memory>, String> {
+        let Some(given) = &self.memory else {
+            return Ok(None);
+        };
+        let (name, shares) = match self.scheme {
+            SchemeOrDiscipline::Scheme(scheme) => (scheme.name().to_owned(), scheme.shares_memory()),
+            SchemeOrDiscipline::Ideal(discipline) => (p4sched_traffic_manager::name(discipline), false),
+        };
+        if !of_switch {
+            return Err("memory: only the ports of a switch share one".to_owned());
+        }
+        if !shares {
+            return Err(format!("memory: the queues of {name} cannot share one"));
+        }
+        if start_time {
+            return Err("memory: with ranks = start_time the ports cannot share one".to_owned());
+        }
+        if self.target != Target::V1model {
+            return Err("memory: it is for the models for v1model".to_owned());
+        }
+        if given.packets == 0 {
+            return Err("memory: packets = 0: it is 1 or more".to_owned());
+        }
+        let config = MemoryConfig {
+            packets: given.packets,
+            sharing: match given.sharing {
+                SharingRule::DynamicThresholds => MemorySharing::DynamicThresholds,
+                SharingRule::Abm => MemorySharing::Abm,
+                SharingRule::Occamy => MemorySharing::Occamy,
+            },
+            alpha_256: given.alpha_256,
+        };
+        config.check().map_err(|error| error.to_string())?;
+        Ok(Some(Memory {
+            config,
+            follow_every: given.follow_every_ns,
+        }))
     }
 
     /// Sizes that make schemes comparable are ignored where the discipline has no use for them, as by FIFO.

@@ -231,7 +231,7 @@ fn world(row: &Row, hosts: Hosts) -> World {
     };
     let mut ports: Vec<_> = (1..=u32::from(SENDERS)).map(|number| port(number, 0, 10_000)).collect();
     ports.push(port(SERVER_PORT.into(), row.rate_bps, row.room()));
-    let request = api::SetPortsRequest { ports };
+    let request = api::SetPortsRequest { ports, memory: None };
     let job = Box::new(move |device: &mut Device, ports: &mut dyn Ports, _| {
         device.set_ports(&request, ports).expect("the ports are set");
     });

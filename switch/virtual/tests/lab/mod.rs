@@ -160,7 +160,7 @@ impl Lab {
             ..Default::default()
         };
         let ports = vec![port(1, 0, 1000), port(2, 0, 1000), port(3, rate_bps, room)];
-        let request = api::SetPortsRequest { ports };
+        let request = api::SetPortsRequest { ports, memory: None };
         self.traffic_manager
             .set_ports(request)
             .await
