@@ -5,11 +5,11 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
-from signal import Signals
+from signal import SIGKILL, Signals
 
 import typer
 
-from p4sched.errors import P4schedError
+from p4sched.errors import INTERRUPTED, P4schedError
 
 STDERR = 2
 
@@ -31,11 +31,17 @@ def in_own_process(work: Callable[[], int], ended: str) -> int:
         _work(work, print_to, report_to)
     os.close(print_to)
     os.close(report_to)
-    with os.fdopen(lines, encoding="utf-8", errors="replace") as printed:
-        for line in printed:
-            typer.echo(line, nl=False)
-    with os.fdopen(result, encoding="utf-8") as report:
-        said = report.read()
+    try:
+        with os.fdopen(lines, encoding="utf-8", errors="replace") as printed:
+            for line in printed:
+                typer.echo(line, nl=False)
+        with os.fdopen(result, encoding="utf-8") as report:
+            said = report.read()
+    except BaseException:
+        # the user ended the command
+        os.kill(child, SIGKILL)
+        os.waitpid(child, 0)
+        raise
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if status < 0:
         raise P4schedError(f"{ended} ({Signals(-status).name})")
@@ -58,6 +64,8 @@ def _work(work: Callable[[], int], print_to: int, report_to: int) -> None:
     except P4schedError as error:
         code = error.exit_code
         os.write(report_to, json.dumps(str(error)).encode())
+    except (KeyboardInterrupt, BrokenPipeError):
+        code = INTERRUPTED
     except BaseException:
         traceback.print_exc()
     finally:
