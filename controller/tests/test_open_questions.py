@@ -11,6 +11,7 @@ import pytest
 
 from experiments.cheating import tenants
 from experiments.retransmissions import traffic as retransmissions
+from experiments.shared_buffer import traffic as shared_buffer
 from experiments.tenants import traffic
 from p4sched import simulate
 from p4sched.cli import main
@@ -77,15 +78,15 @@ def test_a_flow_alone_takes_the_time_of_its_frames_and_links() -> None:
 
 @pytest.mark.parametrize("text", ["", "0", "1.5", "a", "0.4,0.4"])
 def test_wrong_loads_are_refused(text: str) -> None:
-    for name in ("cheating", "ecn_and_admission", "reordering", "stale_lengths", "tenants"):
+    for name in ("cheating", "ecn_and_admission", "reordering", "shared_buffer", "stale_lengths", "tenants"):
         assert main.run_command(["run", name, "--quick", "--loads", text]) == 2
 
 
 def test_a_tenant_who_cheats_changes_its_own_flows_alone() -> None:
-    flows = tenants.listed(0.8, 20_000_000, 1)
+    flows = leaf_spine.listed(0.8, 20_000_000, 1)
     honest = tenants.traffic(flows, tenants.HONEST)
     assert [flow.rank for flow in honest.flows] == flows["bytes"].tolist()
-    cheats = [int(tenants.host_numbers(flow["source"])) % tenants.TENANTS == tenants.CHEATER for flow in flows]
+    cheats = [int(leaf_spine.host_numbers(flow["source"])) % tenants.TENANTS == tenants.CHEATER for flow in flows]
     assert 0.1 < sum(cheats) / len(cheats) < 0.4
     for behaviour in (tenants.URGENT, tenants.SCALED, tenants.SPLIT):
         sent = tenants.traffic(flows, behaviour)
@@ -106,14 +107,14 @@ def test_a_tenant_who_cheats_changes_its_own_flows_alone() -> None:
 
 
 def test_a_flow_in_parts_takes_the_time_of_its_last_part() -> None:
-    flows = tenants.listed(0.8, 20_000_000, 1)
+    flows = leaf_spine.listed(0.8, 20_000_000, 1)
     sent = tenants.traffic(flows, tenants.SPLIT)
     scenario = leaf_spine.scenario(simulate.Ports("fifo"), tenants.TRANSPORT, 0.8, 20_000_000, 1, ranks="flow")
     result = simulate.run(scenario.with_(flows=sent.flows))
     split = {origin for origin in sent.origin.tolist() if (sent.origin == origin).sum() > 1}
     assert split
     slowest = np.array([result.flows["restricted_s"][sent.origin == number].max() for number in range(len(flows))])
-    source, destination = (tenants.host_numbers(flows[end]) for end in ("source", "destination"))
+    source, destination = (leaf_spine.host_numbers(flows[end]) for end in ("source", "destination"))
     alone = leaf_spine.alone_s(flows["bytes"].astype(np.int64), source // 4 == destination // 4)
     cheats = source % tenants.TENANTS == tenants.CHEATER
     figures = tenants.measure(sent, result)
@@ -161,6 +162,23 @@ def test_a_round_of_an_incast_ends_with_its_last_block() -> None:
     assert found["done"] == 1
 
 
+def test_rounds_of_an_incast_beside_web_search_take_the_time_of_the_link_without_it() -> None:
+    ports = simulate.Ports("fifo", queues=1, queue_size=1000)
+    scenario = shared_buffer.scenario(ports, {"control": "new_reno"}, 0.5, 10_000_000, 1)
+    rounds = [flow for flow in scenario.flows if flow.bytes == shared_buffer.BLOCK_BYTES]  # type: ignore[union-attr]
+    # three rounds of the hosts behind three leaves
+    assert len(rounds) == 3 * 12
+    result = simulate.run(scenario.with_(flows=rounds))
+    took = result.flows["restricted_s"].reshape(3, 12).max(axis=1) / shared_buffer.round_alone_s()
+    # the blocks start within 20 us of 1.6 ms
+    assert took == pytest.approx(1, abs=0.02)
+
+
+@pytest.mark.parametrize("text", ["", "20", "1.5", "a", "60,60"])
+def test_wrong_memories_are_refused(text: str) -> None:
+    assert main.run_command(["run", "shared_buffer", "--quick", "--memories", text]) == 2
+
+
 @pytest.mark.filterwarnings("ignore::p4sched.simulate.SimulationWarning")
 @pytest.mark.parametrize("name", ["cheating", "ecn_and_admission"])
 def test_a_run_with_too_few_flows_ends_with_a_sentence(
@@ -178,6 +196,7 @@ SHORT = {
     "stale_lengths": ("--schemes", "fifo,aifo", "--duration", "5ms"),
     "retransmissions": ("--schemes", "fifo,aifo", "--duration", "10ms"),
     "reordering": ("--schemes", "packs,packs_flow", "--duration", "5ms"),
+    "shared_buffer": ("--schemes", "fifo,aifo", "--duration", "10ms"),
 }
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -40,24 +39,11 @@ class Traffic:
     """The flows before any was split."""
 
 
-@cache
-def listed(load: float, duration_ns: int, seed: int) -> simulate.Array:
-    """Flows of the workload: start, source, destination and bytes. A run of 1 ns lists them."""
-    scenario = leaf_spine.scenario(simulate.Ports("fifo"), TRANSPORT, load, duration_ns, seed)
-    return simulate.run(scenario.with_(end_ns=1)).flows
-
-
-def host_numbers(names: simulate.Array) -> Whole:
-    """Numbers of hosts, from 0."""
-    found: Whole = np.char.lstrip(names, "h").astype(np.int64) - 1
-    return found
-
-
 def traffic(flows: simulate.Array, behaviour: str) -> Traffic:
     """The flows as the tenants send them."""
     sent, origin = [], []
     for number, flow in enumerate(flows):
-        tenant = int(host_numbers(flow["source"])) % TENANTS
+        tenant = int(leaf_spine.host_numbers(flow["source"])) % TENANTS
         cheats = tenant == CHEATER
         size = int(flow["bytes"])
         parts = PARTS if cheats and behaviour == SPLIT and size > SPLIT_BYTES else 1
@@ -86,7 +72,7 @@ def measure(sent: Traffic, result: simulate.Result) -> dict[str, float]:
     before = sent.before
     took = np.zeros(len(before))
     np.maximum.at(took, sent.origin, result.flows["restricted_s"])
-    source, destination = (host_numbers(before[end]) for end in ("source", "destination"))
+    source, destination = (leaf_spine.host_numbers(before[end]) for end in ("source", "destination"))
     hosts = leaf_spine.HOSTS
     size = before["bytes"].astype(np.int64)
     slowdown = took / leaf_spine.alone_s(size, source // hosts == destination // hosts)
@@ -118,7 +104,7 @@ class TenantRun:
 
     async def figures(self, folder: Path) -> Figures:
         """Runs the simulator."""
-        sent = traffic(listed(self.load, self.duration_ns, self.seed), self.behaviour)
+        sent = traffic(leaf_spine.listed(self.load, self.duration_ns, self.seed), self.behaviour)
         scenario = leaf_spine.scenario(
             self.ports, TRANSPORT, self.load, self.duration_ns, self.seed, ranks="flow"
         ).with_(flows=sent.flows)

@@ -5,6 +5,7 @@ link from its first byte on. A flow that did not end counts with the time until 
 """
 
 from collections.abc import Mapping
+from functools import cache
 from math import ceil
 from typing import Any
 
@@ -55,6 +56,19 @@ def scenario(
     )
 
 
+@cache
+def listed(load: float, duration_ns: int, seed: int) -> simulate.Array:
+    """The flows of `scenario`: start, source, destination and bytes. A run of 1 ns lists them."""
+    found = scenario(simulate.Ports("fifo"), {"control": "new_reno"}, load, duration_ns, seed)
+    return simulate.run(found.with_(end_ns=1)).flows
+
+
+def host_numbers(names: simulate.Array) -> NDArray[np.int64]:
+    """Numbers of hosts, from 0."""
+    found: NDArray[np.int64] = np.char.lstrip(names, "h").astype(np.int64) - 1
+    return found
+
+
 def alone_s(size: NDArray[np.int64], same_leaf: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Time of flows alone in the network, from the first byte to the last one at the receiver."""
     wire = size + HEADERS * -(-size // MSS)
@@ -78,8 +92,8 @@ def mean(values: NDArray[np.float64]) -> float:
 def slowdowns(result: simulate.Result) -> NDArray[np.float64]:
     """Slowdown of each flow."""
     flows = result.flows
-    leaf = [np.char.lstrip(flows[end], "h").astype(np.int64) - 1 for end in ("source", "destination")]
-    alone = alone_s(flows["bytes"].astype(np.int64), leaf[0] // HOSTS == leaf[1] // HOSTS)
+    source, destination = (host_numbers(flows[end]) // HOSTS for end in ("source", "destination"))
+    alone = alone_s(flows["bytes"].astype(np.int64), source == destination)
     found: NDArray[np.float64] = flows["restricted_s"] / alone
     return found
 
