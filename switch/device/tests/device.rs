@@ -399,7 +399,9 @@ fn the_settings_of_disciplines_are_read_as_they_were_set_and_wrong_ones_are_refu
         tm::Discipline::Scrr,
     ] {
         let ports = vec![port(discipline, Some(calendar), Some(tree.clone()))];
-        let set = bench.device.set_ports(&tm::SetPortsRequest { ports }, &bench.wires);
+        let set = bench
+            .device
+            .set_ports(&tm::SetPortsRequest { ports, memory: None }, &bench.wires);
         assert_eq!(code(set), Ok(()));
         let request = tm::GetPortsRequest { ports: vec![2] };
         let found = bench.device.get_ports(&request, &bench.wires).expect("port 2 exists");
@@ -440,9 +442,13 @@ fn the_settings_of_disciplines_are_read_as_they_were_set_and_wrong_ones_are_refu
         port(tm::Discipline::Tree, None, Some(strict)),
         port(tm::Discipline::Tree, None, Some(tm::Tree::default())),
     ] {
-        let set = bench
-            .device
-            .set_ports(&tm::SetPortsRequest { ports: vec![wrong] }, &bench.wires);
+        let set = bench.device.set_ports(
+            &tm::SetPortsRequest {
+                ports: vec![wrong],
+                memory: None,
+            },
+            &bench.wires,
+        );
         assert_eq!(code(set), Err(Code::InvalidArgument));
     }
 }
@@ -456,7 +462,11 @@ fn port_settings_change_all_together_or_not_at_all() {
         ..Default::default()
     };
     let set = |bench: &mut Bench, ports: Vec<tm::PortConfig>| {
-        code(bench.device.set_ports(&tm::SetPortsRequest { ports }, &bench.wires))
+        code(
+            bench
+                .device
+                .set_ports(&tm::SetPortsRequest { ports, memory: None }, &bench.wires),
+        )
     };
     let queues = vec![tm::QueueConfig {
         queue: 7,
@@ -565,7 +575,13 @@ fn fill_a_slow_port(bench: &mut Bench) {
     };
     bench
         .device
-        .set_ports(&tm::SetPortsRequest { ports: vec![slow] }, &bench.wires)
+        .set_ports(
+            &tm::SetPortsRequest {
+                ports: vec![slow],
+                memory: None,
+            },
+            &bench.wires,
+        )
         .expect("port 3 exists");
     for _ in 0..5 {
         bench.receive(1, &frame(2, 1, 0));

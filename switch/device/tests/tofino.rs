@@ -217,7 +217,10 @@ fn recirculation_ports_are_set_up_like_ports_with_an_interface() {
             rate_bps: Some(1_000_000),
             ..tm::PortConfig::default()
         };
-        let request = tm::SetPortsRequest { ports: vec![port] };
+        let request = tm::SetPortsRequest {
+            ports: vec![port],
+            memory: None,
+        };
         bench.device.set_ports(&request, &bench.wires)
     };
     for port in [68, 196, 324, 452] {

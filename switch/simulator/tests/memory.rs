@@ -46,7 +46,7 @@ fn run(ports: &Value) -> ([u64; 3], u64) {
 }
 
 fn ports(scheme: &str, memory: &Value) -> Value {
-    json!({"scheme": scheme, "queues": 4, "queue_size": 100, "window": 20, "memory": memory})
+    json!({"scheme": scheme, "queues": 4, "queue_size": 100, "window": 20, "headroom_256": 26, "memory": memory})
 }
 
 #[test]
