@@ -14,6 +14,7 @@ import typer
 from p4sched.cli import writable
 from p4sched.cli.own_process import in_own_process
 from p4sched.cli.prove_laws import laws
+from p4sched.cli.prove_tna import on_chip
 from p4sched.errors import MissingError, P4schedError, UsageError
 from p4sched.p4rt.compile import compiled_program
 from p4sched.p4rt.program import Program
@@ -55,6 +56,9 @@ def prove(
     most: Annotated[
         int, typer.Option("--packets", min=0, max=20, help="Length of the longest trace; 0 looks for none.")
     ] = 6,
+    target: Annotated[
+        Target, typer.Option("--on", help="The program for this target: FIFO, AIFO and RIFO have rules for a Tofino.")
+    ] = Target.V1MODEL,
     stf: Annotated[
         Path | None, typer.Option("--stf", metavar="FILE", help="Write the trace as a test: an STF file.")
     ] = None,
@@ -69,6 +73,10 @@ def prove(
         raise UsageError("one scheme, or two programs")
     if (len(programs) == 2 or programs == [ALL]) and (program is not None or limits or mutants):
         raise UsageError("--program, --limits and --mutants take one scheme, not two programs")
+    if target is not Target.V1MODEL and (
+        len(programs) > 1 or program is not None or limits or mutants or stf is not None
+    ):
+        raise UsageError("--on takes one scheme, and no other option than --seconds")
     if program is not None and not program.is_file():
         raise MissingError(f"no file '{program}'")
     if stf is not None:
@@ -79,8 +87,8 @@ def prove(
 
     def work() -> int:
         with _one_sentence():
-            if programs == ["laws"]:
-                return laws()
+            if programs == ["laws"] or target is not Target.V1MODEL:
+                return laws() if programs == ["laws"] else on_chip(programs[0], target, seconds)
             if len(programs) == 2:
                 return _pair(Path(programs[0]), Path(programs[1]), seconds, most, stf)
             if programs == [ALL]:

@@ -123,7 +123,7 @@ class World:
     def hash(self, algorithm: str, data: Sequence[tuple[Int, int]]) -> Int:
         """A hash of fields, each with its bits."""
         word = z3.Concat(*(value.at(bits) for value, bits in data)) if len(data) > 1 else data[0][0].at(data[0][1])
-        bits = {"crc32": 32, "crc16": 16}.get(algorithm)
+        bits = {"crc32": 32, "crc16": 16, "csum16": 16}.get(algorithm)
         if bits is None:
             raise UnmodelledError(f"the hash '{algorithm}' is not modelled")
         function = z3.Function(f"{algorithm}_{word.size()}", word.sort(), z3.BitVecSort(bits))
@@ -165,7 +165,7 @@ def run(program: Program, world: World) -> Step:
     state[LENGTH] = world.variable(LENGTH, 32, LONGEST_FRAME)
     for name in (TIMESTAMP, "standard_metadata.instance_type", "standard_metadata.checksum_error"):
         state[name] = world.variable(name, program.fields[name])
-    return run_from(program, world, _Machine(program, world).parsed(state))
+    return run_from(program, world, Machine(program, world).parsed(state))
 
 
 def run_from(program: Program, world: World, parsed: State) -> Step:
@@ -173,10 +173,12 @@ def run_from(program: Program, world: World, parsed: State) -> Step:
     state: State = {name: Int.of(0) for name in program.fields} | parsed
     for name, array in {**program.registers, **program.counters}.items():
         state[name] = Cells(world.array(name, array.bits))
-    return Step(program, world, _Machine(program, world).ingress(state))
+    return Step(program, world, Machine(program, world).ingress(state))
 
 
-class _Machine:
+class Machine:
+    """Executes parser and ingress."""
+
     def __init__(self, program: Program, world: World) -> None:
         self._program, self._world = program, world
         self._by_name = {action["name"]: action for action in program.actions.values()}
@@ -212,7 +214,7 @@ class _Machine:
                 case "set":
                     self._assign(state, first, self._value(state, rest[0], []))
                 case other:
-                    raise self._unmodelled(f"the parser operation '{other}'")
+                    self._parser_operation(other, first, state)
         key = Int.of(0)
         for part in of["transition_key"]:
             if part["type"] != "field":
@@ -231,6 +233,10 @@ class _Machine:
                 case other:
                     raise self._unmodelled(f"a parser value set ({other})")
         return [*ways, (True, state, None)]
+
+    def _parser_operation(self, name: str, _argument: Json, _state: State) -> None:
+        """An operation of the parser that only some architectures have."""
+        raise self._unmodelled(f"the parser operation '{name}'")
 
     # ingress
 

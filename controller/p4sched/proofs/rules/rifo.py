@@ -39,8 +39,12 @@ class Rifo(Rule):
         """Min and Max, with a rank."""
         port = packet.port
         begins = packet.old(".rank_range.arrivals", port).equals(0)
-        lowest = choose(begins, rank, smallest(packet.old(".rank_range.min_rank", port), rank))
+        lowest = choose(begins, rank, smallest(self._lowest_before(packet), rank))
         return lowest, choose(begins, rank, largest(packet.old(".rank_range.max_rank", port), rank))
+
+    def _lowest_before(self, packet: Arrival) -> Int:
+        """Min before the packet."""
+        return packet.old(".rank_range.min_rank", packet.port)
 
     def _admits(self, packet: Arrival, rank: Int) -> Truth:
         size, length = packet.parameters["capacity_packets"], self._length(packet)

@@ -148,6 +148,18 @@ def expected(rule: Rule, packet: Arrival, decision: Decision) -> dict[str, tuple
     cells = {packet.full(name): cell for name, cell in decision.written.items()}
     cells = {name: (index, choose(forwarded, value, packet.old(name, index))) for name, (index, value) in cells.items()}
     cells["queue_depths"] = queue, packet.old("queue_depths", queue) + number(admitted)
+    cells |= counted(rule, packet, decision)
+    if packet.is_ranked:
+        charged = every(admitted, packet.world.decide(packet.source.equals(STFQ)))
+        finish = packet.start_time + packet.charge
+        cells["finish_times"] = packet.flow, choose(charged, finish, packet.old("finish_times", packet.flow))
+    return cells
+
+
+def counted(rule: Rule, packet: Arrival, decision: Decision) -> dict[str, tuple[Int, Int]]:
+    """The counters that change, as in `expected`."""
+    forwarded = packet.is_forwarded
+    queue = queue_cell(packet.port, decision.queue)
     counts = (
         {
             ".carry_out.admitted": (queue, decision.admitted),
@@ -161,12 +173,9 @@ def expected(rule: Rule, packet: Arrival, decision: Decision) -> dict[str, tuple
             ".admit.band_admitted": (queue, decision.admitted),
         }
     )
-    for name, (index, counted) in counts.items():
-        cells[packet.full(name)] = index, packet.old(name, index) + number(every(forwarded, counted))
-    if packet.is_ranked:
-        charged = every(admitted, packet.world.decide(packet.source.equals(STFQ)))
-        finish = packet.start_time + packet.charge
-        cells["finish_times"] = packet.flow, choose(charged, finish, packet.old("finish_times", packet.flow))
+    cells: dict[str, tuple[Int, Int]] = {}
+    for name, (index, counts_it) in counts.items():
+        cells[packet.full(name)] = index, packet.old(name, index) + number(every(forwarded, counts_it))
     return cells
 
 

@@ -1,0 +1,123 @@
+"""The theorem about a program for Tofino: ingress decides as the rule of its page, for each packet and state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from p4sched.errors import P4schedError
+from p4sched.proofs.cells import Before, Cells
+from p4sched.proofs.exact import Int, Truth, choose, conjuncts, every, implies, negated, number
+from p4sched.proofs.program import Program
+from p4sched.proofs.rules.scheme import Cell, Decision, Rule, counted, queue_cell
+from p4sched.proofs.rules.tna import TnaAifo, TnaFifo, TnaRifo
+from p4sched.proofs.step import Step
+from p4sched.proofs.theorem import NOT_COMPARED, Case, Claim, full_name, legal
+from p4sched.proofs.tna import PORT, QUEUE, TnaWorld, is_dropped, run
+from p4sched.proofs.tna_arrival import TnaArrival, report_cell
+
+TnaRule = TnaFifo | TnaRifo | TnaAifo
+
+
+def theorem(program: Program, p4info: str, rule: TnaRule) -> Iterator[Case]:
+    """The theorem, case by case. The cases cover all packets."""
+    first = TnaWorld(opaque=rule.opaque)
+    packet = arrival(run(program, first), rule)
+    direct, _ = packet.answer("forwarding.ipv4_routes", "forward")
+    forwarded = packet.is_forwarded
+    cases: dict[str, Truth] = {"a report of a length": packet.is_report} if packet.has_reports else {}
+    cases["no route"] = every(negated(packet.is_report), negated(forwarded))
+    cases["route"] = every(forwarded, direct)
+    cases["path of a group"] = every(forwarded, negated(direct))
+    for name, condition in cases.items():
+        world = TnaWorld("", first.variables, {}, dict(first.lookups), [condition], opaque=rule.opaque)
+        step = run(program, world)
+        yield _case(name, step, p4info, rule)
+
+
+def arrival(step: Step, rule: Rule) -> TnaArrival:
+    """The packet as the rule sees it."""
+    name = f"{rule.control}.{rule.table}"
+    if name not in step.world.lookups:
+        raise P4schedError(f"{step.program.name}: no table '{name}'; the rule needs it")
+    by_name = {one["name"]: one for one in step.program.actions.values()}
+    action = f"{rule.control}.{rule.action}"
+    data = step.world.lookups[name][1].data[action]
+    names = [one["name"] for one in by_name[action]["runtime_data"]]
+    has_reports = "length_report" in step.program.headers
+    return TnaArrival(step.world, rule.control, dict(zip(names, data, strict=True)), has_reports)
+
+
+def _case(name: str, step: Step, p4info: str, rule: TnaRule) -> Case:
+    world = step.world
+    packet = arrival(step, rule)
+    assumptions = legal(step, p4info)
+    if packet.has_reports or "queue_depths" in step.program.registers:
+        length = packet.old("queue_depths", queue_cell(packet.port, 0))
+        assumptions["no queue has 2^24 packets"] = length < 1 << 24
+    before = Cell({name: Cells(array) for name, array in world.before.items()}, rule.control)
+    for text, truth in rule.invariants(packet, before).items():
+        assumptions[f"before the packet: {text}"] = truth
+    decision = rule.decide(packet)
+    claims = [*_claims(step, packet, rule, decision), *_induction(step, packet, rule)]
+    hints: list[tuple[Int, Int]] = []
+    if packet.is_forwarded is True:
+        claims += [Claim(f"theorem: {text}", truth) for text, truth in rule.theorems(packet, decision).items()]
+        claims += list(_keys(packet, rule))
+        values = {full_name(rule, hint): value for hint, value in decision.hints.items()}
+        hints = [(step.field(hint), value) for hint, value in values.items() if hint in step.program.fields]
+    return Case(name, step, packet, assumptions, claims, hints)
+
+
+def _keys(packet: TnaArrival, rule: TnaRule) -> Iterator[Claim]:
+    """The tables of which any value is taken are asked for the right number."""
+    assert isinstance(packet.world, TnaWorld)
+    if not isinstance(rule, TnaAifo):
+        return
+    for table, wanted in rule.keys(packet).items():
+        for name, (key, _) in packet.world.taken.items():
+            if name.endswith(f".{table}"):
+                yield Claim(f"key of {name}", key.equals(wanted))
+
+
+def _claims(step: Step, packet: TnaArrival, rule: TnaRule, decision: Decision) -> Iterator[Claim]:
+    admitted = every(packet.is_forwarded, decision.admitted)
+    yield Claim("verdict", number(is_dropped(step)).equals(number(negated(admitted))))
+    yield Claim("port", implies(admitted, step.field(PORT).equals(packet.port)))
+    yield Claim("queue", implies(admitted, step.field(QUEUE).equals(decision.queue)))
+    yield Claim("header for egress", implies(admitted, step.field("bridge.$valid$").equals(1)))
+    yield Claim("user for egress", implies(admitted, step.field("bridge.user").equals(packet.user)))
+    changes = _changes(packet, rule, decision)
+    anywhere = Int.variable("any cell", 17)
+    for name in step.world.before:
+        if name.rpartition(".")[2] in NOT_COMPARED:
+            continue
+        after = step.array(name)
+        old = after.before.cell(anywhere)
+        if name in changes:
+            index, value = changes[name]
+            yield Claim(f"{name} of the packet", after.cell(index).equals(value))
+            other = negated(anywhere.equals(index))
+            yield Claim(f"other cells of {name}", implies(other, after.cell(anywhere).equals(old)))
+        else:
+            yield Claim(f"{name} is unchanged", after.cell(anywhere).equals(old))
+
+
+def _changes(packet: TnaArrival, rule: TnaRule, decision: Decision) -> Mapping[str, tuple[Int, Int]]:
+    """Index and value of each cell that changes."""
+    if packet.is_report is True:
+        return {"queue_depths": report_cell(packet)}
+    forwarded = packet.is_forwarded
+    cells = {packet.full(name): cell for name, cell in decision.written.items()}
+    cells = {name: (index, choose(forwarded, value, packet.old(name, index))) for name, (index, value) in cells.items()}
+    return {**cells, **counted(rule, packet, decision)}
+
+
+def _induction(step: Step, packet: TnaArrival, rule: TnaRule) -> Iterator[Claim]:
+    """The invariants hold at the start, when all registers are 0, and a packet keeps them."""
+    zero = {name: Cells(Before(name, array.bits, {})) for name, array in step.program.registers.items()}
+    for text, truth in rule.invariants(packet, Cell(zero, rule.control)).items():
+        yield Claim(f"at the start: {text}", truth)
+    after = Cell({name: step.array(name) for name in step.world.before}, rule.control)
+    for text, truth in rule.invariants(packet, after).items():
+        for part in conjuncts(truth):
+            yield Claim(f"after the packet: {text}", part)
