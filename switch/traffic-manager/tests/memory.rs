@@ -162,7 +162,7 @@ impl Lists {
     /// alpha (B - Q) / parts as a fraction: is it above this length?
     fn above(&self, length: usize, parts: usize) -> bool {
         let free = i64::from(self.memory.packets) - self.all().map(|queue| queue.len() as i64).sum::<i64>();
-        (length * 256 * parts) as i64 <= i64::from(self.memory.alpha_256) * free.max(0) - 1
+        ((length * 256 * parts) as i64) < i64::from(self.memory.alpha_256) * free.max(0)
     }
 
     /// The item that is lost, if any.
