@@ -20,7 +20,7 @@ import z3
 
 from p4sched.control.bands import MAX_FURTHER_BANDS, Bands
 from p4sched.control.law import AnyLaw
-from p4sched.control.laws import aifo, fdpa, packs, ranked, rifo, traffic_estimate
+from p4sched.control.laws import aifo, fdpa, headroom, packs, ranked, rifo, traffic_estimate
 from p4sched.control.laws.traffic_estimate import Traffic
 from p4sched.control.parameters import MAX_PACKETS
 from p4sched.errors import P4schedError, UsageError
@@ -32,7 +32,7 @@ from p4sched.proofs.numbers import NAMES, Number, Paths
 from p4sched.proofs.restrictions import holds, restriction
 from p4sched.schemes import LAWS
 
-MODULES = (aifo, fdpa, packs, ranked, rifo, traffic_estimate)
+MODULES = (aifo, fdpa, headroom, packs, ranked, rifo, traffic_estimate)
 LARGEST_COUNT = 2**63 - 1
 """P4Runtime's counters end here."""
 LONGEST_NS = 2**53
