@@ -134,10 +134,10 @@ test-lab:
 test-python: test-python-labs test-python-rest
 
 test-python-labs:
-	nice .venv/bin/pytest -m "not machine" controller/tests/test_labs*.py controller/tests/test_proofs*.py
+	nice .venv/bin/pytest -m "not machine" controller/tests/test_labs*.py
 
 test-python-rest: lint-rest
-	nice .venv/bin/pytest -m "not machine" --ignore-glob "*/test_onos*" --ignore-glob "*/test_labs*" --ignore-glob "*/test_proofs*"
+	nice .venv/bin/pytest -m "not machine" --ignore-glob "*/test_onos*" --ignore-glob "*/test_labs*"
 
 # starts what test-java builds, not beside test-lab
 test-onos: test-java
