@@ -320,6 +320,11 @@ def _claims(step: Step, packet: Arrival, rule: Rule, decision: Decision) -> Iter
     unknown = changes.keys() - step.world.before.keys()
     if unknown:
         raise UnmodelledError(f"{step.program.name}: no register or counter '{min(unknown)}'; the rule needs it")
+    yield from cells_kept(step, changes)
+
+
+def cells_kept(step: Step, changes: Mapping[str, tuple[Int, Int]]) -> Iterator[Claim]:
+    """That each changed cell, given as index and value, holds its value, and all others stay as they were."""
     anywhere = Int.variable("any cell", 17)
     for name in step.world.before:
         if name.rpartition(".")[2] in NOT_COMPARED:

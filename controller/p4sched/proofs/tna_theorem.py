@@ -11,7 +11,7 @@ from p4sched.proofs.program import Program
 from p4sched.proofs.rules.scheme import Cell, Decision, Rule, counted, queue_cell
 from p4sched.proofs.rules.tna import TnaAifo, TnaFifo, TnaRifo
 from p4sched.proofs.step import Step
-from p4sched.proofs.theorem import NOT_COMPARED, Case, Claim, full_name, legal
+from p4sched.proofs.theorem import Case, Claim, cells_kept, full_name, legal
 from p4sched.proofs.tna import PORT, QUEUE, TnaWorld, is_dropped, run
 from p4sched.proofs.tna_arrival import TnaArrival, report_cell
 
@@ -86,20 +86,7 @@ def _claims(step: Step, packet: TnaArrival, rule: TnaRule, decision: Decision) -
     yield Claim("queue", implies(admitted, step.field(QUEUE).equals(decision.queue)))
     yield Claim("header for egress", implies(admitted, step.field("bridge.$valid$").equals(1)))
     yield Claim("user for egress", implies(admitted, step.field("bridge.user").equals(packet.user)))
-    changes = _changes(packet, rule, decision)
-    anywhere = Int.variable("any cell", 17)
-    for name in step.world.before:
-        if name.rpartition(".")[2] in NOT_COMPARED:
-            continue
-        after = step.array(name)
-        old = after.before.cell(anywhere)
-        if name in changes:
-            index, value = changes[name]
-            yield Claim(f"{name} of the packet", after.cell(index).equals(value))
-            other = negated(anywhere.equals(index))
-            yield Claim(f"other cells of {name}", implies(other, after.cell(anywhere).equals(old)))
-        else:
-            yield Claim(f"{name} is unchanged", after.cell(anywhere).equals(old))
+    yield from cells_kept(step, _changes(packet, rule, decision))
 
 
 def _changes(packet: TnaArrival, rule: TnaRule, decision: Decision) -> Mapping[str, tuple[Int, Int]]:
