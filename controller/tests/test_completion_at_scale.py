@@ -4,11 +4,13 @@ import json
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
+from math import nan
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from experiments.completion_at_scale import figure, reference
+from experiments.completion_at_scale import figure, metrics, reference
 from experiments.completion_at_scale.experiment import (
     Setting,
     configuration,
@@ -33,6 +35,7 @@ from experiments.completion_at_scale.workloads import (
     WEB_SEARCH,
     Workload,
 )
+from p4sched import simulate
 from p4sched.cli import main
 from p4sched.errors import UsageError
 from p4sched.folders.new import new
@@ -369,3 +372,13 @@ def test_a_scheduler_that_fails_leaves_the_other_lines_alone(
         assert not list(out.glob("run-*"))
     finally:
         forget(folder)
+
+
+def test_the_numbers_of_a_block_are_those_of_the_flows_that_start_in_it() -> None:
+    kinds = [("start_ns", "i8"), ("bytes", "i8"), ("acknowledged_s", "f8")]
+    flows = np.array([(0, 1000, 1e-3), (99, 1000, 3e-3), (100, 1000, 5e-3), (999, 2000, nan)], kinds)
+    found = metrics.measure(simulate.Result(flows, flows, {}), 1000, False)
+    assert found["small_mean_ms"] == pytest.approx(3.0)
+    assert found["done"] == 0.75
+    assert [found[f"small_mean_ms@{block}"] for block in range(3)] == [pytest.approx(2.0), pytest.approx(5.0), None]
+    assert [found[f"done@{block}"] for block in (0, 1, 2, 9)] == [1.0, 1.0, None, 0.0]

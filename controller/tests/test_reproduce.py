@@ -72,6 +72,24 @@ def test_one_seed_or_a_missing_line_decides_nothing() -> None:
     assert (found.missing, found.order) == (1, OPEN)
 
 
+def test_blocks_of_time_decide_where_there_are_few_seeds() -> None:
+    """Seed 1 has ten blocks, whose mean differs from the value of the whole run."""
+
+    def blocks(*of: float) -> dict[tuple[int, int], float]:
+        return {(1, place): value for place, value in enumerate(of * 2)}
+
+    measured = {("a", "0.5"): seeds(1.0), ("b", "0.5"): seeds(2.0)}
+    in_blocks = {("a", "0.5"): blocks(*A.values()), ("b", "0.5"): blocks(*TWICE.values())}
+    assert judge(numbers(a=1.0, b=2.0), measured).order == OPEN
+    assert judge(numbers(a=1.0, b=2.0), measured, in_blocks).order == YES
+    assert judge(numbers(a=2.0, b=1.0), measured, in_blocks).order == NO
+    noisy = {**in_blocks, ("b", "0.5"): blocks(*NOISY.values())}
+    assert judge(numbers(a=1.0, b=2.0), measured, noisy).order == OPEN
+    # with five seeds, they decide
+    five = {("a", "0.5"): A, ("b", "0.5"): TWICE}
+    assert judge(numbers(a=1.0, b=2.0), five, noisy).order == YES
+
+
 def test_a_published_range_is_one_of_ratios() -> None:
     measured = {("a", "0.2"): A, ("b", "0.2"): TWICE, ("a", "0.8"): TWICE, ("b", "0.8"): seeds(6, 6.1, 6, 6.2, 5.9)}
     found = judge(Numbers(ranges=[Range("b", "a", "", 2.1, 3.3)]), measured)

@@ -2,6 +2,8 @@
 
 Small flows are below 100 kB, large ones have 1 MB and more. A mean of completed flows leaves out the slow ones, which
 are not complete at the end. A restricted mean counts them, with the time that they had.
+
+The numbers of a block are those of the flows that start in one tenth of the time.
 """
 
 from math import ceil
@@ -10,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.completion_at_scale.over_seeds import SIZE_CLASSES, size_key
+from p4sched.reproducing.judge import BLOCKS, block_key
 from p4sched.results.completion import LARGE_BYTES, SMALL_BYTES
 from p4sched.simulate import Result
 
@@ -24,29 +27,42 @@ def measure(result: Result, end_ns: int, by_size: bool) -> dict[str, float | Non
     took_ms = 1e3 * flows["acknowledged_s"].astype(np.float64)
     done = ~np.isnan(took_ms)
     had_ms = np.where(done, took_ms, (end_ns - flows["start_ns"]) / 1e6)
-    rate_gbps = 8e-6 * size / took_ms
     small, large = size < SMALL_BYTES, size >= LARGE_BYTES
     found: dict[str, float | None] = {
         "flows": float(len(size)),
-        "done": _mean(done),
         "small_done": _mean(done[small]),
         "large_done": _mean(done[large]),
-        "mean_ms": _mean(took_ms[done]),
-        "small_mean_ms": _mean(took_ms[small & done]),
-        "small_p99_ms": _p99(took_ms[small & done]),
-        "large_mean_ms": _mean(took_ms[large & done]),
-        "very_large_mean_ms": _mean(took_ms[(size >= VERY_LARGE_BYTES) & done]),
         "small_restricted_ms": _mean(had_ms[small]),
         "large_restricted_ms": _mean(had_ms[large]),
-        "rate_gbps": _mean(rate_gbps[done]),
-        "large_rate_gbps": _mean(rate_gbps[large & done]),
+        **_shown(size, took_ms),
     }
+    block = np.minimum(flows["start_ns"].astype(np.int64) * BLOCKS // end_ns, BLOCKS - 1)
+    for number in range(BLOCKS):
+        here = block == number
+        found |= {block_key(name, number): value for name, value in _shown(size[here], took_ms[here]).items()}
     if by_size:
         for name, (least, most) in SIZE_CLASSES.items():
             times = took_ms[done & (least <= size) & (size <= most)]
             found[size_key("mean_ms", name)] = _mean(times)
             found[size_key("p99_ms", name)] = _p99(times)
     return found
+
+
+def _shown(size: NDArray[np.int64], took_ms: Values) -> dict[str, float | None]:
+    """The numbers that figures show."""
+    done = ~np.isnan(took_ms)
+    rate_gbps = 8e-6 * size / took_ms
+    small, large = size < SMALL_BYTES, size >= LARGE_BYTES
+    return {
+        "done": _mean(done),
+        "mean_ms": _mean(took_ms[done]),
+        "small_mean_ms": _mean(took_ms[small & done]),
+        "small_p99_ms": _p99(took_ms[small & done]),
+        "large_mean_ms": _mean(took_ms[large & done]),
+        "very_large_mean_ms": _mean(took_ms[(size >= VERY_LARGE_BYTES) & done]),
+        "rate_gbps": _mean(rate_gbps[done]),
+        "large_rate_gbps": _mean(rate_gbps[large & done]),
+    }
 
 
 def _mean(values: NDArray[np.generic]) -> float | None:

@@ -3,7 +3,9 @@
 Order. For each place, each pair of lines is compared whose published values differ by more than 5 %, and by more than
 the difference varies from seed to seed (two standard deviations): a published value is one run. Over the seeds, which
 give every line the same flows, a paired t-test of the logarithms asks whether the measured difference has the published
-sign. All pairs of a quantity are tested together (Holm), at 5 %. A pair is the same, opposite, or open.
+sign. All pairs of a quantity are tested together (Holm), at 5 %. A pair is the same, opposite, or open. With fewer than
+three seeds, the values of the test are those of the flows that start in each tenth of a run (batch means: Law,
+Simulation Modeling and Analysis, 9.5.3), where they are stored.
 
 Values. A mean over the seeds is close if it is within 15 % of the published value.
 """
@@ -13,6 +15,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from math import exp, inf, log, sqrt
 from statistics import fmean, median, stdev
+from typing import TypeVar
 
 from p4sched.reproducing.published import Numbers, Place, Range
 from p4sched.results import intervals
@@ -28,8 +31,21 @@ MOST_FAR = 0.2
 """Largest share of values that are not close, for the verdict that the values are close."""
 YES, NO, OPEN, NONE = "yes", "no", "open", "-"
 """Verdicts; NONE: the published values have no order."""
-Values = Mapping[Place, Mapping[int, float]]
+BLOCKS = 10
+"""Blocks of time of a run."""
+FEW = 3
+"""Number of seeds from which on blocks are not needed."""
+Seed = int
+Key = TypeVar("Key")
+Values = Mapping[Place, Mapping[Seed, float]]
 """Measured values by seed, for each line and place."""
+Blocks = Mapping[Place, Mapping[tuple[Seed, int], float]]
+"""Values of each block by seed and number, for each line and place."""
+
+
+def block_key(key: str, block: int) -> str:
+    """Name of a number of one block."""
+    return f"{key}@{block}"
 
 
 @dataclass
@@ -101,13 +117,25 @@ class _Pair:
     probability: float
 
 
-def judge(published: Numbers, measured: Values) -> Verdict:
+@dataclass(frozen=True)
+class _Ratio:
+    """Logarithm of the ratio of two lines at a place."""
+
+    mean: float
+    samples: Sequence[float]
+    """Independent values: one for each seed, or for each block."""
+    deviation: float
+    """Standard deviation from run to run."""
+
+
+def judge(published: Numbers, measured: Values, blocks: Blocks | None = None) -> Verdict:
     """Compares the numbers of one quantity."""
     found = Verdict()
+    ours = _Measured(measured, blocks or {})
     pairs = [
-        *_pairs_of_values(published, measured, found),
-        *_pairs_of_ranges(published, measured, found),
-        *_pairs_of_orders(published, measured, found),
+        *_pairs_of_values(published, ours, found),
+        *_pairs_of_ranges(published, ours, found),
+        *_pairs_of_orders(published, ours, found),
     ]
     certain = intervals.holm([pair.probability for pair in pairs])
     for pair, sure in zip(pairs, certain, strict=True):
@@ -116,10 +144,38 @@ def judge(published: Numbers, measured: Values) -> Verdict:
     return found
 
 
-def _pairs_of_values(published: Numbers, measured: Values, found: Verdict) -> Iterator[_Pair]:
+@dataclass(frozen=True)
+class _Measured:
+    values: Values
+    blocks: Blocks
+
+    def ratio(self, one: Place, other: Place) -> _Ratio | None:
+        """The ratio of two lines, paired by seed; without another line, the value itself. None: nothing is measured."""
+        logs = _logs(self.values, one, other)
+        if not logs:
+            return None
+        in_blocks = _logs(self.blocks, one, other)
+        if len(logs) < FEW and len(in_blocks) > 1:
+            return _Ratio(fmean(logs), in_blocks, stdev(in_blocks) / sqrt(BLOCKS))
+        return _Ratio(fmean(logs), logs, stdev(logs) if len(logs) > 1 else 0.0)
+
+    def at_places(self, line: str, base: str, place: str = "") -> Mapping[str, _Ratio]:
+        """The ratio of two lines, at one place or at all that the first one has."""
+        places = [place] if place else dict.fromkeys(where for name, where in self.values if name == line)
+        found = {where: self.ratio((line, where), (base, where)) for where in places}
+        return {where: ratio for where, ratio in found.items() if ratio}
+
+
+def _logs(measured: Mapping[Place, Mapping[Key, float]], one: Place, other: Place) -> list[float]:
+    first = measured.get(one, {})
+    second = measured.get(other, {}) if other[0] else dict.fromkeys(first, 1.0)
+    return [log(first[key] / second[key]) for key in first if key in second and first[key] > 0 < second[key]]
+
+
+def _pairs_of_values(published: Numbers, measured: _Measured, found: Verdict) -> Iterator[_Pair]:
     """Notes the ratios; yields the pairs of lines whose values differ clearly."""
     for (line, place), value in published.values.items():
-        seeds = measured.get((line, place), {})
+        seeds = measured.values.get((line, place), {})
         if seeds:
             found.ratios[line, place] = fmean(seeds.values()) / value
         else:
@@ -128,58 +184,41 @@ def _pairs_of_values(published: Numbers, measured: Values, found: Verdict) -> It
         lines = [line for line, where in published.values if where == place]
         for one, other in combinations(lines, 2):
             ratio = published.values[one, place] / published.values[other, place]
-            logs = _logs(measured, (one, place), (other, place))
-            if logs and abs(log(ratio)) > max(log(1 + APART), NOISE * _deviation(logs)):
-                yield _pair(one, other, place, ratio, logs)
+            ours = measured.ratio((one, place), (other, place))
+            if ours and abs(log(ratio)) > max(log(1 + APART), NOISE * ours.deviation):
+                yield _pair(one, other, place, ratio, ours)
 
 
-def _pairs_of_ranges(published: Numbers, measured: Values, found: Verdict) -> Iterator[_Pair]:
+def _pairs_of_ranges(published: Numbers, measured: _Measured, found: Verdict) -> Iterator[_Pair]:
     """Notes the measured ranges; yields the pairs of lines whose ratio does not cross 1."""
     for each in published.ranges:
-        known = _at_places(measured, each.line, each.base, each.place)
+        known = measured.at_places(each.line, each.base, each.place)
         if not known:
             found.missing += 1
             continue
-        ratios = [exp(fmean(logs)) for logs in known.values()]
+        ratios = [exp(ratio.mean) for ratio in known.values()]
         found.ranges.append((each, min(ratios), max(ratios)))
         if each.base and (each.low > 1 or each.high < 1):
-            for place, logs in known.items():
-                yield _pair(each.line, each.base, place, each.low, logs)
+            for place, ratio in known.items():
+                yield _pair(each.line, each.base, place, each.low, ratio)
 
 
-def _pairs_of_orders(published: Numbers, measured: Values, found: Verdict) -> Iterator[_Pair]:
+def _pairs_of_orders(published: Numbers, measured: _Measured, found: Verdict) -> Iterator[_Pair]:
     """Yields the pairs of lines whose order is published without a number."""
     for each in published.orders:
-        known = _at_places(measured, each.line, each.base)
+        known = measured.at_places(each.line, each.base)
         found.missing += not known
-        for place, logs in known.items():
-            yield _pair(each.line, each.base, place, BELOW, logs)
+        for place, ratio in known.items():
+            yield _pair(each.line, each.base, place, BELOW, ratio)
 
 
-def _at_places(measured: Values, line: str, base: str, place: str = "") -> Mapping[str, list[float]]:
-    """Logarithms of the ratio of two lines, at one place or at all that the first one has."""
-    places = [place] if place else dict.fromkeys(where for name, where in measured if name == line)
-    known = {where: _logs(measured, (line, where), (base, where)) for where in places}
-    return {where: logs for where, logs in known.items() if logs}
-
-
-def _logs(measured: Values, one: Place, other: Place) -> list[float]:
-    """Logarithm of the ratio of two lines, for each seed that both have. Without another line, that of the value."""
-    first = measured.get(one, {})
-    second = measured.get(other, {}) if other[0] else dict.fromkeys(first, 1.0)
-    return [log(first[seed] / second[seed]) for seed in first if seed in second and first[seed] > 0 < second[seed]]
-
-
-def _deviation(logs: Sequence[float]) -> float:
-    return stdev(logs) if len(logs) > 1 else 0.0
-
-
-def _pair(one: str, other: str, place: str, published: float, logs: Sequence[float]) -> _Pair:
+def _pair(one: str, other: str, place: str, published: float, ours: _Ratio) -> _Pair:
     """The comparison of two lines at a place; `published` is their published ratio."""
-    mean, deviation = fmean(logs), _deviation(logs)
-    if len(logs) < 2:
+    mean, samples = fmean(ours.samples), ours.samples
+    if len(samples) < 2:
         probability = 1.0
     else:
-        t = mean / (deviation / sqrt(len(logs))) if deviation else inf if mean else 0.0
-        probability = intervals.student_p(t, len(logs) - 1)
+        deviation = stdev(samples)
+        t = mean / (deviation / sqrt(len(samples))) if deviation else inf if mean else 0.0
+        probability = intervals.student_p(t, len(samples) - 1)
     return _Pair(f"{one} and {other} at {place}", 1 if published > 1 else -1, mean, probability)

@@ -10,7 +10,7 @@ from pathlib import Path
 from p4sched.errors import P4schedError
 from p4sched.paths import REPRODUCTION_DIR
 from p4sched.reproducing.figure import PAPERS
-from p4sched.reproducing.judge import CLOSE, NO, OPEN, YES
+from p4sched.reproducing.judge import BLOCKS, CLOSE, FEW, NO, OPEN, YES
 from p4sched.reproducing.results import Judged, Row, number
 from p4sched.results.whole_file import write_whole
 
@@ -102,8 +102,9 @@ def _page(judged: Sequence[Judged], notes: Notes, command: str) -> Iterator[str]
         f"`{command}` wrote this page. It makes the missing simulations, and continues where it was interrupted.",
         "",
         "- **order**: for all pairs of lines with clearly different published values, is the measured order the same?"
-        " A paired t-test over the seeds decides each pair (Holm, 5 %): same, opposite, or open. The verdict is yes if"
-        " no pair is opposite and at most a tenth is open.",
+        " A paired t-test over the seeds decides each pair (Holm, 5 %): same, opposite, or open. With fewer than"
+        f" {FEW} seeds, it is over the flows that start in each of {BLOCKS} blocks of time. The verdict is yes if no"
+        " pair is opposite and at most a tenth is open.",
         f"- **within {CLOSE:.0%}**: share of the measured means that are that close to the published value. The verdict"
         " is yes for four fifths or more.",
         "- **ratio**: measured mean over published value, median (lowest to highest).",

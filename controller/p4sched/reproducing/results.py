@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from p4sched.reproducing.figure import Figure, Quantity
-from p4sched.reproducing.judge import Values, Verdict, judge
+from p4sched.reproducing.judge import BLOCKS, Blocks, Values, Verdict, block_key, judge
 from p4sched.reproducing.published import Numbers, Place, Published
 from p4sched.reproducing.store import Measured, Store
 from p4sched.results import intervals
@@ -93,7 +93,8 @@ def collect(figure: Figure, published: Published, store: Store, seeds: Sequence[
     for quantity in figure.quantities:
         numbers = published.get((figure.name, quantity.key), Numbers()).renamed(names)
         values = _values(found, quantity.key)
-        rows.append(Row(figure, quantity, numbers, values, judge(numbers, values)))
+        verdict = judge(numbers, values, _blocks(found, quantity.key))
+        rows.append(Row(figure, quantity, numbers, values, verdict))
     commits = list(dict.fromkeys(measured.commit for measured in found.values()))
     older = {commit for commit in commits if is_older(commit, figure.sources)}
     return Judged(
@@ -112,6 +113,15 @@ def _values(found: Mapping[tuple[str, str, int], Measured], key: str) -> dict[Pl
     for (line, place, seed), measured in found.items():
         if (value := measured.metrics.get(key.replace("*", place))) is not None:
             values.setdefault((line, place), {})[seed] = value
+    return values
+
+
+def _blocks(found: Mapping[tuple[str, str, int], Measured], key: str) -> Blocks:
+    values: dict[Place, dict[tuple[int, int], float]] = {}
+    for (line, place, seed), measured in found.items():
+        for block in range(BLOCKS):
+            if (value := measured.metrics.get(block_key(key.replace("*", place), block))) is not None:
+                values.setdefault((line, place), {})[seed, block] = value
     return values
 
 
