@@ -96,6 +96,10 @@ def test_a_first_visit_has_a_tour_that_ends_with_a_changed_figure(browser: Brows
         expect(page.locator("#panel-inversions .verdict")).to_have_text(AS_MODEL)
         page.get_by_role("button", name="End the tour").click()
         expect(page.locator("#guide")).to_be_hidden()
+        expect(page.get_by_role("button", name="Tour")).to_be_focused()
+        page.keyboard.press("Enter")
+        page.locator("#program").select_option("lab04")
+        expect(page.locator("#guide")).to_be_hidden()
 
 
 def test_an_error_is_under_its_line_and_a_message_leads_there(browser: Browser, address: str) -> None:
@@ -241,6 +245,16 @@ def test_a_screen_reader_finds_everything(browser: Browser, address: str, width:
                 assert found == [], f"{tab}, {theme} is next"
             page.get_by_role("button", name=theme).click()
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "it scrolls sideways"
+
+
+def test_figures_take_the_colours_of_the_theme(browser: Browser, address: str) -> None:
+    """PIFO is black on light, and white on dark."""
+    with opened(browser, address) as page:
+        marker = page.locator("#panel-inversions figure").first.locator(".u-legend tr", has_text="PIFO").last
+        seen = [marker.locator(".u-marker").evaluate("mark => getComputedStyle(mark).borderColor")]
+        page.get_by_role("button", name="Dark").click()
+        seen.append(marker.locator(".u-marker").evaluate("mark => getComputedStyle(mark).borderColor"))
+        assert len(set(seen)) == 2
 
 
 def test_tabs_follow_the_keyboard(browser: Browser, address: str) -> None:

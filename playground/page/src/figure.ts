@@ -22,7 +22,8 @@ export interface Texts {
 }
 
 /** A figure of lines. */
-export function lines({ title, x, y }: Texts, all: readonly Line[]): HTMLElement {
+export function lines(texts: Texts, all: readonly Line[]): HTMLElement {
+  const { title, x, y } = texts;
   const drawn = [...all].sort((a, b) => Number(a.mine ?? false) - Number(b.mine ?? false));
   const places = Array.from({ length: Math.max(1, ...drawn.map(({ heights }) => heights.length)) }, (_, place) => place);
   const figure = figureIn(make("div"), title, `${y}, by ${x}`);
@@ -35,6 +36,8 @@ export function lines({ title, x, y }: Texts, all: readonly Line[]): HTMLElement
     cursor: { drag: { x: false, y: false } },
   };
   chartIn(figure, options, [places, ...drawn.map(({ heights }) => places.map((place) => heights[place] ?? null))]);
+  // a canvas keeps the colours that it was drawn with
+  window.addEventListener("theme", () => figure.isConnected && figure.replaceWith(lines(texts, all)), { once: true });
   return figure;
 }
 

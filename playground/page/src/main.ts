@@ -14,7 +14,7 @@ import { button, element, make, notice, sentence, show } from "./page.js";
 import { aside, keep, kept, Project, putAside, takeAside } from "./project.js";
 import { fragmentOf, projectOf } from "./share.js";
 import { tabs } from "./tabs.js";
-import { isFirstVisit, tour } from "./tour.js";
+import { endTour, isFirstVisit, tour } from "./tour.js";
 
 const PAUSE_MS = 250;
 const MOST_CHARACTERS = 1_000_000;
@@ -79,6 +79,7 @@ class Page {
     programs.replaceChildren(group("Programs", false), group("Labs", true));
     programs.addEventListener("change", () => {
       notice("");
+      endTour();
       project.choose(programs.value);
       this.showTab(this.nextTab());
     });

@@ -57,6 +57,11 @@ export function tour(guide: Guide): void {
   goTo(guide, 0);
 }
 
+/** Ends the tour: the visitor goes on with something else. */
+export function endTour(): void {
+  element("guide").hidden = true;
+}
+
 /** True at the first visit. */
 export function isFirstVisit(): boolean {
   try {
@@ -72,7 +77,7 @@ function goTo(guide: Guide, place: number): void {
   const home = element("guide");
   const stop = STOPS[place];
   home.hidden = !stop;
-  if (!stop) return;
+  if (!stop) return element("tour").focus();
   stop.begin(guide);
   const isChange = place === STOPS.length - 2;
   const next = button(place === STOPS.length - 1 ? "Finish" : "Next", () => goTo(guide, place + 1), { class: "main" });
