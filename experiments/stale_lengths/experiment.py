@@ -64,7 +64,7 @@ class Setting:
 def setting(
     run_options: RunOptions,
     compared: Annotated[str, options.schemes_option(SCHEMES)] = ",".join(SCHEMES),
-    loads: options.Loads = "0.8",
+    loads: options.Loads = "0.4,0.6,0.8",
     seeds: options.ResultSeeds = 8,
     duration: options.Starts = Duration.parse("50ms"),
 ) -> Setting:
