@@ -221,6 +221,8 @@ class Ports:
     """Only for `calendar`."""
     tree: Sequence[Mapping[str, Any]] | None = None
     """Only for `tree`."""
+    dual_pi2: Mapping[str, int] | None = None
+    """Only for `dual_pi2`: `target_ns`, `rtt_max_ns`, `min_th_ns`, `range_ns`, `coupling` and `shift_ns`."""
 
 
 @dataclass(frozen=True)

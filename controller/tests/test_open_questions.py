@@ -189,6 +189,20 @@ def test_a_run_with_too_few_flows_ends_with_a_sentence(
     assert "a run has no flow of a kind that is measured" in " ".join(capsys.readouterr().err.split())
 
 
+@pytest.mark.filterwarnings("ignore::p4sched.simulate.SimulationWarning")
+def test_two_kinds_of_senders_have_a_slowdown_each(tmp_path: Path) -> None:
+    words = ("--schemes", "fifo,dual_pi2", "--senders", "prague,cubic+prague", "--duration", "5ms", "--seeds", "2")
+    assert main.run_command(["run", "ecn_and_admission", "--quick", *words, "--out", str(tmp_path)]) == 0
+    schemes = json.loads((tmp_path / "summary.json").read_bytes())["schemes"]
+    assert [each["mark_at_packets"] for each in schemes["dual_pi2"]["best"]] == [10, 10]
+    for pair in schemes["dual_pi2"]["pairs"]:
+        assert pair["alone"] is None
+        assert pair["both"]["even_slowdown"] >= 1
+        assert pair["both"]["odd_slowdown"] >= 1
+    alike = [schemes[name]["best"][0]["odd_slowdown"] for name in ("fifo", "dual_pi2")]
+    assert alike[0] != alike[1]
+
+
 SHORT = {
     "ecn_and_admission": ("--schemes", "fifo,aifo", "--duration", "5ms"),
     "cheating": ("--schemes", "pifo,tree", "--duration", "5ms"),

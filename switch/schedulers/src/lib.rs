@@ -8,11 +8,12 @@
 //! Everything here is pure: time, packets and randomness are arguments.
 //!
 //! [`each_scheme`] is the registry: one line in its list adds a scheme to the simulator, the differential test and the
-//! commands. Two modules have no program: [`stfq`], start-time fair queueing as a rank function for any scheme, and
-//! [`ideal`], any discipline of the traffic manager.
+//! commands. Three modules have no program: [`stfq`], start-time fair queueing as a rank function for any scheme,
+//! [`ideal`], any discipline of the traffic manager, and [`dual_pi2`], which marks packets as they leave.
 
 pub mod config;
 pub mod described;
+pub mod dual_pi2;
 pub mod ideal;
 pub mod known;
 mod log2;

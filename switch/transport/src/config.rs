@@ -1,5 +1,6 @@
 //! Configuration of the two ends of a flow.
 
+use crate::segment::Ecn;
 use p4sched_schedulers::Nanos;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -16,6 +17,9 @@ pub enum Control {
     Cubic,
     /// DCTCP: RFC 8257. It needs `ecn`.
     Dctcp,
+    /// The response of TCP Prague (draft-briscoe-iccrg-prague-congestion-control) to the marks of L4S. It needs `ecn`.
+    /// Packets have ECT(1).
+    Prague,
     /// BBR version 1: draft-cardwell-iccrg-bbr-congestion-control-00, with paced segments.
     Bbr,
     /// The minimal transport of pFabric (Alizadeh et al., SIGCOMM 2013, Section 4.3); see [`Config::pfabric`].
@@ -36,6 +40,21 @@ pub enum Control {
         #[serde(skip)]
         seed: u64,
     },
+}
+
+impl Control {
+    /// Whether it reduces its window by the share of marks, which the receiver echoes one by one.
+    pub fn is_scalable(self) -> bool {
+        matches!(self, Control::Dctcp | Control::Prague)
+    }
+
+    /// The codepoint of packets that queues may mark.
+    pub(crate) fn capable(self) -> Ecn {
+        match self {
+            Control::Prague => Ecn::Ect1,
+            _ => Ecn::Ect,
+        }
+    }
 }
 
 /// Loss recovery of a sender.
@@ -107,7 +126,7 @@ impl Config {
             delayed_ack: Some(40 * MS),
             quick_acks: 16,
             recovery: Recovery::Rack,
-            ecn: control == Control::Dctcp,
+            ecn: control.is_scalable(),
             hystart: true,
             initial_rto: 1000 * MS,
             min_rto: 200 * MS,
@@ -168,8 +187,8 @@ impl Config {
         if self.max_rto < self.min_rto || self.max_rto < self.initial_rto {
             return Err(ConfigError::MaxRto { max: self.max_rto });
         }
-        if self.control == Control::Dctcp && !self.ecn {
-            return Err(ConfigError::DctcpWithoutEcn);
+        if self.control.is_scalable() && !self.ecn {
+            return Err(ConfigError::ScalableWithoutEcn);
         }
         if self.window < self.mss.into() {
             return Err(ConfigError::Window {
@@ -195,9 +214,9 @@ pub enum ConfigError {
         /// Bytes in a full segment.
         mss: u32,
     },
-    /// Without `ecn`, DCTCP would never see a mark.
-    #[error("ecn is false; DCTCP needs it to be true")]
-    DctcpWithoutEcn,
+    /// Without `ecn`, DCTCP and Prague would never see a mark.
+    #[error("ecn is false; DCTCP and Prague need it to be true")]
+    ScalableWithoutEcn,
     /// The upper limit is below a timeout that it limits.
     #[error("max_rto of {max} ns is shorter than min_rto or initial_rto")]
     MaxRto {

@@ -31,8 +31,10 @@ pub enum Ecn {
     /// The sender does not support marks: a queue drops the packet instead of marking it.
     #[default]
     NotEct,
-    /// The sender supports marks.
+    /// The sender supports marks: ECT(0).
     Ect,
+    /// The sender's reduction grows with the share of marks, for L4S (RFC 9331): ECT(1).
+    Ect1,
     /// A queue marked the packet.
     Ce,
 }

@@ -1,6 +1,6 @@
 //! The receiver of TCP: it records which bytes have arrived, and decides when to acknowledge them.
 
-use crate::config::{Config, Control, Recovery};
+use crate::config::{Config, Recovery};
 use crate::endpoint::Endpoint;
 use crate::ranges::Ranges;
 use crate::segment::{Bytes, Ecn, Kind, Segment};
@@ -105,15 +105,19 @@ impl TcpReceiver {
     fn acknowledge(&mut self, now: Nanos, out: &mut Vec<Segment>) {
         self.quick = self.quick.saturating_sub(1);
         (self.acknowledged, self.acknowledge_at) = (self.next, None);
-        let is_dctcp = self.config.control == Control::Dctcp;
+        let control = self.config.control;
         out.push(Segment {
             flow: self.flow,
             kind: Kind::Ack,
             ack: self.next,
             sack: self.blocks(),
             window: self.config.window,
-            // DCTCP marks every packet as ECN-capable, also this one (Linux, tcp_ecn_send).
-            ecn: if is_dctcp { Ecn::Ect } else { Ecn::NotEct },
+            // DCTCP and Prague mark every packet as ECN-capable, also this one (Linux, tcp_ecn_send).
+            ecn: if control.is_scalable() {
+                control.capable()
+            } else {
+                Ecn::NotEct
+            },
             ece: self.ece,
             sent_at: now,
             echo: self.echo,
@@ -171,12 +175,12 @@ impl TcpReceiver {
     /// Records the mark of a segment. Returns whether the sender must be told at once.
     fn see_marks(&mut self, now: Nanos, segment: &Segment, out: &mut Vec<Segment>) -> bool {
         let marked = segment.ecn == Ecn::Ce;
-        if self.config.control != Control::Dctcp {
+        if !self.config.control.is_scalable() {
             // RFC 3168 Section 6.1.3: echo the mark until the sender says that it has reduced its window.
             self.ece = marked || (self.ece && !segment.cwr);
             return marked;
         }
-        // RFC 8257 Section 3.2: an acknowledgement covers either marked or unmarked segments, never both.
+        // RFC 8257 Section 3.2, also in place of Prague's accurate feedback (RFC 9768): an acknowledgement covers either marked or unmarked segments, never both.
         let changes = marked != self.ece;
         if changes && self.acknowledge_at.is_some() {
             self.acknowledge(now, out);

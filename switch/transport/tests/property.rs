@@ -15,7 +15,7 @@ fn fate() -> impl Strategy<Value = Fate> {
 
 prop_compose! {
     fn config()(
-        control in prop_oneof![Just(Control::NewReno), Just(Control::Cubic), Just(Control::Dctcp), Just(Control::Bbr), Just(Control::PFabric)],
+        control in prop_oneof![Just(Control::NewReno), Just(Control::Cubic), Just(Control::Dctcp), Just(Control::Prague), Just(Control::Bbr), Just(Control::PFabric)],
         recovery in prop_oneof![Just(Recovery::Timeouts), Just(Recovery::NewReno), Just(Recovery::Sack), Just(Recovery::Rack), Just(Recovery::Quic), Just(Recovery::GoBackN)],
         mss in prop_oneof![Just(1_u32), Just(100), Just(1448)],
         initial_window in 1..20_u32,
@@ -36,7 +36,7 @@ prop_compose! {
             delayed_ack,
             quick_acks,
             recovery,
-            ecn: ecn || control == Control::Dctcp,
+            ecn: ecn || control.is_scalable(),
             min_rto,
             max_rto: 2 * SECOND,
             tick,

@@ -64,7 +64,7 @@ pub trait OutPort {
     fn offer(&mut self, now: Nanos, number: u32, packets: &mut Self::Packets, account: &mut Account) -> Option<Nanos>;
 
     /// Removes the first packet, which reached the far end. Returns it, and the arrival of the next one.
-    fn arrive(&mut self, now: Nanos) -> (InTransit, Option<Nanos>);
+    fn arrive(&mut self, now: Nanos, packets: &mut Self::Packets) -> (InTransit, Option<Nanos>);
 }
 
 /// All hosts of a network.
@@ -276,7 +276,7 @@ impl<H: Hosts, S: Switches<H>> World<H, S> {
             Event::Arrival(wire) => {
                 let Line { to, port } = &mut self.net.lines[wire as usize];
                 let to = *to;
-                let (packet, next) = port.arrive(now);
+                let (packet, next) = port.arrive(now, &mut self.net.packets);
                 if let Some(next) = next {
                     self.net.calendar.plan(next, event);
                 }

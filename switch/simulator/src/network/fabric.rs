@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use p4sched_schedulers::Nanos;
+use p4sched_transport::Ecn;
 use p4sched_world::routes::{Multipath, Routes};
 use p4sched_world::topology::Node;
 use p4sched_world::world::{Event, OutPort as _, Switches};
@@ -98,7 +99,7 @@ impl Fabric {
         let port = &mut net.lines[wire as usize].port;
         let verdict = device.checks().then(|| {
             port.catch_up(now);
-            port.enqueue(now, number, &header)
+            port.enqueue(now, number, &header, Ecn::NotEct)
         });
         let number_of_port = self.setup.topology.wires[wire as usize].from_port;
         let model = verdict.map(|verdict| (verdict, &*port));
@@ -151,7 +152,7 @@ impl Fabric {
                 );
                 return Err(difference.into());
             }
-            port.arrive(now);
+            port.arrive(now, &mut net.packets);
         }
         self.plan_device(switch, net);
         net.deliver(number, to, to_port);

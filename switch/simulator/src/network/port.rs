@@ -3,6 +3,9 @@
 //! A departure needs no event of its own. Nobody sees the queue until the next packet arrives, or until the packet on
 //! the wire reaches its far end. At that time, all departures that are due happen, each with its own time.
 
+use std::collections::VecDeque;
+
+use p4sched_schedulers::dual_pi2::{self, Codepoint, DualPi2, Offered};
 use p4sched_schedulers::ideal::Ideal;
 use p4sched_schedulers::known::Knowledge;
 use p4sched_schedulers::{Config, ConfigError, Model, Nanos, Packet, Scheduler, Scheme, Variants, Verdict};
@@ -44,6 +47,8 @@ pub enum Scheduling {
     Scheme(Config),
     /// A discipline of the traffic manager that has no program.
     Ideal(traffic_manager::PortConfig),
+    /// DualPI2, which marks packets itself.
+    DualPi2(dual_pi2::Config),
 }
 
 impl Scheduling {
@@ -51,7 +56,7 @@ impl Scheduling {
     pub fn scheme(&self) -> Option<&Config> {
         match self {
             Scheduling::Scheme(config) => Some(config),
-            Scheduling::Ideal(_) => None,
+            Scheduling::Ideal(_) | Scheduling::DualPi2(_) => None,
         }
     }
 
@@ -63,6 +68,7 @@ impl Scheduling {
         match self {
             Scheduling::Scheme(config) => Ok(config),
             Scheduling::Ideal(config) => Err(traffic_manager::name(config.discipline)),
+            Scheduling::DualPi2(_) => Err(DUAL_PI2.to_owned()),
         }
     }
 
@@ -83,7 +89,48 @@ impl Scheduling {
                 Queue::Ranked(ranked)
             }
             Scheduling::Ideal(config) => Queue::Ideal(Box::new(Ideal::new(config))),
+            Scheduling::DualPi2(config) => Queue::DualPi2(Box::new(Coupled::new(*config))),
         })
+    }
+}
+
+/// DualPI2's name in a scenario.
+pub const DUAL_PI2: &str = "dual_pi2";
+
+/// DualPI2, and the packets on the wire that it has marked.
+#[derive(Debug)]
+struct Coupled {
+    aqm: DualPi2,
+    marked: VecDeque<u32>,
+}
+
+impl Coupled {
+    fn new(config: dual_pi2::Config) -> Coupled {
+        Coupled {
+            aqm: DualPi2::new(config),
+            marked: VecDeque::new(),
+        }
+    }
+
+    fn enqueue(&mut self, now: Nanos, packet: Packet, ecn: Ecn) -> Verdict {
+        let codepoint = match ecn {
+            Ecn::NotEct => Codepoint::NotEct,
+            Ecn::Ect => Codepoint::Classic,
+            Ecn::Ect1 | Ecn::Ce => Codepoint::Scalable,
+        };
+        match self.aqm.enqueue(now, packet, codepoint) {
+            Offered::Queued => Verdict::Queued { queue: 0 },
+            Offered::Dropped => Verdict::DroppedByAdmission,
+            Offered::Full => Verdict::DroppedFull,
+        }
+    }
+
+    fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
+        let (packet, marked) = self.aqm.dequeue(now)?;
+        if marked {
+            self.marked.push_back(packet.id as u32);
+        }
+        Some(packet)
     }
 }
 
@@ -91,13 +138,15 @@ impl Scheduling {
 enum Queue {
     Ranked(Ranked),
     Ideal(Box<Ideal>),
+    DualPi2(Box<Coupled>),
 }
 
 impl Queue {
-    fn enqueue(&mut self, now: Nanos, packet: Packet, scale: u32) -> Verdict {
+    fn enqueue(&mut self, now: Nanos, packet: Packet, scale: u32, ecn: Ecn) -> Verdict {
         match self {
             Queue::Ranked(ranked) => ranked.enqueue(now, packet, scale),
             Queue::Ideal(ideal) => ideal.enqueue(now, packet),
+            Queue::DualPi2(coupled) => coupled.enqueue(now, packet, ecn),
         }
     }
 
@@ -105,6 +154,7 @@ impl Queue {
         match self {
             Queue::Ranked(ranked) => ranked.dequeue(now),
             Queue::Ideal(ideal) => ideal.dequeue(now),
+            Queue::DualPi2(coupled) => coupled.dequeue(now),
         }
     }
 
@@ -112,7 +162,7 @@ impl Queue {
     fn model_mut(&mut self) -> Option<&mut Model> {
         match self {
             Queue::Ranked(ranked) => Some(ranked.model_mut()),
-            Queue::Ideal(_) => None,
+            Queue::Ideal(_) | Queue::DualPi2(_) => None,
         }
     }
 }
@@ -198,7 +248,7 @@ impl Port {
     }
 
     /// Enqueues an arriving packet, after every departure that is due ([`Port::catch_up`]).
-    pub fn enqueue(&mut self, now: Nanos, number: u32, header: &Header) -> Verdict {
+    pub fn enqueue(&mut self, now: Nanos, number: u32, header: &Header, ecn: Ecn) -> Verdict {
         let packet = Packet {
             id: u64::from(number),
             rank: header.rank,
@@ -206,7 +256,7 @@ impl Port {
             flow: header.flow,
             len: header.len,
         };
-        let verdict = self.queue.enqueue(now, packet, header.scale);
+        let verdict = self.queue.enqueue(now, packet, header.scale, ecn);
         if let Some(by_rank) = &mut self.by_rank {
             by_rank.arrived(packet, verdict);
         }
@@ -235,10 +285,11 @@ impl Port {
     /// Enqueues an arriving packet, as [`Port::enqueue`], and marks it if it waits and this port marks.
     pub fn take(&mut self, now: Nanos, number: u32, packets: &mut Packets) -> Verdict {
         let marks = self.marks();
-        let verdict = self.enqueue(now, number, packets.header(number));
+        let ecn = packets.segment(number).ecn;
+        let verdict = self.enqueue(now, number, packets.header(number), ecn);
         if marks && verdict.is_queued() {
             let segment = packets.segment_mut(number);
-            if segment.ecn == Ecn::Ect {
+            if matches!(segment.ecn, Ecn::Ect | Ecn::Ect1) {
                 segment.ecn = Ecn::Ce;
                 self.counts.marked += 1;
             }
@@ -250,7 +301,7 @@ impl Port {
     pub fn length(&self, queue: usize) -> u32 {
         match &self.queue {
             Queue::Ranked(ranked) => ranked.model().length(queue) as u32,
-            Queue::Ideal(_) => self.wire.waiting,
+            Queue::Ideal(_) | Queue::DualPi2(_) => self.wire.waiting,
         }
     }
 
@@ -394,8 +445,16 @@ impl OutPort for Port {
     }
 
     #[inline]
-    fn arrive(&mut self, now: Nanos) -> (InTransit, Option<Nanos>) {
+    fn arrive(&mut self, now: Nanos, packets: &mut Packets) -> (InTransit, Option<Nanos>) {
         let arrived = self.wire.arrive();
+        if let Queue::DualPi2(coupled) = &mut self.queue
+            && coupled.marked.front() == Some(&arrived.number)
+        {
+            coupled.marked.pop_front();
+            let segment = packets.segment_mut(arrived.number);
+            self.counts.marked += u64::from(segment.ecn != Ecn::Ce);
+            segment.ecn = Ecn::Ce;
+        }
         self.held_bytes -= u64::from(arrived.len);
         self.catch_up(now);
         (arrived, self.wire.first().map(|next| next.arrival))

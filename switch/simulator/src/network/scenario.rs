@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use p4sched_schedulers::dual_pi2;
 use p4sched_schedulers::known::Knowledge;
 use p4sched_schedulers::{Config, ConfigError, Headroom, Nanos, Scheme, Sizes, Target, Variant, Variants};
 use p4sched_traffic_manager::{ALPHA_1, Discipline, MemoryConfig, MemorySharing};
@@ -16,7 +17,7 @@ use serde_json::{Map, Value};
 
 use super::flows::{Flow, FlowError, FlowSpec, Hosts, Poisson, from_csv, from_list};
 use super::hosts::MIN_FRAME;
-use super::port::{Memory, PortConfig, Scheduling};
+use super::port::{DUAL_PI2, Memory, PortConfig, Scheduling};
 use super::setup::{Ranks, Retransmissions, Setup, Transport};
 use crate::ideals;
 
@@ -123,6 +124,8 @@ struct Ports {
     quantum_bytes: Option<u32>,
     calendar: Option<ideals::Calendar>,
     tree: Option<Vec<ideals::Node>>,
+    /// Only for DualPI2.
+    dual_pi2: Option<DualPi2>,
     /// Parameters of the program's action, instead of the settings above.
     parameters: Option<BTreeMap<String, u64>>,
     /// Rules that differ from the papers' text, by name.
@@ -166,11 +169,42 @@ fn alpha_1() -> u32 {
     ALPHA_1
 }
 
+/// Settings of DualPI2, with the defaults of RFC 9332.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DualPi2 {
+    target_ns: Option<Nanos>,
+    rtt_max_ns: Option<Nanos>,
+    min_th_ns: Option<Nanos>,
+    range_ns: Option<Nanos>,
+    coupling: Option<u32>,
+    shift_ns: Option<Nanos>,
+}
+
 /// A scheme or a discipline by its name.
 #[derive(Clone, Copy, Debug)]
 enum SchemeOrDiscipline {
     Scheme(Scheme),
     Ideal(Discipline),
+    DualPi2,
+}
+
+impl SchemeOrDiscipline {
+    fn name(self) -> String {
+        match self {
+            SchemeOrDiscipline::Scheme(scheme) => scheme.name().to_owned(),
+            SchemeOrDiscipline::Ideal(discipline) => p4sched_traffic_manager::name(discipline),
+            SchemeOrDiscipline::DualPi2 => DUAL_PI2.to_owned(),
+        }
+    }
+
+    /// The scheme, if it has programs.
+    fn scheme(self) -> Option<Scheme> {
+        match self {
+            SchemeOrDiscipline::Scheme(scheme) => Some(scheme),
+            SchemeOrDiscipline::Ideal(_) | SchemeOrDiscipline::DualPi2 => None,
+        }
+    }
 }
 
 /// Source of the flows.
@@ -194,10 +228,12 @@ fn named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SchemeOrDisciplin
     let scheme = Scheme::named(&name).map(SchemeOrDiscipline::Scheme);
     scheme
         .or_else(|| ideals::named(&name).map(SchemeOrDiscipline::Ideal))
+        .or_else(|| (name == DUAL_PI2).then_some(SchemeOrDiscipline::DualPi2))
         .ok_or_else(|| {
             let names: Vec<_> = crate::options::names(|_| true)
                 .map(str::to_owned)
                 .chain(ideals::names())
+                .chain([DUAL_PI2.to_owned()])
                 .collect();
             de::Error::custom(format!("there is no scheme {name}: use one of {}", names.join(", ")))
         })
@@ -357,8 +393,12 @@ impl Ports {
         let scheduler = match self.scheme {
             SchemeOrDiscipline::Scheme(scheme) => self.scheme(scheme).map(Scheduling::Scheme),
             SchemeOrDiscipline::Ideal(discipline) => self.ideal(discipline).map(Scheduling::Ideal),
+            SchemeOrDiscipline::DualPi2 => self.coupled().map(Scheduling::DualPi2),
         };
         let problem = |problem| ScenarioError::Ports { of, problem };
+        if self.dual_pi2.is_some() && !matches!(self.scheme, SchemeOrDiscipline::DualPi2) {
+            return Err(problem(format!("{} has no dual_pi2", self.scheme.name())));
+        }
         Ok(PortConfig {
             scheduler: scheduler.map_err(problem)?,
             variants: self.variants().map_err(problem)?,
@@ -391,10 +431,8 @@ impl Ports {
     }
 
     fn variants(&self) -> Result<Variants, String> {
-        let (scheme, known) = match self.scheme {
-            SchemeOrDiscipline::Scheme(scheme) => (scheme.name().to_owned(), scheme.variants()),
-            SchemeOrDiscipline::Ideal(discipline) => (p4sched_traffic_manager::name(discipline), [].as_slice()),
-        };
+        let scheme = self.scheme.name();
+        let known = self.scheme.scheme().map_or([].as_slice(), Scheme::variants);
         if !self.variants.is_empty() && self.target != Target::V1model {
             return Err("variants are rules of the models for v1model".to_owned());
         }
@@ -416,10 +454,8 @@ impl Ports {
             period: self.length_period_ns,
             cell_bytes: self.cell_bytes,
         };
-        let (name, reads) = match self.scheme {
-            SchemeOrDiscipline::Scheme(scheme) => (scheme.name().to_owned(), scheme.reads_lengths()),
-            SchemeOrDiscipline::Ideal(discipline) => (p4sched_traffic_manager::name(discipline), false),
-        };
+        let name = self.scheme.name();
+        let reads = self.scheme.scheme().is_some_and(Scheme::reads_lengths);
         if knowledge == Knowledge::default() {
             Ok(knowledge)
         } else if !reads {
@@ -438,10 +474,8 @@ impl Ports {
         let Some(given) = &self.memory else {
             return Ok(None);
         };
-        let (name, shares) = match self.scheme {
-            SchemeOrDiscipline::Scheme(scheme) => (scheme.name().to_owned(), scheme.shares_memory()),
-            SchemeOrDiscipline::Ideal(discipline) => (p4sched_traffic_manager::name(discipline), false),
-        };
+        let name = self.scheme.name();
+        let shares = self.scheme.scheme().is_some_and(Scheme::shares_memory);
         if !of_switch {
             return Err("memory: only the ports of a switch share one".to_owned());
         }
@@ -488,6 +522,32 @@ impl Ports {
             tree: self.tree.as_deref().unwrap_or_default(),
         };
         settings.port(discipline)
+    }
+
+    fn coupled(&self) -> Result<dual_pi2::Config, String> {
+        let sets_ideal = self.quantum_bytes.is_some() || self.calendar.is_some() || self.tree.is_some();
+        if self.parameters.is_some() || self.log_bytes_per_round.is_some() || sets_ideal {
+            return Err(format!("{DUAL_PI2} has queues, queue_size and {DUAL_PI2} only"));
+        }
+        if self.mark_at_packets.is_some() {
+            return Err(format!("mark_at_packets: {DUAL_PI2} marks packets itself"));
+        }
+        let packets = self.queue_size.unwrap_or(Sizes::PAPER.queue_size);
+        let buffer = self.queues(Sizes::PAPER.queues)?.saturating_mul(packets);
+        let asked = self.dual_pi2.unwrap_or_default();
+        let default = dual_pi2::Config::internet(buffer);
+        let target = asked.target_ns.unwrap_or(default.target);
+        let config = dual_pi2::Config {
+            buffer,
+            target,
+            rtt_max: asked.rtt_max_ns.unwrap_or(default.rtt_max),
+            min_th: asked.min_th_ns.unwrap_or(default.min_th),
+            range: asked.range_ns.unwrap_or(default.range),
+            coupling: asked.coupling.unwrap_or(default.coupling),
+            shift: asked.shift_ns.unwrap_or(target.saturating_mul(2)),
+        };
+        config.check()?;
+        Ok(config)
     }
 
     fn queues(&self, otherwise: usize) -> Result<usize, String> {

@@ -4,7 +4,7 @@
 use super::window::Measurement;
 
 /// alpha is in units of 1 / `ONE`.
-const ONE: u32 = 1 << 10;
+pub(super) const ONE: u32 = 1 << 10;
 /// g = 1/16 (RFC 8257 Section 4.2).
 const GAIN_SHIFT: u32 = 4;
 
@@ -40,6 +40,11 @@ impl Dctcp {
         let share = u64::from(self.marked) * u64::from(ONE >> GAIN_SHIFT) / u64::from(self.delivered.max(1));
         self.alpha = (self.alpha - decay + share as u32).min(ONE);
         (self.end, self.delivered, self.marked) = (measurement.next, 0, 0);
+    }
+
+    /// alpha, in units of 1 / `ONE`.
+    pub(super) fn alpha(&self) -> u32 {
+        self.alpha
     }
 
     /// RFC 8257 Section 3.3: cwnd (1 - alpha / 2).

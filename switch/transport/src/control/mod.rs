@@ -6,6 +6,7 @@ mod bbr;
 mod cubic;
 mod dctcp;
 mod hystart;
+mod prague;
 mod window;
 
 use crate::config::{Config, Control};
@@ -14,6 +15,7 @@ pub(crate) use bbr::{Acknowledged, Repair, Sample};
 use cubic::Cubic;
 use dctcp::Dctcp;
 use p4sched_schedulers::Nanos;
+use prague::Prague;
 pub(crate) use window::{Cause, Measurement, Window};
 
 /// Smallest congestion window after a reduction, in segments, except after a timeout (RFC 5681, equation 4).
@@ -26,6 +28,7 @@ pub(crate) enum Algorithm {
     NewReno,
     Cubic(Cubic),
     Dctcp(Dctcp),
+    Prague(Prague),
     Bbr(Box<Bbr>),
 }
 
@@ -35,6 +38,7 @@ impl Algorithm {
             Control::NewReno | Control::PFabric | Control::Netbench | Control::Udp { .. } => Algorithm::NewReno,
             Control::Cubic => Algorithm::Cubic(Cubic::new(config.hystart, config.tick)),
             Control::Dctcp => Algorithm::Dctcp(Dctcp::new()),
+            Control::Prague => Algorithm::Prague(Prague::new()),
             Control::Bbr => Algorithm::Bbr(Box::new(Bbr::new(flow, config))),
         }
     }
@@ -45,11 +49,15 @@ impl Algorithm {
             Algorithm::NewReno | Algorithm::Bbr(_) => {}
             Algorithm::Cubic(cubic) => cubic.measure(measurement, window),
             Algorithm::Dctcp(dctcp) => dctcp.measure(measurement),
+            Algorithm::Prague(prague) => prague.measure(measurement, window),
         }
     }
 
     /// Grows the window for `acked` segments.
     pub(crate) fn grow(&mut self, now: Nanos, acked: u32, window: &mut Window) {
+        if matches!(self, Algorithm::Prague(prague) if prague.is_marked()) {
+            return;
+        }
         let acked = if window.in_slow_start() {
             window.slow_start(acked)
         } else {
@@ -59,7 +67,7 @@ impl Algorithm {
             return;
         }
         let each = match self {
-            Algorithm::NewReno | Algorithm::Dctcp(_) | Algorithm::Bbr(_) => window.cwnd,
+            Algorithm::NewReno | Algorithm::Dctcp(_) | Algorithm::Prague(_) | Algorithm::Bbr(_) => window.cwnd,
             Algorithm::Cubic(cubic) => cubic.segments_for_one_more(now, window.cwnd, acked),
         };
         window.additive(each, acked);
@@ -70,7 +78,7 @@ impl Algorithm {
         let reduced = match self {
             Algorithm::Cubic(cubic) => cubic.reduced(cwnd),
             Algorithm::Dctcp(dctcp) if cause == Cause::Mark => dctcp.reduced(cwnd),
-            Algorithm::NewReno | Algorithm::Dctcp(_) => cwnd / 2,
+            Algorithm::NewReno | Algorithm::Dctcp(_) | Algorithm::Prague(_) => cwnd / 2,
             Algorithm::Bbr(bbr) => {
                 bbr.keep(cwnd);
                 u32::MAX
@@ -84,7 +92,7 @@ impl Algorithm {
         match self {
             Algorithm::Cubic(cubic) => cubic.reset(),
             Algorithm::Bbr(bbr) => bbr.timeout(),
-            Algorithm::NewReno | Algorithm::Dctcp(_) => {}
+            Algorithm::NewReno | Algorithm::Dctcp(_) | Algorithm::Prague(_) => {}
         }
     }
 

@@ -5,7 +5,7 @@ use super::quic::PACKET_THRESHOLD;
 use super::rack::DUP_THRESH;
 use super::scoreboard::Delivered;
 use super::state::{Phase, TcpSender};
-use crate::config::Recovery;
+use crate::config::{Control, Recovery};
 use crate::control::{Acknowledged, Cause, Measurement, Repair};
 use crate::segment::{Bytes, Segment};
 use p4sched_schedulers::Nanos;
@@ -50,7 +50,9 @@ impl TcpSender {
         self.judge_tail_probe(segment, &news);
         let losses = self.find_losses(now, news.advanced);
         self.end_phase(segment.echo, news.advanced);
-        self.begin_phase(losses, segment.ece && self.config.ecn);
+        // Prague reduces its window by itself (`control/prague.rs`)
+        let reduces = self.config.ecn && self.config.control != Control::Prague;
+        self.begin_phase(losses, segment.ece && reduces);
         if self.pace.is_some() {
             self.resize_by_rate(now, &news, losses, in_flight_before);
         } else {

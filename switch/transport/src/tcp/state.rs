@@ -6,7 +6,7 @@ use super::quic::Quic;
 use super::rack::Rack;
 use super::reduction::Reduction;
 use super::scoreboard::Scoreboard;
-use crate::config::{Config, Control};
+use crate::config::Config;
 use crate::control::{Algorithm, Cause, Window};
 use crate::rtt::RoundTrip;
 use crate::segment::{Ecn, Kind, Segment};
@@ -201,12 +201,13 @@ impl TcpSender {
     pub(super) fn data(&mut self, now: Nanos, index: u64, is_new: bool, out: &mut Vec<Segment>) {
         self.statistics.sent += 1;
         self.wrote = now;
-        // RFC 3168 Section 6.1.5: retransmissions are not ECN-capable. Those of DCTCP are (Linux, tcp_ecn_send).
-        let capable = self.config.ecn && (is_new || self.config.control == Control::Dctcp);
+        // RFC 3168 Section 6.1.5: retransmissions are not ECN-capable. Those of DCTCP and Prague are (Linux, tcp_ecn_send).
+        let control = self.config.control;
+        let capable = self.config.ecn && (is_new || control.is_scalable());
         out.push(Segment {
             seq: self.first_byte(index),
             len: if self.probing { 1 } else { self.len(index) as u32 },
-            ecn: if capable { Ecn::Ect } else { Ecn::NotEct },
+            ecn: if capable { control.capable() } else { Ecn::NotEct },
             cwr: is_new && std::mem::take(&mut self.announces_reduction),
             ..self.header(now, Kind::Data)
         });

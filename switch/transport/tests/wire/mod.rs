@@ -244,7 +244,7 @@ impl Loop<'_> {
                 continue;
             }
             let over = self.departures.len() >= self.path.mark_at;
-            if segment.ecn == Ecn::Ect && (over || fate == Some(Fate::Marked)) {
+            if matches!(segment.ecn, Ecn::Ect | Ecn::Ect1) && (over || fate == Some(Fate::Marked)) {
                 segment.ecn = Ecn::Ce;
             }
             let bits = u128::from(segment.len) * 8 * u128::from(SECOND);

@@ -62,7 +62,7 @@ impl OutPort for Uplink {
         self.0.send(now, number, frames.frame(number).len() as u32)
     }
 
-    fn arrive(&mut self, _: Nanos) -> (InTransit, Option<Nanos>) {
+    fn arrive(&mut self, _: Nanos, _: &mut Outbox) -> (InTransit, Option<Nanos>) {
         let arrived = self.0.arrive();
         (arrived, self.0.first().map(|next| next.arrival))
     }
