@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,12 @@ def text_of(renderable: object) -> str:
     console = Console(width=200, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
     console.print(renderable)
     return console.export_text()
+
+
+def test_a_mean_rate_is_the_same_number_with_every_python() -> None:
+    """`sum` of ten times 0.1 is 1.0 since Python 3.12, and a little less before."""
+    steps = replace(result(), samples=[Sample(float(second), second + 1.0, (0.1,) * 4) for second in range(10)])
+    assert steps.mean_rate(0) * 10 == 1.0
 
 
 def test_jain_index_and_throughput_are_those_of_the_samples() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 from typing import Any
 
 from rich.table import Table
@@ -34,7 +35,7 @@ class Measurement:
     def mean_rate(self, place: int) -> float:
         """Mean rate of a user over all samples, bit/s."""
         seconds = self.samples[-1].end - self.samples[0].start
-        return sum(s.rates[place] * (s.end - s.start) for s in self.samples) / seconds
+        return fsum(s.rates[place] * (s.end - s.start) for s in self.samples) / seconds
 
 
 def scheme_summary(result: Measurement, rate_bps: int) -> dict[str, Any]:
@@ -69,7 +70,7 @@ def _goodput(result: Measurement, rate_bps: int) -> dict[str, Any]:
     rates = [report.goodput_bps for report in result.reports.values()]
     return {
         "clients_reporting": len(rates),
-        "throughput": sum(rates) / rate_bps if rates else None,
+        "throughput": fsum(rates) / rate_bps if rates else None,
         "jain_index": jain_index(rates) if rates and set(result.weights) == {1.0} else None,
     }
 

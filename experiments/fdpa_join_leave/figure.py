@@ -1,6 +1,7 @@
 """The figure: rates of all users and band edges over time, the controller's count of users, and the probe."""
 
 from collections.abc import Sequence
+from math import fsum
 from pathlib import Path
 
 from matplotlib.axes import Axes
@@ -70,7 +71,7 @@ def _smoothed(result: Result, user: int) -> tuple[list[float], list[float]]:
     for last in range(SMOOTHED_OVER, len(result.samples) + 1):
         window = result.samples[last - SMOOTHED_OVER : last]
         at.append((window[0].start + window[-1].end) / 2)
-        rates.append(sum(sample.rates[user] for sample in window) / SMOOTHED_OVER / 1e6)
+        rates.append(fsum(sample.rates[user] for sample in window) / SMOOTHED_OVER / 1e6)
     return at, rates
 
 

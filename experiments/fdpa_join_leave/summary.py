@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import fsum
 from typing import Any
 
 from experiments.fdpa_join_leave.result import PROBE_PACKETS_PER_S, STAYING, USERS, Change, Result
@@ -79,7 +80,7 @@ def _index(samples: Sequence[Sample], start: float, end: float, users: int) -> f
     inside = [sample for sample in samples if sample.start >= start + 1 and sample.end <= end - 1]
     if not inside:
         return None
-    return jain_index([sum(sample.rates[user] for sample in inside) for user in range(users)])
+    return jain_index([fsum(sample.rates[user] for sample in inside) for user in range(users)])
 
 
 def probe_summary(result: Result) -> dict[str, Any]:

@@ -3,6 +3,7 @@ connections."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 from typing import Any
 
 from p4sched.errors import UsageError
@@ -117,8 +118,8 @@ def summarise(demands: Sequence[Demand], rates_bps: Mapping[int, float], capacit
         }
         for demand in demands
     ]
-    urgent = sum(rates_bps[demand.number] for demand in demands if demand.urgent)
-    total = sum(rates_bps.values())
+    urgent = fsum(rates_bps[demand.number] for demand in demands if demand.urgent)
+    total = fsum(rates_bps.values())
     return {
         "throughput": total / capacity_bps,
         "urgent_throughput": urgent / capacity_bps,
