@@ -50,7 +50,7 @@ fn interface_property(socket: &OwnedFd, name: &str, request: libc::Ioctl) -> io:
         return Err(io::ErrorKind::InvalidInput.into());
     }
     for (to, from) in answer.ifr_name.iter_mut().zip(name.bytes()) {
-        *to = from.cast_signed();
+        *to = libc::c_char::from_ne_bytes([from]);
     }
     // SAFETY: the SIOCGIF* calls read the name of the `ifreq` and write its union; it outlives the call.
     let done = unsafe { libc::ioctl(socket.as_raw_fd(), request, &raw mut answer) };
