@@ -15,7 +15,7 @@ RUST_LINT_PACKAGES=(rust-web-clippy rustfmt-web)
 KERNEL_PACKAGES=(bc bison flex patch xz-utils)
 # The browser that tests of the live page drive.
 BROWSER_PACKAGES=(chromium)
-ONOS_PACKAGES=(maven openjdk-17-jdk-headless)
+ONOS_PACKAGES=(maven default-jdk-headless)
 # The oldest Rust that builds the workspace: rust-version in switch/Cargo.toml.
 RUST_MINIMUM=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' switch/Cargo.toml)
 
