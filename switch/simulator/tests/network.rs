@@ -537,7 +537,7 @@ fn a_scenario_that_cannot_be_says_why() {
     );
     assert_eq!(
         with("/ports/scheme", json!("wfq")),
-        "there is no scheme wfq: use one of fifo, pifo, sp_pifo, aifo, rifo, packs, fdpa, drr, afq, stfq, calendar, tree"
+        "there is no scheme wfq: use one of fifo, pifo, sp_pifo, aifo, rifo, packs, fdpa, drr, afq, stfq, calendar, tree, dual_pi2"
     );
     let fdpa = with("/ports/scheme", json!("fdpa"));
     assert!(
