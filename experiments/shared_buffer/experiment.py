@@ -20,7 +20,7 @@ from p4sched.sweep.compared import against, named, of_scheme, shown, without_sch
 from p4sched.sweep.tuned import Candidate, Group, Measured, Seeds, Simulation, tune
 from p4sched.units import Duration
 
-SCHEMES = ("fifo", "aifo", "rifo", "packs", "pifo")
+SCHEMES = ("fifo", "sp_pifo", "aifo", "rifo", "packs", "pifo")
 MEASURED = ("fifo", "aifo", "packs", "pifo")
 """Schemes of the figure in the README."""
 READING = ("aifo", "rifo", "packs")
