@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from experiments.cheating import tenants
+from experiments.cheating import closed_loop, tenants
 from experiments.retransmissions import traffic as retransmissions
 from experiments.shared_buffer import traffic as shared_buffer
 from experiments.tenants import traffic
@@ -104,6 +104,28 @@ def test_a_tenant_who_cheats_changes_its_own_flows_alone() -> None:
             else:
                 rank = 0 if behaviour == tenants.URGENT else before.bytes // 100
                 assert [part.rank for part in parts] == [rank]
+
+
+def test_normalised_ranks_do_not_change_with_the_scale_of_a_lie() -> None:
+    flows = leaf_spine.listed(0.8, 20_000_000, 1)
+    honest, scaled, urgent = (
+        [flow.rank for flow in tenants.traffic(flows, behaviour, normalised=True).flows]
+        for behaviour in (tenants.HONEST, tenants.SCALED, tenants.URGENT)
+    )
+    # sizes that become one when they are divided share a rank
+    assert np.abs(np.array(honest) - np.array(scaled)).mean() < tenants.NORMAL_RANKS / 100
+    own = leaf_spine.host_numbers(flows["source"]) % tenants.TENANTS == tenants.CHEATER
+    assert set(np.array(urgent)[own].tolist()) == {tenants.NORMAL_RANKS // 2}
+    assert np.array_equal(np.array(urgent)[~own], np.array(honest)[~own])
+
+
+def test_a_normalised_rank_is_the_share_of_more_urgent_flows_so_far() -> None:
+    normaliser = tenants.Normaliser()
+    assert [normaliser.rank(told) for told in (50, 10, 90, 10)] == [5000, 2500, 8333, 2500]
+
+
+def test_an_adaptive_tenant_keeps_the_lie_with_the_highest_mean_rate() -> None:
+    assert closed_loop.best({"honest": [2.0, 4.0], "split": [5.0, 0.0], "scaled": [3.5]}) == "scaled"
 
 
 def test_a_flow_in_parts_takes_the_time_of_its_last_part() -> None:

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 from rich.table import Table
 
-from experiments.cheating import figure, tenants
+from experiments.cheating import closed_loop, figure, tenants
+from experiments.cheating.closed_loop import ClosedLoopRun
 from experiments.cheating.tenants import BEHAVIOURS, HONEST, TenantRun
 from p4sched import simulate
 from p4sched.cli import options
@@ -16,7 +17,7 @@ from p4sched.lab import comparison
 from p4sched.lab.experiment import Results, RunOptions, SchemeOutcome, Stage, choose
 from p4sched.lab.sized_flows import parse_loads
 from p4sched.sweep.compared import against, named, of_scheme, shown, without_scheme
-from p4sched.sweep.tuned import Candidate, Group, Measured, Seeds, repeat, tune
+from p4sched.sweep.tuned import Candidate, Group, Measured, Seeds, ratio, repeat, tune
 from p4sched.units import Duration
 
 LABELS = {
@@ -28,11 +29,19 @@ LABELS = {
     "packs": "PACKS",
     "pifo": "PIFO",
     "tree": "tree: DRR of tenants, PIFO of each",
+    "aifo_normalised": "AIFO, normalised ranks",
+    "packs_normalised": "PACKS, normalised ranks",
+    "pifo_normalised": "PIFO, normalised ranks",
 }
+MEASURED = list(LABELS)[:8]
+"""Schemes of the figure in the README."""
+NORMALISED = "_normalised"
 WITH_HEADROOM = ("aifo", "rifo", "packs")
 QUEUES = 4
 WINDOW = 20
 """|W| of AIFO and PACKS, T of RIFO."""
+ADAPTIVE = "adaptive"
+"""The behaviour of a tenant that tries all lies (`closed_loop`)."""
 WHO = ("cheater", "others", "cheater_large", "others_large")
 
 
@@ -63,7 +72,7 @@ class Setting:
 
 def setting(
     run_options: RunOptions,
-    compared: Annotated[str, options.schemes_option(LABELS)] = ",".join(LABELS),
+    compared: Annotated[str, options.schemes_option(LABELS)] = ",".join(MEASURED),
     loads: options.Loads = "0.4,0.8",
     seeds: options.ResultSeeds = 8,
     duration: options.Starts = Duration.parse("100ms"),
@@ -100,18 +109,27 @@ def candidates(setting: Setting) -> Iterator[Candidate]:
     """All settings with honest tenants: an operator tunes for these."""
     for scheme, load in product(setting.schemes, setting.loads):
         group: Group = {"scheme": scheme, "load": load, "behaviour": HONEST}
-        headrooms = setting.grid.headrooms_256 if scheme in WITH_HEADROOM else (0,)
+        headrooms = setting.grid.headrooms_256 if base(scheme) in WITH_HEADROOM else (0,)
         for buffer, headroom in product(setting.grid.buffers, headrooms):
             yield _candidate(group, {"buffer_packets": buffer, "headroom_256": headroom}, setting)
+
+
+def base(scheme: str) -> str:
+    """The scheme of the ports."""
+    return scheme.removesuffix(NORMALISED)
 
 
 def _candidate(group: Group, parameters: Group, setting: Setting) -> Candidate:
     return Candidate(group, parameters, partial(_run, group, parameters, int(setting.duration)))
 
 
-def _run(group: Group, parameters: Group, duration_ns: int, seed: int) -> TenantRun:
-    used = ports(str(group["scheme"]), int(parameters["buffer_packets"]), int(parameters["headroom_256"]))
-    return TenantRun(used, float(group["load"]), str(group["behaviour"]), duration_ns, seed)
+def _run(group: Group, parameters: Group, duration_ns: int, seed: int) -> TenantRun | ClosedLoopRun:
+    scheme, behaviour, load = str(group["scheme"]), str(group["behaviour"]), float(group["load"])
+    used = ports(base(scheme), int(parameters["buffer_packets"]), int(parameters["headroom_256"]))
+    normalised = scheme.endswith(NORMALISED)
+    if behaviour == ADAPTIVE:
+        return ClosedLoopRun(used, load, normalised, seed)
+    return TenantRun(used, load, behaviour, duration_ns, seed, normalised)
 
 
 def ports(scheme: str, buffer: int, headroom_256: int) -> simulate.Ports:
@@ -135,8 +153,18 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
         for behaviour in BEHAVIOURS
     ]
     measured = await repeat(wanted, setting.seeds.result, stage.folder, stage.tell)
+    adaptive = [
+        _candidate(dict(each.candidate.group) | {"behaviour": ADAPTIVE}, each.candidate.parameters, setting)
+        for each in found.best
+    ]
+    closed = await repeat(adaptive, setting.seeds.result, stage.folder, stage.tell)
     schemes = {
-        scheme: {"label": LABELS[scheme], "tenants": list(_records(measured, scheme))} for scheme in setting.schemes
+        scheme: {
+            "label": LABELS[scheme],
+            "tenants": list(_records(measured, scheme)),
+            "closed": list(_closed(closed, scheme)),
+        }
+        for scheme in setting.schemes
     }
     return SchemeOutcome({"schemes": schemes}, None)
 
@@ -149,6 +177,15 @@ def _records(measured: Sequence[Measured], scheme: str) -> Iterator[dict[str, An
         for who in WHO:
             record |= named(who, against(each, measured, {"behaviour": HONEST}, who))
         yield record | named("pifo", against(each, measured, {"scheme": "pifo"}, "slowdown"))
+
+
+def _closed(measured: Sequence[Measured], scheme: str) -> Iterator[dict[str, Any]]:
+    """What the adaptive tenant gains and the others lose, over the same flows with an honest tenant."""
+    for each in of_scheme(measured, scheme):
+        record = without_scheme(each.record(closed_loop.FIGURES))
+        for name in closed_loop.RATES:
+            record |= named(name, ratio(each, each, name, f"honest_{name}"))
+        yield record
 
 
 def table(results: Results[Setting, None]) -> list[Table]:
@@ -180,7 +217,18 @@ def table(results: Results[Setting, None]) -> list[Table]:
                 shown(each, "others_large"),
                 shown(each, "pifo"),
             )
-    return [rows]
+    adaptive = comparison.heading(
+        results,
+        "A tenant who keeps the lie that pays best, over an honest one",
+        ("scheme", "it keeps"),
+        ("load", "its rate", "the others' rate", "their slowdown"),
+    )
+    for scheme in results.schemes.values():
+        for each in scheme["closed"]:
+            kept = max(tenants.LIES, key=lambda lie, each=each: float(each[f"kept_{lie}"]))  # type: ignore[misc]
+            cells = (shown(each, name) for name in closed_loop.RATES)
+            adaptive.add_row(scheme["label"], f"{kept}, {each[f'kept_{kept}']:.0%}", f"{each['load']:g}", *cells)
+    return [rows, adaptive]
 
 
 EXPERIMENT = comparison.experiment(
@@ -192,5 +240,5 @@ EXPERIMENT = comparison.experiment(
     measure,
     table,
     figure.draw,
-    ("tenants",),
+    ("tenants", "closed"),
 )

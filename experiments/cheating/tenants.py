@@ -1,5 +1,6 @@
 """Tenants who send web-search flows with their sizes as ranks, and one tenant who cheats."""
 
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,29 @@ BEHAVIOURS = (HONEST, URGENT, SCALED, SPLIT)
 """What the cheater does: nothing; rank 0 for all its flows; a hundredth of their sizes as ranks, which keeps their
 order; `PARTS` flows for each flow above `SPLIT_BYTES`, with their own sizes as ranks."""
 SCALE, PARTS, SPLIT_BYTES = 100, 4, 10_000
+
+
+@dataclass(frozen=True)
+class Lie:
+    """What a tenant does to the ranks and to the flows above `SPLIT_BYTES`."""
+
+    divisor: int
+    """Of a rank; 0: the rank is 0."""
+    parts: int
+
+
+LIES = {
+    HONEST: Lie(1, 1),
+    URGENT: Lie(0, 1),
+    SCALED: Lie(SCALE, 1),
+    SPLIT: Lie(1, PARTS),
+    "scaled_10": Lie(10, 1),
+    "split_2": Lie(1, 2),
+    "split_scaled": Lie(SCALE, PARTS),
+}
+"""All lies that an adaptive tenant tries."""
+NORMAL_RANKS = 10_000
+"""Normalised ranks are below this."""
 TRANSPORT = {"control": "new_reno"}
 FIRST_LEAF = 2
 """Number of the first tenant's leaf in the tree; the root is 0, and 1 has the acknowledgements."""
@@ -39,22 +63,24 @@ class Traffic:
     """The flows before any was split."""
 
 
-def traffic(flows: simulate.Array, behaviour: str) -> Traffic:
-    """The flows as the tenants send them."""
+def traffic(flows: simulate.Array, behaviour: str, normalised: bool = False) -> Traffic:
+    """The flows as the tenants send them. `normalised`: the operator replaces the ranks (`Normaliser`)."""
     sent, origin = [], []
+    normalisers = [Normaliser() for _ in range(TENANTS)]
     for number, flow in enumerate(flows):
         tenant = int(leaf_spine.host_numbers(flow["source"])) % TENANTS
-        cheats = tenant == CHEATER
+        lie = LIES[behaviour if tenant == CHEATER else HONEST]
         size = int(flow["bytes"])
-        parts = PARTS if cheats and behaviour == SPLIT and size > SPLIT_BYTES else 1
+        parts = lie.parts if size > SPLIT_BYTES else 1
         for part in (size * (place + 1) // parts - size * place // parts for place in range(parts)):
+            told = rank(part, lie)
             sent.append(
                 simulate.Flow(
                     str(flow["source"]),
                     str(flow["destination"]),
                     part,
                     int(flow["start_ns"]),
-                    rank=rank(part, behaviour if cheats else HONEST),
+                    rank=normalisers[tenant].rank(told) if normalised else told,
                     user=FIRST_LEAF + tenant,
                 )
             )
@@ -62,16 +88,35 @@ def traffic(flows: simulate.Array, behaviour: str) -> Traffic:
     return Traffic(sent, np.array(origin, np.int64), flows)
 
 
-def rank(size: int, behaviour: str) -> int:
-    """Rank of a flow of a tenant that behaves so."""
-    return {URGENT: 0, SCALED: size // SCALE}.get(behaviour, size)
+def rank(size: int, lie: Lie) -> int:
+    """Rank that a tenant tells for a flow."""
+    return size // lie.divisor if lie.divisor else 0
+
+
+class Normaliser:
+    """Replaces a tenant's rank by the share of its own flows so far that are more urgent, as in QVISOR (HotNets 2023).
+    Half of the equal ones count, so a tenant with one rank for all is in the middle."""
+
+    def __init__(self) -> None:
+        self._told: list[int] = []
+
+    def rank(self, told: int) -> int:
+        """The rank of the tenant's next flow."""
+        insort(self._told, told)
+        below, upto = bisect_left(self._told, told), bisect_right(self._told, told)
+        return (below + upto) * NORMAL_RANKS // (2 * len(self._told))
+
+
+def completion_s(sent: Traffic, result: simulate.Result) -> NDArray[np.float64]:
+    """Completion times of the flows before any was split. A flow is complete when its last part is."""
+    took = np.zeros(len(sent.before))
+    np.maximum.at(took, sent.origin, result.flows["restricted_s"])
+    return took
 
 
 def measure(sent: Traffic, result: simulate.Result) -> dict[str, float]:
-    """`FIGURES` of a run. A flow is complete when its last part is."""
-    before = sent.before
-    took = np.zeros(len(before))
-    np.maximum.at(took, sent.origin, result.flows["restricted_s"])
+    """`FIGURES` of a run."""
+    before, took = sent.before, completion_s(sent, result)
     source, destination = (leaf_spine.host_numbers(before[end]) for end in ("source", "destination"))
     hosts = leaf_spine.HOSTS
     size = before["bytes"].astype(np.int64)
@@ -95,16 +140,17 @@ class TenantRun:
     behaviour: str
     duration_ns: int
     seed: int
+    normalised: bool = False
 
     def inputs(self) -> Any:
         """The settings, and the simulator."""
         ports = {name: value for name, value in vars(self.ports).items() if value is not None}
         settings = [self.load, self.behaviour, self.duration_ns, self.seed, TENANTS, SCALE, PARTS, SPLIT_BYTES]
-        return ["tenants", binary_hash(simulate.BINARY), ports, settings]
+        return ["tenants", binary_hash(simulate.BINARY), ports, settings, self.normalised]
 
     async def figures(self, folder: Path) -> Figures:
         """Runs the simulator."""
-        sent = traffic(leaf_spine.listed(self.load, self.duration_ns, self.seed), self.behaviour)
+        sent = traffic(leaf_spine.listed(self.load, self.duration_ns, self.seed), self.behaviour, self.normalised)
         scenario = leaf_spine.scenario(
             self.ports, TRANSPORT, self.load, self.duration_ns, self.seed, ranks="flow"
         ).with_(flows=sent.flows)
