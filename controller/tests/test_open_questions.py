@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +110,7 @@ def test_a_tenant_who_cheats_changes_its_own_flows_alone() -> None:
 def test_normalised_ranks_do_not_change_with_the_scale_of_a_lie() -> None:
     flows = leaf_spine.listed(0.8, 20_000_000, 1)
     honest, scaled, urgent = (
-        [flow.rank for flow in tenants.traffic(flows, behaviour, normalised=True).flows]
+        [flow.rank for flow in tenants.traffic(flows, behaviour, Fraction(1, 2)).flows]
         for behaviour in (tenants.HONEST, tenants.SCALED, tenants.URGENT)
     )
     # sizes that become one when they are divided share a rank
@@ -120,8 +121,9 @@ def test_normalised_ranks_do_not_change_with_the_scale_of_a_lie() -> None:
 
 
 def test_a_normalised_rank_is_the_share_of_more_urgent_flows_so_far() -> None:
-    normaliser = tenants.Normaliser()
-    assert [normaliser.rank(told) for told in (50, 10, 90, 10)] == [5000, 2500, 8333, 2500]
+    for equal, ranks in ((Fraction(1, 2), [5000, 2500, 8333, 2500]), (Fraction(1), [10_000, 5000, 10_000, 5000])):
+        normaliser = tenants.Normaliser(equal)
+        assert [normaliser.rank(told) for told in (50, 10, 90, 10)] == ranks
 
 
 def test_an_adaptive_tenant_keeps_the_lie_with_the_highest_mean_rate() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +31,14 @@ class ClosedLoopRun:
 
     ports: simulate.Ports
     load: float
-    normalised: bool
+    equal: Fraction | None
     seed: int
 
     def inputs(self) -> Any:
         """The settings, and the simulator."""
         ports = {name: value for name, value in vars(self.ports).items() if value is not None}
         lies = {name: [lie.divisor, lie.parts] for name, lie in LIES.items()}
-        settings = [self.load, self.normalised, self.seed, ROUNDS, KEPT, EPOCH_NS, TENANTS, tenants.SPLIT_BYTES]
+        settings = [self.load, str(self.equal), self.seed, ROUNDS, KEPT, EPOCH_NS, TENANTS, tenants.SPLIT_BYTES]
         return ["closed loop", binary_hash(simulate.BINARY), ports, lies, settings]
 
     async def figures(self, folder: Path) -> Figures:
@@ -65,7 +66,7 @@ class ClosedLoopRun:
     async def _epoch(self, lie: str, epoch: int, folder: Path) -> Mapping[str, float]:
         seed = 1000 * self.seed + epoch
         flows = leaf_spine.listed(self.load, EPOCH_NS, seed)
-        sent = tenants.traffic(flows, lie, self.normalised)
+        sent = tenants.traffic(flows, lie, self.equal)
         scenario = leaf_spine.scenario(self.ports, tenants.TRANSPORT, self.load, EPOCH_NS, seed, ranks="flow")
         run = folder / f"{epoch}-{lie}"
         run.mkdir()

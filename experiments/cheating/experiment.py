@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from itertools import product
 from typing import Annotated, Any
@@ -32,10 +33,14 @@ LABELS = {
     "aifo_normalised": "AIFO, normalised ranks",
     "packs_normalised": "PACKS, normalised ranks",
     "pifo_normalised": "PIFO, normalised ranks",
+    "aifo_equal_last": "AIFO, normalised, equal ranks last",
+    "packs_equal_last": "PACKS, normalised, equal ranks last",
+    "pifo_equal_last": "PIFO, normalised, equal ranks last",
 }
 MEASURED = list(LABELS)[:8]
 """Schemes of the figure in the README."""
-NORMALISED = "_normalised"
+NORMALISED = {"_normalised": Fraction(1, 2), "_equal_last": Fraction(1)}
+"""Ends of the names of schemes with normalised ranks, and the share of equal ranks that counts."""
 WITH_HEADROOM = ("aifo", "rifo", "packs")
 QUEUES = 4
 WINDOW = 20
@@ -116,7 +121,9 @@ def candidates(setting: Setting) -> Iterator[Candidate]:
 
 def base(scheme: str) -> str:
     """The scheme of the ports."""
-    return scheme.removesuffix(NORMALISED)
+    for end in NORMALISED:
+        scheme = scheme.removesuffix(end)
+    return scheme
 
 
 def _candidate(group: Group, parameters: Group, setting: Setting) -> Candidate:
@@ -126,10 +133,10 @@ def _candidate(group: Group, parameters: Group, setting: Setting) -> Candidate:
 def _run(group: Group, parameters: Group, duration_ns: int, seed: int) -> TenantRun | ClosedLoopRun:
     scheme, behaviour, load = str(group["scheme"]), str(group["behaviour"]), float(group["load"])
     used = ports(base(scheme), int(parameters["buffer_packets"]), int(parameters["headroom_256"]))
-    normalised = scheme.endswith(NORMALISED)
+    equal = next((share for end, share in NORMALISED.items() if scheme.endswith(end)), None)
     if behaviour == ADAPTIVE:
-        return ClosedLoopRun(used, load, normalised, seed)
-    return TenantRun(used, load, behaviour, duration_ns, seed, normalised)
+        return ClosedLoopRun(used, load, equal, seed)
+    return TenantRun(used, load, behaviour, duration_ns, seed, equal)
 
 
 def ports(scheme: str, buffer: int, headroom_256: int) -> simulate.Ports:

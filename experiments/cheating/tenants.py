@@ -3,6 +3,7 @@
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ LIES = {
 }
 """All lies that an adaptive tenant tries."""
 NORMAL_RANKS = 10_000
-"""Normalised ranks are below this."""
+"""Normalised ranks are at most this."""
 TRANSPORT = {"control": "new_reno"}
 FIRST_LEAF = 2
 """Number of the first tenant's leaf in the tree; the root is 0, and 1 has the acknowledgements."""
@@ -63,13 +64,13 @@ class Traffic:
     """The flows before any was split."""
 
 
-def traffic(flows: simulate.Array, behaviour: str, normalised: bool = False) -> Traffic:
-    """The flows as the tenants send them. `normalised`: the operator replaces the ranks (`Normaliser`)."""
+def traffic(flows: simulate.Array, behaviour: str, equal: Fraction | None = None) -> Traffic:
+    """The flows as the tenants send them. With `equal` the operator replaces the ranks (`Normaliser`)."""
     sent, origin = [], []
-    normalisers = [Normaliser() for _ in range(TENANTS)]
+    normalisers = [None if equal is None else Normaliser(equal) for _ in range(TENANTS)]
     for number, flow in enumerate(flows):
         tenant = int(leaf_spine.host_numbers(flow["source"])) % TENANTS
-        lie = LIES[behaviour if tenant == CHEATER else HONEST]
+        lie, normaliser = LIES[behaviour if tenant == CHEATER else HONEST], normalisers[tenant]
         size = int(flow["bytes"])
         parts = lie.parts if size > SPLIT_BYTES else 1
         for part in (size * (place + 1) // parts - size * place // parts for place in range(parts)):
@@ -80,7 +81,7 @@ def traffic(flows: simulate.Array, behaviour: str, normalised: bool = False) -> 
                     str(flow["destination"]),
                     part,
                     int(flow["start_ns"]),
-                    rank=normalisers[tenant].rank(told) if normalised else told,
+                    rank=told if normaliser is None else normaliser.rank(told),
                     user=FIRST_LEAF + tenant,
                 )
             )
@@ -95,16 +96,18 @@ def rank(size: int, lie: Lie) -> int:
 
 class Normaliser:
     """Replaces a tenant's rank by the share of its own flows so far that are more urgent, as in QVISOR (HotNets 2023).
-    Half of the equal ones count, so a tenant with one rank for all is in the middle."""
+    `equal`: share of the equal ones that count, too. With a half, a tenant with one rank for all is in the middle; with
+    all, it is last."""
 
-    def __init__(self) -> None:
+    def __init__(self, equal: Fraction) -> None:
+        self._equal = equal
         self._told: list[int] = []
 
     def rank(self, told: int) -> int:
         """The rank of the tenant's next flow."""
         insort(self._told, told)
         below, upto = bisect_left(self._told, told), bisect_right(self._told, told)
-        return (below + upto) * NORMAL_RANKS // (2 * len(self._told))
+        return int((below + self._equal * (upto - below)) * NORMAL_RANKS / len(self._told))
 
 
 def completion_s(sent: Traffic, result: simulate.Result) -> NDArray[np.float64]:
@@ -140,17 +143,17 @@ class TenantRun:
     behaviour: str
     duration_ns: int
     seed: int
-    normalised: bool = False
+    equal: Fraction | None = None
 
     def inputs(self) -> Any:
         """The settings, and the simulator."""
         ports = {name: value for name, value in vars(self.ports).items() if value is not None}
         settings = [self.load, self.behaviour, self.duration_ns, self.seed, TENANTS, SCALE, PARTS, SPLIT_BYTES]
-        return ["tenants", binary_hash(simulate.BINARY), ports, settings, self.normalised]
+        return ["tenants", binary_hash(simulate.BINARY), ports, settings, str(self.equal)]
 
     async def figures(self, folder: Path) -> Figures:
         """Runs the simulator."""
-        sent = traffic(leaf_spine.listed(self.load, self.duration_ns, self.seed), self.behaviour, self.normalised)
+        sent = traffic(leaf_spine.listed(self.load, self.duration_ns, self.seed), self.behaviour, self.equal)
         scenario = leaf_spine.scenario(
             self.ports, TRANSPORT, self.load, self.duration_ns, self.seed, ranks="flow"
         ).with_(flows=sent.flows)
