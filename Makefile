@@ -59,6 +59,7 @@ lint:
 lint-rust:
 	cargo fmt --manifest-path switch/Cargo.toml --all --check -- switch/schedulers/src/*.rs switch/traffic-manager/src/*.rs
 	nice cargo clippy --manifest-path switch/Cargo.toml --locked --release --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" nice cargo doc --manifest-path switch/Cargo.toml --locked --release --quiet --no-deps --workspace
 
 lint-rest:
 	.venv/bin/ruff check .

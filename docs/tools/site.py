@@ -36,7 +36,7 @@ FRONT = "README.md"
 """The front page."""
 IN_FRONT = """\
 Change a packet scheduler, and see at once what it does. Nothing is installed, and nothing leaves this tab.
-[Open the playground alone](playground/index.html).
+<a href="playground/index.html">Open the playground alone</a>.
 
 <iframe class="playground" src="playground/index.html" title="The playground"></iframe>
 """

@@ -1,5 +1,5 @@
 // Bundles the page into build/playground/, or into the folder of the first word.
-import { cp, mkdir } from "node:fs/promises";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -22,3 +22,8 @@ await build({
 });
 await cp(join(here, "index.html"), join(out, "index.html"));
 for (const file of PYODIDE) await cp(join(here, "node_modules/pyodide", file), join(out, "pyodide", file));
+const { version } = JSON.parse(await readFile(join(here, "node_modules/pyodide/package.json"), "utf8"));
+const NOTICE = `Pyodide ${version}: Mozilla Public License 2.0, https://www.mozilla.org/MPL/2.0/; its source: https://github.com/pyodide/pyodide
+It holds Python: Python Software Foundation License 2, https://docs.python.org/3/license.html
+`;
+await writeFile(join(out, "pyodide", "NOTICE.txt"), NOTICE);

@@ -341,7 +341,7 @@ impl Scheme {
         matches!(self, Scheme::Folder(described) if apart(described))
     }
 
-    /// Names of the parameters of the action [`P4::action`]: [`P4::parameters`] without the settings of the port.
+    /// Names of the parameters of the program's action: its `parameters` without the settings of the port.
     pub fn action_parameters(self) -> Vec<&'static str> {
         let names = self.p4().parameters.iter().copied();
         match self {

@@ -1,6 +1,6 @@
 //! Reads the file that describes schemes besides those of this workspace, and makes them known.
 //!
-//! The Python side writes it from `scheduler.toml` files. Its form is that of [`File`].
+//! The Python side writes it from `scheduler.toml` files. Its form is that of `File`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
