@@ -271,6 +271,28 @@ def test_without_webassembly_the_page_says_so(browser: Browser, address: str) ->
         expect(page.locator("#notice")).to_contain_text("This browser has no WebAssembly")
 
 
+def test_a_browser_that_keeps_nothing_still_runs_programs(browser: Browser, address: str) -> None:
+    blocked = (
+        "Object.defineProperty(window, 'localStorage', {get() { throw new DOMException('blocked', 'SecurityError') }})"
+    )
+    with opened(browser, address, blocked) as page:
+        expect(page.locator("#panel-inversions .verdict")).to_have_text(AS_MODEL)
+        page.get_by_role("button", name="Dark").click()
+        expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+        expect(page.locator("#notice")).to_contain_text("This browser keeps nothing here")
+
+
+def test_a_second_tab_does_not_replace_a_program_unseen(browser: Browser, address: str) -> None:
+    with opened(browser, address) as first:
+        second = first.context.new_page()
+        second.goto(address)
+        expect(second.locator("#panel-inversions .verdict")).to_have_text(AS_MODEL)
+        second.locator("#editor .cm-content").click()
+        second.keyboard.press("Control+Home")
+        second.keyboard.insert_text("// of the second tab\n")
+        expect(first.locator("#notice")).to_contain_text("open in another tab")
+
+
 def test_a_program_of_ten_megabytes_is_told(browser: Browser, address: str) -> None:
     with opened(browser, address) as page:
         expect(page.locator("#state")).to_have_text("The program compiles.")

@@ -11,7 +11,7 @@ import { networks } from "./networks.js";
 import { labs } from "./labs.js";
 import { packets } from "./packets.js";
 import { button, element, make, notice, sentence, show } from "./page.js";
-import { aside, keep, kept, Project, putAside, takeAside } from "./project.js";
+import { aside, keep, kept, onOtherTab, Project, putAside, takeAside } from "./project.js";
 import { fragmentOf, projectOf } from "./share.js";
 import { tabs } from "./tabs.js";
 import { endTour, isFirstVisit, tour } from "./tour.js";
@@ -254,6 +254,7 @@ async function main(): Promise<void> {
   page.start();
   offerOwn(project);
   window.addEventListener("hashchange", () => location.reload());
+  onOtherTab(() => notice("This page is open in another tab, too. The browser keeps the program that was changed last: copy a link to keep this one."));
   if (isFirstVisit() && !location.hash && !location.search) page.tour();
 }
 

@@ -161,6 +161,11 @@ export function keep(saved: Saved): boolean {
   }
 }
 
+/** Calls back when another tab of this browser keeps its project in the place of this one. */
+export function onOtherTab(then: () => void): void {
+  window.addEventListener("storage", ({ key, newValue }) => key === KEY && newValue !== null && then());
+}
+
 /** Puts a project aside, because a link has another one. */
 export function putAside(saved: Saved): void {
   try {

@@ -3,12 +3,22 @@ const KEY = "p4sched-theme";
 
 export function chosenTheme() {
   const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-  return localStorage.getItem(KEY) ?? system;
+  try {
+    return localStorage.getItem(KEY) ?? system;
+  } catch {
+    // a browser that keeps nothing may refuse the question
+    return system;
+  }
 }
 
 export function setTheme(name, remember) {
-  if (remember) localStorage.setItem(KEY, name);
   document.documentElement.dataset.theme = name;
+  if (!remember) return;
+  try {
+    localStorage.setItem(KEY, name);
+  } catch {
+    // for this visit only
+  }
 }
 
 export function colour(name) {
