@@ -34,11 +34,12 @@ toolchain() {
 sid() {
   [ -f "$SID/.complete" ] && return
   [ "$(id -u)" = 0 ] || die "this machine's Rust has no library for $TARGET; rustup has one, or run this as root, once"
-  if ! command -v debootstrap || ! command -v bwrap; then
-    apt-get install --yes --no-install-recommends bubblewrap debootstrap
-  fi >&2
+  if ! command -v debootstrap >/dev/null || ! command -v bwrap >/dev/null; then
+    apt-get install --yes --no-install-recommends bubblewrap debootstrap >&2
+  fi
   say "Rust of Debian sid, in $SID (some minutes)"
   rm -rf "$SID"
+  mkdir -p "$(dirname "$SID")"
   debootstrap --variant=minbase --include="$SID_PACKAGES" sid "$SID" >&2
   touch "$SID/.complete"
 }
