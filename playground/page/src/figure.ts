@@ -37,7 +37,7 @@ export function lines(texts: Texts, all: readonly Line[]): HTMLElement {
   };
   chartIn(figure, options, [places, ...drawn.map(({ heights }) => places.map((place) => heights[place] ?? null))]);
   // a canvas keeps the colours that it was drawn with
-  window.addEventListener("theme", () => figure.isConnected && figure.replaceWith(lines(texts, all)), { once: true });
+  figure.addEventListener("theme", () => figure.replaceWith(lines(texts, all)));
   return figure;
 }
 

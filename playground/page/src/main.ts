@@ -235,6 +235,7 @@ function theme(): void {
   const set = (name: string, remember: boolean): void => {
     setTheme(name, remember);
     window.dispatchEvent(new Event("theme"));
+    for (const figure of document.querySelectorAll("figure")) figure.dispatchEvent(new Event("theme"));
     press.textContent = name === "dark" ? "Light" : "Dark";
   };
   set(chosenTheme(), false);
