@@ -3,18 +3,15 @@
 import random
 
 import pytest
+from random_packets import number, parameters
 
 from p4sched.p4rt.compile import compiled_program
 from p4sched.paths import SCHEDULERS_DIR
-from p4sched.proofs.engine import Call, Example, by_engine, by_step, commands
-from p4sched.proofs.exact import Int
+from p4sched.proofs.engine import Call, Example, by_engine, by_step, checksum, commands
 from p4sched.proofs.program import Program, read
-from p4sched.proofs.restrictions import holds, restriction
 from p4sched.proofs.step import LENGTH, TIMESTAMP
 
 PACKETS = 100
-NEAR = (0, 1, 2, 7, 8, 20, 31, 32, 33, 255, 256)
-"""Numbers at which a decision may change."""
 PARAMETERS = {
     "fifo": "fifo_params",
     "aifo": "aifo_params",
@@ -26,15 +23,10 @@ PARAMETERS = {
 }
 
 
-def number(source: random.Random, bits: int) -> int:
-    """A number, often one near which something happens."""
-    value = source.choice((source.getrandbits(bits), source.getrandbits(min(bits, 6)), source.choice(NEAR)))
-    return min(value, (1 << bits) - 1)
-
-
 def random_example(program: Program, control: str, p4info: str, place: int, source: random.Random) -> Example:
     """A packet for a port of its own, with the parameters and the state of this port."""
     port, user, now = 10 + place, 10 + place, 1000 + place * 10**6
+    table = f"{control}.{PARAMETERS[program.name]}"
     packet = {
         **{"ethernet.dst_addr": 2, "ethernet.src_addr": 3, "ethernet.ether_type": 0x800},
         **{"ipv4.version": 4, "ipv4.ihl": 5, "ipv4.tos": number(source, 8), "ipv4.total_len": 100},
@@ -44,13 +36,15 @@ def random_example(program: Program, control: str, p4info: str, place: int, sour
         **{"udp_rest.length": 80, "rank.rank": number(source, 32)},
         **{LENGTH: source.choice((100, 1000)), TIMESTAMP: now, "standard_metadata.ingress_port": 1},
     }
-    packet["ipv4.hdr_checksum"] = checksum(program, packet)
+    packet["ipv4.hdr_checksum"] = checksum(
+        [(packet.get(part, 0), program.fields[part]) for part in program.headers["ipv4"]]
+    )
     calls = {
         f"{control}.forwarding.ipv4_routes": Call(True, 0, (port, 1)),
         f"{control}.users.users_by_prefix": Call(True, 0, (user, source.choice((1, 128, 256, 512)))),
         f"{control}.ranking.rank_sources": Call(True, 0, (source.randrange(4),)),
         f"{control}.ranking.flow_ranks": Call(True, 0, (number(source, 32),)),
-        f"{control}.{PARAMETERS[program.name]}": Call(True, 0, parameters(program, control, p4info, source)),
+        table: Call(True, 0, tuple(parameters(program, table, p4info, source).values())),
     }
     cells: dict[str, dict[int, int]] = {}
     for name, register in program.registers.items():
@@ -61,31 +55,6 @@ def random_example(program: Program, control: str, p4info: str, place: int, sour
         elif register.size <= 4096 and "flowlets" not in name:
             cells[name] = {user if register.size == 4096 else port: number(source, min(register.bits, 62))}
     return Example(packet=packet, calls=calls, cells=cells)
-
-
-def parameters(program: Program, control: str, p4info: str, source: random.Random) -> tuple[int, ...]:
-    """Random legal parameters."""
-    table = program.tables[f"{control}.{PARAMETERS[program.name]}"]
-    (action,) = (one for one in program.actions.values() if one["name"] == table["actions"][0])
-    text = restriction(p4info, action["name"])
-    while True:
-        found = {one["name"]: number(source, one["bitwidth"]) for one in action["runtime_data"]}
-        for kind in ("edge_", "rate_"):
-            names = [name for name in found if name.startswith(kind)]
-            found |= dict(zip(names, sorted(found[name] for name in names), strict=True))
-        if holds(text, {name: Int.of(value) for name, value in found.items()}):
-            return tuple(found.values())
-
-
-def checksum(program: Program, packet: dict[str, int]) -> int:
-    """The checksum of the IPv4 header."""
-    word = 0
-    for part in program.headers["ipv4"]:
-        word = word << program.fields[part] | packet.get(part, 0)
-    total = sum(word >> 16 * place & 0xFFFF for place in range(10))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return total ^ 0xFFFF
 
 
 @pytest.mark.parametrize("name", PARAMETERS)

@@ -1,10 +1,9 @@
 """The proofs about programs for Tofino."""
 
-import copy
 import dataclasses
 import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,22 +11,45 @@ from p4sched.cli.main import run_command
 from p4sched.p4rt.compile import compiled_program
 from p4sched.p4rt.target import Target
 from p4sched.proofs import logarithms, tna
+from p4sched.proofs.engine import Example
 from p4sched.proofs.logarithms import first_bits, is_logarithm
 from p4sched.proofs.program import Program
 from p4sched.proofs.rules.tna import RULES
+from p4sched.proofs.theorem import Case
+from p4sched.proofs.tna_engine import by_step, counterexample
 from p4sched.proofs.tna_theorem import theorem
 
 
-def false_claims(program: Program) -> list[str]:
-    """The claims about a FIFO that are false."""
-    p4info = compiled_program("fifo", target=Target.TNA).p4info.read_text(encoding="utf-8")
-    cases = theorem(program, p4info, RULES["fifo"]())
-    return [claim.name for case in cases for claim, answer in case.answers(60) if not answer.proved]
+def cases(program: Program) -> Iterator[Case]:
+    """The theorem about a program for Tofino 1."""
+    p4info = compiled_program(program.name, target=Target.TNA).p4info.read_text(encoding="utf-8")
+    return theorem(program, p4info, RULES[program.name](Target.TNA))
+
+
+def refuted(program: Program) -> dict[str, Example]:
+    """The claims that are false, with a packet and a state for each."""
+    return {
+        claim.name: counterexample(case.step, answer.model)
+        for case in cases(program)
+        for claim, answer in case.answers(60)
+        if answer.proved is False
+    }
+
+
+def with_change(program: Program, action: str, old: str, new: str) -> Program:
+    """A program with other words in the actions whose names end so."""
+    actions = {}
+    for number, one in program.actions.items():
+        text = json.dumps(one["primitives"])
+        is_meant = one["name"].endswith(action)
+        actions[number] = {**one, "primitives": json.loads(text.replace(old, new))} if is_meant else one
+    assert actions != program.actions
+    return dataclasses.replace(program, actions=actions)
 
 
 def test_fifo_decides_as_the_rule_of_its_page(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["prove", "fifo", "--on", "tna"]) == 0
-    assert "fifo on tna: 55 claims proved" in capsys.readouterr().out
+    assert "fifo on tna: 59 claims proved" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -39,14 +61,58 @@ def test_fifo_decides_as_the_rule_of_its_page(capsys: pytest.CaptureFixture[str]
 )
 def test_another_comparison_is_refuted(old: str, new: str, false: set[str]) -> None:
     program = tna.read(compiled_program("fifo", target=Target.TNA).json)
-    actions: Any = copy.deepcopy(program.actions)
-    (body,) = (one["primitives"] for one in actions.values() if one["name"].startswith("tail_drop"))
-    changed = json.loads(json.dumps(body).replace(f'"op": "{old}"', f'"op": "{new}"'))
-    for action in actions.values():
-        if action["name"].startswith("tail_drop"):
-            action["primitives"] = changed
-    assert changed != body
-    assert false & set(false_claims(dataclasses.replace(program, actions=actions)))
+    (name,) = (one["name"] for one in program.actions.values() if one["name"].startswith("tail_drop"))
+    wrong = with_change(program, name, f'"op": "{old}"', f'"op": "{new}"')
+    found = refuted(wrong)
+    assert false & found.keys()
+    for example in found.values():
+        fresh = [Example(packet=example.packet, calls=example.calls, cells=example.cells) for _ in range(2)]
+        assert by_step(wrong, fresh[0]) != by_step(program, fresh[1])
+
+
+@pytest.mark.parametrize(
+    ("scheme", "action", "change", "case", "claim"),
+    [
+        # a bound that is equal to the rank takes the packet
+        ("sp_pifo", "queues_4_3.scan", ("<=", "<"), "route, first pass", "queue"),
+        # queue 2 has a bound of its own
+        (
+            "sp_pifo",
+            "",
+            ("mapping.queue_2.bound_2", "mapping.queue_1.bound_1"),
+            "route, first pass",
+            ".mapping.queue_2.bound_2 of the packet",
+        ),
+        # a bound does not fall below 0
+        (
+            "sp_pifo",
+            "queues_8_7.lower",
+            ("usat_cast", "two_comp_mod"),
+            "route, second pass",
+            ".mapping.queues_8_7.bounds of the packet",
+        ),
+        # the charges of the last interval are the rate
+        (
+            "fdpa",
+            "",
+            ("go_on.cell.last_rate", "go_on.cell.interval_bytes"),
+            "route, a user",
+            ".bands.average.charges of the packet",
+        ),
+        ("fdpa", "charging.more_3", ('0003"', '0004"'), "route, a user", ".bands.average.charges of the packet"),
+        ("fdpa", "number_interval.every_5", ('0005"', '0006"'), "route, a user", "queue"),
+    ],
+)
+def test_another_step_is_refuted(scheme: str, action: str, change: tuple[str, str], case: str, claim: str) -> None:
+    program = tna.read(compiled_program(scheme, target=Target.TNA).json)
+
+    def answer(of: Program) -> bool | None:
+        (found,) = (one for one in cases(of) if one.name == case)
+        (name,) = {one.name for one in found.claims if one.name.endswith(claim)}
+        return found.answer(name, 60).proved
+
+    assert answer(with_change(program, action, *change)) is False
+    assert answer(program) is True
 
 
 @pytest.mark.parametrize("target", [Target.TNA, Target.T2NA])

@@ -57,7 +57,8 @@ def prove(
         int, typer.Option("--packets", min=0, max=20, help="Length of the longest trace; 0 looks for none.")
     ] = 6,
     target: Annotated[
-        Target, typer.Option("--on", help="The program for this target: FIFO, AIFO and RIFO have rules for a Tofino.")
+        Target,
+        typer.Option("--on", help="The program for this target: all schemes but PACKS have a rule for a Tofino."),
     ] = Target.V1MODEL,
     stf: Annotated[
         Path | None, typer.Option("--stf", metavar="FILE", help="Write the trace as a test: an STF file.")

@@ -15,7 +15,7 @@ import struct
 import subprocess
 import tempfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,8 @@ from p4sched.proofs.step import DROP_PORT, LENGTH, TIMESTAMP, Answer, Step, Worl
 
 ARRIVES_AT = 1
 """Port of all packets."""
+PIPE = "pipe."
+"""In front of the names of a program for Tofino."""
 Changes = dict[tuple[str, int], int]
 """Content of the cells that were written, by array and index."""
 
@@ -78,8 +80,21 @@ class Example(World):
         word = 0
         for value, width in data:
             word = word << width | value.low
-        assert algorithm == "crc32"
+        assert algorithm in {"crc32", "csum16"}
+        if algorithm == "csum16":
+            return Int.of(checksum([(value.low, width) for value, width in data]))
         return Int.of(zlib.crc32((word << -bits % 8).to_bytes((bits + 7) // 8, "big")))
+
+
+def checksum(fields: Sequence[tuple[int, int]]) -> int:
+    """The internet checksum of fields, each with its bits; a multiple of 16 in all."""
+    word = bits = 0
+    for value, width in fields:
+        word, bits = word << width | value, bits + width
+    total = sum(word >> place & 0xFFFF for place in range(0, bits, 16))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return total ^ 0xFFFF
 
 
 def _default(table: Json) -> Call:
@@ -89,15 +104,15 @@ def _default(table: Json) -> Call:
     )
 
 
-def commands(program: Program, example: Example) -> list[str]:
-    """Commands of simple_switch_CLI that make the tables answer so, and set the registers."""
+def commands(program: Program, example: Example, execute: Callable[[Program, World], Step] = run) -> list[str]:
+    """Commands of simple_switch_CLI that make the tables answer so, and set the registers. `execute`: the step."""
     lines = [
         f"register_write {name} {index} {value}"
         for name, cells in example.cells.items()
         if name in program.registers
         for index, value in cells.items()
     ]
-    run(program, example)
+    execute(program, example)
     for name, call in example.calls.items():
         if name not in example.lookups:
             continue
@@ -125,6 +140,8 @@ class Outcome:
     """Port and priority; None if it was dropped."""
     changes: Changes
     """Registers."""
+    counts: Changes = field(default_factory=dict)
+    """Packets that counters counted, by array and index."""
 
 
 def by_step(program: Program, example: Example) -> Outcome:
@@ -132,13 +149,13 @@ def by_step(program: Program, example: Example) -> Outcome:
     step = run(program, example)
     port = step.field("standard_metadata.egress_spec").low
     queue = None if port == DROP_PORT else (port, step.field("standard_metadata.priority").low)
-    return Outcome(queue, changes(step))
+    return Outcome(queue, changes(step, program.registers), changes(step, program.counters))
 
 
-def changes(step: Step) -> Changes:
-    """Registers that a step with numbers wrote."""
+def changes(step: Step, arrays: Iterable[str]) -> Changes:
+    """Cells that a step with numbers wrote."""
     found: Changes = {}
-    for name in step.program.registers:
+    for name in arrays:
         cells: Cells = step.array(name)
         written: list[tuple[int, int]] = []
         while isinstance(cells, Written):
@@ -149,7 +166,12 @@ def changes(step: Step) -> Changes:
 
 
 def by_engine(
-    program: Path, p4info: str, commands: Sequence[str], packets: Sequence[Example], of: Program
+    program: Path,
+    p4info: str,
+    commands: Sequence[str],
+    packets: Sequence[Example],
+    of: Program,
+    arrives_at: int = ARRIVES_AT,
 ) -> list[Outcome]:
     """The outcomes of packets in the engine. `commands`: of simple_switch_CLI; they set tables and registers first."""
     with tempfile.TemporaryDirectory() as folder:
@@ -158,7 +180,7 @@ def by_engine(
         lines = [line for line in p4info.splitlines() if '"@queue_depth"' not in line]
         info.write_text("\n".join(lines), encoding="utf-8")
         words = [str(rust_binary("p4sched-packet-trace")), str(program), str(capture), "--json"]
-        words += ["--port", str(ARRIVES_AT), "--p4info", str(info), "--await-entries"]
+        words += ["--port", str(arrives_at), "--p4info", str(info), "--await-entries"]
         pipe = subprocess.PIPE
         with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as bench:
             assert bench.stdin
@@ -179,20 +201,26 @@ def by_engine(
             problem = bench.stderr.read().strip()
     if problem:
         raise P4schedError(problem)
-    return [_outcome([event for event in events if event["packet"] == number]) for number in range(1, len(packets) + 1)]
+    numbers = range(1, len(packets) + 1)
+    return [_outcome([event for event in events if event["packet"] == number], of) for number in numbers]
 
 
-def _outcome(events: Sequence[Mapping[str, Any]]) -> Outcome:
+def _outcome(events: Sequence[Mapping[str, Any]], of: Program) -> Outcome:
     """Outcome of a packet from its events, up to the end of ingress."""
     written: Changes = {}
+    counted: Changes = {}
     for event in events:
         match event["event"]:
             case "register_written" if event["value"] is not None:
-                written[event["register"], int(str(event["index"]), 0)] = int(event["value"], 16)
+                name = event["register"].removeprefix(PIPE)
+                written[name, int(str(event["index"]), 0)] = int(event["value"], 16)
+            case "counted" if (name := event["counter"].removeprefix(PIPE)) in of.counters:
+                cell = name, int(event["index"])
+                counted[cell] = counted.get(cell, 0) + 1
             case "dropped":
-                return Outcome(None, written)
+                return Outcome(None, written, counted)
             case "enqueued":
-                return Outcome((int(event["port"]), int(event["queue"])), written)
+                return Outcome((int(event["port"]), int(event["queue"])), written, counted)
     raise P4schedError("the engine did not finish a packet")
 
 

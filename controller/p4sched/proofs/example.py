@@ -2,33 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import takewhile
 from typing import Any
 
-from p4sched.proofs.engine import Call, Example
+from p4sched.proofs.engine import Call, Example, checksum
 from p4sched.proofs.exact import Int, Truth
 from p4sched.proofs.step import LENGTH, Step
 
 
-def counterexample(step: Step, model: Any) -> Example:
-    """The packet and the state of a model."""
+def value_in(model: Any, term: Int) -> int:
+    """Value of a term in a model."""
+    return term.low if term.is_number else int(model.eval(term.term, model_completion=True).as_long())
 
-    def value(term: Int) -> int:
-        return term.low if term.is_number else int(model.eval(term.term, model_completion=True).as_long())
+
+def counterexample(step: Step, model: Any, headers: Sequence[str] | None = None) -> Example:
+    """The packet and the state of a model. `headers`: of the packet; None: all before the first that is missing."""
+    value = partial(value_in, model)
 
     def holds(condition: Truth) -> bool:
         return condition if isinstance(condition, bool) else str(model.eval(condition, model_completion=True)) == "True"
 
     world, program = step.world, step.program
-    packet: dict[str, int] = {}
-    for header in program.emitted:
-        has = world.variables.get(f"packet has {header}")
-        if has is None or not value(has):
-            break
-        packet |= {part: value(world.variables[part]) for part in program.headers[header] if part in world.variables}
+    if headers is None:
+        has = {name: world.variables.get(f"packet has {name}") for name in program.emitted}
+        headers = list(takewhile(lambda name: (one := has[name]) is not None and value(one), program.emitted))
+    packet = {
+        part: value(world.variables[part])
+        for header in headers
+        for part in program.headers[header]
+        if part in world.variables
+    }
+    shortest = sum(program.fields[part] for part in packet) // 8
     packet |= {name: value(term) for name, term in world.variables.items() if name.startswith("standard_metadata.")}
-    shortest = sum(program.fields[part] for part in packet if not part.startswith("standard_metadata.")) // 8
-    packet[LENGTH] = max(packet[LENGTH], shortest)
+    packet[LENGTH] = max(packet.get(LENGTH, 0), shortest)
     if "ipv4.hdr_checksum" in packet:
         right = checksum(
             [(packet[part], program.fields[part]) for part in program.headers["ipv4"][:-3]]
@@ -47,17 +55,6 @@ def counterexample(step: Step, model: Any) -> Example:
         for name, before in world.before.items()
     }
     return Example(packet=packet, calls=calls, cells=cells)
-
-
-def checksum(fields: list[tuple[int, int]]) -> int:
-    """The internet checksum of fields, each with its bits; a multiple of 16 in all."""
-    word = bits = 0
-    for value, width in fields:
-        word, bits = word << width | value, bits + width
-    total = sum(word >> place & 0xFFFF for place in range(0, bits, 16))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return total ^ 0xFFFF
 
 
 def lines(example: Example, step: Step) -> Iterator[str]:

@@ -207,7 +207,7 @@ class Machine:
             match operation["op"]:
                 case "extract" if first["type"] == "regular":
                     header = first["value"]
-                    ways.append((self._world.decide(negated(self._world.longer(header))), dict(state), None))
+                    ways.append((self._world.decide(negated(self._world.longer(header))), self._ended(state), None))
                     for part in self._program.headers[header]:
                         state[part] = self._world.variable(part, self._program.fields[part])
                     state[f"{header}.$valid$"] = Int.of(1)
@@ -233,6 +233,10 @@ class Machine:
                 case other:
                     raise self._unmodelled(f"a parser value set ({other})")
         return [*ways, (True, state, None)]
+
+    def _ended(self, state: State) -> State:
+        """The state if the packet ends before a header. BMv2 goes on with ingress."""
+        return dict(state)
 
     def _parser_operation(self, name: str, _argument: Json, _state: State) -> None:
         """An operation of the parser that only some architectures have."""
@@ -307,6 +311,8 @@ class Machine:
                 case "ternary":
                     mask = int(pattern["mask"], 16)
                     fits.append((value & Int.of(mask)).equals(int(pattern["key"], 16) & mask))
+                case "range":
+                    fits.append(every(value >= int(pattern["start"], 16), value <= int(pattern["end"], 16)))
                 case other:
                     raise self._unmodelled(f"an entry with a key of type '{other}'")
         return every(*fits)

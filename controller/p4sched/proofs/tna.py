@@ -3,7 +3,9 @@
 Their JSON is that of BMv2, with the chip's metadata in headers of their own. What differs from v1model:
 
 - The chip's metadata and those of the port are always in front of a packet.
+- A packet that ends before a header that its parser state reads is dropped: it never gets to ingress.
 - A packet is dropped if `drop_ctl` says so, or if no port was requested.
+- A packet may come back once (`resubmit_type`). What it brings is a header in front of it.
 - A table with constant entries is a function of its key. Of some of these tables (`opaque`), the step takes any value:
   the claims are then about the key and the value, and `logarithms` proves what the entries are.
 """
@@ -12,21 +14,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from p4sched.errors import MissingError, UsageError
 from p4sched.proofs.cells import Cells
 from p4sched.proofs.exact import Int, Truth, choose, every, negated, some
-from p4sched.proofs.paths import State
-from p4sched.proofs.program import Json, Program, of_json
+from p4sched.proofs.paths import State, execute
+from p4sched.proofs.program import Json, Program, UnmodelledError, of_json
 from p4sched.proofs.step import Machine, Step, World
 
 CHIP_METADATA = "ig_intr_md"
+ALWAYS_THERE = (CHIP_METADATA, "push_down")
+"""Headers that the chip puts in front of a packet."""
+REPORT = "length_report"
+PARSER_FAILED = "the parser failed"
+TIME = "ig_intr_md_from_prsr.global_tstamp"
+"""Nanoseconds."""
 PORT = "ig_intr_md_for_tm.ucast_egress_port"
 REQUESTED = "a port was requested"
 DROP = "ig_intr_md_for_dprsr.drop_ctl"
 QUEUE = "ig_intr_md_for_tm.qid"
+RESUBMIT = "ig_intr_md_for_dprsr.resubmit_type"
+RESUBMITTED = "ig_intr_md.resubmit_flag"
+PUSH_DOWN = 1
+"""SP-PIFO's reason to come back."""
 INGRESS_PORT = "ig_intr_md.ingress_port"
 
 
@@ -43,8 +55,13 @@ def read(path: Path) -> Program:
     except ValueError as error:
         raise UsageError(f"'{path}' is not JSON") from error
     try:
-        ingress = [one for one in tree["parsers"] if one["name"] == "ingress_parser"]
-        return of_json(path.stem, {**tree, "parsers": ingress})
+        (ingress,) = (one for one in tree["parsers"] if one["name"] == "ingress_parser")
+        if ingress.get("parser_errors_read"):
+            raise UnmodelledError(f"{path.stem}: a program that reads the errors of the parser is not modelled")
+        program = of_json(path.stem, {**tree, "parsers": [ingress]})
+        # a report that comes back is in the order of no deparser
+        reports = tuple(name for name in program.headers if name == REPORT)
+        return replace(program, emitted=(*reports, *program.emitted))
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise UsageError(
             f"'{path}' is not JSON of a program for Tofino; p4sched compile --arch tna makes it"
@@ -61,30 +78,47 @@ class TnaWorld(World):
     """Key and value of these tables."""
 
     def longer(self, header: str) -> Truth:
-        return header == CHIP_METADATA or super().longer(header)
+        return header in ALWAYS_THERE or super().longer(header)
 
 
-def run(program: Program, world: TnaWorld) -> Step:
+def run(program: Program, world: World) -> Step:
     """Parser and ingress of one packet."""
     state: State = {name: Int.of(0) for name in program.fields}
+    state[TIME] = world.variable(TIME, program.fields[TIME])
     for name, array in {**program.registers, **program.counters}.items():
         state[name] = Cells(world.array(name, array.bits))
-    state[REQUESTED] = Int.of(0)
+    state[REQUESTED] = state[PARSER_FAILED] = Int.of(0)
     machine = TnaMachine(program, world)
-    return Step(program, world, machine.ingress(machine.parsed(state)))
+
+    def step(_: str, parsed: State) -> list[tuple[Truth, State, str | None]]:
+        failed = world.decide(parsed[PARSER_FAILED].equals(1))
+        return [(failed, parsed, None), *([] if failed is True else [(True, machine.ingress(dict(parsed)), None)])]
+
+    return Step(program, world, execute("ingress", lambda _: [None], step, machine.parsed(state)))
 
 
 def is_dropped(step: Step) -> Truth:
-    """True if the packet enters no queue."""
-    return some(step.field(REQUESTED).equals(0), step.field(DROP).lowest(1).equals(1))
+    """True if the packet enters no queue, and does not come back either."""
+    refused = some(step.field(REQUESTED).equals(0), step.field(DROP).lowest(1).equals(1))
+    return every(refused, negated(comes_back(step)))
+
+
+def comes_back(step: Step) -> Truth:
+    """True if the packet passes through ingress a second time."""
+    again = every(step.field(DROP).lowest(1).equals(0), step.field(RESUBMITTED).equals(0))
+    return every(again, step.field(RESUBMIT).equals(PUSH_DOWN))
 
 
 class TnaMachine(Machine):
     """Executes parser and ingress of a program for Tofino."""
 
-    def __init__(self, program: Program, world: TnaWorld) -> None:
+    def __init__(self, program: Program, world: World) -> None:
         super().__init__(program, world)
-        self._taken, self._opaque = world.taken, world.opaque
+        self._taken, self._opaque = (world.taken, world.opaque) if isinstance(world, TnaWorld) else ({}, ())
+
+    def _ended(self, state: State) -> State:
+        """Ends a packet that is too short."""
+        return {**state, PARSER_FAILED: Int.of(1)}
 
     def _parser_operation(self, name: str, argument: Json, state: State) -> None:
         """Skips the port's metadata, and computes checksums."""

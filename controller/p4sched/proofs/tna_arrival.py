@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from p4sched.proofs.exact import Int, Truth, choose, every, negated
-from p4sched.proofs.rules.arrival import HEADER, LARGEST_RANK, TOS, Arrival
-from p4sched.proofs.tna import INGRESS_PORT
+from p4sched.proofs.exact import Int, Truth, choose, every, implies, negated
+from p4sched.proofs.rules.arrival import HEADER, IPV4, LARGEST_RANK, RANKED_DATAGRAM, TOS, UDP, Arrival
+from p4sched.proofs.tna import INGRESS_PORT, RESUBMITTED
 
 CHECKED = (
     *(("version", 4), ("ihl", 4), ("tos", 8), ("total_len", 16), ("identification", 16), ("flags", 3)),
@@ -19,9 +19,12 @@ RECIRCULATION = 68
 
 @dataclass(frozen=True)
 class TnaArrival(Arrival):
-    """A packet at ingress. `has_reports`: packets from the recirculation port are reports."""
+    """A packet at ingress."""
 
     has_reports: bool = False
+    """True if packets from the recirculation port are reports."""
+    comes_back: bool = False
+    """True if a packet may pass through ingress a second time."""
 
     @property
     def is_report(self) -> Truth:
@@ -34,15 +37,38 @@ class TnaArrival(Arrival):
     def _from_recirculation(self) -> Truth:
         return every(self.has_reports, self.field(INGRESS_PORT).equals(RECIRCULATION))
 
+    @property
+    def is_second_pass(self) -> Truth:
+        """True for a packet that has passed through ingress before."""
+        return self.world.decide(every(self.comes_back, self.field(RESUBMITTED).equals(1)))
+
     def has(self, *headers: str) -> Truth:
         return every(negated(self._from_recirculation), super().has(*headers))
+
+    @property
+    def _is_whole(self) -> Truth:
+        """True if the packet does not end before a header that the headers before it announce."""
+        udp_rest = every(self.field("ipv4.protocol").equals(UDP), self.to_rank_ports)
+        rank = self.field("udp_rest.length") >= RANKED_DATAGRAM
+        return every(
+            self.has("ethernet"),
+            implies(self.field("ethernet.ether_type").equals(IPV4), self.has("ipv4")),
+            implies(self.announces_ports, self.has("l4_ports")),
+            implies(every(self.announces_ports, udp_rest), self.has("udp_rest")),
+            implies(every(self.announces_ports, udp_rest, rank), self.has("rank")),
+        )
 
     @property
     def _is_forwarded(self) -> Truth:
         data = [(self.field(f"ipv4.{name}"), bits) for name, bits in CHECKED]
         # the complement of the sum of the words of a right header is 0
         right = self.world.hash("csum16", [(Int.of(0), 16), *data]).equals(0)
-        return every(super()._is_forwarded, right)
+        return every(super()._is_forwarded, right, self._is_whole)
+
+    @property
+    def user(self) -> Int:
+        """The user. A second pass does not ask again."""
+        return self._choose(self.is_second_pass, self.field("push_down.user"), super().user)
 
     def _of_user(self, place: int, default: int) -> Int:
         named, prefix = self.answer("users.users_by_prefix", "set_user")

@@ -15,7 +15,9 @@ LARGEST_RANK = (1 << 32) - 1
 USERS = 4096
 STEP_BITS = 8
 """A rank of STFQ counts steps of 256 bytes."""
-UDP = 17
+IPV4, UDP = 0x0800, 17
+RANKED_DATAGRAM = 12
+"""Bytes of a datagram with a rank, and nothing behind it."""
 STATIC, HEADER, TOS, STFQ = range(4)
 SOURCES = {"rank of the flow": STATIC, "rank header": HEADER, "TOS": TOS, "start time": STFQ}
 """Sources of ranks."""
@@ -78,22 +80,33 @@ class Arrival:
     @property
     def is_ip(self) -> Truth:
         """True for an IPv4 packet."""
-        return every(self.has("ethernet", "ipv4"), self.field("ethernet.ether_type").equals(0x0800))
+        return every(self.has("ethernet", "ipv4"), self.field("ethernet.ether_type").equals(IPV4))
 
     @property
-    def has_ports(self) -> Truth:
+    def announces_ports(self) -> Truth:
         """True for a TCP or UDP packet without options, not a later fragment."""
         protocol = self.field("ipv4.protocol")
         fixed = every(self.field("ipv4.ihl").equals(5), self.field("ipv4.frag_offset").equals(0))
         transport = self._choose(protocol.equals(6), 1, self._choose(protocol.equals(UDP), 1, 0)).equals(1)
-        return every(self.is_ip, fixed, transport, self.has("l4_ports"))
+        return every(self.is_ip, fixed, transport)
+
+    @property
+    def has_ports(self) -> Truth:
+        """True for such a packet if it does not end before the ports."""
+        return every(self.announces_ports, self.has("l4_ports"))
+
+    @property
+    def to_rank_ports(self) -> Truth:
+        """True for ports 5376 to 5631."""
+        port = self.field("l4_ports.dst_port")
+        return every(port >= 5376, port <= 5631)
 
     @property
     def has_rank(self) -> Truth:
         """True for a datagram to ports 5376 to 5631 that is long enough for a rank header."""
-        port = self.field("l4_ports.dst_port")
-        wanted = every(self.field("ipv4.protocol").equals(UDP), port >= 5376, port <= 5631)
-        return every(self.has_ports, wanted, self.has("udp_rest", "rank"), self.field("udp_rest.length") >= 12)
+        wanted = every(self.field("ipv4.protocol").equals(UDP), self.to_rank_ports)
+        long_enough = self.field("udp_rest.length") >= RANKED_DATAGRAM
+        return every(self.has_ports, wanted, self.has("udp_rest", "rank"), long_enough)
 
     # the tables
 

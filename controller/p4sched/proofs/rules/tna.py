@@ -6,7 +6,7 @@ the paper's is proved apart from it (`p4sched.proofs.logarithms`), or is a theor
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from p4sched.proofs.exact import Int, Truth, choose, every, exact, implies, largest, negated, number, some
@@ -15,6 +15,9 @@ from p4sched.proofs.rules.arrival import LARGEST_RANK, Arrival
 from p4sched.proofs.rules.fifo import Fifo
 from p4sched.proofs.rules.rifo import Rifo
 from p4sched.proofs.rules.scheme import Cell, Decision, queue_cell, verdict
+from p4sched.proofs.rules.tna_fdpa import TnaFdpa
+from p4sched.proofs.rules.tna_scheme import OnChip
+from p4sched.proofs.rules.tna_sp_pifo import TnaSpPifo
 from p4sched.proofs.tna import TnaWorld
 
 PLACES = 16
@@ -29,19 +32,15 @@ def counted(packet: Arrival, size: Int) -> dict[str, tuple[Int, Int]]:
     return {"queue_depths": (cell, choose(length < size, length + 1, length))}
 
 
-class TnaFifo(Fifo):
+class TnaFifo(OnChip, Fifo):
     """FIFO. The length is that after the last departure, with the arrivals since then."""
-
-    opaque: Sequence[str] = ()
 
     def decide(self, packet: Arrival) -> Decision:
         return replace(super().decide(packet), written=counted(packet, packet.parameters["depth"]))
 
 
-class TnaRifo(Rifo):
+class TnaRifo(OnChip, Rifo):
     """RIFO. B and B - L are rounded up to powers of two. The cell of Min holds its distance from the largest rank."""
-
-    opaque: Sequence[str] = ()
 
     def decide(self, packet: Arrival) -> Decision:
         found = super().decide(packet)
@@ -120,10 +119,13 @@ def scaled(value: Int, power: Int) -> Int:
     return found
 
 
-class TnaAifo(Aifo):
+class TnaAifo(OnChip, Aifo):
     """AIFO. Products are sums of logarithms, which four tables give."""
 
-    opaque: Sequence[str] = ("logarithms", "window_logs", "rest_logs", "quantile_logs")
+    def _length(self, packet: Arrival) -> Int:
+        return packet.old("queue_depths", queue_cell(self.length_port(packet), 0))
+
+    opaque = ("logarithms", "window_logs", "rest_logs", "quantile_logs")
 
     def decide(self, packet: Arrival) -> Decision:
         smaller, window = smaller_of_16(packet)
@@ -207,8 +209,10 @@ def _turn(packet: Arrival) -> tuple[Truth, Int, Int, Int]:
     return arrivals >= packet.parameters["sampling"], following, arrivals, last
 
 
-RULES: Mapping[str, type[TnaFifo] | type[TnaRifo] | type[TnaAifo]] = {
+RULES: Mapping[str, type[OnChip]] = {
     "fifo": TnaFifo,
     "rifo": TnaRifo,
     "aifo": TnaAifo,
+    "sp_pifo": TnaSpPifo,
+    "fdpa": TnaFdpa,
 }
