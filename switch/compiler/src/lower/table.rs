@@ -405,7 +405,11 @@ impl Lowerer<'_> {
                     // Saved, because the action also sees the variables of the control.
                     let value = self.value(arg, &mut out);
                     let copy = self.storage(&format!("{path}.{}", def.name), &def.ty, arg.span);
-                    self.assign(&copy, value, arg.span, &mut out);
+                    if def.kind == VarKind::Parameter(Direction::Out) {
+                        self.invalidate(&copy, arg.span, &mut out);
+                    } else {
+                        self.assign(&copy, value, arg.span, &mut out);
+                    }
                     if matches!(def.kind, VarKind::Parameter(d) if d.is_written()) {
                         copies.push((self.place(arg, &mut out), copy.clone()));
                     }
@@ -417,9 +421,10 @@ impl Lowerer<'_> {
         }
         let body = source.body.clone();
         self.in_action += 1;
+        self.copy_outs.push(copies);
         self.returning(None, &mut out, |l, out| l.block(&body, out));
         self.in_action -= 1;
-        for (to, from) in copies {
+        for (to, from) in self.copy_outs.pop().unwrap_or_default() {
             self.assign(&to, from.read(), source.span, &mut out);
         }
         let code = self.action_code(&out, source.span);

@@ -118,6 +118,29 @@ fn exit_in_an_action_still_copies_out() {
 }
 
 #[test]
+fn exit_in_an_action_of_a_table_still_copies_out() {
+    check(
+        "",
+        "action leave(inout bit<8> x) { x = x + 7; exit; }
+         table t { actions = { leave(hdr.h.a); } const default_action = leave(hdr.h.a); }",
+        "t.apply(); hdr.h.b = 1;",
+        &[([1, 0, 0, 0], [8, 0, 0, 0])],
+    );
+}
+
+#[test]
+fn an_out_parameter_of_a_table_action_begins_without_valid_headers() {
+    check(
+        "",
+        "bit<8> seen = 0;
+         action ask(out h_t h) { if (h.isValid()) { seen = 1; } h.setValid(); h.a = 3; h.b = 0; h.c = 0; }
+         table t { actions = { ask(hdr.h); } const default_action = ask(hdr.h); }",
+        "t.apply(); hdr.h.b = seen;",
+        &[([1, 2, 3, 4], [3, 0, 0, 0])],
+    );
+}
+
+#[test]
 fn instances_of_one_control_have_constructor_arguments_and_state_of_their_own() {
     check(
         "control Count(inout bit<8> x)(bit<8> step) {
