@@ -87,6 +87,7 @@ control V(inout headers_t hdr, inout meta_t m) { apply {} }
 control I(inout headers_t hdr, inout meta_t m, inout standard_metadata_t s) {
     apply {
         s.egress_spec = 1;
+        FIRST
         if (hdr.h.a == 0) { mark_to_drop(s); IF_DROPPED }
         else if (hdr.h.a == 1) { hdr.h.a = 0; hdr.h.b = 0; IF_ZERO }
     }
@@ -109,13 +110,54 @@ V1Switch(P(), V(), I(), E(), V(), D()) main;
 def test_two_programs_differ_in_what_leaves_the_switch(
     dropped: str, zero: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    compiled = []
-    for name, words in (("one", ("", "")), ("two", (dropped, zero))):
-        source = tmp_path / f"{name}.p4"
-        source.write_text(TINY.replace("IF_DROPPED", words[0]).replace("IF_ZERO", words[1]), encoding="utf-8")
-        compiled.append(str(compile_program(source, tmp_path / name).json))
-    assert run_command(["prove", *compiled, "--packets", "0"]) == int(said != "equal")
+    sources = [tiny(), tiny(dropped=dropped, zero=zero)]
+    assert compared(tmp_path, *sources) == int(said != "equal")
     assert said in capsys.readouterr().out
+
+
+def tiny(first: str = "", dropped: str = "", zero: str = "") -> str:
+    return TINY.replace("FIRST", first).replace("IF_DROPPED", dropped).replace("IF_ZERO", zero)
+
+
+def compared(folder: Path, *sources: str) -> int:
+    """Exit code of `p4sched prove` for two programs."""
+    compiled = []
+    for place, text in enumerate(sources):
+        source = folder / f"{place}.p4"
+        source.write_text(text, encoding="utf-8")
+        compiled.append(str(compile_program(source, folder / str(place)).json))
+    return run_command(["prove", *compiled, "--packets", "0"])
+
+
+EXITS = "if (hdr.h.a == 5) { s.priority = 2; exit; } hdr.h.b = 1;"
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "said"),
+    [
+        (EXITS, "if (hdr.h.a == 5) { s.priority = 2; } else { hdr.h.b = 1; }", "equal"),
+        (EXITS, EXITS.replace("exit; ", ""), "✗ h.b differs"),
+        ("h_t kept = hdr.h; hdr.h.b = 1; hdr.h = kept;", "", "equal"),
+        ("hdr.h.b = 3; hdr.h.setInvalid();", "hdr.h.setInvalid();", "equal"),
+        ("hdr.h.setInvalid();", "", "✗ h.$valid$ differs"),
+        (
+            "int<8> i = (int<8>) hdr.h.b; hdr.h.b = (bit<8>) (i >> 7);",
+            "if (hdr.h.b < 128) { hdr.h.b = 0; } else { hdr.h.b = 255; }",
+            "equal",
+        ),
+    ],
+)
+def test_two_programs_with_exits_copied_headers_and_signs(
+    one: str, two: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert compared(tmp_path, tiny(first=one), tiny(first=two)) == int(said != "equal")
+    assert said in capsys.readouterr().out
+
+
+def test_fields_are_compared_by_their_places_in_a_header(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    renamed = tiny().replace("bit<8> b;", "bit<8> c;").replace("hdr.h.b", "hdr.h.c")
+    assert compared(tmp_path, tiny(), renamed) == 0
+    assert capsys.readouterr().out == "equal\n"
 
 
 @pytest.mark.parametrize(

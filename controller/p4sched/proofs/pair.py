@@ -21,11 +21,12 @@ GROUP, PORT, PRIORITY = (f"standard_metadata.{name}" for name in ("mcast_grp", "
 
 def compare(one: Program, two: Program, seconds: float) -> Iterator[tuple[Claim, Answer, Step]]:
     """Each claim, with its answer and the step of the first program. Ends after the first claim that is false."""
-    if one.registers != two.registers or one.headers != two.headers:
+    if one.registers != two.registers or _headers(one) != _headers(two):
         raise UsageError(f"{one.name} and {two.name} have other headers or registers: they cannot be compared")
     first = World()
     left = run(one, first)
     names = {name: term for name, term in first.variables.items() if ": " not in name}
+    names |= {other: names[name] for _, name, other in _fields(one, two) if name in names}
     second = World("second ", names, first.before)
     right = run(two, second)
     same = same_answers(first, second)
@@ -37,15 +38,30 @@ def compare(one: Program, two: Program, seconds: float) -> Iterator[tuple[Claim,
             return
 
 
+def _headers(program: Program) -> list[tuple[str, list[int]]]:
+    """The headers that the deparser writes, and the bits of their fields."""
+    return [(header, [program.fields[name] for name in program.headers[header]]) for header in program.emitted]
+
+
+def _fields(one: Program, two: Program) -> Iterator[tuple[str, str, str]]:
+    """Each header, and each field of it in both programs: compilers may name fields differently."""
+    for header in one.emitted:
+        for name, other in zip(one.headers[header], two.headers[header], strict=True):
+            yield header, name, other
+
+
 def _claims(one: Step, two: Step) -> Iterator[Claim]:
     is_unicast = one.field(GROUP).equals(0)
     yield Claim(GROUP, one.field(GROUP).equals(two.field(GROUP)))
     yield Claim(PORT, implies(is_unicast, one.field(PORT).equals(two.field(PORT))))
     is_sent = negated(every(is_unicast, one.field(PORT).equals(DROP_PORT)))
-    headers = one.program.headers.items()
-    for name in (PRIORITY, *(name for header, fields in headers for name in (f"{header}.$valid$", *fields))):
+    validities = [f"{header}.$valid$" for header in one.program.emitted]
+    for name in (PRIORITY, *validities):
         if name in one.program.fields and name in two.program.fields:
             yield Claim(name, implies(is_sent, one.field(name).equals(two.field(name))))
+    for header, name, other in _fields(one.program, two.program):
+        is_seen = every(is_sent, one.field(f"{header}.$valid$").equals(1))
+        yield Claim(name, implies(is_seen, one.field(name).equals(two.field(other))))
     anywhere = Int.variable("any cell", 17)
     for name in one.world.before:
         left, right = one.array(name), two.state.get(name)

@@ -46,6 +46,8 @@ class Program:
     registers: Mapping[str, Array]
     counters: Mapping[str, Array]
     calculations: Mapping[str, Json]
+    signed: frozenset[str] = frozenset()
+    """Fields whose bits are a number with a sign."""
 
 
 COUNTER_BITS = 64
@@ -73,9 +75,11 @@ def of_json(name: str, tree: Json) -> Program:
         raise UnmodelledError(f"{name}: header stacks and unions are not modelled")
     kinds = {kind["name"]: kind["fields"] for kind in tree["header_types"]}
     fields: dict[str, int] = {}
+    signed: set[str] = set()
     headers: dict[str, tuple[str, ...]] = {}
     for header in tree["headers"]:
         own = {f"{header['name']}.{part[0]}": part[1] for part in kinds[header["header_type"]]}
+        signed |= {f"{header['name']}.{part[0]}" for part in kinds[header["header_type"]] if part[2:] == [True]}
         if any(not isinstance(bits, int) for bits in own.values()):
             raise UnmodelledError(f"{name}: header '{header['name']}' has a field of variable length")
         fields |= own
@@ -104,4 +108,5 @@ def of_json(name: str, tree: Json) -> Program:
         registers,
         counters,
         {one["name"]: one for one in tree["calculations"]},
+        frozenset(signed),
     )

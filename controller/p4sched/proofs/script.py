@@ -54,7 +54,7 @@ def _entries(packet: Packet, example: Example) -> Iterator[str]:
 
 
 def _arguments(program: Program, table: Json, call: Call) -> str:
-    (action,) = (one for one in program.actions.values() if one["name"] == table["actions"][call.action])
+    action = program.actions[table["action_ids"][call.action]]
     names = [one["name"] for one in action["runtime_data"]]
     return ", ".join(f"{name}:{value}" for name, value in zip(names, call.data, strict=True))
 

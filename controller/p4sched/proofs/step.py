@@ -42,6 +42,8 @@ LONGEST_FRAME = 65_535
 """Bytes."""
 TIMESTAMP = "standard_metadata.ingress_global_timestamp"
 LENGTH = "standard_metadata.packet_length"
+EXIT = "$exit$"
+"""1 if the packet executed `exit`: then it leaves ingress behind the table."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +172,7 @@ def run(program: Program, world: World) -> Step:
 
 def run_from(program: Program, world: World, parsed: State) -> Step:
     """Ingress of one packet. `parsed`: the fields after the parser; the others are 0."""
-    state: State = {name: Int.of(0) for name in program.fields} | parsed
+    state: State = {name: Int.of(0) for name in (*program.fields, EXIT)} | parsed
     for name, array in {**program.registers, **program.counters}.items():
         state[name] = Cells(world.array(name, array.bits))
     return Step(program, world, Machine(program, world).ingress(state))
@@ -269,31 +271,38 @@ class Machine:
 
     def _table(self, table: Json, state: State) -> list[tuple[Truth, State, str | None]]:
         following = table["next_tables"]
+        # p4c gives one name to several copies of an action
+        actions = {
+            name: self._program.actions[of] for name, of in zip(table["actions"], table["action_ids"], strict=True)
+        }
 
-        def way(condition: Truth, name: str, data: Sequence[Int], hit: bool) -> tuple[Truth, State, str | None]:
+        def way(condition: Truth, name: str, data: Sequence[Int], hit: bool) -> list[tuple[Truth, State, str | None]]:
             to = following["__HIT__" if hit else "__MISS__"] if "__HIT__" in following else following[name]
-            return condition, self._act(self._by_name[name], data, dict(state)), to
+            after = self._act(actions[name], data, dict(state))
+            leaves: Truth = after[EXIT].equals(1)
+            if leaves is False:
+                return [(condition, after, to)]
+            return [(self._world.decide(every(condition, leaves)), dict(after), None), (condition, after, to)]
 
         default = table["default_entry"]
         fixed = not table["key"] and (default["action_const"] or table["name"].startswith("tbl_"))
+        ways: list[tuple[Truth, State, str | None]] = []
         if fixed or "entries" in table:
-            ways = []
             for entry in table.get("entries", ()):
                 call = entry["action_entry"]
                 name = self._program.actions[call["action_id"]]["name"]
-                ways.append(way(self._matches(state, table, entry), name, _numbers(call["action_data"]), hit=True))
+                ways += way(self._matches(state, table, entry), name, _numbers(call["action_data"]), hit=True)
             name = self._program.actions[default["action_id"]]["name"]
-            return [*ways, way(True, name, _numbers(default["action_data"]), hit=False)]
+            return [*ways, *way(True, name, _numbers(default["action_data"]), hit=False)]
         key = [state[".".join(part["target"])] for part in table["key"]]
-        answer = self._world.answer(table, self._by_name, key)
-        ways = []
+        answer = self._world.answer(table, actions, key)
         hits: list[tuple[Truth, bool]] = (
             [(answer.hit, True), (True, False)] if "__HIT__" in following else [(True, True)]
         )
         for hit, is_hit in hits:
             for place, name in enumerate(table["actions"]):
                 chosen = self._world.decide(every(hit, answer.action.equals(place)))
-                ways.append(way(chosen, name, answer.data[name], is_hit))
+                ways += way(chosen, name, answer.data[name], is_hit)
         return [*ways[:-1], (True, *ways[-1][1:])]
 
     def _matches(self, state: State, table: Json, entry: Json) -> Truth:
@@ -387,10 +396,23 @@ class Machine:
                 self._hash(state, arguments, data)
             case "add_header":
                 state[f"{arguments[0]['value']}.$valid$"] = Int.of(1)
+            case "remove_header":
+                state[f"{arguments[0]['value']}.$valid$"] = Int.of(0)
+            case "assign_header":
+                self._copy(state, *(argument["value"] for argument in arguments))
+            case "exit":
+                state[EXIT] = Int.of(1)
             case "NoAction" | "no_op":
                 pass
             case other:
                 raise self._unmodelled(f"the primitive '{other}'")
+
+    def _copy(self, state: State, to: str, source: str) -> None:
+        """A header that is not valid is not copied; the other one becomes invalid, too."""
+        valid = state[f"{source}.$valid$"]
+        state[f"{to}.$valid$"] = valid
+        for one, other in zip(self._program.headers[to], self._program.headers[source], strict=True):
+            state[one] = choose(valid.equals(1), state[other], state[one])
 
     def _write(self, state: State, name: str, size: int, index: Int, value: Int) -> None:
         cells: Cells = state[name]
@@ -419,8 +441,9 @@ class Machine:
         """The exact value of an expression."""
         match json["type"]:
             case "field":
-                value: Int = state[_name(json)]
-                return value
+                name = _name(json)
+                value: Int = state[name]
+                return _signed(value, self._program.fields[name]) if name in self._program.signed else value
             case "hexstr":
                 return Int.of(int(json["value"], 16))
             case "runtime_data" | "local":
@@ -508,11 +531,19 @@ COMPARISONS: dict[str, Any] = {
 def _shifted(value: Int, places: Int, sign: str) -> Int:
     """A shift by a variable: by 1, 2, 4, ... places, for each bit of it that is set."""
     if places.is_number:
-        return value << places.low if sign == "<<" else value >> places.low
+        return value << places.low if sign == "<<" else _right(value, places.low)
     for bit in range(places.bits):
         is_set = places.lowest(bit + 1) >= 1 << bit
-        value = choose(is_set, value << (1 << bit) if sign == "<<" else value >> (1 << bit), value)
+        value = choose(is_set, value << (1 << bit) if sign == "<<" else _right(value, 1 << bit), value)
     return value
+
+
+def _right(value: Int, places: int) -> Int:
+    """A shift to the right. That of a negative number rounds down."""
+    if value.low >= 0:
+        return value >> places
+    above, below = (largest(one, Int.of(0)) >> places for one in (value, -1 - value))
+    return choose(value >= 0, above, -1 - below)
 
 
 def _name(json: Json) -> str:
