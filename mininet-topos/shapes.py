@@ -104,7 +104,7 @@ class _Building:
 
     def switch(self, content: Mapping[str, Any], known: Known) -> None:
         name = f"s{len(self.names) + 1}"
-        self.names[content["kind"], *(str(known[variable]) for variable in content["each"])] = name
+        self.names[(content["kind"], *(str(known[variable]) for variable in content["each"]))] = name
         self.kinds.setdefault(content["kind"], []).append(name)
 
     def part(self, content: Mapping[str, Any], known: Known) -> None:
@@ -135,5 +135,5 @@ class _Building:
         """A switch and its port: `leaf l: hosts + s`."""
         switch, port = content.split(":")
         kind, *variables = switch.split()
-        name = self.names[kind, *(str(_value(word, known)) for word in variables)]
+        name = self.names[(kind, *(str(_value(word, known)) for word in variables))]
         return name, sum(_value(word.strip(), known) for word in port.split("+"))

@@ -7,12 +7,18 @@ import dataclasses
 import functools
 import json
 import math
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import NoneType, UnionType
-from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, get_args, get_origin
 
 from p4sched.errors import P4schedError
+
+if sys.version_info < (3, 11):  # noqa: UP036 - there, those of `typing` do not know keys that may be missing
+    from typing_extensions import get_type_hints, is_typeddict
+else:
+    from typing import get_type_hints, is_typeddict
 
 DEEPEST = 50
 """Largest number of levels of lists and objects; files of the laboratory have fewer than ten."""
