@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,10 @@ import pytest
 from p4sched.cli.main import run_command
 from p4sched.p4rt.compile import compile_program
 from p4sched.paths import P4_DIR
+from p4sched.proofs.rules import RULES
+from p4sched.proofs.rules.arrival import Arrival
+from p4sched.proofs.rules.fifo import Fifo
+from p4sched.proofs.rules.scheme import Decision
 
 
 def changed(folder: Path, program: str, file: str, before: str, after: str) -> Path:
@@ -44,6 +49,41 @@ def test_a_queue_that_takes_one_packet_too_many_is_refuted_and_the_engine_agrees
     said = capsys.readouterr().out
     assert "✗ verdict: false for this packet and state:" in said
     assert "the rule: dropped" in said
+
+
+@pytest.mark.parametrize("lemma", ["true", "false"])
+def test_a_lemma_is_assumed_only_if_it_is_proved(
+    lemma: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    decide = Fifo.decide
+
+    def with_lemma(rule: Fifo, packet: Arrival) -> Decision:
+        decision = decide(rule, packet)
+        return replace(decision, lemmas={lemma: packet.port <= 511 if lemma == "true" else packet.port > 511})
+
+    monkeypatch.setattr(Fifo, "decide", with_lemma)
+    wrong = changed(tmp_path, "fifo", "include/queue_length.p4", "length >= (bit<32>) size", "length > (bit<32>) size")
+    assert run_command(["prove", "fifo", "--program", str(wrong), "--packets", "0"]) == 1
+    assert run_command(["prove", "fifo"]) == 0
+    assert "fifo: proved" in capsys.readouterr().out
+
+
+def test_a_hash_of_another_size_is_refuted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hashed = "32w0, { FIVE_TUPLE }, (bit<32>) MAX_FLOWS"
+    wrong = changed(tmp_path, "rifo", "include/stfq.p4", hashed, hashed.replace("MAX_FLOWS", "(MAX_FLOWS - 1)"))
+    assert run_command(["prove", "rifo", "--program", str(wrong), "--packets", "0"]) == 1
+    assert "finish_times" in capsys.readouterr().out
+
+
+def test_all_schemes_with_a_rule_are_proved_together(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("p4sched.cli.prove._scheme", lambda name, *_: print(name) or 0)
+    monkeypatch.setattr("p4sched.cli.prove.in_own_process", lambda work, _: work())
+    assert run_command(["prove", "all"]) == 0
+    *names, last = capsys.readouterr().out.splitlines()
+    assert set(names) == {*RULES, "exp_pifo", "gearbox", "pifo_tree", "scrr"}
+    assert last == "10 of 10 schemes proved"
 
 
 def test_the_shortest_trace_of_a_wrong_program_is_a_script_that_fails_on_it_only(

@@ -1,13 +1,19 @@
 """The step of a proof is the step of the engine: random packets, parameters and states."""
 
 import random
+from collections.abc import Callable
+from itertools import product
+from operator import and_, or_, xor
+from typing import Any
 
 import pytest
+import z3
 from random_packets import number, parameters
 
 from p4sched.p4rt.compile import compiled_program
 from p4sched.paths import SCHEDULERS_DIR
 from p4sched.proofs.engine import Call, Example, by_engine, by_step, checksum, commands
+from p4sched.proofs.exact import Int
 from p4sched.proofs.program import Program, read
 from p4sched.proofs.step import LENGTH, TIMESTAMP
 
@@ -55,6 +61,33 @@ def random_example(program: Program, control: str, p4info: str, place: int, sour
         elif register.size <= 4096 and "flowlets" not in name:
             cells[name] = {user if register.size == 4096 else port: number(source, min(register.bits, 62))}
     return Example(packet=packet, calls=calls, cells=cells)
+
+
+def in_numbers(term: Int, **values: int) -> int:
+    """The value of a term of variables of 4 bits."""
+    pairs = [(z3.BitVec(name, 4), z3.BitVecVal(value, 4)) for name, value in values.items()]
+    return int(z3.simplify(z3.substitute(term.at(12), *pairs)).as_signed_long())
+
+
+@pytest.mark.parametrize("operator", [and_, or_, xor])
+def test_bits_of_a_negative_number_are_those_of_python(operator: Callable[[Any, Any], Any]) -> None:
+    term = operator(Int.variable("one", 4) - 8, Int.variable("two", 4))
+    for one, two in product(range(16), repeat=2):
+        assert in_numbers(term, one=one, two=two) == operator(one - 8, two)
+
+
+@pytest.mark.parametrize("divisor", [1, 2, 3, 7, 8, 9, 15, 16, 17])
+def test_a_remainder_is_that_of_python(divisor: int) -> None:
+    term = Int.variable("one", 4) % divisor
+    assert [in_numbers(term, one=one) for one in range(16)] == [one % divisor for one in range(16)]
+
+
+def test_a_shift_by_a_variable_is_that_of_python() -> None:
+    value, places = Int.variable("one", 4), Int.variable("two", 4)
+    for one, two in product(range(16), repeat=2):
+        assert in_numbers(value >> places, one=one, two=two) == one >> two
+        assert in_numbers((value - 8) >> places, one=one, two=two) == (one - 8) >> two
+        assert in_numbers((value << places).lowest(8), one=one, two=two) == (one << two) % 256
 
 
 @pytest.mark.parametrize("name", PARAMETERS)

@@ -15,6 +15,7 @@ from p4sched.proofs.rule import (
     Rule,
     Truth,
     choose,
+    every,
     exact,
     largest,
     queue_cell,
@@ -25,7 +26,6 @@ from p4sched.proofs.rule import (
 FRACTION_BITS = 16
 RANK_BITS = 32
 MOST_URGENT_BIN = 7
-LARGEST_SHIFT = 32
 LOW, HIGH = ".follow_ranks.low", ".follow_ranks.high"
 
 
@@ -37,30 +37,41 @@ def first_bit(value: Int) -> Int:
     return place
 
 
-def share(distance: Int, shift: Int) -> Int:
-    """1/2^shift of a distance, without its fraction."""
-    found = distance = largest(distance, 0)
-    for places in range(1, LARGEST_SHIFT + 1):
-        found = choose(shift.equals(places), distance >> places, found)
-    return found
-
-
 class ExpPifo(Rule):
     """Exp-PIFO."""
 
     def decide(self, packet: Arrival) -> Decision:
         of, port, own = packet.parameters, packet.port, packet.rank << FRACTION_BITS
         low, high = smallest(packet.old(LOW, port), own), largest(packet.old(HIGH, port), own)
-        distance = packet.rank - (low >> FRACTION_BITS)
-        down = first_bit((high >> FRACTION_BITS) - (low >> FRACTION_BITS)) - first_bit(distance)
+        distance = largest(packet.rank - (low >> FRACTION_BITS), 0)
+        span = largest((high >> FRACTION_BITS) - (low >> FRACTION_BITS), 0)
+        down = first_bit(span) - first_bit(distance)
         down = choose(distance.equals(0), MOST_URGENT_BIN, smallest(down, MOST_URGENT_BIN))
         queue = 8 - largest(of["queue_count"] - down, 1)
         length = packet.old("queue_depths", queue_cell(packet.port, queue))
-        after = {
-            LOW: (port, low + share(own - low, of["forget_shift"])),
-            HIGH: (port, high - share(high - own, of["forget_shift"])),
-        }
-        return Decision(verdict(True, length < of["size"]), queue, after)
+        below, above = (largest(part, 0) >> of["forget_shift"] for part in (own - low, high - own))
+        after = {LOW: (port, low + below), HIGH: (port, high - above)}
+        decided = verdict(True, length < of["size"])
+        return Decision(
+            decided,
+            queue,
+            after,
+            hints={
+                ".lowest": low,
+                ".highest": high,
+                ".distance": distance,
+                ".range": span,
+                ".bin": down,
+                "standard_metadata.priority": queue,
+                ".verdict": decided,
+            },
+            lemmas={
+                "the range holds the rank": every(low <= own, own <= high),
+                "low does not pass the rank": low + below <= own,
+                "nor does high": own <= high - above,
+                "r - low is at most high - low": distance <= span,
+            },
+        )
 
     def invariants(self, packet: Arrival, cell: Cell) -> Mapping[str, Truth]:
         return {"low is not above high": cell(LOW, packet.port) <= cell(HIGH, packet.port)}

@@ -16,10 +16,11 @@ from p4sched.cli.own_process import in_own_process
 from p4sched.cli.prove_laws import laws
 from p4sched.cli.prove_tna import on_chip
 from p4sched.errors import MissingError, P4schedError, UsageError
+from p4sched.folders.description import FILE, read
 from p4sched.p4rt.compile import compiled_program
 from p4sched.p4rt.program import Program
 from p4sched.p4rt.target import Target
-from p4sched.paths import cannot_write
+from p4sched.paths import SCHEDULERS_DIR, cannot_write
 from p4sched.schemes import SCHEMES
 
 if TYPE_CHECKING:
@@ -107,7 +108,9 @@ def _all(seconds: float) -> int:
     """Proves all schemes that have a rule, each in a process of its own."""
     from p4sched.proofs.rules import RULES  # noqa: PLC0415 needs Z3
 
-    names = [name for name, of in SCHEMES.items() if name in RULES or of.description.proof is not None]
+    others = [folder for folder in sorted(SCHEDULERS_DIR.iterdir()) if (folder / FILE).is_file()]
+    names = [name for name in SCHEMES if name in RULES]
+    names += [folder.name for folder in others if folder.name not in SCHEMES and read(folder).proof is not None]
     codes = [
         in_own_process(partial(_scheme, name, None, seconds, 0, None), f"{name}: the solver ended") for name in names
     ]
@@ -206,7 +209,7 @@ def _mutants(word: str, source: Path | None, most: int, seed: int, seconds: floa
 def _built(word: str, source: Path | None) -> "tuple[str, Program, proofs.Program, Rule]":
     """Name of a scheme, its program or another one, as it is and as a proof reads it, and the rule."""
     from p4sched.proofs.folder import rule_of, scheme_with_rule  # noqa: PLC0415 needs Z3
-    from p4sched.proofs.program import read  # noqa: PLC0415
+    from p4sched.proofs.program import read as read_program  # noqa: PLC0415
 
     name = scheme_with_rule(word)
     if source is not None and source.suffix == ".json":
@@ -215,7 +218,7 @@ def _built(word: str, source: Path | None) -> "tuple[str, Program, proofs.Progra
             raise MissingError(f"no file '{built.p4info}'; p4sched compile writes it beside the JSON")
     else:
         built = compiled_program(source.resolve() if source is not None else _program(name))
-    program = read(built.json)
+    program = read_program(built.json)
     return name, built, program, rule_of(name, program)
 
 
@@ -228,11 +231,11 @@ def _program(name: str) -> str | Path:
 def _pair(one: Path, two: Path, seconds: float, most: int, stf: Path | None) -> int:
     from p4sched.proofs import example  # noqa: PLC0415 needs Z3
     from p4sched.proofs.pair import compare  # noqa: PLC0415
-    from p4sched.proofs.program import read  # noqa: PLC0415
+    from p4sched.proofs.program import read as read_program  # noqa: PLC0415
     from p4sched.proofs.refuting import Sides  # noqa: PLC0415
     from p4sched.proofs.sides import ProgramSide  # noqa: PLC0415
 
-    open_claims, first, second = 0, read(one), read(two)
+    open_claims, first, second = 0, read_program(one), read_program(two)
     for claim, answer, step in compare(first, second, seconds):
         if answer.proved is None:
             open_claims += 1

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import permutations
-from operator import add, sub
+from operator import add, lshift, rshift, sub
 from typing import Any
 
 import z3
@@ -104,20 +104,33 @@ class Int:
     def __invert__(self) -> Int:
         return Int.of(-1) - self
 
-    def __rshift__(self, places: int) -> Int:
-        """The integer part of the number over 2^places."""
-        if self.low < 0:
-            raise ValueError("a negative number is not shifted")
+    def __rshift__(self, places: Int | int) -> Int:
+        """The number over 2^places, rounded down."""
+        if isinstance(places, Int):
+            return _shifted(self, places, rshift)
         low, high = self.low >> places, self.high >> places
         if low == high:
             return Int.of(low)
-        return Int(low, high, z3.Extract(places + _bits(low, high) - 1, places, self.term))
+        width = places + _bits(low, high)
+        return Int(low, high, z3.Extract(width - 1, places, self.at(max(width, self.bits))))
 
-    def __lshift__(self, places: int) -> Int:
+    def __lshift__(self, places: Int | int) -> Int:
+        if isinstance(places, Int):
+            return _shifted(self, places, lshift)
         if self.is_number or self.low < 0 or places == 0:
             return self * (1 << places)
         shifted = z3.Concat(self.term, z3.BitVecVal(0, places))
         return Int(self.low << places, self.high << places, shifted)
+
+    def __mod__(self, divisor: int) -> Int:
+        """The remainder of a number that is not negative."""
+        if self.low < 0 or divisor < 1:
+            raise ValueError("a remainder of a negative number, or with a divisor below 1")
+        if divisor & (divisor - 1) == 0:
+            return self.lowest(divisor.bit_length() - 1)
+        if self.is_number or self.high < divisor:
+            return Int.of(self.low % divisor) if self.is_number else self
+        return _trimmed(0, divisor - 1, z3.URem(self.term, z3.BitVecVal(divisor, self.bits)))
 
     def __and__(self, other: Int) -> Int:
         if self.is_number and other.is_number:
@@ -130,7 +143,7 @@ class Int:
             width = mask.bits
             return _trimmed(0, min(mask.low, kept.high), kept.at(width) & mask.at(width))
         if self.low < 0 or other.low < 0:
-            raise ValueError("a negative number has no bits")
+            return self._joined(other, 0, lambda one, two: one & two)
         width = max(self.bits, other.bits)
         return _trimmed(0, min(self.high, other.high), self.at(width) & other.at(width))
 
@@ -141,10 +154,13 @@ class Int:
         return self._joined(other, 0, lambda one, two: one ^ two)
 
     def _joined(self, other: Int, low: int, join: Any) -> Int:
-        if self.low < 0 or other.low < 0:
-            raise ValueError("a negative number has no bits")
         if self.is_number and other.is_number:
             return Int.of(join(self.low, other.low))
+        if self.low < 0 or other.low < 0:
+            # a negative number has infinitely many ones in front, as in Python
+            width = _bits(min(self.low, other.low), max(self.high, other.high))
+            half = 1 << (width - 1)
+            return Int(-half, half - 1, join(self.at(width), other.at(width)))
         width = max(self.bits, other.bits)
         return Int(low, (1 << width) - 1, join(self.at(width), other.at(width)))
 
@@ -191,6 +207,16 @@ class Int:
     def differs(self, other: Int | int) -> Truth:
         """True if they have two values."""
         return negated(self.equals(other))
+
+
+def _shifted(value: Int, places: Int, shift: Callable[[Int, int], Int]) -> Int:
+    """A shift by 1, 2, 4, ... places, for each bit of `places` that is set."""
+    if places.is_number:
+        return shift(value, places.low)
+    for bit in range(places.bits):
+        is_set = places.lowest(bit + 1) >= 1 << bit
+        value = choose(is_set, shift(value, 1 << bit), value)
+    return value
 
 
 def _operation(low: int, high: int, make: Any, one: Int, two: Int) -> Int:

@@ -88,6 +88,14 @@ class World:
             self._decided[key] = condition, self._decision(condition)
         return self._decided[key][1]
 
+    def decide_case(self, condition: Truth) -> Truth:
+        """As `decide`, if the condition is only about what the assumptions are about."""
+        if isinstance(condition, bool) or not self.assumed:
+            return condition
+        known = {variable.get_id() for variable in variables(self.assumed)}
+        about = {variable.get_id() for variable in variables([condition])}
+        return self.decide(condition) if about <= known else condition
+
     def _decision(self, condition: Truth) -> Truth:
         if self._solver is None:
             self._solver = z3.SolverFor("QF_UFBV")
@@ -361,7 +369,7 @@ class Machine:
                 return [(True, state, within(targets(last)[0]))]
             if one["op"] == "_jump_if_zero":
                 then, other = targets(last)
-                holds = self._value(state, one["parameters"][0], data).differs(0)
+                holds = self._world.decide_case(self._value(state, one["parameters"][0], data).differs(0))
                 return [(holds, state, within(then)), (True, dict(state), within(other))]
             self._primitive(state, one, data)
             return [(True, state, within(last + 1))]
@@ -425,10 +433,10 @@ class Machine:
         parts = [
             (state[_name(part)], self._program.fields[_name(part)]) for part in of["input"] if part["type"] == "field"
         ]
-        if len(parts) != len(of["input"]) or not size.is_number or size.low & (size.low - 1):
-            raise self._unmodelled("a hash of other things than fields, or whose size is not a power of two,")
+        if len(parts) != len(of["input"]) or not size.is_number:
+            raise self._unmodelled("a hash of other things than fields, or with a size that varies,")
         hashed = self._world.hash(of["algo"], parts)
-        self._assign(state, arguments[0], base + (hashed & Int.of(max(size.low, 1) - 1)))
+        self._assign(state, arguments[0], base + hashed % max(size.low, 1))
 
     def _assign(self, state: State, to: Json, value: Int) -> None:
         if to["type"] != "field":
@@ -468,7 +476,7 @@ class Machine:
         if sign in {"<<", ">>"}:
             if right.low < 0 or right.high > LARGEST_SHIFT:
                 raise self._unmodelled(f"a shift by more than {LARGEST_SHIFT} places")
-            return _shifted(left, right, sign)
+            return left << right if sign == "<<" else left >> right
         if sign in CASTS and right.is_number:
             return CASTS[sign](left, right.low)
         operation = OPERATIONS.get(sign)
@@ -526,24 +534,6 @@ COMPARISONS: dict[str, Any] = {
     "<=": lambda left, right: left <= right,
     ">=": lambda left, right: left >= right,
 }
-
-
-def _shifted(value: Int, places: Int, sign: str) -> Int:
-    """A shift by a variable: by 1, 2, 4, ... places, for each bit of it that is set."""
-    if places.is_number:
-        return value << places.low if sign == "<<" else _right(value, places.low)
-    for bit in range(places.bits):
-        is_set = places.lowest(bit + 1) >= 1 << bit
-        value = choose(is_set, value << (1 << bit) if sign == "<<" else _right(value, 1 << bit), value)
-    return value
-
-
-def _right(value: Int, places: int) -> Int:
-    """A shift to the right. That of a negative number rounds down."""
-    if value.low >= 0:
-        return value >> places
-    above, below = (largest(one, Int.of(0)) >> places for one in (value, -1 - value))
-    return choose(value >= 0, above, -1 - below)
 
 
 def _name(json: Json) -> str:

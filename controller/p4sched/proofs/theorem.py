@@ -36,6 +36,8 @@ from p4sched.proofs.step import DROP_PORT, Step, World, run
 
 NOT_COMPARED = ("rank_histogram", "depth_histogram", "user_prefix_counter", "user_flow_counter")
 """Counters that no rule knows."""
+Question = Callable[[Sequence[Truth], Truth, float], Answer]
+"""Premises, statement and seconds."""
 Names = Mapping[str, tuple[Int, Int]]
 """Values with the variables in their place, by the name of a field."""
 NO_NAMES: Names = {}
@@ -72,6 +74,8 @@ class Case:
     claims: list[Claim]
     hints: list[tuple[Int, Int]]
     """Values of the program and of the rule that should be equal."""
+    lemmas: Sequence[Truth] = ()
+    """Statements that the claims assume if they are proved."""
     plain: Case | None = None
     """The same case, with values that have variables in their place here. A counterexample is one of it."""
 
@@ -92,7 +96,7 @@ class Case:
         statements = [claim.statement for claim in self.claims]
         hints = [(one, two) for one, two in self.hints if not one.is_number and not two.is_number]
         equal = [one.equals(two) for one, two in hints]
-        assumed = [*self.step.world.assumed, *self.assumptions.values()]
+        assumed = [*self.step.world.assumed, *self.assumptions.values(), *self._proved_lemmas(seconds)]
         first, last = count + len(hints), count + len(hints) + len(assumed)
         terms = [*statements, *equal, *assumed, *self.step.world.laws([*assumed, *statements, *equal])]
         sides = [side.term for pair in hints for side in pair]
@@ -120,13 +124,23 @@ class Case:
             if answer.proved is False:
                 return
 
+    def _proved_lemmas(self, seconds: float) -> list[Truth]:
+        """The lemmas that are true. Each one assumes those before it."""
+        proved: list[Truth] = []
+        for lemma in self.lemmas:
+            premises = [*self.premises(*proved, lemma), *proved]
+            if decide(premises, lemma, seconds).proved:
+                proved.append(lemma)
+        return proved
+
     def _general(self, claim: Claim, seconds: float) -> Answer:
-        """The answer with variables in the place of some values, and with the invariants alone."""
+        """The answer with variables in the place of some values: without premises, then with the invariants."""
         if not claim.any_of:
             return Answer(None, 0.0)
         assumed = [truth for name, truth in self.assumptions.items() if name.startswith(BEFORE)]
         *premises, statement = PRODUCTS.replaced([*assumed, claim.statement], unknown(claim.any_of))
-        return ask(premises, statement, seconds)
+        alone = PROVED.ask([], statement, min(SOON, seconds))
+        return alone if alone.proved else PROVED.ask(premises, statement, seconds)
 
     def answer(self, name: str, seconds: float) -> Answer:
         """The answer to all claims of this name together, without hints."""
@@ -150,8 +164,36 @@ class Laws:
         return [law for law, cells in self._laws if cells <= read]
 
 
+class _Proved:
+    """Questions that were answered with yes. They are not asked again: mutants have most claims in common."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[frozenset[int], int], Sequence[Truth]] = {}
+        """The terms of each question: while they live, no other term has their number."""
+
+    def ask(self, premises: Sequence[Truth], statement: Truth, seconds: float, how: Question = ask) -> Answer:
+        """The answer to a question, from memory if it is known. `how`: asks the solvers."""
+        terms = [term for term in (*premises, statement) if not isinstance(term, bool)]
+        if isinstance(statement, bool) or any(premise is False for premise in premises):
+            return how(premises, statement, seconds)
+        key = frozenset(term.get_id() for term in terms[:-1]), int(statement.get_id())
+        if key in self._known:
+            return Answer(True, 0.0)
+        answer = how(premises, statement, seconds)
+        if answer.proved:
+            self._known[key] = terms
+        return answer
+
+
+PROVED = _Proved()
+
+
 def decide(premises: Sequence[Truth], statement: Truth, seconds: float) -> Answer:
     """Asks Bitwuzla; if it gives up soon, both solvers, with the equal parts of the statement merged."""
+    return PROVED.ask(premises, statement, seconds, _decided)
+
+
+def _decided(premises: Sequence[Truth], statement: Truth, seconds: float) -> Answer:
     started = time.monotonic()
     answer = ask(premises, statement, min(seconds, SOON))
     if answer.proved is not None:
@@ -232,7 +274,7 @@ class _Everything:
         claims += _theorems(rule, packet, decision)
         values = {full_name(rule, hint): value for hint, value in decision.hints.items()}
         hints = [(step.field(hint), value) for hint, value in values.items() if hint in self._program.fields]
-        return Case(name, step, packet, assumptions, claims, hints)
+        return Case(name, step, packet, assumptions, claims, hints, list(decision.lemmas.values()))
 
 
 def _value(step: Step, field: str, table: str) -> Int | None:

@@ -23,7 +23,7 @@ from itertools import pairwise
 
 from p4sched.proofs.exact import Int, Truth, choose, every, exact, largest, negated, number, smallest, some
 from p4sched.proofs.rules.arrival import Arrival
-from p4sched.proofs.rules.scheme import QUEUES, Cell, Decision, Rule, queue_cell, verdict
+from p4sched.proofs.rules.scheme import QUEUES, REFUSED, Cell, Decision, Rule, queue_cell, verdict
 
 WORD = 32
 UNUSED = (1 << WORD) - 1
@@ -69,11 +69,12 @@ class Fdpa(Rule):
         queue = QUEUES - band
         length = packet.old("queue_depths", queue_cell(packet.port, queue))
         decided = verdict(True, some(size.equals(0), length < size))
-        hints = {".bands.charge": packet.charge, ".bands.rate": rate, "standard_metadata.priority": queue}
+        hints = {".bands.charge": packet.charge, ".bands.rate": rate}
         hints |= {f".bands.buckets.bucket_{number}.gained": gained for number, gained in enumerate(tokens.gained, 1)}
         hints |= {f".bands.buckets.bucket_{number}.level": level for number, level in enumerate(tokens.levels, 1)}
-        hints |= {".admit.verdict": decided}
-        return Decision(decided, queue, average | tokens.written | flowlets, hints)
+        hints |= {".band": band, "standard_metadata.priority": queue, ".size": size, ".admit.verdict": decided}
+        lemmas = {"there are 8 bands": every(band >= 1, band <= QUEUES), "none is refused": decided.differs(REFUSED)}
+        return Decision(decided, queue, average | tokens.written | flowlets, hints, lemmas)
 
     def cases(self, packet: Arrival) -> Mapping[str, Truth]:
         known, by_tokens = packet.user.differs(0), packet.parameters["token_bucket"].equals(1)

@@ -30,6 +30,8 @@ class Decision:
     """The rule's state after the packet: index and value of the cell that changes, for each register."""
     hints: dict[str, Int] = field(default_factory=dict)
     """Values that the program computes, too, by the name of its field. A hint makes a proof short, never wrong."""
+    lemmas: dict[str, Truth] = field(default_factory=dict)
+    """Statements about the rule, by a name. They are proved first; then the other claims assume them."""
     for_port: dict[str, Int] = field(default_factory=dict)
     """Fields that the port reads (`meta.flow`), if the packet is admitted."""
 

@@ -39,8 +39,16 @@ Reader = Callable[[str, Int], Int]
 def bounds(cell: Reader, port: Int) -> list[Int]:
     """b_1 .. b_8, from the registers."""
     lowered = cell(".mapping.lowered_by", port)
-    raised = [cell(f".mapping.queue_{number}.raised_bound", port) for number in range(1, QUEUES + 1)]
-    return [choose((value >> WORD).equals(0), 0, (value.lowest(WORD) - lowered).lowest(WORD)) for value in raised]
+    return [_bound(value, (value.lowest(WORD) - lowered).lowest(WORD)) for value in _raised(cell, port)]
+
+
+def _raised(cell: Reader, port: Int) -> list[Int]:
+    return [cell(f".mapping.queue_{number}.raised_bound", port) for number in range(1, QUEUES + 1)]
+
+
+def _bound(raised: Int, bound: Int) -> Int:
+    """A bound; 0 until the first push-up."""
+    return choose((raised >> WORD).equals(0), 0, bound)
 
 
 class SpPifo(Rule):
@@ -81,14 +89,12 @@ class SpPifo(Rule):
             chosen = some(chosen, takes[place])
         return takes, choose(chosen, 0, self._first(packet, old) - packet.rank)
 
-    def _bounds_after(self, packet: Arrival) -> list[Int]:
-        """b_1 .. b_8 after a packet."""
-        takes, cost = self._scan(packet)
+    def _bounds_after(self, packet: Arrival, lowered: Sequence[Int]) -> list[Int]:
+        """b_1 .. b_8 after a packet. `lowered`: all bounds after its push-down."""
+        takes, _ = self._scan(packet)
         found = []
-        cells = zip(bounds(packet.old, packet.port), sizes_of(packet), lengths_of(packet), takes, strict=True)
-        for old, size, length, taken in cells:
-            bound = choose(every(taken, length < size), packet.rank, old - cost)
-            found.append(choose(size.equals(0), 0, bound))
+        for bound, size, length, taken in zip(lowered, sizes_of(packet), lengths_of(packet), takes, strict=True):
+            found.append(choose(size.equals(0), 0, choose(every(taken, length < size), packet.rank, bound)))
         return found
 
     def _first(self, packet: Arrival, old: Sequence[Int]) -> Int:
@@ -115,12 +121,21 @@ class SpPifo(Rule):
         return {ORDER: every(*self._ordered(packet, bounds(cell, packet.port)))}
 
     def induction(self, packet: Arrival, after: Cell) -> Iterator[Kept]:
-        old, new = bounds(packet.old, packet.port), self._bounds_after(packet)
-        sizes, (takes, cost) = sizes_of(packet), self._scan(packet)
-        for place, (cell, bound) in enumerate(zip(bounds(after, packet.port), new, strict=True)):
+        old, sizes, (takes, cost) = bounds(packet.old, packet.port), sizes_of(packet), self._scan(packet)
+        lowered, raised = packet.old(".mapping.lowered_by", packet.port), _raised(packet.old, packet.port)
+        # short questions in place of a long one: the bound modulo 2^32 in two ways, and what the register holds
+        words = [(value.lowest(WORD) - lowered - cost).lowest(WORD) for value in raised]
+        others = [(value.lowest(WORD) - (lowered + cost).lowest(WORD)).lowest(WORD) for value in raised]
+        new = self._bounds_after(packet, [bound - cost for bound in old])
+        modulo, held = (self._bounds_after(packet, list(map(_bound, raised, of))) for of in (words, others))
+        cells = bounds(after, packet.port)
+        for place in range(QUEUES):
             fits = some(sizes[place].equals(0), every(cost >= 0, cost <= old[place]))
-            yield Kept(f"b_{place + 1} stays above 0", fits, old)
-            yield Kept(f"b_{place + 1} is in its register", implies(fits, cell.equals(bound)), [takes[place], cost])
+            name, any_of = f"b_{place + 1}", [takes[place], cost]
+            yield Kept(f"{name} stays above 0", fits, old)
+            yield Kept(f"{name} has {WORD} bits", implies(fits, new[place].equals(modulo[place])), any_of)
+            yield Kept(f"{name} falls by the push-down", words[place].equals(others[place]), any_of)
+            yield Kept(f"{name} is in its register", cells[place].equals(held[place]), any_of)
         for pair in self._ordered(packet, new):
             yield Kept(ORDER, pair, old)
 
