@@ -1,5 +1,6 @@
 """Proofs of programs against the rules, and of two programs against each other."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -197,6 +198,35 @@ def test_two_programs_with_exits_copied_headers_and_signs(
 def test_fields_are_compared_by_their_places_in_a_header(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     renamed = tiny().replace("bit<8> b;", "bit<8> c;").replace("hdr.h.b", "hdr.h.c")
     assert compared(tmp_path, tiny(), renamed) == 0
+    assert capsys.readouterr().out == "equal\n"
+
+
+MASKED = """state start {
+        p.extract(hdr.h);
+        transition select(hdr.h.a) { 8w0x06 &&& 8w0x11: one; default: accept; }
+    }
+    state one { hdr.h.b = 1; transition accept; }"""
+
+
+def test_a_case_of_the_parser_ignores_bits_that_its_mask_has_not(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "masked.p4"
+    source.write_text(tiny().replace("state start { p.extract(hdr.h); transition accept; }", MASKED), encoding="utf-8")
+    compiled = compile_program(source, tmp_path).json
+    tree = json.loads(compiled.read_text(encoding="utf-8"))
+    (case,) = (
+        case
+        for state in tree["parsers"][0]["parse_states"]
+        for case in state["transitions"]
+        if case["mask"] is not None
+    )
+    assert int(case["value"], 16) == 0
+    # as p4c writes it
+    case["value"] = "0x06"
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps(tree), encoding="utf-8")
+    assert run_command(["prove", str(compiled), str(other)]) == 0
     assert capsys.readouterr().out == "equal\n"
 
 

@@ -236,10 +236,11 @@ class Machine:
                 case "default":
                     return [*ways, (True, state, transition["next_state"])]
                 case "hexstr":
-                    mask = transition["mask"]
                     value = int(transition["value"], 16)
-                    seen = key if mask is None else key & Int.of(int(mask, 16))
-                    ways.append((self._world.decide(seen.equals(value)), state, transition["next_state"]))
+                    mask = -1 if transition["mask"] is None else int(transition["mask"], 16)
+                    # the switch ignores bits of the value that the mask has not
+                    seen = (key if mask == -1 else key & Int.of(mask)).equals(value & mask)
+                    ways.append((self._world.decide(seen), state, transition["next_state"]))
                 case other:
                     raise self._unmodelled(f"a parser value set ({other})")
         return [*ways, (True, state, None)]
