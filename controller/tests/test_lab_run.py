@@ -226,6 +226,30 @@ def test_root_without_the_right_to_make_namespaces_gets_a_message() -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_a_kernel_without_veth_links_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refusing = tmp_path / "bin" / "ip"
+    refusing.parent.mkdir()
+    refusing.write_text(
+        f"""#!/bin/sh
+        case "$*" in *veth*) echo 'RTNETLINK answers: Operation not supported' >&2; exit 2 ;; esac
+        exec {shutil.which("ip")} "$@"
+        """,
+        encoding="utf-8",
+    )
+    refusing.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{refusing.parent}:{os.environ['PATH']}")
+    out = tmp_path / "out"
+    assert run_command(["run", "three_flows", "--quick", "--out", str(out)]) == 1
+    assert capsys.readouterr().err == (
+        "p4sched: this kernel makes no veth links (RTNETLINK answers: Operation not supported):"
+        " run 'modprobe veth', or take another kernel\n"
+    )
+    assert left_in(out) == set()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 def test_a_run_that_is_refused_does_not_begin(tmp_path: Path, holder: subprocess.Popen[str]) -> None:
     begun: list[str] = []
     with (

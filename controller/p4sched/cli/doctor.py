@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from p4sched.errors import P4schedError, unknown_name
-from p4sched.lab.run import PROGRAMS
+from p4sched.lab.run import NAMESPACE, PROGRAMS, VETH
 from p4sched.paths import (
     DATA_DIR,
     GUEST_KERNEL_VERSION,
@@ -42,8 +42,6 @@ MANAGERS = {"apt-get": "apt-get install", "dnf": "dnf install", "pacman": "pacma
 MININET = "install Mininet as http://mininet.org/download says"
 ROOM_BYTES = 1_000_000_000
 """Free space that is enough for every experiment."""
-NAMESPACE = ("mnexec", "-n", "true")
-VETH = ("mnexec", "-n", "ip", "link", "add", "p4sched-a", "type", "veth", "peer", "name", "p4sched-b")
 CLOSED = ("bwrap", "--ro-bind", "/", "/", "--unshare-pid", "--unshare-net", "true")
 """A sandbox for a command that does nothing."""
 CONTAINER = "use a privileged container or a virtual machine"

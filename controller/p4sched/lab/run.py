@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,6 +20,11 @@ from p4sched.paths import tool
 
 PROGRAMS = ("mnexec", "ip", "ifconfig", "ethtool", "setpriv", "taskset")
 """Programs that every run and Mininet need. If one is missing, Mininet fails with a traceback or hangs."""
+
+NAMESPACE = ("mnexec", "-n", "true")
+"""Makes a network namespace."""
+VETH = ("mnexec", "-n", "ip", "link", "add", "p4sched-a", "type", "veth", "peer", "name", "p4sched-b")
+"""Makes a veth link in a namespace of its own."""
 
 
 def require_root() -> None:
@@ -36,13 +41,23 @@ def require_programs(further: Iterable[str] = ()) -> None:
 
 def require_namespaces() -> None:
     """Raises LabError unless mnexec can make a network namespace; Mininet itself would wait for it forever."""
-    made = subprocess.run(["mnexec", "-n", "true"], capture_output=True, text=True, check=False, timeout=10)
-    if made.returncode != 0:
-        reason = " ".join(made.stderr.split()) or f"exit code {made.returncode}"
+    if reason := _refusal(NAMESPACE):
         raise LabError(
             f"this machine allows no network namespaces (mnexec: {reason});"
             " a container must be privileged, a chroot must be a mount point"
         )
+
+
+def require_links() -> None:
+    """Raises LabError unless the kernel makes veth links."""
+    if reason := _refusal(VETH):
+        raise LabError(f"this kernel makes no veth links ({reason}): run 'modprobe veth', or take another kernel")
+
+
+def _refusal(command: Sequence[str]) -> str | None:
+    """Reason why a command fails."""
+    made = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, timeout=10)
+    return (" ".join(made.stderr.split()) or f"exit code {made.returncode}") if made.returncode != 0 else None
 
 
 @contextmanager
@@ -78,6 +93,7 @@ def require_lab(programs: Iterable[str] = ()) -> None:
     require_root()
     require_programs(programs)
     require_namespaces()
+    require_links()
 
 
 @contextmanager
