@@ -217,6 +217,10 @@ class Ports:
     """Only for `afq`."""
     quantum_bytes: int | None = None
     """Only for `drr`."""
+    fair_among: str | None = None
+    """`flows` or `users`, for a discipline without a program; None: flows."""
+    hold_us: int | None = None
+    """Only for `fdpa`: time after which a user may return to a more urgent band, in microseconds."""
     calendar: Mapping[str, Any] | None = None
     """Only for `calendar`."""
     tree: Sequence[Mapping[str, Any]] | None = None
@@ -308,6 +312,8 @@ class Scenario:
     """Source of ranks. `{"drawn": weights}`: drawn for each packet, rank i in proportion to weight i."""
     retransmissions: str | None = None
     """Rank of data that is sent again: `own`, `urgent` or `least`."""
+    charge_answers: bool | None = None
+    """True: packets of receivers have the user of their flow; None: they have no user."""
     seed: int = 1
     sample_ns: int | None = None
     """Interval at which the received bytes of each flow are recorded, in `summary["received_bytes"]`."""

@@ -33,6 +33,7 @@ use crate::config::{ConfigError, Headroom, MAX_PACKETS, Sizes, in_range};
 use crate::fifo::Fifo;
 use crate::known::{Knowledge, Known};
 use crate::log2::{ROUNDING, log2};
+use crate::per_user::PerUser;
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
 use crate::scheme::{self, Discipline, P4, Reference, StatePart, TailDrop};
 use crate::target::Target;
@@ -95,6 +96,8 @@ pub struct Aifo {
     /// c, if it is old or in cells.
     known: Option<Known>,
     variants: Variants,
+    /// The windows of the users, if each has its own.
+    own: Option<Box<PerUser<Window>>>,
 }
 
 impl Aifo {
@@ -114,6 +117,7 @@ impl Aifo {
             worker: None,
             known: None,
             variants: Variants::NONE,
+            own: None,
         })
     }
 
@@ -149,10 +153,9 @@ impl Aifo {
             (None, Target::Tna) => self.left_behind,
         }
     }
-}
 
-impl Scheduler for Aifo {
-    fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
+    /// Takes or drops a packet, with the window in use.
+    fn offer(&mut self, now: Nanos, packet: Packet) -> Verdict {
         if let Some((worker, at_arrival)) = &mut self.worker {
             *at_arrival = worker.at(now);
         }
@@ -177,6 +180,19 @@ impl Scheduler for Aifo {
         } else {
             self.queue.append(packet)
         }
+    }
+}
+
+impl Scheduler for Aifo {
+    fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
+        let Some(mut own) = self.own.take() else {
+            return self.offer(now, packet);
+        };
+        own.exchange(packet.user, &mut self.window);
+        let verdict = self.offer(now, packet);
+        own.exchange(packet.user, &mut self.window);
+        self.own = Some(own);
+        verdict
     }
 
     fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
@@ -219,7 +235,12 @@ impl Reference for Aifo {
     };
     const TARGETS: &[Target] = Target::ALL;
     const SHARES_MEMORY: bool = true;
-    const VARIANTS: &[Variant] = &[Variant::CompareFirst, Variant::StrictlyBelow, Variant::FillingWindow];
+    const VARIANTS: &[Variant] = &[
+        Variant::CompareFirst,
+        Variant::StrictlyBelow,
+        Variant::FillingWindow,
+        Variant::OwnWindow,
+    ];
     const READS_LENGTHS: bool = true;
 
     fn model(config: &AifoConfig) -> Result<Aifo, ConfigError> {
@@ -230,6 +251,9 @@ impl Reference for Aifo {
         config.check()?;
         self.queue.reconfigure(&config.capacity)?;
         self.window.reconfigure(config.window)?;
+        for window in self.own.iter_mut().flat_map(|own| own.all()) {
+            window.reconfigure(config.window)?;
+        }
         self.target = config.target as u64;
         self.headroom = config.headroom;
         self.on = config.on;
@@ -312,6 +336,8 @@ impl Reference for Aifo {
 
     fn vary(&mut self, variants: Variants) {
         self.variants = variants;
+        let own = variants.has(Variant::OwnWindow);
+        self.own = own.then(|| Box::new(PerUser::new(self.window.clone())));
     }
 
     fn know(&mut self, knowledge: Knowledge) {

@@ -12,6 +12,9 @@
 //!       charge; the charge is taken from that bucket and from every bucket with a higher rate
 //!   with flowlets: a flow keeps its band until it pauses for a gap
 //!   user 0 (unclassified traffic): band 1
+//!   against users who cheat (only here, in no program): the rate is at least the charges of the current interval
+//!   ([`Variant::CurrentInterval`]); a user returns to a more urgent band only after a hold time without a packet that
+//!   would stay in its band
 //!   enqueue: into the queue of the band; tail drop per queue
 //!
 //! A Tofino cannot multiply, and cannot shift by a variable (`tofino-port/include/fdpa_bands.p4`). So there
@@ -33,6 +36,7 @@ use crate::priority_queues::PriorityQueues;
 use crate::scheduler::{Nanos, Packet, Scheduler, Verdict};
 use crate::scheme::{self, Discipline, P4, Reference, TailDrop};
 use crate::target::Target;
+use crate::variants::{Variant, Variants};
 
 /// Largest number of bands: one for each priority.
 pub const MAX_BANDS: usize = 8;
@@ -183,6 +187,7 @@ struct User {
     last_rate: u32,
     last_arrival: u32,
     tokens: [u32; MAX_BANDS - 1],
+    held: Held,
 }
 
 impl User {
@@ -242,6 +247,26 @@ impl User {
     }
 }
 
+/// The band that a user is held in, and the last time at which a packet would stay there, in microseconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Held {
+    band: usize,
+    last: u32,
+}
+
+impl Held {
+    /// The band of a packet whose estimated band is this one. A less urgent one holds at once.
+    fn band(&mut self, now_us: u32, hold_us: u32, estimated: usize) -> usize {
+        if estimated >= self.band || now_us.wrapping_sub(self.last) >= hold_us {
+            *self = Held {
+                band: estimated,
+                last: now_us,
+            };
+        }
+        self.band
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Flowlet {
     last_seen: u32,
@@ -256,6 +281,8 @@ pub struct Fdpa {
     users: HashMap<u32, User>,
     flowlets: HashMap<u32, Flowlet>,
     scales: HashMap<u32, u32>,
+    variants: Variants,
+    hold_us: u32,
 }
 
 impl Fdpa {
@@ -271,6 +298,8 @@ impl Fdpa {
             users: HashMap::new(),
             flowlets: HashMap::new(),
             scales: HashMap::new(),
+            variants: Variants::NONE,
+            hold_us: 0,
         })
     }
 
@@ -296,9 +325,17 @@ impl Fdpa {
                 } else {
                     user.average(now, *interval_us, charge)
                 };
+                let rate = match self.variants.has(Variant::CurrentInterval) {
+                    true => rate.max(user.interval_bytes),
+                    false => rate,
+                };
                 edges.iter().position(|&edge| rate <= edge).unwrap_or(edges.len())
             }
             Estimator::TokenBuckets { rates, burst } => user.pay(now, rates, *burst, charge),
+        };
+        let estimated = match self.hold_us {
+            0 => estimated,
+            hold_us => user.held.band(now, hold_us, estimated),
         };
         if self.config.flowlet_gap_us == 0 {
             estimated
@@ -383,6 +420,7 @@ impl Reference for Fdpa {
         verdicts: false,
     };
     const TARGETS: &[Target] = &[Target::V1model, Target::Tna];
+    const VARIANTS: &[Variant] = &[Variant::CurrentInterval];
 
     fn model(config: &FdpaConfig) -> Result<Fdpa, ConfigError> {
         Fdpa::new(config.clone())
@@ -488,6 +526,14 @@ impl Reference for Fdpa {
             queue_sizes: scheme::sizes_of_eight(&arguments[18..]),
             on: Target::V1model,
         })
+    }
+
+    fn vary(&mut self, variants: Variants) {
+        self.variants = variants;
+    }
+
+    fn hold(&mut self, hold_us: u32) {
+        self.hold_us = hold_us;
     }
 
     fn set_user_scale(&mut self, user: u32, scale: u32) {

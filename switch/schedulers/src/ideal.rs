@@ -12,15 +12,25 @@ pub(crate) fn with_room(packets: usize) -> PortConfig {
     }
 }
 
-/// A packet whose user is its flow. In a tree, a user whose number is not that of a leaf uses the first leaf. The rank
-/// is the same at every level.
+/// What a discipline is fair among.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FairAmong {
+    #[default]
+    Flows,
+    /// The users of the packets.
+    Users,
+}
+
+/// A packet, and the user that the discipline knows. In a tree, a user whose number is not that of a leaf uses the first
+/// leaf. The rank is the same at every level.
 #[derive(Debug)]
-struct OfFlow {
+struct Charged {
     packet: Packet,
+    user: u32,
     levels: Option<Box<Levels>>,
 }
 
-impl Element for OfFlow {
+impl Element for Charged {
     fn priority(&self) -> u8 {
         self.packet.priority()
     }
@@ -30,7 +40,7 @@ impl Element for OfFlow {
     }
 
     fn user(&self) -> u64 {
-        u64::from(self.packet.flow)
+        u64::from(self.user)
     }
 
     fn rank(&self) -> u64 {
@@ -45,7 +55,8 @@ impl Element for OfFlow {
 /// A discipline with one buffer, as a scheduler.
 #[derive(Debug)]
 pub struct Ideal {
-    discipline: Box<dyn Scheduling<OfFlow> + Send>,
+    discipline: Box<dyn Scheduling<Charged> + Send>,
+    fair_among: FairAmong,
     /// The node numbers of a tree's leaves.
     leaves: Vec<u32>,
 }
@@ -55,9 +66,10 @@ impl Ideal {
     ///
     /// # Panics
     /// If [`PortConfig::check`] refuses the configuration.
-    pub fn new(config: &PortConfig) -> Ideal {
+    pub fn new(config: &PortConfig, fair_among: FairAmong) -> Ideal {
         Ideal {
             discipline: scheduling(config),
+            fair_among,
             leaves: config.tree.leaves().collect(),
         }
     }
@@ -72,12 +84,16 @@ impl Scheduler for Ideal {
                 ranks: [u64::from(packet.rank); LEVELS - 1],
             })
         });
-        let verdict = self.discipline.offer(now, OfFlow { packet, levels });
-        Verdict::of(verdict, |of_flow| of_flow.packet)
+        let user = match self.fair_among {
+            FairAmong::Flows => packet.flow,
+            FairAmong::Users => packet.user,
+        };
+        let verdict = self.discipline.offer(now, Charged { packet, user, levels });
+        Verdict::of(verdict, |charged| charged.packet)
     }
 
     fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
-        self.discipline.take(now).map(|of_flow| of_flow.packet)
+        self.discipline.take(now).map(|charged| charged.packet)
     }
 
     fn len(&self) -> usize {

@@ -17,6 +17,7 @@ pub mod dual_pi2;
 pub mod ideal;
 pub mod known;
 mod log2;
+mod per_user;
 pub mod priority_queues;
 mod registry;
 pub mod scheduler;

@@ -30,6 +30,7 @@ use rand::RngCore;
 use crate::config::{self, ConfigError, Headroom, Sizes};
 use crate::known::{Knowledge, Known};
 use crate::log2::{ROUNDING, log2};
+use crate::per_user::PerUser;
 use crate::priority_queues::PriorityQueues;
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
 use crate::scheme::{self, Discipline, P4, Reference, StatePart, TailDrop};
@@ -106,6 +107,8 @@ pub struct Packs {
     /// b_i, if they are old or in cells.
     known: Option<Known>,
     variants: Variants,
+    /// The windows of the users, if each has its own.
+    own: Option<Box<PerUser<Window>>>,
 }
 
 impl Packs {
@@ -122,6 +125,7 @@ impl Packs {
             config,
             known: None,
             variants: Variants::NONE,
+            own: None,
         })
     }
 
@@ -216,10 +220,9 @@ impl Packs {
         self.window
             .smaller_than(compared.clamp(0, i64::from(Rank::MAX)) as Rank)
     }
-}
 
-impl Scheduler for Packs {
-    fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
+    /// Takes or drops a packet, with the window in use.
+    fn offer(&mut self, now: Nanos, packet: Packet) -> Verdict {
         if let Some(known) = &mut self.known {
             known.advance(now);
         }
@@ -237,6 +240,19 @@ impl Scheduler for Packs {
             Ok(queue) => self.put(queue, packet),
             Err(dropped) => dropped,
         }
+    }
+}
+
+impl Scheduler for Packs {
+    fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
+        let Some(mut own) = self.own.take() else {
+            return self.offer(now, packet);
+        };
+        own.exchange(packet.user, &mut self.window);
+        let verdict = self.offer(now, packet);
+        own.exchange(packet.user, &mut self.window);
+        self.own = Some(own);
+        verdict
     }
 
     fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
@@ -288,6 +304,7 @@ impl Reference for Packs {
         Variant::TotalOccupancy,
         Variant::FlowQueue,
         Variant::NoFallThrough,
+        Variant::OwnWindow,
     ];
     const READS_LENGTHS: bool = true;
     const SHARES_MEMORY: bool = true;
@@ -301,6 +318,9 @@ impl Reference for Packs {
         config.check()?;
         self.queues.resize(&config.queue_sizes)?;
         self.window.reconfigure(config.window)?;
+        for window in self.own.iter_mut().flat_map(|own| own.all()) {
+            window.reconfigure(config.window)?;
+        }
         self.buffer = config.queue_sizes.iter().sum::<usize>() as u64;
         self.config = config.clone();
         Ok(())
@@ -387,6 +407,8 @@ impl Reference for Packs {
 
     fn vary(&mut self, variants: Variants) {
         self.variants = variants;
+        let own = variants.has(Variant::OwnWindow);
+        self.own = own.then(|| Box::new(PerUser::new(self.window.clone())));
     }
 
     fn know(&mut self, knowledge: Knowledge) {

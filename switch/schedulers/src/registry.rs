@@ -216,6 +216,15 @@ macro_rules! schemes {
                 }
             }
 
+            /// Makes a model for v1model let a user return to a more urgent band only after so many microseconds, if the
+            /// scheme has bands of users; 0: at once.
+            pub fn hold(&mut self, hold_us: u32) {
+                match self {
+                    $(Model::$Type(model) => model.hold(hold_us),)*
+                    Model::Folder(_) => {}
+                }
+            }
+
             /// Packets in a queue.
             pub fn length(&self, queue: usize) -> usize {
                 match self {

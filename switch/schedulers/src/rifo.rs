@@ -32,6 +32,7 @@ use rand::{Rng, RngCore};
 use crate::config::{ConfigError, Headroom, MAX_PACKETS, Sizes, in_range};
 use crate::fifo::Fifo;
 use crate::known::{Knowledge, Known};
+use crate::per_user::PerUser;
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
 use crate::scheme::{self, Discipline, P4, Reference, StatePart, TailDrop};
 use crate::target::Target;
@@ -89,20 +90,28 @@ impl RifoConfig {
     }
 }
 
+/// The tracking range.
+#[derive(Clone, Copy, Debug, Default)]
+struct Range {
+    min: Rank,
+    max: Rank,
+    /// Arrivals since the last reset, including the one that reset; 0: the next arrival resets.
+    count: usize,
+}
+
 /// One FIFO queue behind an admission by the range of ranks.
 #[derive(Clone, Debug)]
 pub struct Rifo {
     queue: Fifo,
     config: RifoConfig,
-    min: Rank,
-    max: Rank,
-    /// Arrivals since the last reset, including the one that reset; 0: the next arrival resets.
-    count: usize,
+    range: Range,
     /// L on Tofino 1.
     counted: usize,
     /// L, if it is old or in cells.
     known: Option<Known>,
     variants: Variants,
+    /// The tracking ranges of the users, if each has its own.
+    own: Option<Box<PerUser<Range>>>,
 }
 
 impl Rifo {
@@ -115,34 +124,34 @@ impl Rifo {
         Ok(Rifo {
             queue: Fifo::new(config.capacity)?,
             config,
-            min: 0,
-            max: 0,
-            count: 0,
+            range: Range::default(),
             counted: 0,
             known: None,
             variants: Variants::NONE,
+            own: None,
         })
     }
 
     /// (Min, Max) of the tracking range.
     pub fn range(&self) -> (Rank, Rank) {
-        (self.min, self.max)
+        (self.range.min, self.range.max)
     }
 
     fn track(&mut self, rank: Rank) {
         let max_alone = self.variants.has(Variant::MaxAlone);
-        if self.count == 0 {
-            self.min = if max_alone { NO_MIN } else { rank };
-            self.max = rank;
-        } else if max_alone && rank > self.max {
-            self.max = rank;
+        let range = &mut self.range;
+        if range.count == 0 {
+            range.min = if max_alone { NO_MIN } else { rank };
+            range.max = rank;
+        } else if max_alone && rank > range.max {
+            range.max = rank;
         } else {
-            self.min = self.min.min(rank);
-            self.max = self.max.max(rank);
+            range.min = range.min.min(rank);
+            range.max = range.max.max(rank);
         }
-        self.count += 1;
-        if self.count >= self.config.tracking_range {
-            self.count = 0;
+        range.count += 1;
+        if range.count >= self.config.tracking_range {
+            range.count = 0;
         }
     }
 
@@ -166,11 +175,11 @@ impl Rifo {
             return true;
         }
         if self.variants.has(Variant::MaxAlone) {
-            if self.min >= self.max {
+            if self.range.min >= self.range.max {
                 // The score is 0/0, or -0 as long as there is no Min.
                 return false;
             }
-        } else if self.max == self.min {
+        } else if self.range.max == self.range.min {
             return true;
         }
         let free = capacity.saturating_sub(length);
@@ -178,17 +187,16 @@ impl Rifo {
             // The queue is full: 0 cannot be rounded to a power of two, any score passes, and tail drop decides.
             return true;
         }
-        let score = u64::from(self.max - rank);
-        let range = u64::from(self.max - self.min);
+        let score = u64::from(self.range.max - rank);
+        let range = u64::from(self.range.max - self.range.min);
         match self.config.products {
             Products::Exact => score * capacity >= range * free,
             Products::PowersOfTwo => score * capacity.next_power_of_two() >= range * free.next_power_of_two(),
         }
     }
-}
 
-impl Scheduler for Rifo {
-    fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
+    /// Takes or drops a packet, with the range in use.
+    fn offer(&mut self, now: Nanos, packet: Packet) -> Verdict {
         if let Some(known) = &mut self.known {
             known.advance(now);
         }
@@ -210,6 +218,19 @@ impl Scheduler for Rifo {
         } else {
             self.queue.append(packet)
         }
+    }
+}
+
+impl Scheduler for Rifo {
+    fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
+        let Some(mut own) = self.own.take() else {
+            return self.offer(now, packet);
+        };
+        own.exchange(packet.user, &mut self.range);
+        let verdict = self.offer(now, packet);
+        own.exchange(packet.user, &mut self.range);
+        self.own = Some(own);
+        verdict
     }
 
     fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
@@ -242,7 +263,7 @@ impl Reference for Rifo {
         verdicts: true,
     };
     const TARGETS: &[Target] = &[Target::V1model, Target::Tna];
-    const VARIANTS: &[Variant] = &[Variant::MaxAlone];
+    const VARIANTS: &[Variant] = &[Variant::MaxAlone, Variant::OwnWindow];
     const READS_LENGTHS: bool = true;
     const SHARES_MEMORY: bool = true;
 
@@ -331,6 +352,8 @@ impl Reference for Rifo {
 
     fn vary(&mut self, variants: Variants) {
         self.variants = variants;
+        let own = variants.has(Variant::OwnWindow);
+        self.own = own.then(|| Box::new(PerUser::new(self.range)));
     }
 
     /// The program for Tofino holds the complement of Min. Before the first arrival its cells hold no range.
@@ -343,7 +366,7 @@ impl Reference for Rifo {
         };
         Some(StatePart {
             name: "Min, Max",
-            model: vec![u64::from(self.min), u64::from(self.max)],
+            model: vec![u64::from(self.range.min), u64::from(self.range.max)],
             program: vec![min, max],
         })
     }

@@ -17,8 +17,8 @@ pub struct Packet {
     pub rank: Rank,
     /// The user, among whom FDPA is fair.
     pub user: u32,
-    /// The flow: packets of a flow should stay in order (STFQ, FDPA's flowlets). An [`crate::ideal::Ideal`] uses it as
-    /// the user.
+    /// The flow: packets of a flow should stay in order (STFQ, FDPA's flowlets). By default, an
+    /// [`crate::ideal::Ideal`] uses it as the user.
     pub flow: u32,
     /// Length in bytes.
     pub len: u32,

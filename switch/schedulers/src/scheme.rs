@@ -156,6 +156,10 @@ pub trait Reference: Scheduler + Sized {
     /// Makes a model for v1model with empty queues know their lengths so, if the rule reads them.
     fn know(&mut self, _knowledge: Knowledge) {}
 
+    /// Makes a model for v1model let a user return to a more urgent band only after so many microseconds, if the scheme
+    /// has bands of users; 0: at once.
+    fn hold(&mut self, _hold_us: u32) {}
+
     /// Packets in a queue.
     fn length(&self, _queue: usize) -> usize {
         self.len()

@@ -1,7 +1,8 @@
 //! Rules that differ from the text of the papers.
 //!
 //! The models follow the text. A variant makes a model follow the programs behind the published figures (Netbench, with
-//! the ports of the papers' authors), or a rule that keeps flows in order. Programs in `p4/` have no variants.
+//! the ports of the papers' authors), a rule that keeps flows in order, or one against users who cheat. Programs in
+//! `p4/` have no variants.
 
 /// A rule that differs from the text. The default of each is the rule of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +28,12 @@ pub enum Variant {
     FlowQueue,
     /// PACKS: if the first queue whose condition holds is full, the packet is dropped.
     NoFallThrough,
+    /// AIFO, RIFO and PACKS: each user has a window (RIFO: a tracking range) of its own packets. So a user that lies
+    /// about its ranks, or sends many packets, changes its own quantiles alone. Packets without a user share one.
+    OwnWindow,
+    /// FDPA: the rate of a user is at least the charges in the current interval so far. So a user that was quiet in the
+    /// last interval leaves band 1 as soon as it has sent what band 1 is for.
+    CurrentInterval,
 }
 
 impl Variant {
@@ -39,6 +46,8 @@ impl Variant {
         Variant::TotalOccupancy,
         Variant::FlowQueue,
         Variant::NoFallThrough,
+        Variant::OwnWindow,
+        Variant::CurrentInterval,
     ];
 
     /// The name in scenarios.
@@ -52,17 +61,19 @@ impl Variant {
             Variant::TotalOccupancy => "total_occupancy",
             Variant::FlowQueue => "flow_queue",
             Variant::NoFallThrough => "no_fall_through",
+            Variant::OwnWindow => "own_window",
+            Variant::CurrentInterval => "current_interval",
         }
     }
 
-    fn bit(self) -> u8 {
+    fn bit(self) -> u16 {
         1 << self as u8
     }
 }
 
 /// A set of variants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Variants(u8);
+pub struct Variants(u16);
 
 impl Variants {
     /// The rules of the papers' text.

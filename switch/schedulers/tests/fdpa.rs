@@ -1,7 +1,7 @@
 //! FDPA: the band of a user, its payment, and the effect of a pause.
 
 use p4sched_schedulers::fdpa::{Estimator, Fdpa, FdpaConfig, UNCLASSIFIED, UNIT_SCALE, band_edges, queue_sizes};
-use p4sched_schedulers::{Nanos, Packet, Reference, Scheduler, Target, Verdict};
+use p4sched_schedulers::{Nanos, Packet, Reference, Scheduler, Target, Variant, Variants, Verdict};
 
 const MS: Nanos = 1_000_000;
 
@@ -175,6 +175,47 @@ fn a_user_above_its_share_on_average_leaves_the_first_band_though_it_pauses() {
     let mut fdpa = Fdpa::new(average()).unwrap();
     let found = bursts(&mut fdpa, 3 * MS / 10, 99, 121 * MS / 2);
     assert_eq!(found, [99, 0, 0, 0, 99 * 99]);
+}
+
+/// Packets in each queue for a user that knows the estimator. In every other interval of 30 ms it sends 99 packets, ten
+/// fair shares, and in the others a single packet, so that the estimator sees a quiet interval.
+fn pulses(fdpa: &mut Fdpa) -> [u64; 5] {
+    let mut packets = [0; 5];
+    for burst in 0..100 {
+        let begin = 1000 * MS + burst * 60 * MS;
+        let times = (0..99)
+            .map(|number| begin + number * 3 * MS / 10)
+            .chain([begin + 30 * MS]);
+        for time in times {
+            packets[queue(fdpa.enqueue(time, packet(1, 1)))] += 1;
+        }
+    }
+    packets
+}
+
+#[test]
+fn a_user_with_a_packet_in_every_other_interval_hides_its_bursts_from_the_average() {
+    assert_eq!(pulses(&mut Fdpa::new(average()).unwrap()), [9900, 0, 0, 0, 100]);
+}
+
+#[test]
+fn the_charges_of_the_current_interval_show_a_burst_at_once() {
+    let mut fdpa = Fdpa::new(average()).unwrap();
+    fdpa.vary(Variants::of(&[Variant::CurrentInterval]));
+    assert_eq!(pulses(&mut fdpa), [1000, 500, 500, 500, 7500]);
+    assert_eq!(steady_queue(&mut fdpa, 2, 2 * MS), 1, "15 packets in an interval");
+}
+
+#[test]
+fn a_user_returns_to_a_more_urgent_band_only_after_the_hold_time() {
+    let mut fdpa = Fdpa::new(average()).unwrap();
+    fdpa.hold(100_000);
+    assert_eq!(pulses(&mut fdpa), [99, 0, 0, 0, 9900 - 99 + 100]);
+    // the last packet of band 5 came at 6970 ms
+    let single = |fdpa: &mut Fdpa, at: Nanos| queue(fdpa.enqueue(at * MS, packet(1, 1)));
+    assert_eq!(single(&mut fdpa, 7001), 4, "the rate is that of a single packet");
+    assert_eq!(single(&mut fdpa, 7069), 4);
+    assert_eq!(single(&mut fdpa, 7071), 0);
 }
 
 #[test]

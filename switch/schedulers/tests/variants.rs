@@ -210,6 +210,83 @@ fn packs_takes_the_next_queue_at_a_threshold_in_the_simulations() {
     assert_eq!(simulated, [Verdict::Queued { queue: 2 }], "1/2 < 6/8");
 }
 
+/// A packet of this user.
+fn of_user(user: u32, rank: Rank) -> Packet {
+    Packet { user, ..packet(rank) }
+}
+
+/// Verdicts on packets of two users, which have a window each.
+fn of_two_users<S: Reference>(mut scheduler: S, burst: &[(u32, Rank)]) -> Vec<Verdict> {
+    scheduler.vary(Variants::of(&[Variant::OwnWindow]));
+    let packets = burst.iter().map(|&(user, rank)| of_user(user, rank));
+    packets.map(|packet| scheduler.enqueue(0, packet)).collect()
+}
+
+#[test]
+fn a_user_with_its_own_window_is_not_compared_with_the_ranks_of_others() {
+    let config = AifoConfig {
+        target: 4,
+        capacity: 4,
+        headroom: Headroom::NONE,
+        window: WindowConfig::unsampled(2),
+        on: Target::V1model,
+    };
+    let burst = [(1, 0), (1, 0), (1, 0), (2, 9)];
+    let aifo = Aifo::new(config).unwrap();
+    assert_eq!(
+        of_two_users(aifo.clone(), &burst),
+        [IN; 4],
+        "equal ranks have quantile 0"
+    );
+    // half of the window is smaller, and a quarter of the queue is free
+    let [text, _] = verdicts(&aifo, Variant::OwnWindow, &[0, 0, 0, 9]);
+    assert_eq!(text, [IN, IN, IN, REFUSED]);
+    let packs = Packs::new(PacksConfig::new(&[2, 2], 2)).unwrap();
+    let own = of_two_users(packs.clone(), &burst);
+    assert_eq!(own, [0, 0, 1, 1].map(|queue| Verdict::Queued { queue }));
+    let [text, _] = verdicts(&packs, Variant::OwnWindow, &[0, 0, 0, 9]);
+    assert_eq!(text[3], REFUSED);
+}
+
+#[test]
+fn a_user_with_its_own_range_is_not_compared_with_the_ranks_of_others() {
+    let burst = [(1, 0), (1, 0), (1, 0), (2, 9)];
+    assert_eq!(of_two_users(rifo(50), &burst), [IN; 4], "its Max is its Min");
+    let [text, _] = verdicts(&rifo(50), Variant::OwnWindow, &[0, 0, 0, 9]);
+    assert_eq!(text[3], REFUSED);
+    // within a user the order counts: behind 0 and 9 of the same user, 9 has the score 0
+    let own = of_two_users(rifo(50), &[(1, 0), (1, 9), (1, 9)]);
+    assert_eq!(own[2], REFUSED);
+}
+
+#[test]
+fn many_packets_of_one_user_leave_the_windows_of_others_as_they_are() {
+    let mut aifo = Aifo::new(AifoConfig {
+        target: 100,
+        capacity: 100,
+        window: WindowConfig::unsampled(4),
+        ..AifoConfig::paper()
+    })
+    .unwrap();
+    aifo.vary(Variants::of(&[Variant::OwnWindow]));
+    let mut scheduler = aifo.clone();
+    for rank in [7, 5, 6] {
+        scheduler.enqueue(0, of_user(2, rank));
+    }
+    for _ in 0..40 {
+        scheduler.enqueue(0, of_user(1, 0));
+        scheduler.dequeue(0);
+    }
+    let waiting = scheduler.len();
+    let verdict = scheduler.enqueue(0, of_user(2, 8));
+    // the same packets of user 2 alone, in front of as long a queue
+    for rank in [7, 5, 6] {
+        aifo.enqueue(0, of_user(2, rank));
+    }
+    assert_eq!(waiting, aifo.len());
+    assert_eq!(verdict, aifo.enqueue(0, of_user(2, 8)));
+}
+
 #[test]
 fn each_variant_belongs_to_a_scheme_and_has_a_name_of_its_own() {
     for &variant in Variant::ALL {

@@ -84,6 +84,31 @@ fn delivered(retransmissions: &str) -> (Vec<(u64, Rank)>, u64) {
     (ranks.take(), again)
 }
 
+#[derive(Debug)]
+struct Users(Rc<RefCell<Vec<(Kind, u32)>>>);
+
+impl DeliveryObserver for Users {
+    fn delivered(&mut self, _now: Nanos, header: &Header, segment: &Segment) {
+        self.0.borrow_mut().push((segment.kind, header.user));
+    }
+}
+
+#[test]
+fn answers_have_the_user_of_their_flow_if_the_scenario_asks_for_it() {
+    for charged in [false, true] {
+        let mut scenario = incast(&json!({"scheme": "fifo"}), "own");
+        scenario["charge_answers"] = json!(charged);
+        let mut world = world(scenario).unwrap();
+        let users = Rc::<RefCell<Vec<_>>>::default();
+        world.watch(Box::new(Users(Rc::clone(&users))));
+        world.run();
+        let (data, answers): (Vec<_>, Vec<_>) = users.take().into_iter().partition(|(kind, _)| *kind == Kind::Data);
+        assert!(!data.is_empty() && data.iter().all(|(_, user)| *user > 0));
+        let acks: Vec<_> = answers.iter().filter(|(kind, _)| *kind == Kind::Ack).collect();
+        assert!(!acks.is_empty() && acks.iter().all(|(_, user)| (*user > 0) == charged));
+    }
+}
+
 #[test]
 fn data_that_is_sent_again_has_the_rank_that_the_scenario_asks_for() {
     let own = |&(seq, rank): &(u64, Rank)| u64::from(rank) == 64_000 - seq - 1;

@@ -474,6 +474,35 @@ fn afq_keeps_a_flow_that_sends_too_much_to_its_share() {
 }
 
 #[test]
+fn a_discipline_that_is_fair_among_users_gives_the_flows_of_a_user_one_share() {
+    let udp = json!({"control": {"udp": {"rate_bps": 200_000_000, "jitter_ns": 60_000}}});
+    let flow = |source: &str, user: u32| json!({"source": source, "destination": "receiver", "bytes": 50_000_000, "user": user});
+    for (scheme, fair_among, fair) in [
+        ("drr", "flows", [1.0 / 3.0; 3]),
+        ("drr", "users", [0.25, 0.25, 0.5]),
+        ("afq", "users", [0.25, 0.25, 0.5]),
+        ("stfq", "users", [0.25, 0.25, 0.5]),
+    ] {
+        let scenario = json!({
+            "end_ns": 100_000_000,
+            "topology": {"incast": {"senders": 3, "access": cable(1_000_000_000, 0), "bottleneck": cable(100_000_000, 0)}},
+            "ports": {"scheme": scheme, "queues": 8, "queue_size": 10, "fair_among": fair_among},
+            "transports": {"udp": udp},
+            "flows": {"list": [flow("h1", 1), flow("h2", 1), flow("h3", 2)]}
+        });
+        let mut world = World::new(setup(&scenario)).unwrap();
+        world.run();
+        let shares = [0, 1, 2].map(|flow| world.record(flow).received_bytes as f64 * 8.0 / 0.1 / 1e8);
+        for (share, fair) in shares.into_iter().zip(fair) {
+            assert!(
+                (share / fair - 1.0).abs() < 0.12,
+                "{scheme} among {fair_among}: {shares:?}"
+            );
+        }
+    }
+}
+
+#[test]
 fn a_tree_shares_between_its_leaves_and_then_between_the_flows_of_each() {
     let udp = json!({"control": {"udp": {"rate_bps": 200_000_000}}});
     let flow = |source: &str, user: u32| json!({"source": source, "destination": "receiver", "bytes": 50_000_000, "user": user});
@@ -565,7 +594,7 @@ fn a_scenario_that_cannot_be_says_why() {
     );
     assert_eq!(
         with("/ports", json!({"scheme": "aifo", "variants": ["max_alone"]})),
-        "ports: aifo has no variant max_alone: use compare_first, strictly_below, filling_window"
+        "ports: aifo has no variant max_alone: use compare_first, strictly_below, filling_window, own_window"
     );
     assert_eq!(
         with("/ports", json!({"scheme": "afq", "variants": ["max_alone"]})),
@@ -577,6 +606,14 @@ fn a_scenario_that_cannot_be_says_why() {
             json!({"scheme": "rifo", "target": "tna", "variants": ["max_alone"]})
         ),
         "ports: variants are rules of the models for v1model"
+    );
+    assert_eq!(
+        with("/ports", json!({"scheme": "aifo", "hold_us": 5})),
+        "ports: aifo has no hold_us; only FDPA has it"
+    );
+    assert_eq!(
+        with("/ports", json!({"scheme": "fifo", "fair_among": "users"})),
+        "ports: fifo has no fair_among"
     );
     assert_eq!(
         with("/ports", json!({"scheme": "afq", "queues": 5000})),

@@ -348,7 +348,7 @@ fn what_programs_cannot_do_is_said() {
     );
     assert_eq!(
         refused(Scheme::Aifo, "variants", json!(["compare_first"])),
-        "variants: the programs have the rules of the papers' text; use the models"
+        "variants and hold_us: the programs have the rules of the papers' text; use the models"
     );
     assert_eq!(
         refused(Scheme::Aifo, "cell_bytes", json!(80)),
@@ -357,6 +357,19 @@ fn what_programs_cannot_do_is_said() {
     assert_eq!(
         refused(Scheme::Pifo, "queues", json!(1)),
         "only a model can say which packet a sorted queue pushed out: compare with the models (--check)"
+    );
+    let mut answers = scenario(Scheme::Fifo, Target::V1model);
+    answers["charge_answers"] = json!(true);
+    let setup_of_answers = Setup {
+        program: Some(Installation {
+            program: program(Scheme::Fifo, Target::V1model),
+            check: false,
+        }),
+        ..setup(&answers)
+    };
+    assert_eq!(
+        World::new(setup_of_answers).unwrap_err().to_string(),
+        "charge_answers: the programs know users by the addresses of senders; use the models"
     );
     let mut afq = scenario(Scheme::Fifo, Target::V1model);
     afq["ports"] = json!({"scheme": "afq"});

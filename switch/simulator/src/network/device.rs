@@ -53,8 +53,11 @@ pub enum DeviceError {
     #[error("mark_at_packets: the programs give no congestion marks")]
     Marks,
     /// The scenario asks for a rule that only models have.
-    #[error("variants: the programs have the rules of the papers' text; use the models")]
+    #[error("variants and hold_us: the programs have the rules of the papers' text; use the models")]
     Variants,
+    /// The scenario charges the packets of receivers.
+    #[error("charge_answers: the programs know users by the addresses of senders; use the models")]
+    Answers,
     /// The scenario asks for lengths that only models can have.
     #[error("length_period_ns and cell_bytes: the programs see their queues; use the models")]
     Knowledge,
@@ -489,7 +492,7 @@ pub fn check(installed: &SwitchSettings<'_>, ports: &PortConfig) -> Result<(), D
     let sorted = installed.scheduler.scheme().p4().rank_field.is_some();
     if ports.mark_at.is_some() {
         Err(DeviceError::Marks)
-    } else if ports.variants != Variants::NONE {
+    } else if ports.variants != Variants::NONE || ports.hold_us != 0 {
         Err(DeviceError::Variants)
     } else if ports.knowledge != Knowledge::default() {
         Err(DeviceError::Knowledge)

@@ -195,6 +195,9 @@ fn devices(setup: &Setup, routes: &Routes) -> Result<Vec<Device>, DeviceError> {
     let Some(Installation { program, check }) = &setup.program else {
         return Ok(Vec::new());
     };
+    if setup.charge_answers {
+        return Err(DeviceError::Answers);
+    }
     let hosts = &setup.topology.hosts;
     let PortConfig {
         scheduler,

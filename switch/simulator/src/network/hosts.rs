@@ -171,7 +171,11 @@ impl FlowHosts {
             destination,
             hash,
             rank: self.sent[segment.flow as usize].rank(own, setup.retransmissions, segment),
-            user: if forward { flow.user } else { UNCLASSIFIED },
+            user: if forward || setup.charge_answers {
+                flow.user
+            } else {
+                UNCLASSIFIED
+            },
             scale: if forward { flow.scale } else { UNIT_SCALE },
             flow: match (&setup.program, setup.switch_ports.scheduler.scheme()) {
                 (Some(_), Some(config)) => flow_cell(&config.scheme().p4(), hash),

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use p4sched_schedulers::dual_pi2::{self, Codepoint, DualPi2, Offered};
-use p4sched_schedulers::ideal::Ideal;
+use p4sched_schedulers::ideal::{FairAmong, Ideal};
 use p4sched_schedulers::known::Knowledge;
 use p4sched_schedulers::{Config, ConfigError, Model, Nanos, Packet, Scheduler, Scheme, Variants, Verdict};
 use p4sched_traffic_manager::{self as traffic_manager, MemoryConfig};
@@ -83,12 +83,13 @@ impl Scheduling {
             Scheduling::Scheme(config) => {
                 let mut ranked = Ranked::new(config, port.start_time)?;
                 ranked.model_mut().vary(port.variants);
+                ranked.model_mut().hold(port.hold_us);
                 if port.knowledge != Knowledge::default() {
                     ranked.model_mut().know(port.knowledge);
                 }
                 Queue::Ranked(ranked)
             }
-            Scheduling::Ideal(config) => Queue::Ideal(Box::new(Ideal::new(config))),
+            Scheduling::Ideal(config) => Queue::Ideal(Box::new(Ideal::new(config, port.fair_among))),
             Scheduling::DualPi2(config) => Queue::DualPi2(Box::new(Coupled::new(*config))),
         })
     }
@@ -182,6 +183,10 @@ pub struct PortConfig {
     pub scheduler: Scheduling,
     /// Rules of the model that differ from the papers' text.
     pub variants: Variants,
+    /// Time after which FDPA's model lets a user return to a more urgent band, in microseconds.
+    pub hold_us: u32,
+    /// What a discipline without a program is fair among.
+    pub fair_among: FairAmong,
     /// What the rule of the model knows of its queues.
     pub knowledge: Knowledge,
     /// The memory that the ports of a switch share, if they share one.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use p4sched_schedulers::dual_pi2;
+use p4sched_schedulers::ideal::FairAmong;
 use p4sched_schedulers::known::Knowledge;
 use p4sched_schedulers::{Config, ConfigError, Headroom, Nanos, Scheme, Sizes, Target, Variant, Variants};
 use p4sched_traffic_manager::{ALPHA_1, Discipline, MemoryConfig, MemorySharing};
@@ -99,6 +100,9 @@ pub struct Scenario {
     ranks: Ranks,
     #[serde(default)]
     retransmissions: Retransmissions,
+    /// Packets of receivers have the user of their flow.
+    #[serde(default)]
+    charge_answers: bool,
     #[serde(default)]
     multipath: Multipath,
     /// Bytes of the headers of a frame; by default those of TCP or UDP over Ethernet.
@@ -122,6 +126,7 @@ struct Ports {
     log_bytes_per_round: Option<u32>,
     /// Only for disciplines without a program.
     quantum_bytes: Option<u32>,
+    fair_among: Option<Among>,
     calendar: Option<ideals::Calendar>,
     tree: Option<Vec<ideals::Node>>,
     /// Only for DualPI2.
@@ -131,6 +136,9 @@ struct Ports {
     /// Rules that differ from the papers' text, by name.
     #[serde(default)]
     variants: Vec<String>,
+    /// Only for FDPA.
+    #[serde(default)]
+    hold_us: u32,
     #[serde(default, deserialize_with = "target")]
     target: Target,
     mark_at_packets: Option<u32>,
@@ -141,6 +149,14 @@ struct Ports {
     #[serde(default)]
     cell_bytes: u32,
     memory: Option<SharedMemory>,
+}
+
+/// What a discipline is fair among.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Among {
+    Flows,
+    Users,
 }
 
 /// The memory that the ports of a switch share.
@@ -288,6 +304,8 @@ impl Scenario {
         let unlimited = PortConfig {
             scheduler: Scheduling::Scheme(Config::Fifo(PLENTY)),
             variants: Variants::NONE,
+            hold_us: 0,
+            fair_among: FairAmong::Flows,
             knowledge: Knowledge::default(),
             memory: None,
             start_time: false,
@@ -309,6 +327,7 @@ impl Scenario {
             target: self.ports.target,
             ranks: self.ranks.clone(),
             retransmissions: self.retransmissions,
+            charge_answers: self.charge_answers,
             multipath: self.multipath,
             program: None,
             transports,
@@ -402,6 +421,8 @@ impl Ports {
         Ok(PortConfig {
             scheduler: scheduler.map_err(problem)?,
             variants: self.variants().map_err(problem)?,
+            hold_us: self.held().map_err(problem)?,
+            fair_among: self.fair_among().map_err(problem)?,
             knowledge: self.knowledge().map_err(problem)?,
             memory: self.memory(measured.is_some(), start_time).map_err(problem)?,
             start_time,
@@ -447,6 +468,24 @@ impl Ports {
             })
         });
         Ok(Variants::of(&found.collect::<Result<Vec<Variant>, String>>()?))
+    }
+
+    fn held(&self) -> Result<u32, String> {
+        let holds = matches!(self.scheme, SchemeOrDiscipline::Scheme(Scheme::Fdpa));
+        match self.hold_us {
+            0 => Ok(0),
+            _ if !holds => Err(format!("{} has no hold_us; only FDPA has it", self.scheme.name())),
+            _ if self.target != Target::V1model => Err("hold_us is for the model for v1model".to_owned()),
+            hold_us => Ok(hold_us),
+        }
+    }
+
+    fn fair_among(&self) -> Result<FairAmong, String> {
+        match (self.fair_among, self.scheme) {
+            (None | Some(Among::Flows), _) => Ok(FairAmong::Flows),
+            (Some(Among::Users), SchemeOrDiscipline::Ideal(_)) => Ok(FairAmong::Users),
+            (Some(Among::Users), _) => Err(format!("{} has no fair_among", self.scheme.name())),
+        }
     }
 
     fn knowledge(&self) -> Result<Knowledge, String> {

@@ -70,6 +70,8 @@ pub struct Setup {
     pub target: Target,
     pub ranks: Ranks,
     pub retransmissions: Retransmissions,
+    /// True if packets of receivers have the user of their flow; by default they have none.
+    pub charge_answers: bool,
     /// Method that spreads flows over several paths; always [`Multipath::Buckets`] if programs decide.
     pub multipath: Multipath,
     /// The program that decides at the ports of switches; by default the models decide.

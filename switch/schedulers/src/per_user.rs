@@ -1,0 +1,55 @@
+//! State that each user has for itself ([`crate::Variant::OwnWindow`]).
+
+use std::collections::HashMap;
+
+/// A part of a scheduler's state for each user.
+#[derive(Clone, Debug)]
+pub(crate) struct PerUser<T> {
+    /// That of a user without packets so far.
+    initial: T,
+    of_user: HashMap<u32, T>,
+}
+
+impl<T: Clone> PerUser<T> {
+    /// No user has sent a packet.
+    pub(crate) fn new(initial: T) -> PerUser<T> {
+        PerUser {
+            initial,
+            of_user: HashMap::new(),
+        }
+    }
+
+    /// Exchanges the state of a user with the one in use. A second call for the same user undoes it.
+    pub(crate) fn exchange(&mut self, user: u32, in_use: &mut T) {
+        let of_user = self.of_user.entry(user).or_insert_with(|| self.initial.clone());
+        std::mem::swap(of_user, in_use);
+    }
+
+    /// The states of all users, and that of the next one.
+    pub(crate) fn all(&mut self) -> impl Iterator<Item = &mut T> {
+        self.of_user.values_mut().chain([&mut self.initial])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_finds_its_own_state_again() {
+        let (mut state, mut in_use) = (PerUser::new(0), 9);
+        for (user, change) in [(1, 5), (2, 7), (1, 1)] {
+            state.exchange(user, &mut in_use);
+            in_use += change;
+            state.exchange(user, &mut in_use);
+        }
+        assert_eq!(in_use, 9);
+        let found = [1, 2, 3].map(|user| {
+            state.exchange(user, &mut in_use);
+            let found = in_use;
+            state.exchange(user, &mut in_use);
+            found
+        });
+        assert_eq!(found, [6, 7, 0]);
+    }
+}
