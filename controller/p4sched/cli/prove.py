@@ -59,7 +59,7 @@ def prove(
     ] = 6,
     target: Annotated[
         Target,
-        typer.Option("--on", help="The program for this target: all schemes but PACKS have a rule for a Tofino."),
+        typer.Option("--on", help="The program for this target: the schemes of tofino-port have rules for a Tofino."),
     ] = Target.V1MODEL,
     stf: Annotated[
         Path | None, typer.Option("--stf", metavar="FILE", help="Write the trace as a test: an STF file.")

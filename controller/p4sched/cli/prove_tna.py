@@ -5,7 +5,7 @@ import time
 import typer
 
 from p4sched.errors import UsageError
-from p4sched.p4rt.compile import compiled_program
+from p4sched.p4rt.compile import compiled_program, source_file
 from p4sched.p4rt.target import Target
 
 
@@ -19,6 +19,9 @@ def on_chip(word: str, target: Target, seconds: float) -> int:
     name = scheme_with_rule(word)
     if name not in RULES:
         raise UsageError(f"--on {target}: there is no rule of {name} for a Tofino; use one of: {', '.join(RULES)}")
+    others = [one for one in (Target.TNA, Target.T2NA) if source_file(name, one).is_file()]
+    if target not in others:
+        raise UsageError(f"--on {target}: there is no program of {name} for it; use --on {others[0]}")
     built = compiled_program(name, target=target)
     rule = RULES[name](target)
     started, proved, not_proved = time.process_time(), 0, 0

@@ -1,14 +1,15 @@
 """The tables of logarithms of the programs for Tofino, entry by entry in whole numbers.
 
-AIFO's rule on a chip compares a sum of logarithms with 0. `claims` proves for each program what its tables give, and
-from this how far the sum may be from the exact one. So the rule that `rules.tna` states is the paper's, but for sums
-that are equal within 7 in 100,000, and for the bits of a number behind the first 8.
+The rules of AIFO and PACKS on a chip compare sums of logarithms. `claims` proves for each program what
+its tables give, and from this how far the sums may be from the exact ones. So the rules of `rules.tna_quantile`
+are the papers', but for sums that are equal within 7 or 8 in 100,000, and for the bits of a number behind the first 8.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,31 @@ SLACK = 4
 PRECISION = 256
 """Bits of a power; it is rounded down, and its error is below 1 in 2^200."""
 LARGEST_WINDOW = 16
-TOLERANCE = (100_007, 100_000)
-"""Sums that differ by less count as equal."""
+HUNDRED_THOUSAND = 100_000
+"""Unit of the difference below which sums count as equal."""
+
+
+@dataclass(frozen=True)
+class Sum:
+    """The logarithms of a program."""
+
+    numbers: tuple[str, str]
+    """Tables for C and C - c, or for B and B - b."""
+    sign: int
+    """Of log q in its table."""
+    rounded: int
+    """Logarithms that are rounded."""
+    tolerance: int
+    """Difference of sums that count as equal, in 100,000ths."""
+    largest: int
+    """Number of the largest sum that admits."""
+
+
+SUMS = {
+    "aifo": Sum(("log_target.logarithms", "log_free.logarithms"), -1, 5, 7, 1),
+    "packs": Sum(("log_total.logarithms", "log_free.logarithms"), 1, 7, 8, 8),
+}
+"""By the name of the program. PACKS' sum has log n besides, and is compared with log i."""
 
 
 def entries(path: Path, table: str) -> tuple[Mapping[int, int], int]:
@@ -71,9 +95,9 @@ def first_bits(number: int) -> int:
 
 
 def claims(path: Path) -> Iterator[tuple[str, bool]]:
-    """What the tables of AIFO's program give, and what follows for the sum."""
-    exact = logarithms()
-    for table in ("log_target.logarithms", "log_free.logarithms"):
+    """What the tables of a program give, and what follows for the sum."""
+    exact, of = logarithms(), SUMS[path.stem]
+    for table in of.numbers:
         values, default = entries(path, table)
         right = all(values[number] == exact[first_bits(number)] for number in range(1, 1 << WORD_BITS))
         yield f"{table}: the logarithm of the first 8 bits, for 1 to 65535", right
@@ -85,16 +109,21 @@ def claims(path: Path) -> Iterator[tuple[str, bool]]:
     wanted = {size: -exact[size] - (8 << UNIT) - SLACK for size in range(1, LARGEST_WINDOW + 1)}
     yield "window_logs: - log |W| - log 256, less 4 units", values == wanted
     values, _ = entries(path, "quantile_logs")
-    yield "quantile_logs: - log q", values == {size: -exact[size] for size in range(1, LARGEST_WINDOW + 1)}
-    # five values, each within half a unit
-    yield "equal sums are not refused: five errors of half a unit are below 4 units", 2 * SLACK > 5
-    yield "an admitted sum is at most 7 in 100,000 too large: less than 6.5 units", within_tolerance(2 * SLACK + 5)
-    yield "without free room only q = 0 is admitted", OF_0 - min(wanted.values()) < 0
+    of_smaller = {size: of.sign * exact[size] for size in range(1, LARGEST_WINDOW + 1)}
+    yield f"quantile_logs: {'- ' if of.sign < 0 else ''}log q", values == of_smaller
+    # each value is right within half a unit
+    not_refused = f"equal sums are not refused: {of.rounded} errors of half a unit are at most {SLACK} units"
+    yield not_refused, of.rounded <= 2 * SLACK
+    half_units = 2 * SLACK + of.rounded
+    too_large = f"an admitted sum is at most {of.tolerance} in 100,000 too large: less than {half_units / 2} units"
+    yield too_large, within_tolerance(half_units, of.tolerance)
+    # the other side without free room is the smallest one if all other numbers are 1
+    yield "without free room only q = 0 is admitted", OF_0 + exact[of.largest] < min(wanted.values())
 
 
-def within_tolerance(half_units: int) -> bool:
-    """True if 2^(half units / 2^17) is below 1 + 7 / 100,000."""
-    above, below = (one ** (1 << UNIT + 1) for one in TOLERANCE)
+def within_tolerance(half_units: int, tolerance: int) -> bool:
+    """True if 2^(half units / 2^17) is below 1 + tolerance / 100,000."""
+    above, below = (one ** (1 << UNIT + 1) for one in (HUNDRED_THOUSAND + tolerance, HUNDRED_THOUSAND))
     return bool(above > below << half_units)
 
 
