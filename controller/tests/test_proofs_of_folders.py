@@ -6,16 +6,23 @@ from pathlib import Path
 import pytest
 
 from p4sched.cli.main import run_command
+from p4sched.p4rt.compile import compiled_program
+from p4sched.p4rt.target import Target
 from p4sched.paths import SCHEDULERS_DIR
+from p4sched.proofs import tna
 from p4sched.proofs.exact import Int
+from p4sched.proofs.folder import chip_rule_of, scheme_with_rule
 from p4sched.proofs.restrictions import beyond, limits
+from p4sched.proofs.tna_theorem import theorem
+
+PROOF = 'file = "proof.py"\nclass = "ExpPifo"'
 
 
-def copied(folder: Path, file: str, before: str, after: str) -> Path:
-    """A copy of SCRR under another name, in which one file differs."""
+def copied(folder: Path, file: str, before: str, after: str, scheme: str = "scrr") -> Path:
+    """A copy of a scheduler under another name, in which one file differs."""
     mine = folder / "mine"
-    shutil.copytree(SCHEDULERS_DIR / "scrr", mine)
-    for name, old, new in (("scheduler.toml", 'name = "scrr"', f'name = "{folder.name}"'), (file, before, after)):
+    shutil.copytree(SCHEDULERS_DIR / scheme, mine)
+    for name, old, new in (("scheduler.toml", f'name = "{scheme}"', f'name = "{folder.name}"'), (file, before, after)):
         text = (mine / name).read_text(encoding="utf-8")
         assert text.count(old) == 1
         (mine / name).write_text(text.replace(old, new), encoding="utf-8")
@@ -33,6 +40,31 @@ def test_a_program_that_differs_from_the_rule_of_its_folder_is_refuted(
     mine = copied(tmp_path, "proof.py", "packet.flow}", "packet.user}")
     assert run_command(["prove", str(mine), "--packets", "0"]) == 1
     assert "✗ meta.flow for the port: false for this packet and state:" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "code", "said"),
+    [
+        ("proof.py", "class ExpPifoOnChip(", "class Other(", 1, "there is no class ExpPifoOnChip(OnChip)"),
+        ("scheduler.toml", f'{PROOF}\non_chip = "ExpPifoOnChip"', PROOF, 2, "there is no rule of"),
+    ],
+)
+def test_a_fault_of_a_rule_for_a_tofino_is_one_sentence(
+    file: str, before: str, after: str, code: int, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine = copied(tmp_path, file, before, after, "exp_pifo")
+    assert run_command(["prove", str(mine), "--on", "tna"]) == code
+    (line,) = capsys.readouterr().err.splitlines()
+    assert said in line
+
+
+def test_the_rule_of_a_folder_for_a_tofino_is_that_of_its_program() -> None:
+    built = compiled_program(SCHEDULERS_DIR / "exp_pifo" / "exp_pifo.tna.p4", target=Target.TNA)
+    program = tna.read(built.json)
+    rule = chip_rule_of(scheme_with_rule("exp_pifo"), program, Target.TNA)
+    (case,) = (one for one in theorem(program, built.p4info.read_text(encoding="utf-8"), rule) if one.name == "route")
+    names = [f"ExpPifoIngress.follow_ranks.{cell} of the packet" for cell in ("low", "high", "arrivals")]
+    assert [case.answer(name, 60).proved for name in names] == [True, True, True]
 
 
 @pytest.mark.parametrize(

@@ -154,11 +154,16 @@ def test_a_logarithm_is_rounded_to_the_nearest_unit() -> None:
     assert (first_bits(255), first_bits(257), first_bits(65_535)) == (255, 256, 65_280)
 
 
-def test_a_scheme_without_a_rule_for_a_tofino_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command(["prove", "gearbox", "--on", "tna"]) == 2
-    assert "--on tna: there is no rule of gearbox for a Tofino; use one of: fifo, " in capsys.readouterr().err
-
-
-def test_a_scheme_without_a_program_for_the_chip_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command(["prove", "packs", "--on", "tna"]) == 2
-    assert "--on tna: there is no program of packs for it; use --on t2na" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("packs", "tna"), "--on tna: there is no program of packs for it; use --on t2na"),
+        (("exp_pifo", "t2na"), "--on t2na: there is no program of exp_pifo for it; use --on tna"),
+        (("gearbox", "tna"), "--on tna: there is no program of gearbox for it"),
+    ],
+)
+def test_a_scheme_without_a_program_for_the_chip_is_one_sentence(
+    words: tuple[str, str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(["prove", words[0], "--on", words[1]]) == 2
+    assert capsys.readouterr().err.strip() == f"p4sched: {said}"

@@ -3,12 +3,14 @@
 import random
 import zlib
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 from random_packets import number, parameters
 
 from p4sched.p4rt.compile import compiled_program
 from p4sched.p4rt.target import Target
+from p4sched.paths import SCHEDULERS_DIR
 from p4sched.proofs import tna
 from p4sched.proofs.engine import Call, Example, by_engine, checksum, commands
 from p4sched.proofs.program import Program
@@ -19,9 +21,10 @@ from p4sched.proofs.tna_engine import by_step
 PACKETS = 100
 FIRST_PORT, FIRST_USER = 100, 10
 """Ports below 256, since a Tofino 2 has one length for two ports that are 256 apart; none that recirculates."""
-PROGRAMS = [
+PROGRAMS: list[tuple[str | Path, Target]] = [
     *((name, Target.TNA) for name in ("fifo", "aifo", "rifo", "sp_pifo", "fdpa")),
     *((name, Target.T2NA) for name in ("aifo", "packs")),
+    (SCHEDULERS_DIR / "exp_pifo" / "exp_pifo.tna.p4", Target.TNA),
 ]
 HEADERS = ("ethernet", "ipv4", "l4_ports", "udp_rest", "rank")
 UNIT_NS = 1 << 16
@@ -109,7 +112,7 @@ def flow(packet: Mapping[str, int]) -> int:
 
 
 @pytest.mark.parametrize(("name", "target"), PROGRAMS)
-def test_the_step_is_that_of_the_engine(name: str, target: Target) -> None:
+def test_the_step_is_that_of_the_engine(name: str | Path, target: Target) -> None:
     built = compiled_program(name, target=target)
     program = tna.read(built.json)
     (control,) = {table.partition(".")[0] for table in program.tables if table.endswith("_params")}

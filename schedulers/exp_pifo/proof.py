@@ -3,15 +3,19 @@
 low = min(low, r);  high = max(high, r);  i = place of the first bit of high - low, less that of r - low
 r = low, or i > 7:  i = 7;  queue max(1, n - i)
 low += (r - low) / 2^F;  high -= (high - r) / 2^F;  cells count 1/2^16 of a rank
+
+On a Tofino, cells count ranks, and after 2^F arrivals the next one begins a new range: low = high = r
 """
 
 from collections.abc import Mapping
 
 from p4sched.proofs.rule import (
+    ADMITTED,
     Arrival,
     Cell,
     Decision,
     Int,
+    OnChip,
     Rule,
     Truth,
     choose,
@@ -26,7 +30,7 @@ from p4sched.proofs.rule import (
 FRACTION_BITS = 16
 RANK_BITS = 32
 MOST_URGENT_BIN = 7
-LOW, HIGH = ".follow_ranks.low", ".follow_ranks.high"
+LOW, HIGH, ARRIVALS = ".follow_ranks.low", ".follow_ranks.high", ".follow_ranks.arrivals"
 
 
 def first_bit(value: Int) -> Int:
@@ -37,6 +41,12 @@ def first_bit(value: Int) -> Int:
     return place
 
 
+def bins_down(distance: Int, span: Int) -> Int:
+    """i, for a distance r - low in a range high - low."""
+    down = first_bit(span) - first_bit(distance)
+    return choose(distance.equals(0), MOST_URGENT_BIN, smallest(down, MOST_URGENT_BIN))
+
+
 class ExpPifo(Rule):
     """Exp-PIFO."""
 
@@ -45,8 +55,7 @@ class ExpPifo(Rule):
         low, high = smallest(packet.old(LOW, port), own), largest(packet.old(HIGH, port), own)
         distance = largest(packet.rank - (low >> FRACTION_BITS), 0)
         span = largest((high >> FRACTION_BITS) - (low >> FRACTION_BITS), 0)
-        down = first_bit(span) - first_bit(distance)
-        down = choose(distance.equals(0), MOST_URGENT_BIN, smallest(down, MOST_URGENT_BIN))
+        down = bins_down(distance, span)
         queue = 8 - largest(of["queue_count"] - down, 1)
         length = packet.old("queue_depths", queue_cell(packet.port, queue))
         below, above = (largest(part, 0) >> of["forget_shift"] for part in (own - low, high - own))
@@ -72,6 +81,28 @@ class ExpPifo(Rule):
                 "r - low is at most high - low": distance <= span,
             },
         )
+
+    def invariants(self, packet: Arrival, cell: Cell) -> Mapping[str, Truth]:
+        return {"low is not above high": cell(LOW, packet.port) <= cell(HIGH, packet.port)}
+
+
+class ExpPifoOnChip(OnChip):
+    """Exp-PIFO on Tofino 1. The traffic manager drops."""
+
+    def decide(self, packet: Arrival) -> Decision:
+        of, port, rank = packet.parameters, packet.port, packet.rank
+        low, high = smallest(packet.old(LOW, port), rank), largest(packet.old(HIGH, port), rank)
+        distance, span = largest(rank - low, 0), largest(high - low, 0)
+        down = bins_down(distance, span)
+        arrivals, last = packet.old(ARRIVALS, port), (exact(1) << of["forget_shift"]) - 1
+        begins = arrivals.equals(0)
+        after = {
+            LOW: (port, choose(begins, rank, low)),
+            HIGH: (port, choose(begins, rank, high)),
+            ARRIVALS: (port, choose(arrivals >= last, 0, arrivals + 1)),
+        }
+        hints = {".distance": distance, ".range": span, ".bin": down}
+        return Decision(exact(ADMITTED), 8 - largest(of["queue_count"] - down, 1), after, hints)
 
     def invariants(self, packet: Arrival, cell: Cell) -> Mapping[str, Truth]:
         return {"low is not above high": cell(LOW, packet.port) <= cell(HIGH, packet.port)}

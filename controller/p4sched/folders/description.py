@@ -119,6 +119,8 @@ class Proof:
     file: Path
     name: str
     """Name of the class."""
+    on_chip: str | None
+    """Name of the class with the rule of the programs for a Tofino; None: there is none."""
 
 
 @dataclass(frozen=True)
@@ -394,7 +396,8 @@ class _Reader:
         file = table.file("file")
         if file is None:
             table.fail(None, "there is no file")
-        found = Proof(file, table.identifier("class"))
+        on_chip = table.identifier("on_chip") if "on_chip" in table.content else None
+        found = Proof(file, table.identifier("class"), on_chip)
         table.finished()
         return found
 

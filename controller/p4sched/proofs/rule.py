@@ -14,6 +14,7 @@ A rule says what a paper says, for one packet. Numbers have no size and do not o
 `choose(condition, then, other)` takes the place of `if`. `every`, `some` and `negated` are and, or and not;
 `x.equals(y)` and `x.differs(y)` are equality. A rule with a state gives the cells that a packet changes in
 `Decision.written`: index and value by the name of the register; a dot in front stands for the ingress control.
+The rule of a program for a Tofino is an `OnChip`.
 """
 
 from p4sched.proofs.exact import (
@@ -41,6 +42,7 @@ from p4sched.proofs.rules.scheme import (
     queue_cell,
     verdict,
 )
+from p4sched.proofs.rules.tna_scheme import OnChip
 
 __all__ = [
     "ADMITTED",
@@ -51,6 +53,7 @@ __all__ = [
     "Cell",
     "Decision",
     "Int",
+    "OnChip",
     "Rule",
     "Truth",
     "choose",
