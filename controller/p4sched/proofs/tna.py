@@ -22,7 +22,7 @@ from p4sched.proofs.cells import Cells
 from p4sched.proofs.exact import Int, Truth, choose, every, negated, some
 from p4sched.proofs.paths import State, execute
 from p4sched.proofs.program import Json, Program, UnmodelledError, of_json
-from p4sched.proofs.step import Machine, Step, World
+from p4sched.proofs.step import EXIT, Machine, Step, World
 
 CHIP_METADATA = "ig_intr_md"
 ALWAYS_THERE = (CHIP_METADATA, "push_down")
@@ -83,7 +83,7 @@ class TnaWorld(World):
 
 def run(program: Program, world: World) -> Step:
     """Parser and ingress of one packet."""
-    state: State = {name: Int.of(0) for name in program.fields}
+    state: State = {name: Int.of(0) for name in (*program.fields, EXIT)}
     state[TIME] = world.variable(TIME, program.fields[TIME])
     for name, array in {**program.registers, **program.counters}.items():
         state[name] = Cells(world.array(name, array.bits))
@@ -149,7 +149,10 @@ class TnaMachine(Machine):
             else:
                 data = [self._first(column, [fits for fits, _ in of_name]) for column in zip(*numbers, strict=True)]
             to = table["next_tables"][name]
-            ways.append((self._world.decide(chosen), self._act(self._by_name[name], data, dict(state)), to))
+            after = self._act(self._by_name[name], data, dict(state))
+            if after[EXIT].equals(1) is not False:
+                raise self._unmodelled(f"exit in an action of table '{table['name']}', which has constant entries,")
+            ways.append((self._world.decide(chosen), after, to))
         return [*ways[:-1], (True, *ways[-1][1:])]
 
     def _is_chosen(self, calls: Sequence[tuple[Truth, Json]], is_action: Sequence[bool]) -> Truth:

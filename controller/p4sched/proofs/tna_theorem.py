@@ -66,7 +66,8 @@ def _case(name: str, step: Step, p4info: str, rule: OnChip) -> Case:
         claims += list(_keys(packet, rule))
         values = {full_name(rule, hint): value for hint, value in decision.hints.items()}
         hints = [(step.field(hint), value) for hint, value in values.items() if hint in step.program.fields]
-    return Case(name, step, packet, assumptions, claims, hints)
+    lemmas = list(decision.lemmas.values()) if packet.is_forwarded is True else []
+    return Case(name, step, packet, assumptions, claims, hints, lemmas)
 
 
 def _keys(packet: TnaArrival, rule: OnChip) -> Iterator[Claim]:
