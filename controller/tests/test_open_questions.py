@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,14 @@ import numpy as np
 import pytest
 
 from experiments.cheating import closed_loop, tenants
+from experiments.fdpa_cheating import schemes as fdpa_schemes
+from experiments.fdpa_cheating import users
 from experiments.retransmissions import traffic as retransmissions
 from experiments.shared_buffer import traffic as shared_buffer
 from experiments.tenants import traffic
 from p4sched import simulate
 from p4sched.cli import main
+from p4sched.control.bands import Bands
 from p4sched.sweep import leaf_spine
 from p4sched.sweep.tuned import Candidate, Figures, Group, Seeds, ratio, tune
 
@@ -227,7 +231,61 @@ def test_two_kinds_of_senders_have_a_slowdown_each(tmp_path: Path) -> None:
     assert alike[0] != alike[1]
 
 
+def test_honest_users_send_the_same_whatever_user_1_does() -> None:
+    clock = users.Clock(60_000_000)
+
+    def sent(behaviour: str) -> users.Traffic:
+        return users.traffic(behaviour, users.PLAIN_BANDS, clock, 2_000_000_000, 1)
+
+    def of(wanted: bool, found: users.Traffic) -> list[simulate.Flow]:
+        return [flow for flow, user in zip(found.flows, found.users, strict=True) if (user == 1) == wanted]
+
+    honest = sent(users.HONEST)
+    assert len(of(True, honest)) == 1
+    for behaviour in users.BEHAVIOURS:
+        found = sent(behaviour)
+        assert of(False, found) == of(False, honest)
+        assert {flow.source for flow in of(True, found)} == {"u1"}
+    assert len(of(True, sent("connections_50"))) == 50
+    assert len({flow.user for flow in of(True, sent("addresses_4"))}) == 4
+    # just below 1.5 fair shares of 25 Mbit/s of frames
+    assert sent("cbr_2").transports["datagrams"]["control"]["udp"]["rate_bps"] == round(0.97 * 1.5 * 25e6)
+
+
+def test_a_burst_fills_an_interval_and_the_pause_of_pulses_has_one_packet_in_each_interval() -> None:
+    clock = users.Clock(60_000_000, held_intervals=4)
+    traffic_ = users.traffic("pulses", users.PLAIN_BANDS, clock, 2_000_000_000, 1)
+    own = [flow for flow in traffic_.flows if flow.source == "u1"]
+    assert [flow.bytes == 100 for flow in own[:11]] == [False, *[True] * 4, False, *[True] * 4, False]
+    assert all(late.start_ns - early.start_ns > 59_900_000 for early, late in pairwise(own))
+    on_wire_s = own[0].bytes / users.MSS * users.FRAME * 8 / users.RATE_BPS
+    assert 0.9 < on_wire_s / 0.06 < 1
+
+
+def test_the_controller_counts_the_addresses_of_a_cheater_as_users() -> None:
+    bands = Bands.parse("1+4*0.5")
+    one, four = (users.parameters(behaviour, bands, 60_000) for behaviour in (users.HONEST, "addresses_4"))
+    assert one["edge_1"] == 500_000_000 // 8 // 20 * 60 // 1000
+    assert four["edge_1"] == pytest.approx(one["edge_1"] * 20 / 23, abs=1)
+
+
+def test_a_small_packet_in_every_other_interval_takes_several_shares_and_the_current_interval_stops_it() -> None:
+    knobs = fdpa_schemes.Knobs("1+4*0.5", 6)
+    end_ns = 2_000_000_000
+
+    def share(scheme: str, behaviour: str) -> float:
+        sent = users.traffic(behaviour, knobs.constant_bands(), knobs.clock(scheme), end_ns, 1)
+        ports = fdpa_schemes.ports(scheme, knobs, behaviour)
+        return users.measure(sent, simulate.run(users.scenario(ports, sent, end_ns, 1)))["cheater"]
+
+    assert share("fdpa", "pulses") > 5
+    assert share("fdpa_current", "pulses") < share("fdpa", "pulses") / 2
+    assert share("fdpa", "on_off") < 2
+    assert share("fdpa_tna", "on_off") > 5
+
+
 SHORT = {
+    "fdpa_cheating": ("--schemes", "fdpa,drr,afq", "--duration", "500ms"),
     "ecn_and_admission": ("--schemes", "fifo,aifo", "--duration", "5ms"),
     "cheating": ("--schemes", "pifo,tree", "--duration", "5ms"),
     "tenants": ("--schemes", "pifo,tree", "--duration", "5ms"),
