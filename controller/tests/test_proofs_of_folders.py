@@ -9,10 +9,13 @@ from p4sched.cli.main import run_command
 from p4sched.p4rt.compile import compiled_program
 from p4sched.p4rt.target import Target
 from p4sched.paths import SCHEDULERS_DIR
+from p4sched.proofs import theorem as v1model
 from p4sched.proofs import tna
 from p4sched.proofs.exact import Int
 from p4sched.proofs.folder import chip_rule_of, scheme_with_rule
+from p4sched.proofs.program import read
 from p4sched.proofs.restrictions import beyond, limits
+from p4sched.proofs.rules.fdpa import Fdpa
 from p4sched.proofs.tna_theorem import theorem
 
 PROOF = 'file = "proof.py"\nclass = "ExpPifo"'
@@ -96,6 +99,14 @@ def test_a_restriction_is_taken_apart_into_limits() -> None:
 def test_a_limit_that_no_claim_needs_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["prove", "gearbox", "--limits"]) == 0
     assert capsys.readouterr().out == "weights <= 1: all claims are true without it\n"
+
+
+def test_a_case_without_a_packet_past_the_limit_is_left_out() -> None:
+    built = compiled_program("fdpa")
+    limit = "token_bucket == 1 -> burst_bytes != 0"
+    cases = v1model.theorem(read(built.json), built.p4info.read_text(), Fdpa(), limit)
+    past_it = {case.name: case.has_packets(60) for case in cases if case.name.startswith("route")}
+    assert past_it == {"route, user 0": True, "route, average rate": False, "route, token buckets": True}
 
 
 def test_mutants_of_a_program_are_refuted_or_proved(capsys: pytest.CaptureFixture[str]) -> None:

@@ -93,9 +93,9 @@ class Search:
 
     def shortest(self, most: int, seconds: float) -> tuple[list[Packet] | None, int]:
         """The shortest trace; None if there is none. And the number of packets for which there is surely none."""
-        end, sure = time.monotonic() + seconds, 0
+        end, sure = time.process_time() + seconds, 0
         for count, sequence in enumerate(self.sequences(most), 1):
-            left = end - time.monotonic()
+            left = end - time.process_time()
             if left <= 0:
                 break
             answer = ask(sequence.assumptions(), negated(sequence.differs), left)
@@ -185,7 +185,7 @@ class _Sequence:
         assumptions = self.assumptions()
         for variable in self._variables():
             for most in _less(value_of(variable, model)):
-                if time.monotonic() > end:
+                if time.process_time() > end:
                     break
                 answer = ask([*assumptions, *fixed, self.differs, variable <= most], False, 5)
                 if answer.proved is False:

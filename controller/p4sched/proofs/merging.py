@@ -46,7 +46,7 @@ class _Merging:
         self._values: list[list[int]] = [[] for _ in self._nodes]
 
     def run(self, seconds: float) -> list[Any]:
-        end = time.monotonic() + seconds
+        end = time.process_time() + seconds
         for _ in range(SAMPLES):
             self._sample()
         new: dict[int, Any] = {}
@@ -58,7 +58,7 @@ class _Merging:
             if not made.eq(node):
                 PRODUCTS.like(node, made)
                 self._solver.add(*PRODUCTS.laws([made], multiplied=False) if made.decl().name() == "times" else ())
-            while time.monotonic() < end:
+            while time.process_time() < end:
                 key = node.sort().sexpr(), tuple(self._values[place])
                 like = next((one for one in known.get(key, ()) if (one, place) not in different), None)
                 if like is None or not node.num_args():

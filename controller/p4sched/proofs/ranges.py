@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from p4sched.proofs.program import Program
 from p4sched.proofs.restrictions import limits, restriction
 from p4sched.proofs.rules.scheme import Rule
-from p4sched.proofs.theorem import Case, theorem
+from p4sched.proofs.theorem import Case, ContradictionError, theorem
 
 A_LOOK = 10.0
 """Seconds for a first question about each claim."""
@@ -35,18 +35,23 @@ def findings(program: Program, p4info: str, rule: Rule, seconds: float) -> Itera
 
 
 def _finding(limit: str, program: Program, p4info: str, rule: Rule, seconds: float) -> Finding:
-    cases = [case for case in theorem(program, p4info, rule, limit) if case.name.startswith("route")]
-    for case in cases:
-        # theorems and invariants first: they have a colon in their names
-        claims = sorted(case.claims, key=lambda claim: ":" not in claim.name)
-        if found := _false_claim(replace(case, hints=[], claims=claims), min(A_LOOK, seconds))[0]:
-            return Finding(limit, found)
-    still_open = 0
-    for case in cases:
-        found, gave_up = _false_claim(case, seconds)
-        if found:
-            return Finding(limit, found)
-        still_open += gave_up
+    cases = []
+    for case in theorem(program, p4info, rule, limit):
+        if case.name.startswith("route"):
+            # theorems and invariants first: they have a colon in their names
+            cases.append(replace(case, claims=sorted(case.claims, key=lambda claim: ":" not in claim.name)))
+    cases = [case for case in cases if case.has_packets(seconds)]
+    if not cases:
+        raise ContradictionError(f"no packet exceeds '{limit}' alone")
+    for limit_of_question in (min(A_LOOK, seconds), seconds):
+        still_open = 0
+        for case in cases:
+            found, gave_up = _false_claim(case, limit_of_question)
+            if found:
+                return Finding(limit, found)
+            still_open += gave_up
+        if not still_open:
+            break
     return Finding(limit, open=still_open)
 
 

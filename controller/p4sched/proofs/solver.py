@@ -38,7 +38,7 @@ def ask(
     assumptions: Sequence[Truth], statement: Truth, seconds: float, solver: Solver = bitwuzla_terms.solved
 ) -> Answer:
     """Asks first with unknown products: if the statement is then true, it is true. Else with multiplications."""
-    started = time.monotonic()
+    started = time.process_time()
     terms = [every(*assumptions), negated(statement)]
     if any(term is False for term in terms):
         return Answer(True, 0.0)
@@ -46,16 +46,16 @@ def ask(
     laws = PRODUCTS.laws(terms, multiplied=False)
     found, model = solver([*terms, *laws], seconds)
     if found == z3.unsat or _without_products(terms):
-        return Answer(None if found == z3.unknown else bool(found == z3.unsat), time.monotonic() - started, model)
+        return Answer(None if found == z3.unknown else bool(found == z3.unsat), time.process_time() - started, model)
     if found == z3.sat:
         found, _ = solver([*terms, *laws, *PRODUCTS.orders(terms)], seconds)
     if found != z3.unsat:
-        left = max(1.0, seconds - (time.monotonic() - started))
+        left = max(1.0, seconds - (time.process_time() - started))
         asked = PRODUCTS.multiplied(terms)
         found, model = solver([*asked, *PRODUCTS.laws(asked, multiplied=True)], left)
         if found == z3.sat:
-            return Answer(False, time.monotonic() - started, model)
-    return Answer(True if found == z3.unsat else None, time.monotonic() - started)
+            return Answer(False, time.process_time() - started, model)
+    return Answer(True if found == z3.unsat else None, time.process_time() - started)
 
 
 def _without_products(terms: Sequence[Any]) -> bool:

@@ -53,6 +53,10 @@ SOON = 3.0
 """Seconds for a first question."""
 
 
+class ContradictionError(P4schedError):
+    """The assumptions of a case contradict each other: there is no packet of this kind."""
+
+
 @dataclass(frozen=True)
 class Claim:
     """A statement that must be true."""
@@ -84,14 +88,18 @@ class Case:
         assumed = [*self.step.world.assumed, *self.assumptions.values()]
         return [*assumed, *self.step.world.laws([*assumed, *statements])]
 
+    def has_packets(self, seconds: float) -> bool:
+        """False if the assumptions contradict each other."""
+        return not ask(self.premises(), False, seconds).proved
+
     def answers(self, seconds: float) -> Iterator[tuple[Claim, Answer]]:
         """Each claim with the solver's answer. Ends after the first claim that is false.
 
         If the values of a hint are equal, a new variable takes their place: what is true for all its values is true for
         this one.
         """
-        if ask(self.premises(), False, seconds).proved:
-            raise P4schedError(f"{self.name}: the assumptions contradict each other, so they prove everything")
+        if not self.has_packets(seconds):
+            raise ContradictionError(f"{self.name}: the assumptions contradict each other, so they prove everything")
         count = len(self.claims)
         statements = [claim.statement for claim in self.claims]
         hints = [(one, two) for one, two in self.hints if not one.is_number and not two.is_number]
@@ -194,7 +202,7 @@ def decide(premises: Sequence[Truth], statement: Truth, seconds: float) -> Answe
 
 
 def _decided(premises: Sequence[Truth], statement: Truth, seconds: float) -> Answer:
-    started = time.monotonic()
+    started = time.process_time()
     answer = ask(premises, statement, min(seconds, SOON))
     if answer.proved is not None:
         return answer
@@ -203,7 +211,7 @@ def _decided(premises: Sequence[Truth], statement: Truth, seconds: float) -> Ans
         answer = ask(premises, merged, seconds, solver)
         if answer.proved is not None:
             break
-    return Answer(answer.proved, time.monotonic() - started, answer.model)
+    return Answer(answer.proved, time.process_time() - started, answer.model)
 
 
 def theorem(program: Program, p4info: str, rule: Rule, broken: str = "") -> Iterator[Case]:
