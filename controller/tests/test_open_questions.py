@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 from experiments.cheating import closed_loop, tenants
+from experiments.cheating import experiment as cheating
 from experiments.fdpa_cheating import schemes as fdpa_schemes
 from experiments.fdpa_cheating import users
 from experiments.retransmissions import traffic as retransmissions
@@ -89,12 +91,12 @@ def test_wrong_loads_are_refused(text: str) -> None:
 
 def test_a_tenant_who_cheats_changes_its_own_flows_alone() -> None:
     flows = leaf_spine.listed(0.8, 20_000_000, 1)
-    honest = tenants.traffic(flows, tenants.HONEST)
+    honest = tenants.traffic(flows, tenants.HONEST, 20_000_000)
     assert [flow.rank for flow in honest.flows] == flows["bytes"].tolist()
     cheats = [int(leaf_spine.host_numbers(flow["source"])) % tenants.TENANTS == tenants.CHEATER for flow in flows]
     assert 0.1 < sum(cheats) / len(cheats) < 0.4
     for behaviour in (tenants.URGENT, tenants.SCALED, tenants.SPLIT):
-        sent = tenants.traffic(flows, behaviour)
+        sent = tenants.traffic(flows, behaviour, 20_000_000)
         by_origin: dict[int, list[simulate.Flow]] = {}
         for flow, origin in zip(sent.flows, sent.origin.tolist(), strict=True):
             by_origin.setdefault(origin, []).append(flow)
@@ -114,7 +116,7 @@ def test_a_tenant_who_cheats_changes_its_own_flows_alone() -> None:
 def test_normalised_ranks_do_not_change_with_the_scale_of_a_lie() -> None:
     flows = leaf_spine.listed(0.8, 20_000_000, 1)
     honest, scaled, urgent = (
-        [flow.rank for flow in tenants.traffic(flows, behaviour, Fraction(1, 2)).flows]
+        [flow.rank for flow in tenants.traffic(flows, behaviour, 20_000_000, Fraction(1, 2)).flows]
         for behaviour in (tenants.HONEST, tenants.SCALED, tenants.URGENT)
     )
     # sizes that become one when they are divided share a rank
@@ -130,13 +132,45 @@ def test_a_normalised_rank_is_the_share_of_more_urgent_flows_so_far() -> None:
         assert [normaliser.rank(told) for told in (50, 10, 90, 10)] == ranks
 
 
+def test_small_packets_of_rank_0_come_from_the_hosts_of_the_cheater_alone() -> None:
+    flows = leaf_spine.listed(0.8, 20_000_000, 1)
+    honest = tenants.traffic(flows, tenants.HONEST, 20_000_000)
+    sent = tenants.traffic(flows, tenants.FILL, 20_000_000)
+    small = [flow for flow, origin in zip(sent.flows, sent.origin, strict=True) if origin == tenants.NO_FLOW]
+    assert sent.flows[len(small) :] == honest.flows
+    # 4 hosts to 15 others each
+    assert len(small) == 60
+    assert {flow.rank for flow in small} == {0}
+    assert {int(flow.source) % tenants.TENANTS for flow in small} == {tenants.CHEATER}
+    scenario = leaf_spine.scenario(simulate.Ports("fifo"), tenants.TRANSPORT, 0.8, 20_000_000, 1, ranks="flow")
+    result = simulate.run(scenario.with_(flows=small, transports=tenants.transports(sent)))
+    # 100 Mbit/s of frames of 64 bytes from each host, for 40 ms
+    assert result.flows["sent_segments"].sum() == pytest.approx(4 * 1e8 * 0.04 / (64 * 8), rel=0.01)
+
+
+@pytest.mark.parametrize("scheme", ["aifo", "rifo", "packs"])
+def test_with_a_window_of_its_own_a_tenant_that_scales_its_ranks_changes_nothing(scheme: str) -> None:
+    sent = tenants.traffic(leaf_spine.listed(0.8, 20_000_000, 1), tenants.HONEST, 20_000_000)
+    # a hundred times the size: a hundredth would make one rank of several
+    scaled = [replace(flow, rank=flow.bytes * (100 if flow.user == tenants.FIRST_LEAF else 1)) for flow in sent.flows]
+
+    def slowdown(own: bool, flows: Sequence[simulate.Flow]) -> dict[str, float]:
+        ports = cheating.ports(scheme, 12, 26, own)
+        scenario = leaf_spine.scenario(ports, tenants.TRANSPORT, 0.8, 20_000_000, 1, ranks="flow")
+        scenario = scenario.with_(flows=flows, charge_answers=tenants.charge_answers(ports))
+        return tenants.measure(sent, simulate.run(scenario))
+
+    assert slowdown(True, scaled) == slowdown(True, sent.flows)
+    assert slowdown(False, scaled) != slowdown(False, sent.flows)
+
+
 def test_an_adaptive_tenant_keeps_the_lie_with_the_highest_mean_rate() -> None:
     assert closed_loop.best({"honest": [2.0, 4.0], "split": [5.0, 0.0], "scaled": [3.5]}) == "scaled"
 
 
 def test_a_flow_in_parts_takes_the_time_of_its_last_part() -> None:
     flows = leaf_spine.listed(0.8, 20_000_000, 1)
-    sent = tenants.traffic(flows, tenants.SPLIT)
+    sent = tenants.traffic(flows, tenants.SPLIT, 20_000_000)
     scenario = leaf_spine.scenario(simulate.Ports("fifo"), tenants.TRANSPORT, 0.8, 20_000_000, 1, ranks="flow")
     result = simulate.run(scenario.with_(flows=sent.flows))
     split = {origin for origin in sent.origin.tolist() if (sent.origin == origin).sum() > 1}

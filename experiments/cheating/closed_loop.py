@@ -66,11 +66,12 @@ class ClosedLoopRun:
     async def _epoch(self, lie: str, epoch: int, folder: Path) -> Mapping[str, float]:
         seed = 1000 * self.seed + epoch
         flows = leaf_spine.listed(self.load, EPOCH_NS, seed)
-        sent = tenants.traffic(flows, lie, self.equal)
+        sent = tenants.traffic(flows, lie, EPOCH_NS, self.equal)
         scenario = leaf_spine.scenario(self.ports, tenants.TRANSPORT, self.load, EPOCH_NS, seed, ranks="flow")
         run = folder / f"{epoch}-{lie}"
         run.mkdir()
-        result = await simulate.run_async(scenario.with_(flows=sent.flows), run)
+        charged = tenants.charge_answers(self.ports)
+        result = await simulate.run_async(scenario.with_(flows=sent.flows, charge_answers=charged), run)
         took = tenants.completion_s(sent, result)
         own = leaf_spine.host_numbers(flows["source"]) % TENANTS == CHEATER
         size = flows["bytes"].astype(np.int64)

@@ -28,6 +28,9 @@ LABELS = {
     "aifo": "AIFO",
     "rifo": "RIFO",
     "packs": "PACKS",
+    "aifo_own": "AIFO, a window each",
+    "rifo_own": "RIFO, a range each",
+    "packs_own": "PACKS, a window each",
     "pifo": "PIFO",
     "tree": "tree: DRR of tenants, PIFO of each",
     "aifo_normalised": "AIFO, normalised ranks",
@@ -37,10 +40,12 @@ LABELS = {
     "packs_equal_last": "PACKS, normalised, equal ranks last",
     "pifo_equal_last": "PIFO, normalised, equal ranks last",
 }
-MEASURED = list(LABELS)[:8]
+MEASURED = list(LABELS)[:11]
 """Schemes of the figure in the README."""
 NORMALISED = {"_normalised": Fraction(1, 2), "_equal_last": Fraction(1)}
 """Ends of the names of schemes with normalised ranks, and the share of equal ranks that counts."""
+OWN = "_own"
+"""End of the names of schemes with a window (RIFO: a range) for each tenant."""
 WITH_HEADROOM = ("aifo", "rifo", "packs")
 QUEUES = 4
 WINDOW = 20
@@ -60,7 +65,7 @@ class Grid:
     """k in 1/256."""
 
 
-FULL = Grid((12, 20, 40, 80, 160), (0, 26, 128, 205))
+FULL = Grid((4, 8, 12, 20, 40, 80, 160, 320, 640), (0, 26, 128, 205))
 QUICK = Grid((40,), (26,))
 
 
@@ -78,12 +83,12 @@ class Setting:
 def setting(
     run_options: RunOptions,
     compared: Annotated[str, options.schemes_option(LABELS)] = ",".join(MEASURED),
-    loads: options.Loads = "0.4,0.8",
+    loads: options.Loads = "0.8",
     seeds: options.ResultSeeds = 8,
     duration: options.Starts = Duration.parse("100ms"),
 ) -> Setting:
     """Four tenants send web-search flows, ranked by their sizes, and one of them cheats. Prints a table and writes
-    DIR/summary.json, DIR/tenants.csv and DIR/figure.png."""
+    DIR/summary.json, DIR/tenants.csv, DIR/closed.csv, DIR/grid.csv and DIR/figure.png."""
     options.long_enough(duration)
     return Setting(
         choose("scheme", compared, LABELS),
@@ -102,6 +107,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
         "scale": tenants.SCALE,
         "parts": tenants.PARTS,
         "split_above_bytes": tenants.SPLIT_BYTES,
+        "fill_bps": tenants.FILL_BPS,
         "buffers": list(setting.grid.buffers),
         "headrooms_256": list(setting.grid.headrooms_256),
         "window": WINDOW,
@@ -121,7 +127,7 @@ def candidates(setting: Setting) -> Iterator[Candidate]:
 
 def base(scheme: str) -> str:
     """The scheme of the ports."""
-    for end in NORMALISED:
+    for end in (OWN, *NORMALISED):
         scheme = scheme.removesuffix(end)
     return scheme
 
@@ -132,15 +138,16 @@ def _candidate(group: Group, parameters: Group, setting: Setting) -> Candidate:
 
 def _run(group: Group, parameters: Group, duration_ns: int, seed: int) -> TenantRun | ClosedLoopRun:
     scheme, behaviour, load = str(group["scheme"]), str(group["behaviour"]), float(group["load"])
-    used = ports(base(scheme), int(parameters["buffer_packets"]), int(parameters["headroom_256"]))
+    used = ports(base(scheme), int(parameters["buffer_packets"]), int(parameters["headroom_256"]), scheme.endswith(OWN))
     equal = next((share for end, share in NORMALISED.items() if scheme.endswith(end)), None)
     if behaviour == ADAPTIVE:
         return ClosedLoopRun(used, load, equal, seed)
     return TenantRun(used, load, behaviour, duration_ns, seed, equal)
 
 
-def ports(scheme: str, buffer: int, headroom_256: int) -> simulate.Ports:
-    """All ports of a scheme. A leaf of the tree may hold half of the buffer, so no tenant can fill it alone."""
+def ports(scheme: str, buffer: int, headroom_256: int, own: bool = False) -> simulate.Ports:
+    """All ports of a scheme; `own`: with a window for each tenant. A leaf of the tree may hold half of the buffer, so
+    no tenant can fill it alone."""
     if scheme == "drr":
         return simulate.Ports(scheme, queues=QUEUES, queue_size=buffer // QUEUES)
     if scheme == "tree":
@@ -148,7 +155,14 @@ def ports(scheme: str, buffer: int, headroom_256: int) -> simulate.Ports:
         leaves = [leaf | {"discipline": "fifo"}, *([leaf | {"discipline": "pifo"}] * tenants.TENANTS)]
         tree: list[dict[str, Any]] = [{"discipline": "drr"}, *leaves]
         return simulate.Ports(scheme, queues=QUEUES, queue_size=buffer // QUEUES, tree=tree)
-    return simulate.Ports(scheme, queues=QUEUES, queue_size=buffer // QUEUES, window=WINDOW, headroom_256=headroom_256)
+    return simulate.Ports(
+        scheme,
+        queues=QUEUES,
+        queue_size=buffer // QUEUES,
+        window=WINDOW,
+        headroom_256=headroom_256,
+        variants=["own_window"] if own else None,
+    )
 
 
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
@@ -170,6 +184,7 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
             "label": LABELS[scheme],
             "tenants": list(_records(measured, scheme)),
             "closed": list(_closed(closed, scheme)),
+            "grid": comparison.grid(found, tenants.FIGURES, scheme),
         }
         for scheme in setting.schemes
     }
@@ -247,5 +262,5 @@ EXPERIMENT = comparison.experiment(
     measure,
     table,
     figure.draw,
-    ("tenants", "closed"),
+    ("tenants", "closed", "grid"),
 )

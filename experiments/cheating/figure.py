@@ -25,7 +25,7 @@ def draw(summary: Mapping[str, Any], path: Path) -> None:
         f" time, {len(configuration['seeds'])} seeds, bars: 95 %"
     )
     loads = configuration["loads"]
-    with figures.sheet(path, (3.2 * len(cheats) + 1.5, 2.9 * len(loads) + 1.2), heading) as figure:
+    with figures.sheet(path, (2.6 * len(cheats) + 2, 0.38 * len(schemes) * len(loads) + 1.6), heading) as figure:
         panels = figure.subplots(len(loads), len(cheats), squeeze=False, sharey=True)
         for load, row in zip(loads, panels, strict=True):
             for behaviour, axes in zip(cheats, row, strict=True):
@@ -39,7 +39,7 @@ def draw(summary: Mapping[str, Any], path: Path) -> None:
                     draw_marks(axes, rows, key, mark, 0.18 * (place - 1.5))
                 axes.axvline(1, color=figures.BLACK, linewidth=0.8, linestyle=(0, (4, 2)))
                 axes.set_xscale("log")
-                axes.set_xticks([0.5, 1, 2], ["0.5", "1", "2"])
+                axes.set_xticks([0.5, 1, 2, 5], ["0.5", "1", "2", "5"])
                 axes.set_xticks([], minor=True)
                 axes.set_title(f"{behaviour}, load {load:g}")
         for axes in panels[-1]:

@@ -18,9 +18,11 @@ TENANTS = leaf_spine.HOSTS
 """A tenant has one host of each leaf."""
 CHEATER = 0
 HONEST, URGENT, SCALED, SPLIT = "honest", "urgent", "scaled", "split"
-BEHAVIOURS = (HONEST, URGENT, SCALED, SPLIT)
+FILL, FILL_URGENT = "fill", "fill_urgent"
+BEHAVIOURS = (HONEST, URGENT, SCALED, SPLIT, FILL, FILL_URGENT)
 """What the cheater does: nothing; rank 0 for all its flows; a hundredth of their sizes as ranks, which keeps their
-order; `PARTS` flows for each flow above `SPLIT_BYTES`, with their own sizes as ranks."""
+order; `PARTS` flows for each flow above `SPLIT_BYTES`, with their own sizes as ranks; honest ranks, and many small
+packets of rank 0 that fill the windows; the same with rank 0 for all its flows."""
 SCALE, PARTS, SPLIT_BYTES = 100, 4, 10_000
 
 
@@ -31,6 +33,8 @@ class Lie:
     divisor: int
     """Of a rank; 0: the rank is 0."""
     parts: int
+    fills: bool = False
+    """True if it also sends `FILLER` from each of its hosts to each other host."""
 
 
 LIES = {
@@ -43,9 +47,15 @@ LIES = {
     "split_scaled": Lie(SCALE, PARTS),
 }
 """All lies that an adaptive tenant tries."""
+FILLS = {FILL: Lie(1, 1, fills=True), FILL_URGENT: Lie(0, 1, fills=True)}
+FILL_BPS, FILL_MSS, FILL_FRAME = 100_000_000, 22, 64
+"""Small datagrams of a host to all others: their rate in bit/s of frames, and the bytes of the payload and the frame of
+each."""
+FILLER = "udp"
 NORMAL_RANKS = 10_000
 """Normalised ranks are at most this."""
 TRANSPORT = {"control": "new_reno"}
+NO_FLOW = -1
 FIRST_LEAF = 2
 """Number of the first tenant's leaf in the tree; the root is 0, and 1 has the acknowledgements."""
 FIGURES = ("cheater", "others", "cheater_large", "others_large", "slowdown")
@@ -56,7 +66,7 @@ Whole = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Traffic:
-    """Flows of a run, and the flow that each was before it was split."""
+    """Flows of a run, and the flow that each was before it was split; `NO_FLOW` for small packets."""
 
     flows: Sequence[simulate.Flow]
     origin: Whole
@@ -64,13 +74,19 @@ class Traffic:
     """The flows before any was split."""
 
 
-def traffic(flows: simulate.Array, behaviour: str, equal: Fraction | None = None) -> Traffic:
-    """The flows as the tenants send them. With `equal` the operator replaces the ranks (`Normaliser`)."""
-    sent, origin = [], []
+def traffic(flows: simulate.Array, behaviour: str, duration_ns: int, equal: Fraction | None = None) -> Traffic:
+    """The flows as the tenants send them for this time. With `equal` the operator replaces the ranks (`Normaliser`)."""
+    sent: list[simulate.Flow] = []
+    origin: list[int] = []
+    lies = LIES | FILLS
     normalisers = [None if equal is None else Normaliser(equal) for _ in range(TENANTS)]
+    if lies[behaviour].fills:
+        own = normalisers[CHEATER]
+        sent = [filler(pair, 0 if own is None else own.rank(0), duration_ns) for pair in pairs_of_cheater()]
+        origin = [NO_FLOW] * len(sent)
     for number, flow in enumerate(flows):
         tenant = int(leaf_spine.host_numbers(flow["source"])) % TENANTS
-        lie, normaliser = LIES[behaviour if tenant == CHEATER else HONEST], normalisers[tenant]
+        lie, normaliser = lies[behaviour if tenant == CHEATER else HONEST], normalisers[tenant]
         size = int(flow["bytes"])
         parts = lie.parts if size > SPLIT_BYTES else 1
         for part in (size * (place + 1) // parts - size * place // parts for place in range(parts)):
@@ -87,6 +103,39 @@ def traffic(flows: simulate.Array, behaviour: str, equal: Fraction | None = None
             )
             origin.append(number)
     return Traffic(sent, np.array(origin, np.int64), flows)
+
+
+def pairs_of_cheater() -> list[tuple[int, int]]:
+    """Each host of the cheater, and each other host."""
+    hosts = range(leaf_spine.LEAVES * leaf_spine.HOSTS)
+    return [(source, other) for source in hosts if source % TENANTS == CHEATER for other in hosts if other != source]
+
+
+def filler(pair: tuple[int, int], rank: int, duration_ns: int) -> simulate.Flow:
+    """Small packets from one host to another one, from the beginning for twice the time in which flows start, which is
+    the end of the run."""
+    size = int(filler_bps() / 8 * 2 * duration_ns / 1e9 * FILL_MSS / FILL_FRAME)
+    return simulate.Flow(*pair, size, 0, rank=rank, user=FIRST_LEAF + CHEATER, transport=FILLER)
+
+
+def filler_bps() -> int:
+    """Rate of the small packets from one host to another one, in bit/s of frames."""
+    return FILL_BPS // (leaf_spine.LEAVES * leaf_spine.HOSTS - 1)
+
+
+def transports(sent: Traffic) -> simulate.Transports:
+    """The transports of these flows. Each small packet leaves up to the time of one later than at equal intervals."""
+    found: dict[str, Any] = {"tcp": {"preset": "data_centre", **TRANSPORT}}
+    if NO_FLOW in sent.origin:
+        datagrams = {"rate_bps": filler_bps(), "jitter_ns": FILL_FRAME * 8 * 10**9 // filler_bps()}
+        found[FILLER] = {"control": {"udp": datagrams}, "mss": FILL_MSS}
+    return found
+
+
+def charge_answers(ports: simulate.Ports) -> bool | None:
+    """True if acknowledgements belong to the tenant of their flow: if each tenant has a window. They have the rank of
+    their flow, so in a window of all tenants those of a liar would count for the others."""
+    return True if ports.variants else None
 
 
 def rank(size: int, lie: Lie) -> int:
@@ -113,7 +162,8 @@ class Normaliser:
 def completion_s(sent: Traffic, result: simulate.Result) -> NDArray[np.float64]:
     """Completion times of the flows before any was split. A flow is complete when its last part is."""
     took = np.zeros(len(sent.before))
-    np.maximum.at(took, sent.origin, result.flows["restricted_s"])
+    of_flows = sent.origin != NO_FLOW
+    np.maximum.at(took, sent.origin[of_flows], result.flows["restricted_s"][of_flows])
     return took
 
 
@@ -148,13 +198,24 @@ class TenantRun:
     def inputs(self) -> Any:
         """The settings, and the simulator."""
         ports = {name: value for name, value in vars(self.ports).items() if value is not None}
-        settings = [self.load, self.behaviour, self.duration_ns, self.seed, TENANTS, SCALE, PARTS, SPLIT_BYTES]
+        settings = [
+            self.load,
+            self.behaviour,
+            self.duration_ns,
+            self.seed,
+            TENANTS,
+            SCALE,
+            PARTS,
+            SPLIT_BYTES,
+            FILL_BPS,
+        ]
         return ["tenants", binary_hash(simulate.BINARY), ports, settings, str(self.equal)]
 
     async def figures(self, folder: Path) -> Figures:
         """Runs the simulator."""
-        sent = traffic(leaf_spine.listed(self.load, self.duration_ns, self.seed), self.behaviour, self.equal)
+        flows = leaf_spine.listed(self.load, self.duration_ns, self.seed)
+        sent = traffic(flows, self.behaviour, self.duration_ns, self.equal)
         scenario = leaf_spine.scenario(
             self.ports, TRANSPORT, self.load, self.duration_ns, self.seed, ranks="flow"
-        ).with_(flows=sent.flows)
+        ).with_(flows=sent.flows, transports=transports(sent), charge_answers=charge_answers(self.ports))
         return measure(sent, await simulate.run_async(scenario, folder))
