@@ -22,7 +22,7 @@ from experiments.tenants import traffic
 from p4sched import simulate
 from p4sched.cli import main
 from p4sched.control.bands import Bands
-from p4sched.sweep import leaf_spine
+from p4sched.sweep import leaf_spine, tuned
 from p4sched.sweep.tuned import Candidate, Figures, Group, Seeds, ratio, tune
 
 
@@ -70,6 +70,16 @@ def test_finished_runs_are_not_repeated(tmp_path: Path) -> None:
     again = asyncio.run(tune(one, "cost", Seeds.of(1, 1, 1), tmp_path, lambda _: None))
     assert len(ran) == 3
     assert [each.seeds for each in again.best] == [each.seeds for each in first.best]
+
+
+def test_another_build_of_the_simulator_has_another_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    binary = tmp_path / "p4sched-simulate"
+    monkeypatch.setattr(tuned, "rust_binary", lambda _: binary)
+    found = []
+    for content in ("one", "another", "one"):
+        binary.write_text(content)
+        found.append(tuned.binary_hash(simulate.BINARY))
+    assert found[0] == found[2] != found[1]
 
 
 def test_a_flow_alone_takes_the_time_of_its_frames_and_links() -> None:

@@ -13,6 +13,7 @@ import os
 import shutil
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from statistics import fmean
@@ -63,8 +64,15 @@ class Simulation:
 
 
 def binary_hash(name: str) -> str:
-    """Hash of a program of `switch/`."""
-    return sha256(rust_binary(name).read_bytes()).hexdigest()
+    """Hash of a program of `switch/`, which is read again if it has changed."""
+    path = rust_binary(name)
+    now = path.stat()
+    return _hash(path, now.st_mtime_ns, now.st_size)
+
+
+@cache
+def _hash(path: Path, _changed_ns: int, _size: int) -> str:
+    return sha256(path.read_bytes()).hexdigest()
 
 
 @dataclass(frozen=True)
