@@ -12,6 +12,8 @@ import pytest
 from p4sched.cli.main import run_command
 from p4sched.p4rt.compile import compile_program
 from p4sched.paths import P4_DIR
+from p4sched.proofs.mutants import has_trace
+from p4sched.proofs.program import read
 from p4sched.proofs.rules import RULES
 from p4sched.proofs.rules.arrival import Arrival
 from p4sched.proofs.rules.fifo import Fifo
@@ -85,6 +87,13 @@ def test_all_schemes_with_a_rule_are_proved_together(
     *names, last = capsys.readouterr().out.splitlines()
     assert set(names) == {*RULES, "exp_pifo", "gearbox", "pifo_tree", "scrr"}
     assert last == "10 of 10 schemes proved"
+
+
+def test_a_trace_refutes_a_wrong_mutant_and_not_the_program(tmp_path: Path) -> None:
+    wrong = changed(tmp_path, "fifo", "include/queue_length.p4", "length >= (bit<32>) size", "length > (bit<32>) size")
+    right = compile_program(P4_DIR / "fifo.p4", tmp_path / "right")
+    info = right.p4info.read_text(encoding="utf-8")
+    assert [has_trace(read(json), info, Fifo(), 30) for json in (wrong, right.json)] == [True, False]
 
 
 def test_the_shortest_trace_of_a_wrong_program_is_a_script_that_fails_on_it_only(

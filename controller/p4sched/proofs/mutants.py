@@ -13,14 +13,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from p4sched.errors import P4schedError
-from p4sched.proofs.program import Json, of_json
+from p4sched.proofs.bounded import Search
+from p4sched.proofs.program import Json, Program, of_json
+from p4sched.proofs.refuting import SMALL
 from p4sched.proofs.rules.scheme import Rule
+from p4sched.proofs.sides import RuleSide
 from p4sched.proofs.theorem import theorem
 
 OPERATORS = {
     **{"+": "-", "-": "+", "*": "+", "&": "|", "|": "&", "^": "|", "<<": ">>", ">>": "<<"},
     **{"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "and": "or", "or": "and"},
 }
+FEW = 3
+"""Packets of a trace of a mutant that the solvers give up."""
 Path = tuple[str | int, ...]
 """Keys on the way from the whole JSON to a part."""
 
@@ -42,7 +47,7 @@ class Fate:
     refuted: bool | None
     """False: it is proved; None: the solvers gave up, or it is no program."""
     reason: str = ""
-    """The claim that is false or open, or why it is no program."""
+    """What refutes it, or the claim that is open, or why it is no program."""
 
 
 def fates(name: str, tree: Json, p4info: str, rule: Rule, most: int, seed: int, seconds: float) -> Iterator[Fate]:
@@ -55,15 +60,24 @@ def fates(name: str, tree: Json, p4info: str, rule: Rule, most: int, seed: int, 
 def _fate(change: Change, name: str, tree: Json, p4info: str, rule: Rule, seconds: float) -> Fate:
     still_open = ""
     try:
-        for case in theorem(of_json(name, tree), p4info, rule):
+        program = of_json(name, tree)
+        for case in theorem(program, p4info, rule):
             for claim, answer in case.answers(seconds):
                 if answer.proved is False:
                     return Fate(change.name, refuted=True, reason=claim.name)
-                if answer.proved is None:
+                if answer.proved is None and not still_open:
                     still_open = claim.name
+                    if has_trace(program, p4info, rule, seconds):
+                        return Fate(change.name, refuted=True, reason="a trace from the reset state")
     except (P4schedError, ValueError) as error:
         return Fate(change.name, None, str(error))
     return Fate(change.name, None if still_open else False, still_open)
+
+
+def has_trace(program: Program, p4info: str, rule: Rule, seconds: float) -> bool:
+    """True if a few plain packets with small numbers show that the program is wrong."""
+    search = Search(program, RuleSide(rule, p4info), largest=SMALL)
+    return search.is_possible and search.shortest(FEW, seconds)[0] is not None
 
 
 def changes(tree: Json) -> Iterator[Change]:
