@@ -67,7 +67,7 @@ def test_the_rule_of_a_folder_for_a_tofino_is_that_of_its_program() -> None:
     rule = chip_rule_of(scheme_with_rule("exp_pifo"), program, Target.TNA)
     (case,) = (one for one in theorem(program, built.p4info.read_text(encoding="utf-8"), rule) if one.name == "route")
     names = [f"ExpPifoIngress.follow_ranks.{cell} of the packet" for cell in ("low", "high", "arrivals")]
-    assert [case.answer(name, 60).proved for name in names] == [True, True, True]
+    assert [(case.plain or case).answer(name, 60).proved for name in names] == [True, True, True]
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,8 @@ def on_chip(word: str, target: Target, seconds: float) -> int:
                 typer.echo(f"  ? {claim.name}: the solver gave up after {answer.seconds:.0f} s")
             elif not answer.proved:
                 typer.echo(f"  ✗ {claim.name}: false for this packet and state:")
-                for line in example.lines(tna_engine.counterexample(case.step, answer.model), case.step):
+                step = (case.plain or case).step
+                for line in example.lines(tna_engine.counterexample(step, answer.model), step):
                     typer.echo(f"      {line}")
         typer.echo(f"  {time.process_time() - started:.0f} s")
     if rule.opaque:

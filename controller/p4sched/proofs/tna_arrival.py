@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from p4sched.proofs.exact import Int, Truth, choose, every, implies, negated
-from p4sched.proofs.rules.arrival import HEADER, IPV4, LARGEST_RANK, RANKED_DATAGRAM, TOS, UDP, Arrival
-from p4sched.proofs.tna import INGRESS_PORT, RESUBMITTED
+from p4sched.proofs.rules.arrival import HEADER, IPV4, LARGEST_RANK, RANKED_DATAGRAM, TOS, UDP, USER, Arrival
+from p4sched.proofs.rules.arrival import PORT as V1MODEL_PORT
+from p4sched.proofs.tna import INGRESS_PORT, PORT, RESUBMITTED
 
 CHECKED = (
     *(("version", 4), ("ihl", 4), ("tos", 8), ("total_len", 16), ("identification", 16), ("flags", 3)),
@@ -65,10 +66,13 @@ class TnaArrival(Arrival):
         right = self.world.hash("csum16", [(Int.of(0), 16), *data]).equals(0)
         return every(super()._is_forwarded, right, self._is_whole)
 
+    def _named(self, field: str) -> Int | None:
+        return super()._named(PORT if field == V1MODEL_PORT else field)
+
     @property
     def user(self) -> Int:
         """The user. A second pass does not ask again."""
-        return self._choose(self.is_second_pass, self.field("push_down.user"), super().user)
+        return self._named(USER) or self._choose(self.is_second_pass, self.field("push_down.user"), self._of_user(0, 0))
 
     def _of_user(self, place: int, default: int) -> Int:
         named, prefix = self.answer("users.users_by_prefix", "set_user")
@@ -77,7 +81,7 @@ class TnaArrival(Arrival):
         return self._choose(self.hit("users.users_by_prefix"), first, self._choose(also, flow[place], first))
 
     @property
-    def rank(self) -> Int:
+    def _rank(self) -> Int:
         """The rank. There are no virtual start times on a Tofino."""
         of_header = self._choose(self.has_rank, self.field("rank.rank"), LARGEST_RANK)
         _, (of_flow,) = self.answer("ranking.flow_ranks", "set_rank")

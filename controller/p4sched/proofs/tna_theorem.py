@@ -2,36 +2,94 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 from p4sched.errors import P4schedError
 from p4sched.proofs.cells import Before, Cells
-from p4sched.proofs.exact import Int, Truth, choose, conjuncts, every, implies, negated, number, some
+from p4sched.proofs.exact import Int, Truth, choose, conjuncts, every, exact, implies, negated, number, some
 from p4sched.proofs.program import Program
+from p4sched.proofs.rules.arrival import LARGEST_RANK, RANK, SCALE, USER, USERS
 from p4sched.proofs.rules.scheme import Cell, Decision, counted, queue_cell
 from p4sched.proofs.rules.tna_scheme import OnChip, TnaDecision
-from p4sched.proofs.step import Step
-from p4sched.proofs.theorem import Case, Claim, cells_kept, full_name, legal
+from p4sched.proofs.step import DROP_PORT, Step
+from p4sched.proofs.theorem import NO_NAMES, SOON, Case, Claim, Names, cells_kept, decide, full_name, legal
 from p4sched.proofs.tna import PORT, QUEUE, TnaWorld, comes_back, is_dropped, run
 from p4sched.proofs.tna_arrival import TnaArrival, report_cell
+
+INVERSE_RANK = "scalars.userMetadata.inverse_rank"
+NAMED: Mapping[str, tuple[Callable[[TnaArrival], Int], int, int]] = {
+    PORT: (lambda packet: packet.port, 0, DROP_PORT),
+    USER: (lambda packet: packet.user, 0, USERS - 1),
+    SCALE: (lambda packet: packet.scale, 1, 0xFFFF),
+    INVERSE_RANK: (lambda packet: LARGEST_RANK - packet.rank if packet.is_ranked else exact(0), 0, LARGEST_RANK),
+    RANK: (lambda packet: packet.rank if packet.is_ranked else exact(0), 0, LARGEST_RANK),
+}
+"""Values that program and rule compute before the decision, with their smallest and largest ones."""
 
 
 def theorem(program: Program, p4info: str, rule: OnChip) -> Iterator[Case]:
     """The theorem, case by case. The cases cover all packets."""
-    first = TnaWorld(opaque=rule.opaque)
-    packet = arrival(run(program, first), rule)
-    direct, _ = packet.answer("forwarding.ipv4_routes", "forward")
+    everything = _Everything(program, p4info, rule)
+    packet = everything.packet({})
     forwarded = packet.is_forwarded
-    cases: dict[str, Truth] = {"a report of a length": packet.is_report} if packet.has_reports else {}
-    cases["no route"] = every(negated(packet.is_report), negated(forwarded))
+    if packet.has_reports:
+        yield everything.case("a report of a length", packet.is_report)
+    yield everything.case("no route", every(negated(packet.is_report), negated(forwarded)))
     for kind, truth in rule.cases(packet).items():
-        of = f", {kind}" if kind else ""
-        cases[f"route{of}"] = every(forwarded, direct, truth)
-        cases[f"path of a group{of}"] = every(forwarded, negated(direct), truth)
-    for name, condition in cases.items():
-        world = TnaWorld("", first.variables, {}, dict(first.lookups), [condition], opaque=rule.opaque)
-        step = run(program, world)
-        yield _case(name, step, p4info, rule)
+        name = f"route, {kind}" if kind else "route"
+        named = everything.named(forwarded, truth)
+        plain = everything.case(name, forwarded, truth)
+        of_named = rule.cases(everything.packet(named))[kind]
+        yield replace(everything.case(name, forwarded, of_named, named=named), plain=plain)
+
+
+class _Everything:
+    """All packets of a program."""
+
+    def __init__(self, program: Program, p4info: str, rule: OnChip) -> None:
+        self._program, self._p4info, self._rule = program, p4info, rule
+        self._world = run(program, TnaWorld(opaque=rule.opaque)).world
+
+    def _step(self, named: Names, *conditions: Truth) -> Step:
+        lookups = dict(self._world.lookups)
+        opaque = self._rule.opaque
+        world = TnaWorld("", self._world.variables, {}, lookups, list(conditions), dict(named), opaque=opaque)
+        return run(self._program, world)
+
+    def packet(self, named: Names) -> TnaArrival:
+        """A packet."""
+        return arrival(self._step(named), self._rule)
+
+    def named(self, *conditions: Truth) -> Names:
+        """Variables in place of values that program and rule compute alike."""
+        named: dict[str, tuple[Int, Int]] = {}
+        table = f"{self._rule.control}.{self._rule.table}"
+        for field, (wanted, least, most) in NAMED.items():
+            step = self._step(named, *conditions)
+            if field not in step.program.fields:
+                continue
+            # the port stays what it is where the rule's table is asked
+            found = step.world.lookups[table][0][0] if field == PORT else step.field(field)
+            of_rule = wanted(arrival(step, self._rule))
+            if found.is_number or of_rule.is_number:
+                continue
+            same = every(found.equals(of_rule), of_rule >= least, of_rule <= most)
+            assumed = [*conditions, *legal(step, self._p4info).values()]
+            if not decide([*assumed, *step.world.laws([*assumed, same])], same, SOON).proved:
+                continue
+            if field == RANK and INVERSE_RANK in named:
+                # the variable is that of the inverse rank
+                named[field] = found, LARGEST_RANK - named[INVERSE_RANK][1]
+            else:
+                high = min(most, (1 << self._program.fields[field]) - 1) - least
+                variable = Int.variable(f"the {field.rpartition('.')[2]}", high.bit_length(), high)
+                named[field] = found, variable + least
+        return named
+
+    def case(self, name: str, *conditions: Truth, named: Names = NO_NAMES) -> Case:
+        """The case of some packets."""
+        return _case(name, self._step(named, *conditions), self._p4info, self._rule)
 
 
 def arrival(step: Step, rule: OnChip) -> TnaArrival:
