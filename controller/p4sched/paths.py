@@ -122,6 +122,14 @@ def in_repository(command: str) -> str:
     return "install p4sched again" if command == SETUP else "use a clone of the repository"
 
 
+def is_file(path: Path) -> bool:
+    """True if this process sees such a file. A folder that it may not search has none."""
+    try:
+        return path.is_file()
+    except PermissionError:
+        return False
+
+
 def shell_setup() -> str:
     """The line for a shell that installs p4runtime-shell."""
     if not INSTALLED:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from p4sched.cli.main import run_command
-from p4sched.errors import P4schedError, UsageError
+from p4sched.errors import INTERRUPTED, P4schedError, UsageError
 from p4sched.folders.new import new
 from p4sched.folders.schemes import forget
 from p4sched.p4rt.build_options import macros_of
@@ -207,3 +207,14 @@ def test_a_program_for_another_architecture_is_refused_with_its_place(tmp_path: 
             compile_program(source, tmp_path, target=target)
     with pytest.raises(UsageError, match="p4c-bm2-ss supports only v1model, not tna"):
         compile_program(TOFINO_DIR / "fifo.p4", tmp_path, Compiler.P4C, target=Target.TNA)
+
+
+def test_an_interrupt_that_ends_the_compiler_is_no_error_of_the_compiler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    interrupted = tmp_path / "compiler"
+    interrupted.write_text("#!/bin/sh\ntrap - INT\nkill -INT $$\n", encoding="utf-8")
+    interrupted.chmod(0o755)
+    monkeypatch.setenv("P4SCHED_P4C", str(interrupted))
+    assert run_command(["compile", str(P4_DIR / "fifo.p4"), "-o", str(tmp_path)]) == INTERRUPTED
+    assert capsys.readouterr().err == "p4sched: interrupted\n"

@@ -57,12 +57,14 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(variable)
     (tmp_path / "cache").mkdir()
     monkeypatch.setenv("P4SCHED_CACHE", str(tmp_path / "cache"))
-    for file in (paths.guest_kernel(), tmp_path / "onos.jar", tmp_path / "python"):
+    for file in (paths.guest_kernel(), tmp_path / "onos.jar"):
         file.write_text("")
+    script(tmp_path / "python", "exit 0")
     monkeypatch.setenv("PATH", str(programs))
     monkeypatch.setattr(paths, "RELEASE_DIR", release)
     monkeypatch.setattr(doctor, "ONOS_JAR", tmp_path / "onos.jar")
     monkeypatch.setattr(doctor, "SHELL_PYTHON", tmp_path / "python")
+    monkeypatch.setattr(doctor, "SHELL", (str(tmp_path / "python"),))
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=doctor.ROOM_BYTES))
     return tmp_path
@@ -172,11 +174,17 @@ def test_a_variable_that_names_no_file_is_quoted(
 
 
 def test_a_missing_python_package_is_named(machine: Path, monkeypatch: pytest.MonkeyPatch, answer: Doctor) -> None:
-    required = ["numpy>=1", "p4sched-gone>=2", 'unneeded>=3; extra == "dask"']
+    required = [
+        "numpy>=1",
+        "p4sched-gone>=2",
+        'unneeded>=3; extra == "dask"',
+        'of-old-python>=1; python_version < "3.11"',
+        'of-new-python>=1; python_version < "3.99"',
+    ]
     monkeypatch.setattr(metadata, "requires", lambda _: required)
     code, said = answer()
     assert code == 1
-    assert re.findall(r"package '(.*)' is missing", said) == ["p4sched-gone"]
+    assert re.findall(r"package '(.*)' is missing", said) == ["p4sched-gone", "of-new-python"]
 
 
 def test_a_full_disk_is_reported(machine: Path, monkeypatch: pytest.MonkeyPatch, answer: Doctor) -> None:
@@ -228,6 +236,26 @@ def test_a_sandbox_that_cannot_be_made_is_reported(machine: Path, answer: Doctor
     code, said = answer("grading")
     assert code == 1
     assert "bubblewrap makes no sandbox (bwrap: setting up uid map: Permission denied)" in said
+
+
+def test_half_an_environment_of_the_shell_is_reported(machine: Path, answer: Doctor) -> None:
+    script(machine / "python", "exit 1")
+    code, said = answer("material")
+    assert code == 1
+    assert "has no p4runtime-shell" in said.partition("✗ material")[2]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_a_folder_that_may_not_be_searched_has_no_files(tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir()
+    (closed / "file").write_text("")
+    os.seteuid(65534)
+    try:
+        assert not paths.is_file(closed / "file")
+    finally:
+        os.seteuid(0)
+    assert paths.is_file(closed / "file")
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import platform
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from p4sched.paths import (
     NotBuiltError,
     guest_kernel,
     in_repository,
+    is_file,
     rust_binary,
     rust_library,
     shell_setup,
@@ -44,6 +46,8 @@ ROOM_BYTES = 1_000_000_000
 """Free space that is enough for every experiment."""
 CLOSED = ("bwrap", "--ro-bind", "/", "/", "--unshare-pid", "--unshare-net", "true")
 """A sandbox for a command that does nothing."""
+SHELL = (str(SHELL_PYTHON), "-c", "import importlib.util, sys; sys.exit(not importlib.util.find_spec('p4runtime_sh'))")
+"""Ends with 0 if p4runtime-shell is installed."""
 CONTAINER = "use a privileged container or a virtual machine"
 SUDO = "run the command with sudo"
 
@@ -73,7 +77,7 @@ def virtual() -> Iterator[Lack]:
     """Requirements of every command that are missing: Python packages, the Rust programs, space."""
     for requirement in ("p4sched", *_requirements()):
         found = re.match(r"[\w.-]+", requirement)
-        if found and "extra ==" not in requirement and not _installed(found[0]):
+        if found and _is_for_this_python(requirement) and not _installed(found[0]):
             yield Lack(f"the Python package '{found[0]}' is missing", in_repository(SETUP))
     for name in RUST_PROGRAMS:
         lacks = list(_unbuilt(lambda name=name: rust_binary(name)))  # type: ignore[misc]
@@ -82,6 +86,13 @@ def virtual() -> Iterator[Lack]:
         yield from _unbuilt(lambda name=name: rust_binary(name))  # type: ignore[misc]
     yield from _unbuilt(lambda: rust_library(NATIVE))
     yield from _room()
+
+
+def _is_for_this_python(requirement: str) -> bool:
+    """False for a package of an extra, and for one that only older versions of Python need."""
+    marker = requirement.partition(";")[2]
+    older = re.search(r"python_version < ['\"]3\.(\d+)['\"]", marker)
+    return "extra ==" not in marker and (older is None or sys.version_info < (3, int(older[1])))
 
 
 def _requirements() -> list[str]:
@@ -178,8 +189,12 @@ def grading() -> Iterator[Lack]:
 
 def material() -> Iterator[Lack]:
     """Requirements of `p4sched as-bmv2` and `p4sched shell` that are missing."""
-    if not SHELL_PYTHON.is_file():
+    if not is_file(SHELL_PYTHON):
         yield Lack(f"{SHELL_PYTHON} is missing", shell_setup())
+    else:
+        yield from _fails(
+            SHELL, f"{SHELL_PYTHON} has no p4runtime-shell", f"remove that environment; then: {shell_setup()}"
+        )
 
 
 def kernel() -> Iterator[Lack]:

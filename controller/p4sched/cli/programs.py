@@ -12,7 +12,16 @@ from p4sched.cli import tls
 from p4sched.errors import P4schedError, UsageError
 from p4sched.lab.switch_lookup import find_switch
 from p4sched.p4rt.tls import trouble
-from p4sched.paths import BMV2_GUEST_DIR, READING_SHELL, SHELL_DIR, SHELL_PYTHON, bmv2_names, rust_binary, shell_setup
+from p4sched.paths import (
+    BMV2_GUEST_DIR,
+    READING_SHELL,
+    SHELL_DIR,
+    SHELL_PYTHON,
+    bmv2_names,
+    is_file,
+    rust_binary,
+    shell_setup,
+)
 
 
 def switch(ctx: typer.Context) -> None:
@@ -71,7 +80,7 @@ def shell(
     Other options go to p4runtime-shell. '--election-id 0,20' makes the shell primary, in place of the controller.
     """
     found = replace(find_switch(name), tls=tls.from_options(ssl, cacert, cert, private_key))
-    if not SHELL_PYTHON.is_file():
+    if not is_file(SHELL_PYTHON):
         raise P4schedError(f"{SHELL_PYTHON} is missing; this installs p4runtime-shell: {shell_setup()}")
     _check_that_it_listens(found.address)
     wrong = trouble(found.address, found.tls)

@@ -4,6 +4,7 @@ import difflib
 import hashlib
 import os
 import re
+import signal
 import subprocess
 from collections.abc import Sequence
 from enum import StrEnum
@@ -13,7 +14,7 @@ from p4sched.errors import P4schedError, UsageError
 from p4sched.p4rt.build_options import require_known
 from p4sched.p4rt.program import Program
 from p4sched.p4rt.target import PROGRAMS, Target
-from p4sched.paths import P4_DIR, TOFINO_DIR, cannot_write, rust_binary, tool
+from p4sched.paths import P4_DIR, TOFINO_DIR, cannot_write, is_file, rust_binary, tool
 
 
 class Compiler(StrEnum):
@@ -67,6 +68,8 @@ def compile_program(
     ]
     try:
         result = subprocess.run(command, capture_output=True, text=True, check=False)
+        if result.returncode == -signal.SIGINT:
+            raise KeyboardInterrupt
         if result.returncode != 0:
             said = (result.stderr or result.stdout).strip()
             raise CompileError(said or f"{command[0]} failed with status {result.returncode} and said nothing")
@@ -95,7 +98,7 @@ def compiled_program(
     outputs = (built.json, built.p4info)
     folders = (*of_target.includes, source.parent) if own else of_target.includes
     sources = [*(path for folder in folders for path in folder.rglob("*.p4")), _binary(compiler)]
-    if all(path.is_file() for path in outputs):
+    if all(map(is_file, outputs)):
         newest = max(path.stat().st_mtime_ns for path in sources)
         if min(path.stat().st_mtime_ns for path in outputs) > newest:
             return built
