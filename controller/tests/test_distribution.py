@@ -3,6 +3,7 @@
 import os
 import platform
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -128,6 +129,25 @@ def test_a_proxy_is_not_asked_for_the_switches_of_this_machine(installed: Instal
     words = ("run", "priority_udp", "--virtual", "--quick", "--schemes", "fifo")
     ended = installed.run(*words, http_proxy="http://127.0.0.1:9")
     assert ended.returncode == 0, ended.stderr
+
+
+def test_another_package_of_the_same_name_is_one_sentence(installed: Installation) -> None:
+    own = installed.folder / "own" / "experiments"
+    own.mkdir(parents=True)
+    (own / "__init__.py").write_text("")
+    ended = installed.run("list", PYTHONPATH=str(own.parent))
+    assert ended.returncode == 1
+    assert len(ended.stderr.splitlines()) == 1
+    assert f"'experiments' is {own} here, perhaps through PYTHONPATH" in ended.stderr
+
+
+def test_an_installation_without_schedulers_is_one_sentence(wheel: Path, tmp_path: Path) -> None:
+    broken = Installation(tmp_path, wheel)
+    shutil.rmtree(broken.packages / "p4sched" / "files" / "schedulers")
+    ended = broken.run("list")
+    assert ended.returncode == 1
+    assert len(ended.stderr.splitlines()) == 1
+    assert ended.stderr.endswith("files/schedulers; install p4sched again\n")
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import errno
 import os
 import platform
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,9 @@ from typer.exceptions import TyperException
 
 from p4sched.errors import INTERRUPTED, P4schedError
 from p4sched.paths import DATA_DIR, INSTALLED, SETUP, in_repository
+
+PACKAGES = {"experiments", "mininet_topos", "p4sched"}
+"""The packages of an installation."""
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 """Errors of a full disk."""
@@ -31,10 +35,25 @@ def invoke(command: Any, arguments: Sequence[str]) -> tuple[int, str]:
         if message is None:
             raise
         return 1, message
+    except ModuleNotFoundError as error:
+        message = _hidden(error)
+        if message is None:
+            raise
+        return 1, message
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED, "interrupted"
     # typer turns Ctrl-C within a command into this result
     return (result if isinstance(result, int) else 0), "interrupted" if result == INTERRUPTED else ""
+
+
+def _hidden(error: ModuleNotFoundError) -> str | None:
+    """The message for a module of the laboratory that is missing: often another folder of its name comes first."""
+    package = (error.name or "").partition(".")[0]
+    if package not in PACKAGES:
+        return None
+    found = getattr(sys.modules.get(package), "__path__", None)
+    where = f": '{package}' is {next(iter(found))} here, perhaps through PYTHONPATH" if found else ""
+    return f"the module '{error.name}' of p4sched is missing{where}; if that is its own folder, {in_repository(SETUP)}"
 
 
 def _message(error: OSError) -> str | None:

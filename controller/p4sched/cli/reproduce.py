@@ -46,7 +46,12 @@ def reproduce(
     no_page: Annotated[bool, typer.Option("--no-page", help="Do not write the page.")] = False,
     out: Annotated[
         Path,
-        typer.Option(parser=folder, metavar="DIR", help="Folder of the numbers.", show_default="docs/reproduction"),
+        typer.Option(
+            parser=folder,
+            metavar="DIR",
+            help="Folder of the numbers.",
+            show_default="docs/reproduction in the repository, else results/reproduction",
+        ),
     ] = FOLDER,
 ) -> None:
     """Reproduce the figures and tables of the papers in virtual time, and compare them with the published numbers.

@@ -11,12 +11,12 @@ from p4sched.control.laws.arithmetic import close_to
 from p4sched.control.laws.headroom import headroom_numerator
 from p4sched.control.parameters import Comparison
 from p4sched.control.ranked_loop import RankedLoop
-from p4sched.errors import UsageError, in_range
+from p4sched.errors import P4schedError, UsageError, in_range
 from p4sched.folders.description import FILE, LARGEST_OF_PORT, Description, DescriptionError, place, read
 from p4sched.folders.formula import Formula, FormulaError
 from p4sched.folders.laws import NEAR, law_of
 from p4sched.p4rt.traffic_manager import Calendar, Scrr, Tree
-from p4sched.paths import SCHEDULERS_DIR
+from p4sched.paths import SCHEDULERS_DIR, SETUP, in_repository
 from p4sched.proto.enums import Discipline
 from p4sched.scheme import Scheme
 
@@ -221,4 +221,6 @@ def laboratory_schemes() -> list[Scheme]:
     """The schemes of the laboratory, in the order of tables and figures."""
     described = [read(file.parent) for file in sorted(SCHEDULERS_DIR.glob(f"*/{FILE}"))]
     own = [description for description in described if description.laboratory is not None]
+    if not own:
+        raise P4schedError(f"there is no scheduler in {SCHEDULERS_DIR}; {in_repository(SETUP)}")
     return [scheme_of(description) for description in sorted(own, key=lambda each: each.order)]
