@@ -59,6 +59,9 @@ class Installation:
         self.packages = Path(found.stdout.strip())
         # a path file within a folder that a path file names is not read, so this environment's p4sched stays away
         (self.packages / "others.pth").write_text(sysconfig.get_path("purelib") + "\n")
+        # for the same reason: setuptools' distutils, which Mininet needs with Python 3.12 and later
+        for hook in Path(sysconfig.get_path("purelib")).glob("distutils-precedence.pth"):
+            shutil.copy(hook, self.packages / "others_then_distutils.pth")
         self.work = folder / "work"
         self.work.mkdir()
 

@@ -100,7 +100,14 @@ async def test_a_controller_works_over_mutual_tls(tmp_path: Path, files: Path, p
 
 def without_extensions(folder: Path, days: int, into: Path) -> None:
     """A client's certificate of version 1, as the command in the guide of p4runtime-shell makes it."""
-    signing = ("-CA", folder / "ca.crt", "-CAkey", folder / "ca.key", "-set_serial", "01", "-days", days)
+    signing: tuple[str | Path, ...] = ("-CA", folder / "ca.crt", "-CAkey", folder / "ca.key", "-set_serial", "01")
+    said = subprocess.run(["openssl", "x509", "-help"], capture_output=True, text=True, check=False)
+    if "-not_after" in said.stderr + said.stdout:
+        # since OpenSSL 3.4, which refuses a number of days below 0
+        begin, end = sorted(datetime.now(UTC) + timedelta(days=day) for day in (0, days))
+        signing += ("-not_before", f"{begin:%Y%m%d%H%M%SZ}", "-not_after", f"{end:%Y%m%d%H%M%SZ}")
+    else:
+        signing += ("-days", str(days))
     for words in (
         (
             "req",

@@ -110,7 +110,7 @@ def _all(seconds: float) -> int:
 
     others = [folder for folder in sorted(SCHEDULERS_DIR.iterdir()) if (folder / FILE).is_file()]
     names = [name for name in SCHEMES if name in RULES]
-    names += [folder.name for folder in others if folder.name not in SCHEMES and read(folder).proof is not None]
+    names += [folder.name for folder in others if folder.name not in names and read(folder).proof is not None]
     codes = [
         in_own_process(partial(_scheme, name, None, seconds, 0, None), f"{name}: the solver ended") for name in names
     ]

@@ -8,6 +8,7 @@ every version from 3.6 on.
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -25,6 +26,10 @@ _FOLDERS = (
 )
 
 
+def _finds(name: str) -> bool:
+    return PathFinder.find_spec(name, list(_FOLDERS)) is not None
+
+
 class _Missing:
     """The finder that Python asks last: for packages, and for missing subpackages, such as `p4.tmp` in `p4`."""
 
@@ -32,6 +37,10 @@ class _Missing:
     def find_spec(
         name: str, path: "Sequence[str] | None" = None, target: "ModuleType | None" = None
     ) -> "ModuleSpec | None":
+        if name == "distutils" and _finds("_distutils_hack"):
+            # not a part of Python since 3.12; Mininet needs it, and setuptools has it
+            found: ModuleSpec | None = import_module("_distutils_hack").DistutilsMetaFinder().spec_for_distutils()
+            return found
         inside = name.split(".")[:-1]
         return PathFinder.find_spec(name, [os.path.join(folder, *inside) for folder in _FOLDERS], target)
 
