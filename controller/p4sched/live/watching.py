@@ -66,9 +66,9 @@ def watch(options: WatchOptions, at: Address, say: Say) -> None:
             view = TextView()
             hub.taps.append(lambda _, message: view.take(json.loads(message)))
             with Live(view, refresh_per_second=TEXTS_PER_S):
-                asyncio.run(_served(Page(hub, at.host, at.port), reading, say))
+                _serve(Page(hub, at.host, at.port), reading, say)
         else:
-            asyncio.run(_served(Page(hub, at.host, at.port), reading, say))
+            _serve(Page(hub, at.host, at.port), reading, say)
 
 
 def play(folder: Path, at: Address, export: Path | None, say: Say) -> None:
@@ -81,7 +81,7 @@ def play(folder: Path, at: Address, export: Path | None, say: Say) -> None:
         return
     page = Page(Hub(), at.host, at.port, REPLAY, runs)
     with _stoppable():
-        asyncio.run(_served(page, _for_ever(), say))
+        _serve(page, _for_ever(), say)
 
 
 @contextmanager
@@ -91,6 +91,16 @@ def _stoppable() -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         raise StoppedError from None
+
+
+def _serve(page: Page, reading: Coroutine[Any, Any, None], say: Say) -> None:
+    of_interrupt = signal.getsignal(signal.SIGINT)
+    try:
+        is_complete = asyncio.run(_served(page, reading, say))
+    finally:
+        signal.signal(signal.SIGINT, of_interrupt)
+    if not is_complete:
+        raise StoppedError
 
 
 async def _for_ever() -> None:
@@ -115,10 +125,10 @@ def _reading(hub: Hub, options: WatchOptions, say: Say) -> Coroutine[Any, Any, N
     return source.switch(hub, source.Source(name, switches, source.WallClock(Budget(source.EVERY_S))), say)
 
 
-async def _served(page: Page, reading: Coroutine[Any, Any, None], say: Say) -> None:
+async def _served(page: Page, reading: Coroutine[Any, Any, None], say: Say) -> bool:
     """Serves the page while `reading` runs. After SIGTERM, pages get the message that the run has ended.
 
-    After Ctrl-C they get no message: they keep their view, and a new server may follow. Raises StoppedError after both.
+    After Ctrl-C they get no message: they keep their view, and a new server may follow. Returns False after both.
     """
     try:
         listening = page.listen()
@@ -141,8 +151,11 @@ async def _served(page: Page, reading: Coroutine[Any, Any, None], say: Say) -> N
     try:
         await reading
         ended.set()
+        is_complete = True
     except asyncio.CancelledError:
-        raise StoppedError from None
+        is_complete = False
+        # the end takes a moment; a second Ctrl-C would break it off within asyncio
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     finally:
         if ended.is_set():
             page.hub.say({"kind": "end"})
@@ -150,3 +163,4 @@ async def _served(page: Page, reading: Coroutine[Any, Any, None], say: Say) -> N
         serving.cancel()
         with suppress(asyncio.CancelledError):
             await serving
+    return is_complete
