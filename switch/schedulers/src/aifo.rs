@@ -97,7 +97,7 @@ pub struct Aifo {
     known: Option<Known>,
     variants: Variants,
     /// The windows of the users, if each has its own.
-    own: Option<Box<PerUser<Window>>>,
+    own: PerUser<Window>,
 }
 
 impl Aifo {
@@ -117,7 +117,7 @@ impl Aifo {
             worker: None,
             known: None,
             variants: Variants::NONE,
-            own: None,
+            own: PerUser::SHARED,
         })
     }
 
@@ -185,13 +185,9 @@ impl Aifo {
 
 impl Scheduler for Aifo {
     fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
-        let Some(mut own) = self.own.take() else {
-            return self.offer(now, packet);
-        };
-        own.exchange(packet.user, &mut self.window);
+        self.own.exchange(packet.user, &mut self.window);
         let verdict = self.offer(now, packet);
-        own.exchange(packet.user, &mut self.window);
-        self.own = Some(own);
+        self.own.exchange(packet.user, &mut self.window);
         verdict
     }
 
@@ -251,7 +247,7 @@ impl Reference for Aifo {
         config.check()?;
         self.queue.reconfigure(&config.capacity)?;
         self.window.reconfigure(config.window)?;
-        for window in self.own.iter_mut().flat_map(|own| own.all()) {
+        for window in self.own.all() {
             window.reconfigure(config.window)?;
         }
         self.target = config.target as u64;
@@ -336,8 +332,7 @@ impl Reference for Aifo {
 
     fn vary(&mut self, variants: Variants) {
         self.variants = variants;
-        let own = variants.has(Variant::OwnWindow);
-        self.own = own.then(|| Box::new(PerUser::new(self.window.clone())));
+        self.own = PerUser::of(variants, &self.window);
     }
 
     fn know(&mut self, knowledge: Knowledge) {

@@ -108,7 +108,7 @@ pub struct Packs {
     known: Option<Known>,
     variants: Variants,
     /// The windows of the users, if each has its own.
-    own: Option<Box<PerUser<Window>>>,
+    own: PerUser<Window>,
 }
 
 impl Packs {
@@ -125,7 +125,7 @@ impl Packs {
             config,
             known: None,
             variants: Variants::NONE,
-            own: None,
+            own: PerUser::SHARED,
         })
     }
 
@@ -245,13 +245,9 @@ impl Packs {
 
 impl Scheduler for Packs {
     fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
-        let Some(mut own) = self.own.take() else {
-            return self.offer(now, packet);
-        };
-        own.exchange(packet.user, &mut self.window);
+        self.own.exchange(packet.user, &mut self.window);
         let verdict = self.offer(now, packet);
-        own.exchange(packet.user, &mut self.window);
-        self.own = Some(own);
+        self.own.exchange(packet.user, &mut self.window);
         verdict
     }
 
@@ -318,7 +314,7 @@ impl Reference for Packs {
         config.check()?;
         self.queues.resize(&config.queue_sizes)?;
         self.window.reconfigure(config.window)?;
-        for window in self.own.iter_mut().flat_map(|own| own.all()) {
+        for window in self.own.all() {
             window.reconfigure(config.window)?;
         }
         self.buffer = config.queue_sizes.iter().sum::<usize>() as u64;
@@ -407,8 +403,7 @@ impl Reference for Packs {
 
     fn vary(&mut self, variants: Variants) {
         self.variants = variants;
-        let own = variants.has(Variant::OwnWindow);
-        self.own = own.then(|| Box::new(PerUser::new(self.window.clone())));
+        self.own = PerUser::of(variants, &self.window);
     }
 
     fn know(&mut self, knowledge: Knowledge) {

@@ -111,7 +111,7 @@ pub struct Rifo {
     known: Option<Known>,
     variants: Variants,
     /// The tracking ranges of the users, if each has its own.
-    own: Option<Box<PerUser<Range>>>,
+    own: PerUser<Range>,
 }
 
 impl Rifo {
@@ -128,7 +128,7 @@ impl Rifo {
             counted: 0,
             known: None,
             variants: Variants::NONE,
-            own: None,
+            own: PerUser::SHARED,
         })
     }
 
@@ -223,13 +223,9 @@ impl Rifo {
 
 impl Scheduler for Rifo {
     fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
-        let Some(mut own) = self.own.take() else {
-            return self.offer(now, packet);
-        };
-        own.exchange(packet.user, &mut self.range);
+        self.own.exchange(packet.user, &mut self.range);
         let verdict = self.offer(now, packet);
-        own.exchange(packet.user, &mut self.range);
-        self.own = Some(own);
+        self.own.exchange(packet.user, &mut self.range);
         verdict
     }
 
@@ -352,8 +348,7 @@ impl Reference for Rifo {
 
     fn vary(&mut self, variants: Variants) {
         self.variants = variants;
-        let own = variants.has(Variant::OwnWindow);
-        self.own = own.then(|| Box::new(PerUser::new(self.range)));
+        self.own = PerUser::of(variants, &self.range);
     }
 
     /// The program for Tofino holds the complement of Min. Before the first arrival its cells hold no range.
