@@ -17,13 +17,16 @@ from experiments.cheating import experiment as cheating
 from experiments.fdpa_cheating import schemes as fdpa_schemes
 from experiments.fdpa_cheating import users
 from experiments.retransmissions import traffic as retransmissions
-from experiments.shared_buffer import traffic as shared_buffer
+from experiments.shared_buffer import experiment as shared_buffer
+from experiments.shared_buffer import traffic as shared_traffic
 from experiments.tenants import traffic
 from p4sched import simulate
 from p4sched.cli import main
 from p4sched.control.bands import Bands
-from p4sched.sweep import leaf_spine, tuned
-from p4sched.sweep.tuned import Candidate, Figures, Group, Seeds, ratio, tune
+from p4sched.results.intervals import paired_ratio
+from p4sched.sweep import compared, leaf_spine, tuned
+from p4sched.sweep.compared import named
+from p4sched.sweep.tuned import Candidate, Figures, Group, Measured, Seeds, ratio, tune
 
 
 class Noted:
@@ -59,6 +62,43 @@ def test_the_seeds_of_the_result_have_no_part_in_the_choice(tmp_path: Path) -> N
     assert found.best_of(lambda _: True).candidate.group == {"scheme": "a"}
     assert found.best[0].record(["cost"]) == {"scheme": "a", "value": 2, "cost": 8, "cost_low": 8, "cost_high": 8}
     assert ratio(found.best[0], found.best[1], "cost")["ratio"] == pytest.approx(8 / 3)
+
+
+def test_among_many_ratios_fewer_are_certain() -> None:
+    seeds = [[1.10, 1.14, 1.18], [1.05, 1.14, 1.25], [1.0, 1.0, 1.0], [0.9, 1.0, 1.2]]
+    names = ("ratio", "ratio_low", "ratio_high")
+
+    def certain(values: Sequence[Sequence[float]]) -> list[bool | None]:
+        ratios = [paired_ratio(each, [1.0] * len(each)) for each in values]
+        records: list[dict[str, Any]] = []
+        for value, interval in ratios:
+            assert interval is not None
+            records.append(named("to_own", dict(zip(names, (value, *interval), strict=True))))
+        compared.add_certain(records, 3)
+        return [record["to_own_certain"] for record in records]
+
+    # p = 0.023 and 0.13: certain alone, and not beside another comparison that could be the wrong one
+    assert certain(seeds[:1]) == [True]
+    assert certain([seeds[0], seeds[2]]) == [True, None]
+    assert certain([seeds[0], seeds[1], seeds[3]]) == [False, False, False]
+
+
+def test_a_ratio_without_an_interval_is_not_certain() -> None:
+    records = [named("to_own", {"ratio": 1.2, "ratio_low": None, "ratio_high": None})]
+    compared.add_certain(records, 1)
+    assert records[0]["to_own_certain"] is None
+    assert compared.shown(records[0], "to_own") == "1.20"
+
+
+def test_settings_are_averaged_for_each_seed() -> None:
+    def measured(load: float, values: Sequence[float]) -> Measured:
+        group: Group = {"scheme": "aifo", "load": load, "memory": 120, "sharing": "own", "known": "fixed"}
+        candidate = candidates(group, [1.0], [])[0]
+        return Measured(candidate, [dict.fromkeys(shared_buffer.SLOWDOWNS, value) for value in values])
+
+    (found,) = shared_buffer.over_settings([measured(0.4, [2.0, 3.0]), measured(0.8, [8.0, 12.0])])
+    assert [seed["web"] for seed in found.seeds] == pytest.approx([4.0, 6.0])
+    assert found.candidate.group == {"scheme": "aifo", "sharing": "own", "known": "fixed"}
 
 
 def test_finished_runs_are_not_repeated(tmp_path: Path) -> None:
@@ -236,12 +276,12 @@ def test_a_round_of_an_incast_ends_with_its_last_block() -> None:
 
 def test_rounds_of_an_incast_beside_web_search_take_the_time_of_the_link_without_it() -> None:
     ports = simulate.Ports("fifo", queues=1, queue_size=1000)
-    scenario = shared_buffer.scenario(ports, {"control": "new_reno"}, 0.5, 10_000_000, 1)
-    rounds = [flow for flow in scenario.flows if flow.bytes == shared_buffer.BLOCK_BYTES]  # type: ignore[union-attr]
+    scenario = shared_traffic.scenario(ports, {"control": "new_reno"}, 0.5, 10_000_000, 1)
+    rounds = [flow for flow in scenario.flows if flow.bytes == shared_traffic.BLOCK_BYTES]  # type: ignore[union-attr]
     # three rounds of the hosts behind three leaves
     assert len(rounds) == 3 * 12
     result = simulate.run(scenario.with_(flows=rounds))
-    took = result.flows["restricted_s"].reshape(3, 12).max(axis=1) / shared_buffer.round_alone_s()
+    took = result.flows["restricted_s"].reshape(3, 12).max(axis=1) / shared_traffic.round_alone_s()
     # the blocks start within 20 us of 1.6 ms
     assert took == pytest.approx(1, abs=0.02)
 

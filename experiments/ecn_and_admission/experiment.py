@@ -18,7 +18,7 @@ from p4sched.lab.experiment import Results, RunOptions, SchemeOutcome, Stage, ch
 from p4sched.lab.sized_flows import parse_loads
 from p4sched.schemes import title
 from p4sched.sweep import leaf_spine, tuned
-from p4sched.sweep.compared import of_scheme, without_scheme
+from p4sched.sweep.compared import RATIO, Ratio, named, of_scheme, shown, without_scheme
 from p4sched.sweep.tuned import Candidate, Group, Measured, Seeds, Simulation, Tuned, tune
 from p4sched.units import Duration
 
@@ -222,14 +222,14 @@ def pairs(found: Tuned, setting: Setting, scheme: str) -> Iterator[dict[str, Any
             "load": load,
             "alone": None if alone is None else alone.record([OBJECTIVE]),
             "both": both.record([OBJECTIVE, *HALVES]),
-            "to_alone": _ratio(both, alone),
-            "to_fifo_with_marks": _ratio(both, fifo),
-            "alone_to_fifo_with_marks": _ratio(alone, fifo),
+            **named("to_alone", _ratio(both, alone)),
+            **named("to_fifo_with_marks", _ratio(both, fifo)),
+            **named("alone_to_fifo_with_marks", _ratio(alone, fifo)),
         }
 
 
-def _ratio(one: Measured | None, other: Measured | None) -> dict[str, float | None] | None:
-    return None if one is None or other is None else tuned.ratio(one, other, OBJECTIVE)
+def _ratio(one: Measured | None, other: Measured | None) -> Ratio:
+    return dict.fromkeys(RATIO) if one is None or other is None else tuned.ratio(one, other, OBJECTIVE)
 
 
 def table(results: Results[Setting, None]) -> list[Table]:
@@ -242,23 +242,20 @@ def table(results: Results[Setting, None]) -> list[Table]:
         "no marks / FIFO with marks",
         "with / FIFO with marks",
     )
-    shown = comparison.heading(
+    rows = comparison.heading(
         results, "Mean slowdown of all flows, each with the best parameters of the grid", ("scheme", "senders"), columns
     )
     for scheme in results.schemes.values():
         for pair in scheme["pairs"]:
-            shown.add_row(
+            rows.add_row(
                 scheme["label"],
                 pair["senders"],
                 f"{pair['load']:g}",
                 "-" if pair["alone"] is None else f"{pair['alone'][OBJECTIVE]:.2f} ({_parameters(pair['alone'])})",
                 f"{pair['both'][OBJECTIVE]:.2f} (at {pair['both']['mark_at_packets']}, {_parameters(pair['both'])})",
-                *(
-                    tuned.shown_ratio(pair[key])
-                    for key in ("to_alone", "alone_to_fifo_with_marks", "to_fifo_with_marks")
-                ),
+                *(shown(pair, name) for name in ("to_alone", "alone_to_fifo_with_marks", "to_fifo_with_marks")),
             )
-    return [shown]
+    return [rows]
 
 
 def _parameters(record: Mapping[str, Any]) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
+from statistics import geometric_mean
 from typing import Annotated, Any
 
 import typer
@@ -35,6 +36,7 @@ QUEUES = 4
 WINDOW = 20
 """|W| of AIFO and PACKS, T of RIFO."""
 OBJECTIVE = "slowdown"
+SLOWDOWNS = (OBJECTIVE, "web", "incast")
 
 
 @dataclass(frozen=True)
@@ -157,16 +159,37 @@ def _run(group: Group, parameters: Group, duration_ns: int, seed: int) -> Simula
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
     """Measures all schemes."""
     found = await tune(list(candidates(setting)), OBJECTIVE, setting.seeds, stage.folder, stage.tell)
-    return comparison.outcome(found, setting.schemes, traffic.FIGURES, _records)
+    outcome = comparison.outcome(found, setting.schemes, traffic.FIGURES, partial(_records, traffic.FIGURES))
+    means = list(over_settings(found.best))
+    for scheme in setting.schemes:
+        outcome.summary["schemes"][scheme]["overall"] = list(_records(SLOWDOWNS, means, scheme))
+    return outcome
 
 
-def _records(best: Sequence[Measured], scheme: str) -> Iterator[dict[str, Any]]:
+def over_settings(best: Sequence[Measured]) -> Iterator[Measured]:
+    """For each scheme and kind of memory, the geometric means over all loads and memories: one for each seed, since the
+    settings have the same seeds."""
+    of_kind: dict[tuple[Any, ...], list[Measured]] = {}
+    for each in best:
+        group = each.candidate.group
+        of_kind.setdefault((group["scheme"], group["sharing"], group["known"]), []).append(each)
+    for (scheme, sharing, known), found in of_kind.items():
+        kind: Group = {"scheme": scheme, "sharing": sharing, "known": known}
+        yield Measured(Candidate(kind, {"settings": len(found)}, found[0].candidate.run), _geometric_means(found))
+
+
+def _geometric_means(found: Sequence[Measured]) -> list[dict[str, float]]:
+    of_each_seed = zip(*(each.seeds for each in found), strict=True)
+    return [{key: geometric_mean(run[key] for run in runs) for key in SLOWDOWNS} for runs in of_each_seed]
+
+
+def _records(keys: Sequence[str], best: Sequence[Measured], scheme: str) -> Iterator[dict[str, Any]]:
     """The figures of a scheme; `to_own`: over those of the same scheme with a part of the memory for each port;
     `to_fixed`: over those of the same sharing with a fixed size."""
     own: Group = {"sharing": OWN, "known": FIXED}
     for each in of_scheme(best, scheme):
         yield {
-            **without_scheme(each.record(traffic.FIGURES)),
+            **without_scheme(each.record(keys)),
             **named("to_own", against(each, best, own, OBJECTIVE)),
             **named("web_to_own", against(each, best, own, "web")),
             **named("incast_to_own", against(each, best, own, "incast")),
@@ -199,7 +222,22 @@ def table(results: Results[Setting, None]) -> list[Table]:
                 shown(each, "to_own"),
                 shown(each, "to_fixed"),
             )
-    return [rows]
+    return [rows, _overall(results)]
+
+
+def _overall(results: Results[Setting, None]) -> Table:
+    """A row for each scheme, sharing, and what the rule knows."""
+    rows = comparison.heading(
+        results,
+        "The same, as geometric means over all loads and memories",
+        ("scheme", "memory", "size that the rule reads"),
+        ("both / own", "web / own", "incast / own"),
+    )
+    for scheme in results.schemes.values():
+        for each in scheme["overall"]:
+            ratios = (shown(each, name) for name in ("to_own", "web_to_own", "incast_to_own"))
+            rows.add_row(scheme["label"], each["sharing"], each["known"], *ratios)
+    return rows
 
 
 EXPERIMENT = comparison.experiment(
@@ -211,4 +249,5 @@ EXPERIMENT = comparison.experiment(
     measure,
     table,
     figure.draw,
+    ("best", "overall", "grid"),
 )

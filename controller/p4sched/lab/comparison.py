@@ -11,7 +11,7 @@ from p4sched.lab.experiment import Experiment, Results, RunOptions, SchemeOutcom
 from p4sched.p4rt.target import Target
 from p4sched.results.tables import record_rows
 from p4sched.schemes import title
-from p4sched.sweep.compared import of_scheme, without_scheme
+from p4sched.sweep.compared import add_certain, of_scheme, without_scheme
 from p4sched.sweep.tuned import SCRATCH, Measured, Seeds, Tuned
 from p4sched.units import Duration
 
@@ -84,7 +84,9 @@ def outcome(
 
 def heading(results: Results[SettingT, None], text: str, words: Sequence[str], numbers: Sequence[str]) -> Table:
     """A table without rows: columns of words, then of numbers."""
-    found = Table(title=f"{text}; {len(results.setting.seeds.result)} other seeds, 95 %", title_justify="left")
+    found = Table(
+        title=f"{text}; {len(results.setting.seeds.result)} other seeds, 95 %; *: certain", title_justify="left"
+    )
     for column in words:
         found.add_column(column)
     for column in numbers:
@@ -104,13 +106,21 @@ def experiment(
     csv: Sequence[str] = ("best", "grid"),
 ) -> Experiment[SettingT, None]:
     """The declaration. `draw`: draws the content of summary.json into a file; `csv`: keys of the records that become
-    tables of numbers."""
+    tables of numbers. All ratios in records get a column that says which are certain."""
+
+    async def corrected(setting: SettingT, stage: Stage) -> SchemeOutcome[None]:
+        outcome: SchemeOutcome[None] = await measure(setting, stage)
+        schemes = outcome.summary["schemes"].values()
+        for key in {key for scheme in schemes for key, found in scheme.items() if isinstance(found, list)}:
+            add_certain([record for scheme in schemes for record in scheme[key]], len(setting.seeds.result))
+        return outcome
+
     return Experiment(
         name=name,
         summary=summary,
         setting=setting,
         configuration=configuration,
-        measure=measure,
+        measure=corrected,
         table=table,
         figure=lambda results, path: draw(results.summary, path),
         csv={f"{key}.csv": partial(_rows, key) for key in csv},
