@@ -109,11 +109,11 @@ def experiment(
     tables of numbers. All ratios in records get a column that says which are certain."""
 
     async def corrected(setting: SettingT, stage: Stage) -> SchemeOutcome[None]:
-        outcome: SchemeOutcome[None] = await measure(setting, stage)
-        schemes = outcome.summary["schemes"].values()
+        measured: SchemeOutcome[None] = await measure(setting, stage)
+        schemes = measured.summary["schemes"].values()
         for key in {key for scheme in schemes for key, found in scheme.items() if isinstance(found, list)}:
             add_certain([record for scheme in schemes for record in scheme[key]], len(setting.seeds.result))
-        return outcome
+        return measured
 
     return Experiment(
         name=name,
