@@ -245,8 +245,11 @@ def test_a_case_of_the_parser_ignores_bits_that_its_mask_has_not(
         (["nix"], "no rule 'nix'"),
         (["a.json", "b.json"], "cannot read 'a.json'"),
         (["a", "b", "c"], "one scheme, or two programs"),
-        (["a", "b", "--limits"], "--program, --limits and --mutants take one scheme, not two programs"),
-        (["all", "--mutants", "3"], "--program, --limits and --mutants take one scheme, not two programs"),
+        (["a", "b", "--limits"], "--program, --limits, --mutants and --conditions take one scheme, not two programs"),
+        (
+            ["all", "--mutants", "3"],
+            "--program, --limits, --mutants and --conditions take one scheme, not two programs",
+        ),
         (["fifo", "--program", "none.p4"], "no file 'none.p4'"),
     ],
 )

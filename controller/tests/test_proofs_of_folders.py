@@ -112,3 +112,12 @@ def test_a_case_without_a_packet_past_the_limit_is_left_out() -> None:
 def test_mutants_of_a_program_are_refuted_or_proved(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["prove", "scrr", "--mutants", "4", "--seed", "3"]) == 0
     assert capsys.readouterr().out.splitlines()[-1].endswith(" 0 open")
+
+
+def test_conditions_within_actions_are_changed_apart_from_the_other_mutants(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run_command(["prove", "scrr", "--mutants", "1", "--conditions", "3", "--seed", "3"]) == 0
+    said = [line for line in capsys.readouterr().out.splitlines() if not line.startswith(" ")]
+    assert [line.rpartition(":")[0] for line in said] == ["scrr", "scrr, conditions within actions"]
+    assert all(line.endswith(" 0 open") for line in said)

@@ -52,6 +52,9 @@ def prove(
     mutants: Annotated[
         int, typer.Option(metavar="N", min=0, help="Test the proof: change the program in N ways, and prove each.")
     ] = 0,
+    conditions: Annotated[
+        int, typer.Option(metavar="N", min=0, help="The same, with N changes of conditions within actions.")
+    ] = 0,
     seed: Annotated[int, typer.Option(help="Of the choice of mutants.")] = 1,
     seconds: Annotated[float, typer.Option(min=1, max=3600, help="Limit for each question about a claim.")] = 60,
     most: Annotated[
@@ -73,10 +76,10 @@ def prove(
     """
     if len(programs) > 2:
         raise UsageError("one scheme, or two programs")
-    if (len(programs) == 2 or programs == [ALL]) and (program is not None or limits or mutants):
-        raise UsageError("--program, --limits and --mutants take one scheme, not two programs")
+    if (len(programs) == 2 or programs == [ALL]) and (program is not None or limits or mutants or conditions):
+        raise UsageError("--program, --limits, --mutants and --conditions take one scheme, not two programs")
     if target is not Target.V1MODEL and (
-        len(programs) > 1 or program is not None or limits or mutants or stf is not None
+        len(programs) > 1 or program is not None or limits or mutants or conditions or stf is not None
     ):
         raise UsageError("--on takes one scheme, and no other option than --seconds")
     if program is not None and not program.is_file():
@@ -95,8 +98,8 @@ def prove(
                 return _pair(Path(programs[0]), Path(programs[1]), seconds, most, stf)
             if programs == [ALL]:
                 return _all(seconds)
-            if mutants:
-                return _mutants(programs[0], program, mutants, seed, seconds)
+            if mutants or conditions:
+                return _mutants(programs[0], program, (mutants, conditions), seed, seconds)
             if limits:
                 return _limits(programs[0], program, seconds)
             return _scheme(programs[0], program, seconds, most, stf)
@@ -191,19 +194,27 @@ def _limits(word: str, source: Path | None, seconds: float) -> int:
     return int(still_open > 0)
 
 
-def _mutants(word: str, source: Path | None, most: int, seed: int, seconds: float) -> int:
-    from p4sched.proofs.mutants import fates  # noqa: PLC0415 needs Z3
+def _mutants(word: str, source: Path | None, most: tuple[int, int], seed: int, seconds: float) -> int:
+    """Fates of mutants, and of those with another condition within an action: as many of each as `most`."""
+    from p4sched.proofs import mutants  # noqa: PLC0415 needs Z3
 
     name, built, _, rule = _built(word, source)
     tree = json.loads(built.json.read_text(encoding="utf-8"))
     said = {True: "refuted", False: "proved", None: "open"}
-    count = dict.fromkeys(said, 0)
-    for fate in fates(name, tree, built.p4info.read_text(encoding="utf-8"), rule, most, seed, seconds):
-        count[fate.refuted] += 1
-        if not fate.refuted:
-            typer.echo(f"  {said[fate.refuted]}: {fate.name}{f' ({fate.reason})' if fate.reason else ''}")
-    typer.echo(f"{name}: " + ", ".join(f"{count[fate]} {word}" for fate, word in said.items()))
-    return int(count[None] > 0)
+    still_open = 0
+    kinds = ("", mutants.changes), (", conditions within actions", mutants.changes_within_actions)
+    for (kind, changes), wanted in zip(kinds, most, strict=True):
+        if not wanted:
+            continue
+        count = dict.fromkeys(said, 0)
+        chosen = mutants.sample(changes(tree), wanted, seed)
+        for fate in mutants.fates(name, tree, chosen, built.p4info.read_text(encoding="utf-8"), rule, seconds):
+            count[fate.refuted] += 1
+            if not fate.refuted:
+                typer.echo(f"  {said[fate.refuted]}: {fate.name}{f' ({fate.reason})' if fate.reason else ''}")
+        typer.echo(f"{name}{kind}: " + ", ".join(f"{count[fate]} {word}" for fate, word in said.items()))
+        still_open += count[None]
+    return int(still_open > 0)
 
 
 def _built(word: str, source: Path | None) -> "tuple[str, Program, proofs.Program, Rule]":

@@ -1,14 +1,14 @@
 """Mutants of a program: a test of the encoding. Each one must be refuted, or be proved to decide as the rule, too.
 
 A mutant has another operator, a constant that is larger or smaller by 1, or two statements in the other order, in a
-condition or an action of ingress.
+condition or an action of ingress. The conditions within actions are a kind of their own, with a sample of their own.
 """
 
 from __future__ import annotations
 
 import copy
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,10 +50,15 @@ class Fate:
     """What refutes it, or the claim that is open, or why it is no program."""
 
 
-def fates(name: str, tree: Json, p4info: str, rule: Rule, most: int, seed: int, seconds: float) -> Iterator[Fate]:
-    """Fates of as many mutants as `most`, chosen at random."""
-    found = list(changes(tree))
-    for change in random.Random(seed).sample(found, min(most, len(found))):
+def sample(found: Iterable[Change], most: int, seed: int) -> list[Change]:
+    """As many changes as `most`, chosen at random."""
+    every = list(found)
+    return random.Random(seed).sample(every, min(most, len(every)))
+
+
+def fates(name: str, tree: Json, chosen: Iterable[Change], p4info: str, rule: Rule, seconds: float) -> Iterator[Fate]:
+    """The fate of each mutant."""
+    for change in chosen:
         yield _fate(change, name, changed(tree, change), p4info, rule, seconds)
 
 
@@ -81,15 +86,29 @@ def has_trace(program: Program, p4info: str, rule: Rule, seconds: float) -> bool
 
 
 def changes(tree: Json) -> Iterator[Change]:
-    """All changes of the conditions and actions of ingress."""
-    ingress = tree["pipelines"][0]
-    for place, node in enumerate(ingress["conditionals"]):
+    """All changes of the conditions and actions of ingress, but for conditions within actions."""
+    for place, node in enumerate(tree["pipelines"][0]["conditionals"]):
         path = ("pipelines", 0, "conditionals", place, "expression")
         yield from _in_expression(node["name"], path, node["expression"])
-    used = {number for table in ingress["tables"] for number in table["action_ids"]}
+    for name, body_path, body in _actions(tree):
+        yield from _in_action(name, body_path, body)
+
+
+def changes_within_actions(tree: Json) -> Iterator[Change]:
+    """All changes of the conditions within actions of ingress. The statements behind a condition stay the same."""
+    for name, path, body in _actions(tree):
+        for place, one in enumerate(body):
+            if one["op"] == "_jump_if_zero":
+                condition = one["parameters"][:1]
+                yield from _in_expression(f"{name}[{place}]", (*path, place, "parameters"), condition)
+
+
+def _actions(tree: Json) -> Iterator[tuple[str, Path, Sequence[Json]]]:
+    """Name, place and body of each action of ingress."""
+    used = {number for table in tree["pipelines"][0]["tables"] for number in table["action_ids"]}
     for place, action in enumerate(tree["actions"]):
         if action["id"] in used:
-            yield from _in_action(action["name"], ("actions", place, "primitives"), action["primitives"])
+            yield action["name"], ("actions", place, "primitives"), action["primitives"]
 
 
 def changed(tree: Json, change: Change) -> Json:
