@@ -1,7 +1,6 @@
 """A tenant who cheats: what it gains with each scheme, what the others lose, and what a tree of tenants costs."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import product
@@ -15,10 +14,11 @@ from experiments.cheating.tenants import BEHAVIOURS, HONEST, TenantRun
 from p4sched import simulate
 from p4sched.cli import options
 from p4sched.lab import comparison
+from p4sched.lab.comparison import Grid, GridSetting
 from p4sched.lab.experiment import Results, RunOptions, SchemeOutcome, Stage, choose
 from p4sched.lab.sized_flows import parse_loads
 from p4sched.sweep.compared import against, named, of_scheme, shown, without_scheme
-from p4sched.sweep.tuned import Candidate, Group, Measured, Seeds, ratio, repeat, tune
+from p4sched.sweep.tuned import Candidate, Group, Measured, ratio, repeat, tune
 from p4sched.units import Duration
 
 LABELS = {
@@ -55,29 +55,11 @@ ADAPTIVE = "adaptive"
 WHO = ("cheater", "others", "cheater_large", "others_large")
 
 
-@dataclass(frozen=True)
-class Grid:
-    """Values of the parameters, for all combinations."""
-
-    buffers: tuple[int, ...]
-    """C of AIFO, B of RIFO, and all queues of the others together, in packets."""
-    headrooms_256: tuple[int, ...]
-    """k in 1/256."""
-
-
 FULL = Grid((4, 8, 12, 20, 40, 80, 160, 320, 640), (0, 26, 128, 205))
 QUICK = Grid((40,), (26,))
 
 
-@dataclass(frozen=True)
-class Setting:
-    """Setting of a run."""
-
-    schemes: Sequence[str]
-    loads: Sequence[float]
-    grid: Grid
-    seeds: Seeds
-    duration: Duration
+Setting = GridSetting[Grid]
 
 
 def setting(
@@ -120,9 +102,8 @@ def candidates(setting: Setting) -> Iterator[Candidate]:
     """All settings with honest tenants: an operator tunes for these."""
     for scheme, load in product(setting.schemes, setting.loads):
         group: Group = {"scheme": scheme, "load": load, "behaviour": HONEST}
-        headrooms = setting.grid.headrooms_256 if base(scheme) in WITH_HEADROOM else (0,)
-        for buffer, headroom in product(setting.grid.buffers, headrooms):
-            yield _candidate(group, {"buffer_packets": buffer, "headroom_256": headroom}, setting)
+        for parameters in setting.grid.parameters(headroom=base(scheme) in WITH_HEADROOM):
+            yield _candidate(group, parameters, setting)
 
 
 def base(scheme: str) -> str:

@@ -19,7 +19,7 @@ from p4sched.lab.sized_flows import parse_loads
 from p4sched.schemes import title
 from p4sched.sweep import leaf_spine, tuned
 from p4sched.sweep.compared import RATIO, Ratio, named, of_scheme, shown, without_scheme
-from p4sched.sweep.tuned import Candidate, Group, Measured, Seeds, Simulation, Tuned, tune
+from p4sched.sweep.tuned import Candidate, Group, Measured, Simulation, Tuned, tune
 from p4sched.units import Duration
 
 DUAL_PI2 = "dual_pi2"
@@ -46,35 +46,26 @@ FIGURES = (*leaf_spine.FIGURES, *HALVES)
 
 
 @dataclass(frozen=True)
-class Grid:
+class Grid(comparison.Grid):
     """Values of the parameters, for all combinations."""
 
     marks: tuple[str | int, ...]
     """Waiting packets from which on a packet gets a mark."""
-    buffers: tuple[int, ...]
-    """C of AIFO, B of RIFO, and all queues of the others together, in packets."""
-    headrooms_256: tuple[int, ...]
-    """k in 1/256."""
     ramps: tuple[int, ...]
     """Of DualPI2: the full frames after whose time the ramp of queue L begins."""
     rtts_us: tuple[int, ...]
     """Of DualPI2: the longest round trip that is expected."""
 
 
-FULL = Grid((NO_MARKS, 2, 5, 10, 20, 40), (12, 20, 40, 80), (0, PAPER_K, 128), (1, 4), (200, 800))
-QUICK = Grid((NO_MARKS, 10), (PAPER_BUFFER,), (PAPER_K, 128), (1,), (200,))
+FULL = Grid((12, 20, 40, 80), (0, PAPER_K, 128), (NO_MARKS, 2, 5, 10, 20, 40), (1, 4), (200, 800))
+QUICK = Grid((PAPER_BUFFER,), (PAPER_K, 128), (NO_MARKS, 10), (1,), (200,))
 
 
 @dataclass(frozen=True)
-class Setting:
+class Setting(comparison.GridSetting[Grid]):
     """Setting of a run."""
 
-    schemes: Sequence[str]
     senders: Sequence[str]
-    loads: Sequence[float]
-    grid: Grid
-    seeds: Seeds
-    duration: Duration
 
 
 def setting(
@@ -94,11 +85,11 @@ def setting(
     options.long_enough(duration)
     return Setting(
         choose("scheme", compared, SCHEMES),
-        choose("congestion control", senders, SENDERS),
         parse_loads(loads),
         QUICK if run_options.quick else FULL,
         comparison.seeds_of(run_options, seeds),
         duration,
+        choose("congestion control", senders, SENDERS),
     )
 
 
@@ -130,10 +121,9 @@ def candidates(setting: Setting) -> Iterator[Candidate]:
 
 def _parameters_of(scheme: str, grid: Grid) -> Iterator[Group]:
     """The grid of a scheme. A parameter that it does not have is 0."""
-    headrooms = grid.headrooms_256 if scheme in WITH_HEADROOM else (0,)
     ramps, rtts_us = (grid.ramps, grid.rtts_us) if scheme == DUAL_PI2 else ((0,), (0,))
-    for buffer, headroom, ramp, rtt_us in product(grid.buffers, headrooms, ramps, rtts_us):
-        yield {"buffer_packets": buffer, "headroom_256": headroom, "ramp_frames": ramp, "rtt_max_us": rtt_us}
+    for sizes, ramp, rtt_us in product(grid.parameters(headroom=scheme in WITH_HEADROOM), ramps, rtts_us):
+        yield {**sizes, "ramp_frames": ramp, "rtt_max_us": rtt_us}
 
 
 def _run(group: Group, parameters: Group, duration_ns: int, seed: int) -> Simulation:

@@ -14,11 +14,12 @@ from p4sched import simulate
 from p4sched.cli import options
 from p4sched.cli.options import QuickDefault
 from p4sched.lab import comparison
+from p4sched.lab.comparison import Grid, GridSetting
 from p4sched.lab.experiment import Results, RunOptions, SchemeOutcome, Stage, choose
 from p4sched.lab.sized_flows import parse_loads
 from p4sched.sweep import leaf_spine
 from p4sched.sweep.compared import against, named, of_scheme, shown, without_scheme
-from p4sched.sweep.tuned import Candidate, Group, Measured, Seeds, Simulation, tune
+from p4sched.sweep.tuned import Candidate, Group, Measured, Simulation, tune
 from p4sched.units import Duration
 
 RULES: dict[str, tuple[str, str, tuple[str, ...]]] = {
@@ -45,30 +46,15 @@ WINDOW = 20
 OBJECTIVE = "slowdown"
 
 
-@dataclass(frozen=True)
-class Grid:
-    """Values of the parameters, for all combinations."""
-
-    buffers: tuple[int, ...]
-    """All queues together, in packets."""
-    headrooms_256: tuple[int, ...]
-    """k in 1/256."""
-
-
 FULL = Grid((20, 40, 80), (0, 26))
 QUICK = Grid((40,), (26,))
 
 
 @dataclass(frozen=True)
-class Setting:
+class Setting(GridSetting[Grid]):
     """Setting of a run."""
 
-    schemes: Sequence[str]
     recoveries: Sequence[str]
-    loads: Sequence[float]
-    grid: Grid
-    seeds: Seeds
-    duration: Duration
 
 
 def setting(
@@ -89,11 +75,11 @@ def setting(
     options.long_enough(duration)
     return Setting(
         choose("scheme", compared, RULES),
-        choose("detection of losses", recoveries, RECOVERIES),
         parse_loads(loads),
         QUICK if run_options.quick else FULL,
         comparison.seeds_of(run_options, seeds),
         duration,
+        choose("detection of losses", recoveries, RECOVERIES),
     )
 
 
@@ -114,9 +100,7 @@ def candidates(setting: Setting) -> Iterator[Candidate]:
     """All settings of all groups."""
     for scheme, recovery, load in product(setting.schemes, setting.recoveries, setting.loads):
         group: Group = {"scheme": scheme, "recovery": recovery, "load": load}
-        headrooms = setting.grid.headrooms_256 if RULES[scheme][1] == "packs" else (0,)
-        for buffer, headroom in product(setting.grid.buffers, headrooms):
-            parameters: Group = {"buffer_packets": buffer, "headroom_256": headroom}
+        for parameters in setting.grid.parameters(headroom=RULES[scheme][1] == "packs"):
             yield Candidate(group, parameters, partial(_run, group, parameters, int(setting.duration)))
 
 

@@ -28,13 +28,9 @@ OBJECTIVE = "slowdown"
 
 
 @dataclass(frozen=True)
-class Grid:
+class Grid(comparison.Grid):
     """Values of the parameters, for all combinations."""
 
-    buffers: tuple[int, ...]
-    """C of AIFO, B of RIFO, and all queues of the others together, in packets."""
-    headrooms_256: tuple[int, ...]
-    """k in 1/256."""
     windows: tuple[int, ...]
     """|W| of AIFO and PACKS, T of RIFO."""
 
@@ -96,11 +92,11 @@ def candidates(setting: Setting) -> Iterator[Candidate]:
     """All settings of all groups. FIFO reads no ranks."""
     grid = setting.grid
     for scheme, name in product(setting.schemes, setting.traffics):
-        headrooms, windows = (grid.headrooms_256, grid.windows) if scheme in ADMITTING else ((0,), grid.windows[:1])
+        windows = grid.windows if scheme in ADMITTING else grid.windows[:1]
         for again in AGAIN if scheme != "fifo" else (OWN,):
             group: Group = {"scheme": scheme, "traffic": name, "again": again}
-            for buffer, headroom, window in product(grid.buffers, headrooms, windows):
-                parameters: Group = {"buffer_packets": buffer, "headroom_256": headroom, "window": window}
+            for sizes, window in product(grid.parameters(headroom=scheme in ADMITTING), windows):
+                parameters: Group = {**sizes, "window": window}
                 yield Candidate(group, parameters, partial(_run, group, parameters, int(setting.duration)))
 
 

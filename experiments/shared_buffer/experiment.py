@@ -18,7 +18,7 @@ from p4sched.lab import comparison
 from p4sched.lab.experiment import Results, RunOptions, SchemeOutcome, Stage, choose
 from p4sched.lab.sized_flows import parse_loads
 from p4sched.sweep.compared import against, named, of_scheme, shown, without_scheme
-from p4sched.sweep.tuned import Candidate, Group, Measured, Seeds, Simulation, tune
+from p4sched.sweep.tuned import Candidate, Group, Measured, Simulation, tune
 from p4sched.units import Duration
 
 SCHEMES = ("fifo", "sp_pifo", "aifo", "rifo", "packs", "pifo")
@@ -56,15 +56,10 @@ QUICK = Grid((1 / 6,), (26,), (512,))
 
 
 @dataclass(frozen=True)
-class Setting:
+class Setting(comparison.GridSetting[Grid]):
     """Setting of a run."""
 
-    schemes: Sequence[str]
-    loads: Sequence[float]
     memories: Sequence[int]
-    grid: Grid
-    seeds: Seeds
-    duration: Duration
 
 
 def setting(
@@ -81,10 +76,10 @@ def setting(
     return Setting(
         choose("scheme", compared, SCHEMES),
         parse_loads(loads),
-        _packets(memories),
         QUICK if run_options.quick else FULL,
         comparison.seeds_of(run_options, seeds),
         duration,
+        _packets(memories),
     )
 
 

@@ -16,7 +16,7 @@ from p4sched.lab.experiment import Results, RunOptions, SchemeOutcome, Stage, ch
 from p4sched.lab.sized_flows import parse_loads
 from p4sched.sweep import leaf_spine
 from p4sched.sweep.compared import against, named, of_scheme, shown, without_scheme
-from p4sched.sweep.tuned import Candidate, Group, Measured, Seeds, Simulation, tune
+from p4sched.sweep.tuned import Candidate, Group, Measured, Simulation, tune
 from p4sched.units import Duration
 
 SCHEMES = ("fifo", "aifo", "rifo", "packs", "pifo")
@@ -33,13 +33,9 @@ OBJECTIVE = "slowdown"
 
 
 @dataclass(frozen=True)
-class Grid:
+class Grid(comparison.Grid):
     """Values of the parameters, for all combinations, and what is known of the lengths."""
 
-    buffers: tuple[int, ...]
-    """C of AIFO, B of RIFO, and all queues of the others together, in packets."""
-    headrooms_256: tuple[int, ...]
-    """k in 1/256."""
     periods_us: tuple[int, ...]
     """Times between two copies of the lengths."""
     cells: tuple[int, ...]
@@ -50,15 +46,7 @@ FULL = Grid((20, 40, 80), (0, 26), (0, 50, 100, 200, 500, 1000), (80, 176))
 QUICK = Grid((20,), (26,), (0, 100), (80,))
 
 
-@dataclass(frozen=True)
-class Setting:
-    """Setting of a run."""
-
-    schemes: Sequence[str]
-    loads: Sequence[float]
-    grid: Grid
-    seeds: Seeds
-    duration: Duration
+Setting = comparison.GridSetting[Grid]
 
 
 def setting(
@@ -106,11 +94,9 @@ def knowledge(grid: Grid, scheme: str) -> list[Group]:
 def candidates(setting: Setting) -> Iterator[Candidate]:
     """All settings of all groups."""
     for scheme, load in product(setting.schemes, setting.loads):
-        headrooms = setting.grid.headrooms_256 if scheme in READING else (0,)
         for known in knowledge(setting.grid, scheme):
             group: Group = {"scheme": scheme, "load": load, **known}
-            for buffer, headroom in product(setting.grid.buffers, headrooms):
-                parameters: Group = {"buffer_packets": buffer, "headroom_256": headroom}
+            for parameters in setting.grid.parameters(headroom=scheme in READING):
                 yield Candidate(group, parameters, partial(_run, group, parameters, int(setting.duration)))
 
 

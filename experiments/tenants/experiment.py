@@ -1,7 +1,6 @@
 """Tenants with their own schedulers on one link: a tree of queues against one flat rank."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from typing import Annotated, Any
@@ -14,11 +13,12 @@ from p4sched import simulate
 from p4sched.cli import options
 from p4sched.errors import UsageError
 from p4sched.lab import comparison
+from p4sched.lab.comparison import Grid, GridSetting
 from p4sched.lab.experiment import Results, RunOptions, SchemeOutcome, Stage, choose
 from p4sched.lab.sized_flows import parse_loads
 from p4sched.sweep import tuned
 from p4sched.sweep.compared import against, named, of_scheme, shown, without_scheme
-from p4sched.sweep.tuned import Candidate, Group, Measured, Seeds, tune
+from p4sched.sweep.tuned import Candidate, Group, Measured, tune
 from p4sched.units import Duration
 
 LABELS = {
@@ -38,29 +38,11 @@ WINDOW = 20
 REFERENCE = "tree"
 
 
-@dataclass(frozen=True)
-class Grid:
-    """Values of the parameters, for all combinations."""
-
-    buffers: tuple[int, ...]
-    """All queues of a port together, in packets."""
-    headrooms_256: tuple[int, ...]
-    """k of PACKS in 1/256."""
-
-
 FULL = Grid((20, 40, 80, 160), (0, 26, 128))
 QUICK = Grid((80,), (26,))
 
 
-@dataclass(frozen=True)
-class Setting:
-    """Setting of a run."""
-
-    schemes: Sequence[str]
-    loads: Sequence[float]
-    grid: Grid
-    seeds: Seeds
-    duration: Duration
+Setting = GridSetting[Grid]
 
 
 def setting(
@@ -103,9 +85,7 @@ def candidates(setting: Setting) -> Iterator[Candidate]:
     """All settings of all schemes."""
     for scheme, load in product(setting.schemes, setting.loads):
         group: Group = {"scheme": scheme, "load": load}
-        headrooms = setting.grid.headrooms_256 if scheme == "packs" else (0,)
-        for buffer, headroom in product(setting.grid.buffers, headrooms):
-            parameters: Group = {"buffer_packets": buffer, "headroom_256": headroom}
+        for parameters in setting.grid.parameters(headroom=scheme == "packs"):
             yield Candidate(group, parameters, partial(_run, group, parameters, int(setting.duration)))
 
 

@@ -1,9 +1,11 @@
 """Experiments that compare schemes, each with its best parameters: what they all declare."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from rich.table import Table
 
@@ -12,7 +14,7 @@ from p4sched.p4rt.target import Target
 from p4sched.results.tables import record_rows
 from p4sched.schemes import title
 from p4sched.sweep.compared import add_certain, of_scheme, without_scheme
-from p4sched.sweep.tuned import SCRATCH, Measured, Seeds, Tuned
+from p4sched.sweep.tuned import SCRATCH, Group, Measured, Seeds, Tuned
 from p4sched.units import Duration
 
 TUNING_SEEDS = 2
@@ -29,6 +31,35 @@ class Setting(Protocol):
     @property
     def duration(self) -> Duration:
         """Time in which flows start."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Values of the parameters, for all combinations."""
+
+    buffers: tuple[int, ...]
+    """C of AIFO, B of RIFO, and all queues of the others together, in packets."""
+    headrooms_256: tuple[int, ...]
+    """k in 1/256."""
+
+    def parameters(self, *, headroom: bool) -> Iterator[Group]:
+        """All combinations. `headroom`: whether the scheme has one."""
+        for buffer, headroom_256 in product(self.buffers, self.headrooms_256 if headroom else (0,)):
+            yield {"buffer_packets": buffer, "headroom_256": headroom_256}
+
+
+GridT = TypeVar("GridT")
+
+
+@dataclass(frozen=True)
+class GridSetting(Generic[GridT]):
+    """Setting of a run: schemes at loads, each with all parameters of a grid."""
+
+    schemes: Sequence[str]
+    loads: Sequence[float]
+    grid: GridT
+    seeds: Seeds
+    duration: Duration
 
 
 SettingT = TypeVar("SettingT", bound=Setting)
