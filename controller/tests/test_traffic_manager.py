@@ -20,7 +20,7 @@ from p4sched.p4rt.traffic_manager import (
     bmv2_commands,
     bmv2_rate_pps,
 )
-from p4sched.proto.enums import Discipline
+from p4sched.proto.enums import Discipline, MemorySharing
 
 
 def test_a_rate_becomes_full_sized_packets_a_second() -> None:
@@ -84,13 +84,13 @@ async def test_a_switch_without_traffic_reports_no_departures(embedded: Embedded
 
 async def test_the_memory_of_all_ports_is_set_and_read(embedded: EmbeddedTrafficManager) -> None:
     assert await embedded.memory() == Memory(0)
-    await embedded.set_memory(Memory(120, "occamy", 2048))
-    assert await embedded.memory() == Memory(120, "occamy", 2048)
+    await embedded.set_memory(Memory(120, MemorySharing.OCCAMY, 2048))
+    assert await embedded.memory() == Memory(120, MemorySharing.OCCAMY, 2048)
     with pytest.raises(SessionError, match="alpha_256 is 0"):
-        await embedded.set_memory(Memory(120, "abm", 0))
-    with pytest.raises(TrafficManagerError, match="MEMORY_SHARING_FIFO"):
-        await embedded.set_memory(Memory(120, "fifo"))
-    assert await embedded.memory() == Memory(120, "occamy", 2048)
+        await embedded.set_memory(Memory(120, MemorySharing.ABM, 0))
+    with pytest.raises(TrafficManagerError, match="packets"):
+        await embedded.set_memory(Memory(-1))
+    assert await embedded.memory() == Memory(120, MemorySharing.OCCAMY, 2048)
 
 
 async def test_no_switch_is_one_sentence() -> None:

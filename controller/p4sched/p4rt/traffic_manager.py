@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TypeAlias
 
-from google.protobuf.json_format import MessageToDict, ParseDict, ParseError
+from google.protobuf.json_format import ParseDict, ParseError
 
 from p4sched.clock import await_answer
 from p4sched.errors import P4schedError
@@ -17,7 +17,7 @@ from p4sched.p4rt.reader import SessionError, SwitchGoneError, one_sentence
 from p4sched.p4rt.tls import Tls, channel
 from p4sched.paths import tool
 from p4sched.proto import traffic_manager_pb2 as pb
-from p4sched.proto.enums import CalendarPlace, Discipline
+from p4sched.proto.enums import CalendarPlace, Discipline, MemorySharing
 from p4sched.proto.traffic_manager_pb2_grpc import TrafficManagerStub
 
 QUEUES = 8
@@ -142,8 +142,7 @@ class Memory:
 
     packets: int
     """Packets that it holds; 0: there is none."""
-    sharing: str = "dynamic_thresholds"
-    """`dynamic_thresholds`, `abm` or `occamy`."""
+    sharing: MemorySharing = MemorySharing.DYNAMIC_THRESHOLDS
     alpha_256: int = 256
     """256 times alpha."""
 
@@ -186,7 +185,7 @@ class EmbeddedTrafficManager:
 
     async def set_memory(self, memory: Memory) -> None:
         """Changes the memory that all ports share."""
-        fields = {**asdict(memory), "sharing": f"MEMORY_SHARING_{memory.sharing.upper()}"}
+        fields = {**asdict(memory), "sharing": f"MEMORY_SHARING_{memory.sharing.name}"}
         try:
             request = ParseDict({"memory": fields}, pb.SetPortsRequest())
         except ParseError as error:
@@ -198,8 +197,9 @@ class EmbeddedTrafficManager:
         """The memory that all ports share."""
         async with one_sentence(self.address, "read the settings of its memory"):
             reply = await self._stub.GetPorts(pb.GetPortsRequest(), timeout=TIMEOUT_S)
-        found = MessageToDict(reply, preserving_proto_field_name=True)["memory"]
-        return Memory(found["packets"], found["sharing"].removeprefix("MEMORY_SHARING_").lower(), found["alpha_256"])
+        found = reply.memory
+        sharing = pb.MemorySharing.Name(found.sharing).removeprefix("MEMORY_SHARING_")
+        return Memory(found.packets, MemorySharing[sharing], found.alpha_256)
 
     async def ports(self) -> list[PortSettings]:
         """The settings of all ports."""

@@ -191,7 +191,6 @@ class Machine:
 
     def __init__(self, program: Program, world: World) -> None:
         self._program, self._world = program, world
-        self._by_name = {action["name"]: action for action in program.actions.values()}
 
     def _unmodelled(self, what: str) -> UnmodelledError:
         return UnmodelledError(f"{self._program.name}: {what} is not modelled")

@@ -114,6 +114,7 @@ class TnaMachine(Machine):
 
     def __init__(self, program: Program, world: World) -> None:
         super().__init__(program, world)
+        self._by_name = {action["name"]: action for action in program.actions.values()}
         self._taken, self._opaque = (world.taken, world.opaque) if isinstance(world, TnaWorld) else ({}, ())
 
     def _ended(self, state: State) -> State:
