@@ -1,4 +1,4 @@
-# make demo   sets up and runs the FDPA fairness lab
+# make demo   sets up and runs the FDPA fairness lab; then builds the programs that it did not need
 # make onos   sets up and runs the same lab with FDPA, first under the Python controller, then under ONOS
 # make virtual  builds the Linux kernel of --hosts kernel from Debian's sources, once (five minutes; not part of make test)
 # make test   sets up and runs every test and lint
@@ -25,8 +25,9 @@ UPGRADE =
 .PHONY: demo onos virtual bench soak fuzz test test-lab test-rust test-java test-python test-python-labs test-python-rest test-onos setup clean playground lint lint-rust lint-rest docs anchors docker docker-test lock audit wheel deb archive
 
 demo:
-	@./setup.sh lab
+	@./setup.sh demo
 	@.venv/bin/p4sched run fdpa_fairness
+	@./setup.sh lab
 
 onos:
 	@./setup.sh onos

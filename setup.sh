@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs what the lab needs: `setup.sh lab` to run it, `setup.sh onos` to run it with ONOS as its controller, `setup.sh virtual` to
-# run it in virtual time with Linux's own TCP, `setup.sh dev` for all tests and lints as well, and to build the documentation,
-# `setup.sh dist` to build what users install.
+# Installs what the lab needs: `setup.sh lab` to run it, `setup.sh demo` for no more than `make demo`, `setup.sh onos` to run it with
+# ONOS as its controller, `setup.sh virtual` to run it in virtual time with Linux's own TCP, `setup.sh dev` for all tests and lints as
+# well, and to build the documentation, `setup.sh dist` to build what users install.
 # Knows apt-get, dnf, pacman and apk, and says elsewhere what is missing. Packages need root. Steps that are done already are
 # skipped. `--dry-run` only prints the commands.
 set -euo pipefail
@@ -145,7 +145,7 @@ python_package() {
 # In the background; ends with this script.
 switch_build() {
   say "Switch and compiler (the first build takes some minutes)"
-  exec cargo build --locked --release --quiet --manifest-path switch/Cargo.toml
+  exec cargo build --locked --release --quiet --manifest-path switch/Cargo.toml "$@"
 }
 
 # The application, and the ONOS that runs it in the lab. It holds the compiled programs of p4/ and tofino-port/.
@@ -161,9 +161,9 @@ onos_build() {
 }
 
 [ "$(uname -s)" = Linux ] || die "needs Linux; on other systems use a container (docker/README.md) or a virtual machine (docs/INSTRUCTORS.md)"
-usage="usage: setup.sh lab|onos|virtual|dev|dist [--dry-run]"
+usage="usage: setup.sh lab|demo|onos|virtual|dev|dist [--dry-run]"
 case "${1:-}" in
-  lab | onos | virtual | dev | dist) ;;
+  lab | demo | onos | virtual | dev | dist) ;;
   *) die "$usage" ;;
 esac
 case "${2:-}" in
@@ -184,20 +184,25 @@ case "$1" in
 esac
 if [ "$dry" ]; then
   environment .venv requirements.lock
-  environment .venv-shell requirements-shell.lock
+  [ "$1" = demo ] || environment .venv-shell requirements-shell.lock
   echo "cargo: the switch and the compiler"
   exit
 fi
 # beside the Python environments, which wait for the network
 trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
 # what users install has programs of its own
-if [ "$1" != dist ]; then switch_build & fi
+case "$1" in
+  dist) ;;
+  demo) switch_build -p p4sched-switch -p p4sched-compiler & ;;
+  *) switch_build & ;;
+esac
 build=${!:-}
 environment .venv requirements.lock
-[ "$1" = dist ] || environment .venv-shell requirements-shell.lock
+case "$1" in dist | demo) ;; *) environment .venv-shell requirements-shell.lock ;; esac
 python_package
 if [ "$1" = dist ]; then environment .venv-dist requirements-dist.lock; exit; fi
 wait "$build"
+[ "$1" = demo ] && exit
 switch/target/release/p4sched-tools link
 if [ "$1" = onos ]; then onos_build; fi
 if [ "$1" = virtual ]; then switch/guest/kernel/build.sh; fi

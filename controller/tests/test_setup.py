@@ -135,7 +135,7 @@ def test_another_system_that_has_everything_goes_on(system: System) -> None:
 @pytest.mark.parametrize("words", [(), ("labs",), ("lab", "--dryrun")])
 def test_wrong_usage_is_one_line(words: tuple[str, ...], system: System) -> None:
     ran = system.setup(*words)
-    assert (ran.returncode, ran.stderr) == (1, "setup: usage: setup.sh lab|onos|virtual|dev|dist [--dry-run]\n")
+    assert (ran.returncode, ran.stderr) == (1, "setup: usage: setup.sh lab|demo|onos|virtual|dev|dist [--dry-run]\n")
 
 
 def test_the_table_has_every_package_and_every_program() -> None:
