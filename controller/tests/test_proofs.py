@@ -12,7 +12,7 @@ import pytest
 from p4sched.cli.main import run_command
 from p4sched.p4rt.compile import compile_program
 from p4sched.paths import P4_DIR
-from p4sched.proofs.mutants import has_trace
+from p4sched.proofs.comparison import has_trace
 from p4sched.proofs.program import read
 from p4sched.proofs.rules import RULES
 from p4sched.proofs.rules.arrival import Arrival
@@ -81,7 +81,7 @@ def test_a_hash_of_another_size_is_refuted(tmp_path: Path, capsys: pytest.Captur
 def test_all_schemes_with_a_rule_are_proved_together(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("p4sched.cli.prove._scheme", lambda name, *_: print(name) or 0)
+    monkeypatch.setattr("p4sched.cli.prove.scheme", lambda name, *_: print(name) or 0)
     monkeypatch.setattr("p4sched.cli.prove.in_own_process", lambda work, _: work())
     assert run_command(["prove", "all"]) == 0
     *names, last = capsys.readouterr().out.splitlines()

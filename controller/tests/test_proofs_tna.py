@@ -30,7 +30,7 @@ def cases(program: Program, target: Target = Target.TNA) -> Iterator[Case]:
 def refuted(program: Program) -> dict[str, Example]:
     """The claims that are false, with a packet and a state for each."""
     return {
-        claim.name: counterexample((case.plain or case).step, answer.model)
+        claim.name: counterexample((plain := case.plain or case).step, answer.model, plain.packet)
         for case in cases(program)
         for claim, answer in case.answers(60)
         if answer.proved is False
@@ -51,7 +51,7 @@ def with_change(program: Program, name: str, old: str, new: str) -> Program:
 
 def test_fifo_decides_as_the_rule_of_its_page(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["prove", "fifo", "--on", "tna"]) == 0
-    assert "fifo on tna: 43 claims proved" in capsys.readouterr().out
+    assert "fifo on tna: proved, 43 claims" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

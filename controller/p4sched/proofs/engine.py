@@ -29,9 +29,14 @@ from p4sched.proofs.cells import Before, Cells, Written
 from p4sched.proofs.exact import Int, Truth
 from p4sched.proofs.program import Json, Program
 from p4sched.proofs.step import DROP_PORT, LENGTH, TIMESTAMP, Answer, Step, World, run
+from p4sched.proofs.tna import TIME
 
 ARRIVES_AT = 1
 """Port of all packets."""
+START_NS = 1_000_000
+"""Time at which the first packet of a capture arrives."""
+FILLER = b"\0"
+"""A packet that is too short for any header."""
 PIPE = "pipe."
 """In front of the names of a program for Tofino."""
 Changes = dict[tuple[str, int], int]
@@ -83,7 +88,21 @@ class Example(World):
         assert algorithm in {"crc32", "csum16"}
         if algorithm == "csum16":
             return Int.of(checksum([(value.low, width) for value, width in data]))
-        return Int.of(zlib.crc32((word << -bits % 8).to_bytes((bits + 7) // 8, "big")))
+        return Int.of(crc32(word, bits))
+
+    @property
+    def time_ns(self) -> int:
+        """Time of arrival."""
+        return self.packet.get(TIME, self.packet[TIMESTAMP] * 1000)
+
+    def again(self) -> Example:
+        """The same packet and state, for another step."""
+        return Example(packet=self.packet, calls=self.calls, cells=self.cells)
+
+
+def crc32(word: int, bits: int) -> int:
+    """The hash of a word with so many bits."""
+    return zlib.crc32((word << -bits % 8).to_bytes((bits + 7) // 8, "big"))
 
 
 def checksum(fields: Sequence[tuple[int, int]]) -> int:
@@ -173,10 +192,17 @@ def by_engine(
     of: Program,
     arrives_at: int = ARRIVES_AT,
 ) -> list[Outcome]:
-    """The outcomes of packets in the engine. `commands`: of simple_switch_CLI; they set tables and registers first."""
+    """The outcomes of packets in the engine. `commands`: of simple_switch_CLI; they set tables and registers first.
+
+    The first packet of a capture arrives 1 ms after the start. If that is too early, a packet without a header comes
+    before it.
+    """
+    times, frames = [packet.time_ns - START_NS for packet in packets], [frame(of, one.packet) for one in packets]
+    fillers = int(times[0] > 0)
+    times, frames = [0] * fillers + times, [FILLER] * fillers + frames
     with tempfile.TemporaryDirectory() as folder:
         capture, info = Path(folder, "packets.pcap"), Path(folder, "program.p4info.txtpb")
-        capture.write_bytes(_capture([frame(of, packet.packet) for packet in packets], packets))
+        capture.write_bytes(_capture(times, frames))
         lines = [line for line in p4info.splitlines() if '"@queue_depth"' not in line]
         info.write_text("\n".join(lines), encoding="utf-8")
         words = [str(rust_binary("p4sched-packet-trace")), str(program), str(capture), "--json"]
@@ -201,7 +227,7 @@ def by_engine(
             problem = bench.stderr.read().strip()
     if problem:
         raise P4schedError(problem)
-    numbers = range(1, len(packets) + 1)
+    numbers = range(1 + fillers, len(frames) + 1)
     return [_outcome([event for event in events if event["packet"] == number], of) for number in numbers]
 
 
@@ -236,12 +262,33 @@ def frame(program: Program, packet: Mapping[str, int]) -> bytes:
     return made.ljust(packet.get(LENGTH, 0), b"\0")
 
 
-def _capture(frames: Sequence[bytes], packets: Sequence[Example]) -> bytes:
+def _capture(times: Sequence[int], frames: Sequence[bytes]) -> bytes:
     """A pcap file with nanoseconds."""
     made = [struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 1 << 18, 1)]
-    first = packets[0].packet[TIMESTAMP]
-    for one, example in zip(frames, packets, strict=True):
-        micros = example.packet[TIMESTAMP] - first
-        made.append(struct.pack("<IIII", micros // 10**6, micros % 10**6 * 1000, len(one), len(one)))
+    for time, one in zip(times, frames, strict=True):
+        made.append(struct.pack("<IIII", *divmod(time - times[0], 10**9), len(one), len(one)))
         made.append(one)
     return b"".join(made)
+
+
+def difference(engine: Outcome, wanted: Outcome, before: Mapping[str, Mapping[int, int]]) -> str:
+    """What the engine did, and where the rule decides otherwise. `before`: the registers before the packet."""
+    found = ["agrees with the rule on the queue"]
+    if engine.queue != wanted.queue:
+        found = [f"{_place(engine.queue)}, the rule: {_place(wanted.queue)}"]
+    for name, index in sorted(engine.changes.keys() | wanted.changes.keys()):
+        old = before.get(name, {}).get(index, 0)
+        one, two = (of.changes.get((name, index), old) for of in (engine, wanted))
+        if one != two:
+            found.append(f"{name}[{index}] = {one}, the rule: {two}")
+    for name, index in sorted(engine.counts.keys() | wanted.counts.keys()):
+        one, two = (of.counts.get((name, index), 0) for of in (engine, wanted))
+        if one != two:
+            found.append(f"{name}[{index}] counts {one}, the rule: {two}")
+    if len(found) == 1 and engine.queue == wanted.queue:
+        return "agrees with the rule on queue, registers and counters: packet and state do not reproduce there"
+    return "; ".join(found)
+
+
+def _place(queue: tuple[int, int] | None) -> str:
+    return "dropped" if queue is None else f"port {queue[0]}, priority {queue[1]}"

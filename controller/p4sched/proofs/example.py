@@ -7,14 +7,29 @@ from functools import partial
 from itertools import takewhile
 from typing import Any
 
-from p4sched.proofs.engine import Call, Example, checksum
-from p4sched.proofs.exact import Int, Truth
+import z3
+
+from p4sched.proofs.engine import Call, Example, checksum, crc32
+from p4sched.proofs.exact import Int, Truth, parts
 from p4sched.proofs.step import LENGTH, Step
 
 
 def value_in(model: Any, term: Int) -> int:
     """Value of a term in a model."""
     return term.low if term.is_number else int(model.eval(term.term, model_completion=True).as_long())
+
+
+def index_in(model: Any, index: Int) -> int:
+    """Number of a cell in a model. A hash is an unknown function there; here it is what the engine computes."""
+    if index.is_number:
+        return index.low
+    term = index.term
+    while hashes := [one for one in parts([term]) if one.num_args() and one.decl().name().startswith("crc32_")]:
+        # the innermost one first: its word has no hash
+        of = hashes[0].arg(0)
+        word = model.eval(of, model_completion=True).as_long()
+        term = z3.substitute(term, (hashes[0], z3.BitVecVal(crc32(word, of.size()), hashes[0].size())))
+    return int(model.eval(term, model_completion=True).as_long())
 
 
 def counterexample(step: Step, model: Any, headers: Sequence[str] | None = None) -> Example:
@@ -49,10 +64,16 @@ def counterexample(step: Step, model: Any, headers: Sequence[str] | None = None)
         action = value(answer.action)
         data = [value(one) for one in answer.data[program.tables[name]["actions"][action]]]
         calls[name] = Call(holds(answer.hit), action, data)
+    arrays = {**program.registers, **program.counters}
     cells = {
-        # a cell without a value has nothing to do with the claim
-        name: {value(at): value(cell) for at, cell in before.read.values() if model[cell.term.decl()] is not None}
+        # a cell without a value has nothing to do with the claim, and behind the last one there is none
+        name: {
+            index: value(cell)
+            for at, cell in before.read.values()
+            if model[cell.term.decl()] is not None and (index := index_in(model, at)) < arrays[name].size
+        }
         for name, before in world.before.items()
+        if name in arrays
     }
     return Example(packet=packet, calls=calls, cells=cells)
 

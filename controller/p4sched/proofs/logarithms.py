@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from p4sched.proofs import tna
+from p4sched.proofs.exact import Int, Truth, implies
+from p4sched.proofs.program import Json
 from p4sched.proofs.tna import signed
 
 UNIT = 16
@@ -50,7 +52,7 @@ SUMS = {
     "aifo": Sum(("log_target.logarithms", "log_free.logarithms"), -1, 5, 7, 1),
     "packs": Sum(("log_total.logarithms", "log_free.logarithms"), 1, 7, 8, 8),
 }
-"""By the name of the program. PACKS' sum has log n besides, and is compared with log i."""
+"""By the name of the scheme. PACKS' sum has log n besides, and is compared with log i."""
 
 
 def entries(path: Path, table: str) -> tuple[Mapping[int, int], int]:
@@ -67,6 +69,34 @@ def entries(path: Path, table: str) -> tuple[Mapping[int, int], int]:
         for key in range(first & mask, (first & mask) + (mask ^ (1 << WORD_BITS) - 1) + 1):
             values.setdefault(key, _data(entry["action_entry"]))
     return values, _data(found["default_entry"])
+
+
+def value_of(table: Json, key: int) -> int:
+    """The value that a table gives for a key."""
+    found = _entry(table, key)
+    return _data(found["action_entry"] if found is not None else table["default_entry"])
+
+
+def fact(table: Json, key: Int, value: Int, seen: int) -> Truth:
+    """What a table says of a key that was seen, and of those with the same entry."""
+    found = _entry(table, seen)
+    if found is None:
+        return implies(key.equals(seen), value.equals(_data(table["default_entry"])))
+    (match,) = found["match_key"]
+    first = int(match["key"], 16)
+    mask = int(match["mask"], 16) if "mask" in match else None
+    fits = key.equals(first) if mask is None else (key & Int.of(mask)).equals(first & mask)
+    return implies(fits, value.equals(_data(found["action_entry"])))
+
+
+def _entry(table: Json, key: int) -> Json | None:
+    """The first entry that fits a key."""
+    for entry in table["entries"]:
+        (match,) = entry["match_key"]
+        if (key ^ int(match["key"], 16)) & int(match.get("mask", "-1"), 16) == 0:
+            found: Json = entry
+            return found
+    return None
 
 
 def _data(call: Mapping[str, Any]) -> int:
@@ -94,9 +124,9 @@ def first_bits(number: int) -> int:
     return number >> behind << behind
 
 
-def claims(path: Path) -> Iterator[tuple[str, bool]]:
-    """What the tables of a program give, and what follows for the sum."""
-    exact, of = logarithms(), SUMS[path.stem]
+def claims(path: Path, scheme: str = "") -> Iterator[tuple[str, bool]]:
+    """What the tables of a program give, and what follows for the sum. `scheme`: its rule; empty: its name."""
+    exact, of = logarithms(), SUMS[scheme or path.stem]
     for table in of.numbers:
         values, default = entries(path, table)
         right = all(values[number] == exact[first_bits(number)] for number in range(1, 1 << WORD_BITS))

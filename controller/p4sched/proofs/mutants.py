@@ -13,19 +13,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from p4sched.errors import P4schedError
-from p4sched.proofs.bounded import Search
-from p4sched.proofs.program import Json, Program, of_json
-from p4sched.proofs.refuting import SMALL
-from p4sched.proofs.rules.scheme import Rule
-from p4sched.proofs.sides import RuleSide
-from p4sched.proofs.theorem import theorem
+from p4sched.proofs.comparison import Comparison
+from p4sched.proofs.program import Json
 
 OPERATORS = {
     **{"+": "-", "-": "+", "*": "+", "&": "|", "|": "&", "^": "|", "<<": ">>", ">>": "<<"},
     **{"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "and": "or", "or": "and"},
 }
-FEW = 3
-"""Packets of a trace of a mutant that the solvers give up."""
 Path = tuple[str | int, ...]
 """Keys on the way from the whole JSON to a part."""
 
@@ -56,33 +50,27 @@ def sample(found: Iterable[Change], most: int, seed: int) -> list[Change]:
     return random.Random(seed).sample(every, min(most, len(every)))
 
 
-def fates(name: str, tree: Json, chosen: Iterable[Change], p4info: str, rule: Rule, seconds: float) -> Iterator[Fate]:
+def fates(of: Comparison, chosen: Iterable[Change], seconds: float) -> Iterator[Fate]:
     """The fate of each mutant."""
     for change in chosen:
-        yield _fate(change, name, changed(tree, change), p4info, rule, seconds)
+        yield _fate(of, change, seconds)
 
 
-def _fate(change: Change, name: str, tree: Json, p4info: str, rule: Rule, seconds: float) -> Fate:
+def _fate(of: Comparison, change: Change, seconds: float) -> Fate:
     still_open = ""
     try:
-        program = of_json(name, tree)
-        for case in theorem(program, p4info, rule):
+        program = of.of_tree(changed(of.tree, change))
+        for case in of.theorem(program):
             for claim, answer in case.answers(seconds):
                 if answer.proved is False:
                     return Fate(change.name, refuted=True, reason=claim.name)
                 if answer.proved is None and not still_open:
                     still_open = claim.name
-                    if has_trace(program, p4info, rule, seconds):
+                    if of.has_trace(program, seconds):
                         return Fate(change.name, refuted=True, reason="a trace from the reset state")
     except (P4schedError, ValueError) as error:
         return Fate(change.name, None, str(error))
     return Fate(change.name, None if still_open else False, still_open)
-
-
-def has_trace(program: Program, p4info: str, rule: Rule, seconds: float) -> bool:
-    """True if a few plain packets with small numbers show that the program is wrong."""
-    search = Search(program, RuleSide(rule, p4info), largest=SMALL)
-    return search.is_possible and search.shortest(FEW, seconds)[0] is not None
 
 
 def changes(tree: Json) -> Iterator[Change]:

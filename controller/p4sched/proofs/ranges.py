@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from p4sched.proofs.program import Program
+from p4sched.proofs.comparison import Comparison
 from p4sched.proofs.restrictions import limits, restriction
-from p4sched.proofs.rules.scheme import Rule
-from p4sched.proofs.theorem import Case, ContradictionError, theorem
+from p4sched.proofs.theorem import Case, ContradictionError
 
 A_LOOK = 10.0
 """Seconds for a first question about each claim."""
@@ -28,15 +27,15 @@ class Finding:
     """Claims that the solvers gave up."""
 
 
-def findings(program: Program, p4info: str, rule: Rule, seconds: float) -> Iterator[Finding]:
+def findings(of: Comparison, seconds: float) -> Iterator[Finding]:
     """A finding for each limit of the parameters of the rule's table, in the order of the program."""
-    for limit in limits(restriction(p4info, f"{rule.control}.{rule.action}")):
-        yield _finding(limit, program, p4info, rule, seconds)
+    for limit in limits(restriction(of.p4info, f"{of.rule.control}.{of.rule.action}")):
+        yield _finding(of, limit, seconds)
 
 
-def _finding(limit: str, program: Program, p4info: str, rule: Rule, seconds: float) -> Finding:
+def _finding(of: Comparison, limit: str, seconds: float) -> Finding:
     cases = []
-    for case in theorem(program, p4info, rule, limit):
+    for case in of.theorem(of.program, limit):
         if case.name.startswith("route"):
             # theorems and invariants first: they have a colon in their names
             cases.append(replace(case, claims=sorted(case.claims, key=lambda claim: ":" not in claim.name)))

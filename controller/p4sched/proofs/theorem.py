@@ -6,12 +6,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
 from p4sched.errors import P4schedError
 from p4sched.proofs import bitwuzla_terms
 from p4sched.proofs.cells import Before, Cells, is_cell
-from p4sched.proofs.engine import Example, by_engine, commands
 from p4sched.proofs.exact import (
     PRODUCTS,
     Int,
@@ -150,10 +148,10 @@ class Case:
         alone = PROVED.ask([], statement, min(SOON, seconds))
         return alone if alone.proved else PROVED.ask(premises, statement, seconds)
 
-    def answer(self, name: str, seconds: float) -> Answer:
-        """The answer to all claims of this name together, without hints."""
+    def answer(self, name: str, seconds: float, also: Sequence[Truth] = ()) -> Answer:
+        """The answer to all claims of this name together, without hints. `also`: more premises."""
         statement = every(*(claim.statement for claim in self.claims if claim.name == name))
-        return ask(self.premises(statement), statement, seconds)
+        return ask([*self.premises(statement, *also), *also], statement, seconds)
 
 
 class Laws:
@@ -299,15 +297,19 @@ def arrival(step: Step, rule: Rule) -> Arrival:
     name = f"{rule.control}.{rule.table}"
     if name not in step.world.lookups:
         raise P4schedError(f"{step.program.name}: no table '{name}'; the rule needs it")
-    actions = {one["name"]: one for one in step.program.actions.values()}
-    for table, of in step.program.tables.items():
-        # a rule may ask a table that the packet does not reach
-        if of["key"] and "entries" not in of and table not in step.world.lookups:
-            step.world.answer(of, actions, [])
+    ask_all_tables(step)
     data = step.world.lookups[name][1].data[f"{rule.control}.{rule.action}"]
     (action,) = (one for one in step.program.actions.values() if one["name"] == f"{rule.control}.{rule.action}")
     names = [one["name"] for one in action["runtime_data"]]
     return Arrival(step.world, rule.control, dict(zip(names, data, strict=True)))
+
+
+def ask_all_tables(step: Step) -> None:
+    """Asks the tables that the packet does not reach: a rule may need their answer."""
+    actions = {one["name"]: one for one in step.program.actions.values()}
+    for table, of in step.program.tables.items():
+        if of["key"] and "entries" not in of and table not in step.world.lookups:
+            step.world.answer(of, actions, [])
 
 
 def legal(step: Step, p4info: str, broken: str = "") -> dict[str, Truth]:
@@ -388,32 +390,3 @@ def cells_kept(step: Step, changes: Mapping[str, tuple[Int, Int]]) -> Iterator[C
             yield Claim(f"other cells of {name}", implies(other, after.cell(anywhere).equals(cell)))
         else:
             yield Claim(f"{name} is unchanged", after.cell(anywhere).equals(cell))
-
-
-def confirmed(json: Path, p4info: str, program: Program, rule: Rule, example: Example) -> str:
-    """The decisions of rule and engine on a counterexample, in words."""
-    lines = commands(program, example)
-    (engine,) = by_engine(json, p4info, lines, [example], program)
-    again = Example(packet=example.packet, calls=example.calls, cells=example.cells)
-    packet = arrival(run(program, again), rule)
-    decision = rule.decide(packet)
-    admitted = every(packet.is_forwarded, decision.admitted)
-    wanted = (packet.port.low, decision.queue.low) if admitted else None
-    by_rule = {
-        packet.full(name): (index.low, value.low) for name, (index, value) in expected(rule, packet, decision).items()
-    }
-    wrong = [
-        f"{name}[{index}] = {value}"
-        for (name, index), value in engine.changes.items()
-        if name in by_rule and by_rule[name] != (index, value)
-    ]
-    said = (
-        "agrees with the rule on the queue"
-        if engine.queue == wanted
-        else f"{_place(engine.queue)}, the rule: {_place(wanted)}"
-    )
-    return f"{said}{'; ' + ', '.join(wrong) if wrong else ''}"
-
-
-def _place(queue: tuple[int, int] | None) -> str:
-    return "dropped" if queue is None else f"port {queue[0]}, priority {queue[1]}"

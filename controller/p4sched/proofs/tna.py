@@ -43,17 +43,27 @@ INGRESS_PORT = "ig_intr_md.ingress_port"
 
 
 def read(path: Path) -> Program:
-    """Reads a program for TNA or T2NA. Names lose their `pipe.`, as on the chip's own P4Info.
+    """Reads a program for TNA or T2NA.
 
     Raises:
         P4schedError: it is not such a program.
     """
+    return of_tree(path, read_tree(path))
+
+
+def read_tree(path: Path) -> Json:
+    """The JSON of a program. Names lose their `pipe.`, as on the chip's own P4Info."""
     try:
-        tree = json.loads(path.read_text(encoding="utf-8").replace('"pipe.', '"'))
+        tree: Json = json.loads(path.read_text(encoding="utf-8").replace('"pipe.', '"'))
     except (OSError, UnicodeDecodeError) as error:
         raise MissingError(f"cannot read '{path}': {getattr(error, 'strerror', None) or 'it is not text'}") from error
     except ValueError as error:
         raise UsageError(f"'{path}' is not JSON") from error
+    return tree
+
+
+def of_tree(path: Path, tree: Json) -> Program:
+    """The program of this JSON."""
     try:
         (ingress,) = (one for one in tree["parsers"] if one["name"] == "ingress_parser")
         if ingress.get("parser_errors_read"):

@@ -60,11 +60,21 @@ class TnaArrival(Arrival):
         )
 
     @property
-    def _is_forwarded(self) -> Truth:
+    def has_right_checksum(self) -> Truth:
+        """True if the header's checksum is right."""
         data = [(self.field(f"ipv4.{name}"), bits) for name, bits in CHECKED]
         # the complement of the sum of the words of a right header is 0
-        right = self.world.hash("csum16", [(Int.of(0), 16), *data]).equals(0)
-        return every(super()._is_forwarded, right, self._is_whole)
+        return self.world.hash("csum16", [(Int.of(0), 16), *data]).equals(0)
+
+    @property
+    def _is_forwarded(self) -> Truth:
+        return every(super()._is_forwarded, self.has_right_checksum, self._is_whole)
+
+    @property
+    def is_as_before(self) -> Truth:
+        """True if a second pass brings the user and the weight that the tables say."""
+        user, scale = self._of_user(0, 0), self._of_user(1, 256)
+        return every(self.field("push_down.user").equals(user), self.field("push_down.scale").equals(scale))
 
     def _named(self, field: str) -> Int | None:
         return super()._named(PORT if field == V1MODEL_PORT else field)

@@ -28,9 +28,9 @@ NAMED: Mapping[str, tuple[Callable[[TnaArrival], Int], int, int]] = {
 """Values that program and rule compute before the decision, with their smallest and largest ones."""
 
 
-def theorem(program: Program, p4info: str, rule: OnChip) -> Iterator[Case]:
-    """The theorem, case by case. The cases cover all packets."""
-    everything = _Everything(program, p4info, rule)
+def theorem(program: Program, p4info: str, rule: OnChip, broken: str = "") -> Iterator[Case]:
+    """The theorem, case by case. The cases cover all packets. `broken`: a limit that is just exceeded."""
+    everything = _Everything(program, p4info, rule, broken)
     packet = everything.packet({})
     forwarded = packet.is_forwarded
     if packet.has_reports:
@@ -47,8 +47,8 @@ def theorem(program: Program, p4info: str, rule: OnChip) -> Iterator[Case]:
 class _Everything:
     """All packets of a program."""
 
-    def __init__(self, program: Program, p4info: str, rule: OnChip) -> None:
-        self._program, self._p4info, self._rule = program, p4info, rule
+    def __init__(self, program: Program, p4info: str, rule: OnChip, broken: str) -> None:
+        self._program, self._p4info, self._rule, self._broken = program, p4info, rule, broken
         self._world = run(program, TnaWorld(opaque=rule.opaque)).world
 
     def _step(self, named: Names, *conditions: Truth) -> Step:
@@ -75,7 +75,7 @@ class _Everything:
             if found.is_number or of_rule.is_number:
                 continue
             same = every(found.equals(of_rule), of_rule >= least, of_rule <= most)
-            assumed = [*conditions, *legal(step, self._p4info).values()]
+            assumed = [*conditions, *legal(step, self._p4info, self._broken).values()]
             if not decide([*assumed, *step.world.laws([*assumed, same])], same, SOON).proved:
                 continue
             if field == RANK and INVERSE_RANK in named:
@@ -89,7 +89,8 @@ class _Everything:
 
     def case(self, name: str, *conditions: Truth, named: Names = NO_NAMES) -> Case:
         """The case of some packets."""
-        return _case(name, self._step(named, *conditions), self._p4info, self._rule)
+        step = self._step(named, *conditions)
+        return _case(name, step, legal(step, self._p4info, self._broken), self._rule)
 
 
 def arrival(step: Step, rule: OnChip) -> TnaArrival:
@@ -105,10 +106,9 @@ def arrival(step: Step, rule: OnChip) -> TnaArrival:
     return TnaArrival(step.world, rule.control, dict(zip(names, data, strict=True)), has_reports, rule.comes_back)
 
 
-def _case(name: str, step: Step, p4info: str, rule: OnChip) -> Case:
+def _case(name: str, step: Step, assumptions: dict[str, Truth], rule: OnChip) -> Case:
     world = step.world
     packet = arrival(step, rule)
-    assumptions = legal(step, p4info)
     if packet.has_reports or "queue_depths" in step.program.registers:
         length = packet.old("queue_depths", queue_cell(rule.length_port(packet), 0))
         assumptions["no queue has 2^24 packets"] = length < 1 << 24
@@ -117,7 +117,7 @@ def _case(name: str, step: Step, p4info: str, rule: OnChip) -> Case:
     for text, truth in rule.invariants(packet, before).items():
         assumptions[f"before the packet: {text}"] = truth
     decision = rule.decide(packet)
-    claims = [*_claims(step, packet, rule, decision), *_induction(step, packet, rule)]
+    claims = [*decided(step, packet, rule, decision), *_induction(step, packet, rule)]
     hints: list[tuple[Int, Int]] = []
     if packet.is_forwarded is True:
         claims += [Claim(f"theorem: {text}", truth) for text, truth in rule.theorems(packet, decision).items()]
@@ -137,7 +137,8 @@ def _keys(packet: TnaArrival, rule: OnChip) -> Iterator[Claim]:
                 yield Claim(f"key of {name}", key.equals(wanted))
 
 
-def _claims(step: Step, packet: TnaArrival, rule: OnChip, decision: Decision) -> Iterator[Claim]:
+def decided(step: Step, packet: TnaArrival, rule: OnChip, decision: Decision) -> Iterator[Claim]:
+    """That the program decides so, and keeps its state so."""
     admitted = every(packet.is_forwarded, decision.admitted)
     again = every(packet.is_forwarded, decision.comes_back) if isinstance(decision, TnaDecision) else False
     yield Claim("verdict", number(is_dropped(step)).equals(number(negated(some(admitted, again)))))
@@ -150,10 +151,10 @@ def _claims(step: Step, packet: TnaArrival, rule: OnChip, decision: Decision) ->
     yield Claim("queue", implies(admitted, step.field(QUEUE).equals(decision.queue)))
     yield Claim("header for egress", implies(admitted, step.field("bridge.$valid$").equals(1)))
     yield Claim("user for egress", implies(admitted, step.field("bridge.user").equals(packet.user)))
-    yield from cells_kept(step, _changes(packet, rule, decision))
+    yield from cells_kept(step, changes(packet, rule, decision))
 
 
-def _changes(packet: TnaArrival, rule: OnChip, decision: Decision) -> Mapping[str, tuple[Int, Int]]:
+def changes(packet: TnaArrival, rule: OnChip, decision: Decision) -> Mapping[str, tuple[Int, Int]]:
     """Index and value of each cell that changes."""
     if packet.is_report is True:
         return {"queue_depths": report_cell(packet)}

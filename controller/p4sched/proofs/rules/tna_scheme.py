@@ -41,6 +41,14 @@ class OnChip(Rule):
         """The port as the lengths of queues know it. On a Tofino 2, ports that are 256 apart share their lengths."""
         return packet.port.lowest(GHOST_PORT_BITS) if self._target is Target.T2NA else packet.port
 
+    def after_first_pass(self, packet: Arrival) -> Truth:
+        """True if a packet in its second pass comes from a first one, and no packet came between."""
+        return True
+
+    def before_first_pass(self, packet: Arrival) -> Mapping[str, tuple[Int, Int]]:
+        """Index and value of the cells that the first pass of such a packet changed, as they were before it."""
+        return {}
+
     def keys(self, packet: Arrival) -> Mapping[str, Int]:
         """The key of each of these tables, by the end of its name."""
         return {}

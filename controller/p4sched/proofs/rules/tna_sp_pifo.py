@@ -105,6 +105,14 @@ class TnaSpPifo(OnChip, Rule):
         excess = largest(self._bounds(packet)[0] - packet.rank, 0)
         return choose(self._takes(packet, packet.rank)[0], excess, 0)
 
+    def after_first_pass(self, packet: Arrival) -> Truth:
+        assert isinstance(packet, TnaArrival)
+        first, cost = self._bounds(packet)[0], packet.field("push_down.cost")
+        return every(first.equals(packet.rank), cost >= 1, first + cost < 1 << WORD, packet.is_as_before)
+
+    def before_first_pass(self, packet: Arrival) -> Mapping[str, tuple[Int, Int]]:
+        return {BOUND_1: (packet.port, packet.old(BOUND_1, packet.port) + packet.field("push_down.cost"))}
+
     def assumptions(self, packet: Arrival) -> Mapping[str, Truth]:
         assert isinstance(packet, TnaArrival)
         first, *others = self._bounds(packet)
