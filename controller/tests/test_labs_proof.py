@@ -1,6 +1,7 @@
 """The end of a check of a rule in P4: the solver knows packets that no trial has."""
 
 import random
+import time
 import tomllib
 from pathlib import Path
 
@@ -8,14 +9,17 @@ import pytest
 
 from p4sched.labs import catalogue, checking, proof, result_text
 from p4sched.labs.catalogue import Entry
+from p4sched.labs.decisions import Trial, program_decisions
 from p4sched.labs.lab import CheckResult
 from p4sched.labs.mistakes import apply_edits, mistakes
 from p4sched.labs.mutants.run import Equivalence, solution
+from p4sched.labs.proof_process import shortest_trace
 from p4sched.labs.sandbox import ClosedSandbox, Sandbox, has_bubblewrap
+from p4sched.labs.trace import Packet
+from p4sched.paths import P4_DIR
 
 P4 = [entry for entry in catalogue.labs() if entry.number in proof.LABS]
-OPEN = {"the room only while not admitted"}
-"""Right programs that the solvers give up."""
+PATIENCE_S = 120
 HEADROOM = "(256 - (bit<64>) headroom)"
 
 
@@ -65,14 +69,44 @@ def test_a_missing_solver_leaves_the_marks_of_the_trials(tmp_path: Path, monkeyp
 
 
 @pytest.mark.parametrize("entry", P4, ids=lambda entry: entry.folder.name)
-def test_each_right_program_that_a_lab_lists_is_proved_but_for_those_that_stay_open(
-    entry: Entry, tmp_path: Path
-) -> None:
+def test_each_right_program_that_a_lab_lists_is_proved(entry: Entry, tmp_path: Path) -> None:
     of = solution(entry.number)
     equivalence = Equivalence(of, tmp_path)
     listed = tomllib.loads((entry.folder / "right.toml").read_text())["right"]
-    for one in [one for one in listed if one["what"] not in OPEN]:
-        assert equivalence.is_equivalent(apply_edits(of.text, one["edits"]), 60), one["what"]
+    for one in listed:
+        assert equivalence.is_equivalent(apply_edits(of.text, one["edits"]), PATIENCE_S), one["what"]
+
+
+def wrong(number: str, name: str, folder: Path) -> Path:
+    """A wrong program that a lab lists, compiled."""
+    of = solution(number)
+    text = next(one.text for one in mistakes(of.entry.folder, of.file) if one.name == name)
+    return Equivalence(of, folder).compiled("wrong", text)
+
+
+@pytest.mark.parametrize(
+    ("number", "name"), [("03", "one port for all"), ("05", "overflow of 40 bits"), ("06", "room in 16 bits")]
+)
+def test_a_trace_for_two_ports_or_with_large_numbers_is_found_and_confirmed(
+    number: str, name: str, tmp_path: Path
+) -> None:
+    found = shortest_trace(number, wrong(number, name, tmp_path), time.process_time() + PATIENCE_S)
+    assert found is not None
+    assert found["confirmed"]
+
+
+def test_a_trace_with_a_pause_of_half_an_hour_is_a_trial_of_the_lab(tmp_path: Path) -> None:
+    program = wrong("07", "interval shifted", tmp_path)
+    found = shortest_trace("07", program, time.process_time() + PATIENCE_S)
+    assert found is not None
+    packets = [Packet(*numbers) for numbers in found["packets"]]
+    assert packets[-1].at_ns > 1800 * 10**9
+    source = program.parent.parent / "scratch" / P4_DIR.name / "fdpa.p4"
+    trial = Trial(tuple(found["parameters"]), packets, tuple(found["scales"]))
+    (run,) = program_decisions(source, "fdpa", [trial], Sandbox())
+    assert run.model is not None
+    assert run.program[:-1] == run.model[:-1]
+    assert run.program[-1] != run.model[-1]
 
 
 @pytest.mark.parametrize("entry", P4, ids=lambda entry: entry.folder.name)

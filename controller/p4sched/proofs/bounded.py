@@ -15,7 +15,7 @@ from itertools import combinations
 from typing import Any
 
 from p4sched.proofs.exact import Int, Truth, negated, some
-from p4sched.proofs.moment import LENGTHS, PORT, Lengths, Moment, empty
+from p4sched.proofs.moment import LENGTHS, Lengths, Moment, empty
 from p4sched.proofs.program import Program
 from p4sched.proofs.rules.scheme import QUEUES
 from p4sched.proofs.sides import Seen, Side, arrays, same_entries, shown
@@ -32,6 +32,9 @@ STEP_US = 1000
 FIRST_THAT_WAITS = 2
 """Place of the first packet that can meet another one in its queue."""
 MOST_WAITS = 31
+LONG_WAITS = (1 << 24) - 1
+"""More than four hours."""
+ROUND_BITS = 4
 WAITS, MORE_BYTES = "waits", "bytes above 64"
 COMPUTED = (TIMESTAMP, LENGTH)
 
@@ -76,6 +79,12 @@ class Search:
     queues: Queues = Queues.ANY
     largest: int | None = None
     """Largest value of each input; None for all values."""
+    is_round: bool = False
+    """True if each input is at most 15, or at most 15 below its largest value, or has zeros behind its first 4 bits."""
+    ports: int = 1
+    """Plain packets go to so many ports in turn."""
+    pauses: bool = False
+    """True if hours may pass between two packets."""
     extra: Callable[[Step], Sequence[Truth]] | None = None
     """More assumptions about each packet."""
 
@@ -155,10 +164,11 @@ class _Sequence:
             plain=self.search.plain,
             largest=self.search.largest,
             ranked=any(name.endswith("ranking.rank_sources") for name in self.search.program.tables),
+            ports=self.search.ports,
         )
         more = moment.variable(MORE_BYTES, (LONGEST - SHORTEST).bit_length(), LONGEST - SHORTEST)
         moment.variables[LENGTH] = more + SHORTEST
-        waits = moment.variable(WAITS, MOST_WAITS.bit_length())
+        waits = moment.variable(WAITS, (LONG_WAITS if self.search.pauses else MOST_WAITS).bit_length())
         passed = sum((world.variables[WAITS] for world in worlds), waits)
         moment.variables[TIMESTAMP] = (passed + place + 1) * STEP_US
         return moment
@@ -177,6 +187,8 @@ class _Sequence:
         for world in reversed(worlds):
             if isinstance(world, Moment) and world.lengths is not None:
                 laws += world.lengths.laws()
+        if self.search.is_round:
+            laws += [_is_round(variable) for variable in self._variables()]
         return [*self.assumed, *laws]
 
     def smallest(self, model: Any, end: float) -> list[Packet]:
@@ -263,12 +275,18 @@ def _lengths(world: Moment) -> dict[int, int]:
     """Lengths of the queues of the port of plain packets."""
     if not world.plain or LENGTHS not in world.before or world.lengths is not None:
         return {}
-    cells = range(PORT * QUEUES, (PORT + 1) * QUEUES)
+    cells = range(world.port * QUEUES, (world.port + 1) * QUEUES)
     return {cell: world.before[LENGTHS].cell(Int.of(cell)).low for cell in cells}
 
 
 def _order(name: str) -> int:
     return 1 if name == WAITS else 3 if ": " in name else 2
+
+
+def _is_round(value: Int) -> Truth:
+    small = (1 << ROUND_BITS) - 1
+    rest = max(value.bits - ROUND_BITS, 0)
+    return some(value <= small, value >= value.high - small, value.lowest(rest).equals(0))
 
 
 def _less(value: int) -> Iterator[int]:

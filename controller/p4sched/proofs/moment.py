@@ -14,6 +14,7 @@ from p4sched.proofs.step import Answer, World
 
 LENGTHS = "queue_depths"
 PORT = 2
+DESTINATION, ROUTES = "ipv4.dst_addr", "forwarding.ipv4_routes"
 PLAIN = {
     "ethernet.dst_addr": 2,
     "ethernet.src_addr": 1,
@@ -29,7 +30,7 @@ PLAIN = {
     "ipv4.protocol": 17,
     "ipv4.hdr_checksum": 0,
     "ipv4.src_addr": 0x0A000001,
-    "ipv4.dst_addr": 0x0A000002,
+    DESTINATION: 0x0A000002,
     "l4_ports.src_port": 1000,
     "l4_ports.dst_port": 5376,
     "udp_rest.length": 30,
@@ -40,7 +41,7 @@ PLAIN = {
 }
 """A datagram with a rank header."""
 PLAIN_ANSWERS: Mapping[str, tuple[bool, str, tuple[int, ...] | None]] = {
-    "forwarding.ipv4_routes": (True, "forward", (PORT, 2)),
+    ROUTES: (True, "forward", (PORT, 2)),
     "users.users_by_prefix": (True, "set_user", None),
     "users.users_by_flow": (False, "NoAction", ()),
     "forwarding.ecmp_paths": (False, "drop", ()),
@@ -91,6 +92,17 @@ class Moment(World):
     """Largest value of a variable: with small numbers, the solver is fast."""
     ranked: bool = False
     """True if the program knows ranks."""
+    ports: int = 1
+    """Plain packets go to so many ports in turn."""
+
+    @property
+    def port(self) -> int:
+        """The port of a plain packet."""
+        return PORT + self._turn
+
+    @property
+    def _turn(self) -> int:
+        return (self.number - 1) % self.ports
 
     def variable(self, name: str, bits: int, high: int | None = None) -> Int:
         if name not in self.variables:
@@ -106,6 +118,8 @@ class Moment(World):
     def _plain(self, name: str) -> int | None:
         if not self.plain:
             return None
+        if name == DESTINATION:
+            return PLAIN[DESTINATION] + self._turn
         return 1 if name.startswith("packet has ") else PLAIN.get(name)
 
     def array(self, name: str, bits: int) -> Before:
@@ -153,6 +167,8 @@ class Moment(World):
     def _plain_answer(self, table: str) -> tuple[bool | None, str, tuple[int, ...] | None]:
         if not self.plain or table not in PLAIN_ANSWERS:
             return None, "", None
+        if table == ROUTES:
+            return True, "forward", (self.port, 2)
         return NO_USER if self.ranked and table == "users.users_by_prefix" else PLAIN_ANSWERS[table]
 
     def hash(self, algorithm: str, data: Sequence[tuple[Int, int]]) -> Int:

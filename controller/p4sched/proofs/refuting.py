@@ -11,14 +11,21 @@ from pathlib import Path
 
 from p4sched.paths import rust_binary
 from p4sched.proofs.bounded import Packet, Search
+from p4sched.proofs.engine import by_engine, commands
 from p4sched.proofs.exact import Truth
+from p4sched.proofs.example import counterexample
 from p4sched.proofs.program import Program
 from p4sched.proofs.script import lines, script
-from p4sched.proofs.sides import Side
-from p4sched.proofs.step import Step
+from p4sched.proofs.sides import RuleSide, Side
+from p4sched.proofs.step import DROP_PORT, Step
 
 SMALL = 15
 """Largest value of the inputs in a first search."""
+KINDS = 5
+"""All searches together take at most so many times the limit of one."""
+MOST_IN_SCRIPT = 10_000
+"""Statements that let time pass. A trace with a longer pause is confirmed, but not written."""
+AS_EXPECTED = "the engine decides as expected: no counterexample"
 
 
 @dataclass(frozen=True)
@@ -29,7 +36,7 @@ class Refutation:
     trace: Sequence[Packet] | None = None
     script: str | None = None
     is_confirmed: bool = False
-    """True if the script fails on the engine."""
+    """True if the engine decides the trace so, too."""
 
 
 @dataclass(frozen=True)
@@ -48,10 +55,9 @@ class Sides:
     """More assumptions about each packet."""
 
     def shortest(self, most: int, seconds: float) -> Refutation:
-        """A trace of at most `most` packets, from the first kind of sequences that has one: plain packets with small
-        numbers, the same with queues that are not empty at the start, both with all numbers, all packets and entries.
-        It is the shortest one of its kind, unless the solver gave up on a shorter one."""
-        end = time.process_time() + 3 * seconds
+        """A trace of at most `most` packets, from the first kind of sequences that has one (`_searches`). It is the
+        shortest one of its kind, unless the solver gave up on a shorter one."""
+        end = time.process_time() + KINDS * seconds
         for search in self._searches():
             left = min(seconds, end - time.process_time())
             found = self._found(search, most, left) if left > 1 else None
@@ -68,21 +74,43 @@ class Sides:
         trace, _ = search.shortest(most, seconds)
         if trace is None:
             return None
+        if isinstance(self.side, RuleSide) and sum(packet.waits for packet in trace) > MOST_IN_SCRIPT:
+            failure = self._run_timed(trace, self.side.p4info)
+            said = f"the engine agrees: {failure}" if failure else AS_EXPECTED
+            return Refutation([*lines(trace, self.by), said], trace, None, bool(failure))
         text = script(trace, f"{self.program.name} decides packet {len(trace)} in another way than {self.by}")
         failure = run_script(self.json, text)
         return Refutation([*lines(trace, self.by), *self._confirmed(text, failure)], trace, text, bool(failure))
 
+    def _run_timed(self, trace: Sequence[Packet], p4info: str) -> str:
+        """Sends the packets at their times. What the engine does with the last one; empty if it is as expected."""
+        examples = [counterexample(packet.step, None) for packet in trace]
+        orders = dict.fromkeys(order for one in examples for order in commands(self.program, replace(one, cells={})))
+        done = by_engine(self.json, p4info, list(orders), examples, self.program)[-1].queue
+        expected = trace[-1].expected
+        port, queue = done or (DROP_PORT, 0)
+        if (port, queue) == (expected["port"], expected.get("queue", 0)):
+            return ""
+        return f"port {port}, priority {queue}" if done else "the packet is dropped"
+
     def _searches(self) -> Iterator[Search]:
+        """Plain packets with small numbers; the same with queues that are not empty at the start; both with round
+        numbers, for two ports, with pauses, and with all numbers; all packets and entries."""
         plain = Search(self.program, self.side, extra=self.extra)
         if plain.is_possible:
             yield replace(plain, largest=SMALL)
             yield replace(plain, largest=SMALL, filled=True)
+            yield replace(plain, largest=SMALL, ports=2)
+            yield replace(plain, is_round=True)
+            yield replace(plain, is_round=True, filled=True)
+            if isinstance(self.side, RuleSide) and "interval_us" in self.side.p4info:
+                yield replace(plain, is_round=True, pauses=True)
             yield plain
             yield replace(plain, filled=True)
         yield replace(plain, plain=False)
 
     def _confirmed(self, text: str, failure: str) -> Iterator[str]:
-        same = "the engine decides as expected: no counterexample"
+        same = AS_EXPECTED
         if self.other is not None:
             same = "the engine sends it to the same port; priorities and fields are not compared there"
         yield f"the engine agrees: {failure}" if failure else same

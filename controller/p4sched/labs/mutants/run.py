@@ -103,18 +103,19 @@ class Equivalence:
         lab = of.entry.load()
         assert isinstance(lab, SteppedLab)
         self._of, self._lab, self._folder = of, lab, folder
-        self._solution = self._compiled("solution", of.text)
+        self._solution = self.compiled("solution", of.text)
 
     def is_equivalent(self, text: str, seconds: float) -> bool | None:
         """See `equivalence.is_equivalent`."""
         # imported here because it needs Z3
         from p4sched.labs.equivalence import is_equivalent, program  # noqa: PLC0415
 
-        other = self._compiled(f"program_{len(list(self._folder.iterdir()))}", text)
+        other = self.compiled(f"program_{len(list(self._folder.iterdir()))}", text)
         info = self._solution.with_suffix(".p4info.txtpb").read_text(encoding="utf-8")
         return is_equivalent(self._of.entry.number, program(self._solution), program(other), info, seconds)
 
-    def _compiled(self, name: str, text: str) -> Path:
+    def compiled(self, name: str, text: str) -> Path:
+        """A program with this file of the student, as JSON."""
         work, scratch = self._folder / name / "work", self._folder / name / "scratch"
         shutil.copytree(self._of.entry.solution, work)
         scratch.mkdir()
