@@ -10,7 +10,8 @@ from typing import Any
 import z3
 
 from p4sched.proofs.engine import Call, Example, checksum, crc32
-from p4sched.proofs.exact import Int, Truth, parts
+from p4sched.proofs.exact import Int, parts
+from p4sched.proofs.solver import is_true
 from p4sched.proofs.step import LENGTH, Step
 
 
@@ -36,9 +37,6 @@ def counterexample(step: Step, model: Any, headers: Sequence[str] | None = None)
     """The packet and the state of a model. `headers`: of the packet; None: all before the first that is missing."""
     value = partial(value_in, model)
 
-    def holds(condition: Truth) -> bool:
-        return condition if isinstance(condition, bool) else str(model.eval(condition, model_completion=True)) == "True"
-
     world, program = step.world, step.program
     if headers is None:
         has = {name: world.variables.get(f"packet has {name}") for name in program.emitted}
@@ -63,7 +61,7 @@ def counterexample(step: Step, model: Any, headers: Sequence[str] | None = None)
     for name, (_, answer) in world.lookups.items():
         action = value(answer.action)
         data = [value(one) for one in answer.data[program.tables[name]["actions"][action]]]
-        calls[name] = Call(holds(answer.hit), action, data)
+        calls[name] = Call(is_true(model, answer.hit), action, data)
     arrays = {**program.registers, **program.counters}
     cells = {
         # a cell without a value has nothing to do with the claim, and behind the last one there is none

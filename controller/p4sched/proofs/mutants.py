@@ -20,6 +20,8 @@ OPERATORS = {
     **{"+": "-", "-": "+", "*": "+", "&": "|", "|": "&", "^": "|", "<<": ">>", ">>": "<<"},
     **{"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "and": "or", "or": "and"},
 }
+SOON = 5.0
+"""Seconds for a first question about all claims."""
 Path = tuple[str | int, ...]
 """Keys on the way from the whole JSON to a part."""
 
@@ -61,6 +63,9 @@ def _fate(of: Comparison, change: Change, seconds: float) -> Fate:
     try:
         program = of.of_tree(changed(of.tree, change))
         for case in of.theorem(program):
+            # a wrong program has a counterexample that is found soon; a proof would first look at hints
+            if false := case.false_claim(min(SOON, seconds)):
+                return Fate(change.name, refuted=True, reason=false)
             for claim, answer in case.answers(seconds):
                 if answer.proved is False:
                     return Fate(change.name, refuted=True, reason=claim.name)

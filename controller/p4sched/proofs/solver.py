@@ -34,6 +34,11 @@ def by_z3(terms: Sequence[Any], seconds: float) -> tuple[Any, Any]:
     return found, solver.model() if found == z3.sat else None
 
 
+def is_true(model: Any, condition: Truth) -> bool:
+    """True if a condition is true in a model."""
+    return condition if isinstance(condition, bool) else z3.is_true(model.eval(condition, model_completion=True))
+
+
 def ask(
     assumptions: Sequence[Truth], statement: Truth, seconds: float, solver: Solver = bitwuzla_terms.solved
 ) -> Answer:

@@ -29,7 +29,7 @@ from p4sched.proofs.program import Program, UnmodelledError
 from p4sched.proofs.restrictions import beyond, holds, limits, restriction
 from p4sched.proofs.rules.arrival import LARGEST_RANK, PORT, RANK, SCALE, USER, USERS, Arrival
 from p4sched.proofs.rules.scheme import Cell, Decision, Rule, expected, in_the_switch
-from p4sched.proofs.solver import Answer, ask, by_z3
+from p4sched.proofs.solver import Answer, ask, by_z3, is_true
 from p4sched.proofs.step import DROP_PORT, Step, World, run
 
 NOT_COMPARED = ("rank_histogram", "depth_histogram", "user_prefix_counter", "user_flow_counter")
@@ -129,6 +129,17 @@ class Case:
             yield claim, answer
             if answer.proved is False:
                 return
+
+    def false_claim(self, seconds: float) -> str:
+        """Name of a claim that is false, from one question about all of them; empty if none was found."""
+        plain = self.plain or self
+        statement = every(*(claim.statement for claim in plain.claims))
+        answer = ask(plain.premises(statement), statement, seconds)
+        if answer.proved is not False:
+            return ""
+        false = [claim.name for claim in plain.claims if not is_true(answer.model, claim.statement)]
+        # a product has another value in the model
+        return false[0] if false else "a claim"
 
     def _proved_lemmas(self, seconds: float) -> list[Truth]:
         """The lemmas that are true. Each one assumes those before it."""

@@ -18,7 +18,7 @@ from p4sched.proofs.example import value_in
 from p4sched.proofs.folder import chip_rule_of
 from p4sched.proofs.program import Json, Program
 from p4sched.proofs.rules.tna_scheme import OnChip, TnaDecision
-from p4sched.proofs.solver import Answer
+from p4sched.proofs.solver import Answer, is_true
 from p4sched.proofs.theorem import Case, Claim, ask_all_tables
 from p4sched.proofs.tna_arrival import RECIRCULATION, TnaArrival
 
@@ -131,7 +131,7 @@ class TnaComparison(Comparison):
             for name, *both in tables
             for key, value in both
         ]
-        return [fact for fact in facts if not tna_engine.holds(model, fact)]
+        return [fact for fact in facts if not is_true(model, fact)]
 
     def _possible(self, case: Case) -> Sequence[Truth]:
         packet, world = case.packet, case.step.world

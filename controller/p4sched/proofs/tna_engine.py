@@ -7,9 +7,10 @@ from typing import Any
 
 from p4sched.proofs import example
 from p4sched.proofs.engine import Example, Outcome, changes
-from p4sched.proofs.exact import Int, Truth
+from p4sched.proofs.exact import Int
 from p4sched.proofs.program import Program
 from p4sched.proofs.rules.arrival import Arrival
+from p4sched.proofs.solver import is_true
 from p4sched.proofs.step import LENGTH, TIMESTAMP, Step
 from p4sched.proofs.tna import PORT, QUEUE, RESUBMITTED, TIME, comes_back, is_dropped, run
 from p4sched.proofs.tna_arrival import TnaArrival
@@ -51,11 +52,6 @@ def first_pass(second: Example, model: Any, before: Mapping[str, tuple[Int, Int]
     return Example(packet={**packet, RESUBMITTED: 0}, calls=second.calls, cells=cells)
 
 
-def holds(model: Any, condition: Truth) -> bool:
-    """True if a condition is true in a model."""
-    return condition if isinstance(condition, bool) else str(model.eval(condition, model_completion=True)) == "True"
-
-
 def counterexample(step: Step, model: Any, of: Arrival) -> Example:
     """The packet and the state of a model."""
     assert isinstance(of, TnaArrival)
@@ -74,6 +70,6 @@ def counterexample(step: Step, model: Any, of: Arrival) -> Example:
     time = example.value_in(model, step.world.variables[TIME])
     # the frame has the bytes of its headers, and no more: behind them the packet ends
     packet = {**found.packet, TIME: time, TIMESTAMP: time // 1000, LENGTH: 0}
-    if CHECKSUM in packet and not holds(model, of.has_right_checksum):
+    if CHECKSUM in packet and not is_true(model, of.has_right_checksum):
         packet[CHECKSUM] ^= 1
     return Example(packet=packet, calls=found.calls, cells=found.cells)
