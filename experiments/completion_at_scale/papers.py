@@ -99,6 +99,9 @@ def described(name: str) -> Line:
 
 _TCP = Line("tcp", "TCP", ports.single("fifo", ports.DROP_PACKETS), TCP)
 _DCTCP = Line("dctcp", "DCTCP", ports.marking(ports.single("fifo", ports.DROP_PACKETS), ports.MARK_PACKETS), DCTCP)
+_TCP_OF_BYTES = replace(_TCP, port=ports.of_bytes(ports.DROP_BYTES))
+"""SP-PIFO's Netbench. That of AIFO and RIFO holds 146,000 / 1460 packets."""
+_DCTCP_OF_BYTES = replace(_DCTCP, port=ports.marking_bytes(_TCP_OF_BYTES.port, ports.MARK_BYTES))
 _PIFO = Line("pifo", "PIFO", ports.single("pifo", 80))
 _SP_PIFO = Line("sp_pifo", "SP-PIFO", ports.queues("sp_pifo", 8))
 _AIFO = Line("aifo", "AIFO", ports.aifo())
@@ -119,6 +122,22 @@ _PACKS_LINES = (
 def _fair(name: str, label: str, port: Port) -> Line:
     """A line with start times as ranks, marks at every port, and hosts with DCTCP (run files of SP-PIFO and RIFO)."""
     return Line(name, label, ports.marking(port, ports.FAIR_MARK_PACKETS), DCTCP, START_TIME)
+
+
+def _in_bytes(line: Line) -> Line:
+    """The same fair line as in Netbench: bytes for the thresholds of marks, DCTCP's ports and AFQ's rounds."""
+    port = {name: value for name, value in line.port.items() if name != "mark_at_packets"}
+    if line.name == "dctcp":
+        port = dict(ports.of_bytes(ports.FAIR_DROP_BYTES))
+    if line.name == "afq":
+        few = port["queues"] == 8
+        port = ports.afq_of_bytes(port["queues"], port["queue_size"], 320 if few else 80)
+    return replace(line, port=ports.marking_bytes(port, ports.FAIR_MARK_BYTES))
+
+
+def _marked_by_bytes(lines: Sequence[Line]) -> tuple[Line, ...]:
+    """The lines with the settings of the run files."""
+    return tuple(_in_bytes(line) for line in lines)
 
 
 _AIFO_FAIR_LINES = (
@@ -171,7 +190,9 @@ _RIFO_TABLE = (
     *(Line(f"aifo-{size}", f"AIFO, C = {size}", ports.aifo(size)) for size in (50, 100, 500)),
 )
 
-_AIFO_FAIR_PUBLISHED = (_fair("aifo", "AIFO", ports.aifo(100, sampling=1)),)
+_AIFO_FAIR_PUBLISHED = _marked_by_bytes(
+    (*_AIFO_FAIR_LINES[1:-1], _fair("aifo", "AIFO", ports.aifo(100, sampling=1))),
+)
 _RIFO_AT_150 = Line("rifo", "RIFO", ports.rifo(tracking=150))
 _RIFO_AT_0_7 = ports.rifo(tracking=200, k=0.5)
 
@@ -306,7 +327,7 @@ _EACH = (
         _RIFO_FAIR_LINES,
         COMPLETION,
         workloads=(FAIR_WEB_SEARCH,),
-        published=(*_AIFO_FAIR_PUBLISHED, _fair("rifo", "RIFO", ports.rifo(100, 150))),
+        published=(*_AIFO_FAIR_PUBLISHED, *_marked_by_bytes([_fair("rifo", "RIFO", ports.rifo(100, 150))])),
     ),
     PaperFigure(
         "rifo-13",
@@ -315,7 +336,7 @@ _EACH = (
         _RIFO_FAIR_LINES,
         COMPLETION,
         workloads=(DATA_MINING,),
-        published=(*_AIFO_FAIR_PUBLISHED, _fair("rifo", "RIFO", ports.rifo(100))),
+        published=(*_AIFO_FAIR_PUBLISHED, *_marked_by_bytes([_fair("rifo", "RIFO", ports.rifo(100))])),
     ),
     PaperFigure(
         "rifo-14",
@@ -333,13 +354,31 @@ _EACH = (
         _SP_PIFO_LINES,
         COMPLETION,
         workloads=(DATA_MINING,),
-    ),
-    PaperFigure("sp_pifo-8", "SP-PIFO Fig. 8: completion times, web search", GBIT, _SP_PIFO_LINES, COMPLETION),
-    PaperFigure(
-        "sp_pifo-9", "SP-PIFO Fig. 9: fair queueing, 32 queues", GBIT, _AIFO_FAIR_LINES[:5], (SMALL_MEAN, DONE)
+        published=(_TCP_OF_BYTES, _DCTCP_OF_BYTES),
     ),
     PaperFigure(
-        "sp_pifo-10", "SP-PIFO Fig. 10: fair queueing, 8 queues", GBIT, _SP_PIFO_FAIR_LINES, (SMALL_MEAN, DONE)
+        "sp_pifo-8",
+        "SP-PIFO Fig. 8: completion times, web search",
+        GBIT,
+        _SP_PIFO_LINES,
+        COMPLETION,
+        published=(_TCP_OF_BYTES, _DCTCP_OF_BYTES),
+    ),
+    PaperFigure(
+        "sp_pifo-9",
+        "SP-PIFO Fig. 9: fair queueing, 32 queues",
+        GBIT,
+        _AIFO_FAIR_LINES[:5],
+        (SMALL_MEAN, DONE),
+        published=(_TCP_OF_BYTES, *_marked_by_bytes(_AIFO_FAIR_LINES[1:5])),
+    ),
+    PaperFigure(
+        "sp_pifo-10",
+        "SP-PIFO Fig. 10: fair queueing, 8 queues",
+        GBIT,
+        _SP_PIFO_FAIR_LINES,
+        (SMALL_MEAN, DONE),
+        published=(_TCP_OF_BYTES, *_marked_by_bytes(_SP_PIFO_FAIR_LINES[1:])),
     ),
     PaperFigure(
         "packs-12",

@@ -35,6 +35,9 @@ MARK_PACKETS = -(-14_600 // FRAME_BYTES)
 FAIR_DROP_PACKETS = 120_000 // FRAME_BYTES
 FAIR_MARK_PACKETS = 48_000 // FRAME_BYTES
 """The same for the runs with fair queueing, in which every port marks."""
+DROP_BYTES, MARK_BYTES = 146_000, 14_600
+FAIR_DROP_BYTES, FAIR_MARK_BYTES = 120_000, 48_000
+"""The numbers of the run files. Netbench counts the bytes that wait, and most acknowledgements are short."""
 
 
 def headroom_256(k: float) -> int:
@@ -55,6 +58,11 @@ def queues(scheme: str, count: int, packets: int = 10) -> dict[str, Any]:
 def afq(count: int, packets: int, bytes_per_round: int) -> dict[str, Any]:
     """AFQ. The bytes of a round are the nearest power of two, so that a switch need not divide."""
     return queues("afq", count, packets) | {"log_bytes_per_round": round(log2(bytes_per_round))}
+
+
+def afq_of_bytes(count: int, packets: int, bytes_per_round: int) -> dict[str, Any]:
+    """AFQ with the bytes of a round as in a run file."""
+    return queues("afq", count, packets) | {"bytes_per_round": bytes_per_round}
 
 
 def packs(count: int, window: int = 20, k: float = 0.1) -> dict[str, Any]:
@@ -92,3 +100,13 @@ def simulated(port: Port, *variants: str) -> Port:
 def marking(port: Port, packets: int) -> Port:
     """The same port with congestion marks."""
     return {**port, "mark_at_packets": packets}
+
+
+def of_bytes(size: int) -> Port:
+    """One queue of FIFO with a size in bytes of frames, as in Netbench."""
+    return {"scheme": "fifo", "buffer_bytes": size}
+
+
+def marking_bytes(port: Port, threshold: int) -> Port:
+    """The same port with congestion marks, from so many waiting bytes on."""
+    return {**port, "mark_at_bytes": threshold}

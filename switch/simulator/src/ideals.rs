@@ -9,7 +9,7 @@ use p4sched_traffic_manager::{
 use serde::{Deserialize, Deserializer, de};
 
 /// Settings that a scenario may give for these disciplines.
-pub const SETTINGS: &str = "queues, queue_size, log_bytes_per_round, quantum_bytes, calendar and tree";
+pub const SETTINGS: &str = "queues, queue_size, bytes_per_round, log_bytes_per_round, quantum_bytes, calendar and tree";
 
 /// Default round of AFQ: the smallest power of two that a full frame fits into.
 const LOG_BYTES_PER_ROUND: u32 = 11;
@@ -82,7 +82,8 @@ pub struct Settings<'a> {
     pub queues: usize,
     /// Packets in each queue; the buffer holds as many as all queues together.
     pub queue_size: usize,
-    /// log2 of the bytes in a round of AFQ.
+    /// Bytes in a round of AFQ, or log2 of them.
+    pub bytes_per_round: Option<u32>,
     pub log_bytes_per_round: Option<u32>,
     /// Quantum of DRR.
     pub quantum_bytes: Option<u32>,
@@ -100,7 +101,12 @@ impl Settings<'_> {
         size.map_err(|error| error.to_string())?;
         let log = self.log_bytes_per_round.unwrap_or(LOG_BYTES_PER_ROUND);
         let too_long = || format!("log_bytes_per_round = {log}: it is 0 to 31");
-        let bytes_per_round = 1_u32.checked_shl(log).ok_or_else(too_long)?;
+        let bytes_per_round = match (self.bytes_per_round, self.log_bytes_per_round) {
+            (Some(_), Some(_)) => return Err("bytes_per_round stands in place of log_bytes_per_round".to_owned()),
+            (Some(0), None) => return Err("bytes_per_round: 0 bytes are no round".to_owned()),
+            (Some(bytes), None) => bytes,
+            (None, _) => 1_u32.checked_shl(log).ok_or_else(too_long)?,
+        };
         if self.calendar.turn_ns != 0 {
             return Err("calendar: turn_ns: a port of a scenario sends whenever something waits".to_owned());
         }

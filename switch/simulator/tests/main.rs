@@ -3,6 +3,7 @@
 mod appendix_b;
 mod attack;
 mod bbr;
+mod bytes;
 mod dual_pi2;
 mod kernel;
 mod lengths_and_ranks;

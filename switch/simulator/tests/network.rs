@@ -590,7 +590,7 @@ fn a_scenario_that_cannot_be_says_why() {
     );
     assert_eq!(
         with("/ports", json!({"scheme": "afq", "parameters": {"window_ranks": 20}})),
-        "ports: afq has queues, queue_size, log_bytes_per_round, quantum_bytes, calendar and tree only"
+        "ports: afq has queues, queue_size, bytes_per_round, log_bytes_per_round, quantum_bytes, calendar and tree only"
     );
     assert_eq!(
         with("/ports", json!({"scheme": "aifo", "variants": ["max_alone"]})),
@@ -630,6 +630,17 @@ fn a_scenario_that_cannot_be_says_why() {
     assert_eq!(
         with("/ports", json!({"scheme": "packs", "tree": [{"discipline": "fifo"}]})),
         "ports: packs has no quantum_bytes, calendar or tree"
+    );
+    assert_eq!(
+        with("/ports", json!({"scheme": "fifo", "bytes_per_round": 2000})),
+        "ports: fifo has no bytes_per_round; only AFQ has it"
+    );
+    assert_eq!(
+        with(
+            "/ports",
+            json!({"scheme": "afq", "bytes_per_round": 2000, "log_bytes_per_round": 11})
+        ),
+        "ports: bytes_per_round stands in place of log_bytes_per_round"
     );
     assert_eq!(
         with("/ports", json!({"scheme": "fifo", "log_bytes_per_round": 11})),

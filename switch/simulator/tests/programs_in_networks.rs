@@ -344,7 +344,11 @@ fn what_programs_cannot_do_is_said() {
     );
     assert_eq!(
         refused(Scheme::Fifo, "mark_at_packets", json!(5)),
-        "mark_at_packets: the programs give no congestion marks"
+        "mark_at_packets and mark_at_bytes: the programs give no congestion marks"
+    );
+    assert_eq!(
+        refused(Scheme::Fifo, "mark_at_bytes", json!(5)),
+        "mark_at_packets and mark_at_bytes: the programs give no congestion marks"
     );
     assert_eq!(
         refused(Scheme::Aifo, "variants", json!(["compare_first"])),

@@ -50,8 +50,11 @@ pub enum DeviceError {
     )]
     SameAddress(u32, u32),
     /// The scenario asks for congestion marks.
-    #[error("mark_at_packets: the programs give no congestion marks")]
+    #[error("mark_at_packets and mark_at_bytes: the programs give no congestion marks")]
     Marks,
+    /// The scenario asks for a size in bytes.
+    #[error("buffer_bytes: the programs have queues of packets; use the models")]
+    Bytes,
     /// The scenario asks for a rule that only models have.
     #[error("variants and hold_us: the programs have the rules of the papers' text; use the models")]
     Variants,
@@ -490,7 +493,10 @@ pub fn users(flows: impl Iterator<Item = ([u8; 4], u32, u32)>) -> Result<BTreeMa
 /// If no program can run with these settings of the ports.
 pub fn check(installed: &SwitchSettings<'_>, ports: &PortConfig) -> Result<(), DeviceError> {
     let sorted = installed.scheduler.scheme().p4().rank_field.is_some();
-    if ports.mark_at.is_some() {
+    if ports.buffer_bytes.is_some() {
+        return Err(DeviceError::Bytes);
+    }
+    if ports.mark_at.is_some() || ports.mark_at_bytes.is_some() {
         Err(DeviceError::Marks)
     } else if ports.variants != Variants::NONE || ports.hold_us != 0 {
         Err(DeviceError::Variants)

@@ -195,6 +195,10 @@ pub struct PortConfig {
     pub start_time: bool,
     /// A packet that finds this many waiting packets gets a congestion mark.
     pub mark_at: Option<u32>,
+    /// A packet that finds this many waiting bytes gets a congestion mark.
+    pub mark_at_bytes: Option<u64>,
+    /// A packet that waits is dropped if more bytes than this would wait with it.
+    pub buffer_bytes: Option<u64>,
     /// True if it records the length of its queue over time.
     pub measured: bool,
     /// True if samples have the length of each of its queues.
@@ -215,6 +219,10 @@ pub struct Port {
     sent_bytes: u64,
     queue: Queue,
     mark_at: u32,
+    mark_at_bytes: u64,
+    buffer_bytes: u64,
+    /// Bytes that wait.
+    waiting_bytes: u64,
     /// A packet that finds an empty queue leaves no trace in the scheduler.
     forgets: bool,
     lengths: Option<Box<Lengths>>,
@@ -235,6 +243,9 @@ impl Port {
             forgets: config.scheduler.forgets() && !config.start_time && config.drawn_ranks == 0,
             wire: Wire::new(Link::new(rate_bps), delay_ns),
             mark_at: config.mark_at.unwrap_or(u32::MAX),
+            mark_at_bytes: config.mark_at_bytes.unwrap_or(u64::MAX),
+            buffer_bytes: config.buffer_bytes.unwrap_or(u64::MAX),
+            waiting_bytes: 0,
             held_bytes: 0,
             sent_packets: 0,
             sent_bytes: 0,
@@ -249,7 +260,12 @@ impl Port {
 
     /// True if a packet that arrives now and is queued gets a congestion mark.
     fn marks(&self) -> bool {
-        self.wire.waiting >= self.mark_at
+        self.wire.waiting >= self.mark_at || self.waiting_bytes >= self.mark_at_bytes
+    }
+
+    /// True if a packet with so many bytes finds no room.
+    fn is_full(&self, len: u32) -> bool {
+        self.waiting_bytes.saturating_add(u64::from(len)) > self.buffer_bytes
     }
 
     /// Enqueues an arriving packet, after every departure that is due ([`Port::catch_up`]).
@@ -261,7 +277,11 @@ impl Port {
             flow: header.flow,
             len: header.len,
         };
-        let verdict = self.queue.enqueue(now, packet, header.scale, ecn);
+        let verdict = if self.is_full(header.len) {
+            Verdict::DroppedFull
+        } else {
+            self.queue.enqueue(now, packet, header.scale, ecn)
+        };
         if let Some(by_rank) = &mut self.by_rank {
             by_rank.arrived(packet, verdict);
         }
@@ -271,12 +291,14 @@ impl Port {
         if verdict.is_queued() {
             self.note(now);
             self.wire.waiting += 1;
+            self.waiting_bytes += u64::from(header.len);
             self.held_bytes += u64::from(header.len);
         }
         match verdict {
             Verdict::Queued { .. } => return verdict,
             Verdict::PushedOut { victim, .. } => {
                 self.wire.waiting -= 1;
+                self.waiting_bytes -= u64::from(victim.len);
                 self.held_bytes -= u64::from(victim.len);
                 self.counts.pushed_out += 1;
             }
@@ -329,6 +351,7 @@ impl Port {
         let victim = self.queue.model_mut()?.give_up(queue)?;
         self.note(now);
         self.wire.waiting -= 1;
+        self.waiting_bytes -= u64::from(victim.len);
         self.held_bytes -= u64::from(victim.len);
         self.counts.pushed_out += 1;
         self.counts.lost_bytes += u64::from(victim.len);
@@ -385,6 +408,7 @@ impl Port {
         let packet = self.queue.dequeue(now)?;
         self.note(now);
         self.wire.waiting -= 1;
+        self.waiting_bytes -= u64::from(packet.len);
         if let Some(by_rank) = &mut self.by_rank {
             by_rank.left(packet.rank);
         }

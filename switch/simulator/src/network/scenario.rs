@@ -123,6 +123,7 @@ struct Ports {
     headroom_256: Option<u32>,
     window_shift: Option<i64>,
     /// Only for AFQ.
+    bytes_per_round: Option<u32>,
     log_bytes_per_round: Option<u32>,
     /// Only for disciplines without a program.
     quantum_bytes: Option<u32>,
@@ -142,6 +143,9 @@ struct Ports {
     #[serde(default, deserialize_with = "target")]
     target: Target,
     mark_at_packets: Option<u32>,
+    mark_at_bytes: Option<u64>,
+    /// Only for FIFO.
+    buffer_bytes: Option<u64>,
     /// Time between two copies of the lengths that the rule knows.
     #[serde(default)]
     length_period_ns: Nanos,
@@ -310,6 +314,8 @@ impl Scenario {
             memory: None,
             start_time: false,
             mark_at: None,
+            mark_at_bytes: None,
+            buffer_bytes: None,
             measured: false,
             sampled: false,
             drawn_ranks: 0,
@@ -427,6 +433,8 @@ impl Ports {
             memory: self.memory(measured.is_some(), start_time).map_err(problem)?,
             start_time,
             mark_at: self.mark_at_packets,
+            mark_at_bytes: self.mark_at_bytes,
+            buffer_bytes: self.in_bytes().map_err(problem)?,
             measured: measured.is_some(),
             sampled: false,
             drawn_ranks: measured.unwrap_or(0),
@@ -436,6 +444,9 @@ impl Ports {
 
 impl Ports {
     fn scheme(&self, scheme: Scheme) -> Result<Config, String> {
+        if self.bytes_per_round.is_some() {
+            return Err(format!("{} has no bytes_per_round; only AFQ has it", scheme.name()));
+        }
         if self.log_bytes_per_round.is_some() {
             return Err(format!("{} has no log_bytes_per_round; only AFQ has it", scheme.name()));
         }
@@ -555,6 +566,7 @@ impl Ports {
         let settings = ideals::Settings {
             queues: self.queues(Sizes::PAPER.queues)?,
             queue_size: self.queue_size.unwrap_or(Sizes::PAPER.queue_size),
+            bytes_per_round: self.bytes_per_round,
             log_bytes_per_round: self.log_bytes_per_round,
             quantum_bytes: self.quantum_bytes,
             calendar: self.calendar.clone().unwrap_or_default(),
@@ -565,11 +577,15 @@ impl Ports {
 
     fn coupled(&self) -> Result<dual_pi2::Config, String> {
         let sets_ideal = self.quantum_bytes.is_some() || self.calendar.is_some() || self.tree.is_some();
-        if self.parameters.is_some() || self.log_bytes_per_round.is_some() || sets_ideal {
+        if self.parameters.is_some() || self.round().is_some() || sets_ideal {
             return Err(format!("{DUAL_PI2} has queues, queue_size and {DUAL_PI2} only"));
         }
-        if self.mark_at_packets.is_some() {
-            return Err(format!("mark_at_packets: {DUAL_PI2} marks packets itself"));
+        let marks = [
+            ("mark_at_packets", self.mark_at_packets.is_some()),
+            ("mark_at_bytes", self.mark_at_bytes.is_some()),
+        ];
+        if let Some((name, _)) = marks.iter().find(|(_, given)| *given) {
+            return Err(format!("{name}: {DUAL_PI2} marks packets itself"));
         }
         let packets = self.queue_size.unwrap_or(Sizes::PAPER.queue_size);
         let buffer = self.queues(Sizes::PAPER.queues)?.saturating_mul(packets);
@@ -589,6 +605,34 @@ impl Ports {
         Ok(config)
     }
 
+    /// FIFO's size in bytes of frames, if it has one.
+    fn in_bytes(&self) -> Result<Option<u64>, String> {
+        if self.mark_at_packets.is_some() && self.mark_at_bytes.is_some() {
+            return Err("mark_at_bytes stands in place of mark_at_packets".to_owned());
+        }
+        let Some(bytes) = self.buffer_bytes else {
+            return Ok(None);
+        };
+        if !matches!(self.scheme, SchemeOrDiscipline::Scheme(Scheme::Fifo)) {
+            return Err(format!(
+                "buffer_bytes: {} has a size in packets only",
+                self.scheme.name()
+            ));
+        }
+        if self.queue_size.is_some() || self.queues.is_some() || self.parameters.is_some() || self.memory.is_some() {
+            return Err("buffer_bytes stands in place of queues, queue_size, parameters and memory".to_owned());
+        }
+        if bytes == 0 {
+            return Err("buffer_bytes: 0 bytes hold no packet".to_owned());
+        }
+        Ok(Some(bytes))
+    }
+
+    /// A number for AFQ's rounds.
+    fn round(&self) -> Option<u32> {
+        self.bytes_per_round.or(self.log_bytes_per_round)
+    }
+
     fn queues(&self, otherwise: usize) -> Result<usize, String> {
         match self.queues {
             Some(queues) if queues > MOST_QUEUES => Err(format!("{queues} queues at a port: at most {MOST_QUEUES}")),
@@ -601,7 +645,10 @@ impl Ports {
         let headroom = Headroom::new(self.headroom_256.unwrap_or(0), 8);
         let sizes = Sizes {
             queues: self.queues(paper.queues)?,
-            queue_size: self.queue_size.unwrap_or(paper.queue_size),
+            queue_size: match self.buffer_bytes {
+                Some(_) => PLENTY / paper.queues,
+                None => self.queue_size.unwrap_or(paper.queue_size),
+            },
             window: self.window.unwrap_or(paper.window),
             headroom: headroom.map_err(|error| error.to_string())?,
             window_shift: self.window_shift.unwrap_or(paper.window_shift),
