@@ -32,9 +32,17 @@ ETHERTYPE_WORKER = _defined("ETHERTYPE_WORKER")
 MAX_PORTS = _defined("MAX_PORTS")
 MAX_USERS = _defined("MAX_USERS")
 """Users are 1 .. MAX_USERS - 1."""
+LENGTH_REPORT_BYTES = _defined("LENGTH_REPORT_BYTES")
+"""Bytes of a departing frame that follow its report, on Tofino 1."""
+LENGTH_REPORT_SESSION = _defined("LENGTH_REPORT_SESSION")
+"""Clone session of these reports."""
 RANK_PORT = _defined("RANK_PORT")
 """First UDP port whose datagrams begin with a rank header."""
 RANK_STATIC = _defined("RANK_STATIC")
 RANK_HEADER = _defined("RANK_HEADER")
 RANK_TOS = _defined("RANK_TOS")
 RANK_STFQ = _defined("RANK_STFQ")
+RECIRCULATION_PORT_V1MODEL = _defined("RECIRCULATION_PORT_V1MODEL")
+"""Port whose packets return to ingress."""
+RECIRCULATION_PORT_TNA = _defined("RECIRCULATION_PORT_TNA")
+RECIRCULATION_PORT_T2NA = _defined("RECIRCULATION_PORT_T2NA")

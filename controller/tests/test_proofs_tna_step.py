@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from random_packets import number, parameters
 
+from p4sched.constants import RECIRCULATION_PORT_TNA
 from p4sched.p4rt.compile import compiled_program
 from p4sched.p4rt.target import Target
 from p4sched.paths import SCHEDULERS_DIR
@@ -15,7 +16,6 @@ from p4sched.proofs import tna
 from p4sched.proofs.engine import Call, Example, by_engine, checksum, commands
 from p4sched.proofs.program import Program
 from p4sched.proofs.step import LENGTH, TIMESTAMP
-from p4sched.proofs.tna_arrival import RECIRCULATION
 from p4sched.proofs.tna_engine import by_step
 
 PACKETS = 100
@@ -137,12 +137,12 @@ def test_the_step_of_a_report_is_that_of_the_engine(name: str) -> None:
             packet={
                 **{f"length_report.{part}": number(source, bits) for part, bits in (("queue", 16), ("length", 32))},
                 **{"length_report.kind": 2, LENGTH: 64, TIMESTAMP: 1000 + place, tna.TIME: 1000 * (1000 + place)},
-                tna.INGRESS_PORT: RECIRCULATION,
+                tna.INGRESS_PORT: RECIRCULATION_PORT_TNA,
             }
         )
         for place in range(PACKETS)
     ]
     p4info = built.p4info.read_text(encoding="utf-8")
-    outcomes = by_engine(built.json, p4info, [], packets, program, RECIRCULATION)
+    outcomes = by_engine(built.json, p4info, [], packets, program, RECIRCULATION_PORT_TNA)
     assert outcomes == [by_step(program, one) for one in packets]
     assert all(outcome.queue is None and len(outcome.changes) == 1 for outcome in outcomes)

@@ -24,7 +24,6 @@ from p4sched.p4rt.reader import SessionError
 from p4sched.p4rt.routes import group_paths, group_route, route
 from p4sched.p4rt.session import Session, connect
 from p4sched.p4rt.target import PROGRAMS, Target
-from p4sched.p4rt.traffic_manager import EmbeddedTrafficManager, PortSettings
 from p4sched.p4rt.users import departures, flow_user, prefix_user, user_counters
 from p4sched.scheme import Scheme
 from p4sched.schemes import SCHEMES
@@ -134,18 +133,6 @@ async def test_departures_of_a_tofino_1_report_to_its_recirculation_port(
     async with connect(embedded_switch.address, compiled_program(name, target=Target.TNA)) as session:
         # a controller that takes over finds the session as it is
         assert not session.loaded
-
-
-async def test_the_recirculation_port_has_a_rate_as_any_other(embedded_switch: RunningSwitch) -> None:
-    async with connect(embedded_switch.address, compiled_program("aifo", macros=["WORKER_PACKETS"], target=Target.TNA)):
-        manager = EmbeddedTrafficManager(embedded_switch.address)
-        port = PROGRAMS[Target.TNA].recirculation_port
-        try:
-            await manager.set_ports([PortSettings(port, rate_bps=1_000_000)])
-            with pytest.raises(SessionError, match="no port 69"):
-                await manager.set_ports([PortSettings(port + 1, rate_bps=1_000_000)])
-        finally:
-            await manager.close()
 
 
 async def test_digests_and_registers_of_a_tofino_program_reach_the_controller(

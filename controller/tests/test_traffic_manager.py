@@ -7,9 +7,11 @@ import pytest
 from switches import RunningSwitch, start_switch
 
 from mininet_topos.nodes import free_port
+from p4sched.p4rt.compile import compiled_program
 from p4sched.p4rt.program import Program
 from p4sched.p4rt.reader import SessionError
 from p4sched.p4rt.session import connect
+from p4sched.p4rt.target import PROGRAMS, Target
 from p4sched.p4rt.traffic_manager import (
     Bmv2TrafficManager,
     EmbeddedTrafficManager,
@@ -91,6 +93,19 @@ async def test_the_memory_of_all_ports_is_set_and_read(embedded: EmbeddedTraffic
     with pytest.raises(TrafficManagerError, match="packets"):
         await embedded.set_memory(Memory(-1))
     assert await embedded.memory() == Memory(120, MemorySharing.OCCAMY, 2048)
+
+
+@pytest.mark.parametrize("target", Target)
+async def test_the_recirculation_port_has_a_rate_as_any_other(embedded_switch: RunningSwitch, target: Target) -> None:
+    port = PROGRAMS[target].recirculation_port
+    async with connect(embedded_switch.address, compiled_program("aifo", target=target)):
+        manager = EmbeddedTrafficManager(embedded_switch.address)
+        try:
+            await manager.set_ports([PortSettings(port, rate_bps=1_000_000)])
+            with pytest.raises(SessionError, match=f"no port {port + 1}"):
+                await manager.set_ports([PortSettings(port + 1, rate_bps=1_000_000)])
+        finally:
+            await manager.close()
 
 
 async def test_no_switch_is_one_sentence() -> None:

@@ -7,8 +7,6 @@
 // is as old as one round of the worker. The controller starts a worker by packet-out (ports: how many it visits; port: 0).
 // The worker then recirculates for ever. The rate of the recirculation port sets how fast.
 
-// A port without a link.
-const bit<9> RECIRCULATION_PORT = 510;
 // `instance_type` of a recirculated packet (BMv2, docs/simple_switch.md).
 const bit<32> RECIRCULATED = 4;
 
@@ -26,9 +24,9 @@ control WorkerIngress(inout headers_t hdr, inout metadata_t meta, inout standard
             if (hdr.worker.port >= hdr.worker.ports) {
                 hdr.worker.port = 0;
             }
-            standard_metadata.egress_spec = RECIRCULATION_PORT;
+            standard_metadata.egress_spec = RECIRCULATION_PORT_V1MODEL;
         } else if (standard_metadata.ingress_port == CPU_PORT) {
-            standard_metadata.egress_spec = RECIRCULATION_PORT;
+            standard_metadata.egress_spec = RECIRCULATION_PORT_V1MODEL;
         } else {
             mark_to_drop(standard_metadata);
         }

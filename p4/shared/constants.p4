@@ -3,6 +3,14 @@
 const bit<16> ETHERTYPE_IPV4 = 0x0800;
 // Packets from and to the controller.
 const bit<9> CPU_PORT = 509;
+// Ports whose packets return to ingress. On v1model, a port without a link: `recirculate` brings its packets back. On a
+// Tofino, the port of pipe 0.
+const bit<9> RECIRCULATION_PORT_V1MODEL = 510;
+const bit<9> RECIRCULATION_PORT_TNA = 68;
+const bit<9> RECIRCULATION_PORT_T2NA = 6;
+// Tofino 1: P4Runtime's number of the clone session that sends length reports to that port, and the bytes of a report.
+#define LENGTH_REPORT_SESSION 1
+#define LENGTH_REPORT_BYTES 32
 #ifdef WORKER_PACKETS
 #ifndef TAKES_WORKERS
 #error "this program is not written for worker packets; only aifo.p4 is"

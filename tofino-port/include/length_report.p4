@@ -15,13 +15,10 @@
 // ingress takes an empty queue for full, and no departure tells otherwise. The recirculation port must have room for a report of
 // each departure.
 //
-// The controller sets up the mirror session: port 68, cut to 32 bytes.
+// The controller sets up the mirror session: RECIRCULATION_PORT_TNA, cut to LENGTH_REPORT_BYTES.
 
 // Packets in the queue of each (port, priority), as far as ingress knows.
 Register<bit<32>, bit<12>>(MAX_QUEUES) queue_depths;
-
-// P4Runtime's number of the clone session.
-const MirrorId_t LENGTH_REPORT_SESSION = 1;
 
 #define BRINGS_LENGTH hdr.length_report.isValid()
 

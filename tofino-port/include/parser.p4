@@ -2,11 +2,6 @@
 //
 // In front of a frame, the chip puts intrinsic metadata and 64 bits (Tofino 2: 192 bits) of metadata for each port.
 
-#if defined(LENGTH_REPORTS) || defined(WORKER_PACKETS)
-// What egress sends here comes back to ingress. It is the recirculation port of pipe 0; the other pipes have 196, 324 and 452.
-const bit<9> RECIRCULATION_PORT = 68;
-#endif
-
 parser LabIngressParser(packet_in packet, out headers_t hdr, out metadata_t meta,
                         out ingress_intrinsic_metadata_t ig_intr_md) {
     Checksum() ipv4_checksum;
@@ -39,7 +34,7 @@ parser LabIngressParser(packet_in packet, out headers_t hdr, out metadata_t meta
         packet.advance(PORT_METADATA_SIZE);
         transition select(ig_intr_md.ingress_port) {
 #ifdef LENGTH_REPORTS
-            RECIRCULATION_PORT: parse_length_report;
+            RECIRCULATION_PORT_TNA: parse_length_report;
 #endif
             default: parse_ethernet;
         }

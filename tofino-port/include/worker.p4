@@ -24,13 +24,13 @@ control TakeLength(inout headers_t hdr, in metadata_t meta, in ingress_intrinsic
     };
 
     action send_round() {
-        ig_tm_md.ucast_egress_port = RECIRCULATION_PORT;
+        ig_tm_md.ucast_egress_port = RECIRCULATION_PORT_TNA;
         hdr.bridge.setValid();
         hdr.bridge.kind = KIND_WORKER;
         hdr.bridge.user = 0;
     }
     apply {
-        if (ig_intr_md.ingress_port == RECIRCULATION_PORT) {
+        if (ig_intr_md.ingress_port == RECIRCULATION_PORT_TNA) {
             keep.execute(hdr.worker.port[8:0]);
             hdr.worker.port = hdr.worker.port + 1;
             if (hdr.worker.port == hdr.worker.ports) {

@@ -11,16 +11,12 @@ import finsy as fy
 from finsy.proto import p4r
 
 from p4sched.clock import await_answer, converse, fall_silent
+from p4sched.constants import LENGTH_REPORT_BYTES, LENGTH_REPORT_SESSION
 from p4sched.p4rt.conversation import ConversingSwitch
 from p4sched.p4rt.program import Loadable, Pipeline
 from p4sched.p4rt.reader import EGRESS_PORT, Reader, SessionError, one_sentence
 from p4sched.p4rt.target import PROGRAMS, target_of
 from p4sched.p4rt.tls import Tls
-
-LENGTH_REPORTS = 1
-"""Mirror session LENGTH_REPORT_SESSION of tofino-port/include/length_report.p4."""
-REPORT_BYTES = 32
-"""Bytes of a departing frame that follow its report."""
 
 
 class Session(Reader):
@@ -104,7 +100,9 @@ class Session(Reader):
         of_target = PROGRAMS[target_of(self.schema.arch)]
         if of_target.length_reports:
             replicas = ((of_target.recirculation_port, 1),)
-            entry = fy.P4CloneSessionEntry(LENGTH_REPORTS, packet_length_bytes=REPORT_BYTES, replicas=replicas)
+            entry = fy.P4CloneSessionEntry(
+                LENGTH_REPORT_SESSION, packet_length_bytes=LENGTH_REPORT_BYTES, replicas=replicas
+            )
             async with one_sentence(self.address, "set up the mirror session of the length reports"):
                 await self.finsy.insert([entry])
 

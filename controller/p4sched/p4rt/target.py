@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from p4sched.constants import RECIRCULATION_PORT_T2NA, RECIRCULATION_PORT_TNA, RECIRCULATION_PORT_V1MODEL
 from p4sched.paths import P4_BUILD, P4_DIR, TOFINO_BUILD, TOFINO_DIR
 
 
@@ -49,14 +50,14 @@ class Programs:
 
 
 PROGRAMS: Mapping[Target, Programs] = {
-    Target.V1MODEL: Programs(P4_DIR, (P4_DIR,), P4_BUILD, (), "v1model", 510, 32),
+    Target.V1MODEL: Programs(P4_DIR, (P4_DIR,), P4_BUILD, (), "v1model", RECIRCULATION_PORT_V1MODEL, 32),
     Target.TNA: Programs(
         TOFINO_DIR,
         (TOFINO_DIR, P4_DIR),
         TOFINO_BUILD / "tna",
         ("--target", "tofino", "--arch", "tna"),
         "Tofino 1 (TNA)",
-        68,
+        RECIRCULATION_PORT_TNA,
         16,
         bridge_bytes=3,
         length_reports=True,
@@ -67,7 +68,7 @@ PROGRAMS: Mapping[Target, Programs] = {
         TOFINO_BUILD / "t2na",
         ("--target", "tofino2", "--arch", "t2na"),
         "Tofino 2 (T2NA)",
-        6,
+        RECIRCULATION_PORT_T2NA,
         16,
         bridge_bytes=3,
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from p4sched.constants import RECIRCULATION_PORT_TNA
 from p4sched.proofs.exact import Int, Truth, choose, every, implies, negated
 from p4sched.proofs.rules.arrival import HEADER, IPV4, LARGEST_RANK, RANKED_DATAGRAM, TOS, UDP, USER, Arrival
 from p4sched.proofs.rules.arrival import PORT as V1MODEL_PORT
@@ -14,8 +15,6 @@ CHECKED = (
     *(("frag_offset", 13), ("ttl", 8), ("protocol", 8), ("hdr_checksum", 16), ("src_addr", 32), ("dst_addr", 32)),
 )
 """Fields of the header that its checksum covers, and their bits."""
-RECIRCULATION = 68
-"""Port whose packets are reports of lengths."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class TnaArrival(Arrival):
 
     @property
     def _from_recirculation(self) -> Truth:
-        return every(self.has_reports, self.field(INGRESS_PORT).equals(RECIRCULATION))
+        return every(self.has_reports, self.field(INGRESS_PORT).equals(RECIRCULATION_PORT_TNA))
 
     @property
     def is_second_pass(self) -> Truth:

@@ -10,7 +10,8 @@ use crate::device::Device;
 use crate::fault::Fault;
 use crate::ports::Ports;
 
-/// A port of v1model programs without a link: its queue paces packets that the program recirculates.
+/// A port of v1model programs without a link: its queue paces packets that the program recirculates. It is
+/// `RECIRCULATION_PORT_V1MODEL` of the programs: `controller/tests/test_traffic_manager.py` sets it up.
 const RECIRCULATION_PORT: Port = 510;
 
 /// A port whose settings may change: it has an interface, or it leads back to the parser.

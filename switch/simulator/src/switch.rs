@@ -8,7 +8,10 @@ use p4sched_schedulers::described::PortExtras;
 use p4sched_schedulers::scheme::{P4, WINDOW_PARAMETER};
 use p4sched_schedulers::{Config, Nanos, Scheme, Target};
 use p4sched_traffic_manager::{CalendarConfig, MemoryConfig, PortConfig, ScrrConfig};
-use p4sched_world::constants::{CPU_PORT, ETHERTYPE_WORKER, RANK_HEADER};
+use p4sched_world::constants::{
+    CPU_PORT, ETHERTYPE_WORKER, LENGTH_REPORT_BYTES, LENGTH_REPORT_SESSION, RANK_HEADER, RECIRCULATION_PORT_T2NA,
+    RECIRCULATION_PORT_TNA, RECIRCULATION_PORT_V1MODEL,
+};
 
 use crate::frames;
 use crate::model::Decision;
@@ -86,15 +89,12 @@ struct DecisionCounters {
     full_by_port: bool,
 }
 
-/// Mirror session of the departure reports on Tofino 1, and bytes of a report (`tofino-port/include/length_report.p4`).
-const LENGTH_REPORT_SESSION: u16 = 1;
-const LENGTH_REPORT_BYTES: u32 = 32;
-
-/// `RECIRCULATION_PORT` of the programs: the port of worker packets and departure reports.
+/// The port of worker packets and departure reports.
 fn recirculation_port(target: Target) -> Port {
     match target {
-        Target::V1model => 510,
-        Target::Tna | Target::T2na => 68,
+        Target::V1model => RECIRCULATION_PORT_V1MODEL,
+        Target::Tna => RECIRCULATION_PORT_TNA,
+        Target::T2na => RECIRCULATION_PORT_T2NA,
     }
 }
 

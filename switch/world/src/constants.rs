@@ -5,6 +5,16 @@ const FILE: &[u8] = include_str!("../../../p4/shared/constants.p4").as_bytes();
 
 /// Port for packets from and to the controller.
 pub const CPU_PORT: u16 = defined("CPU_PORT") as u16;
+/// Port of v1model programs whose packets return to ingress. It has no link.
+pub const RECIRCULATION_PORT_V1MODEL: u16 = defined("RECIRCULATION_PORT_V1MODEL") as u16;
+/// The same of Tofino 1, in pipe 0.
+pub const RECIRCULATION_PORT_TNA: u16 = defined("RECIRCULATION_PORT_TNA") as u16;
+/// The same of Tofino 2, in pipe 0.
+pub const RECIRCULATION_PORT_T2NA: u16 = defined("RECIRCULATION_PORT_T2NA") as u16;
+/// Clone session of the length reports of Tofino 1.
+pub const LENGTH_REPORT_SESSION: u16 = defined("LENGTH_REPORT_SESSION") as u16;
+/// Size of a length report.
+pub const LENGTH_REPORT_BYTES: u32 = defined("LENGTH_REPORT_BYTES") as u32;
 /// EtherType of worker packets.
 pub const ETHERTYPE_WORKER: u16 = defined("ETHERTYPE_WORKER") as u16;
 /// Number of users + 1: users are 1 .. `MAX_USERS` - 1.
@@ -86,6 +96,15 @@ mod tests {
             (CPU_PORT, ETHERTYPE_WORKER, MAX_USERS, MAX_ROUTES),
             (509, 0x88b5, 4096, 1024)
         );
+        assert_eq!(
+            (
+                RECIRCULATION_PORT_V1MODEL,
+                RECIRCULATION_PORT_TNA,
+                RECIRCULATION_PORT_T2NA
+            ),
+            (510, 68, 6)
+        );
+        assert_eq!((LENGTH_REPORT_SESSION, LENGTH_REPORT_BYTES), (1, 32));
         assert_eq!((ECMP_BUCKETS, RANK_HEADER, RANK_STFQ, RANK_PORT), (64, 1, 3, 5376));
     }
 }

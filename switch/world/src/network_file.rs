@@ -6,10 +6,11 @@ use std::net::Ipv4Addr;
 use p4sched_traffic_manager::Port;
 use serde::Deserialize;
 
+use crate::constants::RECIRCULATION_PORT_V1MODEL;
 use crate::topology::{Cable, Node, Topology, TopologyError};
 
-/// Number of a switch's ports that can have a link. Port 510 paces recirculation, and 511 means drop.
-const MOST_PORTS: Port = 510;
+/// Number of a switch's ports that can have a link. The next one paces recirculation, and 511 means drop.
+const MOST_PORTS: Port = RECIRCULATION_PORT_V1MODEL;
 /// Default uplink of a host, in bit/s. It is never a bottleneck.
 const UPLINK_BPS: u64 = 100_000_000_000;
 

@@ -12,8 +12,14 @@ public final class Constants {
     public static final int CPU_PORT;
     /** Buckets of each group: a flow's hash selects one. */
     public static final int ECMP_BUCKETS;
+    /** Clone session of the length reports of Tofino 1. */
+    public static final int LENGTH_REPORT_SESSION;
+    /** Bytes of the departing frame that follow a length report. */
+    public static final int LENGTH_REPORT_BYTES;
     /** Users are 1 .. MAX_USERS - 1; user 0 is all other traffic. */
     public static final int MAX_USERS;
+    /** Port of Tofino 1 whose packets return to ingress. */
+    public static final int RECIRCULATION_PORT_TNA;
 
     static final String FILE = "/p4sched/programs/constants.p4";
 
@@ -22,7 +28,10 @@ public final class Constants {
     static {
         CPU_PORT = named("CPU_PORT");
         ECMP_BUCKETS = named("ECMP_BUCKETS");
+        LENGTH_REPORT_SESSION = named("LENGTH_REPORT_SESSION");
+        LENGTH_REPORT_BYTES = named("LENGTH_REPORT_BYTES");
         MAX_USERS = named("MAX_USERS");
+        RECIRCULATION_PORT_TNA = named("RECIRCULATION_PORT_TNA");
     }
 
     private Constants() {}

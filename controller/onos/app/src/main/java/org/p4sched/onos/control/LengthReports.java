@@ -14,6 +14,7 @@ import org.onosproject.net.group.GroupBuckets;
 import org.onosproject.net.group.GroupDescription;
 import org.onosproject.net.group.GroupKey;
 import org.onosproject.net.group.GroupService;
+import org.p4sched.onos.config.Constants;
 
 /**
  * Length reports of Tofino 1: each departure reports the length of its queue to ingress. A mirror session sends the
@@ -21,13 +22,6 @@ import org.onosproject.net.group.GroupService;
  * sets it up again if a switch has lost it.
  */
 final class LengthReports {
-    /** LENGTH_REPORT_SESSION. */
-    private static final int SESSION = 1;
-
-    private static final int RECIRCULATION_PORT = 68;
-    /** Bytes of the departing frame that follow the report. */
-    private static final int FRAME_BYTES = 32;
-
     private static final GroupKey KEY = new DefaultGroupKey("p4sched length reports".getBytes(StandardCharsets.UTF_8));
 
     private LengthReports() {}
@@ -38,10 +32,11 @@ final class LengthReports {
             return;
         }
         TrafficTreatment copy = DefaultTrafficTreatment.builder()
-                .truncate(FRAME_BYTES)
-                .setOutput(PortNumber.portNumber(RECIRCULATION_PORT))
+                .truncate(Constants.LENGTH_REPORT_BYTES)
+                .setOutput(PortNumber.portNumber(Constants.RECIRCULATION_PORT_TNA))
                 .build();
         GroupBuckets buckets = new GroupBuckets(List.of(DefaultGroupBucket.createCloneGroupBucket(copy)));
-        groups.addGroup(new DefaultGroupDescription(device, GroupDescription.Type.CLONE, buckets, KEY, SESSION, app));
+        groups.addGroup(new DefaultGroupDescription(
+                device, GroupDescription.Type.CLONE, buckets, KEY, Constants.LENGTH_REPORT_SESSION, app));
     }
 }
