@@ -287,15 +287,8 @@ impl Device {
         Ok(results)
     }
 
-    /// Applies all updates or none, with the default role. No packet passes in between, so this is atomic for the data
-    /// plane as well.
-    ///
-    /// # Errors
-    /// Those of [`Device::write`]; updates that were undone are `ABORTED`.
-    pub fn write_all_or_none(&mut self, updates: &[p4rt::Update], now: Nanos) -> Result<Vec<Result<(), Fault>>, Fault> {
-        self.write_together("", updates, now)
-    }
-
+    /// Applies all updates or none. No packet passes in between, so this is atomic for the data plane as well. Updates
+    /// that were undone are `ABORTED`.
     fn write_together(
         &mut self,
         role: &str,

@@ -13,6 +13,7 @@ use p4sched_proto::p4::v1::packet_replication_engine_entry::Type as Replication;
 use p4sched_proto::p4::v1::replica::PortKind;
 use p4sched_proto::p4::v1::table_action::Type as ActionKind;
 use p4sched_proto::p4::v1::update::Type;
+use p4sched_proto::p4::v1::write_request::Atomicity;
 use proptest::prelude::*;
 use prost::Message as _;
 
@@ -245,11 +246,17 @@ fn survives(mut bench: Bench, originals: &[Entity], batches: &[(Vec<Change>, boo
     for (number, (batch, atomic)) in batches.iter().enumerate() {
         let updates: Vec<p4rt::Update> = batch.iter().filter_map(|change| changed(originals, change)).collect();
         bench.device.set_links(links(if number % 2 == 0 { &[2] } else { &[] }));
-        let written = if *atomic {
-            bench.device.write_all_or_none(&updates, bench.now)
+        let atomicity = if *atomic {
+            Atomicity::RollbackOnError
         } else {
-            bench.device.write(&updates, bench.now)
+            Atomicity::ContinueOnError
         };
+        let request = p4rt::WriteRequest {
+            updates: updates.clone(),
+            atomicity: atomicity.into(),
+            ..Default::default()
+        };
+        let written = bench.device.write_request(&request, bench.now);
         assert_eq!(written.expect("a program is loaded").len(), updates.len());
         let filters: Vec<p4rt::Entity> = updates.into_iter().filter_map(|update| update.entity).collect();
         bench.device.read(&filters, bench.now).expect("a program is loaded");

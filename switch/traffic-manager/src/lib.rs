@@ -51,7 +51,7 @@ pub use config::{
     SCRR_VERSIONS, ScrrConfig, TreeConfig, name,
 };
 pub use discipline::{Reads, Scheduling};
-pub use memory::{ALPHA_1, MemoryConfig, MemorySharing, Share, sharing_name};
+pub use memory::{ALPHA_1, MemoryConfig, MemorySharing, Share};
 pub use pace::Pace;
 pub use packet::{
     Departure, DropReason, Element, Enqueued, LEVELS, Levels, Marks, Nanos, Offered, Port, Removed, SCALE_OF_WEIGHT_1,

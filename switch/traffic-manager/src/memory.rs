@@ -27,12 +27,6 @@ pub use p4sched_proto::p4sched::v1::MemorySharing;
 /// 256 times the alpha of 1.
 pub const ALPHA_1: u32 = 256;
 
-/// The name of a rule on command lines and in messages, for example `abm`.
-pub fn sharing_name(sharing: MemorySharing) -> String {
-    let name = sharing.as_str_name();
-    name.strip_prefix("MEMORY_SHARING_").unwrap_or(name).to_lowercase()
-}
-
 /// The settings of the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryConfig {

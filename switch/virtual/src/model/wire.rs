@@ -18,8 +18,6 @@ const PROTOCOL_UDP: u8 = 17;
 
 /// Flags of a TCP header (RFC 9293 Section 3.1, RFC 3168 Section 6.1).
 pub mod flags {
-    /// The sender has no more data.
-    pub const FIN: u8 = 1;
     /// Opens a connection.
     pub const SYN: u8 = 2;
     /// Breaks a connection.
