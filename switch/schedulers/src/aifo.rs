@@ -31,7 +31,7 @@ use rand::{Rng, RngCore};
 
 use crate::config::{ConfigError, Headroom, MAX_PACKETS, Sizes, in_range};
 use crate::fifo::Fifo;
-use crate::known::{Knowledge, Known};
+use crate::known::Knowledge;
 use crate::log2::{ROUNDING, log2};
 use crate::per_user::PerUser;
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
@@ -93,8 +93,6 @@ pub struct Aifo {
     left_behind: u64,
     /// With worker packets: the lengths that they bring, and c at the last arrival.
     worker: Option<(WorkerLength, u64)>,
-    /// c, if it is old or in cells.
-    known: Option<Known>,
     variants: Variants,
     /// The windows of the users, if each has its own.
     own: PerUser<Window>,
@@ -115,7 +113,6 @@ impl Aifo {
             on: config.on,
             left_behind: 0,
             worker: None,
-            known: None,
             variants: Variants::NONE,
             own: PerUser::SHARED,
         })
@@ -144,8 +141,8 @@ impl Aifo {
 
     /// c, as far as ingress knows it.
     fn known_length(&self) -> u64 {
-        if let Some(known) = &self.known {
-            return known.length(0);
+        if let Some(length) = self.queue.known_length() {
+            return length;
         }
         match (&self.worker, self.on) {
             (Some((_, at_arrival)), _) => *at_arrival,
@@ -159,9 +156,7 @@ impl Aifo {
         if let Some((worker, at_arrival)) = &mut self.worker {
             *at_arrival = worker.at(now);
         }
-        if let Some(known) = &mut self.known {
-            known.advance(now);
-        }
+        self.queue.advance(now);
         let before = self
             .variants
             .has(Variant::CompareFirst)
@@ -171,14 +166,8 @@ impl Aifo {
             Verdict::DroppedByAdmission
         } else if self.known_length() >= self.queue.capacity() as u64 {
             Verdict::DroppedFull
-        } else if let Some(known) = &mut self.known {
-            let verdict = self.queue.enqueue(now, packet);
-            if verdict.is_queued() {
-                known.enter(0, &packet);
-            }
-            verdict
         } else {
-            self.queue.append(packet)
+            self.queue.append(now, packet)
         }
     }
 }
@@ -193,10 +182,6 @@ impl Scheduler for Aifo {
 
     fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
         let packet = self.queue.dequeue(now)?;
-        if let Some(known) = &mut self.known {
-            known.advance(now);
-            known.leave(0, &packet);
-        }
         self.left_behind = self.queue.len() as u64;
         if let Some((worker, _)) = &mut self.worker {
             worker.record_departure(now, self.left_behind);
@@ -323,11 +308,7 @@ impl Reference for Aifo {
     }
 
     fn give_up(&mut self, queue: usize) -> Option<Packet> {
-        let packet = self.queue.give_up(queue)?;
-        if let Some(known) = &mut self.known {
-            known.leave(0, &packet);
-        }
-        Some(packet)
+        self.queue.give_up(queue)
     }
 
     fn vary(&mut self, variants: Variants) {
@@ -336,7 +317,7 @@ impl Reference for Aifo {
     }
 
     fn know(&mut self, knowledge: Knowledge) {
-        self.known = Some(Known::new(knowledge, 1));
+        self.queue.know(knowledge);
     }
 
     fn start_worker(&mut self, worker: Worker) {

@@ -11,6 +11,7 @@ use rand::{Rng, RngCore};
 
 use crate::config::{ConfigError, MAX_PACKETS, Sizes, in_range};
 use crate::ideal::with_room;
+use crate::known::{Knowledge, Known};
 use crate::scheduler::{Nanos, Packet, Scheduler, Verdict};
 use crate::scheme::{self, Discipline, P4, Reference, TailDrop};
 use crate::target::Target;
@@ -22,6 +23,8 @@ pub struct Fifo {
     capacity: usize,
     /// The length from which the memory of the switch has no room for one more packet.
     threshold: usize,
+    /// The length as the rule in front of the queue knows it, if that is old or in cells.
+    known: Option<Known>,
 }
 
 impl Fifo {
@@ -35,11 +38,16 @@ impl Fifo {
             queue: Queue::new(&with_room(capacity)),
             capacity,
             threshold: usize::MAX,
+            known: None,
         })
     }
 
-    /// Appends a packet, even to a full queue, if the memory has room.
-    pub(crate) fn append(&mut self, packet: Packet) -> Verdict {
+    /// Appends a packet that the rule admitted, even to a full queue, if the memory has room. With a length that is old
+    /// or in cells, the rule cannot tell whether there is room, so the queue does.
+    pub(crate) fn append(&mut self, now: Nanos, packet: Packet) -> Verdict {
+        if self.known.is_some() {
+            return self.enqueue(now, packet);
+        }
         if self.len() >= self.threshold {
             return Verdict::DroppedFull;
         }
@@ -47,9 +55,29 @@ impl Fifo {
         Verdict::Queued { queue: 0 }
     }
 
+    /// The length in full packets, as the rule knows it; `None` if it sees the queue itself.
+    pub(crate) fn known_length(&self) -> Option<u64> {
+        self.known.as_ref().map(|known| known.length(0))
+    }
+
+    /// Makes the copy of the length that is due at `now`, before an arrival.
+    pub(crate) fn advance(&mut self, now: Nanos) {
+        if let Some(known) = &mut self.known {
+            known.advance(now);
+        }
+    }
+
     /// C, in packets.
     pub(crate) fn capacity(&self) -> usize {
         self.capacity
+    }
+
+    /// Counts a packet that left.
+    fn left(&mut self, packet: Packet) -> Option<Packet> {
+        if let Some(known) = &mut self.known {
+            known.leave(0, &packet);
+        }
+        Some(packet)
     }
 
     /// Sets C, for a rule that compares the length itself.
@@ -63,11 +91,19 @@ impl Scheduler for Fifo {
         if self.len() >= self.threshold {
             return Verdict::DroppedFull;
         }
-        Verdict::of(self.queue.offer(now, packet), |victim| victim)
+        let verdict = Verdict::of(self.queue.offer(now, packet), |victim| victim);
+        if verdict.is_queued()
+            && let Some(known) = &mut self.known
+        {
+            known.enter(0, &packet);
+        }
+        verdict
     }
 
     fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
-        self.queue.take(now)
+        let packet = self.queue.take(now)?;
+        self.advance(now);
+        self.left(packet)
     }
 
     fn len(&self) -> usize {
@@ -126,7 +162,12 @@ impl Reference for Fifo {
     }
 
     fn give_up(&mut self, _queue: usize) -> Option<Packet> {
-        self.queue.give_up(0)
+        let packet = self.queue.give_up(0)?;
+        self.left(packet)
+    }
+
+    fn know(&mut self, knowledge: Knowledge) {
+        self.known = Some(Known::new(knowledge, 1));
     }
 
     fn queue_sizes(capacity: &usize) -> &[usize] {

@@ -31,7 +31,7 @@ use rand::{Rng, RngCore};
 
 use crate::config::{ConfigError, Headroom, MAX_PACKETS, Sizes, in_range};
 use crate::fifo::Fifo;
-use crate::known::{Knowledge, Known};
+use crate::known::Knowledge;
 use crate::per_user::PerUser;
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
 use crate::scheme::{self, Discipline, P4, Reference, StatePart, TailDrop};
@@ -107,8 +107,6 @@ pub struct Rifo {
     range: Range,
     /// L on Tofino 1.
     counted: usize,
-    /// L, if it is old or in cells.
-    known: Option<Known>,
     variants: Variants,
     /// The tracking ranges of the users, if each has its own.
     own: PerUser<Range>,
@@ -126,7 +124,6 @@ impl Rifo {
             config,
             range: Range::default(),
             counted: 0,
-            known: None,
             variants: Variants::NONE,
             own: PerUser::SHARED,
         })
@@ -157,8 +154,8 @@ impl Rifo {
 
     /// L, as far as ingress knows it.
     fn known_length(&self) -> usize {
-        if let Some(known) = &self.known {
-            return known.length(0) as usize;
+        if let Some(length) = self.queue.known_length() {
+            return length as usize;
         }
         match self.config.on {
             Target::Tna => self.counted,
@@ -197,9 +194,7 @@ impl Rifo {
 
     /// Takes or drops a packet, with the range in use.
     fn offer(&mut self, now: Nanos, packet: Packet) -> Verdict {
-        if let Some(known) = &mut self.known {
-            known.advance(now);
-        }
+        self.queue.advance(now);
         self.track(packet.rank);
         let (length, admits) = (self.known_length(), self.admits(packet.rank));
         if self.counted < self.config.capacity {
@@ -209,14 +204,8 @@ impl Rifo {
             Verdict::DroppedByAdmission
         } else if length >= self.config.capacity {
             Verdict::DroppedFull
-        } else if let Some(known) = &mut self.known {
-            let verdict = self.queue.enqueue(now, packet);
-            if verdict.is_queued() {
-                known.enter(0, &packet);
-            }
-            verdict
         } else {
-            self.queue.append(packet)
+            self.queue.append(now, packet)
         }
     }
 }
@@ -231,10 +220,6 @@ impl Scheduler for Rifo {
 
     fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
         let packet = self.queue.dequeue(now)?;
-        if let Some(known) = &mut self.known {
-            known.advance(now);
-            known.leave(0, &packet);
-        }
         self.counted = self.queue.len();
         Some(packet)
     }
@@ -326,7 +311,7 @@ impl Reference for Rifo {
     }
 
     fn know(&mut self, knowledge: Knowledge) {
-        self.known = Some(Known::new(knowledge, 1));
+        self.queue.know(knowledge);
     }
 
     fn set_threshold(&mut self, queue: usize, packets: usize) {
@@ -339,11 +324,7 @@ impl Reference for Rifo {
     }
 
     fn give_up(&mut self, queue: usize) -> Option<Packet> {
-        let packet = self.queue.give_up(queue)?;
-        if let Some(known) = &mut self.known {
-            known.leave(0, &packet);
-        }
-        Some(packet)
+        self.queue.give_up(queue)
     }
 
     fn vary(&mut self, variants: Variants) {

@@ -25,3 +25,46 @@ pub trait Endpoint {
     /// A finished receiver still answers retransmissions, because its last acknowledgement may be lost.
     fn finished(&self) -> bool;
 }
+
+/// Calls the same method of any transport.
+macro_rules! each {
+    ($side:expr, $transport:ident => $call:expr) => {
+        match $side {
+            Transport::Tcp($transport) => $call,
+            Transport::Netbench($transport) => $call,
+            Transport::Udp($transport) => $call,
+        }
+    };
+}
+
+/// A side of a flow that is one of the transports.
+macro_rules! endpoint {
+    ($side:ty) => {
+        impl Endpoint for $side {
+            fn start(&mut self, now: Nanos, out: &mut Vec<Segment>) {
+                each!(&mut self.0, transport => transport.start(now, out));
+            }
+
+            #[inline]
+            fn receive(&mut self, now: Nanos, segment: &Segment, out: &mut Vec<Segment>) {
+                each!(&mut self.0, transport => transport.receive(now, segment, out));
+            }
+
+            fn timer(&mut self, now: Nanos, out: &mut Vec<Segment>) {
+                each!(&mut self.0, transport => transport.timer(now, out));
+            }
+
+            #[inline]
+            fn next_timer(&self) -> Option<Nanos> {
+                each!(&self.0, transport => transport.next_timer())
+            }
+
+            #[inline]
+            fn finished(&self) -> bool {
+                each!(&self.0, transport => transport.finished())
+            }
+        }
+    };
+}
+
+pub(crate) use {each, endpoint};

@@ -1,7 +1,7 @@
 //! The receiving side of a flow, for any transport.
 
 use crate::config::{Config, Control};
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, each, endpoint};
 use crate::netbench::NetbenchReceiver;
 use crate::segment::Segment;
 use crate::tcp_receiver::TcpReceiver;
@@ -18,17 +18,6 @@ enum Transport {
     Tcp(TcpReceiver),
     Netbench(NetbenchReceiver),
     Udp(UdpReceiver),
-}
-
-/// Calls the same method of any transport.
-macro_rules! each {
-    ($receiver:expr, $transport:ident => $call:expr) => {
-        match $receiver {
-            Transport::Tcp($transport) => $call,
-            Transport::Netbench($transport) => $call,
-            Transport::Udp($transport) => $call,
-        }
-    };
 }
 
 impl Receiver {
@@ -60,27 +49,4 @@ impl Receiver {
     }
 }
 
-impl Endpoint for Receiver {
-    fn start(&mut self, now: Nanos, out: &mut Vec<Segment>) {
-        each!(&mut self.0, transport => transport.start(now, out));
-    }
-
-    #[inline]
-    fn receive(&mut self, now: Nanos, segment: &Segment, out: &mut Vec<Segment>) {
-        each!(&mut self.0, transport => transport.receive(now, segment, out));
-    }
-
-    fn timer(&mut self, now: Nanos, out: &mut Vec<Segment>) {
-        each!(&mut self.0, transport => transport.timer(now, out));
-    }
-
-    #[inline]
-    fn next_timer(&self) -> Option<Nanos> {
-        each!(&self.0, transport => transport.next_timer())
-    }
-
-    #[inline]
-    fn finished(&self) -> bool {
-        each!(&self.0, transport => transport.finished())
-    }
-}
+endpoint!(Receiver);

@@ -1,7 +1,7 @@
 //! The sending side of a flow, for any transport.
 
 use crate::config::{Config, Control};
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, each, endpoint};
 use crate::netbench::NetbenchSender;
 use crate::segment::Segment;
 use crate::statistics::Statistics;
@@ -19,17 +19,6 @@ enum Transport {
     Tcp(Box<TcpSender>),
     Netbench(NetbenchSender),
     Udp(UdpSender),
-}
-
-/// Calls the same method of any transport.
-macro_rules! each {
-    ($sender:expr, $transport:ident => $call:expr) => {
-        match $sender {
-            Transport::Tcp($transport) => $call,
-            Transport::Netbench($transport) => $call,
-            Transport::Udp($transport) => $call,
-        }
-    };
 }
 
 impl Sender {
@@ -77,27 +66,4 @@ impl Sender {
     }
 }
 
-impl Endpoint for Sender {
-    fn start(&mut self, now: Nanos, out: &mut Vec<Segment>) {
-        each!(&mut self.0, transport => transport.start(now, out));
-    }
-
-    #[inline]
-    fn receive(&mut self, now: Nanos, segment: &Segment, out: &mut Vec<Segment>) {
-        each!(&mut self.0, transport => transport.receive(now, segment, out));
-    }
-
-    fn timer(&mut self, now: Nanos, out: &mut Vec<Segment>) {
-        each!(&mut self.0, transport => transport.timer(now, out));
-    }
-
-    #[inline]
-    fn next_timer(&self) -> Option<Nanos> {
-        each!(&self.0, transport => transport.next_timer())
-    }
-
-    #[inline]
-    fn finished(&self) -> bool {
-        each!(&self.0, transport => transport.finished())
-    }
-}
+endpoint!(Sender);
