@@ -1,21 +1,12 @@
 //! Parameters: invalid values are refused, and a change while packets wait loses no packet.
 
+use crate::packet;
 use p4sched_schedulers::aifo::{Aifo, AifoConfig};
 use p4sched_schedulers::packs::{Occupancy, Packs, PacksConfig};
 use p4sched_schedulers::rifo::{Rifo, RifoConfig};
 use p4sched_schedulers::sp_pifo::{SpPifo, SpPifoConfig};
 use p4sched_schedulers::window::WindowConfig;
-use p4sched_schedulers::{Headroom, Packet, Rank, Reference, Scheduler, Target, Verdict};
-
-fn packet(rank: Rank) -> Packet {
-    Packet {
-        id: 0,
-        rank,
-        user: 0,
-        flow: 0,
-        len: 1500,
-    }
-}
+use p4sched_schedulers::{Headroom, Reference, Scheduler, Target, Verdict};
 
 fn message<T>(result: Result<T, impl ToString>) -> String {
     result.err().expect("refused").to_string()

@@ -1,5 +1,6 @@
 //! The variants, beside the rules of the papers' text.
 
+use crate::packet;
 use p4sched_schedulers::aifo::{Aifo, AifoConfig};
 use p4sched_schedulers::packs::{Packs, PacksConfig};
 use p4sched_schedulers::rifo::{Rifo, RifoConfig};
@@ -7,16 +8,6 @@ use p4sched_schedulers::sp_pifo::SpPifo;
 use p4sched_schedulers::window::WindowConfig;
 use p4sched_schedulers::{Headroom, Packet, Rank, Reference, Scheduler, Scheme, Target, Variant, Variants, Verdict};
 use proptest::prelude::*;
-
-fn packet(rank: Rank) -> Packet {
-    Packet {
-        id: 0,
-        rank,
-        user: 0,
-        flow: 0,
-        len: 1500,
-    }
-}
 
 /// The verdicts on a burst, under the text and under a variant.
 fn verdicts<S: Reference + Clone>(scheduler: &S, variant: Variant, burst: &[Rank]) -> [Vec<Verdict>; 2] {

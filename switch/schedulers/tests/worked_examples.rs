@@ -1,5 +1,6 @@
 //! The worked examples of the papers, with their numbers.
 
+use crate::packet;
 use p4sched_schedulers::aifo::{Aifo, AifoConfig};
 use p4sched_schedulers::fifo::Fifo;
 use p4sched_schedulers::packs::{Packs, PacksConfig, batch_bounds};
@@ -9,16 +10,6 @@ use p4sched_schedulers::rifo::{Products, Rifo, RifoConfig};
 use p4sched_schedulers::sp_pifo::{SpPifo, SpPifoConfig};
 use p4sched_schedulers::window::{Window, WindowConfig};
 use p4sched_schedulers::{Headroom, Packet, Rank, Reference, Scheduler, Target, Verdict};
-
-fn packet(rank: Rank) -> Packet {
-    Packet {
-        id: 0,
-        rank,
-        user: 0,
-        flow: 0,
-        len: 1500,
-    }
-}
 
 fn drain(scheduler: &mut impl Scheduler) -> Vec<Rank> {
     std::iter::from_fn(|| scheduler.dequeue(0))
@@ -172,15 +163,18 @@ fn rifo_forgets_its_range_after_t_arrivals() {
 fn rifo_on_tofino_shifts_by_the_next_power_of_two() {
     // Length 3 of 6. Exact: 3 * 6 >= 6 * 3 admits rank 4 of 1..7. By shifts: 3 * 8 >= 6 * 4 admits it too. Neither
     // admits rank 5.
-    for products in [Products::Exact, Products::PowersOfTwo] {
-        let config = RifoConfig {
+    let with = |products| {
+        Rifo::new(RifoConfig {
             capacity: 6,
             tracking_range: 100,
             headroom: Headroom::NONE,
             products,
             on: Target::V1model,
-        };
-        let mut rifo = Rifo::new(config).unwrap();
+        })
+        .unwrap()
+    };
+    for products in [Products::Exact, Products::PowersOfTwo] {
+        let mut rifo = with(products);
         for rank in [1, 1, 1, 7] {
             rifo.enqueue(0, packet(rank));
         }
@@ -190,14 +184,7 @@ fn rifo_on_tofino_shifts_by_the_next_power_of_two() {
     }
     // Length 1 of 6, five free: the exact rule needs 5/6 of the range, the shifts need 8/8.
     let verdict = |products| {
-        let config = RifoConfig {
-            capacity: 6,
-            tracking_range: 100,
-            headroom: Headroom::NONE,
-            products,
-            on: Target::V1model,
-        };
-        let mut rifo = Rifo::new(config).unwrap();
+        let mut rifo = with(products);
         rifo.enqueue(0, packet(1));
         rifo.enqueue(0, packet(13));
         rifo.enqueue(0, packet(2))

@@ -48,18 +48,21 @@ fn reductions(run: &Run, least: u32) -> Vec<(u32, u32)> {
     reductions
 }
 
-/// A buffer of one bandwidth-delay product keeps the link busy while NewReno halves its window.
-#[test]
-fn newreno_fills_a_link_with_one_bandwidth_delay_product_of_buffer() {
-    let run = run(&config(Control::NewReno), u64::MAX, &path(20), 60 * SECOND);
-    assert!(
-        share(&run, 10 * SECOND, 60 * SECOND) > 0.98,
-        "{}",
-        share(&run, 10 * SECOND, 60 * SECOND)
-    );
+/// The reductions of a sender without timeouts that keeps the link behind such a buffer busy.
+fn reductions_on_a_busy_link(control: Control, buffer: usize) -> Vec<(u32, u32)> {
+    let run = run(&config(control), u64::MAX, &path(buffer), 60 * SECOND);
+    let busy = share(&run, 10 * SECOND, 60 * SECOND);
+    assert!(busy > 0.98, "{busy}");
     assert_eq!(run.sender.statistics().timeouts, 0);
     let late = reductions(&run, 10);
     assert!(late.len() > 5);
+    late
+}
+
+/// A buffer of one bandwidth-delay product keeps the link busy while NewReno halves its window.
+#[test]
+fn newreno_fills_a_link_with_one_bandwidth_delay_product_of_buffer() {
+    let late = reductions_on_a_busy_link(Control::NewReno, 20);
     // 40 segments fit. The 42nd is lost, and half of the window remains.
     for (before, after) in &late[2..] {
         assert!(
@@ -72,15 +75,7 @@ fn newreno_fills_a_link_with_one_bandwidth_delay_product_of_buffer() {
 /// RFC 9438 Section 4.6: 0.7 of the window remains, so half of that buffer is enough.
 #[test]
 fn cubic_fills_a_link_with_half_of_that_buffer() {
-    let run = run(&config(Control::Cubic), u64::MAX, &path(10), 60 * SECOND);
-    assert!(
-        share(&run, 10 * SECOND, 60 * SECOND) > 0.98,
-        "{}",
-        share(&run, 10 * SECOND, 60 * SECOND)
-    );
-    assert_eq!(run.sender.statistics().timeouts, 0);
-    let late = reductions(&run, 10);
-    assert!(late.len() > 5);
+    let late = reductions_on_a_busy_link(Control::Cubic, 10);
     for (before, after) in &late[2..] {
         let expected = before * 7 / 10;
         assert!(
