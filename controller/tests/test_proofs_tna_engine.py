@@ -74,8 +74,6 @@ def test_a_wrong_program_is_refuted_and_the_engine_confirms_it(
             ".bands.average.last_interval of the packet",
             "last_interval[",
         ),
-        # the logarithms are those of the tables
-        ("aifo", ("", '"op": ">"', '"op": "<"'), "route", "verdict", ", the rule: port"),
     ],
 )
 def test_the_engine_shows_the_difference(
