@@ -166,8 +166,10 @@ class _Sequence:
             ranked=any(name.endswith("ranking.rank_sources") for name in self.search.program.tables),
             ports=self.search.ports,
         )
-        more = moment.variable(MORE_BYTES, (LONGEST - SHORTEST).bit_length(), LONGEST - SHORTEST)
-        moment.variables[LENGTH] = more + SHORTEST
+        # over bytes, a frame may be too short for its headers
+        shortest = 1 if self.search.program.is_wire else SHORTEST
+        more = moment.variable(MORE_BYTES, (LONGEST - shortest).bit_length(), LONGEST - shortest)
+        moment.variables[LENGTH] = more + shortest
         waits = moment.variable(WAITS, (LONG_WAITS if self.search.pauses else MOST_WAITS).bit_length())
         passed = sum((world.variables[WAITS] for world in worlds), waits)
         moment.variables[TIMESTAMP] = (passed + place + 1) * STEP_US

@@ -252,6 +252,8 @@ def _outcome(events: Sequence[Mapping[str, Any]], of: Program) -> Outcome:
 
 def frame(program: Program, packet: Mapping[str, int]) -> bytes:
     """Bytes of a packet, with its headers in the order of the deparser."""
+    if program.is_wire:
+        return bytes(packet.get(f"byte {place}", 0) for place in range(packet.get(LENGTH, 0)))
     word = bits = 0
     for header in program.emitted:
         if any(name.startswith(f"{header}.") for name in packet):

@@ -49,6 +49,7 @@ def counterexample(step: Step, model: Any, headers: Sequence[str] | None = None)
     }
     shortest = sum(program.fields[part] for part in packet) // 8
     packet |= {name: value(term) for name, term in world.variables.items() if name.startswith("standard_metadata.")}
+    packet |= {name: value(term) for name, term in world.variables.items() if name.startswith("byte ")}
     packet[LENGTH] = max(packet.get(LENGTH, 0), shortest)
     if "ipv4.hdr_checksum" in packet:
         right = checksum(

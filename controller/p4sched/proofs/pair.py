@@ -7,13 +7,15 @@ compared by port, by headers and priority of a packet that is sent, and by regis
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
 
 from p4sched.errors import UsageError
 from p4sched.proofs.cells import Cells
 from p4sched.proofs.exact import Int, Truth, every, implies, negated
-from p4sched.proofs.program import Program
+from p4sched.proofs.program import PARSED, Program
 from p4sched.proofs.solver import Answer
-from p4sched.proofs.step import DROP_PORT, Step, World, run, same_answers
+from p4sched.proofs.step import CLONED, DROP_PORT, KEPT, SESSION, Step, World, run, same_answers
 from p4sched.proofs.theorem import Claim, decide
 
 GROUP, PORT, PRIORITY = (f"standard_metadata.{name}" for name in ("mcast_grp", "egress_spec", "priority"))
@@ -23,6 +25,8 @@ def compare(one: Program, two: Program, seconds: float) -> Iterator[tuple[Claim,
     """Each claim, with its answer and the step of the first program. Ends after the first claim that is false."""
     if one.registers != two.registers or _headers(one) != _headers(two):
         raise UsageError(f"{one.name} and {two.name} have other headers or registers: they cannot be compared")
+    if one.is_wire or two.is_wire:
+        one, two = replace(one, is_wire=True), replace(two, is_wire=True)
     first = World()
     left = run(one, first)
     names = {name: term for name, term in first.variables.items() if ": " not in name}
@@ -50,6 +54,27 @@ def _fields(one: Program, two: Program) -> Iterator[tuple[str, str, str]]:
             yield header, name, other
 
 
+def _same_clone(one: Step, two: Step) -> Truth:
+    """Both ask for a clone of the same session, or none does. It keeps the same values, in their order."""
+    is_cloned = one.field(CLONED).equals(1)
+    facts = [
+        one.field(CLONED).equals(two.field(CLONED)),
+        implies(is_cloned, one.field(SESSION).equals(two.field(SESSION))),
+    ]
+    for (number, names), (other, others) in product(_lists(one), _lists(two)):
+        chosen = every(is_cloned, one.field(KEPT).equals(number), two.field(KEPT).equals(other))
+        # compilers may name fields differently
+        pairs = zip(names, others, strict=False)
+        same = every(len(names) == len(others), *(one.field(left).equals(two.field(right)) for left, right in pairs))
+        facts.append(implies(chosen, same))
+    return every(*facts)
+
+
+def _lists(step: Step) -> list[tuple[int, tuple[str, ...]]]:
+    """Lists of fields that a clone can keep. List 0 is empty."""
+    return list({0: (), **step.program.field_lists}.items())
+
+
 def _claims(one: Step, two: Step) -> Iterator[Claim]:
     is_unicast = one.field(GROUP).equals(0)
     yield Claim(GROUP, one.field(GROUP).equals(two.field(GROUP)))
@@ -62,9 +87,12 @@ def _claims(one: Step, two: Step) -> Iterator[Claim]:
     for header, name, other in _fields(one.program, two.program):
         is_seen = every(is_sent, one.field(f"{header}.$valid$").equals(1))
         yield Claim(name, implies(is_seen, one.field(name).equals(two.field(other))))
+    if one.program.is_wire:
+        yield Claim("bytes that the parser takes", implies(is_sent, one.field(PARSED).equals(two.field(PARSED))))
+    yield Claim("clone", _same_clone(one, two))
     anywhere = Int.variable("any cell", 17)
     for name in one.world.before:
-        left, right = one.array(name), two.state.get(name)
-        if isinstance(right, Cells):
+        left, right = one.state.get(name), two.state.get(name)
+        if isinstance(left, Cells) and isinstance(right, Cells):
             same: Truth = left.cell(anywhere).equals(right.cell(anywhere))
             yield Claim(name, same)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -48,9 +48,36 @@ class Program:
     calculations: Mapping[str, Json]
     signed: frozenset[str] = frozenset()
     """Fields whose bits are a number with a sign."""
+    stacks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Headers of each stack."""
+    unions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Members of each union."""
+    varying: Mapping[str, str] = field(default_factory=dict)
+    """The field of variable length of a header that has one. The field `NAME.$bits$` behind it has its length."""
+    errors: Mapping[str, int] = field(default_factory=dict)
+    """Numbers of the parser's errors."""
+    field_lists: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    """Fields that a clone keeps."""
+    is_wire: bool = False
+    """True if the parser must be executed over the bytes of the packet."""
+
+    @property
+    def rivals(self) -> Mapping[str, tuple[str, ...]]:
+        """The other members of the union of a header."""
+        return {one: tuple(two for two in union if two != one) for union in self.unions.values() for one in union}
 
 
 COUNTER_BITS = 64
+PARSER_ERROR = "standard_metadata.parser_error"
+PARSED = "$parsed$"
+"""Bytes that the parser took."""
+LENGTH_BITS = COUNT_BITS = 32
+CORE_ERRORS = (
+    *("NoError", "PacketTooShort", "NoMatch", "StackOutOfBounds", "HeaderTooShort", "ParserTimeout"),
+    "ParserInvalidArgument",
+)
+FIELD_OPERATIONS = ("extract", "set")
+"""Operations of a parser that need no bytes."""
 
 
 def read(path: Path) -> Program:
@@ -71,17 +98,23 @@ def read(path: Path) -> Program:
 
 def of_json(name: str, tree: Json) -> Program:
     """The program of BMv2 JSON. Raises UnmodelledError if a proof does not know a part of it."""
-    if tree["header_stacks"] or tree.get("header_unions"):
-        raise UnmodelledError(f"{name}: header stacks and unions are not modelled")
-    kinds = {kind["name"]: kind["fields"] for kind in tree["header_types"]}
+    if tree.get("header_union_stacks"):
+        raise UnmodelledError(f"{name}: stacks of header unions are not modelled")
+    kinds = {kind["name"]: kind for kind in tree["header_types"]}
     fields: dict[str, int] = {}
     signed: set[str] = set()
     headers: dict[str, tuple[str, ...]] = {}
+    varying: dict[str, str] = {}
     for header in tree["headers"]:
-        own = {f"{header['name']}.{part[0]}": part[1] for part in kinds[header["header_type"]]}
-        signed |= {f"{header['name']}.{part[0]}" for part in kinds[header["header_type"]] if part[2:] == [True]}
-        if any(not isinstance(bits, int) for bits in own.values()):
-            raise UnmodelledError(f"{name}: header '{header['name']}' has a field of variable length")
+        kind = kinds[header["header_type"]]
+        own = {f"{header['name']}.{part[0]}": part[1] for part in kind["fields"]}
+        signed |= {f"{header['name']}.{part[0]}" for part in kind["fields"] if part[2:] == [True]}
+        for part in [part for part, bits in own.items() if not isinstance(bits, int)]:
+            if not kind.get("max_length"):
+                raise UnmodelledError(f"{name}: field '{part}' has no largest length, so it is not modelled")
+            own[part] = 8 * kind["max_length"] - sum(bits for bits in own.values() if isinstance(bits, int))
+            own = {one: bits for old in own for one, bits in _with_length(part, old, own[old])}
+            varying[header["name"]] = part
         fields |= own
         if not header["metadata"]:
             fields[f"{header['name']}.$valid$"] = 1
@@ -90,6 +123,12 @@ def of_json(name: str, tree: Json) -> Program:
     (ingress,) = (one for one in tree["pipelines"] if one["name"] == "ingress")
     if ingress["action_profiles"]:
         raise UnmodelledError(f"{name}: action profiles are not modelled")
+    names = {header["id"]: header["name"] for header in tree["headers"]}
+    stacks = {one["name"]: tuple(names[number] for number in one["header_ids"]) for one in tree["header_stacks"]}
+    unions = {
+        one["name"]: tuple(names[number] for number in one["header_ids"]) for one in tree.get("header_unions", [])
+    }
+    fields |= {f"{stack}.$count$": COUNT_BITS for stack in stacks}
     registers = {one["name"]: Array(one["size"], one["bitwidth"]) for one in tree["register_arrays"]}
     counters = {
         one["name"]: Array(one["size"], COUNTER_BITS) for one in tree["counter_arrays"] if not one.get("is_direct")
@@ -109,4 +148,42 @@ def of_json(name: str, tree: Json) -> Program:
         counters,
         {one["name"]: one for one in tree["calculations"]},
         frozenset(signed),
+        stacks,
+        unions,
+        varying,
+        {**dict(zip(CORE_ERRORS, range(len(CORE_ERRORS)), strict=True)), **dict(tree.get("errors", ()))},
+        {one["id"]: tuple(map(_element, one["elements"])) for one in tree.get("field_lists", [])},
+        bool(stacks or unions or varying) or any(map(_needs_bytes, parser["parse_states"])),
+    )
+
+
+def field_name(json: Json) -> str:
+    """Name of a field."""
+    return ".".join(json["value"])
+
+
+def length_of(varying: str) -> str:
+    """The field with the length of a field of variable length, in bits."""
+    return f"{varying}.$bits$"
+
+
+def _with_length(part: str, name: str, bits: int) -> Iterator[tuple[str, int]]:
+    """A field; behind the one of variable length, its length."""
+    yield name, bits
+    if name == part:
+        yield length_of(name), LENGTH_BITS
+
+
+def _element(element: Json) -> str:
+    """A field of a list, or something else."""
+    return ".".join(element["value"]) if element["type"] == "field" else str(element["value"])
+
+
+def _needs_bytes(state: Json) -> bool:
+    """True if a parser state looks at bytes that are no header."""
+    operations = state["parser_ops"]
+    return (
+        any(one["op"] not in FIELD_OPERATIONS for one in operations)
+        or any(one["op"] == "set" and one["parameters"][1]["type"] == "lookahead" for one in operations)
+        or any(part["type"] != "field" for part in state["transition_key"])
     )

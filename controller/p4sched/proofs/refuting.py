@@ -16,7 +16,7 @@ from p4sched.proofs.exact import Truth
 from p4sched.proofs.example import counterexample
 from p4sched.proofs.program import Program
 from p4sched.proofs.script import lines, script
-from p4sched.proofs.sides import RuleSide, Side
+from p4sched.proofs.sides import ProgramSide, RuleSide, Side
 from p4sched.proofs.step import DROP_PORT, Step
 
 SMALL = 15
@@ -78,8 +78,14 @@ class Sides:
             failure = self._run_timed(trace, self.side.p4info)
             said = f"the engine agrees: {failure}" if failure else AS_EXPECTED
             return Refutation([*lines(trace, self.by), said], trace, None, bool(failure))
-        text = script(trace, f"{self.program.name} decides packet {len(trace)} in another way than {self.by}")
+        about = f"{self.program.name} decides packet {len(trace)} in another way than {self.by}"
+        text = script(trace, about)
         failure = run_script(self.json, text)
+        if not failure and self.other is not None and search.program.is_wire:
+            # egress may change the bytes: then both programs fail
+            bytewise = script(trace, about, bytewise=True)
+            if not run_script(self.other, bytewise):
+                text, failure = bytewise, run_script(self.json, bytewise)
         return Refutation([*lines(trace, self.by), *self._confirmed(text, failure)], trace, text, bool(failure))
 
     def _run_timed(self, trace: Sequence[Packet], p4info: str) -> str:
@@ -96,7 +102,11 @@ class Sides:
     def _searches(self) -> Iterator[Search]:
         """Plain packets with small numbers; the same with queues that are not empty at the start; both with round
         numbers, for two ports, with pauses, and with all numbers; all packets and entries."""
-        plain = Search(self.program, self.side, extra=self.extra)
+        program, side = self.program, self.side
+        if isinstance(side, ProgramSide) and (program.is_wire or side.program.is_wire):
+            program = replace(program, is_wire=True)
+            side = replace(side, program=replace(side.program, is_wire=True))
+        plain = Search(program, side, extra=self.extra)
         if plain.is_possible:
             yield replace(plain, largest=SMALL)
             yield replace(plain, largest=SMALL, filled=True)

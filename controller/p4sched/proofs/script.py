@@ -8,16 +8,24 @@ from p4sched.proofs.bounded import Packet
 from p4sched.proofs.engine import Call, Example, frame
 from p4sched.proofs.example import counterexample
 from p4sched.proofs.moment import LENGTHS
-from p4sched.proofs.program import Json, Program
+from p4sched.proofs.program import PARSED, Json, Program, length_of
 from p4sched.proofs.rules.scheme import QUEUES
 from p4sched.proofs.step import DROP_PORT, LENGTH, TIMESTAMP
 
+CLONES = 510
+"""Port of the clones."""
 
-def script(trace: Sequence[Packet], about: str) -> str:
-    """The file. `about`: a line for its head."""
+
+def script(trace: Sequence[Packet], about: str, *, bytewise: bool = False) -> str:
+    """The file. `about`: a line for its head. `bytewise`: compares the bytes of packets as they leave ingress."""
     program = trace[0].step.program
     examples = [counterexample(packet.step, None) for packet in trace]
-    lines = [f"# {about}", *dict.fromkeys(line for one in zip(trace, examples, strict=True) for line in _entries(*one))]
+    sessions = {one["clone"] - 1 for packet in trace for one in (packet.expected, packet.shows) if one.get("clone")}
+    lines = [
+        f"# {about}",
+        *(f"mirroring_add {session} {CLONES}" for session in sorted(sessions)),
+        *dict.fromkeys(line for one in zip(trace, examples, strict=True) for line in _entries(*one)),
+    ]
     written: set[int] = set()
     for number, (packet, example) in enumerate(zip(trace, examples, strict=True), 1):
         lines += ["", f"# packet {number}", *["wait"] * packet.waits]
@@ -28,13 +36,29 @@ def script(trace: Sequence[Packet], about: str) -> str:
         lines.append(
             f"packet {example.packet['standard_metadata.ingress_port']} {frame(program, example.packet).hex()}"
         )
-        lines += _expectation(packet)
+        leaving = _bytes(program, example, packet.expected) if bytewise else "*"
+        lines += _expectation(packet, leaving)
     return "\n".join(lines) + "\n"
 
 
-def _expectation(packet: Packet) -> Iterator[str]:
+def _bytes(program: Program, example: Example, seen: Mapping[str, int]) -> str:
+    """The headers of a packet and what the parser left, in hexadecimal digits."""
+    word = bits = 0
+    for header in program.emitted:
+        if seen.get(f"{header}.$valid$"):
+            varying = program.varying.get(header)
+            for part in program.headers[header]:
+                if varying is None or part != length_of(varying):
+                    width = seen[length_of(part)] if part == varying else program.fields[part]
+                    word, bits = word << width | seen[part], bits + width
+    return f"{word:0{bits // 4}x}"[: bits // 4] + frame(program, example.packet)[seen[PARSED] :].hex() + "$"
+
+
+def _expectation(packet: Packet, leaving: str) -> Iterator[str]:
     if packet.expected["port"] != DROP_PORT:
-        yield f"expect {packet.expected['port']} *"
+        yield f"expect {packet.expected['port']} {leaving}"
+    if packet.expected.get("clone"):
+        yield f"expect {CLONES} *"
     for (name, cell), value in packet.counted.items():
         yield f"check_counter {name}({cell}) packets == {value}"
 
@@ -86,6 +110,8 @@ def lines(trace: Sequence[Packet], by: str) -> Iterator[str]:
     ]
     for number, (packet, example) in enumerate(zip(trace, examples, strict=True), 1):
         inputs = [f"{name} {example.packet[name]}" for name in varied if name in example.packet]
+        if program.is_wire:
+            inputs = [frame(program, example.packet).hex()]
         inputs += [f"{example.packet[LENGTH]} bytes", f"at {example.packet[TIMESTAMP]} us"]
         yield f"packet {number}  {', '.join(inputs)}"
         if packet.lengths:
@@ -112,5 +138,6 @@ def _decision(seen: Mapping[str, int], grown: Mapping[str, int]) -> str:
     if seen["port"] == DROP_PORT:
         return f"dropped{counted}"
     fields = [f"{name} {value}" for name, value in seen.items() if value and "." in name]
+    fields += [f"a clone for session {seen['clone'] - 1}"] if seen.get("clone") else []
     headers = f"; {', '.join(fields)}" if fields else ""
     return f"port {seen['port']}, priority {seen.get('queue', 0)}{counted}{headers}"

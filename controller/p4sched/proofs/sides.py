@@ -10,9 +10,9 @@ from typing import Protocol
 from p4sched.proofs.cells import Before, Cells
 from p4sched.proofs.exact import Int, Truth, choose, every, implies, negated, number
 from p4sched.proofs.moment import LENGTHS, Moment
-from p4sched.proofs.program import COUNTER_BITS, Program
+from p4sched.proofs.program import COUNTER_BITS, PARSED, Program
 from p4sched.proofs.rules.scheme import Rule, expected, in_the_switch
-from p4sched.proofs.step import DROP_PORT, Step, World, run
+from p4sched.proofs.step import CLONED, DROP_PORT, SESSION, Step, World, run
 from p4sched.proofs.theorem import arrival, legal
 
 
@@ -106,6 +106,9 @@ def shown(step: Step, other: Program) -> Seen:
     if "standard_metadata.priority" in step.program.fields and "standard_metadata.priority" in other.fields:
         values["queue"] = choose(dropped, 0, step.field("standard_metadata.priority"))
     values["multicast group"] = step.field("standard_metadata.mcast_grp")
+    values["clone"] = choose(step.field(CLONED).equals(1), step.field(SESSION) + 1, 0)
+    if step.program.is_wire:
+        values[PARSED] = step.field(PARSED)
     for header, parts in step.program.headers.items():
         if header in other.headers:
             valid = every(step.field(f"{header}.$valid$").equals(1), negated(dropped))

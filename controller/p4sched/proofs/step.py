@@ -16,6 +16,7 @@ from typing import Any
 
 import z3
 
+from p4sched.proofs import whole_headers
 from p4sched.proofs.cells import Before, Cells, equal_cells
 from p4sched.proofs.exact import (
     PRODUCTS,
@@ -32,7 +33,8 @@ from p4sched.proofs.exact import (
     variables,
 )
 from p4sched.proofs.paths import LoopError, State, execute
-from p4sched.proofs.program import Json, Program, UnmodelledError
+from p4sched.proofs.program import PARSED, PARSER_ERROR, Json, Program, UnmodelledError, field_name
+from p4sched.proofs.wire import Acts, WireParser
 
 DROP_PORT = 511
 A_MOMENT_MS = 2000
@@ -44,6 +46,10 @@ TIMESTAMP = "standard_metadata.ingress_global_timestamp"
 LENGTH = "standard_metadata.packet_length"
 EXIT = "$exit$"
 """1 if the packet executed `exit`: then it leaves ingress behind the table."""
+CLONED, SESSION, KEPT = CLONE = ("$cloned$", "$session$", "$kept$")
+"""1 if ingress asked for a clone; the session of the last request, and the number of the list of fields to keep."""
+SESSION_BITS = 32
+OF_HEADERS = ("access_field", "access_union_header", "dereference_header_stack", "dereference_union_stack")
 
 
 @dataclass(frozen=True)
@@ -175,12 +181,16 @@ def run(program: Program, world: World) -> Step:
     state[LENGTH] = world.variable(LENGTH, 32, LONGEST_FRAME)
     for name in (TIMESTAMP, "standard_metadata.instance_type", "standard_metadata.checksum_error"):
         state[name] = world.variable(name, program.fields[name])
+    if PARSER_ERROR in program.fields:
+        state[PARSER_ERROR] = Int.of(program.errors["NoError"])
+    if program.is_wire:
+        return run_from(program, world, Machine(program, world).parsed_bytes({**state, PARSED: Int.of(0)}))
     return run_from(program, world, Machine(program, world).parsed(state))
 
 
 def run_from(program: Program, world: World, parsed: State) -> Step:
     """Ingress of one packet. `parsed`: the fields after the parser; the others are 0."""
-    state: State = {name: Int.of(0) for name in (*program.fields, EXIT)} | parsed
+    state: State = {name: Int.of(0) for name in (*program.fields, EXIT, *CLONE)} | parsed
     for name, array in {**program.registers, **program.counters}.items():
         state[name] = Cells(world.array(name, array.bits))
     return Step(program, world, Machine(program, world).ingress(state))
@@ -208,6 +218,11 @@ class Machine:
         except LoopError as error:
             raise self._unmodelled(f"the loop of parser state '{error.args[0]}'") from error
 
+    def parsed_bytes(self, state: State) -> State:
+        """As `parsed`, over the bytes of the packet."""
+        acts = Acts(self._value, self._truth, self._assign, self._primitive, self._fits, self._unmodelled)
+        return WireParser(self._program, self._world, self._world.variables[LENGTH], acts).parsed(state)
+
     def _parse(self, name: str, state: State) -> list[tuple[Truth, State, str | None]]:
         of = self._program.parser[name]
         ways: list[tuple[Truth, State, str | None]] = []
@@ -229,24 +244,28 @@ class Machine:
             if part["type"] != "field":
                 raise self._unmodelled(f"the key of parser state '{name}'")
             # each field has whole bytes
-            key = key << (self._program.fields[_name(part)] + 7) // 8 * 8 | state[_name(part)]
+            key = key << (self._program.fields[field_name(part)] + 7) // 8 * 8 | state[field_name(part)]
         for transition in of["transitions"]:
             match transition["type"]:
                 case "default":
                     return [*ways, (True, state, transition["next_state"])]
-                case "hexstr":
-                    value = int(transition["value"], 16)
-                    mask = -1 if transition["mask"] is None else int(transition["mask"], 16)
-                    # the switch ignores bits of the value that the mask has not
-                    seen = (key if mask == -1 else key & Int.of(mask)).equals(value & mask)
-                    ways.append((self._world.decide(seen), state, transition["next_state"]))
-                case other:
-                    raise self._unmodelled(f"a parser value set ({other})")
+                case _:
+                    ways.append((self._world.decide(self._fits(transition, key)), state, transition["next_state"]))
         return [*ways, (True, state, None)]
+
+    def _fits(self, transition: Json, key: Int) -> Truth:
+        """True if the key of a parser state is one of this transition."""
+        if transition["type"] != "hexstr":
+            raise self._unmodelled(f"a parser value set ({transition['type']})")
+        value = int(transition["value"], 16)
+        mask = -1 if transition["mask"] is None else int(transition["mask"], 16)
+        # the switch ignores bits of the value that the mask has not
+        return (key if mask == -1 else key & Int.of(mask)).equals(value & mask)
 
     def _ended(self, state: State) -> State:
         """The state if the packet ends before a header. BMv2 goes on with ingress."""
-        return dict(state)
+        error = {PARSER_ERROR: Int.of(self._program.errors["PacketTooShort"])}
+        return {**state, **error} if PARSER_ERROR in state else dict(state)
 
     def _parser_operation(self, name: str, _argument: Json, _state: State) -> None:
         """An operation of the parser that only some architectures have."""
@@ -379,7 +398,7 @@ class Machine:
         except LoopError as error:
             raise self._unmodelled(f"the loop in action '{action['name']}'") from error
 
-    def _primitive(self, state: State, one: Json, data: Sequence[Int]) -> None:
+    def _primitive(self, state: State, one: Json, data: Sequence[Int]) -> None:  # noqa: PLR0912 one for each kind
         arguments = one["parameters"]
         match one["op"]:
             case "assign":
@@ -403,24 +422,25 @@ class Machine:
             case "modify_field_with_hash_based_offset":
                 self._hash(state, arguments, data)
             case "add_header":
-                state[f"{arguments[0]['value']}.$valid$"] = Int.of(1)
+                whole_headers.add(self._program, state, arguments[0]["value"])
             case "remove_header":
                 state[f"{arguments[0]['value']}.$valid$"] = Int.of(0)
             case "assign_header":
-                self._copy(state, *(argument["value"] for argument in arguments))
+                whole_headers.copy(self._program, state, *(argument["value"] for argument in arguments))
+            case "assign_header_stack" | "assign_union":
+                whole_headers.copy_named(self._program, state, *(argument["value"] for argument in arguments))
+            case "push" | "pop":
+                by, forward = int(arguments[1]["value"], 16), one["op"] == "push"
+                whole_headers.shift(self._program, state, arguments[0]["value"], by, forward=forward)
+            case "clone_ingress_pkt_to_egress":
+                session, kept = (self._value(state, argument, data) for argument in arguments)
+                state |= {CLONED: Int.of(1), SESSION: session.lowest(SESSION_BITS), KEPT: kept}
             case "exit":
                 state[EXIT] = Int.of(1)
-            case "NoAction" | "no_op":
+            case "NoAction" | "no_op" | "log_msg":
                 pass
             case other:
                 raise self._unmodelled(f"the primitive '{other}'")
-
-    def _copy(self, state: State, to: str, source: str) -> None:
-        """A header that is not valid is not copied; the other one becomes invalid, too."""
-        valid = state[f"{source}.$valid$"]
-        state[f"{to}.$valid$"] = valid
-        for one, other in zip(self._program.headers[to], self._program.headers[source], strict=True):
-            state[one] = choose(valid.equals(1), state[other], state[one])
 
     def _write(self, state: State, name: str, size: int, index: Int, value: Int) -> None:
         cells: Cells = state[name]
@@ -431,7 +451,9 @@ class Machine:
         base, size = self._value(state, arguments[1], data), self._value(state, arguments[3], data)
         of = self._program.calculations[arguments[2]["value"]]
         parts = [
-            (state[_name(part)], self._program.fields[_name(part)]) for part in of["input"] if part["type"] == "field"
+            (state[field_name(part)], self._program.fields[field_name(part)])
+            for part in of["input"]
+            if part["type"] == "field"
         ]
         if len(parts) != len(of["input"]) or not size.is_number:
             raise self._unmodelled("a hash of other things than fields, or with a size that varies,")
@@ -441,7 +463,7 @@ class Machine:
     def _assign(self, state: State, to: Json, value: Int) -> None:
         if to["type"] != "field":
             raise self._unmodelled(f"an assignment to a {to['type']}")
-        state[_name(to)] = value.lowest(self._program.fields[_name(to)])
+        state[field_name(to)] = value.lowest(self._program.fields[field_name(to)])
 
     # expressions
 
@@ -449,11 +471,13 @@ class Machine:
         """The exact value of an expression."""
         match json["type"]:
             case "field":
-                name = _name(json)
+                name = field_name(json)
                 value: Int = state[name]
                 return _signed(value, self._program.fields[name]) if name in self._program.signed else value
             case "hexstr":
                 return Int.of(int(json["value"], 16))
+            case "stack_field":
+                return whole_headers.last(self._program, state, *json["value"])
             case "runtime_data" | "local":
                 return data[json["value"]]
             case "expression":
@@ -462,13 +486,18 @@ class Machine:
             case other:
                 raise self._unmodelled(f"a value of type '{other}'")
 
-    def _operation(self, state: State, json: Json, data: Sequence[Int]) -> Int:
+    def _operation(self, state: State, json: Json, data: Sequence[Int]) -> Int:  # noqa: PLR0911 one for each kind
         sign = json["op"]
         if sign == "b2d":
             return number(self._truth(state, json["right"], data))
         if sign == "?":
             condition = self._truth(state, json["cond"], data)
             return choose(condition, self._value(state, json["left"], data), self._value(state, json["right"], data))
+        if sign in {"last_stack_index", "size_stack"}:
+            number_of: Int = state[whole_headers.count(json["right"]["value"])]
+            return number_of - 1 if sign == "last_stack_index" else number_of
+        if sign in OF_HEADERS:
+            raise self._unmodelled(f"the operator '{sign}'")
         right = self._value(state, json["right"], data)
         if sign == "~":
             return ~right
@@ -485,7 +514,7 @@ class Machine:
         found: Int = operation(left, right)
         return found
 
-    def _truth(self, state: State, json: Json, data: Sequence[Int]) -> Truth:
+    def _truth(self, state: State, json: Json, data: Sequence[Int]) -> Truth:  # noqa: PLR0911 one for each kind
         if json["type"] == "bool":
             return bool(json["value"])
         if json["type"] != "expression":
@@ -500,6 +529,12 @@ class Machine:
                 return every(*sides) if sign == "and" else some(*sides)
             case "not":
                 return negated(self._truth(state, inner["right"], data))
+            case "valid" if inner["right"]["type"] == "header":
+                return whole_headers.is_valid(state, inner["right"]["value"])
+            case "valid":
+                raise self._unmodelled("the validity of an element of a stack whose place varies")
+            case "valid_union":
+                return whole_headers.any_valid(state, self._program.unions[inner["right"]["value"]])
             case "d2b":
                 return self._value(state, inner["right"], data).differs(0)
         comparison = COMPARISONS.get(sign)
@@ -534,11 +569,6 @@ COMPARISONS: dict[str, Any] = {
     "<=": lambda left, right: left <= right,
     ">=": lambda left, right: left >= right,
 }
-
-
-def _name(json: Json) -> str:
-    """Name of a field."""
-    return ".".join(json["value"])
 
 
 def _numbers(words: Sequence[str]) -> list[Int]:
