@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from p4sched.constants import RECIRCULATION_PORT_TNA
 from p4sched.p4rt.program import Program as Built
 from p4sched.p4rt.target import Target
 from p4sched.proofs import logarithms, tna, tna_engine, tna_theorem
@@ -20,9 +21,9 @@ from p4sched.proofs.program import Json, Program
 from p4sched.proofs.rules.tna_scheme import OnChip, TnaDecision
 from p4sched.proofs.solver import Answer, is_true
 from p4sched.proofs.theorem import Case, Claim, ask_all_tables
-from p4sched.proofs.tna_arrival import RECIRCULATION, TnaArrival
+from p4sched.proofs.tna_arrival import TnaArrival
 
-INGRESS_PORTS = (1, RECIRCULATION)
+INGRESS_PORTS = (1, RECIRCULATION_PORT_TNA)
 PORTS = 64
 """Ports of the first pipe that lead to other machines."""
 WRITABLE_BITS = 63
