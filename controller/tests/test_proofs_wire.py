@@ -90,6 +90,32 @@ def test_a_wrong_program_gives_a_packet_that_the_engine_confirms(
     assert [run_command(["stf", str(script), "--program", str(json)]) for json in pair] == [0, 1]
 
 
+TABLE = """
+    action to(bit<9> port) { s.egress_spec = port; }
+    table routes {
+        key = { KEY: exact @name("key"); }
+        actions = { to; NoAction; }
+    }
+    apply {
+"""
+
+
+@pytest.mark.parametrize(("mask", "said"), [("0x0f", "equal"), ("0x1f", "differs")])
+def test_a_mask_of_a_key_is_part_of_the_program(
+    mask: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pair = []
+    for name, key in {"one": "hdr.h.a & 0x0f", "two": "m.kept"}.items():
+        text = PROGRAM.replace(
+            "    apply {\n        s.egress_spec", f"{TABLE.replace('KEY', key)}        s.egress_spec"
+        )
+        source = tmp_path / f"{name}.p4"
+        source.write_text(text.replace("STATEMENTS", f"m.kept = hdr.h.a & {mask}; routes.apply();"), encoding="utf-8")
+        pair.append(str(compile_program(source, tmp_path / "built").json))
+    assert run_command(["prove", *pair, "--packets", "0"]) == int(said != "equal")
+    assert said in capsys.readouterr().out
+
+
 def test_a_stack_of_unions_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = tmp_path / "one.p4"
     text = PROGRAM.replace("u_t u;", "u_t[2] u;").replace("hdr.u.", "hdr.u.next.").replace("STATEMENTS", "")

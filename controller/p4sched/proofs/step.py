@@ -49,6 +49,7 @@ EXIT = "$exit$"
 CLONED, SESSION, KEPT = CLONE = ("$cloned$", "$session$", "$kept$")
 """1 if ingress asked for a clone; the session of the last request, and the number of the list of fields to keep."""
 SESSION_BITS = 32
+HEADER_PRIMITIVES = ("add_header", "remove_header", "assign_header")
 OF_HEADERS = ("access_field", "access_union_header", "dereference_header_stack", "dereference_union_stack")
 
 
@@ -321,7 +322,7 @@ class Machine:
                 ways += way(self._matches(state, table, entry), name, _numbers(call["action_data"]), hit=True)
             name = self._program.actions[default["action_id"]]["name"]
             return [*ways, *way(True, name, _numbers(default["action_data"]), hit=False)]
-        key = [state[".".join(part["target"])] for part in table["key"]]
+        key = [_masked(state, part) for part in table["key"]]
         answer = self._world.answer(table, actions, key)
         hits: list[tuple[Truth, bool]] = (
             [(answer.hit, True), (True, False)] if "__HIT__" in following else [(True, True)]
@@ -336,7 +337,7 @@ class Machine:
         """True if the key matches an entry of the program. The entries are in the order of their priority."""
         fits: list[Truth] = []
         for part, pattern in zip(table["key"], entry["match_key"], strict=True):
-            value = state[".".join(part["target"])]
+            value = _masked(state, part)
             bits = self._program.fields[".".join(part["target"])]
             match pattern["match_type"]:
                 case "exact":
@@ -400,6 +401,8 @@ class Machine:
 
     def _primitive(self, state: State, one: Json, data: Sequence[Int]) -> None:  # noqa: PLR0912 one for each kind
         arguments = one["parameters"]
+        if one["op"] in HEADER_PRIMITIVES and not all(isinstance(argument["value"], str) for argument in arguments):
+            raise self._unmodelled("an element of a stack whose place varies")
         match one["op"]:
             case "assign":
                 self._assign(state, arguments[0], self._value(state, arguments[1], data))
@@ -569,6 +572,12 @@ COMPARISONS: dict[str, Any] = {
     "<=": lambda left, right: left <= right,
     ">=": lambda left, right: left >= right,
 }
+
+
+def _masked(state: State, part: Json) -> Int:
+    """The value of a part of a key; a mask is part of the program."""
+    value: Int = state[".".join(part["target"])]
+    return value & Int.of(int(part["mask"], 16)) if part.get("mask") else value
 
 
 def _numbers(words: Sequence[str]) -> list[Int]:
