@@ -24,7 +24,8 @@ def told(sides: "Sides", found: "Refutation", stf: Path | None) -> int:
     for line in found.lines:
         typer.echo(f"  {line}")
     if stf is not None and found.script is None:
-        raise P4schedError(f"'{stf}' was not written: there is no trace")
+        reason = "the trace has a pause that is too long for it" if found.is_confirmed else "there is no trace"
+        raise P4schedError(f"'{stf}' was not written: {reason}")
     if stf is not None and not found.is_confirmed:
         raise P4schedError(f"'{stf}' was not written: it would pass on this program")
     if stf is not None and found.script is not None:
