@@ -101,7 +101,7 @@ def test_a_trace_with_a_pause_of_half_an_hour_is_a_trial_of_the_lab(tmp_path: Pa
     assert found is not None
     packets = [Packet(*numbers) for numbers in found["packets"]]
     assert packets[-1].at_ns > 1800 * 10**9
-    source = program.parent.parent / "scratch" / P4_DIR.name / "fdpa.p4"
+    source = tmp_path / "wrong" / "scratch" / P4_DIR.name / "fdpa.p4"
     trial = Trial(tuple(found["parameters"]), packets, tuple(found["scales"]))
     (run,) = program_decisions(source, "fdpa", [trial], Sandbox())
     assert run.model is not None

@@ -11,7 +11,7 @@ from p4sched.p4rt.compile import compile_program
 from p4sched.proofs.engine import Example, by_engine
 from p4sched.proofs.exact import Int
 from p4sched.proofs.pair import compare
-from p4sched.proofs.program import read
+from p4sched.proofs.program import UnmodelledError, read
 from p4sched.proofs.step import LENGTH, TIMESTAMP, run
 
 PACKETS = 200
@@ -130,7 +130,7 @@ def test_a_parser_without_end_is_one_sentence(tmp_path: Path) -> None:
     text = json.read_text(encoding="utf-8")
     json.write_text(text.replace('"type": "stack",', '"type": "regular",').replace('"value": "s"', '"value": "s[0]"'))
     program = read(json)
-    with pytest.raises(Exception, match="a parser with more than"):
+    with pytest.raises(UnmodelledError, match="a parser with more than"):
         next(iter(compare(program, program, 5)))
 
 

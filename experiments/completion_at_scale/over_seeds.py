@@ -18,7 +18,8 @@ SIZE_CLASSES = {
     "200K-1M": (80_001, 1_000_000),
     "2M+": (1_000_001, 1 << 62),
 }
-"""Smallest and largest flow, in bytes, of each class in AIFO Fig. 14c and PACKS Fig. 13b."""
+"""Smallest and largest flow, in bytes, of each class in AIFO Fig. 14c and PACKS Fig. 13b. `metrics` has the first
+one as AIFO's authors count it."""
 
 
 def _mean(times: Sequence[float]) -> float | None:

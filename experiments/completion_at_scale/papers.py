@@ -124,14 +124,17 @@ def _fair(name: str, label: str, port: Port) -> Line:
     return Line(name, label, ports.marking(port, ports.FAIR_MARK_PACKETS), DCTCP, START_TIME)
 
 
+_AFQ_ROUND_BYTES = {8: 320, 32: 80}
+"""Bytes of a round in the run files, by the number of queues."""
+
+
 def _in_bytes(line: Line) -> Line:
     """The same fair line as in Netbench: bytes for the thresholds of marks, DCTCP's ports and AFQ's rounds."""
     port = {name: value for name, value in line.port.items() if name != "mark_at_packets"}
     if line.name == "dctcp":
         port = dict(ports.of_bytes(ports.FAIR_DROP_BYTES))
     if line.name == "afq":
-        few = port["queues"] == 8
-        port = ports.afq_of_bytes(port["queues"], port["queue_size"], 320 if few else 80)
+        port = ports.afq_of_bytes(port["queues"], port["queue_size"], _AFQ_ROUND_BYTES[port["queues"]])
     return replace(line, port=ports.marking_bytes(port, ports.FAIR_MARK_BYTES))
 
 

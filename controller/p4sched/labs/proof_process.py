@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from p4sched.errors import P4schedError
+from p4sched.labs.explanations.fdpa import UNUSED
 from p4sched.paths import P4_DIR
 
 if TYPE_CHECKING:
@@ -24,6 +25,10 @@ PROOF = 0.6
 NS_PER_US = 1000
 RULES = {"03": "sp_pifo", "04": "aifo", "05": "rifo", "06": "packs", "07": "fdpa"}
 """Rule of each lab for v1model."""
+LONGEST_INTERVAL_US = 1 << 30
+"""The longest interval of FDPA's model."""
+ROOM = 3000
+"""Packets of a queue of lab 07: its packets never fill one."""
 NO_TRIAL: dict[str, Any] = {"parameters": [], "packets": [], "scales": []}
 
 
@@ -133,6 +138,9 @@ def _of_the_lab(lab: str, of: Mapping[str, Int]) -> Iterator[Truth]:
         yield from (implies(less.differs(0), more.differs(0)) for more, less in pairwise(sizes))
     if lab == "07":
         yield from (of["token_bucket"].equals(0), of["flowlet_gap_us"].equals(0), of["edge_1"].differs(0))
+        yield of["interval_us"] <= LONGEST_INTERVAL_US
+        edges = [of[f"edge_{number}"] for number in range(1, 8)]
+        yield from (implies(more.differs(UNUSED), less < more) for less, more in pairwise(edges))
 
 
 def _lengths_fit(step: Any, of: Mapping[str, Int]) -> Iterator[Truth]:
@@ -154,6 +162,13 @@ def _parameters(program: Program, action: str) -> list[str]:
     return [one["name"] for one in of["runtime_data"]]
 
 
+def _with_room(names: Sequence[str], parameters: Sequence[int]) -> list[int]:
+    """FDPA's parameters with a queue for each band, as the lab has them. No proof looks at these sizes."""
+    of = dict(zip(names, parameters, strict=True))
+    bands = 1 + sum(of[f"edge_{number}"] != UNUSED for number in range(1, 8))
+    return list((of | {f"depth_{number}": ROOM * (number <= bands) for number in range(1, 9)}).values())
+
+
 def _trial(lab: str, trace: Sequence[Step], program: Program, rule: Rule) -> dict[str, Any]:
     """The trace as a trial of the lab. Packets of the largest rank come first if some must wait at the start."""
     from p4sched.proofs.rules.arrival import LARGEST_RANK  # noqa: PLC0415 needs Z3
@@ -163,6 +178,7 @@ def _trial(lab: str, trace: Sequence[Step], program: Program, rule: Rule) -> dic
     parameters = [one.low for one in trace[0].step.world.lookups[f"{rule.control}.{rule.table}"][1].data[action]]
     packets, user, scale = [], 0, 256
     if lab == "07":
+        parameters = _with_room(_parameters(program, action), parameters)
         _, answer = trace[0].step.world.lookups[f"{rule.control}.users.users_by_prefix"]
         user, scale = (one.low for one in answer.data[f"{rule.control}.users.set_user"])
     waiting = sum(trace[0].lengths.values())

@@ -69,9 +69,9 @@ def of_tree(path: Path, tree: Json) -> Program:
         if ingress.get("parser_errors_read"):
             raise UnmodelledError(f"{path.stem}: a program that reads the errors of the parser is not modelled")
         program = of_json(path.stem, {**tree, "parsers": [ingress]})
-        # a report that comes back is in the order of no deparser
+        # a report that comes back is in the order of no deparser; this parser takes whole headers only
         reports = tuple(name for name in program.headers if name == REPORT)
-        return replace(program, emitted=(*reports, *program.emitted))
+        return replace(program, emitted=(*reports, *program.emitted), is_wire=False)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise UsageError(
             f"'{path}' is not JSON of a program for Tofino; p4sched compile --arch tna makes it"

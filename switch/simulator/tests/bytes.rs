@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 const HEADERS: u64 = 100;
 
-fn world(ports: &Value, frame_bytes: u64) -> Result<World, String> {
+fn world(ports: &Value, frame_bytes: u64, transport: &str) -> Result<World, String> {
     let link = |host: &str, rate: u64| json!({"between": [host, "s"], "rate_bps": rate, "delay_ns": 5000});
     let scenario = json!({
         "end_ns": 100_000_000,
@@ -19,24 +19,41 @@ fn world(ports: &Value, frame_bytes: u64) -> Result<World, String> {
         "overhead_bytes": HEADERS,
         "transports": {"udp": {"mss": frame_bytes - HEADERS, "control": {"udp": {"rate_bps": 100_000_000}}},
                        "dctcp": {"mss": frame_bytes - HEADERS, "control": "dctcp"}},
-        "flows": {"list": [{"source": "a", "destination": "b", "bytes": 1_000_000}]},
+        "flows": {"list": [{"source": "a", "destination": "b", "bytes": 1_000_000, "transport": transport}]},
     });
     let scenario: Scenario = serde_json::from_value(scenario).map_err(|error| error.to_string())?;
     let setup = scenario.setup(Path::new("")).map_err(|error| error.to_string())?;
     World::new(setup).map_err(|error| error.to_string())
 }
 
-/// Packets that wait at the slow port when the flow has filled it.
-fn waiting(ports: &Value, frame_bytes: u64) -> u64 {
-    let mut world = world(ports, frame_bytes).unwrap();
+fn ran(ports: &Value, frame_bytes: u64, transport: &str) -> Value {
+    let mut world = world(ports, frame_bytes, transport).unwrap();
     while world.step() {
         let account = world.account();
         assert!(account.balanced(), "at {} ns: {account:?}", world.now());
     }
-    let summary = results::summary(&world);
-    let ports = summary["ports"].as_array().unwrap().iter();
-    let lengths = ports.filter_map(|port| port["queue_packets"]["p99"].as_u64());
+    results::summary(&world)["ports"].clone()
+}
+
+/// Packets that wait at the slow port when a flow of datagrams has filled it.
+fn waiting(ports: &Value, frame_bytes: u64) -> u64 {
+    let ran = ran(ports, frame_bytes, "udp");
+    let lengths = ran
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|port| port["queue_packets"]["p99"].as_u64());
     lengths.max().unwrap()
+}
+
+/// Packets that the ports mark for DCTCP.
+fn marked(ports: &Value) -> u64 {
+    let ran = ran(ports, 1500, "dctcp");
+    ran.as_array()
+        .unwrap()
+        .iter()
+        .map(|port| port["marked"].as_u64().unwrap())
+        .sum()
 }
 
 #[test]
@@ -51,9 +68,20 @@ fn as_many_packets_wait_as_fit_into_the_bytes() {
     );
 }
 
+/// All frames but acknowledgements, which meet no queue, have 1500 bytes.
+#[test]
+fn bytes_mark_as_that_many_packets_do() {
+    let packets = json!({"scheme": "fifo", "queues": 1, "queue_size": 100, "mark_at_packets": 4});
+    let bytes = |threshold| json!({"scheme": "fifo", "queues": 1, "queue_size": 100, "mark_at_bytes": threshold});
+    assert!(marked(&packets) > 0);
+    assert_eq!(marked(&bytes(4500 + 1)), marked(&packets));
+    assert_eq!(marked(&bytes(6000)), marked(&packets));
+    assert_ne!(marked(&bytes(6000 + 1)), marked(&packets));
+}
+
 #[test]
 fn settings_that_do_not_fit_are_refused() {
-    let refused = |ports: Value| world(&ports, 1500).unwrap_err();
+    let refused = |ports: Value| world(&ports, 1500, "udp").unwrap_err();
     assert_eq!(
         refused(json!({"scheme": "pifo", "buffer_bytes": 6000})),
         "ports: buffer_bytes: pifo has a size in packets only"
