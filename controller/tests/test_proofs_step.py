@@ -26,6 +26,7 @@ PARAMETERS = {
     "sp_pifo": "sp_pifo_params",
     "fdpa": "fdpa_params",
     "exp_pifo": "exp_pifo_params",
+    "fdpa_current": "fdpa_current_params",
 }
 
 
@@ -56,7 +57,7 @@ def random_example(program: Program, control: str, p4info: str, place: int, sour
     for name, register in program.registers.items():
         if name == "queue_depths":
             cells[name] = {port * 8 + priority: number(source, 5) for priority in range(8)}
-        elif name == "FdpaIngress.bands.average.interval_start":
+        elif name.endswith(".bands.average.interval_start"):
             cells[name] = {user: (now - number(source, 32)) % (1 << 32)}
         elif register.size <= 4096 and "flowlets" not in name:
             cells[name] = {user if register.size == 4096 else port: number(source, min(register.bits, 62))}

@@ -19,6 +19,7 @@ from p4sched.lab.schemes import Link
 from p4sched.lab.time_scale import Base
 from p4sched.lab.traffic import FILES, IPERF3
 from p4sched.p4rt.users import scale_of_weight
+from p4sched.schemes import SCHEMES
 from p4sched.traits import ComparisonKind
 from p4sched.units import Duration, Rate
 
@@ -74,7 +75,8 @@ def setting(
     and DIR/figure.png."""
     if estimator not in ESTIMATORS:
         raise unknown_name("estimator", estimator, ESTIMATORS)
-    if "fdpa" not in run_options.schemes:
+    banded = [SCHEMES[name] for name in run_options.schemes if "--bands" in SCHEMES[name].options]
+    if not banded:
         run_options.refuse(["--bands", "--interval", "--estimator", "--flowlet-gap"], "without fdpa among --schemes")
     if flowlet_gap is not None and flowlet_gap < 1000:
         raise UsageError(f"--flowlet-gap {flowlet_gap} is below 1us, the step of the switch's clock")
@@ -91,7 +93,11 @@ def setting(
         duration_s=options.whole_seconds("--duration", duration),
         congestion_control=CONGESTION_CONTROL,
     )
-    return replace(found, interval_us=found.law_config().on(run_options.target).interval_us)
+    for scheme in banded:
+        config = found.law_config(scheme)
+        assert config is not None
+        found = replace(found, interval_us=config.on(run_options.target).interval_us)
+    return found
 
 
 def repeat_weights(weights: str, users: int) -> tuple[float, ...]:

@@ -13,6 +13,7 @@ from p4sched.lab.measurement import Sample, sample_rates, unmeasured
 from p4sched.lab.schemes import Link
 from p4sched.lab.traffic import FINISH_SECONDS, spare_seconds, transfers
 from p4sched.results.metrics import jain_index
+from p4sched.scheme import Scheme
 
 
 @dataclass(frozen=True)
@@ -32,9 +33,12 @@ class Setting:
     duration_s: int
     congestion_control: str
 
-    def law_config(self) -> fdpa.Config:
-        """The configuration of the control law."""
-        return fdpa.Config(
+    def law_config(self, scheme: Scheme) -> fdpa.Config | None:
+        """The configuration of a scheme's control law; None: FDPA's law does not set its parameters."""
+        kind = None if scheme.law is None else scheme.law.config
+        if kind is None or not issubclass(kind, fdpa.Config):
+            return None
+        return kind(
             capacity_bps=self.link.rate_bps,
             bands=self.bands,
             interval_us=self.interval_us,
@@ -48,7 +52,7 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[Measurement]:
     """Runs the traffic through the scheme on a fresh network."""
     scheme = schemes.scheme(stage.name, setting.link, setting.bands)
     network = stage.lab.dumbbell(len(setting.connections), stage.folder)
-    law = None if scheme.scheme.law is None else setting.law_config()
+    law = setting.law_config(scheme.scheme)
     async with bench(stage, network, scheme, setting.link, weights=setting.weights, law=law) as running:
         planned = transfers(running.network.seats, setting.connections)
         traffic = await running.long_traffic(setting.congestion_control)

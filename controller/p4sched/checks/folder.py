@@ -21,7 +21,10 @@ from p4sched.checks import described
 from p4sched.checks.playing import MOST_URGENT, UNIT_SCALE, Decision, Played, play
 from p4sched.checks.step import Step
 from p4sched.comparing.workloads import COMMON
+from p4sched.control.bands import MAX_FURTHER_BANDS, Bands
+from p4sched.control.laws import fdpa
 from p4sched.control.laws.traffic_estimate import Traffic
+from p4sched.control.parameters import Parameters
 from p4sched.errors import P4schedError
 from p4sched.folders import description as descriptions
 from p4sched.folders import models
@@ -80,7 +83,7 @@ def steps(scheme: Scheme, seed: int = 1, *, tcp: bool = False) -> Iterator[Step]
     if alike and not scheme.in_laboratory:
         yield _comparable(scheme, dict(kinds).get(Target.V1MODEL), seed)
     if scheme.law is not None and not scheme.in_laboratory:
-        yield _law(scheme, seed)
+        yield _shared_law(scheme, seed) if description.shared_law else _law(scheme, seed)
     if tcp:
         yield _tcp(scheme, seed)
     if description.programs is not None:
@@ -110,7 +113,7 @@ def missing(description: Description) -> list[str]:
         "a model": model is None,
         "a program for a Tofino": not chips,
         "a model of that program": bool(chips) and model is not None and model.on_chip is None,
-        "a control law": description.law is None,
+        "a control law": description.law is None and description.shared_law is None,
         "the paper": not description.paper,
         "a README.md": not (description.folder / "README.md").is_file(),
     }
@@ -293,6 +296,24 @@ def _law(scheme: Scheme, seed: int) -> Step:
                 if config.parameters_for(traffic) != config.parameters_for(traffic):
                     step.passed, step.lines = False, [f"two decisions for the same traffic differ: {traffic}"]
                     break
+    except P4schedError as error:
+        step.passed, step.lines = False, str(error).splitlines()
+    return step
+
+
+def _shared_law(scheme: Scheme, seed: int) -> Step:
+    """Bands of FDPA's law for random links and users."""
+    law, layout = scheme.law, scheme.layout
+    assert law is not None
+    assert issubclass(layout, Parameters)
+    source, step = random.Random(seed), Step(f"FDPA's law: {LAW_DECISIONS} decisions, each within those ranges")
+    try:
+        for _ in range(LAW_DECISIONS):
+            rate, rtt_ns = round(10 ** source.uniform(6, 10)), round(10 ** source.uniform(6, 8))
+            bands = Bands(source.uniform(0.5, 2), source.randint(1, MAX_FURTHER_BANDS), source.uniform(0.1, 2))
+            config = law.config(rate, bands, 6 * rtt_ns // 1000, rtt_ns)
+            found = fdpa.parameters_for(config, float(source.randint(1, 200)))
+            layout.from_action_data(found.action_data())
     except P4schedError as error:
         step.passed, step.lines = False, str(error).splitlines()
     return step

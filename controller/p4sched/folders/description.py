@@ -27,6 +27,8 @@ COMPARISONS = tuple(kind.name.lower() for kind in ComparisonKind)
 SIZES = ("buffer", "queues", "queue_size", "window", "tracking", "headroom_256")
 """Names in the formula of a parameter: the common sizes of a comparison. `buffer`: packets in all queues;
 `headroom_256`: k in 1/256."""
+SHARED_LAWS = ("fdpa",)
+"""Laws of the laboratory that set parameters of these names in any program."""
 DROPPERS = ("program", "port")
 OWNERS = ("action", "port")
 """Owner of a parameter: the action of the program, or the port."""
@@ -150,6 +152,9 @@ class Description:
     model: Model | None
     proof: Proof | None
     law: Path | None
+    """File of its control law."""
+    shared_law: str | None
+    """Scheme of the laboratory whose control law sets its parameters."""
     parameters: tuple[Parameter, ...]
     ranks: Ranks | None
     queue_word: str
@@ -236,6 +241,7 @@ class _Reader:
         compared = top.choices("compared", COMPARISONS, ("ranks",))
         programs, model = self._programs(top), self._model(top)
         laboratory = self._laboratory(top) if "laboratory" in top.content else None
+        shared_law = word if (word := top.text("law", "")) in SHARED_LAWS else None
         if programs is None and parameters and model is None:
             top.fail("parameters", "there is neither a [program] nor a [model] that takes them")
         found = Description(
@@ -250,7 +256,8 @@ class _Reader:
             programs=programs,
             model=model,
             proof=self._proof(top),
-            law=top.file("law"),
+            law=None if shared_law else top.file("law"),
+            shared_law=shared_law,
             parameters=parameters,
             ranks=Ranks(ranks) if ranks else None,
             queue_word=top.text("queue_word", "queue"),

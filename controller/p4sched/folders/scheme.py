@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, make_dataclass
+from dataclasses import dataclass, field, make_dataclass, replace
 from importlib import import_module
 from typing import Any, ClassVar, Self
 
-from p4sched.control.laws import ranked
+from p4sched.control.fdpa_loop import FdpaLoop
+from p4sched.control.laws import fdpa, ranked
 from p4sched.control.laws.arithmetic import close_to
 from p4sched.control.laws.headroom import headroom_numerator
 from p4sched.control.parameters import Comparison
@@ -14,8 +15,8 @@ from p4sched.control.ranked_loop import RankedLoop
 from p4sched.errors import P4schedError, UsageError, in_range
 from p4sched.folders.description import FILE, LARGEST_OF_PORT, Description, DescriptionError, place, read
 from p4sched.folders.formula import Formula, FormulaError
-from p4sched.folders.laws import NEAR, law_of
-from p4sched.p4rt.traffic_manager import Calendar, Scrr, Tree
+from p4sched.folders.laws import NEAR, fdpa_law, fdpa_options, law_of
+from p4sched.p4rt.traffic_manager import QUEUES, Calendar, Scrr, Tree
 from p4sched.paths import SCHEDULERS_DIR, SETUP, in_repository
 from p4sched.proto.enums import Discipline
 from p4sched.scheme import Scheme
@@ -148,6 +149,25 @@ class FolderParameters(ranked.Parameters):
         return cls(comparison=comparison, **found)
 
 
+class BandParameters(FolderParameters):
+    """Action data of a described program whose parameters FDPA's law sets."""
+
+    @property
+    def label(self) -> str:
+        bands = self.comparison.bands
+        return super().label if bands is None else fdpa.Bandwise(bands).label
+
+    @classmethod
+    def for_comparison(cls, comparison: Comparison) -> Self:
+        """FDPA's queues, if the comparison has bands."""
+        found = super().for_comparison(comparison)
+        if comparison.bands is None:
+            return found
+        sizes = fdpa.Bandwise.for_comparison(comparison).sizes
+        depths: Any = {f"depth_{band}": size for band, size in enumerate((*sizes, *(0,) * (QUEUES - len(sizes))), 1)}
+        return replace(found, **depths)
+
+
 def _value(description: Description, key: tuple[str, str], formula: Formula, numbers: Mapping[str, int]) -> int:
     try:
         return formula.value(numbers)
@@ -174,7 +194,8 @@ def layout_of(description: Description) -> type[FolderParameters]:
         "described": description,
         "__doc__": f"Action data of {description.title}.",
     }
-    return make_dataclass(f"{names}Parameters", fields, bases=(FolderParameters,), namespace=namespace, frozen=True)
+    base = BandParameters if description.shared_law else FolderParameters
+    return make_dataclass(f"{names}Parameters", fields, bases=(base,), namespace=namespace, frozen=True)
 
 
 def scheme_of(description: Description) -> Scheme:
@@ -190,6 +211,8 @@ def scheme_of(description: Description) -> Scheme:
         law, loop, options = _object(of_package.law), _object(of_package.loop), of_package.options
     elif description.law is not None:
         law, loop, options = law_of(description.name, description.law, layout), RankedLoop, LAW_OPTIONS
+    elif description.shared_law is not None:
+        law, loop, options = fdpa_law(description), FdpaLoop, fdpa_options(description)
     return Scheme(
         name=description.name,
         discipline=port.discipline,

@@ -50,6 +50,7 @@ def described(scheme: Scheme, settings: tuple[str, ...]) -> Description:
         title=", ".join([base.title, *_labels(base, values)]),
         parameters=tuple(_set(each, values) for each in base.parameters),
         law=None,
+        shared_law=None,
         laboratory=None,
         programs=_in_software(base.programs) if of_laboratory else base.programs,
         settings=values,

@@ -170,6 +170,10 @@ class Config:
         steps = max(SHORTEST_STEPS, round(math.log2(self.interval_us * 1000)))
         return replace(self, interval_us=round(2**steps / 1000))
 
+    def for_program(self, parameters: "Parameters") -> "Parameters":
+        """The parameters as the program has them."""
+        return parameters
+
     def record(self) -> dict[str, Any]:
         return {**asdict(self), "bands": str(self.bands)}
 
@@ -338,7 +342,7 @@ def parameters_for(config: Config, weight: float, largest_scale: int = UNIT_SCAL
     ten_packets = 10 * MTU_BYTES * max(largest_scale, UNIT_SCALE) // UNIT_SCALE
     burst = config.burst_bytes or max(ten_packets, round(2 * bytes_per_s * config.rtt_ns / 1e9))
     sizes = queue_sizes(config.capacity_bps, config.rtt_ns, config.bands.count)
-    return Parameters(
+    found = Parameters(
         interval_us=config.interval_us,
         edges=tuple(_edge(e * bytes_per_s * config.interval_us / 1e6) for e in config.bands.edges) + unused,
         token_bucket=config.token_bucket,
@@ -347,6 +351,7 @@ def parameters_for(config: Config, weight: float, largest_scale: int = UNIT_SCAL
         flowlet_gap_us=config.flowlet_gap_us,
         sizes=sizes + (0,) * (QUEUES - len(sizes)),
     )
+    return config.for_program(found)
 
 
 def _for_previous_users(config: Config, state: State, parameters: Parameters, largest_scale: int) -> Parameters:

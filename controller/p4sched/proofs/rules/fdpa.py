@@ -34,6 +34,57 @@ Written = dict[str, tuple[Int, Int]]
 
 
 @dataclass(frozen=True)
+class Average:
+    """The rate of a packet's user, and the estimator after it."""
+
+    rate: Int
+    """Charges of the last complete interval."""
+    current: Int
+    """Charges since the interval began, with this packet."""
+    written: Written
+
+
+def average_rate(packet: Arrival, block: str, used: Truth) -> Average:
+    """The average rate. `block`: name of the program's estimator; `used`: the packet changes it."""
+    user, interval = packet.user, packet.parameters["interval_us"]
+    names = [f"{block}.{name}" for name in ("interval_start", "interval_bytes", "last_rate")]
+    start, charged, last = (packet.old(name, user) for name in names)
+    passed = time_passed(packet, start)
+    ended = passed >= interval
+    rate = exact(0)
+    for pauses in (8, 4, 2):
+        rate = choose(passed < interval * (2 * pauses), charged >> (pauses.bit_length() - 1), rate)
+    rate = choose(passed < interval * 2, charged, rate)
+    begin = choose(passed < interval * 2, (start + interval).lowest(WORD), packet.now)
+    current = choose(ended, packet.charge, smallest(charged + packet.charge, UNUSED))
+    after = (choose(ended, begin, start), current, choose(ended, rate, last))
+    old = (start, charged, last)
+    written = {name: (user, choose(used, new, before)) for name, new, before in zip(names, after, old, strict=True)}
+    return Average(choose(ended, rate, last), current, written)
+
+
+def time_passed(packet: Arrival, since: Int) -> Int:
+    """Microseconds between a time and the packet."""
+    return (packet.now - since).lowest(WORD)
+
+
+def band_of(packet: Arrival, rate: Int) -> Int:
+    """The first band whose edge the rate does not exceed."""
+    band = exact(QUEUES)
+    for place in range(EDGES, 0, -1):
+        band = choose(rate <= packet.parameters[f"edge_{place}"], place, band)
+    return band
+
+
+def size_of(packet: Arrival, band: Int) -> Int:
+    """Size of a band's queue in packets; 0: the queue has its own."""
+    size = packet.parameters[f"depth_{QUEUES}"]
+    for place in range(EDGES, 0, -1):
+        size = choose(band.equals(place), packet.parameters[f"depth_{place}"], size)
+    return size
+
+
+@dataclass(frozen=True)
 class Tokens:
     """The band of a packet by its tokens, and the buckets after it."""
 
@@ -55,26 +106,21 @@ class Fdpa(Rule):
         known = packet.user.differs(0)
         by_tokens = every(known, of["token_bucket"].equals(1))
         by_rate = every(known, of["token_bucket"].equals(0))
-        rate, average = self._rate(packet, by_rate)
-        of_rate = exact(QUEUES)
-        for place in range(EDGES, 0, -1):
-            of_rate = choose(rate <= of[f"edge_{place}"], place, of_rate)
+        average = average_rate(packet, ".bands.average", by_rate)
         tokens = self._tokens(packet, by_tokens)
-        band = choose(by_tokens, tokens.band, of_rate)
+        band = choose(by_tokens, tokens.band, band_of(packet, average.rate))
         band, flowlets = self._flowlet(packet, band, every(known, of["flowlet_gap_us"].differs(0)))
         band = choose(known, band, 1)
-        size = of[f"depth_{QUEUES}"]
-        for place in range(EDGES, 0, -1):
-            size = choose(band.equals(place), of[f"depth_{place}"], size)
+        size = size_of(packet, band)
         queue = QUEUES - band
         length = packet.old("queue_depths", queue_cell(packet.port, queue))
         decided = verdict(True, some(size.equals(0), length < size))
-        hints = {".bands.charge": packet.charge, ".bands.rate": rate}
+        hints = {".bands.charge": packet.charge, ".bands.rate": average.rate}
         hints |= {f".bands.buckets.bucket_{number}.gained": gained for number, gained in enumerate(tokens.gained, 1)}
         hints |= {f".bands.buckets.bucket_{number}.level": level for number, level in enumerate(tokens.levels, 1)}
         hints |= {".band": band, "standard_metadata.priority": queue, ".size": size, ".admit.verdict": decided}
         lemmas = {"there are 8 bands": every(band >= 1, band <= QUEUES), "none is refused": decided.differs(REFUSED)}
-        return Decision(decided, queue, average | tokens.written | flowlets, hints, lemmas)
+        return Decision(decided, queue, average.written | tokens.written | flowlets, hints, lemmas)
 
     def cases(self, packet: Arrival) -> Mapping[str, Truth]:
         known, by_tokens = packet.user.differs(0), packet.parameters["token_bucket"].equals(1)
@@ -95,31 +141,11 @@ class Fdpa(Rule):
     def invariants(self, packet: Arrival, cell: Cell) -> Mapping[str, Truth]:
         return {"a flowlet has one of 8 bands": cell(".bands.flowlets.flowlet_band", packet.hashed(FLOWLETS)) <= QUEUES}
 
-    def _passed(self, packet: Arrival, since: Int) -> Int:
-        return (packet.now - since).lowest(WORD)
-
-    def _rate(self, packet: Arrival, used: Truth) -> tuple[Int, Written]:
-        user, interval = packet.user, packet.parameters["interval_us"]
-        names = [f".bands.average.{name}" for name in ("interval_start", "interval_bytes", "last_rate")]
-        start, charged, last = (packet.old(name, user) for name in names)
-        passed = self._passed(packet, start)
-        ended = passed >= interval
-        rate = exact(0)
-        for pauses in (8, 4, 2):
-            rate = choose(passed < interval * (2 * pauses), charged >> (pauses.bit_length() - 1), rate)
-        rate = choose(passed < interval * 2, charged, rate)
-        begin = choose(passed < interval * 2, (start + interval).lowest(WORD), packet.now)
-        charged_now = choose(ended, packet.charge, smallest(charged + packet.charge, UNUSED))
-        after = (choose(ended, begin, start), charged_now, choose(ended, rate, last))
-        old = (start, charged, last)
-        written = {name: (user, choose(used, new, before)) for name, new, before in zip(names, after, old, strict=True)}
-        return choose(ended, rate, last), written
-
     def _tokens(self, packet: Arrival, used: Truth) -> Tokens:
         """Tokens are sixteenths of a byte; a rate is bytes in 65536 microseconds."""
         user, of = packet.user, packet.parameters
         clock = ".bands.buckets.last_arrival"
-        passed = self._passed(packet, packet.old(clock, user))
+        passed = time_passed(packet, packet.old(clock, user))
         written = {clock: (user, choose(used, packet.now, packet.old(clock, user)))}
         band = exact(QUEUES)
         most, cost = of["burst_bytes"] * 16, packet.charge * 16
@@ -139,7 +165,7 @@ class Fdpa(Rule):
         cell = packet.hashed(FLOWLETS)
         names: Sequence[str] = (".bands.flowlets.flowlet_last_seen", ".bands.flowlets.flowlet_band")
         seen, kept = (packet.old(name, cell) for name in names)
-        keeps = every(used, kept.differs(0), self._passed(packet, seen) < packet.parameters["flowlet_gap_us"])
+        keeps = every(used, kept.differs(0), time_passed(packet, seen) < packet.parameters["flowlet_gap_us"])
         written = {
             names[0]: (cell, choose(used, packet.now, seen)),
             names[1]: (cell, choose(every(used, negated(keeps)), band, kept)),
