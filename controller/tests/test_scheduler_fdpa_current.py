@@ -1,7 +1,6 @@
 """FDPA in which the current interval counts: an example by hand, the variant in Rust, and FDPA's law."""
 
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -63,15 +62,14 @@ def test_a_pause_lowers_the_rate_as_in_fdpa(pause: int, band: int) -> None:
 
 @pytest.mark.parametrize("behaviour", ["pulses", "honest"])
 def test_program_model_and_the_variant_in_rust_give_each_flow_the_same(behaviour: str) -> None:
-    """20 users share a link of 500 Mbit/s. Users of a program have entries if ranks are start times."""
+    """20 users share a link of 500 Mbit/s."""
     end_ns, wide = 300 * MS, Bands(1, 4, 1)
     sent = users.traffic(behaviour, wide, users.Clock(60 * MS), end_ns, 1)
     action = users.parameters(behaviour, wide, 60_000)
     own = {each.name: action.get(each.name, 0) for each in DESCRIPTION.parameters}
 
     def run(ports: simulate.Ports, *, programs: bool = False) -> Any:
-        scenario = replace(users.scenario(ports, sent, end_ns, 1), ranks="start_time")
-        return simulate.run(scenario, programs=programs).flows
+        return simulate.run(users.scenario(ports, sent, end_ns, 1), programs=programs).flows
 
     fdpas = run(simulate.Ports("fdpa", parameters=action))
     variant = run(simulate.Ports("fdpa", parameters=action, variants=["current_interval"]))

@@ -14,10 +14,13 @@ from p4sched.folders.description import LARGEST, Description, Port
 from p4sched.p4rt.target import PROGRAMS
 from p4sched.paths import rust_binary
 from p4sched.schemes import SCHEMES
+from p4sched.traits import ComparisonKind
 
 VARIABLE = "P4SCHED_SCHEDULERS"
 """Environment variable with the path of the file."""
 HOST = "p4sched.folders.host"
+USER_FIELD = "meta.user"
+"""Field of every program of the lab with the user of a packet (p4/shared/metadata.p4)."""
 
 
 def entry(description: Description) -> dict[str, Any]:
@@ -34,7 +37,7 @@ def entry(description: Description) -> dict[str, Any]:
         "action": programs.action if programs else "",
         "discipline": description.port.discipline.value,
         "rank_field": description.port.rank,
-        "port": _port(description.port),
+        "port": _port(description.port, among_users=ComparisonKind.USERS in description.comparisons),
         "drops": description.port.drops == "program",
         "drops_on_chip": description.port.drops_on_chip == "program",
         "parameters": [
@@ -56,10 +59,14 @@ def entry(description: Description) -> dict[str, Any]:
     }
 
 
-def _port(port: Port) -> dict[str, Any]:
-    """Settings of the port, besides the sizes of its queues. What is not set is left out."""
+def _port(port: Port, *, among_users: bool) -> dict[str, Any]:
+    """Settings of the port, besides the sizes of its queues. What is not set is left out.
+
+    `among_users`: the scheme takes part in comparisons of users. A simulated switch then has them in its tables, even
+    if only the program asks for them.
+    """
     return {
-        "user_field": port.share_among,
+        "user_field": port.share_among or (USER_FIELD if among_users else None),
         "quantum_bytes": port.quantum_bytes,
         "numbers": {name: formula.tree for name, formula in {**port.calendar, **port.scrr}.items()},
         "place": port.place and port.place.value,
