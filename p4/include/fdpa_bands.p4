@@ -18,7 +18,7 @@ control FdpaBands(in headers_t hdr, in metadata_t meta, in standard_metadata_t s
     bit<32> now;
     bit<32> charge;
     bit<32> rate;
-    bit<32> current;
+    bit<32> bytes;
 
     apply {
         band = 1;
@@ -28,7 +28,7 @@ control FdpaBands(in headers_t hdr, in metadata_t meta, in standard_metadata_t s
             if (params.token_bucket == 1) {
                 buckets.apply((bit<32>) meta.user, now, charge, params.token_rates, params.burst, band);
             } else {
-                average.apply((bit<32>) meta.user, now, params.interval, charge, rate, current);
+                average.apply((bit<32>) meta.user, now, params.interval, charge, rate, bytes);
                 select_band.apply(rate, params.edges, band);
             }
             if (params.flowlet_gap != 0) {

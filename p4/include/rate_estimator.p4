@@ -3,9 +3,9 @@
 // The average rate: bytes in an interval. After a pause, the paper divides the bytes since the last update by the time since
 // then. Here the time is rounded down to a power of two of intervals, so the rate is too high by less than a factor of 2.
 // After a pause of 16 intervals the rate is 0.
-// current: bytes since the interval began, with this packet. FDPA does not use it.
+// bytes: since the interval began, with this packet. FDPA does not use them.
 control AverageRate(in bit<32> user, in bit<32> now, in bit<32> interval, in bit<32> charge,
-                    out bit<32> rate, out bit<32> current) {
+                    out bit<32> rate, out bit<32> bytes) {
     register<bit<32>>(MAX_USERS) interval_start;
     register<bit<32>>(MAX_USERS) interval_bytes;
     register<bit<32>>(MAX_USERS) last_rate;
@@ -14,33 +14,33 @@ control AverageRate(in bit<32> user, in bit<32> now, in bit<32> interval, in bit
 
     apply {
         interval_start.read(start, user);
-        interval_bytes.read(current, user);
+        interval_bytes.read(bytes, user);
         last_rate.read(rate, user);
         elapsed = now - start;
         if (elapsed < interval) {
-            current = current |+| charge;
+            bytes = bytes |+| charge;
         } else {
             // elapsed >> n cannot overflow; interval << n can.
-            rate = current;
+            rate = bytes;
             if (elapsed >> 1 < interval) {
                 start = start + interval;
             } else {
                 start = now;
                 if (elapsed >> 2 < interval) {
-                    rate = current >> 1;
+                    rate = bytes >> 1;
                 } else if (elapsed >> 3 < interval) {
-                    rate = current >> 2;
+                    rate = bytes >> 2;
                 } else if (elapsed >> 4 < interval) {
-                    rate = current >> 3;
+                    rate = bytes >> 3;
                 } else {
                     rate = 0;
                 }
             }
-            current = charge;
+            bytes = charge;
             interval_start.write(user, start);
             last_rate.write(user, rate);
         }
-        interval_bytes.write(user, current);
+        interval_bytes.write(user, bytes);
     }
 }
 
