@@ -14,7 +14,7 @@ from _pytest.mark import ParameterSet
 
 from p4sched.paths import P4_DIR, rust_binary
 from p4sched.proofs.pair import compare
-from p4sched.proofs.program import UnmodelledError, read
+from p4sched.proofs.program import UnmodelledError, read_pair
 
 P4C = "p4c-bm2-ss"
 HERE = "p4sched-p4c"
@@ -49,7 +49,7 @@ def differences(source: Path, folder: Path) -> Iterator[str]:
     if theirs is None or ours is None:
         yield f"refused by {P4C if theirs is None else HERE}"
         return
-    for claim, answer, _ in compare(read(ours), read(theirs), MOST_S):
+    for claim, answer, _ in compare(*read_pair(ours, theirs), MOST_S):
         if answer.proved is not True:
             yield f"{claim.name}: {'open' if answer.proved is None else 'differs'}"
 

@@ -143,11 +143,11 @@ def _one_sentence() -> Iterator[None]:
 def _pair(one: Path, two: Path, seconds: float, most: int, stf: Path | None) -> int:
     from p4sched.proofs import example  # noqa: PLC0415 needs Z3
     from p4sched.proofs.pair import compare  # noqa: PLC0415
-    from p4sched.proofs.program import read as read_program  # noqa: PLC0415
+    from p4sched.proofs.program import read_pair  # noqa: PLC0415
     from p4sched.proofs.refuting import Sides  # noqa: PLC0415
     from p4sched.proofs.sides import ProgramSide  # noqa: PLC0415
 
-    open_claims, first, second = 0, read_program(one), read_program(two)
+    open_claims, (first, second) = 0, read_pair(one, two)
     for claim, answer, step in compare(first, second, seconds):
         if answer.proved is None:
             open_claims += 1

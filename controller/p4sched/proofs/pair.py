@@ -22,7 +22,8 @@ GROUP, PORT, PRIORITY = (f"standard_metadata.{name}" for name in ("mcast_grp", "
 
 
 def compare(one: Program, two: Program, seconds: float) -> Iterator[tuple[Claim, Answer, Step]]:
-    """Each claim, with its answer and the step of the first program. Ends after the first claim that is false."""
+    """Each claim, with its answer and the step of the first program. Ends after the first claim that is false. Both are
+    from `read_pair`, so they have the same names."""
     if one.registers != two.registers or _headers(one) != _headers(two):
         raise UsageError(f"{one.name} and {two.name} have other headers or registers: they cannot be compared")
     if one.is_wire or two.is_wire:
@@ -30,7 +31,6 @@ def compare(one: Program, two: Program, seconds: float) -> Iterator[tuple[Claim,
     first = World()
     left = run(one, first)
     names = {name: term for name, term in first.variables.items() if ": " not in name}
-    names |= {other: names[name] for _, name, other in _fields(one, two) if name in names}
     second = World("second ", names, first.before)
     right = run(two, second)
     same = same_answers(first, second)
@@ -42,16 +42,9 @@ def compare(one: Program, two: Program, seconds: float) -> Iterator[tuple[Claim,
             return
 
 
-def _headers(program: Program) -> list[tuple[str, list[int]]]:
-    """The headers that the deparser writes, and the bits of their fields."""
-    return [(header, [program.fields[name] for name in program.headers[header]]) for header in program.emitted]
-
-
-def _fields(one: Program, two: Program) -> Iterator[tuple[str, str, str]]:
-    """Each header, and each field of it in both programs: compilers may name fields differently."""
-    for header in one.emitted:
-        for name, other in zip(one.headers[header], two.headers[header], strict=True):
-            yield header, name, other
+def _headers(program: Program) -> list[tuple[str, list[tuple[str, int]]]]:
+    """The headers that the deparser writes, and name and bits of their fields."""
+    return [(one, [(name, program.fields[name]) for name in program.headers[one]]) for one in program.emitted]
 
 
 def _same_clone(one: Step, two: Step) -> Truth:
@@ -84,9 +77,10 @@ def _claims(one: Step, two: Step) -> Iterator[Claim]:
     for name in (PRIORITY, *validities):
         if name in one.program.fields and name in two.program.fields:
             yield Claim(name, implies(is_sent, one.field(name).equals(two.field(name))))
-    for header, name, other in _fields(one.program, two.program):
+    for header in one.program.emitted:
         is_seen = every(is_sent, one.field(f"{header}.$valid$").equals(1))
-        yield Claim(name, implies(is_seen, one.field(name).equals(two.field(other))))
+        for name in one.program.headers[header]:
+            yield Claim(name, implies(is_seen, one.field(name).equals(two.field(name))))
     if one.program.is_wire:
         yield Claim("bytes that the parser takes", implies(is_sent, one.field(PARSED).equals(two.field(PARSED))))
     yield Claim("clone", _same_clone(one, two))

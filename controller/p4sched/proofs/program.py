@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from p4sched.errors import MissingError, P4schedError, UsageError
+from p4sched.proofs.renaming import with_names_of
 
 Json = Mapping[str, Any]
 
@@ -86,12 +88,33 @@ def read(path: Path) -> Program:
     Raises:
         P4schedError: it is not such a program.
     """
+    with _one_sentence(path):
+        return of_json(path.stem, _tree(path))
+
+
+def read_pair(one: Path, two: Path) -> tuple[Program, Program]:
+    """Reads two programs. Headers and fields of the second one get the names that they have in the first one.
+
+    Raises:
+        P4schedError: one of them is no program for v1model.
+    """
+    first = read(one)
+    with _one_sentence(two):
+        return first, of_json(two.stem, with_names_of(_tree(two), _tree(one)))
+
+
+def _tree(path: Path) -> Json:
+    tree: Json = json.loads(path.read_text(encoding="utf-8"))
+    return tree
+
+
+@contextmanager
+def _one_sentence(path: Path) -> Iterator[None]:
+    """Makes what a file may lack one error for the user."""
     try:
-        text = path.read_text(encoding="utf-8")
+        yield
     except (OSError, UnicodeDecodeError) as error:
         raise MissingError(f"cannot read '{path}': {getattr(error, 'strerror', None) or 'it is not text'}") from error
-    try:
-        return of_json(path.stem, json.loads(text))
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise UsageError(f"'{path}' is not BMv2 JSON of a program for v1model; p4sched compile makes it") from error
 

@@ -1,0 +1,69 @@
+"""Two programs whose compilers name the parts of structs in different ways."""
+
+from pathlib import Path
+
+import pytest
+
+from p4sched.cli.main import run_command
+from p4sched.p4rt.compile import compile_program
+
+NESTED = """
+#include <core.p4>
+#include <v1model.p4>
+struct pair_t { bit<8> left; bit<8> right; }
+header h_t { pair_t pair; }
+struct headers_t { h_t h; }
+struct inner_t { h_t seen; }
+struct metadata_t { inner_t inner; }
+parser P(packet_in packet, out headers_t hdr, inout metadata_t m, inout standard_metadata_t s) {
+    state start { packet.extract(hdr.h); packet.extract(m.inner.seen); transition accept; }
+}
+control V(inout headers_t hdr, inout metadata_t m) { apply { } }
+control I(inout headers_t hdr, inout metadata_t m, inout standard_metadata_t s) {
+    apply {
+        s.egress_spec = 1;
+        if (m.inner.seen.isValid() && m.inner.seen.pair.left == 3) { hdr.h.pair.RIGHT = m.inner.seen.pair.left; }
+    }
+}
+control E(inout headers_t hdr, inout metadata_t m, inout standard_metadata_t s) { apply { } }
+control C(inout headers_t hdr, inout metadata_t m) { apply { } }
+control D(packet_out packet, in headers_t hdr) { apply { packet.emit(hdr.h); } }
+V1Switch(P(), V(), I(), E(), C(), D()) main;
+"""
+FLAT = (
+    NESTED.replace("{ pair_t pair; }", "{ bit<8> _pair_left0; bit<8> _pair_right1; }")
+    .replace("inner_t inner", "h_t _inner_seen0")
+    .replace("m.inner.seen", "m._inner_seen0")
+    .replace(".pair.left", "._pair_left0")
+    .replace(".pair.RIGHT", "._pair_right1")
+)
+
+
+def compiled(text: str, folder: Path, name: str) -> str:
+    source = folder / f"{name}.p4"
+    source.write_text(text, encoding="utf-8")
+    return str(compile_program(source, folder / "built").json)
+
+
+def test_parts_of_structs_may_have_other_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pair = [compiled(NESTED.replace("RIGHT", "right"), tmp_path, "nested"), compiled(FLAT, tmp_path, "flat")]
+    for both in (pair, pair[::-1]):
+        assert run_command(["prove", *both]) == 0
+        assert "equal" in capsys.readouterr().out
+
+
+def test_a_wrong_program_with_other_names_gives_a_packet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = FLAT.replace("hdr.h._pair_right1", "hdr.h._pair_left0")
+    pair = [compiled(NESTED.replace("RIGHT", "right"), tmp_path, "nested"), compiled(wrong, tmp_path, "flat")]
+    assert run_command(["prove", *pair]) == 1
+    said = capsys.readouterr()
+    assert "h.pair.left differs for this packet and state" in said.out
+    assert "Packet 1 of 1 is the first one that the program decides differently" in said.out
+    assert said.err == ""
+
+
+def test_headers_of_other_sizes_cannot_be_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = FLAT.replace("bit<8> _pair_right1", "bit<16> _pair_right1").replace("= m._inner_seen0._pair_left0", "= 1")
+    pair = [compiled(NESTED.replace("RIGHT", "right"), tmp_path, "nested"), compiled(other, tmp_path, "flat")]
+    assert run_command(["prove", *pair]) == 2
+    assert "have other headers or registers" in capsys.readouterr().err
