@@ -38,6 +38,7 @@ from p4sched.results.tables import verdict
         (("inversions", "--virtual", "--stepped"), "--virtual cannot be used in stepped time"),
         (("inversions", "--hosts", "kernel"), "--hosts has no effect without --virtual"),
         (("leaf_spine", "--virtual-hosts", "kernel"), "--virtual-hosts has no effect without --virtual"),
+        (("incast", "--resent", "own"), "--resent has no effect without --virtual"),
         (("--all", "--hosts", "kernel"), "--hosts has no effect without --virtual"),
         (("--virtual", "inversions"), "--virtual belongs after the experiment's name: run inversions --virtual"),
     ],

@@ -24,6 +24,7 @@ from p4sched.lab import ranked_schemes, schemes
 from p4sched.lab.bench import bench
 from p4sched.lab.experiment import Choice, Experiment, Results, RunOptions, SchemeOutcome, Seed, Stage
 from p4sched.lab.law_configs import LAW_SCHEMES, decision_summary, law_config
+from p4sched.lab.network import ResentRank
 from p4sched.lab.ranked_traffic import FILES
 from p4sched.lab.schemes import Link
 from p4sched.lab.time_scale import Base
@@ -55,6 +56,8 @@ class Setting:
     delay_ns: int
     """Delay target of the control laws."""
     rto_min_ns: int
+    resent: ResentRank | None
+    """Rank of data that is sent again; None: as the hosts write it."""
 
 
 def block_bytes(text: str) -> int:
@@ -83,6 +86,13 @@ def setting(
         QuickDefault(Duration.parse("3.75s")),
         ScaledDefault(),
     ] = Duration.parse("25s"),
+    resent: Annotated[
+        ResentRank | None,
+        typer.Option(
+            help="With --virtual: rank of data that is sent again: its own, the least of its flow so far, or the most"
+            " urgent one. Without it, that of the flow's latest data, as Linux has it."
+        ),
+    ] = None,
 ) -> Setting:
     """All senders send a block at the same instant, in each round, through each scheme; schemes with a control loop run
     it. Prints a table and writes DIR/summary.json, DIR/rounds.csv and DIR/figure.png, and every
@@ -92,12 +102,14 @@ def setting(
     if run_options.schemes == ["fdpa"]:
         run_options.refuse(["--buffer"], "with fdpa alone, whose queues follow from rate and round-trip time")
     spacing_s = SPACING_S * run_options.scale
+    if not run_options.virtual:
+        run_options.refuse(["--resent"], "without --virtual")
     rounds = int(options.at_least("--duration", duration, spacing_s, "it holds one round or more") / spacing_s)
     plan = Plan(senders, block_bytes(block), rounds, int(rate), spacing_s)
     equal_buffers(buffer, WINDOW)
     for name in LAW_SCHEMES:
         law_config(name, int(rate), delay, buffer)
-    return Setting(plan, Link(rate, rtt), buffer, delay, round(SHORTEST_TIMEOUT_NS * run_options.scale))
+    return Setting(plan, Link(rate, rtt), buffer, delay, round(SHORTEST_TIMEOUT_NS * run_options.scale), resent)
 
 
 def configuration(setting: Setting) -> dict[str, Any]:
@@ -113,6 +125,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
         "rate_bps": plan.rate_bps,
         "rtt_ms": setting.link.rtt_ns / 1e6,
         "congestion_control": CONGESTION_CONTROL,
+        **({} if setting.resent is None else {"resent": setting.resent.value}),
     }
 
 
@@ -128,6 +141,8 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
     of_port = stage.name in LAW_SCHEMES
     async with bench(stage, network, scheme, setting.link, source, law=law, per_port=of_port) as running:
         await running.network.set_shortest_timeout(setting.rto_min_ns)
+        if setting.resent is not None:
+            await running.network.set_resent_rank(setting.resent)
         if stage.name != "fdpa":
             packets = sum(scheme.queue_sizes) if scheme.scheme.description.settings else setting.buffer
             running.label = f"{packets} packets" + ("\ntuned" if of_port else "")

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,6 +23,17 @@ from p4sched.lab.traffic import LongTraffic
 USER_HOSTS = 4
 """Default number of hosts on the users' side of the dumbbell."""
 MAX_USERS = USER_HOSTS * USERS_PER_HOST
+
+
+class ResentRank(StrEnum):
+    """The rank of TCP data that is sent again."""
+
+    OWN = "own"
+    """That of the data when it was first sent."""
+    LEAST = "least"
+    """The smallest one that the connection has sent so far."""
+    URGENT = "urgent"
+    """0."""
 
 
 class SwitchNode(Protocol):
@@ -77,6 +89,10 @@ class Network(ABC):
     @abstractmethod
     async def set_initial_window(self, segments: int) -> None:
         """Sets the initial congestion window of TCP in all hosts."""
+
+    @abstractmethod
+    async def set_resent_rank(self, rule: ResentRank) -> None:
+        """Sets the rank of data that hosts send again. Raises LabError if the network cannot."""
 
     @abstractmethod
     async def tcp(self, hosts: Sequence[str]) -> TcpCounters:

@@ -24,6 +24,7 @@
 //! assert!(sender.finished());
 //! ```
 
+mod again;
 pub mod config;
 mod control;
 pub mod endpoint;
@@ -39,6 +40,7 @@ mod tcp;
 mod tcp_receiver;
 mod udp;
 
+pub use again::{Retransmissions, Sent};
 pub use config::{Config, ConfigError, Control, Recovery};
 pub use endpoint::Endpoint;
 pub use receiver::Receiver;

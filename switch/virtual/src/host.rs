@@ -99,6 +99,10 @@ impl Outbox {
         &self.frames[number as usize]
     }
 
+    pub fn frame_mut(&mut self, number: u32) -> &mut [u8] {
+        &mut self.frames[number as usize]
+    }
+
     /// Takes a frame that has arrived.
     pub fn take(&mut self, number: u32) -> Vec<u8> {
         std::mem::take(&mut self.frames[number as usize])

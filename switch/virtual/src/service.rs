@@ -9,6 +9,7 @@ use std::sync::mpsc::Sender;
 use p4sched_dataplane::Nanos;
 use p4sched_proto::p4sched::v1 as api;
 use p4sched_proto::p4sched::v1::simulation_server::Simulation;
+use p4sched_transport::Retransmissions;
 use tokio::sync::{mpsc, oneshot};
 use tokio_stream::wrappers::UnboundedReceiverStream;
 use tokio_stream::{Stream, StreamExt as _};
@@ -199,17 +200,20 @@ impl Simulation for Service {
             names,
             rto_min_ns,
             initial_window,
+            resent_rank,
         } = request.into_inner();
         if rto_min_ns == Some(0) || initial_window == Some(0) {
             return Err(Status::invalid_argument(
                 "rto_min_ns and initial_window must be above 0",
             ));
         }
+        let again = resent_rank.map(resent_rank_rule).transpose()?;
         let settings = TcpSettings {
             rto_min: rto_min_ns,
             initial_window,
         };
-        self.ask(move |world| world.set_hosts(&names, settings).map(Ok)).await?;
+        self.ask(move |world| world.set_hosts(&names, settings, again).map(Ok))
+            .await?;
         Ok(Response::new(api::SetHostsResponse {}))
     }
 
@@ -223,5 +227,14 @@ impl Simulation for Service {
             Ok(hosts.map(|hosts| api::ReadHostsResponse { now_ns, hosts }))
         });
         Ok(Response::new(response.await?))
+    }
+}
+
+fn resent_rank_rule(number: i32) -> Result<Retransmissions, Status> {
+    match api::ResentRank::try_from(number) {
+        Ok(api::ResentRank::Own) => Ok(Retransmissions::Own),
+        Ok(api::ResentRank::Least) => Ok(Retransmissions::Least),
+        Ok(api::ResentRank::Urgent) => Ok(Retransmissions::Urgent),
+        _ => Err(Status::invalid_argument("resent_rank must be OWN, LEAST or URGENT")),
     }
 }

@@ -349,3 +349,58 @@ async fn virtual_time_ends_before_64_bits_do() {
     );
     lab.end().unwrap();
 }
+
+/// TOS of the segments that arrive of a flow through a queue of 5 packets, and the number of segments sent again.
+async fn tos_of_a_flow_with_losses(rule: Option<api::ResentRank>) -> (Vec<u8>, u64) {
+    let mut lab = Lab::start("fifo", 5, PATIENCE).await;
+    let settings = api::SetHostsRequest {
+        resent_rank: rule.map(Into::into),
+        ..api::SetHostsRequest::default()
+    };
+    lab.simulation.set_hosts(settings).await.unwrap();
+    let observe = api::Observe {
+        duration_ns: 9 * SECOND,
+        log: true,
+    };
+    lab.run("observe", "server", 0, Program::Observe(observe))
+        .await
+        .unwrap();
+    lab.run("serve", "server", 0, serve(1)).await.unwrap();
+    let flows = json!([{
+        "flow": 1, "src": U1, "dst": SERVER, "port": 5001, "size_bytes": 300_000, "start_s": 1.0, "tos": {"fixed": 40},
+    }]);
+    lab.run("send", "u1", 0, tcp_flows(false, &flows)).await.unwrap();
+    lab.until(10 * SECOND).await.unwrap();
+    let again = lab.report("send").await[0]["retransmitted"].as_u64().unwrap();
+    let log = lab.log("observe").await;
+    let tos = |line: &str| line.split(',').nth(3).unwrap().parse().unwrap();
+    lab.end().unwrap();
+    (log.lines().skip(1).map(tos).collect(), again)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_rank_of_data_that_is_sent_again_can_be_the_most_urgent() {
+    for rule in [None, Some(api::ResentRank::Own), Some(api::ResentRank::Least)] {
+        let (tos, again) = tos_of_a_flow_with_losses(rule).await;
+        assert!(again > 0 && tos.iter().all(|tos| *tos == 40), "{again} {tos:?}");
+    }
+    let (tos, again) = tos_of_a_flow_with_losses(Some(api::ResentRank::Urgent)).await;
+    let urgent = tos.iter().filter(|tos| **tos == 0).count() as u64;
+    // Some of these may be lost once more.
+    assert!((1..=again).contains(&urgent), "{urgent} of {again}: {tos:?}");
+    assert!(tos.iter().all(|tos| [0, 40].contains(tos)), "{tos:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unknown_rank_of_data_that_is_sent_again_is_refused() {
+    let mut lab = Lab::start("fifo", 5, PATIENCE).await;
+    for number in [0, 4, -1] {
+        let settings = api::SetHostsRequest {
+            resent_rank: Some(number),
+            ..api::SetHostsRequest::default()
+        };
+        let refused = lab.simulation.set_hosts(settings).await.unwrap_err();
+        assert_eq!(refused.message(), "resent_rank must be OWN, LEAST or URGENT");
+    }
+    lab.end().unwrap();
+}

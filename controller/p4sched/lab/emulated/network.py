@@ -25,7 +25,7 @@ from p4sched.lab.emulated.iperf3 import Iperf3Traffic
 from p4sched.lab.emulated.probe_stream import HostProbe
 from p4sched.lab.errors import LabError
 from p4sched.lab.ledger import Ledger
-from p4sched.lab.network import USER_HOSTS, FabricShape, node_errors
+from p4sched.lab.network import USER_HOSTS, FabricShape, ResentRank, node_errors
 from p4sched.lab.tcp_counters import TcpCounters, read_counters
 
 CONGESTION_CONTROL = "cubic"
@@ -85,6 +85,9 @@ class MininetNetwork(MininetHosts):
     async def set_initial_window(self, segments: int) -> None:
         for station in self.stations():
             self.host(station.name).set_initial_window(segments)
+
+    async def set_resent_rank(self, rule: ResentRank) -> None:
+        raise LabError("hosts of the emulation have the ranks of their kernel: only virtual time can change them")
 
     async def tcp(self, hosts: Sequence[str]) -> TcpCounters:
         """TCP counters of the kernel, from their namespaces."""

@@ -109,10 +109,17 @@ class Client:
         async with _sentences("read a log"):
             return b"".join([piece.text async for piece in self._stub.ReadLog(pb.ReadLogRequest(name=name))])
 
-    async def set_hosts(self, *, rto_min_ns: int | None = None, initial_window: int | None = None) -> None:
-        """Sets TCP's parameters in all hosts; None keeps a value."""
+    async def set_hosts(
+        self,
+        *,
+        rto_min_ns: int | None = None,
+        initial_window: int | None = None,
+        resent_rank: pb.ResentRank.ValueType | None = None,
+    ) -> None:
+        """Sets TCP's parameters, and the rank of data that is sent again, in all hosts; None keeps a value."""
+        request = pb.SetHostsRequest(rto_min_ns=rto_min_ns, initial_window=initial_window, resent_rank=resent_rank)
         async with _sentences("set up the hosts"):
-            await self._stub.SetHosts(pb.SetHostsRequest(rto_min_ns=rto_min_ns, initial_window=initial_window))
+            await self._stub.SetHosts(request)
 
     async def counters(self, hosts: Sequence[str]) -> TcpCounters:
         """TCP's counters of these hosts together."""

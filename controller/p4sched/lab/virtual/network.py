@@ -14,7 +14,7 @@ from p4sched.lab.announcement import announce
 from p4sched.lab.endpoints import Destination
 from p4sched.lab.experiment import HostKind
 from p4sched.lab.fidelity import Exact, Health
-from p4sched.lab.network import USER_HOSTS, FabricShape, Lab, node_errors
+from p4sched.lab.network import USER_HOSTS, FabricShape, Lab, ResentRank, node_errors
 from p4sched.lab.tcp_counters import TcpCounters
 from p4sched.lab.topology_file import DescribedFabric
 from p4sched.lab.virtual.client import Client, in_lock_step
@@ -63,6 +63,13 @@ class JoinedSimulation:
     hosts: HostKind
 
 
+_RESENT_RANKS = {
+    ResentRank.OWN: pb.RESENT_RANK_OWN,
+    ResentRank.LEAST: pb.RESENT_RANK_LEAST,
+    ResentRank.URGENT: pb.RESENT_RANK_URGENT,
+}
+
+
 class VirtualNetwork(network.Network):
     """A network in virtual time."""
 
@@ -90,6 +97,9 @@ class VirtualNetwork(network.Network):
 
     async def set_initial_window(self, segments: int) -> None:
         await self._simulation.client.set_hosts(initial_window=segments)
+
+    async def set_resent_rank(self, rule: ResentRank) -> None:
+        await self._simulation.client.set_hosts(resent_rank=_RESENT_RANKS[rule])
 
     async def tcp(self, hosts: Sequence[str]) -> TcpCounters:
         return await self._simulation.client.counters(hosts)

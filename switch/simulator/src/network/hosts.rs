@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use p4sched_schedulers::fdpa::{UNCLASSIFIED, UNIT_SCALE};
 use p4sched_schedulers::{Nanos, Rank};
-use p4sched_transport::{Control, Kind, Segment};
+use p4sched_transport::{Control, Kind, Segment, Sent};
 use p4sched_world::topology::Node;
 use p4sched_world::world::{self, Event, Hosts};
 use rand_chacha::ChaCha8Rng;
@@ -14,7 +14,7 @@ use super::connections::{Connections, Input, Record, Side};
 use super::flows::Flow;
 use super::packets::Header;
 use super::port::Port;
-use super::setup::{Ranks, Retransmissions, Setup};
+use super::setup::{Ranks, Setup};
 use crate::frames::flow_cell;
 use crate::workload::{RankSampler, seeded};
 
@@ -170,7 +170,13 @@ impl FlowHosts {
         let header = Header {
             destination,
             hash,
-            rank: self.sent[segment.flow as usize].rank(own, setup.retransmissions, segment),
+            rank: match segment.kind {
+                Kind::Data => {
+                    let sent = &mut self.sent[segment.flow as usize];
+                    sent.rank(own, setup.retransmissions, segment.seq, segment.len)
+                }
+                _ => own,
+            },
             user: if forward || setup.charge_answers {
                 flow.user
             } else {
@@ -222,41 +228,6 @@ impl Hosts for FlowHosts {
             Timer::Receiver(flow) => self.pass_event(flow, Side::Receiver, Input::Timer, net),
         }
         Ok(())
-    }
-}
-
-/// The data of a flow that was sent so far.
-#[derive(Clone, Copy, Debug)]
-struct Sent {
-    /// One past the last byte.
-    until: u64,
-    /// The smallest rank.
-    least: Rank,
-}
-
-impl Default for Sent {
-    fn default() -> Sent {
-        Sent {
-            until: 0,
-            least: Rank::MAX,
-        }
-    }
-}
-
-impl Sent {
-    /// The rank of a segment that is sent now; `own`: that of its data.
-    fn rank(&mut self, own: Rank, again: Retransmissions, segment: &Segment) -> Rank {
-        if segment.kind != Kind::Data || again == Retransmissions::Own {
-            return own;
-        }
-        let is_again = segment.seq < self.until;
-        self.until = self.until.max(segment.seq + u64::from(segment.len));
-        self.least = self.least.min(own);
-        match again {
-            Retransmissions::Urgent if is_again => 0,
-            Retransmissions::Least if is_again => self.least,
-            _ => own,
-        }
     }
 }
 

@@ -9,7 +9,7 @@ use p4sched_schedulers::ideal::FairAmong;
 use p4sched_schedulers::known::Knowledge;
 use p4sched_schedulers::{Config, ConfigError, Headroom, Nanos, Scheme, Sizes, Target, Variant, Variants};
 use p4sched_traffic_manager::{ALPHA_1, Discipline, MemoryConfig, MemorySharing};
-use p4sched_transport::{self as transport, Control};
+use p4sched_transport::{self as transport, Control, Retransmissions};
 use p4sched_world::routes::Multipath;
 use p4sched_world::shapes::Shape;
 use p4sched_world::topology::{Topology, TopologyError};
@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use super::flows::{Flow, FlowError, FlowSpec, Hosts, Poisson, from_csv, from_list};
 use super::hosts::MIN_FRAME;
 use super::port::{DUAL_PI2, Memory, PortConfig, Scheduling};
-use super::setup::{Ranks, Retransmissions, Setup, Transport};
+use super::setup::{Ranks, Setup, Transport};
 use crate::ideals;
 
 /// Latest end of a run. All events planned after it fit into 64 bits.

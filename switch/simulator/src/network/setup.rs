@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use p4sched_schedulers::{ConfigError, Nanos, Target};
-use p4sched_transport::Config;
+use p4sched_transport::{Config, Retransmissions};
 use p4sched_world::routes::Multipath;
 use p4sched_world::topology::{Topology, TopologyError};
 use serde::Deserialize;
@@ -36,19 +36,6 @@ pub enum Ranks {
     StartTime,
     /// Drawn for each packet, also those of receivers. Rank i has a probability in proportion to number i of the list.
     Drawn(Vec<f64>),
-}
-
-/// Rank of data that a sender sends again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Retransmissions {
-    /// That of data that is sent for the first time.
-    #[default]
-    Own,
-    /// 0, the most urgent one.
-    Urgent,
-    /// The smallest rank of the data that the flow has sent so far.
-    Least,
 }
 
 /// A transport, and the size of its headers.

@@ -8,6 +8,7 @@ use p4sched_world::planned::WakeUp;
 use p4sched_world::wire::{InTransit, Wire};
 use p4sched_world::world::{self, Event, Hosts, OutPort};
 
+use super::resent::ResentRanks;
 use crate::host::{Host, HostError, Outbox};
 
 /// Work of a host.
@@ -72,6 +73,8 @@ impl OutPort for Uplink {
 pub struct HostNode {
     pub place: HostPlace,
     pub host: Box<dyn Host>,
+    /// Changes the ranks of data that the host sends again; `None`: they stay as the host writes them.
+    pub resent_ranks: Option<ResentRanks>,
     planned: WakeUp,
 }
 
@@ -80,6 +83,7 @@ impl HostNode {
         HostNode {
             place: place.clone(),
             host,
+            resent_ranks: None,
             planned: WakeUp::default(),
         }
     }
@@ -98,6 +102,9 @@ impl LabHosts {
     pub fn post(&mut self, place: usize, net: &mut Net) {
         while let Some(number) = net.packets.next_sent() {
             net.account.sent += 1;
+            if let Some(ranks) = &mut self.nodes[place].resent_ranks {
+                ranks.write(net.packets.frame_mut(number));
+            }
             net.offer(uplink(place), number);
         }
         self.plan(place, net);

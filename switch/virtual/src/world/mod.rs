@@ -5,6 +5,7 @@
 //! switches first, so the order of planning makes no difference.
 
 mod hosts;
+mod resent;
 mod switch;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,6 +14,7 @@ use p4sched_dataplane::Nanos;
 use p4sched_device::Device;
 use p4sched_p4runtime::Job;
 use p4sched_proto::p4sched::v1 as api;
+use p4sched_transport::Retransmissions;
 use p4sched_world::account::Account;
 use p4sched_world::network_file::{HostPlace, NetworkFile};
 use p4sched_world::topology::{Node, TopologyError};
@@ -23,6 +25,7 @@ pub use switch::SwitchNode;
 use crate::host::{Host, HostError, Outbox, TcpSettings};
 use crate::run::{LAST_INSTANT, Run};
 use hosts::{HostNode, LabHosts, Uplink};
+use resent::ResentRanks;
 use switch::LabSwitches;
 
 /// Typical time between two events in a network of the lab, in ns.
@@ -226,13 +229,24 @@ impl World {
             .unwrap_or_default())
     }
 
-    /// Changes the TCP settings of hosts. An empty list stands for all hosts.
+    /// Changes the TCP settings of hosts, and the rank of the data that they send again. An empty list stands for all
+    /// hosts.
     ///
     /// # Errors
     /// If a name is unknown.
-    pub fn set_hosts(&mut self, names: &[String], settings: TcpSettings) -> Result<(), String> {
+    pub fn set_hosts(
+        &mut self,
+        names: &[String],
+        settings: TcpSettings,
+        again: Option<Retransmissions>,
+    ) -> Result<(), String> {
         for place in self.named_hosts(names)? {
-            self.change(place, |host| host.set_tcp(settings));
+            if settings != TcpSettings::default() {
+                self.change(place, |host| host.set_tcp(settings));
+            }
+            if let Some(rule) = again {
+                self.world.hosts.nodes[place].resent_ranks = Some(ResentRanks::new(rule));
+            }
         }
         Ok(())
     }
