@@ -143,7 +143,7 @@ def test_a_tenant_who_cheats_changes_its_own_flows_alone() -> None:
     flows = leaf_spine.listed(0.8, 20_000_000, 1)
     honest = tenants.traffic(flows, tenants.HONEST, 20_000_000)
     assert [flow.rank for flow in honest.flows] == flows["bytes"].tolist()
-    cheats = [int(leaf_spine.host_numbers(flow["source"])) % tenants.TENANTS == tenants.CHEATER for flow in flows]
+    cheats = [int(leaf_spine.host_numbers(flow["source"])) % tenants.TENANTS == 0 for flow in flows]
     assert 0.1 < sum(cheats) / len(cheats) < 0.4
     for behaviour in (tenants.URGENT, tenants.SCALED, tenants.SPLIT):
         sent = tenants.traffic(flows, behaviour, 20_000_000)
@@ -163,6 +163,18 @@ def test_a_tenant_who_cheats_changes_its_own_flows_alone() -> None:
                 assert [part.rank for part in parts] == [rank]
 
 
+def test_several_tenants_cheat_in_the_same_way() -> None:
+    flows = leaf_spine.listed(0.8, 20_000_000, 1)
+    tenant = leaf_spine.host_numbers(flows["source"]) % tenants.TENANTS
+    for cheaters in (1, 2, 3):
+        sent = tenants.traffic(flows, tenants.URGENT, 20_000_000, cheaters=cheaters)
+        liars = {int(tenant[place]) for place, flow in enumerate(sent.flows) if flow.rank == 0}
+        assert liars == set(range(cheaters))
+        small = tenants.traffic(flows, tenants.FILL, 20_000_000, cheaters=cheaters)
+        # 4 hosts of each to 15 others
+        assert (small.origin == tenants.NO_FLOW).sum() == 60 * cheaters
+
+
 def test_normalised_ranks_do_not_change_with_the_scale_of_a_lie() -> None:
     flows = leaf_spine.listed(0.8, 20_000_000, 1)
     honest, scaled, urgent = (
@@ -171,7 +183,7 @@ def test_normalised_ranks_do_not_change_with_the_scale_of_a_lie() -> None:
     )
     # sizes that become one when they are divided share a rank
     assert np.abs(np.array(honest) - np.array(scaled)).mean() < tenants.NORMAL_RANKS / 100
-    own = leaf_spine.host_numbers(flows["source"]) % tenants.TENANTS == tenants.CHEATER
+    own = leaf_spine.host_numbers(flows["source"]) % tenants.TENANTS == 0
     assert set(np.array(urgent)[own].tolist()) == {tenants.NORMAL_RANKS // 2}
     assert np.array_equal(np.array(urgent)[~own], np.array(honest)[~own])
 
@@ -191,7 +203,7 @@ def test_small_packets_of_rank_0_come_from_the_hosts_of_the_cheater_alone() -> N
     # 4 hosts to 15 others each
     assert len(small) == 60
     assert {flow.rank for flow in small} == {0}
-    assert {int(flow.source) % tenants.TENANTS for flow in small} == {tenants.CHEATER}
+    assert {int(flow.source) % tenants.TENANTS for flow in small} == {0}
     scenario = leaf_spine.scenario(simulate.Ports("fifo"), tenants.TRANSPORT, 0.8, 20_000_000, 1, ranks="flow")
     result = simulate.run(scenario.with_(flows=small, transports=tenants.transports(sent)))
     # 100 Mbit/s of frames of 64 bytes from each host, for 40 ms
@@ -228,7 +240,7 @@ def test_a_flow_in_parts_takes_the_time_of_its_last_part() -> None:
     slowest = np.array([result.flows["restricted_s"][sent.origin == number].max() for number in range(len(flows))])
     source, destination = (leaf_spine.host_numbers(flows[end]) for end in ("source", "destination"))
     alone = leaf_spine.alone_s(flows["bytes"].astype(np.int64), source // 4 == destination // 4)
-    cheats = source % tenants.TENANTS == tenants.CHEATER
+    cheats = source % tenants.TENANTS == 0
     figures = tenants.measure(sent, result)
     assert figures["cheater"] == pytest.approx((slowest / alone)[cheats].mean())
     assert figures["others"] == pytest.approx((slowest / alone)[~cheats].mean())
@@ -344,6 +356,22 @@ def test_a_burst_fills_an_interval_and_the_pause_of_pulses_has_one_packet_in_eac
     assert all(late.start_ns - early.start_ns > 59_900_000 for early, late in pairwise(own))
     on_wire_s = own[0].bytes / users.MSS * users.FRAME * 8 / users.RATE_BPS
     assert 0.9 < on_wire_s / 0.06 < 1
+
+
+def test_several_users_take_turns_with_their_pulses() -> None:
+    clock = users.Clock(60_000_000)
+    sent = users.traffic("pulses", users.PLAIN_BANDS, clock, 1_000_000_000, 1, cheaters=2)
+    assert list(sent.cheaters) == [1, 7]
+    bursts = [
+        (flow.start_ns // 60_000_000, flow.user)
+        for flow in sent.flows
+        if flow.bytes > 10**6 and flow.transport == "datagrams"
+    ]
+    assert bursts == [(place, [1, 7][(place - 3) % 2]) for place in range(3, 3 + len(bursts))]
+    # the honest ones send what they send beside one cheater
+    one = users.traffic("pulses", users.PLAIN_BANDS, clock, 1_000_000_000, 1)
+    honest = [[flow for flow in each.flows if flow.user not in (1, 7)] for each in (one, sent)]
+    assert honest[0] == honest[1]
 
 
 def test_the_controller_counts_the_addresses_of_a_cheater_as_users() -> None:

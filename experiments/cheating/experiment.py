@@ -1,11 +1,13 @@
 """A tenant who cheats: what it gains with each scheme, what the others lose, and what a tree of tenants costs."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import product
 from typing import Annotated, Any
 
+import typer
 from rich.table import Table
 
 from experiments.cheating import closed_loop, figure, tenants
@@ -59,17 +61,30 @@ FULL = Grid((4, 8, 12, 20, 40, 80, 160, 320, 640), (0, 26, 128, 205))
 QUICK = Grid((40,), (26,))
 
 
-Setting = GridSetting[Grid]
+@dataclass(frozen=True)
+class Setting(GridSetting[Grid]):
+    """Setting of a run."""
+
+    cheaters: int
+
+
+Cheaters = Annotated[
+    int,
+    typer.Option(
+        min=1, max=tenants.MOST_CHEATERS, help="Tenants who cheat in the same way. Only one alone learns what pays."
+    ),
+]
 
 
 def setting(
     run_options: RunOptions,
     compared: Annotated[str, options.schemes_option(LABELS)] = ",".join(MEASURED),
     loads: options.Loads = "0.8",
+    cheaters: Cheaters = 1,
     seeds: options.ResultSeeds = 8,
     duration: options.Starts = Duration.parse("100ms"),
 ) -> Setting:
-    """Four tenants send web-search flows, ranked by their sizes, and one of them cheats. Prints a table and writes
+    """Four tenants send web-search flows, ranked by their sizes, and some of them cheat. Prints a table and writes
     DIR/summary.json, DIR/tenants.csv, DIR/closed.csv, DIR/grid.csv and DIR/figure.png."""
     options.long_enough(duration)
     return Setting(
@@ -78,6 +93,7 @@ def setting(
         QUICK if run_options.quick else FULL,
         comparison.seeds_of(run_options, seeds),
         duration,
+        cheaters,
     )
 
 
@@ -86,6 +102,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
     return {
         "loads": list(setting.loads),
         "tenants": tenants.TENANTS,
+        "cheaters": setting.cheaters,
         "scale": tenants.SCALE,
         "parts": tenants.PARTS,
         "split_above_bytes": tenants.SPLIT_BYTES,
@@ -103,7 +120,7 @@ def candidates(setting: Setting) -> Iterator[Candidate]:
     for scheme, load in product(setting.schemes, setting.loads):
         group: Group = {"scheme": scheme, "load": load, "behaviour": HONEST}
         for parameters in setting.grid.parameters(headroom=base(scheme) in WITH_HEADROOM):
-            yield _candidate(group, parameters, setting)
+            yield _candidate(group, parameters, setting, 1)
 
 
 def base(scheme: str) -> str:
@@ -113,17 +130,17 @@ def base(scheme: str) -> str:
     return scheme
 
 
-def _candidate(group: Group, parameters: Group, setting: Setting) -> Candidate:
-    return Candidate(group, parameters, partial(_run, group, parameters, int(setting.duration)))
+def _candidate(group: Group, parameters: Group, setting: Setting, cheaters: int) -> Candidate:
+    return Candidate(group, parameters, partial(_run, group, parameters, int(setting.duration), cheaters))
 
 
-def _run(group: Group, parameters: Group, duration_ns: int, seed: int) -> TenantRun | ClosedLoopRun:
+def _run(group: Group, parameters: Group, duration_ns: int, cheaters: int, seed: int) -> TenantRun | ClosedLoopRun:
     scheme, behaviour, load = str(group["scheme"]), str(group["behaviour"]), float(group["load"])
     used = ports(base(scheme), int(parameters["buffer_packets"]), int(parameters["headroom_256"]), scheme.endswith(OWN))
     equal = next((share for end, share in NORMALISED.items() if scheme.endswith(end)), None)
     if behaviour == ADAPTIVE:
         return ClosedLoopRun(used, load, equal, seed)
-    return TenantRun(used, load, behaviour, duration_ns, seed, equal)
+    return TenantRun(used, load, behaviour, duration_ns, seed, equal, cheaters)
 
 
 def ports(scheme: str, buffer: int, headroom_256: int, own: bool = False) -> simulate.Ports:
@@ -149,15 +166,17 @@ def ports(scheme: str, buffer: int, headroom_256: int, own: bool = False) -> sim
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
     """Chooses the parameters with honest tenants, then measures each behaviour with them."""
     found = await tune(list(candidates(setting)), "slowdown", setting.seeds, stage.folder, stage.tell)
+    cheaters = setting.cheaters
     wanted = [
-        _candidate(dict(each.candidate.group) | {"behaviour": behaviour}, each.candidate.parameters, setting)
+        _candidate(dict(each.candidate.group) | {"behaviour": behaviour}, each.candidate.parameters, setting, cheaters)
         for each in found.best
         for behaviour in BEHAVIOURS
     ]
     measured = await repeat(wanted, setting.seeds.result, stage.folder, stage.tell)
     adaptive = [
-        _candidate(dict(each.candidate.group) | {"behaviour": ADAPTIVE}, each.candidate.parameters, setting)
+        _candidate(dict(each.candidate.group) | {"behaviour": ADAPTIVE}, each.candidate.parameters, setting, 1)
         for each in found.best
+        if cheaters == 1
     ]
     closed = await repeat(adaptive, setting.seeds.result, stage.folder, stage.tell)
     schemes = {
@@ -204,7 +223,7 @@ def table(results: Results[Setting, None]) -> list[Table]:
         "all over PIFO",
     )
     rows = comparison.heading(
-        results, "Mean slowdown; parameters chosen with honest tenants", ("scheme", "tenant 0"), columns
+        results, "Mean slowdown; parameters chosen with honest tenants", ("scheme", "the cheaters"), columns
     )
     for scheme in results.schemes.values():
         for each in scheme["tenants"]:
@@ -231,7 +250,7 @@ def table(results: Results[Setting, None]) -> list[Table]:
             kept = max(tenants.LIES, key=lambda lie, each=each: float(each[f"kept_{lie}"]))  # type: ignore[misc]
             cells = (shown(each, name) for name in closed_loop.RATES)
             adaptive.add_row(scheme["label"], f"{kept}, {each[f'kept_{kept}']:.0%}", f"{each['load']:g}", *cells)
-    return [rows, adaptive]
+    return [rows, adaptive] if results.setting.cheaters == 1 else [rows]
 
 
 EXPERIMENT = comparison.experiment(

@@ -8,10 +8,10 @@ from p4sched.results import figures
 from p4sched.results.row_figure import Mark, draw_marks, name_rows
 
 SHOWN = {
-    "cheater_ratio": Mark("the cheating tenant", figures.ORANGE, "o"),
-    "cheater_large_ratio": Mark("its large flows", figures.ORANGE, "s", hollow=True),
+    "cheater_ratio": Mark("who cheats", figures.ORANGE, "o"),
+    "cheater_large_ratio": Mark("their large flows", figures.ORANGE, "s", hollow=True),
     "others_ratio": Mark("the other tenants", figures.BLUE, "o"),
-    "others_large_ratio": Mark("their large flows", figures.BLUE, "s", hollow=True),
+    "others_large_ratio": Mark("large flows of the others", figures.BLUE, "s", hollow=True),
 }
 
 
@@ -21,8 +21,8 @@ def draw(summary: Mapping[str, Any], path: Path) -> None:
     behaviours = {each["behaviour"]: None for scheme in schemes.values() for each in scheme["tenants"]}
     cheats = [each for each in behaviours if each != "honest"]
     heading = (
-        f"One of {configuration['tenants']} tenants cheats; web search, {configuration['duration_s']:g} s in virtual"
-        f" time, {len(configuration['seeds'])} seeds, bars: 95 %"
+        f"{configuration['cheaters']} of {configuration['tenants']} tenants cheat; web search,"
+        f" {configuration['duration_s']:g} s in virtual time, {len(configuration['seeds'])} seeds, bars: 95 %"
     )
     loads = configuration["loads"]
     with figures.sheet(path, (2.6 * len(cheats) + 2, 0.38 * len(schemes) * len(loads) + 1.6), heading) as figure:

@@ -1,4 +1,4 @@
-"""Tenants who send web-search flows with their sizes as ranks, and one tenant who cheats."""
+"""Tenants who send web-search flows with their sizes as ranks, of whom the first one or more cheat."""
 
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ from p4sched.sweep.tuned import Figures, binary_hash
 
 TENANTS = leaf_spine.HOSTS
 """A tenant has one host of each leaf."""
-CHEATER = 0
+MOST_CHEATERS = TENANTS - 1
 HONEST, URGENT, SCALED, SPLIT = "honest", "urgent", "scaled", "split"
 FILL, FILL_URGENT = "fill", "fill_urgent"
 BEHAVIOURS = (HONEST, URGENT, SCALED, SPLIT, FILL, FILL_URGENT)
-"""What the cheater does: nothing; rank 0 for all its flows; a hundredth of their sizes as ranks, which keeps their
+"""What a cheater does: nothing; rank 0 for all its flows; a hundredth of their sizes as ranks, which keeps their
 order; `PARTS` flows for each flow above `SPLIT_BYTES`, with their own sizes as ranks; honest ranks, and many small
 packets of rank 0 that fill the windows; the same with rank 0 for all its flows."""
 SCALE, PARTS, SPLIT_BYTES = 100, 4, 10_000
@@ -59,7 +59,7 @@ NO_FLOW = -1
 FIRST_LEAF = 2
 """Number of the first tenant's leaf in the tree; the root is 0, and 1 has the acknowledgements."""
 FIGURES = ("cheater", "others", "cheater_large", "others_large", "slowdown")
-"""Mean slowdown of the flows of the cheating tenant, of the other tenants' flows, of the large ones among each, and of
+"""Mean slowdown of the flows of the cheating tenants, of the other tenants' flows, of the large ones among each, and of
 all."""
 Whole = NDArray[np.int64]
 
@@ -74,19 +74,22 @@ class Traffic:
     """The flows before any was split."""
 
 
-def traffic(flows: simulate.Array, behaviour: str, duration_ns: int, equal: Fraction | None = None) -> Traffic:
+def traffic(
+    flows: simulate.Array, behaviour: str, duration_ns: int, equal: Fraction | None = None, cheaters: int = 1
+) -> Traffic:
     """The flows as the tenants send them for this time. With `equal` the operator replaces the ranks (`Normaliser`)."""
     sent: list[simulate.Flow] = []
     origin: list[int] = []
     lies = LIES | FILLS
     normalisers = [None if equal is None else Normaliser(equal) for _ in range(TENANTS)]
     if lies[behaviour].fills:
-        own = normalisers[CHEATER]
-        sent = [filler(pair, 0 if own is None else own.rank(0), duration_ns) for pair in pairs_of_cheater()]
+        for source, other in pairs_of_cheaters(cheaters):
+            own = normalisers[source % TENANTS]
+            sent.append(filler((source, other), 0 if own is None else own.rank(0), duration_ns))
         origin = [NO_FLOW] * len(sent)
     for number, flow in enumerate(flows):
         tenant = int(leaf_spine.host_numbers(flow["source"])) % TENANTS
-        lie, normaliser = lies[behaviour if tenant == CHEATER else HONEST], normalisers[tenant]
+        lie, normaliser = lies[behaviour if tenant < cheaters else HONEST], normalisers[tenant]
         size = int(flow["bytes"])
         parts = lie.parts if size > SPLIT_BYTES else 1
         for part in (size * (place + 1) // parts - size * place // parts for place in range(parts)):
@@ -105,17 +108,17 @@ def traffic(flows: simulate.Array, behaviour: str, duration_ns: int, equal: Frac
     return Traffic(sent, np.array(origin, np.int64), flows)
 
 
-def pairs_of_cheater() -> list[tuple[int, int]]:
-    """Each host of the cheater, and each other host."""
+def pairs_of_cheaters(cheaters: int) -> list[tuple[int, int]]:
+    """Each host of the cheaters, and each other host."""
     hosts = range(leaf_spine.LEAVES * leaf_spine.HOSTS)
-    return [(source, other) for source in hosts if source % TENANTS == CHEATER for other in hosts if other != source]
+    return [(source, other) for source in hosts if source % TENANTS < cheaters for other in hosts if other != source]
 
 
 def filler(pair: tuple[int, int], rank: int, duration_ns: int) -> simulate.Flow:
     """Small packets from one host to another one, from the beginning for twice the time in which flows start, which is
     the end of the run."""
     size = int(filler_bps() / 8 * 2 * duration_ns / 1e9 * FILL_MSS / FILL_FRAME)
-    return simulate.Flow(*pair, size, 0, rank=rank, user=FIRST_LEAF + CHEATER, transport=FILLER)
+    return simulate.Flow(*pair, size, 0, rank=rank, user=FIRST_LEAF + pair[0] % TENANTS, transport=FILLER)
 
 
 def filler_bps() -> int:
@@ -167,14 +170,14 @@ def completion_s(sent: Traffic, result: simulate.Result) -> NDArray[np.float64]:
     return took
 
 
-def measure(sent: Traffic, result: simulate.Result) -> dict[str, float]:
+def measure(sent: Traffic, result: simulate.Result, cheaters: int = 1) -> dict[str, float]:
     """`FIGURES` of a run."""
     before, took = sent.before, completion_s(sent, result)
     source, destination = (leaf_spine.host_numbers(before[end]) for end in ("source", "destination"))
     hosts = leaf_spine.HOSTS
     size = before["bytes"].astype(np.int64)
     slowdown = took / leaf_spine.alone_s(size, source // hosts == destination // hosts)
-    cheats, large = source % TENANTS == CHEATER, size >= leaf_spine.LARGE_BYTES
+    cheats, large = source % TENANTS < cheaters, size >= leaf_spine.LARGE_BYTES
     return {
         "cheater": leaf_spine.mean(slowdown[cheats]),
         "others": leaf_spine.mean(slowdown[~cheats]),
@@ -194,6 +197,7 @@ class TenantRun:
     duration_ns: int
     seed: int
     equal: Fraction | None = None
+    cheaters: int = 1
 
     def inputs(self) -> Any:
         """The settings, and the simulator."""
@@ -209,13 +213,14 @@ class TenantRun:
             SPLIT_BYTES,
             FILL_BPS,
         ]
-        return ["tenants", binary_hash(simulate.BINARY), ports, settings, str(self.equal)]
+        several = [self.cheaters] if self.cheaters > 1 else []
+        return ["tenants", binary_hash(simulate.BINARY), ports, settings, str(self.equal), *several]
 
     async def figures(self, folder: Path) -> Figures:
         """Runs the simulator."""
         flows = leaf_spine.listed(self.load, self.duration_ns, self.seed)
-        sent = traffic(flows, self.behaviour, self.duration_ns, self.equal)
+        sent = traffic(flows, self.behaviour, self.duration_ns, self.equal, self.cheaters)
         scenario = leaf_spine.scenario(
             self.ports, TRANSPORT, self.load, self.duration_ns, self.seed, ranks="flow"
         ).with_(flows=sent.flows, transports=transports(sent), charge_answers=charge_answers(self.ports))
-        return measure(sent, await simulate.run_async(scenario, folder))
+        return measure(sent, await simulate.run_async(scenario, folder), self.cheaters)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
 
+import typer
 from rich.table import Table
 
 from experiments.fdpa_cheating import figure, schemes, users
@@ -33,17 +34,21 @@ class Setting:
     grid: Grid
     seeds: Seeds
     duration: Duration
+    cheaters: int
 
 
 def setting(
     run_options: RunOptions,
     compared: Annotated[str, options.schemes_option(LABELS)] = ",".join(LABELS),
+    cheaters: Annotated[
+        int, typer.Option(min=1, max=users.MOST_CHEATERS, help="Users who cheat in the same way; pulses take turns.")
+    ] = 1,
     seeds: options.ResultSeeds = 8,
     duration: Annotated[
         Duration, options.time_option("Virtual time that is measured."), QuickDefault(Duration.parse("1s"))
     ] = Duration.parse("4s"),
 ) -> Setting:
-    """20 users share a link of 500 Mbit/s, and one of them cheats. Prints two tables and writes DIR/summary.json,
+    """20 users share a link of 500 Mbit/s, and some of them cheat. Prints two tables and writes DIR/summary.json,
     DIR/users.csv, DIR/grid.csv and DIR/figure.png."""
     options.at_least("--duration", duration, users.SAMPLE_NS / 1e9, "rates are sampled as often")
     return Setting(
@@ -51,6 +56,7 @@ def setting(
         schemes.QUICK if run_options.quick else schemes.FULL,
         comparison.seeds_of(run_options, seeds),
         duration,
+        cheaters,
     )
 
 
@@ -58,6 +64,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
     """Configuration for summary.json."""
     return {
         "users": users.USERS,
+        "cheaters": setting.cheaters,
         "users_with_many_connections": users.MANY,
         "users_with_short_flows": users.WEB,
         "rate_bps": users.RATE_BPS,
@@ -67,27 +74,27 @@ def configuration(setting: Setting) -> dict[str, Any]:
     }
 
 
-def _candidate(scheme: str, behaviour: str, knobs: Group, setting: Setting) -> Candidate:
+def _candidate(scheme: str, behaviour: str, knobs: Group, setting: Setting, cheaters: int) -> Candidate:
     group: Group = {"scheme": scheme, "behaviour": behaviour}
-    return Candidate(group, knobs, partial(_run, group, knobs, int(setting.duration)))
+    return Candidate(group, knobs, partial(_run, group, knobs, int(setting.duration), cheaters))
 
 
-def _run(group: Group, parameters: Group, duration_ns: int, seed: int) -> UserRun:
+def _run(group: Group, parameters: Group, duration_ns: int, cheaters: int, seed: int) -> UserRun:
     scheme, behaviour, knobs = str(group["scheme"]), str(group["behaviour"]), Knobs.of(parameters)
-    ports = schemes.ports(scheme, knobs, behaviour)
-    return UserRun(ports, knobs.constant_bands(), knobs.clock(scheme), behaviour, duration_ns, seed)
+    ports = schemes.ports(scheme, knobs, behaviour, cheaters)
+    return UserRun(ports, knobs.constant_bands(), knobs.clock(scheme), behaviour, duration_ns, seed, cheaters)
 
 
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
     """Chooses the parameters with honest users, then measures each behaviour with them."""
     candidates = [
-        _candidate(scheme, HONEST, knobs.record(), setting)
+        _candidate(scheme, HONEST, knobs.record(), setting, 1)
         for scheme in setting.schemes
         for knobs in schemes.settings(scheme, setting.grid)
     ]
     found = await tune(candidates, OBJECTIVE, setting.seeds, stage.folder, stage.tell)
     wanted = [
-        _candidate(str(best.candidate.group["scheme"]), behaviour, best.candidate.parameters, setting)
+        _candidate(str(best.candidate.group["scheme"]), behaviour, best.candidate.parameters, setting, setting.cheaters)
         for best in found.best
         for behaviour in BEHAVIOURS
     ]
@@ -104,7 +111,7 @@ async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
 
 
 def _records(measured: Sequence[Measured], scheme: str) -> Iterator[dict[str, Any]]:
-    """Figures, their ratios to those with an honest user 1, and to those of plain FDPA and DRR with the same
+    """Figures, their ratios to those with honest users, and to those of plain FDPA and DRR with the same
     behaviour."""
     for each in of_scheme(measured, scheme):
         record = without_scheme(each.record(FIGURES))
@@ -117,7 +124,7 @@ def _records(measured: Sequence[Measured], scheme: str) -> Iterator[dict[str, An
 
 
 def _over_honest(each: Measured, measured: Sequence[Measured], name: str) -> Ratio:
-    """The ratio to the same figure with an honest user 1; None if a user got nothing with one of the seeds."""
+    """The ratio to the same figure with honest users; None if a user got nothing with one of the seeds."""
     honest = next(one for one in of_scheme(measured, str(each.candidate.group["scheme"])) if _is_honest(one))
     if not all(figures[name] for one in (each, honest) for figures in one.seeds):
         return dict.fromkeys(RATIO)
@@ -138,9 +145,9 @@ def table(results: Results[Setting, None]) -> list[Table]:
     )
     rows = comparison.heading(
         results,
-        "User 1 cheats; rates in fair shares",
-        ("scheme", "user 1"),
-        ("its rate", "over honest", "the others'", "over honest", "the slowest", "short flows, ms", "over honest"),
+        "Rates in fair shares",
+        ("scheme", "the cheaters"),
+        ("their rate", "over honest", "the others'", "over honest", "the slowest", "short flows, ms", "over honest"),
     )
     for scheme in results.schemes.values():
         for each in scheme["users"]:

@@ -8,7 +8,7 @@ from p4sched.results import figures
 from p4sched.results.row_figure import Mark, draw_marks, name_rows
 
 SHOWN = {
-    "cheater": Mark("user 1", figures.ORANGE, "o"),
+    "cheater": Mark("who cheats", figures.ORANGE, "o"),
     "others": Mark("the others, mean", figures.BLUE, "o"),
     "worst": Mark("the slowest of the others", figures.BLUE, "s", hollow=True),
 }
@@ -20,8 +20,8 @@ def draw(summary: Mapping[str, Any], path: Path) -> None:
     configuration, schemes = summary["configuration"], summary["schemes"]
     behaviours = list(dict.fromkeys(each["behaviour"] for scheme in schemes.values() for each in scheme["users"]))
     heading = (
-        f"One of {configuration['users']} users cheats; {configuration['duration_s']:g} s in virtual time,"
-        f" {len(configuration['seeds'])} seeds, bars: 95 %"
+        f"{configuration['cheaters']} of {configuration['users']} users cheat;"
+        f" {configuration['duration_s']:g} s in virtual time, {len(configuration['seeds'])} seeds, bars: 95 %"
     )
     lines = -(-len(behaviours) // COLUMNS)
     with figures.sheet(path, (3.0 * COLUMNS + 2, 0.28 * len(schemes) * lines + 1.0 * lines + 1), heading) as figure:

@@ -119,11 +119,11 @@ def settings(scheme: str, grid: Grid) -> Iterator[Knobs]:
             yield Knobs(buffer_packets=buffer)
 
 
-def ports(scheme: str, knobs: Knobs, behaviour: str) -> simulate.Ports:
+def ports(scheme: str, knobs: Knobs, behaviour: str, cheaters: int = 1) -> simulate.Ports:
     """The ports of a scheme. The edges of bands are those of the control law for all addresses of the users."""
     if scheme in BANDWISE:
         interval_us = round(knobs.clock(scheme).interval_ns / 1000)
-        action = users.parameters(behaviour, Bands.parse(knobs.bands), interval_us, knobs.burst_bytes)
+        action = users.parameters(behaviour, Bands.parse(knobs.bands), interval_us, knobs.burst_bytes, cheaters)
         return simulate.Ports(
             "fdpa",
             parameters=action,
