@@ -86,6 +86,9 @@ def setting(
         QuickDefault(Duration.parse("3.75s")),
         ScaledDefault(),
     ] = Duration.parse("25s"),
+    jitter: Annotated[
+        Duration | None, options.time_option("Each block of a round starts up to this time later.")
+    ] = None,
     resent: Annotated[
         ResentRank | None,
         typer.Option(
@@ -105,7 +108,15 @@ def setting(
     if not run_options.virtual:
         run_options.refuse(["--resent"], "without --virtual")
     rounds = int(options.at_least("--duration", duration, spacing_s, "it holds one round or more") / spacing_s)
-    plan = Plan(senders, block_bytes(block), rounds, int(rate), spacing_s)
+    plan = Plan(
+        senders,
+        block_bytes(block),
+        rounds,
+        int(rate),
+        spacing_s,
+        0.0 if jitter is None else jitter.seconds,
+        run_options.seed,
+    )
     equal_buffers(buffer, WINDOW)
     for name in LAW_SCHEMES:
         law_config(name, int(rate), delay, buffer)
@@ -125,6 +136,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
         "rate_bps": plan.rate_bps,
         "rtt_ms": setting.link.rtt_ns / 1e6,
         "congestion_control": CONGESTION_CONTROL,
+        **({"jitter_ms": plan.jitter_s * 1e3} if plan.jitter_s else {}),
         **({} if setting.resent is None else {"resent": setting.resent.value}),
     }
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 from statistics import median
 from typing import Any
 
@@ -29,6 +30,10 @@ class Plan:
     rate_bps: int
     spacing_s: float = SPACING_S
     """Time between rounds."""
+    jitter_s: float = 0.0
+    """Each block starts up to this time after its round."""
+    seed: int = 1
+    """Seed of these times."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.senders <= MOST_SENDERS:
@@ -52,6 +57,7 @@ class Plan:
 
     def flows(self, seat: UserSeat, destination: str) -> list[dict[str, Any]]:
         """All flows of one sender, in the format of the traffic generator, ranked by remaining bytes."""
+        random = Random(f"{self.seed} {seat.user}")
         return [
             {
                 "flow": self.flow(round_, seat.user),
@@ -59,7 +65,7 @@ class Plan:
                 "dst": destination,
                 "port": TCP_PORT,
                 "size_bytes": self.block_bytes,
-                "start_s": round_ * self.spacing_s,
+                "start_s": round_ * self.spacing_s + self.jitter_s * random.random(),
                 "tos": {"remaining": {"largest_bytes": self.block_bytes}},
             }
             for round_ in range(self.rounds)

@@ -2,7 +2,7 @@
 
     .venv/bin/python -m experiments.retransmissions.kernels DIR [model|kernel]...
 
-Each scheme has the best of three settings for each rank: seeds 1 and 2 choose it, seeds 3 to 7 give the numbers. Runs
+Each scheme has the better of two settings for each rank: seeds 1 and 2 choose it, seeds 3 to 8 give the numbers. Runs
 are in DIR; an interrupted comparison continues. Writes DIR/kernels.csv, and prints the ratios to the own rank.
 """
 
@@ -21,10 +21,12 @@ from p4sched.sweep.compared import RATIO, add_certain, named
 
 SCHEMES = ("fifo", "sp_pifo", "aifo", "rifo", "packs", "pifo")
 AGAIN = ("own", "least", "urgent")
-SETTINGS = ((64, "5ms"), (64, "20ms"), (256, "20ms"))
+SETTINGS = ((64, "5ms"), (256, "20ms"))
 """Packets of all queues, and the delay target of the laws."""
-CHOICE, RESULT = (1, 2), (3, 4, 5, 6, 7)
+CHOICE, RESULT = (1, 2), (3, 4, 5, 6, 7, 8)
 ROUNDS = "12.5s"
+JITTER = "200us"
+"""Time in which the senders of a round start: that of 1.6 frames, as in the other runs of this experiment."""
 ROUND_S = 1.25
 """Time from round to round, which a round that did not end counts with."""
 Key = tuple[str, str, str, int, str, int]
@@ -43,6 +45,7 @@ def run(folder: Path, hosts: str, again: str, buffer: int, delay: str, seed: int
             "--resent": again,
             "--buffer": buffer,
             "--delay": delay,
+            "--jitter": JITTER,
             "--duration": ROUNDS,
             "--seed": seed,
             "--schemes": ",".join(schemes),
