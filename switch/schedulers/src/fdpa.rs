@@ -12,9 +12,9 @@
 //!       charge; the charge is taken from that bucket and from every bucket with a higher rate
 //!   with flowlets: a flow keeps its band until it pauses for a gap
 //!   user 0 (unclassified traffic): band 1
-//!   against users who cheat (only here, in no program): the rate is at least the charges of the current interval
-//!   ([`Variant::CurrentInterval`]); a user returns to a more urgent band only after a hold time without a packet that
-//!   would stay in its band
+//!   against users who cheat: the rate is at least the charges of the current interval ([`Variant::CurrentInterval`];
+//!   `schedulers/fdpa_current` has the program); a user returns to a more urgent band only after a hold time without a
+//!   packet that would stay in its band (in no program)
 //!   enqueue: into the queue of the band; tail drop per queue
 //!
 //! A Tofino cannot multiply, and cannot shift by a variable (`tofino-port/include/fdpa_bands.p4`). So there
