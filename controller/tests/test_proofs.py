@@ -85,8 +85,9 @@ def test_all_schemes_with_a_rule_are_proved_together(
     monkeypatch.setattr("p4sched.cli.prove.in_own_process", lambda work, _: work())
     assert run_command(["prove", "all"]) == 0
     *names, last = capsys.readouterr().out.splitlines()
-    assert set(names) == {*RULES, "exp_pifo", "fdpa_current", "gearbox", "pifo_tree", "scrr"}
-    assert last == "11 of 11 schemes proved"
+    own = {"aifo_own", "packs_own", "rifo_own"}
+    assert set(names) == {*RULES, *own, "exp_pifo", "fdpa_current", "gearbox", "pifo_tree", "scrr"}
+    assert last == "14 of 14 schemes proved"
 
 
 def test_a_trace_refutes_a_wrong_mutant_and_not_the_program(tmp_path: Path) -> None:

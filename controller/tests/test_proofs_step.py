@@ -27,6 +27,9 @@ PARAMETERS = {
     "fdpa": "fdpa_params",
     "exp_pifo": "exp_pifo_params",
     "fdpa_current": "fdpa_current_params",
+    "aifo_own": "aifo_own_params",
+    "rifo_own": "rifo_own_params",
+    "packs_own": "packs_own_params",
 }
 
 
@@ -59,6 +62,8 @@ def random_example(program: Program, control: str, p4info: str, place: int, sour
             cells[name] = {port * 8 + priority: number(source, 5) for priority in range(8)}
         elif name.endswith(".bands.average.interval_start"):
             cells[name] = {user: (now - number(source, 32)) % (1 << 32)}
+        elif program.name.endswith("_own") and register.size == 4096:
+            cells[name] = {port * 8 + user % 8: number(source, register.bits)}
         elif register.size <= 4096 and "flowlets" not in name:
             cells[name] = {user if register.size == 4096 else port: number(source, min(register.bits, 62))}
     return Example(packet=packet, calls=calls, cells=cells)

@@ -3,12 +3,18 @@
 //   Min, Max: smallest and largest rank since the range began;  T: tracking range
 //   after T arrivals, the next arrival begins a new range:  Min = Max = r
 
-// lowest: Min;  highest: Max, both with the packet's own rank;  tracking_range: T.
+// Number of ranges. There is one for each port, unless a program defines another number before it includes this file.
+#ifndef RANGES
+#define RANGES MAX_PORTS
+#endif
+
+// port: number of the range, below RANGES;  lowest: Min;  highest: Max, both with the packet's own rank;
+// tracking_range: T.
 control RankRange(in bit<32> port, in bit<32> rank, in bit<32> tracking_range, out bit<32> lowest, out bit<32> highest) {
-    register<bit<32>>(MAX_PORTS) min_rank;
-    register<bit<32>>(MAX_PORTS) max_rank;
+    register<bit<32>>(RANGES) min_rank;
+    register<bit<32>>(RANGES) max_rank;
     // Arrivals in this range so far; 0 before its first.
-    register<bit<32>>(MAX_PORTS) arrivals;
+    register<bit<32>>(RANGES) arrivals;
     bit<32> count;
 
     apply {

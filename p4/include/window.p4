@@ -7,9 +7,14 @@
 // A cell holds the complement of a rank. A cell that was never written holds 0, so it stands for the largest rank and is
 // smaller than no rank. A rank is smaller than r if its complement is larger than the complement of r.
 
+// Number of windows. There is one for each port, unless a program defines another number before it includes this file.
+#ifndef WINDOWS
+#define WINDOWS MAX_PORTS
+#endif
+
 control WindowCell(in bit<32> port, in bit<32> inverse, in bit<8> number, in bit<8> window_size, in bit<8> written,
                    inout bit<8> smaller) {
-    register<bit<32>>(MAX_PORTS) entry;
+    register<bit<32>>(WINDOWS) entry;
     bit<32> held;
 
     apply {
@@ -25,10 +30,10 @@ control WindowCell(in bit<32> port, in bit<32> inverse, in bit<8> number, in bit
     }
 }
 
-// window_size: |W|;  sample_every: S;  smaller: q.
+// port: number of the window, below WINDOWS;  window_size: |W|;  sample_every: S;  smaller: q.
 control Window(in bit<32> port, in bit<32> rank, in bit<8> window_size, in bit<32> sample_every, out bit<8> smaller) {
-    register<bit<32>>(MAX_PORTS) unwritten;
-    register<bit<8>>(MAX_PORTS) oldest;
+    register<bit<32>>(WINDOWS) unwritten;
+    register<bit<8>>(WINDOWS) oldest;
     WindowCell() cell_0;
     WindowCell() cell_1;
     WindowCell() cell_2;

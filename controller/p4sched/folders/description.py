@@ -277,7 +277,7 @@ class _Reader:
         for name in table.content:
             if IDENTIFIER.fullmatch(name) is None:
                 table.fail(name, f"'{name}' cannot be the name of a parameter")
-            if name in SIZES and not in_class:
+            if name in SIZES and table.table(name).text("alike", "") != name and not in_class:
                 table.fail(name, f"'{name}' is a common size of a comparison; choose another name for the parameter")
             if name == "random" or hasattr(Queues, name):
                 table.fail(name, f"models have an attribute '{name}'; choose another name for the parameter")

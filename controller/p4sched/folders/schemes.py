@@ -105,9 +105,10 @@ def is_path(word: str) -> bool:
 
 
 def named(word: str) -> str:
-    """The name of a scheme: the word itself, or that of the scheduler in the folder that it is the path of. Settings
-    behind it are part of the name."""
-    return find(word, SCHEMES) if is_path(word) or settings.split(word)[1] else word
+    """The name of a scheme: the word itself, or that of the scheduler in the folder that it is the path of. A folder of
+    `schedulers/` is read, too. Settings behind a name are part of it."""
+    is_folder = is_path(word) or os.path.isfile(SCHEDULERS_DIR / word / FILE)
+    return find(word, SCHEMES) if is_folder or settings.split(word)[1] else word
 
 
 def give_own_colours(names: Sequence[str]) -> None:

@@ -22,10 +22,14 @@ class Aifo(Rule):
     control, table, action = "AifoIngress", "aifo_params", "set_aifo"
 
     def decide(self, packet: Arrival) -> Decision:
-        smaller, window = smaller_ranks(packet)
+        smaller, window = smaller_ranks(packet, self.window(packet))
         has_room = self._length(packet) < packet.parameters["capacity_packets"]
         decided = verdict(self._admits(packet, smaller), has_room)
         return Decision(decided, exact(0), window, {".smaller": smaller, ".verdict": decided})
+
+    def window(self, packet: Arrival) -> Int:
+        """Number of the window: each port has one."""
+        return packet.port
 
     def _length(self, packet: Arrival) -> Int:
         return packet.old("queue_depths", queue_cell(packet.port, 0))
@@ -50,4 +54,4 @@ class Aifo(Rule):
         }
 
     def invariants(self, packet: Arrival, cell: Cell) -> Mapping[str, Truth]:
-        return window_invariants(cell, packet.port)
+        return window_invariants(cell, self.window(packet))

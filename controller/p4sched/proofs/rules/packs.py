@@ -34,10 +34,14 @@ class Packs(Rule):
     control, table, action = "PacksIngress", "packs_params", "set_packs"
 
     def decide(self, packet: Arrival) -> Decision:
-        smaller, window = smaller_ranks(packet)
+        smaller, window = smaller_ranks(packet, self.window(packet))
         decided, queue = self._mapped(packet, smaller)
         hints = {".smaller": smaller, ".verdict": decided, "standard_metadata.priority": queue}
         return Decision(decided, queue, window, hints)
+
+    def window(self, packet: Arrival) -> Int:
+        """Number of the window: each port has one."""
+        return packet.port
 
     def _mapped(self, packet: Arrival, smaller: Int) -> tuple[Int, Int]:
         """Verdict and priority of the queue of a packet with so many smaller ranks."""
@@ -72,4 +76,4 @@ class Packs(Rule):
         }
 
     def invariants(self, packet: Arrival, cell: Cell) -> Mapping[str, Truth]:
-        return window_invariants(cell, packet.port)
+        return window_invariants(cell, self.window(packet))

@@ -20,31 +20,35 @@ class Rifo(Rule):
     control, table, action = "RifoIngress", "rifo_params", "set_rifo"
 
     def decide(self, packet: Arrival) -> Decision:
-        of, port = packet.parameters, packet.port
-        arrivals = packet.old(".rank_range.arrivals", port)
+        of, tracked = packet.parameters, self.tracked(packet)
+        arrivals = packet.old(".rank_range.arrivals", tracked)
         lowest, highest = self._range(packet, packet.rank)
         range_after = {
-            ".rank_range.arrivals": (port, choose(arrivals + 1 < of["tracking_packets"], arrivals + 1, 0)),
-            ".rank_range.min_rank": (port, lowest),
-            ".rank_range.max_rank": (port, highest),
+            ".rank_range.arrivals": (tracked, choose(arrivals + 1 < of["tracking_packets"], arrivals + 1, 0)),
+            ".rank_range.min_rank": (tracked, lowest),
+            ".rank_range.max_rank": (tracked, highest),
         }
         has_room = self._length(packet) < of["capacity_packets"]
         decided = verdict(self._admits(packet, packet.rank), has_room)
         return Decision(decided, exact(0), range_after, {".verdict": decided})
+
+    def tracked(self, packet: Arrival) -> Int:
+        """Number of the range: each port has one."""
+        return packet.port
 
     def _length(self, packet: Arrival) -> Int:
         return packet.old("queue_depths", queue_cell(packet.port, 0))
 
     def _range(self, packet: Arrival, rank: Int) -> tuple[Int, Int]:
         """Min and Max, with a rank."""
-        port = packet.port
-        begins = packet.old(".rank_range.arrivals", port).equals(0)
+        tracked = self.tracked(packet)
+        begins = packet.old(".rank_range.arrivals", tracked).equals(0)
         lowest = choose(begins, rank, smallest(self._lowest_before(packet), rank))
-        return lowest, choose(begins, rank, largest(packet.old(".rank_range.max_rank", port), rank))
+        return lowest, choose(begins, rank, largest(packet.old(".rank_range.max_rank", tracked), rank))
 
     def _lowest_before(self, packet: Arrival) -> Int:
         """Min before the packet."""
-        return packet.old(".rank_range.min_rank", packet.port)
+        return packet.old(".rank_range.min_rank", self.tracked(packet))
 
     def _admits(self, packet: Arrival, rank: Int) -> Truth:
         size, length = packet.parameters["capacity_packets"], self._length(packet)
@@ -66,9 +70,9 @@ class Rifo(Rule):
         }
 
     def invariants(self, packet: Arrival, cell: Cell) -> Mapping[str, Truth]:
-        port = packet.port
-        arrivals = cell(".rank_range.arrivals", port)
-        lowest, highest = cell(".rank_range.min_rank", port), cell(".rank_range.max_rank", port)
+        tracked = self.tracked(packet)
+        arrivals = cell(".rank_range.arrivals", tracked)
+        lowest, highest = cell(".rank_range.min_rank", tracked), cell(".rank_range.max_rank", tracked)
         return {
             "fewer than 2^32 - 1 arrivals in the range": arrivals < (1 << 32) - 1,
             "Min is not above Max": implies(arrivals.differs(0), lowest <= highest),

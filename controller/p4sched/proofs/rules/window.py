@@ -13,41 +13,51 @@ from p4sched.proofs.rules.arrival import LARGEST_RANK, Arrival
 from p4sched.proofs.rules.scheme import Cell, Decision, other_rank
 
 PLACES = 32
+WINDOWS_OF_PORT = 8
+"""Windows of a port, where users have one each."""
 
 
-def window_invariants(cell: Cell, port: Int) -> dict[str, Truth]:
+def window_invariants(cell: Cell, window: Int) -> dict[str, Truth]:
     """Fewer arrivals than S wait for the next sample, and S is below 2^32."""
-    return {"fewer than 2^32 - 1 arrivals since the last written rank": cell(".window.unwritten", port) < (1 << 32) - 1}
+    return {
+        "fewer than 2^32 - 1 arrivals since the last written rank": cell(".window.unwritten", window) < (1 << 32) - 1
+    }
 
 
-def smaller_ranks(packet: Arrival) -> tuple[Int, dict[str, tuple[Int, Int]]]:
-    """q: how many ranks of the window are smaller than the packet's; and the window after the packet."""
+def window_of_user(packet: Arrival) -> Int:
+    """Number of the window of the packet's user, where each port has eight. Users 0, 8, 16, ... share one."""
+    return packet.port * WINDOWS_OF_PORT + packet.user.lowest(3)
+
+
+def smaller_ranks(packet: Arrival, window: Int) -> tuple[Int, dict[str, tuple[Int, Int]]]:
+    """q: how many ranks of a window are smaller than the packet's; and the window after the packet. `window`: its
+    number."""
     smaller = exact(0)
-    counted, after = are_smaller(packet, packet.rank)
+    counted, after = are_smaller(packet, packet.rank, window)
     for one in counted:
         smaller = choose(one, smaller + 1, smaller)
     return smaller, after
 
 
-def are_smaller(packet: Arrival, rank: Int) -> tuple[list[Truth], dict[str, tuple[Int, Int]]]:
+def are_smaller(packet: Arrival, rank: Int, window: Int) -> tuple[list[Truth], dict[str, tuple[Int, Int]]]:
     """For each place of the window: is its rank smaller than this one? And the window after a packet of this rank."""
-    port, size = packet.port, packet.parameters["window_ranks"]
-    arrivals = packet.old(".window.unwritten", port) + 1
+    size = packet.parameters["window_ranks"]
+    arrivals = packet.old(".window.unwritten", window) + 1
     is_sampled = arrivals >= packet.parameters["sampling"]
-    oldest = packet.old(".window.oldest", port)
+    oldest = packet.old(".window.oldest", window)
     oldest = choose(oldest < size, oldest, 0)
     following = choose(oldest + 1 < size, oldest + 1, 0)
     after = {
-        ".window.unwritten": (port, choose(is_sampled, 0, arrivals)),
-        ".window.oldest": (port, choose(is_sampled, following, packet.old(".window.oldest", port))),
+        ".window.unwritten": (window, choose(is_sampled, 0, arrivals)),
+        ".window.oldest": (window, choose(is_sampled, following, packet.old(".window.oldest", window))),
     }
     counted = []
     for place in range(PLACES):
         name = f".window.cell_{place}.entry"
-        held = LARGEST_RANK - packet.old(name, port)
+        held = LARGEST_RANK - packet.old(name, window)
         held = choose(every(is_sampled, oldest.equals(place)), rank, held)
         counted.append(every(place < size, held < rank))
-        after[name] = port, LARGEST_RANK - held
+        after[name] = window, LARGEST_RANK - held
     return counted, after
 
 
@@ -60,18 +70,18 @@ def counts(packet: Arrival) -> tuple[Int, Int]:
 
 def window_theorems(packet: Arrival, decision: Decision) -> dict[str, Truth]:
     """The window holds the last |W| written ranks: a new one takes the place of the oldest, and no other one moves."""
-    port, size = packet.port, packet.parameters["window_ranks"]
+    window, size = decision.written[".window.oldest"][0], packet.parameters["window_ranks"]
     names = [f".window.cell_{place}.entry" for place in range(PLACES)]
-    before, after = [packet.old(name, port) for name in names], [decision.written[name][1] for name in names]
-    oldest, following = packet.old(".window.oldest", port), decision.written[".window.oldest"][1]
-    is_sampled = packet.old(".window.unwritten", port) + 1 >= packet.parameters["sampling"]
+    before, after = [packet.old(name, window) for name in names], [decision.written[name][1] for name in names]
+    oldest, following = packet.old(".window.oldest", window), decision.written[".window.oldest"][1]
+    is_sampled = packet.old(".window.unwritten", window) + 1 >= packet.parameters["sampling"]
     writes = every(oldest < size, is_sampled)
     kept = [
         implies(negated(every(writes, oldest.equals(place))), after[place].equals(before[place]))
         for place in range(PLACES)
     ]
     other = other_rank(packet)
-    counted, of_other = are_smaller(packet, packet.rank)[0], are_smaller(packet, other)[0]
+    counted, of_other = (are_smaller(packet, rank, window)[0] for rank in (packet.rank, other))
     no_more = [
         implies(every(other <= packet.rank, small), large) for small, large in zip(of_other, counted, strict=True)
     ]
