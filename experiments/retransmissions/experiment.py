@@ -15,6 +15,7 @@ from p4sched.cli import options
 from p4sched.cli.options import QuickDefault
 from p4sched.lab import comparison
 from p4sched.lab.experiment import Results, RunOptions, SchemeOutcome, Stage, choose
+from p4sched.lab.sized_flows import check_load
 from p4sched.sweep.compared import against, named, of_scheme, shown, without_scheme
 from p4sched.sweep.tuned import Candidate, Group, Measured, Seeds, Simulation, tune
 from p4sched.units import Duration
@@ -46,6 +47,7 @@ class Setting:
     schemes: Sequence[str]
     traffics: Sequence[str]
     grid: Grid
+    load: float
     seeds: Seeds
     duration: Duration
 
@@ -58,6 +60,7 @@ def setting(
         typer.Option(metavar="T1,T2,...", help=f"Traffic: {', '.join(traffic.TRAFFICS)}."),
         QuickDefault("incast of 16"),
     ] = ",".join(traffic.TRAFFICS),
+    load: Annotated[float, typer.Option(help="Load of the web-search flows.")] = traffic.LOAD,
     seeds: options.ResultSeeds = 8,
     duration: options.Starts = Duration.parse("50ms"),
 ) -> Setting:
@@ -65,10 +68,12 @@ def setting(
     each 5 ms of --duration. Prints a table and writes DIR/summary.json, DIR/best.csv, DIR/grid.csv and
     DIR/figure.png."""
     options.long_enough(duration)
+    check_load(load)
     return Setting(
         choose("scheme", compared, SCHEMES),
         choose("traffic", traffics, traffic.TRAFFICS),
         QUICK if run_options.quick else FULL,
+        load,
         comparison.seeds_of(run_options, seeds),
         duration,
     )
@@ -78,7 +83,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
     """Configuration for summary.json."""
     return {
         "traffics": list(setting.traffics),
-        "load": traffic.LOAD,
+        "load": setting.load,
         "rounds": traffic.rounds_of(int(setting.duration)),
         "buffers": list(setting.grid.buffers),
         "headrooms_256": list(setting.grid.headrooms_256),
@@ -97,10 +102,10 @@ def candidates(setting: Setting) -> Iterator[Candidate]:
             group: Group = {"scheme": scheme, "traffic": name, "again": again}
             for sizes, window in product(grid.parameters(headroom=scheme in ADMITTING), windows):
                 parameters: Group = {**sizes, "window": window}
-                yield Candidate(group, parameters, partial(_run, group, parameters, int(setting.duration)))
+                yield Candidate(group, parameters, partial(_run, group, parameters, setting))
 
 
-def _run(group: Group, parameters: Group, duration_ns: int, seed: int) -> Simulation:
+def _run(group: Group, parameters: Group, setting: Setting, seed: int) -> Simulation:
     ports = simulate.Ports(
         str(group["scheme"]),
         queues=QUEUES,
@@ -109,7 +114,7 @@ def _run(group: Group, parameters: Group, duration_ns: int, seed: int) -> Simula
         headroom_256=int(parameters["headroom_256"]),
     )
     name = str(group["traffic"])
-    scenario = traffic.scenario(ports, name, str(group["again"]), duration_ns, seed)
+    scenario = traffic.scenario(ports, name, str(group["again"]), int(setting.duration), seed, setting.load)
     return Simulation(scenario, MEASURES[name])
 
 

@@ -19,7 +19,7 @@ ROUND_NS = 100_000_000
 JITTER_NS = 20_000
 """The blocks of a round start within this time."""
 LOAD = 0.8
-"""Load of the web-search flows."""
+"""Load of the web-search flows by default."""
 TRANSPORT = {"control": "new_reno"}
 FIGURES = ("slowdown", "p99_slowdown", "timeouts", "resent", "refused", "full", "done")
 """Mean slowdown: of the rounds of an incast, whose time ends with the last block, or of web-search flows. The 99th
@@ -33,11 +33,11 @@ def rounds_of(duration_ns: int) -> int:
 
 
 def scenario(
-    ports: simulate.Ports, traffic: str, retransmissions: str, duration_ns: int, seed: int
+    ports: simulate.Ports, traffic: str, retransmissions: str, duration_ns: int, seed: int, load: float = LOAD
 ) -> simulate.Scenario:
     """Ranks are the bytes of the flow behind the packet's first byte, as in the simulations of PACKS and RIFO."""
     if traffic == WEB_SEARCH:
-        found = leaf_spine.scenario(ports, TRANSPORT, LOAD, duration_ns, seed, ranks="to_end")
+        found = leaf_spine.scenario(ports, TRANSPORT, load, duration_ns, seed, ranks="to_end")
         return found.with_(retransmissions=retransmissions)
     senders, block = INCAST[traffic]
     random = np.random.default_rng(seed)

@@ -131,7 +131,12 @@ def parse_loads(text: str) -> list[float]:
     except ValueError:
         raise UsageError(f"loads '{text}' are not numbers separated by commas, for example 0.2,0.5,0.8") from None
     for load in loads:
-        if not 0 < load <= 1:
-            raise UsageError(f"load {load:g}: it must be above 0 and at most 1, or the queue grows without end")
+        check_load(load)
     once("load", loads, text)
     return loads
+
+
+def check_load(load: float) -> None:
+    """Raises UsageError for a load that no link carries."""
+    if not 0 < load <= 1:
+        raise UsageError(f"load {load:g}: it must be above 0 and at most 1, or the queue grows without end")
