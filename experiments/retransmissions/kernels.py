@@ -2,7 +2,7 @@
 
     .venv/bin/python -m experiments.retransmissions.kernels DIR [model|kernel]...
 
-Each scheme has the better of two settings for each rank: seeds 1 and 2 choose it, seeds 3 to 8 give the numbers. Runs
+Each scheme has the better of two settings for each rank: seeds 1 and 2 choose it, seeds 3 to 6 give the numbers. Runs
 are in DIR; an interrupted comparison continues. Writes DIR/kernels.csv, and prints the ratios to the own rank.
 """
 
@@ -23,7 +23,7 @@ SCHEMES = ("fifo", "sp_pifo", "aifo", "rifo", "packs", "pifo")
 AGAIN = ("own", "least", "urgent")
 SETTINGS = ((64, "5ms"), (256, "20ms"))
 """Packets of all queues, and the delay target of the laws."""
-CHOICE, RESULT = (1, 2), (3, 4, 5, 6, 7, 8)
+CHOICE, RESULT = (1, 2), (3, 4, 5, 6)
 ROUNDS = "12.5s"
 JITTER = "200us"
 """Time in which the senders of a round start: that of 1.6 frames, as in the other runs of this experiment."""
