@@ -2,8 +2,9 @@
 
     .venv/bin/python -m experiments.retransmissions.kernels DIR [model|kernel]...
 
-Each scheme has the better of two settings for each rank: seeds 1 and 2 choose it, seeds 3 to 6 give the numbers. Runs
-are in DIR; an interrupted comparison continues. Writes DIR/kernels.csv, and prints the ratios to the own rank.
+Each scheme has the better of two settings for each rank: the rounds of seed 1 choose it, those of seeds 2 to 4 give the
+numbers. Runs are in DIR; an interrupted comparison continues. Writes DIR/kernels.csv, and prints the ratios to the own
+rank, paired by round.
 """
 
 import csv
@@ -11,6 +12,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -23,10 +25,10 @@ SCHEMES = ("fifo", "sp_pifo", "aifo", "rifo", "packs", "pifo")
 AGAIN = ("own", "least", "urgent")
 SETTINGS = ((64, "5ms"), (256, "20ms"))
 """Packets of all queues, and the delay target of the laws."""
-CHOICE, RESULT = (1, 2), (3, 4, 5, 6)
+CHOICE, RESULT = (1,), (2, 3, 4)
 ROUNDS = "12.5s"
-JITTER = "200us"
-"""Time in which the senders of a round start: that of 1.6 frames, as in the other runs of this experiment."""
+JITTER = "8ms"
+"""Time in which the senders of a round start: two ticks of a kernel, which begins to send at a tick."""
 ROUND_S = 1.25
 """Time from round to round, which a round that did not end counts with."""
 Key = tuple[str, str, str, int, str, int]
@@ -57,13 +59,21 @@ def run(folder: Path, hosts: str, again: str, buffer: int, delay: str, seed: int
     return schemes_of_run
 
 
-def row(scheme: Mapping[str, Any]) -> dict[str, float]:
-    """The numbers of a scheme: the mean time of the slowest block, and timeouts of a round."""
+@dataclass(frozen=True)
+class Rounds:
+    """The rounds of a scheme in a run: the time of the slowest block of each, and the timeouts of a round."""
+
+    slowest_ms: Sequence[float]
+    timeouts: float
+
+
+def rounds(scheme: Mapping[str, Any]) -> Rounds:
+    """Those of a scheme in a summary."""
     slowest = [ROUND_S if one["slowest_s"] is None else one["slowest_s"] for one in scheme["rounds"]]
-    return {"slowest_ms": 1e3 * fmean(slowest), "timeouts": scheme["tcp"]["timeouts"] / len(slowest)}
+    return Rounds([1e3 * time for time in slowest], scheme["tcp"]["timeouts"] / len(slowest))
 
 
-def measure(folder: Path, kinds: Sequence[str]) -> dict[Key, dict[str, float]]:
+def measure(folder: Path, kinds: Sequence[str]) -> dict[Key, Rounds]:
     """All runs."""
     found = {}
     for hosts in kinds:
@@ -71,19 +81,23 @@ def measure(folder: Path, kinds: Sequence[str]) -> dict[Key, dict[str, float]]:
             for again in AGAIN:
                 for buffer, delay in SETTINGS:
                     for name, scheme in run(folder, hosts, again, buffer, delay, seed).items():
-                        found[hosts, name, again, buffer, delay, seed] = row(scheme)
+                        found[hosts, name, again, buffer, delay, seed] = rounds(scheme)
     return found
 
 
-def best(found: Mapping[Key, Mapping[str, float]], hosts: str, scheme: str, again: str) -> tuple[int, str]:
+def best(found: Mapping[Key, Rounds], hosts: str, scheme: str, again: str) -> tuple[int, str]:
     """The setting with the least mean time in the runs of the choice."""
     return min(
         SETTINGS,
-        key=lambda setting: fmean(found[hosts, scheme, again, *setting, seed]["slowest_ms"] for seed in CHOICE),
+        key=lambda setting: fmean(_slowest([found[hosts, scheme, again, *setting, seed] for seed in CHOICE])),
     )
 
 
-def compared(found: Mapping[Key, Mapping[str, float]], kinds: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _slowest(runs: Sequence[Rounds]) -> list[float]:
+    return [time for run in runs for time in run.slowest_ms]
+
+
+def compared(found: Mapping[Key, Rounds], kinds: Sequence[str]) -> Iterator[dict[str, Any]]:
     """A record for each scheme and rank: its setting, its numbers, and the ratio of its time to that with own ranks."""
     for hosts in kinds:
         for scheme in SCHEMES:
@@ -91,7 +105,7 @@ def compared(found: Mapping[Key, Mapping[str, float]], kinds: Sequence[str]) -> 
             for again in AGAIN if scheme != "fifo" else AGAIN[:1]:
                 setting = best(found, hosts, scheme, again)
                 rows = [found[hosts, scheme, again, *setting, seed] for seed in RESULT]
-                times = [one["slowest_ms"] for one in rows]
+                times = _slowest(rows)
                 own = own or times
                 ratio, interval = paired_ratio(times, own)
                 yield {
@@ -101,7 +115,7 @@ def compared(found: Mapping[Key, Mapping[str, float]], kinds: Sequence[str]) -> 
                     "buffer_packets": setting[0],
                     "delay": setting[1],
                     "slowest_ms": fmean(times),
-                    "timeouts": fmean(one["timeouts"] for one in rows),
+                    "timeouts": fmean(one.timeouts for one in rows),
                     **named("to_own", dict(zip(RATIO, (ratio, *(interval or (None, None))), strict=True))),
                 }
 
@@ -109,8 +123,10 @@ def compared(found: Mapping[Key, Mapping[str, float]], kinds: Sequence[str]) -> 
 def main(words: Sequence[str]) -> None:
     """Measures, writes the table and prints it."""
     folder, kinds = Path(words[0]), words[1:] or ("model", "kernel")
-    records = list(compared(measure(folder, kinds), kinds))
-    add_certain(records, len(RESULT))
+    found = measure(folder, kinds)
+    records = list(compared(found, kinds))
+    samples = len(RESULT) * len(next(iter(found.values())).slowest_ms)
+    add_certain(records, samples)
     with (folder / "kernels.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, records[0], lineterminator="\n")
         writer.writeheader()
