@@ -1,5 +1,6 @@
 """Two programs whose compilers name the parts of structs in different ways."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -67,3 +68,33 @@ def test_headers_of_other_sizes_cannot_be_compared(tmp_path: Path, capsys: pytes
     pair = [compiled(NESTED.replace("RIGHT", "right"), tmp_path, "nested"), compiled(other, tmp_path, "flat")]
     assert run_command(["prove", *pair]) == 2
     assert "have other headers or registers" in capsys.readouterr().err
+
+
+CHOSEN_ELEMENT = {
+    "op": "dereference_header_stack",
+    "left": {"type": "header_stack", "value": "h"},
+    "right": {"type": "field", "value": ["h", "index"]},
+}
+"""An element of a stack whose place is a field, as p4c writes it."""
+
+
+@pytest.mark.parametrize(
+    ("written", "instead"),
+    [
+        ('{"type": "field", "value": ["h", "pair.left"]}', '{"type": "field", "value": [ELEMENT, "v"]}'),
+        ('"target": ["h", "pair.left"]', '"target": {"type": "expression", "value": ELEMENT}'),
+    ],
+)
+def test_an_element_that_the_packet_chooses_is_one_sentence(
+    written: str, instead: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = "table t { key = { hdr.h.pair.left: exact; } actions = { NoAction; } } apply { t.apply();"
+    text = NESTED.replace("RIGHT", "right").replace("    apply {\n        s.egress", f"    {table} s.egress")
+    built = Path(compiled(text.replace("m.inner.seen.pair.left", "hdr.h.pair.left"), tmp_path, "one"))
+    tree = json.dumps(json.loads(built.read_text(encoding="utf-8")))
+    assert written in tree
+    built.write_text(tree.replace(written, instead.replace("ELEMENT", json.dumps(CHOSEN_ELEMENT))), encoding="utf-8")
+    assert run_command(["prove", str(built), str(built)]) == 1
+    said = capsys.readouterr().err
+    assert "an element of a stack whose place varies is not modelled" in said
+    assert "Traceback" not in said

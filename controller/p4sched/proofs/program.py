@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -181,8 +181,16 @@ def of_json(name: str, tree: Json) -> Program:
 
 
 def field_name(json: Json) -> str:
-    """Name of a field."""
-    return ".".join(json["value"])
+    """Name of a field. Raises UnmodelledError for one of an element that the packet chooses."""
+    return dotted(json["value"])
+
+
+def dotted(parts: Sequence[object]) -> str:
+    """The name of these parts. Raises UnmodelledError if a part is an expression."""
+    words = [part for part in parts if isinstance(part, str)]
+    if isinstance(parts, dict) or len(words) < len(parts):
+        raise UnmodelledError("an element of a stack whose place varies is not modelled")
+    return ".".join(words)
 
 
 def length_of(varying: str) -> str:
@@ -199,7 +207,7 @@ def _with_length(part: str, name: str, bits: int) -> Iterator[tuple[str, int]]:
 
 def _element(element: Json) -> str:
     """A field of a list, or something else."""
-    return ".".join(element["value"]) if element["type"] == "field" else str(element["value"])
+    return dotted(element["value"]) if element["type"] == "field" else str(element["value"])
 
 
 def _needs_bytes(state: Json) -> bool:

@@ -33,7 +33,7 @@ from p4sched.proofs.exact import (
     variables,
 )
 from p4sched.proofs.paths import LoopError, State, execute
-from p4sched.proofs.program import PARSED, PARSER_ERROR, Json, Program, UnmodelledError, field_name
+from p4sched.proofs.program import PARSED, PARSER_ERROR, Json, Program, UnmodelledError, dotted, field_name
 from p4sched.proofs.wire import Acts, WireParser
 
 DROP_PORT = 511
@@ -338,7 +338,7 @@ class Machine:
         fits: list[Truth] = []
         for part, pattern in zip(table["key"], entry["match_key"], strict=True):
             value = _masked(state, part)
-            bits = self._program.fields[".".join(part["target"])]
+            bits = self._program.fields[dotted(part["target"])]
             match pattern["match_type"]:
                 case "exact":
                     fits.append(value.equals(int(pattern["key"], 16)))
@@ -576,7 +576,7 @@ COMPARISONS: dict[str, Any] = {
 
 def _masked(state: State, part: Json) -> Int:
     """The value of a part of a key; a mask is part of the program."""
-    value: Int = state[".".join(part["target"])]
+    value: Int = state[dotted(part["target"])]
     return value & Int.of(int(part["mask"], 16)) if part.get("mask") else value
 
 
