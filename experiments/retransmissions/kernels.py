@@ -2,7 +2,7 @@
 
     .venv/bin/python -m experiments.retransmissions.kernels DIR [model|kernel]...
 
-Each scheme has the better of two settings for each rank: the rounds of seed 1 choose it, those of seeds 2 to 4 give the
+Each scheme has the better of two settings for each rank: seed 1 chooses it, seeds 2 and 3 give the
 numbers. Runs are in DIR; an interrupted comparison continues. Writes DIR/kernels.csv, and prints the ratios to the own
 rank, paired by round.
 """
@@ -25,7 +25,7 @@ SCHEMES = ("fifo", "sp_pifo", "aifo", "rifo", "packs", "pifo")
 AGAIN = ("own", "least", "urgent")
 SETTINGS = ((64, "5ms"), (256, "20ms"))
 """Packets of all queues, and the delay target of the laws."""
-CHOICE, RESULT = (1,), (2, 3, 4)
+CHOICE, RESULT = (1,), (2, 3)
 ROUNDS = "12.5s"
 JITTER = "8ms"
 """Time in which the senders of a round start: two ticks of a kernel, which begins to send at a tick."""
