@@ -34,6 +34,7 @@ import subprocess
 import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -433,7 +434,9 @@ async def run_async(
         try:
             _, error_output = await process.communicate()
         except asyncio.CancelledError:
-            process.kill()
+            # a signal to the whole group has ended it already
+            with suppress(ProcessLookupError):
+                process.kill()
             await process.wait()
             raise
     assert process.returncode is not None

@@ -40,6 +40,8 @@ class Noted:
 
     async def figures(self, _folder: Path) -> Figures:
         self.ran.append((self.value, self.seed))
+        # a simulator takes time, too
+        await asyncio.sleep(0)
         # the larger value is better with the seeds of the result
         return {"cost": self.value if self.seed < 3 else 10 - self.value}
 
@@ -110,6 +112,14 @@ def test_finished_runs_are_not_repeated(tmp_path: Path) -> None:
     again = asyncio.run(tune(one, "cost", Seeds.of(1, 1, 1), tmp_path, lambda _: None))
     assert len(ran) == 3
     assert [each.seeds for each in again.best] == [each.seeds for each in first.best]
+
+
+def test_settings_that_are_the_same_run_share_its_result(tmp_path: Path) -> None:
+    ran: list[tuple[float, int]] = []
+    one = candidates({"scheme": "a"}, [4, 4], ran)
+    found = asyncio.run(tuned.repeat(one, [1], tmp_path, lambda _: None))
+    assert ran == [(4, 1)]
+    assert found[0].seeds == found[1].seeds
 
 
 def test_another_build_of_the_simulator_has_another_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
-"""Two programs whose compilers name the parts of structs in different ways."""
+"""Two programs of two compilers: other names of the parts of structs, another order of entries."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,40 @@ def test_headers_of_other_sizes_cannot_be_compared(tmp_path: Path, capsys: pytes
     pair = [compiled(NESTED.replace("RIGHT", "right"), tmp_path, "nested"), compiled(other, tmp_path, "flat")]
     assert run_command(["prove", *pair]) == 2
     assert "have other headers or registers" in capsys.readouterr().err
+
+
+TERNARY = """
+    action to(bit<9> port) { s.egress_spec = port; }
+    table t {
+        key = { hdr.h.pair.left: KIND; }
+        actions = { to; }
+        const default_action = to(4);
+        const entries = { ENTRIES }
+    }
+    apply { t.apply(); } }
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "entries"),
+    [
+        ("ternary", "0x10 &&& 0xf0: to(1); 0x11: to(2); 0x01 &&& 0x0f: to(3);"),
+        ("lpm", "0x10 &&& 0xf0: to(1); 0x18 &&& 0xf8: to(2); 0x19: to(3);"),
+    ],
+)
+def test_entries_win_by_their_precedence_and_not_by_their_place(
+    kind: str, entries: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body = TERNARY.replace("KIND", kind).replace("ENTRIES", entries)
+    text = re.sub(r"    apply \{\n        s\.egress_spec.*?\n    \}\n\}\n", lambda _: body, NESTED, flags=re.DOTALL)
+    one = Path(compiled(text, tmp_path, "one"))
+    tree = json.loads(one.read_text(encoding="utf-8"))
+    (table,) = [each for each in tree["pipelines"][0]["tables"] if each["name"].endswith(".t")]
+    table["entries"].reverse()
+    other = tmp_path / "reversed.json"
+    other.write_text(json.dumps(tree), encoding="utf-8")
+    assert run_command(["prove", str(one), str(other)]) == 0
+    assert "equal" in capsys.readouterr().out
 
 
 CHOSEN_ELEMENT = {

@@ -49,9 +49,11 @@ class Grid:
     """k in 1/256."""
     alphas_256: tuple[int, ...]
     """alpha in 1/256."""
+    low_alphas_256: tuple[int, ...] = ()
+    """The same for rules that follow the threshold, which is then a small share of the memory."""
 
 
-FULL = Grid((1 / 6, 1 / 2), (0, 26), (128, 512, 2048))
+FULL = Grid((1 / 20, 1 / 12, 1 / 6, 1 / 2), (0, 26), (128, 512, 2048), (16, 32, 64))
 QUICK = Grid((1 / 6,), (26,), (512,))
 
 
@@ -99,6 +101,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
         "parts": list(setting.grid.parts),
         "headrooms_256": list(setting.grid.headrooms_256),
         "alphas_256": list(setting.grid.alphas_256),
+        "low_alphas_256": list(setting.grid.low_alphas_256),
         "window": WINDOW,
         "queues": QUEUES,
         "senders": traffic.senders(),
@@ -127,17 +130,24 @@ def candidates(setting: Setting) -> Iterator[Candidate]:
         for sharing, known in kinds(scheme):
             group: Group = {"scheme": scheme, "load": load, "memory": memory, "sharing": sharing, "known": known}
             alphas = grid.alphas_256 if sharing != OWN else (0,)
-            parts = grid.parts if sharing != OWN and known == FIXED and scheme in READING else (0.0,)
+            alphas = alphas if known == FIXED else (*grid.low_alphas_256, *alphas)
+            parts = _parts(grid, sharing) if known == FIXED and scheme in READING else (0.0,)
             for headroom, alpha, part in product(headrooms, alphas, parts):
                 parameters: Group = {"headroom_256": headroom, "alpha_256": alpha, "size": round(part * memory)}
                 yield Candidate(group, parameters, partial(_run, group, parameters, int(setting.duration)))
+
+
+def _parts(grid: Grid, sharing: str) -> tuple[float, ...]:
+    """Fixed sizes; with a part of the memory for each port, those that fit into it."""
+    most = 1 / traffic.PORTS["leaf"] if sharing == OWN else 1.0
+    return tuple(part for part in grid.parts if part <= most)
 
 
 def _run(group: Group, parameters: Group, duration_ns: int, seed: int) -> Simulation:
     memory, sharing = int(group["memory"]), str(group["sharing"])
     own = memory // traffic.PORTS["leaf"]
     # without a size of its own, a queue may take the whole memory
-    size = own if sharing == OWN else int(parameters["size"]) or QUEUES * memory
+    size = int(parameters["size"]) or (own if sharing == OWN else QUEUES * memory)
     follow = {FOLLOWS: {"follow_every_ns": 0}, LATE: {"follow_every_ns": LATE_NS}}.get(str(group["known"]), {})
     shared = {"packets": memory, "sharing": sharing, "alpha_256": int(parameters["alpha_256"]), **follow}
     ports = simulate.Ports(

@@ -157,6 +157,8 @@ def result_folder(path: Path) -> Iterator[None]:
         with tempfile.TemporaryFile(dir=path):
             pass
         folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise UsageError(f"--out {path}: cannot write results there: a part of it is a file, not a folder") from error
     except OSError as error:
         raise UsageError(f"--out {path}: cannot write results there: {error.strerror}") from error
     try:

@@ -316,7 +316,7 @@ class Machine:
         fixed = not table["key"] and (default["action_const"] or table["name"].startswith("tbl_"))
         ways: list[tuple[Truth, State, str | None]] = []
         if fixed or "entries" in table:
-            for entry in table.get("entries", ()):
+            for entry in _by_precedence(table.get("entries", ())):
                 call = entry["action_entry"]
                 name = self._program.actions[call["action_id"]]["name"]
                 ways += way(self._matches(state, table, entry), name, _numbers(call["action_data"]), hit=True)
@@ -334,7 +334,7 @@ class Machine:
         return [*ways[:-1], (True, *ways[-1][1:])]
 
     def _matches(self, state: State, table: Json, entry: Json) -> Truth:
-        """True if the key matches an entry of the program. The entries are in the order of their priority."""
+        """True if the key matches an entry of the program."""
         fits: list[Truth] = []
         for part, pattern in zip(table["key"], entry["match_key"], strict=True):
             value = _masked(state, part)
@@ -572,6 +572,19 @@ COMPARISONS: dict[str, Any] = {
     "<=": lambda left, right: left <= right,
     ">=": lambda left, right: left >= right,
 }
+
+
+def _by_precedence(entries: Sequence[Json]) -> list[Json]:
+    """Entries of the program, the one that wins over all others first: with the longest prefix, else with the smallest
+    priority."""
+
+    def precedence(entry: Json) -> tuple[int, int]:
+        kinds = {part["match_type"] for part in entry["match_key"]}
+        if kinds <= {"exact", "lpm"}:
+            return -sum(part.get("prefix_length", 0) for part in entry["match_key"]), 0
+        return 0, int(entry.get("priority", 0))
+
+    return sorted(entries, key=precedence)
 
 
 def _masked(state: State, part: Json) -> Int:

@@ -189,6 +189,8 @@ class _Points:
         self._stored = folder / POINTS
         self._scratch = folder / SCRATCH
         self._stored.mkdir(parents=True, exist_ok=True)
+        self._turns: dict[str, asyncio.Lock] = {}
+        """One for each run: settings that round to the same one wait for each other."""
         self._free = asyncio.Semaphore(len(os.sched_getaffinity(0)))
 
     async def measure(
@@ -219,6 +221,10 @@ class _Points:
 
     async def _figures(self, run: Run) -> Figures:
         key = sha256(json.dumps(run.inputs(), sort_keys=True).encode()).hexdigest()[:32]
+        async with self._turns.setdefault(key, asyncio.Lock()):
+            return await self._stored_or_made(key, run)
+
+    async def _stored_or_made(self, key: str, run: Run) -> Figures:
         path = self._stored / f"{key}.json"
         try:
             stored: Figures = json.loads(path.read_text(encoding="utf-8"))
