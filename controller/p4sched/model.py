@@ -25,10 +25,13 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import NamedTuple
 
-__all__ = ["FULL", "QUEUES", "REFUSED", "Dropped", "Model", "Packet", "Queued", "Queues", "Verdict"]
+__all__ = ["FULL", "QUEUES", "REFUSED", "Dropped", "Model", "Packet", "Queued", "Queues", "Verdict", "Window"]
 
 QUEUES = 8
 """Queues of a port with strict priority."""
+PLACES = 32
+"""Places of the programs' window (p4/include/window.p4)."""
+LARGEST_RANK = 2**32 - 1
 
 
 class Packet(NamedTuple):
@@ -124,3 +127,23 @@ class Queues(Model):
 
     def __len__(self) -> int:
         return sum(map(len, self.queues))
+
+
+class Window:
+    """The last ranks of which every S-th is written (AIFO 4.2, PACKS 5). It has the 32 places of the programs' window.
+    A place that was never written counts as the largest rank."""
+
+    def __init__(self) -> None:
+        self._ranks = [LARGEST_RANK] * PLACES
+        self._oldest = self._unwritten = 0
+
+    def smaller(self, rank: int, size: int, sample_every: int) -> int:
+        """How many of the last `size` ranks (at most 32) are strictly smaller than this one. Every `sample_every`-th
+        rank is written first, over the oldest one."""
+        self._unwritten += 1
+        if self._unwritten >= sample_every:
+            self._unwritten = 0
+            place = self._oldest if self._oldest < size else 0
+            self._ranks[place] = rank
+            self._oldest = (place + 1) % size
+        return sum(held < rank for held in self._ranks[:size])

@@ -7,6 +7,7 @@ numbers. Runs are in DIR; an interrupted comparison continues. Writes DIR/kernel
 rank, paired by round.
 """
 
+import argparse
 import csv
 import json
 import subprocess
@@ -22,6 +23,7 @@ from p4sched.results.intervals import paired_ratio
 from p4sched.sweep.compared import RATIO, add_certain, named
 
 SCHEMES = ("fifo", "sp_pifo", "aifo", "rifo", "packs", "pifo")
+HOSTS = ("model", "kernel")
 AGAIN = ("own", "least", "urgent")
 SETTINGS = ((64, "5ms"), (256, "20ms"))
 """Packets of all queues, and the delay target of the laws."""
@@ -41,7 +43,7 @@ def run(folder: Path, hosts: str, again: str, buffer: int, delay: str, seed: int
     if not (out / "summary.json").exists():
         # FIFO reads no ranks
         schemes = [name for name in SCHEMES if name != "fifo" or again == AGAIN[0]]
-        command = [sys.executable, "-c", "from p4sched.cli.main import main; main()", "run", "incast", "--virtual"]
+        command = [sys.executable, "-m", "p4sched.cli.start", "run", "incast", "--virtual"]
         options = {
             "--hosts": hosts,
             "--resent": again,
@@ -54,7 +56,8 @@ def run(folder: Path, hosts: str, again: str, buffer: int, delay: str, seed: int
             "--out": out,
         }
         words = [str(word) for option in options.items() for word in option]
-        subprocess.run([*command, *words], check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
+        if subprocess.run([*command, *words], check=False, cwd=ROOT, stdout=subprocess.DEVNULL).returncode:
+            sys.exit(f"this run failed: {' '.join(words)}")
     schemes_of_run: Mapping[str, Any] = json.loads((out / "summary.json").read_text(encoding="utf-8"))["schemes"]
     return schemes_of_run
 
@@ -120,9 +123,15 @@ def compared(found: Mapping[Key, Rounds], kinds: Sequence[str]) -> Iterator[dict
                 }
 
 
-def main(words: Sequence[str]) -> None:
+def main() -> None:
     """Measures, writes the table and prints it."""
-    folder, kinds = Path(words[0]), words[1:] or ("model", "kernel")
+    parser = argparse.ArgumentParser(description="Ranks of data that is sent again, with Linux's TCP.")
+    parser.add_argument("folder", type=lambda word: Path(word).resolve(), help="folder of the runs and of kernels.csv")
+    parser.add_argument("hosts", nargs="*", help=f"kinds of hosts: {', '.join(HOSTS)} (default: both)")
+    options = parser.parse_args()
+    folder, kinds = options.folder, options.hosts or HOSTS
+    if unknown := set(kinds) - set(HOSTS):
+        parser.error(f"unknown hosts: {', '.join(sorted(unknown))}; there are {', '.join(HOSTS)}")
     found = measure(folder, kinds)
     records = list(compared(found, kinds))
     samples = len(RESULT) * len(next(iter(found.values())).slowest_ms)
@@ -136,4 +145,4 @@ def main(words: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -8,9 +8,9 @@
 #define RANGES MAX_PORTS
 #endif
 
-// port: number of the range, below RANGES;  lowest: Min;  highest: Max, both with the packet's own rank;
+// place: number of the range, below RANGES;  lowest: Min;  highest: Max, both with the packet's own rank;
 // tracking_range: T.
-control RankRange(in bit<32> port, in bit<32> rank, in bit<32> tracking_range, out bit<32> lowest, out bit<32> highest) {
+control RankRange(in bit<32> place, in bit<32> rank, in bit<32> tracking_range, out bit<32> lowest, out bit<32> highest) {
     register<bit<32>>(RANGES) min_rank;
     register<bit<32>>(RANGES) max_rank;
     // Arrivals in this range so far; 0 before its first.
@@ -18,9 +18,9 @@ control RankRange(in bit<32> port, in bit<32> rank, in bit<32> tracking_range, o
     bit<32> count;
 
     apply {
-        arrivals.read(count, port);
-        min_rank.read(lowest, port);
-        max_rank.read(highest, port);
+        arrivals.read(count, place);
+        min_rank.read(lowest, place);
+        max_rank.read(highest, place);
         if (count == 0) {
             lowest = rank;
             highest = rank;
@@ -36,8 +36,8 @@ control RankRange(in bit<32> port, in bit<32> rank, in bit<32> tracking_range, o
         if (count >= tracking_range) {
             count = 0;
         }
-        arrivals.write(port, count);
-        min_rank.write(port, lowest);
-        max_rank.write(port, highest);
+        arrivals.write(place, count);
+        min_rank.write(place, lowest);
+        max_rank.write(place, highest);
     }
 }

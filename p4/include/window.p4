@@ -12,7 +12,7 @@
 #define WINDOWS MAX_PORTS
 #endif
 
-control WindowCell(in bit<32> port, in bit<32> inverse, in bit<8> number, in bit<8> window_size, in bit<8> written,
+control WindowCell(in bit<32> place, in bit<32> inverse, in bit<8> number, in bit<8> window_size, in bit<8> written,
                    inout bit<8> smaller) {
     register<bit<32>>(WINDOWS) entry;
     bit<32> held;
@@ -20,9 +20,9 @@ control WindowCell(in bit<32> port, in bit<32> inverse, in bit<8> number, in bit
     apply {
         if (number == written) {
             // An equal rank is not smaller.
-            entry.write(port, inverse);
+            entry.write(place, inverse);
         } else if (number < window_size) {
-            entry.read(held, port);
+            entry.read(held, place);
             if (held > inverse) {
                 smaller = smaller + 1;
             }
@@ -30,8 +30,8 @@ control WindowCell(in bit<32> port, in bit<32> inverse, in bit<8> number, in bit
     }
 }
 
-// port: number of the window, below WINDOWS;  window_size: |W|;  sample_every: S;  smaller: q.
-control Window(in bit<32> port, in bit<32> rank, in bit<8> window_size, in bit<32> sample_every, out bit<8> smaller) {
+// place: number of the window, below WINDOWS;  window_size: |W|;  sample_every: S;  smaller: q.
+control Window(in bit<32> place, in bit<32> rank, in bit<8> window_size, in bit<32> sample_every, out bit<8> smaller) {
     register<bit<32>>(WINDOWS) unwritten;
     register<bit<8>>(WINDOWS) oldest;
     WindowCell() cell_0;
@@ -76,11 +76,11 @@ control Window(in bit<32> port, in bit<32> rank, in bit<8> window_size, in bit<3
         smaller = 0;
         // No cell has this number.
         written = 0xff;
-        unwritten.read(count, port);
+        unwritten.read(count, place);
         count = count + 1;
         if (count >= sample_every) {
             count = 0;
-            oldest.read(next, port);
+            oldest.read(next, place);
             if (next >= window_size) {
                 next = 0;
             }
@@ -89,40 +89,40 @@ control Window(in bit<32> port, in bit<32> rank, in bit<8> window_size, in bit<3
             if (next >= window_size) {
                 next = 0;
             }
-            oldest.write(port, next);
+            oldest.write(place, next);
         }
-        unwritten.write(port, count);
-        cell_0.apply(port, inverse, 0, window_size, written, smaller);
-        cell_1.apply(port, inverse, 1, window_size, written, smaller);
-        cell_2.apply(port, inverse, 2, window_size, written, smaller);
-        cell_3.apply(port, inverse, 3, window_size, written, smaller);
-        cell_4.apply(port, inverse, 4, window_size, written, smaller);
-        cell_5.apply(port, inverse, 5, window_size, written, smaller);
-        cell_6.apply(port, inverse, 6, window_size, written, smaller);
-        cell_7.apply(port, inverse, 7, window_size, written, smaller);
-        cell_8.apply(port, inverse, 8, window_size, written, smaller);
-        cell_9.apply(port, inverse, 9, window_size, written, smaller);
-        cell_10.apply(port, inverse, 10, window_size, written, smaller);
-        cell_11.apply(port, inverse, 11, window_size, written, smaller);
-        cell_12.apply(port, inverse, 12, window_size, written, smaller);
-        cell_13.apply(port, inverse, 13, window_size, written, smaller);
-        cell_14.apply(port, inverse, 14, window_size, written, smaller);
-        cell_15.apply(port, inverse, 15, window_size, written, smaller);
-        cell_16.apply(port, inverse, 16, window_size, written, smaller);
-        cell_17.apply(port, inverse, 17, window_size, written, smaller);
-        cell_18.apply(port, inverse, 18, window_size, written, smaller);
-        cell_19.apply(port, inverse, 19, window_size, written, smaller);
-        cell_20.apply(port, inverse, 20, window_size, written, smaller);
-        cell_21.apply(port, inverse, 21, window_size, written, smaller);
-        cell_22.apply(port, inverse, 22, window_size, written, smaller);
-        cell_23.apply(port, inverse, 23, window_size, written, smaller);
-        cell_24.apply(port, inverse, 24, window_size, written, smaller);
-        cell_25.apply(port, inverse, 25, window_size, written, smaller);
-        cell_26.apply(port, inverse, 26, window_size, written, smaller);
-        cell_27.apply(port, inverse, 27, window_size, written, smaller);
-        cell_28.apply(port, inverse, 28, window_size, written, smaller);
-        cell_29.apply(port, inverse, 29, window_size, written, smaller);
-        cell_30.apply(port, inverse, 30, window_size, written, smaller);
-        cell_31.apply(port, inverse, 31, window_size, written, smaller);
+        unwritten.write(place, count);
+        cell_0.apply(place, inverse, 0, window_size, written, smaller);
+        cell_1.apply(place, inverse, 1, window_size, written, smaller);
+        cell_2.apply(place, inverse, 2, window_size, written, smaller);
+        cell_3.apply(place, inverse, 3, window_size, written, smaller);
+        cell_4.apply(place, inverse, 4, window_size, written, smaller);
+        cell_5.apply(place, inverse, 5, window_size, written, smaller);
+        cell_6.apply(place, inverse, 6, window_size, written, smaller);
+        cell_7.apply(place, inverse, 7, window_size, written, smaller);
+        cell_8.apply(place, inverse, 8, window_size, written, smaller);
+        cell_9.apply(place, inverse, 9, window_size, written, smaller);
+        cell_10.apply(place, inverse, 10, window_size, written, smaller);
+        cell_11.apply(place, inverse, 11, window_size, written, smaller);
+        cell_12.apply(place, inverse, 12, window_size, written, smaller);
+        cell_13.apply(place, inverse, 13, window_size, written, smaller);
+        cell_14.apply(place, inverse, 14, window_size, written, smaller);
+        cell_15.apply(place, inverse, 15, window_size, written, smaller);
+        cell_16.apply(place, inverse, 16, window_size, written, smaller);
+        cell_17.apply(place, inverse, 17, window_size, written, smaller);
+        cell_18.apply(place, inverse, 18, window_size, written, smaller);
+        cell_19.apply(place, inverse, 19, window_size, written, smaller);
+        cell_20.apply(place, inverse, 20, window_size, written, smaller);
+        cell_21.apply(place, inverse, 21, window_size, written, smaller);
+        cell_22.apply(place, inverse, 22, window_size, written, smaller);
+        cell_23.apply(place, inverse, 23, window_size, written, smaller);
+        cell_24.apply(place, inverse, 24, window_size, written, smaller);
+        cell_25.apply(place, inverse, 25, window_size, written, smaller);
+        cell_26.apply(place, inverse, 26, window_size, written, smaller);
+        cell_27.apply(place, inverse, 27, window_size, written, smaller);
+        cell_28.apply(place, inverse, 28, window_size, written, smaller);
+        cell_29.apply(place, inverse, 29, window_size, written, smaller);
+        cell_30.apply(place, inverse, 30, window_size, written, smaller);
+        cell_31.apply(place, inverse, 31, window_size, written, smaller);
     }
 }

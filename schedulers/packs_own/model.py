@@ -8,31 +8,10 @@ the laboratory's.
     take the first queue i with  q B (256 - K) <= |W| sum_{j<=i}(B_j - b_j) 256  and  b_i < B_i
 """
 
-from p4sched.model import FULL, REFUSED, Packet, Queues, Verdict
+from p4sched.model import FULL, REFUSED, Packet, Queues, Verdict, Window
 
-CELLS = 32
-"""Cells of a window in the program."""
-LARGEST_RANK = 2**32 - 1
 WINDOWS = 8
 """Windows of a port."""
-
-
-class Window:
-    """W: the last |W| of the ranks of which every S-th is written."""
-
-    def __init__(self) -> None:
-        self.cells = [LARGEST_RANK] * CELLS
-        self.oldest = self.unwritten = 0
-
-    def smaller(self, rank: int, size: int, sample_every: int) -> int:
-        """q: entries of W strictly smaller than the rank, which enters W before."""
-        self.unwritten += 1
-        if self.unwritten >= sample_every:
-            self.unwritten = 0
-            place = self.oldest if self.oldest < size else 0
-            self.cells[place] = rank
-            self.oldest = (place + 1) % size
-        return sum(held < rank for held in self.cells[:size])
 
 
 class PacksOwn(Queues):
