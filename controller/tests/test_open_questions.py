@@ -158,6 +158,12 @@ def test_a_delay_that_leaves_no_time_for_flows_is_refused(capsys: pytest.Capture
     assert "--delay 201us: at most a hundredth of --duration, 20ms" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("text", ["", "0", "1/0", "nan", "1e9", "0.5,0.5"])
+def test_wrong_alphas_are_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run_command(["run", "shared_buffer", "--quick", "--alphas", text]) == 2
+    assert f"--alphas {text}: different numbers of 1/256 to 256" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("text", ["", "0", "1.5", "a", "0.4,0.4"])
 def test_wrong_loads_are_refused(text: str) -> None:
     for name in ("cheating", "ecn_and_admission", "reordering", "shared_buffer", "stale_lengths", "tenants"):
