@@ -434,9 +434,10 @@ async def run_async(
         try:
             _, error_output = await process.communicate()
         except asyncio.CancelledError:
-            # a signal to the whole group has ended it already
-            with suppress(ProcessLookupError):
-                process.kill()
+            # a signal to the whole group may have ended it; kill() would then take its status away from asyncio
+            if process.returncode is None:
+                with suppress(ProcessLookupError):
+                    os.kill(process.pid, signal.SIGKILL)
             await process.wait()
             raise
     assert process.returncode is not None
