@@ -581,8 +581,10 @@ _FLOW_TIMES = ("received_ns", "acknowledged_ns")
 
 
 def _flows(path: Path, end_ns: int) -> Array:
-    from pyarrow import csv, float64, int64, string  # noqa: PLC0415 - takes a quarter of a second
+    from pyarrow import csv, enable_signal_handlers, float64, int64, string  # noqa: PLC0415 - takes a quarter of a second
 
+    # Ctrl-C is the program's, not that of a table
+    enable_signal_handlers(False)
     types = dict.fromkeys(_FLOW_TIMES, float64()) | dict.fromkeys(("source", "destination"), string())
     numbers = ("flow", "start_ns", "bytes", "received_bytes", "sent_segments", "retransmitted", "timeouts")
     types |= dict.fromkeys(numbers, int64())
