@@ -176,6 +176,19 @@ def test_a_value_set_has_any_members(cases: str, said: str, tmp_path: Path, caps
     assert said in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("name", "other", "is_same"), [("digest_0", "tuple_7", True), ("news_t", "olds_t", False)])
+def test_only_a_digest_of_a_tuple_may_have_another_name(
+    name: str, other: str, is_same: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kind = "<news_t>" if name == "news_t" else ""
+    one = compiled(f"digest{kind}(1, {{ hdr.h.a, hdr.h.b }});", tmp_path, "one")
+    two = changed(
+        one, "two", lambda part: {**part, "name": other} if part.get("name") == name and "elements" in part else None
+    )
+    assert run_command(["prove", str(one), str(two), "--packets", "0"]) == int(not is_same)
+    assert ("equal" if is_same else "digest differs") in capsys.readouterr().out
+
+
 def element(part: Mapping[str, Any], index: str) -> Mapping[str, Any] | None:
     """In place of a field of `s[0]`: a field of the element that a field of `h` chooses, as p4c writes it."""
     if part != {"type": "field", "value": ["s[0]", "v"]}:
@@ -222,7 +235,7 @@ def test_an_element_that_a_field_chooses_is_one_of_the_stack(
 def test_beyond_a_stack_a_read_is_anything_and_a_write_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """P4_16, 8.18."""
+    """P4_16, "Operations on header stacks"."""
     statements = {
         "read": "if (hdr.h.a == 2) { hdr.h.b = OTHER; } else { hdr.h.b = hdr.s[0].v; }",
         "write": "if (hdr.h.a == 2) { hdr.h.b = OTHER; } else { hdr.s[0].v = 1; }",

@@ -1,7 +1,8 @@
 """Headers that an index chooses, when the packet is there: `stack[i]`, and `union_stack[i].member`.
 
-An index beyond a stack: a header that is read there is undefined (P4_16, 8.18), and one that is written there changes
-nothing. Here the field `BEYOND` remembers that the packet read such a header; its other fields are then anything.
+An index beyond a stack: a header that is read there is undefined (P4_16, "Operations on header stacks"), and one that
+is written there changes nothing. Here the field `BEYOND` remembers that the packet read such a header; its other fields
+are then anything.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ request of a kind is the one that counts.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
@@ -124,8 +125,13 @@ def same_digest(one: Side, two: Side) -> Truth:
     facts = [_same(sent, other)]
     for (number, (name, parts)), (place, (theirs, others)) in product(one[0].digests.items(), two[0].digests.items()):
         chosen = every(one[1][DIGEST].equals(number), two[1][DIGEST].equals(place))
-        facts.append(implies(chosen, every(name == theirs, _equal(one, two, parts, others))))
+        is_same = NUMBERED.sub("", name) == NUMBERED.sub("", theirs)
+        facts.append(implies(chosen, every(is_same, _equal(one, two, parts, others))))
     return every(*facts)
+
+
+NUMBERED = re.compile(r"^(tuple|digest)_\d+$")
+"""Names that compilers give to digests of tuples, which have no name of their own."""
 
 
 def _same(one: Truth, other: Truth) -> Truth:

@@ -21,7 +21,7 @@ from p4sched.proofs.paths import LoopError, State, execute
 from p4sched.proofs.program import PARSED, PARSER_ERROR, Json, Program, UnmodelledError, field_name, length_of
 from p4sched.proofs.whole_headers import count, last, make_valid
 
-MOST_NODES = 600
+MOST_NODES = 4000
 Way = tuple[Truth, State, "Node | None"]
 
 
