@@ -434,7 +434,7 @@ SHORT = {
     "tenants": ("--schemes", "pifo,tree", "--duration", "5ms"),
     "stale_lengths": ("--schemes", "fifo,aifo", "--duration", "5ms"),
     "retransmissions": ("--schemes", "fifo,aifo", "--duration", "10ms"),
-    "reordering": ("--schemes", "packs,packs_flow", "--duration", "5ms"),
+    "reordering": ("--schemes", "packs,packs_flow,packs_flowlet", "--duration", "5ms"),
     "shared_buffer": ("--schemes", "fifo,aifo", "--duration", "10ms"),
 }
 
