@@ -24,6 +24,9 @@ control I(inout headers_t hdr, inout meta_t m, inout standard_metadata_t s) {
         actions = { to; NoAction; }
         implementation = action_selector(HashAlgorithm.crc16, 8, 8);
     }
+    direct_meter<bit<8>>(MeterType.packets) rate;
+    action metered() { rate.read(m.seen); }
+    table paced { key = { hdr.h.a: exact; } actions = { metered; NoAction; } meters = rate; }
     apply {
         s.egress_spec = 1;
         STATEMENTS

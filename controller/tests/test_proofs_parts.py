@@ -53,6 +53,12 @@ CASES: Mapping[str, Case] = {
         "if (s.instance_type == 6) { s.egress_spec = 1; } else { m.kept = 1; resubmit_preserving_field_list(1); }",
         "standard_metadata.egress_spec",
     ),
+    "meter": (
+        "paced.apply(); if (m.seen == 2) { s.egress_spec = 2; }",
+        "paced.apply(); if (m.seen > 1) { s.egress_spec = 2; }",
+        "paced.apply(); if (m.seen != 0) { s.egress_spec = 2; }",
+        "standard_metadata.egress_spec",
+    ),
     "random": (
         "random(m.seen, 0, 7); random(hdr.h.b, 1, m.seen);",
         "bit<8> x; random(x, 0, 7); if (hdr.h.a == 1) { random(hdr.h.b, 1, x); } else { random(hdr.h.b, 1, x); }",
@@ -247,6 +253,24 @@ def test_beyond_a_stack_a_read_is_anything_and_a_write_nothing(
             other = changed(compiled(body, tmp_path, "other", PARSED_STACK), "two", lambda part: element(part, "a"))
             assert run_command(["prove", str(indexed), str(other), "--packets", "0"]) == code, case
     capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"), [("cells.read(m.seen, 0);", "equal"), ("cells.write(0, 1);", "I.cells")]
+)
+def test_a_register_that_only_one_program_has_must_not_change(
+    statement: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain = compiled("", tmp_path, "one")
+    text = PROGRAM.replace(
+        "    apply {\n        s.egress", "    register<bit<8>>(4) cells;\n    apply {\n        s.egress"
+    )
+    source = tmp_path / "two.p4"
+    source.write_text(text.replace("STATEMENTS", statement).replace("CASES", PARSED), encoding="utf-8")
+    other = compile_program(source, tmp_path / "built").json
+    for pair in ((plain, other), (other, plain)):
+        assert run_command(["prove", *map(str, pair), "--packets", "0"]) == int(said != "equal")
+        assert said in capsys.readouterr().out
 
 
 def random_packet(source: random.Random) -> Example:

@@ -47,7 +47,7 @@ def _fields(program: Program, header: str) -> list[str]:
 def chosen(program: Program, json: Json, index: Callable[[Json], Int]) -> Chosen:
     """The header of an expression. `index`: computes an index."""
     inner = json["value"]
-    if json["type"] == "header":
+    if json["type"] == "header" and inner in program.headers:
         return Chosen(((True, inner),))
     if json["type"] == "expression" and "op" not in inner:
         return chosen(program, inner, index)

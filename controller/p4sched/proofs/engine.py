@@ -77,6 +77,9 @@ class Example(World):
     def member(self, name: str, bits: int, key: Int) -> Truth:
         return key.low in self.sets.get(name, ())
 
+    def colour(self, table: str) -> tuple[Int, Int]:
+        return Int.of(0), Int.of(0)
+
     def draw(self, place: Int, low: Int, high: Int) -> Int:
         raise UnmodelledError("a random number of the engine is not modelled")
 

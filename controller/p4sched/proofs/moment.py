@@ -135,6 +135,10 @@ class Moment(World):
         """False: the value sets of a trace are empty."""
         return False
 
+    def colour(self, table: str) -> tuple[Int, Int]:
+        """Green: the meters of a trace have no rates."""
+        return Int.of(0), Int.of(0)
+
     def draw(self, place: Int, low: Int, high: Int) -> Int:
         raise UnmodelledError("a random number of the engine is not modelled")
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from p4sched.errors import UsageError
-from p4sched.proofs.cells import Cells
+from p4sched.proofs.cells import Before, Cells
 from p4sched.proofs.elements import BEYOND
 from p4sched.proofs.exact import Int, Truth, every, implies, negated
 from p4sched.proofs.program import PARSED, Program
@@ -25,7 +25,11 @@ GROUP, PORT, PRIORITY = (f"standard_metadata.{name}" for name in ("mcast_grp", "
 def compare(one: Program, two: Program, seconds: float) -> Iterator[tuple[Claim, Answer, Step]]:
     """Each claim, with its answer and the step of the first program. Ends after the first claim that is false. Both are
     from `read_pair`, so they have the same names."""
-    if one.registers != two.registers or _headers(one) != _headers(two):
+    tables = one.tables.keys() & two.tables.keys()
+    if any((name in one.direct_meters) != (name in two.direct_meters) for name in tables):
+        raise UsageError(f"{one.name} and {two.name} have other direct meters: they cannot be compared")
+    both = one.registers.keys() & two.registers.keys()
+    if any(one.registers[name] != two.registers[name] for name in both) or _headers(one) != _headers(two):
         raise UsageError(f"{one.name} and {two.name} have other headers or registers: they cannot be compared")
     if _profiles(one) != _profiles(two):
         raise UsageError(f"{one.name} and {two.name} have other action profiles: they cannot be compared")
@@ -85,8 +89,9 @@ def _claims(one: Step, two: Step) -> Iterator[Claim]:
     yield Claim("clone", same_clone(left, right))
     yield Claim("digest", same_digest(left, right))
     anywhere = Int.variable("any cell", 17)
-    for name in one.world.before:
-        cells, others = one.state.get(name), two.state.get(name)
-        if isinstance(cells, Cells) and isinstance(others, Cells):
-            same: Truth = cells.cell(anywhere).equals(others.cell(anywhere))
+    for name, before in one.world.before.items():
+        # an array that only one program has must not change
+        left_cells, right_cells = (step.state.get(name, before) for step in (one, two))
+        if all(isinstance(cells, Cells | Before) for cells in (left_cells, right_cells)):
+            same: Truth = left_cells.cell(anywhere).equals(right_cells.cell(anywhere))
             yield Claim(name, same)

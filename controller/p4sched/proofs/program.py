@@ -70,6 +70,10 @@ class Program:
     """Name and content of each digest."""
     profiles: Mapping[str, Json] = field(default_factory=dict)
     """Action profiles and selectors."""
+    structs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Fields of metadata, by the name of a struct."""
+    direct_meters: Mapping[str, str] = field(default_factory=dict)
+    """Field with the colour, by the name of a table with a direct meter."""
 
     @property
     def rows(self) -> Mapping[str, tuple[tuple[str, ...], ...]]:
@@ -141,6 +145,7 @@ def of_json(name: str, tree: Json) -> Program:
     signed: set[str] = set()
     headers: dict[str, tuple[str, ...]] = {}
     varying: dict[str, str] = {}
+    structs: dict[str, tuple[str, ...]] = {}
     for header in tree["headers"]:
         kind = kinds[header["header_type"]]
         own = {f"{header['name']}.{part[0]}": part[1] for part in kind["fields"]}
@@ -155,6 +160,8 @@ def of_json(name: str, tree: Json) -> Program:
         if not header["metadata"]:
             fields[f"{header['name']}.$valid$"] = 1
             headers[header["name"]] = tuple(own)
+        else:
+            structs[header["name"]] = tuple(own)
     (parser,) = tree["parsers"]
     (ingress,) = (one for one in tree["pipelines"] if one["name"] == "ingress")
     names = {header["id"]: header["name"] for header in tree["headers"]}
@@ -196,6 +203,12 @@ def of_json(name: str, tree: Json) -> Program:
         union_stacks,
         {one["id"]: (one["name"], tuple(map(_element, one["elements"]))) for one in tree.get("learn_lists", [])},
         {one["name"]: one for one in ingress["action_profiles"]},
+        structs,
+        {
+            one["binding"]: dotted(one["result_target"])
+            for one in tree.get("meter_arrays", [])
+            if one.get("is_direct") and one.get("result_target")
+        },
     )
 
 

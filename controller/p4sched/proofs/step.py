@@ -10,7 +10,7 @@ and so do all other fields at the start of a packet.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from typing import Any
 
@@ -70,6 +70,8 @@ class Answer:
     hit: Truth
     action: Int
     data: Mapping[str, Sequence[Int]]
+    colour: Sequence[Int] = ()
+    """Of a table with a direct meter: the colour, and 1 if a default action is metered, too."""
 
 
 @dataclass
@@ -169,8 +171,15 @@ class World:
         self.members.append((name, key, is_in))
         return is_in
 
+    def colour(self, table: str) -> tuple[Int, Int]:
+        """The colour that a direct meter gives, and 1 if the default action is metered, too."""
+        name = f"{self.prefix}{table}"
+        return self.variable(f"{name}: colour", 2, 2), self.variable(f"{name}: metered default", 1)
+
     def draw(self, place: Int, low: Int, high: Int) -> Int:
         """The random number at this place, from `low` to `high`: both programs draw the same ones."""
+        if max(low.bits, high.bits) > RANDOM_BITS:
+            raise UnmodelledError(f"a random number with more than {RANDOM_BITS} bits is not modelled")
         words = [place.at(DRAW_BITS), low.at(RANDOM_BITS), high.at(RANDOM_BITS)]
         sorts = [word.sort() for word in words]
         found = Int(0, (1 << RANDOM_BITS) - 1, z3.Function("random", *sorts, z3.BitVecSort(RANDOM_BITS))(*words))
@@ -358,6 +367,8 @@ class Machine:
         default = table["default_entry"]
         fixed = not table["key"] and (default["action_const"] or table["name"].startswith("tbl_"))
         ways: list[Way] = []
+        if (fixed or "entries" in table) and table["name"] in self._program.direct_meters:
+            raise self._unmodelled(f"the meter of table '{table['name']}', which has constant entries,")
         if fixed or "entries" in table:
             for entry in _by_precedence(table.get("entries", ())):
                 call = entry["action_entry"]
@@ -366,6 +377,7 @@ class Machine:
             name = self._program.actions[default["action_id"]]["name"]
             return [*ways, *way(True, name, _numbers(default["action_data"]), hit=False)]
         answer = self._world.answer(table, actions, [_masked(state, part) for part in table["key"]])
+        answer = self._metered(table, answer, state)
         ways = self._answered(table, answer, way)
         return [*ways[:-1], (True, *ways[-1][1:])]
 
@@ -386,16 +398,31 @@ class Machine:
         self, table: Json, actions: Mapping[str, Json], state: State, way: Callable[..., list[Way]]
     ) -> list[Way]:
         """The ways out of a table with an action profile. A selector chooses by its input, too."""
-        if table.get("entries") or table.get("default_entry"):
-            raise self._unmodelled(f"a default action or an entry of table '{table['name']}', which has a profile,")
+        if table.get("entries") or table.get("default_entry") or "__HIT__" in table["next_tables"]:
+            what = f"a default action, an entry or the hit of table '{table['name']}', which has a profile,"
+            raise self._unmodelled(what)
         key = [_masked(state, part) for part in table["key"]]
         for part in self._program.profiles[table["action_profile"]].get("selector", {}).get("input", ()):
             if part["type"] != "field":
                 raise self._unmodelled("a selector of other things than fields")
             key.append(state[field_name(part)])
         answer = self._world.answer(table, actions, key, has_key=bool(table["key"]))
-        missed = table["next_tables"].get("__MISS__", table["base_default_next"])
-        return [*self._answered(table, answer, way), (True, dict(state), missed)]
+        answer = self._metered(table, answer, state)
+        return [*self._answered(table, answer, way), (True, dict(state), table["base_default_next"])]
+
+    def _metered(self, table: Json, answer: Answer, state: State) -> Answer:
+        """The answer with a colour, if the table has a direct meter. The packet gets the colour before the action."""
+        field_of = self._program.direct_meters.get(table["name"])
+        if field_of is None:
+            return answer
+        colour, is_default = self._world.colour(table["name"])
+        is_metered = some(answer.hit, is_default.equals(1))
+        state[field_of] = choose(is_metered, colour, state[field_of]).lowest(self._program.fields[field_of])
+        self._world.lookups[table["name"]] = (
+            self._world.lookups[table["name"]][0],
+            replace(answer, colour=(colour, is_default)),
+        )
+        return self._world.lookups[table["name"]][1]
 
     def _matches(self, state: State, table: Json, entry: Json) -> Truth:
         """True if the key matches an entry of the program."""
@@ -535,6 +562,9 @@ class Machine:
                 elements.change(state, self._header(state, arguments[0], data), add)
             case "remove_header":
                 elements.change(state, self._header(state, arguments[0], data), whole_headers.remove)
+            case "assign_header" if all(str(argument["value"]) in self._program.structs for argument in arguments):
+                to, source = (self._program.structs[argument["value"]] for argument in arguments)
+                state |= {one: state[other] for one, other in zip(to, source, strict=True)}
             case "assign_header":
                 headers = [self._header(state, argument, data) for argument in arguments]
                 elements.copy(self._program, state, *headers)
@@ -757,6 +787,7 @@ def same_answers(one: World, two: World) -> list[Truth]:
             continue
         same = every(*(left.equals(right) for left, right in zip(key, other_key, strict=True)))
         pairs = [(answer.action, other.action), (number(answer.hit), number(other.hit))]
+        pairs += zip(answer.colour, other.colour, strict=False)
         for action, data in answer.data.items():
             pairs += zip(data, other.data.get(action, ()), strict=False)
         laws.append(implies(same, reduce(every, (left.equals(right) for left, right in pairs), True)))
