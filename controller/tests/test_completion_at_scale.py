@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments.completion_at_scale import figure, metrics, reference
+from experiments.completion_at_scale import figure, metrics, netbench_flows, reference
 from experiments.completion_at_scale.experiment import (
     Setting,
     configuration,
@@ -32,6 +32,7 @@ from experiments.completion_at_scale.workloads import (
     GBIT,
     LOADS,
     PARETO,
+    PARETO_OF_RUN_FILES,
     WEB_SEARCH,
     Workload,
 )
@@ -80,6 +81,36 @@ def test_pareto_flows_go_between_racks_of_which_some_send_more() -> None:
     # one draw of the racks' shares a seed: the same rack sends most at each load
     lower = PARETO.flows(0.2, 10 * GBIT, 1, SECOND // 10)
     assert Counter(source // 5 for _, source, *_ in lower).most_common(1)[0][0] == sent.most_common(1)[0][0]
+
+
+def test_racks_have_the_shares_that_netbench_prints_for_the_seed_of_the_run_files() -> None:
+    shares = dict(netbench_flows.rack_shares(83_599, 144))
+    assert sum(shares.values()) == pytest.approx(1)
+    # its output of "Top 20 ToR probabilities"
+    printed = {132: 0.35218013326924175, 76: 0.12774991864664467, 22: 0.06680966918834765, 72: 0.05820956075897469}
+    assert {rack: shares[rack] for rack in printed} == pytest.approx(printed, rel=1e-12)
+    assert list(shares)[:-5:-1] == list(printed)
+
+
+def test_the_first_seed_has_the_flows_of_the_run_file() -> None:
+    # Netbench's plan for 36,000 starts a second, with its numbers of the servers, which begin at 157
+    planned = [
+        (0, 302, 372, 6698),
+        (35_414, 653, 269, 5858),
+        (37_166, 821, 191, 6317),
+        (39_170, 537, 819, 11_407),
+        (68_123, 308, 540, 76_134),
+    ]
+    flows = PARETO_OF_RUN_FILES.flows(0.2, 10 * GBIT, 1, 70_000)
+    assert [(start, source + 157, destination + 157, size) for start, source, destination, size in flows] == planned
+
+
+def test_further_seeds_have_other_flows_between_the_same_racks() -> None:
+    first, second = (PARETO_OF_RUN_FILES.flows(0.2, 10 * GBIT, seed, SECOND // 10) for seed in (1, 2))
+    assert first != second
+    for flows in (first, second):
+        sent = Counter(source // 5 for _, source, *_ in flows)
+        assert [rack for rack, _ in sent.most_common(2)] == [132, 76]
 
 
 def test_the_network_of_rifo_14_has_servers_at_10_and_all_other_links_at_40() -> None:

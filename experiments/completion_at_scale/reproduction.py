@@ -13,7 +13,13 @@ from experiments.completion_at_scale.network import Run as Simulation
 from experiments.completion_at_scale.over_seeds import SIZE_CLASSES, size_key
 from experiments.completion_at_scale.papers import FIGURES as PAPER_FIGURES
 from experiments.completion_at_scale.papers import START_TIME, Line, PaperFigure
-from experiments.completion_at_scale.workloads import LOADS, PARETO_MEAN_BYTES, WEB_SEARCH, Workload
+from experiments.completion_at_scale.workloads import (
+    LOADS,
+    PARETO_MEAN_BYTES,
+    PARETO_OF_RUN_FILES,
+    WEB_SEARCH,
+    Workload,
+)
 from p4sched import simulate
 from p4sched.reproducing import figure as reproduced
 from p4sched.reproducing.figure import Figure, Metrics, Quantity
@@ -28,7 +34,10 @@ SIZES_LOAD = "0.7"
 """Load of the figures against the size of flows."""
 CRATES = ("simulator", "schedulers", "traffic-manager", "transport", "world")
 SOURCES = (
-    *(f"experiments/completion_at_scale/{name}.py" for name in ("metrics", "network", "topologies", "workloads")),
+    *(
+        f"experiments/completion_at_scale/{name}.py"
+        for name in ("metrics", "network", "netbench_flows", "topologies", "workloads")
+    ),
     *(f"switch/{crate}/src" for crate in CRATES),
 )
 SMALL_MEAN = Quantity("small_mean_ms", "small flows, mean, ms")
@@ -64,7 +73,8 @@ class Run:
         """Hash of scenario and flows."""
         each, workload = self.simulation, self.simulation.workload
         shares = None if workload.shares is None else list(workload.shares.items())
-        flows = [shares, workload.starts_per_s(each.load, each.access_bps)]
+        drawn = [] if workload.run_file_seed is None else ["Netbench", workload.run_file_seed]
+        flows = [shares, workload.starts_per_s(each.load, each.access_bps), *drawn]
         record = json.dumps([each.scenario(), flows, self.by_size], sort_keys=True)
         return sha256(record.encode()).hexdigest()[:16]
 
@@ -166,7 +176,7 @@ _completion = partial(_figure, quantities=(SMALL_MEAN, SMALL_P99, LARGE_MEAN))
 _AIFO_14 = _figure(
     "aifo-14", "fair queueing", "aifo-14", (SMALL_MEAN, SMALL_P99, LARGE_MEAN, VERY_LARGE_MEAN), WEB_SEARCH
 )
-_PACKS_13 = _figure("packs-13", "fair queueing", "packs-13", (SMALL_MEAN, DONE))
+_PACKS_13 = _figure("packs-13", "fair queueing", "packs-13", (SMALL_MEAN, DONE), further=("aifo-k=0", "packs-k=0"))
 FIGURES = (
     _completion("rifo-7", "completion times, web search", "rifo-7"),
     _completion("rifo-8", "completion times, data mining", "rifo-8"),
@@ -177,7 +187,7 @@ FIGURES = (
     _figure("rifo-11b", "throughput, data mining", "rifo-8", (RATE, LARGE_RATE)),
     _completion("rifo-12", "fair queueing, web search", "rifo-12", workload=WEB_SEARCH),
     _completion("rifo-13", "fair queueing, data mining", "rifo-13"),
-    _completion("rifo-14", "Pareto sizes", "rifo-14", further=("rifo-text",)),
+    _completion("rifo-14", "Pareto sizes", "rifo-14", workload=PARETO_OF_RUN_FILES, further=("rifo-text",)),
     _completion("aifo-7", "completion times with ranks of pFabric", "aifo-7"),
     _completion("aifo-8", "headroom k", "aifo-8", further=("k=0.5", "fifo")),
     _completion("aifo-9", "window and sampling", "aifo-9"),

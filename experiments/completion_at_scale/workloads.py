@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.completion_at_scale import netbench_flows
 from experiments.completion_at_scale.topologies import Network
 
 GBIT = 1_000_000_000
@@ -80,6 +81,9 @@ class Workload:
     shares: Mapping[int, float] | None
     """Shares of the flows, by bytes; None: Pareto sizes, and unequal pairs of racks."""
     network: Network = LEAF_SPINE
+    run_file_seed: int | None = None
+    """Seed of the run file whose flows seed 1 has. Seed 2 has the flows of the next number, and so on; the racks'
+    shares of the traffic stay those of the run file. None: flows of our own."""
 
     def starts_per_s(self, load: float, access_bps: int) -> int:
         """Flows that start in a second, in the whole network."""
@@ -88,20 +92,25 @@ class Workload:
     def flows(self, load: float, access_bps: int, seed: int, end_ns: int) -> list[tuple[int, int, int, int]]:
         """Start in ns, source, destination and bytes of each flow: Poisson arrivals, the same for every scheme."""
         starts_per_s = self.starts_per_s(load, access_bps)
+        if self.run_file_seed is not None:
+            shares = netbench_flows.rack_shares(self.run_file_seed, self.network.racks)
+            sizes = netbench_flows.Sizes(PARETO_SHAPE, PARETO_MEAN_BYTES, PARETO_LARGEST_BYTES)
+            each = self.run_file_seed + seed - 1
+            return list(netbench_flows.flows(each, shares, self.network.servers, starts_per_s, end_ns, sizes))
         random = np.random.default_rng([seed, starts_per_s])
         count = int(random.poisson(starts_per_s * end_ns / 1e9))
         starts = np.sort(random.integers(0, end_ns, count))
         if self.shares is None:
             # the racks' shares of the traffic are the same at all loads
-            shares = 1 + np.random.default_rng(seed).pareto(PAIRS_SHAPE, self.network.racks)
-            sources, destinations = _skewed_pairs(random, count, shares, self.network.servers)
-            sizes = _pareto_sizes(random, count)
+            masses = 1 + np.random.default_rng(seed).pareto(PAIRS_SHAPE, self.network.racks)
+            sources, destinations = _skewed_pairs(random, count, masses, self.network.servers)
+            drawn = _pareto_sizes(random, count)
         else:
             servers = self.network.all_servers
             sources = random.integers(0, servers, count)
             destinations = (sources + random.integers(1, servers, count)) % servers
-            sizes = random.choice(list(self.shares), count, p=list(self.shares.values()))
-        return list(zip(starts.tolist(), sources.tolist(), destinations.tolist(), sizes.tolist(), strict=True))
+            drawn = random.choice(list(self.shares), count, p=list(self.shares.values()))
+        return list(zip(starts.tolist(), sources.tolist(), destinations.tolist(), drawn.tolist(), strict=True))
 
 
 def _pareto_sizes(random: np.random.Generator, count: int) -> Whole:
@@ -128,3 +137,5 @@ FAIR_WEB_SEARCH = Workload("web search, more flows", DATA_MINING_STARTS, WEB_SEA
 DATA_MINING = Workload("data mining", DATA_MINING_STARTS, DATA_MINING_BYTES)
 DATA_MINING_UPPER = Workload("data mining, upper bounds", DATA_MINING_STARTS, DATA_MINING_UPPER_BYTES)
 PARETO = Workload("Pareto", WEB_SEARCH_STARTS, None, TOR_LEAF_SPINE)
+PARETO_OF_RUN_FILES = Workload("Pareto, flows of the run files", WEB_SEARCH_STARTS, None, TOR_LEAF_SPINE, 83_599)
+"""The flows of the published runs: one of the racks has 35 % of the traffic, the next one 13 %."""

@@ -60,21 +60,19 @@ def _order(start: Node | None, following: Callable[[Node], Sequence[Node | None]
     seen: set[Node] = set()
     above: set[Node] = set()
 
-    waiting: list[tuple[Node | None, bool]] = [(start, False)]
-    while waiting:
-        node, has_followed = waiting.pop()
+    def visit(node: Node | None) -> None:
         if node is None or node in seen:
-            continue
-        if has_followed:
-            above.discard(node)
-            seen.add(node)
-            done.append(node)
-            continue
+            return
         if node in above:
             raise LoopError(node)
         above.add(node)
-        waiting.append((node, True))
-        waiting += [(to, False) for to in reversed(following(node))]
+        for to in following(node):
+            visit(to)
+        above.discard(node)
+        seen.add(node)
+        done.append(node)
+
+    visit(start)
     return done[::-1]
 
 
