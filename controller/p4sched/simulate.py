@@ -206,6 +206,8 @@ class Ports:
     target: str | None = None
     variants: Sequence[str] | None = None
     """Rules of the authors' simulations in place of those of the text."""
+    flowlets: Mapping[str, int] | None = None
+    """Only for the variant `flowlet_queue`: `gap_ns` and `cells` of its table."""
     mark_at_packets: int | None = None
     length_period_ns: int | None = None
     """Time between two copies of the lengths that the rule of `aifo`, `rifo` or `packs` knows; None: it sees its
@@ -318,6 +320,8 @@ class Scenario:
     seed: int = 1
     sample_ns: int | None = None
     """Interval at which the received bytes of each flow are recorded, in `summary["received_bytes"]`."""
+    count_inversions: bool | None = None
+    """True: all ports count packets that leave out of order, in `Result.ports`."""
     multipath: str | None = None
     overhead_bytes: int | None = None
 
@@ -367,7 +371,9 @@ class Result:
     ports: Array
     """A row for each port. Fields: `node`, `port` (0: that of a host), `to`; `sent_packets`, `sent_bytes`,
     `dropped_full`, `dropped_refused`, `pushed_out`, `marked` in packets; the length of the queue over time in packets,
-    `queue_mean`, `queue_median`, `queue_p99`, `queue_longest`, NaN at hosts, where it is not measured."""
+    `queue_mean`, `queue_median`, `queue_p99`, `queue_longest`, NaN at hosts, where it is not measured. With
+    `count_inversions` also `inversions`, packets that left while one of a lower rank waited, and `overtakes`, packets
+    that left while an earlier one of their flow waited."""
     summary: Mapping[str, Any]
     """Content of summary.json."""
 
@@ -434,9 +440,10 @@ async def run_async(
         try:
             _, error_output = await process.communicate()
         except asyncio.CancelledError:
-            # a signal to the whole group has ended it already
-            with suppress(ProcessLookupError):
-                process.kill()
+            # a signal to the whole group may have ended it; kill() would then take its status away from asyncio
+            if process.returncode is None:
+                with suppress(ProcessLookupError):
+                    os.kill(process.pid, signal.SIGKILL)
             await process.wait()
             raise
     assert process.returncode is not None
@@ -580,8 +587,10 @@ _FLOW_TIMES = ("received_ns", "acknowledged_ns")
 
 
 def _flows(path: Path, end_ns: int) -> Array:
-    from pyarrow import csv, float64, int64, string  # noqa: PLC0415 - takes a quarter of a second
+    from pyarrow import csv, enable_signal_handlers, float64, int64, string  # noqa: PLC0415 - takes a quarter of a second
 
+    # Ctrl-C is the program's, not that of a table
+    enable_signal_handlers(False)
     types = dict.fromkeys(_FLOW_TIMES, float64()) | dict.fromkeys(("source", "destination"), string())
     numbers = ("flow", "start_ns", "bytes", "received_bytes", "sent_segments", "retransmitted", "timeouts")
     types |= dict.fromkeys(numbers, int64())
@@ -598,6 +607,7 @@ def _flows(path: Path, end_ns: int) -> Array:
 
 
 _QUEUE = ("mean", "median", "p99", "longest")
+_ORDER = ("inversions", "overtakes")
 
 
 def _ports(ports: Sequence[Mapping[str, Any]]) -> Array:
@@ -608,6 +618,8 @@ def _ports(ports: Sequence[Mapping[str, Any]]) -> Array:
     }
     for name in ("sent_packets", "sent_bytes", "dropped_full", "dropped_refused", "pushed_out", "marked"):
         columns[name] = np.array([port[name] for port in ports], np.int64)
+    if all(name in port for port in ports for name in _ORDER):
+        columns |= {name: np.array([port[name] for port in ports], np.int64) for name in _ORDER}
     for name in _QUEUE:
         lengths = [np.nan if port["queue_packets"] is None else port["queue_packets"][name] for port in ports]
         columns[f"queue_{name}"] = np.array(lengths, np.float64)

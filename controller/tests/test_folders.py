@@ -680,6 +680,16 @@ def test_stepped_inversions_of_a_folder(folder: Path, tmp_path: Path, capsys: py
     assert list(dict.fromkeys(rows)) == ["gearbox", "fifo", "pifo"]
 
 
+def test_a_scheduler_of_users_is_not_compared_in_a_stream_without_users(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["run", "inversions", "--stepped", "--packets", "2000", "--schemes", "aifo_own,aifo"]
+    assert run_command([*command, "--out", str(tmp_path)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert re.search(r"compiled AIFO, a window each.*?: not compared, since the stream has no users", said)
+    assert re.search(r"compiled AIFO, \|W\|.*?: equal to the model's", said)
+
+
 def test_a_model_is_found_without_its_program(folder: Path) -> None:
     text = (folder / FILE).read_text()
     (folder / FILE).write_text(re.sub(r"\[program\]\n(.+\n)+", "", text))

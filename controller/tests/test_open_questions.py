@@ -16,6 +16,7 @@ from experiments.cheating import closed_loop, tenants
 from experiments.cheating import experiment as cheating
 from experiments.fdpa_cheating import schemes as fdpa_schemes
 from experiments.fdpa_cheating import users
+from experiments.retransmissions import experiment as ranks_again
 from experiments.retransmissions import traffic as retransmissions
 from experiments.shared_buffer import experiment as shared_buffer
 from experiments.shared_buffer import traffic as shared_traffic
@@ -27,6 +28,7 @@ from p4sched.results.intervals import paired_ratio
 from p4sched.sweep import compared, leaf_spine, tuned
 from p4sched.sweep.compared import named
 from p4sched.sweep.tuned import Candidate, Figures, Group, Measured, Seeds, ratio, tune
+from p4sched.units import Duration
 
 
 class Noted:
@@ -141,6 +143,25 @@ def test_a_flow_alone_takes_the_time_of_its_frames_and_links() -> None:
             alone = leaf_spine.alone_s(np.array([size]), np.array([destination == "h2"]))[0]
             # a flow of ten frames fits into the first window
             assert took == pytest.approx(alone, rel=0.01), (source, destination, size)
+
+
+def test_a_flow_alone_waits_for_longer_links() -> None:
+    ports, delay_ns = simulate.Ports("fifo"), 100_000
+    scenario = leaf_spine.scenario(ports, {"control": "new_reno"}, 0.5, 1_000_000, 1, delay_ns=delay_ns)
+    result = simulate.run(scenario.with_(flows=[simulate.Flow("h1", "h16", 14_480)]))
+    assert leaf_spine.slowdowns(result, delay_ns) == pytest.approx(1, rel=0.01)
+    assert leaf_spine.slowdowns(result)[0] > 1.5
+
+
+def test_a_delay_that_leaves_no_time_for_flows_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run_command(["run", "stale_lengths", "--quick", "--delay", "201us"]) == 2
+    assert "--delay 201us: at most a hundredth of --duration, 20ms" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["", "0", "1/0", "nan", "1e9", "0.5,0.5"])
+def test_wrong_alphas_are_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run_command(["run", "shared_buffer", "--quick", "--alphas", text]) == 2
+    assert f"--alphas {text}: different numbers of 1/256 to 256" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["", "0", "1.5", "a", "0.4,0.4"])
@@ -413,9 +434,21 @@ SHORT = {
     "tenants": ("--schemes", "pifo,tree", "--duration", "5ms"),
     "stale_lengths": ("--schemes", "fifo,aifo", "--duration", "5ms"),
     "retransmissions": ("--schemes", "fifo,aifo", "--duration", "10ms"),
-    "reordering": ("--schemes", "packs,packs_flow", "--duration", "5ms"),
+    "reordering": ("--schemes", "packs,packs_flow,packs_flowlet", "--duration", "5ms"),
     "shared_buffer": ("--schemes", "fifo,aifo", "--duration", "10ms"),
 }
+
+
+def test_each_k_and_window_of_the_map_chooses_among_all_buffers() -> None:
+    grid = ranks_again.FULL
+    setting = ranks_again.Setting(
+        ["fifo", "aifo"], ["incast of 16"], grid, 0.8, Seeds.of(1, 2, 2), Duration.parse("10ms")
+    )
+    choices: dict[str, set[Any]] = {}
+    for each in ranks_again.of_map(setting):
+        choices.setdefault(json.dumps(each.group), set()).add(each.parameters["buffer_packets"])
+    assert len(choices) == len(ranks_again.AGAIN) * len(grid.headrooms_256) * len(grid.windows)
+    assert set(map(frozenset, choices.values())) == {frozenset(grid.buffers)}
 
 
 @pytest.mark.parametrize("name", SHORT)
@@ -426,6 +459,9 @@ def test_a_short_run_has_a_result_for_each_group_and_continues(name: str, tmp_pa
     schemes = json.loads(content)["schemes"]
     assert all(part for scheme in schemes.values() for part in scheme.values())
     assert (tmp_path / "figure.png").stat().st_size > 0
+    tables = {path.name for path in tmp_path.glob("*.csv")}
+    assert all((tmp_path / name).stat().st_size > 0 for name in tables)
+    assert ("map.csv" in tables) == (name == "retransmissions")
     points = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "points").iterdir()}
     assert main.run_command(words) == 0
     assert (tmp_path / "summary.json").read_bytes() == content

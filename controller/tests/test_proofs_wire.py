@@ -116,15 +116,6 @@ def test_a_mask_of_a_key_is_part_of_the_program(
     assert said in capsys.readouterr().out
 
 
-def test_a_stack_of_unions_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    source = tmp_path / "one.p4"
-    text = PROGRAM.replace("u_t u;", "u_t[2] u;").replace("hdr.u.", "hdr.u.next.").replace("STATEMENTS", "")
-    source.write_text(text, encoding="utf-8")
-    json = compile_program(source, tmp_path / "built").json
-    assert run_command(["prove", str(json), str(json)]) == 1
-    assert "stacks of header unions are not modelled" in capsys.readouterr().err
-
-
 def test_a_parser_without_end_is_one_sentence(tmp_path: Path) -> None:
     json = compiled("", tmp_path, "one")
     text = json.read_text(encoding="utf-8")

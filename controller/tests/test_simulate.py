@@ -50,6 +50,21 @@ def test_results_are_arrays_with_a_row_for_each_flow_and_port() -> None:
         result.port("s1", 9)
 
 
+def test_ports_count_packets_that_leave_out_of_order() -> None:
+    counted = simulate.run(LEAF_SPINE.with_(count_inversions=True))
+    assert counted.ports["inversions"].sum() > counted.ports["overtakes"].sum() > 0
+    assert counted.port("h1")["overtakes"] == 0, "a FIFO at the hosts"
+    plain = simulate.run(LEAF_SPINE)
+    assert plain.flows.tobytes() == counted.flows.tobytes()
+    assert plain.ports.dtype.names is not None
+    assert "inversions" not in plain.ports.dtype.names
+    kept = replace(LEAF_SPINE.ports, variants=("flowlet_queue",), flowlets={"gap_ns": 10_000_000, "cells": 4096})
+    ordered = simulate.run(LEAF_SPINE.with_(count_inversions=True, ports=kept))
+    assert ordered.ports["overtakes"].sum() == 0
+    with pytest.raises(P4schedError, match="count_inversions: the models count"):
+        simulate.run(PAIR.with_(count_inversions=True), programs=True)
+
+
 def test_numbers_of_numpy_are_numbers() -> None:
     assert np.array_equal(simulate.run(PAIR.with_(seed=np.int64(3))).flows, simulate.run(PAIR.with_(seed=3)).flows)
 

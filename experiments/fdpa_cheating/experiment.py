@@ -39,7 +39,7 @@ class Setting:
 
 def setting(
     run_options: RunOptions,
-    compared: Annotated[str, options.schemes_option(LABELS)] = ",".join(LABELS),
+    compared: Annotated[str, options.schemes_option(LABELS), QuickDefault("fdpa,fdpa_current,drr")] = ",".join(LABELS),
     cheaters: Annotated[
         int, typer.Option(min=1, max=users.MOST_CHEATERS, help="Users who cheat in the same way; pulses take turns.")
     ] = 1,
@@ -178,7 +178,7 @@ def table(results: Results[Setting, None]) -> list[Table]:
 EXPERIMENT = comparison.experiment(
     "fdpa_cheating",
     "A user of FDPA who cheats with its rate: what it gains, what the others lose, and what each defence costs",
-    "1 s measured, with one setting of each scheme",
+    "1 s measured, with one setting of each of three schemes",
     setting,
     configuration,
     measure,

@@ -301,14 +301,21 @@ def table(results: Results[Any, Any]) -> list[Table | str]:
     return [shown, *_programs(programs), *_costs(schemes, programs)]
 
 
+_EQUAL = {
+    True: "equal to the model's, rank by rank",
+    False: "[bold red]NOT the model's[/]",
+    None: "not compared, since the stream has no users",
+}
+
+
 def _programs(programs: Mapping[str, Any] | None) -> Iterator[str]:
     if programs is None:
         return
     packs = programs["schemes"].get("packs", {}).get("inversions")
-    for name, same in programs["equal_to_models"].items():
-        inversions = programs["schemes"][name]["inversions"]
+    for name, program in programs["schemes"].items():
+        inversions = program["inversions"]
         ratio = f", {inversions / packs:.2f} times compiled PACKS'" if packs else ""
-        word = "equal to the model's, rank by rank" if same else "[bold red]NOT the model's[/]"
+        word = _EQUAL[programs["equal_to_models"].get(name)]
         window = f", |W| = {programs['window']}" if find_scheme(name).description.takes_window else ""
         yield f"compiled {title(name)}{window}: {inversions} inversions{ratio}: {word}"
 

@@ -21,10 +21,10 @@ def draw(summary: Mapping[str, Any], path: Path) -> None:
     configuration, schemes = summary["configuration"], summary["schemes"]
     loads = configuration["loads"]
     heading = (
-        f"16 hosts, web search, {configuration['duration_s']:g} s in virtual time; best k and buffer of the grid,"
+        f"16 hosts, web search, {configuration['duration_s']:g} s in virtual time; best k, buffer and gap,"
         f" {len(configuration['seeds'])} other seeds, bars: 95 %"
     )
-    with figures.sheet(path, (3.6 * len(loads) + 3.0, 3.8), heading) as figure:
+    with figures.sheet(path, (3.6 * len(loads) + 3.0, 4.6), heading) as figure:
         panels = figure.subplots(1, len(loads), squeeze=False, sharey=True)[0]
         for load, axes in zip(loads, panels, strict=True):
             for place, recovery in enumerate(configuration["recoveries"]):

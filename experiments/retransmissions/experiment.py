@@ -1,9 +1,11 @@
 """Ranks of data that is sent again: as the flow's, the most urgent one, or the least that the flow has had."""
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
+from statistics import geometric_mean
 from typing import Annotated, Any
 
 import typer
@@ -17,7 +19,7 @@ from p4sched.lab import comparison
 from p4sched.lab.experiment import Results, RunOptions, SchemeOutcome, Stage, choose
 from p4sched.lab.sized_flows import check_load
 from p4sched.sweep.compared import against, named, of_scheme, shown, without_scheme
-from p4sched.sweep.tuned import Candidate, Group, Measured, Seeds, Simulation, tune
+from p4sched.sweep.tuned import Candidate, Group, Measured, Seeds, Simulation, repeat, tune
 from p4sched.units import Duration
 
 SCHEMES = ("fifo", "sp_pifo", "aifo", "rifo", "packs", "pifo")
@@ -26,6 +28,8 @@ OWN, URGENT, LEAST = AGAIN = ("own", "urgent", "least")
 """The rank of data that is sent again: that of the data, 0, or the smallest that the flow has sent so far."""
 QUEUES = 4
 OBJECTIVE = "slowdown"
+MAP = ("headroom_256", "window")
+"""The parameters for each of which `DIR/map.csv` has its own best buffer."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +69,8 @@ def setting(
     duration: options.Starts = Duration.parse("50ms"),
 ) -> Setting:
     """Incast and web-search flows in virtual time, for each rank of data that is sent again. An incast has a round for
-    each 5 ms of --duration. Prints a table and writes DIR/summary.json, DIR/best.csv, DIR/grid.csv and
-    DIR/figure.png."""
+    each 5 ms of --duration. Prints a table and writes DIR/summary.json, DIR/best.csv, DIR/map.csv,
+    DIR/together.csv, DIR/grid.csv and DIR/figure.png."""
     options.long_enough(duration)
     check_load(load)
     return Setting(
@@ -105,6 +109,14 @@ def candidates(setting: Setting) -> Iterator[Candidate]:
                 yield Candidate(group, parameters, partial(_run, group, parameters, setting))
 
 
+def of_map(setting: Setting) -> Iterator[Candidate]:
+    """The same of the rules of admission, with a group for each k and window: the buffer alone is chosen."""
+    for each in candidates(setting):
+        if each.group["scheme"] in ADMITTING:
+            place = {key: each.parameters[key] for key in MAP}
+            yield Candidate({**each.group, **place}, each.parameters, each.run)
+
+
 def _run(group: Group, parameters: Group, setting: Setting, seed: int) -> Simulation:
     ports = simulate.Ports(
         str(group["scheme"]),
@@ -136,7 +148,40 @@ MEASURES = dict(zip(traffic.TRAFFICS, (_incast_of_16, _incast_of_40, _web_search
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:
     """Measures all schemes."""
     found = await tune(list(candidates(setting)), OBJECTIVE, setting.seeds, stage.folder, stage.tell)
-    return comparison.outcome(found, setting.schemes, traffic.FIGURES, _records)
+    outcome = comparison.outcome(found, setting.schemes, traffic.FIGURES, _records)
+    # the runs of the choice are those of the first call
+    mapped = await tune(list(of_map(setting)), OBJECTIVE, setting.seeds, stage.folder, stage.tell)
+    together = await repeat(one_for_all(found.grid), setting.seeds.result, stage.folder, stage.tell)
+    for scheme in setting.schemes:
+        if scheme in ADMITTING:
+            outcome.summary["schemes"][scheme]["map"] = list(_places(mapped.best, scheme))
+        outcome.summary["schemes"][scheme]["together"] = list(_places(together, scheme))
+    return outcome
+
+
+def one_for_all(grid: Sequence[Measured]) -> list[Candidate]:
+    """For each scheme and rank, the candidates with the parameters that are best for all traffics together: those with
+    the smallest geometric mean of the slowdowns."""
+    settings: dict[tuple[Any, Any], dict[str, list[Measured]]] = {}
+    for each in grid:
+        group = each.candidate.group
+        of_rank = settings.setdefault((group["scheme"], group["again"]), {})
+        of_rank.setdefault(json.dumps(each.candidate.parameters), []).append(each)
+    best = (min(of_rank.values(), key=_mean_over_traffics) for of_rank in settings.values())
+    return [each.candidate for setting in best for each in setting]
+
+
+def _mean_over_traffics(measured: Sequence[Measured]) -> float:
+    return geometric_mean(each.mean(OBJECTIVE) for each in measured)
+
+
+def _places(best: Sequence[Measured], scheme: str) -> Iterator[dict[str, Any]]:
+    """The figures of a scheme at places of its grid."""
+    for each in of_scheme(best, scheme):
+        yield {
+            **without_scheme(each.record((OBJECTIVE, "timeouts"))),
+            **named("to_own", against(each, best, {"again": OWN}, OBJECTIVE)),
+        }
 
 
 def _records(best: Sequence[Measured], scheme: str) -> Iterator[dict[str, Any]]:
@@ -186,4 +231,5 @@ EXPERIMENT = comparison.experiment(
     measure,
     table,
     figure.draw,
+    ("best", "map", "together", "grid"),
 )

@@ -1,7 +1,8 @@
 """A memory that all ports of a switch share: what C, B and the sizes of queues are while the room moves."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
 from itertools import product
 from statistics import geometric_mean
@@ -44,17 +45,20 @@ class Grid:
     """Values of the parameters, for all combinations."""
 
     parts: tuple[float, ...]
-    """Fixed sizes, as shares of the memory (C of AIFO, B of RIFO, all queues of PACKS)."""
+    """Fixed sizes, as shares of the memory (C of AIFO, B of RIFO, all queues of the others)."""
     headrooms_256: tuple[int, ...]
     """k in 1/256."""
     alphas_256: tuple[int, ...]
     """alpha in 1/256."""
-    low_alphas_256: tuple[int, ...] = ()
-    """The same for rules that follow the threshold, which is then a small share of the memory."""
+
+    def alphas_beside_a_size(self) -> tuple[int, ...]:
+        """Those of 0.5 and more, or all if there are none: the size is already a small share of the memory."""
+        return tuple(alpha for alpha in self.alphas_256 if alpha >= 128) or self.alphas_256
 
 
-FULL = Grid((1 / 20, 1 / 12, 1 / 6, 1 / 2), (0, 26), (128, 512, 2048), (16, 32, 64))
+FULL = Grid((1 / 20, 1 / 12, 1 / 6, 1 / 2), (0, 26), (8, 16, 32, 64, 128, 512, 2048))
 QUICK = Grid((1 / 6,), (26,), (512,))
+MOST_ALPHA = 256
 
 
 @dataclass(frozen=True)
@@ -69,20 +73,36 @@ def setting(
     compared: Annotated[str, options.schemes_option(SCHEMES)] = ",".join(MEASURED),
     loads: options.Loads = "0.6",
     memories: Annotated[str, typer.Option(metavar="B1,B2,...", help="Packets in the memory of a switch.")] = "120",
+    alphas: Annotated[
+        str | None,
+        typer.Option(metavar="A1,A2,...", help="alpha of the rules of sharing, in steps of 1/256."),
+    ] = None,
     seeds: options.ResultSeeds = 8,
     duration: options.Starts = Duration.parse("30ms"),
 ) -> Setting:
     """Incast beside web-search flows in virtual time, with a part of the memory for each port, or with one memory that
     all ports share. Prints a table and writes DIR/summary.json, DIR/best.csv, DIR/grid.csv and DIR/figure.png."""
     options.long_enough(duration)
+    grid = QUICK if run_options.quick else FULL
     return Setting(
         choose("scheme", compared, SCHEMES),
         parse_loads(loads),
-        QUICK if run_options.quick else FULL,
+        grid if alphas is None else replace(grid, alphas_256=_alphas_256(alphas)),
         comparison.seeds_of(run_options, seeds),
         duration,
         _packets(memories),
     )
+
+
+def _alphas_256(text: str) -> tuple[int, ...]:
+    """Values of alpha in 1/256. Raises UsageError."""
+    try:
+        found = tuple(round(256 * Fraction(word)) for word in text.split(","))
+    except (ValueError, ZeroDivisionError):
+        found = ()
+    if not found or not all(0 < alpha <= 256 * MOST_ALPHA for alpha in found) or len(set(found)) < len(found):
+        raise UsageError(f"--alphas {text}: different numbers of 1/256 to {MOST_ALPHA}, with commas")
+    return found
 
 
 def _packets(text: str) -> list[int]:
@@ -101,7 +121,6 @@ def configuration(setting: Setting) -> dict[str, Any]:
         "parts": list(setting.grid.parts),
         "headrooms_256": list(setting.grid.headrooms_256),
         "alphas_256": list(setting.grid.alphas_256),
-        "low_alphas_256": list(setting.grid.low_alphas_256),
         "window": WINDOW,
         "queues": QUEUES,
         "senders": traffic.senders(),
@@ -129,9 +148,10 @@ def candidates(setting: Setting) -> Iterator[Candidate]:
         headrooms = grid.headrooms_256 if scheme in READING else (0,)
         for sharing, known in kinds(scheme):
             group: Group = {"scheme": scheme, "load": load, "memory": memory, "sharing": sharing, "known": known}
-            alphas = grid.alphas_256 if sharing != OWN else (0,)
-            alphas = alphas if known == FIXED else (*grid.low_alphas_256, *alphas)
-            parts = _parts(grid, sharing) if known == FIXED and scheme in READING else (0.0,)
+            # with a part for each port, the size is the parameter of the schemes that read none
+            sized = known == FIXED and (scheme in READING or sharing == OWN)
+            alphas = (0,) if sharing == OWN else grid.alphas_beside_a_size() if sized else grid.alphas_256
+            parts = _parts(grid, sharing) if sized else (0.0,)
             for headroom, alpha, part in product(headrooms, alphas, parts):
                 parameters: Group = {"headroom_256": headroom, "alpha_256": alpha, "size": round(part * memory)}
                 yield Candidate(group, parameters, partial(_run, group, parameters, int(setting.duration)))

@@ -11,6 +11,7 @@ from rich.table import Table
 from experiments.stale_lengths import figure
 from p4sched import simulate
 from p4sched.cli import options
+from p4sched.errors import UsageError
 from p4sched.lab import comparison
 from p4sched.lab.experiment import Results, RunOptions, SchemeOutcome, Stage, choose
 from p4sched.lab.sized_flows import parse_loads
@@ -28,6 +29,7 @@ WINDOW = 20
 """|W| of AIFO and PACKS, T of RIFO."""
 FRAME_US = 8 * 1514 / 1000
 """Time of a full frame on a host's link."""
+DELAY = Duration(leaf_spine.ACCESS.delay_ns)
 FRESH: Group = {"period_us": 0, "cell_bytes": 0}
 OBJECTIVE = "slowdown"
 
@@ -46,7 +48,11 @@ FULL = Grid((20, 40, 80), (0, 26), (0, 50, 100, 200, 500, 1000), (80, 176))
 QUICK = Grid((20,), (26,), (0, 100), (80,))
 
 
-Setting = comparison.GridSetting[Grid]
+@dataclass(frozen=True)
+class Setting(comparison.GridSetting[Grid]):
+    """Setting of a run."""
+
+    delay: Duration
 
 
 def setting(
@@ -55,16 +61,20 @@ def setting(
     loads: options.Loads = "0.4,0.6,0.8",
     seeds: options.ResultSeeds = 8,
     duration: options.Starts = Duration.parse("50ms"),
+    delay: Annotated[Duration, options.time_option("Delay of each link, each way.")] = DELAY,
 ) -> Setting:
     """Web-search flows among 16 hosts in virtual time, for each age of the queue lengths that the rules of AIFO, RIFO
     and PACKS know. Prints a table and writes DIR/summary.json, DIR/best.csv, DIR/grid.csv and DIR/figure.png."""
     options.long_enough(duration)
+    if 100 * delay > duration:
+        raise UsageError(f"--delay {delay}: at most a hundredth of --duration, {duration}")
     return Setting(
         choose("scheme", compared, SCHEMES),
         parse_loads(loads),
         QUICK if run_options.quick else FULL,
         comparison.seeds_of(run_options, seeds),
         duration,
+        delay,
     )
 
 
@@ -79,6 +89,7 @@ def configuration(setting: Setting) -> dict[str, Any]:
         "window": WINDOW,
         "queues": QUEUES,
         "frame_us": FRAME_US,
+        "delay_us": int(setting.delay) / 1000,
         **comparison.configuration(setting),
     }
 
@@ -97,10 +108,10 @@ def candidates(setting: Setting) -> Iterator[Candidate]:
         for known in knowledge(setting.grid, scheme):
             group: Group = {"scheme": scheme, "load": load, **known}
             for parameters in setting.grid.parameters(headroom=scheme in READING):
-                yield Candidate(group, parameters, partial(_run, group, parameters, int(setting.duration)))
+                yield Candidate(group, parameters, partial(_run, group, parameters, setting))
 
 
-def _run(group: Group, parameters: Group, duration_ns: int, seed: int) -> Simulation:
+def _run(group: Group, parameters: Group, setting: Setting, seed: int) -> Simulation:
     fresh = simulate.Ports(
         str(group["scheme"]),
         queues=QUEUES,
@@ -113,9 +124,10 @@ def _run(group: Group, parameters: Group, duration_ns: int, seed: int) -> Simula
         length_period_ns=1000 * int(group["period_us"]) or None,
         cell_bytes=int(group["cell_bytes"]) or None,
     )
-    scenario = leaf_spine.scenario(fresh, TRANSPORT, float(group["load"]), duration_ns, seed)
+    delay = {"delay_ns": int(setting.delay)}
+    scenario = leaf_spine.scenario(fresh, TRANSPORT, float(group["load"]), int(setting.duration), seed, **delay)
     # a host sees its own queue
-    return Simulation(scenario.with_(ports=known), leaf_spine.measure)
+    return Simulation(scenario.with_(ports=known), leaf_spine.measure, delay)
 
 
 async def measure(setting: Setting, stage: Stage) -> SchemeOutcome[None]:

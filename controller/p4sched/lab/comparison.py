@@ -143,7 +143,7 @@ def experiment(
         measured: SchemeOutcome[None] = await measure(setting, stage)
         schemes = measured.summary["schemes"].values()
         for key in {key for scheme in schemes for key, found in scheme.items() if isinstance(found, list)}:
-            add_certain([record for scheme in schemes for record in scheme[key]], len(setting.seeds.result))
+            add_certain([record for scheme in schemes for record in scheme.get(key, ())], len(setting.seeds.result))
         return measured
 
     return Experiment(

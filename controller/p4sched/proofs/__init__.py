@@ -6,6 +6,7 @@ it. `rules` has the rules in exact integers, `folder` finds those of folders, `r
 and `merging` ask Bitwuzla and Z3. `comparison` puts a program beside its rule; `tna`, `tna_arrival`, `tna_theorem`,
 `tna_engine` and `tna_comparison` are the same for a Tofino, and `logarithms` is about its tables. `ranges` exceeds
 the limits of the parameters, `mutants` changes the program. `engine` runs the same step on the engine, `example`
-makes a packet of a counterexample, `pair` compares two programs. `bounded` looks for the shortest sequence of packets
+makes a packet of a counterexample, `pair` compares two programs. `wire` parses bytes, `elements` has headers that an
+index chooses, `requests` has clones, digests and resubmission. `bounded` looks for the shortest sequence of packets
 from the reset state, `script` writes it as an STF file, and `refuting` runs it on the engine.
 """

@@ -27,8 +27,8 @@ from p4sched.errors import P4schedError
 from p4sched.paths import rust_binary
 from p4sched.proofs.cells import Before, Cells, Written
 from p4sched.proofs.exact import Int, Truth
-from p4sched.proofs.program import Json, Program
-from p4sched.proofs.step import DROP_PORT, LENGTH, TIMESTAMP, Answer, Step, World, run
+from p4sched.proofs.program import Json, Program, UnmodelledError
+from p4sched.proofs.step import DROP_PORT, LENGTH, TIMESTAMP, Answer, Step, World, is_indirect, run
 from p4sched.proofs.tna import TIME
 
 ARRIVES_AT = 1
@@ -61,6 +61,8 @@ class Example(World):
     calls: Mapping[str, Call] = field(default_factory=dict)
     """Answers of tables. Other tables have no entries."""
     cells: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    sets: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    """Members of value sets."""
 
     def variable(self, name: str, bits: int, high: int | None = None) -> Int:
         self.variables[name] = Int.of(self.packet.get(name, 0))
@@ -72,11 +74,22 @@ class Example(World):
     def array(self, name: str, bits: int) -> Before:
         return self.before.setdefault(name, Before(name, bits, self.cells.get(name, {})))
 
-    def answer(self, table: Json, actions: Mapping[str, Json], key: Sequence[Int]) -> Answer:
+    def member(self, name: str, bits: int, key: Int) -> Truth:
+        return key.low in self.sets.get(name, ())
+
+    def colour(self, table: str) -> tuple[Int, Int]:
+        return Int.of(0), Int.of(0)
+
+    def draw(self, place: Int, low: Int, high: Int) -> Int:
+        raise UnmodelledError("a random number of the engine is not modelled")
+
+    def answer(
+        self, table: Json, actions: Mapping[str, Json], key: Sequence[Int], *, has_key: bool | None = None
+    ) -> Answer:
         call = self.calls.get(table["name"]) or _default(table)
-        chosen = table["actions"][call.action]
         data = {name: [Int.of(0)] * len(actions[name]["runtime_data"]) for name in table["actions"]}
-        data[chosen] = [Int.of(value) for value in call.data]
+        if call.action < len(table["actions"]):
+            data[table["actions"][call.action]] = [Int.of(value) for value in call.data]
         self.lookups[table["name"]] = key, Answer(call.hit, Int.of(call.action), data)
         return self.lookups[table["name"]][1]
 
@@ -97,7 +110,7 @@ class Example(World):
 
     def again(self) -> Example:
         """The same packet and state, for another step."""
-        return Example(packet=self.packet, calls=self.calls, cells=self.cells)
+        return Example(packet=self.packet, calls=self.calls, cells=self.cells, sets=self.sets)
 
 
 def crc32(word: int, bits: int) -> int:
@@ -117,6 +130,8 @@ def checksum(fields: Sequence[tuple[int, int]]) -> int:
 
 
 def _default(table: Json) -> Call:
+    if is_indirect(table):
+        return Call(False, len(table["actions"]), ())
     default = table["default_entry"]
     return Call(
         False, table["action_ids"].index(default["action_id"]), [int(word, 16) for word in default["action_data"]]

@@ -307,6 +307,16 @@ def number(condition: Truth) -> Int:
     return choose(condition, 1, 0)
 
 
+def remainder(value: Int, divisor: Int) -> Int:
+    """The remainder of a number that is not negative. `divisor`: at least 1."""
+    if divisor.is_number:
+        return value % divisor.low
+    if value.low < 0 or divisor.low < 1:
+        raise ValueError("a remainder of a negative number, or with a divisor below 1")
+    width = max(value.bits, divisor.bits)
+    return _trimmed(0, min(value.high, divisor.high - 1), z3.URem(value.at(width), divisor.at(width)))
+
+
 def smallest(one: Int | int, two: Int | int) -> Int:
     """The smaller one."""
     left, right = exact(one), exact(two)

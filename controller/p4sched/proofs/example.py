@@ -61,6 +61,8 @@ def counterexample(step: Step, model: Any, headers: Sequence[str] | None = None)
     calls = {}
     for name, (_, answer) in world.lookups.items():
         action = value(answer.action)
+        if action == len(program.tables[name]["actions"]):
+            continue
         data = [value(one) for one in answer.data[program.tables[name]["actions"][action]]]
         calls[name] = Call(is_true(model, answer.hit), action, data)
     arrays = {**program.registers, **program.counters}
@@ -74,7 +76,12 @@ def counterexample(step: Step, model: Any, headers: Sequence[str] | None = None)
         for name, before in world.before.items()
         if name in arrays
     }
-    return Example(packet=packet, calls=calls, cells=cells)
+    sets: dict[str, list[int]] = {}
+    for name, key, is_in in world.members:
+        sets.setdefault(name, [])
+        if is_true(model, is_in):
+            sets[name].append(value(key))
+    return Example(packet=packet, calls=calls, cells=cells, sets=sets)
 
 
 def lines(example: Example, step: Step) -> Iterator[str]:
@@ -84,6 +91,8 @@ def lines(example: Example, step: Step) -> Iterator[str]:
     for name, call in example.calls.items():
         action = step.program.tables[name]["actions"][call.action]
         yield f"table       {name}: {action.rpartition('.')[2]}({', '.join(map(str, call.data))})"
+    for name, members in example.sets.items():
+        yield f"value set   {name}: {', '.join(map(hex, dict.fromkeys(members))) or 'without the key of this packet'}"
     for name, cells in example.cells.items():
         if name in step.program.registers and any(cells.values()):
             yield f"register    {name}: {', '.join(f'[{index}] = {value}' for index, value in cells.items() if value)}"

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from p4sched.proofs.cells import Before, Cells, equal_cells
 from p4sched.proofs.exact import Int, Truth
-from p4sched.proofs.program import Json
+from p4sched.proofs.program import Json, UnmodelledError
 from p4sched.proofs.rules.arrival import HEADER
-from p4sched.proofs.step import Answer, World
+from p4sched.proofs.step import Answer, World, is_indirect
 
 LENGTHS = "queue_depths"
 PORT = 2
@@ -131,7 +131,20 @@ class Moment(World):
             )
         return self.before[name]
 
-    def answer(self, table: Json, actions: Mapping[str, Json], key: Sequence[Int]) -> Answer:
+    def member(self, name: str, bits: int, key: Int) -> Truth:
+        """False: the value sets of a trace are empty."""
+        return False
+
+    def colour(self, table: str) -> tuple[Int, Int]:
+        """Green: the meters of a trace have no rates."""
+        return Int.of(0), Int.of(0)
+
+    def draw(self, place: Int, low: Int, high: Int) -> Int:
+        raise UnmodelledError("a random number of the engine is not modelled")
+
+    def answer(
+        self, table: Json, actions: Mapping[str, Json], key: Sequence[Int], *, has_key: bool | None = None
+    ) -> Answer:
         place = table["name"], tuple(one.low for one in key)
         is_known = all(one.is_number for one in key)
         found = self.answers.get(place) if is_known else None
@@ -143,6 +156,10 @@ class Moment(World):
         return found
 
     def _new_answer(self, table: Json, actions: Mapping[str, Json], key: Sequence[Int]) -> Answer:
+        if is_indirect(table):
+            # no entries: a trace fills no action profile
+            data = {action: [Int.of(0)] * len(actions[action]["runtime_data"]) for action in table["actions"]}
+            return Answer(False, Int.of(len(table["actions"])), data)
         name = f"{self.prefix}{table['name']}"
         short = table["name"].partition(".")[2]
         hit, wanted, numbers = self._plain_answer(short)

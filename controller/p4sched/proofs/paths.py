@@ -60,19 +60,21 @@ def _order(start: Node | None, following: Callable[[Node], Sequence[Node | None]
     seen: set[Node] = set()
     above: set[Node] = set()
 
-    def visit(node: Node | None) -> None:
+    waiting: list[tuple[Node | None, bool]] = [(start, False)]
+    while waiting:
+        node, has_followed = waiting.pop()
         if node is None or node in seen:
-            return
+            continue
+        if has_followed:
+            above.discard(node)
+            seen.add(node)
+            done.append(node)
+            continue
         if node in above:
             raise LoopError(node)
         above.add(node)
-        for to in following(node):
-            visit(to)
-        above.discard(node)
-        seen.add(node)
-        done.append(node)
-
-    visit(start)
+        waiting.append((node, True))
+        waiting += [(to, False) for to in reversed(following(node))]
     return done[::-1]
 
 

@@ -13,6 +13,8 @@ from p4sched.errors import MissingError, P4schedError, UsageError
 from p4sched.proofs.renaming import with_names_of
 
 Json = Mapping[str, Any]
+Element = str | int
+"""A part of a list: a field, or a number."""
 
 
 class UnmodelledError(P4schedError):
@@ -58,10 +60,27 @@ class Program:
     """The field of variable length of a header that has one. The field `NAME.$bits$` behind it has its length."""
     errors: Mapping[str, int] = field(default_factory=dict)
     """Numbers of the parser's errors."""
-    field_lists: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-    """Fields that a clone keeps."""
+    field_lists: Mapping[int, tuple[Element, ...]] = field(default_factory=dict)
+    """Fields that a clone or a resubmitted packet keeps."""
     is_wire: bool = False
     """True if the parser must be executed over the bytes of the packet."""
+    union_stacks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Unions of each stack of unions."""
+    digests: Mapping[int, tuple[str, tuple[Element, ...]]] = field(default_factory=dict)
+    """Name and content of each digest."""
+    profiles: Mapping[str, Json] = field(default_factory=dict)
+    """Action profiles and selectors."""
+    structs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Fields of metadata, by the name of a struct."""
+    direct_meters: Mapping[str, str] = field(default_factory=dict)
+    """Field with the colour, by the name of a table with a direct meter."""
+
+    @property
+    def rows(self) -> Mapping[str, tuple[tuple[str, ...], ...]]:
+        """Headers of each element of each stack: one, or the members of a union."""
+        headers = {name: tuple((one,) for one in stack) for name, stack in self.stacks.items()}
+        unions = {name: tuple(self.unions[one] for one in stack) for name, stack in self.union_stacks.items()}
+        return {**headers, **unions}
 
     @property
     def rivals(self) -> Mapping[str, tuple[str, ...]]:
@@ -121,13 +140,12 @@ def _one_sentence(path: Path) -> Iterator[None]:
 
 def of_json(name: str, tree: Json) -> Program:
     """The program of BMv2 JSON. Raises UnmodelledError if a proof does not know a part of it."""
-    if tree.get("header_union_stacks"):
-        raise UnmodelledError(f"{name}: stacks of header unions are not modelled")
     kinds = {kind["name"]: kind for kind in tree["header_types"]}
     fields: dict[str, int] = {}
     signed: set[str] = set()
     headers: dict[str, tuple[str, ...]] = {}
     varying: dict[str, str] = {}
+    structs: dict[str, tuple[str, ...]] = {}
     for header in tree["headers"]:
         kind = kinds[header["header_type"]]
         own = {f"{header['name']}.{part[0]}": part[1] for part in kind["fields"]}
@@ -142,16 +160,21 @@ def of_json(name: str, tree: Json) -> Program:
         if not header["metadata"]:
             fields[f"{header['name']}.$valid$"] = 1
             headers[header["name"]] = tuple(own)
+        else:
+            structs[header["name"]] = tuple(own)
     (parser,) = tree["parsers"]
     (ingress,) = (one for one in tree["pipelines"] if one["name"] == "ingress")
-    if ingress["action_profiles"]:
-        raise UnmodelledError(f"{name}: action profiles are not modelled")
     names = {header["id"]: header["name"] for header in tree["headers"]}
     stacks = {one["name"]: tuple(names[number] for number in one["header_ids"]) for one in tree["header_stacks"]}
     unions = {
         one["name"]: tuple(names[number] for number in one["header_ids"]) for one in tree.get("header_unions", [])
     }
-    fields |= {f"{stack}.$count$": COUNT_BITS for stack in stacks}
+    of_unions = {one["id"]: one["name"] for one in tree.get("header_unions", [])}
+    union_stacks = {
+        one["name"]: tuple(of_unions[number] for number in one["header_union_ids"])
+        for one in tree.get("header_union_stacks", [])
+    }
+    fields |= {f"{stack}.$count$": COUNT_BITS for stack in (*stacks, *union_stacks)}
     registers = {one["name"]: Array(one["size"], one["bitwidth"]) for one in tree["register_arrays"]}
     counters = {
         one["name"]: Array(one["size"], COUNTER_BITS) for one in tree["counter_arrays"] if not one.get("is_direct")
@@ -177,6 +200,15 @@ def of_json(name: str, tree: Json) -> Program:
         {**dict(zip(CORE_ERRORS, range(len(CORE_ERRORS)), strict=True)), **dict(tree.get("errors", ()))},
         {one["id"]: tuple(map(_element, one["elements"])) for one in tree.get("field_lists", [])},
         bool(stacks or unions or varying) or any(map(_needs_bytes, parser["parse_states"])),
+        union_stacks,
+        {one["id"]: (one["name"], tuple(map(_element, one["elements"]))) for one in tree.get("learn_lists", [])},
+        {one["name"]: one for one in ingress["action_profiles"]},
+        structs,
+        {
+            one["binding"]: dotted(one["result_target"])
+            for one in tree.get("meter_arrays", [])
+            if one.get("is_direct") and one.get("result_target")
+        },
     )
 
 
@@ -205,9 +237,15 @@ def _with_length(part: str, name: str, bits: int) -> Iterator[tuple[str, int]]:
         yield length_of(name), LENGTH_BITS
 
 
-def _element(element: Json) -> str:
-    """A field of a list, or something else."""
-    return dotted(element["value"]) if element["type"] == "field" else str(element["value"])
+def _element(element: Json) -> Element:
+    """A part of a list; of something else than a field or a number, its name."""
+    match element["type"]:
+        case "field":
+            return dotted(element["value"])
+        case "hexstr":
+            return int(element["value"], 16)
+        case _:
+            return str(element["value"])
 
 
 def _needs_bytes(state: Json) -> bool:

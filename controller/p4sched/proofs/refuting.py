@@ -14,7 +14,7 @@ from p4sched.proofs.bounded import Packet, Search
 from p4sched.proofs.engine import by_engine, commands
 from p4sched.proofs.exact import Truth
 from p4sched.proofs.example import counterexample
-from p4sched.proofs.program import Program
+from p4sched.proofs.program import Program, UnmodelledError
 from p4sched.proofs.script import lines, script
 from p4sched.proofs.sides import ProgramSide, RuleSide, Side
 from p4sched.proofs.step import DROP_PORT, Step
@@ -60,7 +60,10 @@ class Sides:
         end = time.process_time() + KINDS * seconds
         for search in self._searches():
             left = min(seconds, end - time.process_time())
-            found = self._found(search, most, left) if left > 1 else None
+            try:
+                found = self._found(search, most, left) if left > 1 else None
+            except UnmodelledError as error:
+                return Refutation([f"no trace was looked for: {error}"])
             if found is not None:
                 return found
         return Refutation([f"no trace of up to {most} packets was found; the state above may be out of reach"])

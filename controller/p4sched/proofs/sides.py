@@ -8,11 +8,13 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from p4sched.proofs.cells import Before, Cells
+from p4sched.proofs.elements import BEYOND
 from p4sched.proofs.exact import Int, Truth, choose, every, implies, negated, number
 from p4sched.proofs.moment import LENGTHS, Moment
 from p4sched.proofs.program import COUNTER_BITS, PARSED, Program
+from p4sched.proofs.requests import CLONED, SESSION, is_resubmitted
 from p4sched.proofs.rules.scheme import Rule, expected, in_the_switch
-from p4sched.proofs.step import CLONED, DROP_PORT, SESSION, Step, World, run
+from p4sched.proofs.step import DROP_PORT, Step, World, run
 from p4sched.proofs.theorem import arrival, legal
 
 
@@ -86,7 +88,12 @@ class ProgramSide:
         world.held = _with_lengths(self.held, world)
         mine = run(self.program, world)
         tables = same_entries([(step.world, world)])
-        return replace(self, held=arrays(mine)), shown(mine, step.program), tables
+        # a trace has no second pass, and nothing undefined
+        plain = [
+            every(one.field(BEYOND).equals(0), negated(is_resubmitted(one.state)), *one.world.drawn)
+            for one in (step, mine)
+        ]
+        return replace(self, held=arrays(mine)), shown(mine, step.program), [*tables, *plain]
 
 
 def _with_lengths(held: Mapping[str, Cells], world: Moment) -> Mapping[str, Cells]:

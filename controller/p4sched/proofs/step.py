@@ -10,14 +10,15 @@ and so do all other fields at the start of a packet.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import reduce
+from dataclasses import dataclass, field, replace
+from functools import partial, reduce
 from typing import Any
 
 import z3
 
-from p4sched.proofs import whole_headers
+from p4sched.proofs import elements, requests, whole_headers
 from p4sched.proofs.cells import Before, Cells, equal_cells
+from p4sched.proofs.elements import BEYOND
 from p4sched.proofs.exact import (
     PRODUCTS,
     Int,
@@ -28,12 +29,14 @@ from p4sched.proofs.exact import (
     largest,
     negated,
     number,
+    remainder,
     smallest,
     some,
     variables,
 )
 from p4sched.proofs.paths import LoopError, State, execute
-from p4sched.proofs.program import PARSED, PARSER_ERROR, Json, Program, UnmodelledError, dotted, field_name
+from p4sched.proofs.program import PARSED, PARSER_ERROR, Json, Program, UnmodelledError, dotted, field_name, length_of
+from p4sched.proofs.requests import REQUESTS
 from p4sched.proofs.wire import Acts, WireParser
 
 DROP_PORT = 511
@@ -44,22 +47,31 @@ LONGEST_FRAME = 65_535
 """Bytes."""
 TIMESTAMP = "standard_metadata.ingress_global_timestamp"
 LENGTH = "standard_metadata.packet_length"
+OF_HEADERS = ("header", "header_stack", "header_union", "header_union_stack")
 EXIT = "$exit$"
 """1 if the packet executed `exit`: then it leaves ingress behind the table."""
-CLONED, SESSION, KEPT = CLONE = ("$cloned$", "$session$", "$kept$")
-"""1 if ingress asked for a clone; the session of the last request, and the number of the list of fields to keep."""
-SESSION_BITS = 32
-HEADER_PRIMITIVES = ("add_header", "remove_header", "assign_header")
-OF_HEADERS = ("access_field", "access_union_header", "dereference_header_stack", "dereference_union_stack")
+DRAWS = "$draws$"
+"""Random numbers that the packet drew."""
+DRAW_BITS = 16
+RANDOM_BITS = 64
+MOST_STEPS = 10_000
+"""Primitives of an action with a loop."""
+HASH_BITS = {"crc32": 32, "crc16": 16, "csum16": 16}
+
+
+Way = tuple[Truth, State, str | None]
 
 
 @dataclass(frozen=True)
 class Answer:
-    """Answer of a table to a key. Action i of the table is run if `action` is i, with the data of this action."""
+    """Answer of a table to a key. Action i of the table is run if `action` is i, with the data of this action. A table
+    with an action profile may have no default action; then `action` is the number of actions."""
 
     hit: Truth
     action: Int
     data: Mapping[str, Sequence[Int]]
+    colour: Sequence[Int] = ()
+    """Of a table with a direct meter: the colour, and 1 if a default action is metered, too."""
 
 
 @dataclass
@@ -76,6 +88,10 @@ class World:
     """The case of a proof: paths that contradict it are left out."""
     named: dict[str, tuple[Int, Int]] = field(default_factory=dict)
     """A variable in place of a value of a field, by the name of the field. The value itself comes first."""
+    members: list[tuple[str, Int, Truth]] = field(default_factory=list)
+    """Value sets that the parser asked: name, key, and whether the set has the key."""
+    drawn: list[Truth] = field(default_factory=list)
+    """Limits of random numbers."""
     _decided: dict[int, tuple[Truth, Truth]] = field(default_factory=dict)
     _solver: Any = None
 
@@ -122,10 +138,12 @@ class World:
         """An array before the packet."""
         return self.before.setdefault(name, Before(name, bits))
 
-    def answer(self, table: Json, actions: Mapping[str, Json], key: Sequence[Int]) -> Answer:
-        """Answer of a table; any entry, or any default action."""
+    def answer(
+        self, table: Json, actions: Mapping[str, Json], key: Sequence[Int], *, has_key: bool | None = None
+    ) -> Answer:
+        """Answer of a table; any entry, or any default action. `has_key`: False if the key is a selector's input."""
         name = f"{self.prefix}{table['name']}"
-        which = self.variable(f"{name}: action", 16, len(table["actions"]) - 1)
+        which = self.variable(f"{name}: action", 16, len(table["actions"]) - (not is_indirect(table)))
         data = {
             action: [
                 self.variable(f"{name}: {action.rpartition('.')[2]}({one['name']})", one["bitwidth"])
@@ -133,23 +151,45 @@ class World:
             ]
             for action in table["actions"]
         }
-        hit = self.variable(f"{name}: hit", 1).equals(1) if key else False
+        hit = self.variable(f"{name}: hit", 1).equals(1) if (bool(key) if has_key is None else has_key) else False
         self.lookups[table["name"]] = key, Answer(hit, which, data)
         return self.lookups[table["name"]][1]
 
     def hash(self, algorithm: str, data: Sequence[tuple[Int, int]]) -> Int:
         """A hash of fields, each with its bits."""
         word = z3.Concat(*(value.at(bits) for value, bits in data)) if len(data) > 1 else data[0][0].at(data[0][1])
-        bits = {"crc32": 32, "crc16": 16, "csum16": 16}.get(algorithm)
+        bits = HASH_BITS.get(algorithm)
         if bits is None:
             raise UnmodelledError(f"the hash '{algorithm}' is not modelled")
         function = z3.Function(f"{algorithm}_{word.size()}", word.sort(), z3.BitVecSort(bits))
         return Int(0, (1 << bits) - 1, function(word))
 
+    def member(self, name: str, bits: int, key: Int) -> Truth:
+        """True if a value set has this key; any set."""
+        sort = z3.BitVecSort(bits)
+        is_in = z3.Function(f"in {name} {bits}", sort, z3.BitVecSort(1))(key.at(bits)) == 1
+        self.members.append((name, key, is_in))
+        return is_in
+
+    def colour(self, table: str) -> tuple[Int, Int]:
+        """The colour that a direct meter gives, and 1 if the default action is metered, too."""
+        name = f"{self.prefix}{table}"
+        return self.variable(f"{name}: colour", 2, 2), self.variable(f"{name}: metered default", 1)
+
+    def draw(self, place: Int, low: Int, high: Int) -> Int:
+        """The random number at this place, from `low` to `high`: both programs draw the same ones."""
+        if max(low.bits, high.bits) > RANDOM_BITS:
+            raise UnmodelledError(f"a random number with more than {RANDOM_BITS} bits is not modelled")
+        words = [place.at(DRAW_BITS), low.at(RANDOM_BITS), high.at(RANDOM_BITS)]
+        sorts = [word.sort() for word in words]
+        found = Int(0, (1 << RANDOM_BITS) - 1, z3.Function("random", *sorts, z3.BitVecSort(RANDOM_BITS))(*words))
+        self.drawn.append(implies(low <= high, every(found >= low, found <= high)))
+        return found
+
     def laws(self, terms: Sequence[Truth]) -> list[Truth]:
-        """Facts about the cells that these terms read: equal indices have equal cells."""
+        """Facts about random numbers, and about the cells that these terms read: equal indices have equal cells."""
         read = {str(variable) for variable in variables(terms)}
-        found: list[Truth] = []
+        found: list[Truth] = [*self.drawn]
         waiting = [cells for cells in (before.cells(read) for before in self.before.values()) if len(cells) > 1]
         for cells in waiting:
             found += equal_cells(cells)
@@ -177,11 +217,16 @@ class Step:
 
 def run(program: Program, world: World) -> Step:
     """Parser and ingress of one packet."""
-    state: State = {name: Int.of(0) for name in program.fields}
+    state: State = {name: Int.of(0) for name in (*program.fields, BEYOND)}
     state["standard_metadata.ingress_port"] = world.variable("standard_metadata.ingress_port", 9, DROP_PORT - 1)
     state[LENGTH] = world.variable(LENGTH, 32, LONGEST_FRAME)
     for name in (TIMESTAMP, "standard_metadata.instance_type", "standard_metadata.checksum_error"):
         state[name] = world.variable(name, program.fields[name])
+    kept = [
+        world.variable(f"resubmitted {place}", program.fields.get(str(name), 1))
+        for place, name in enumerate(requests.kept_again(program))
+    ]
+    state |= requests.of_second_pass(program, state, kept)
     if PARSER_ERROR in program.fields:
         state[PARSER_ERROR] = Int.of(program.errors["NoError"])
     if program.is_wire:
@@ -191,7 +236,7 @@ def run(program: Program, world: World) -> Step:
 
 def run_from(program: Program, world: World, parsed: State) -> Step:
     """Ingress of one packet. `parsed`: the fields after the parser; the others are 0."""
-    state: State = {name: Int.of(0) for name in (*program.fields, EXIT, *CLONE)} | parsed
+    state: State = {name: Int.of(0) for name in (*program.fields, EXIT, BEYOND, DRAWS, *REQUESTS)} | parsed
     for name, array in {**program.registers, **program.counters}.items():
         state[name] = Cells(world.array(name, array.bits))
     return Step(program, world, Machine(program, world).ingress(state))
@@ -224,9 +269,9 @@ class Machine:
         acts = Acts(self._value, self._truth, self._assign, self._primitive, self._fits, self._unmodelled)
         return WireParser(self._program, self._world, self._world.variables[LENGTH], acts).parsed(state)
 
-    def _parse(self, name: str, state: State) -> list[tuple[Truth, State, str | None]]:
+    def _parse(self, name: str, state: State) -> list[Way]:
         of = self._program.parser[name]
-        ways: list[tuple[Truth, State, str | None]] = []
+        ways: list[Way] = []
         for operation in of["parser_ops"]:
             first, *rest = operation["parameters"]
             match operation["op"]:
@@ -240,24 +285,29 @@ class Machine:
                     self._assign(state, first, self._value(state, rest[0], []))
                 case other:
                     self._parser_operation(other, first, state)
-        key = Int.of(0)
+        key, bits = Int.of(0), 0
         for part in of["transition_key"]:
             if part["type"] != "field":
                 raise self._unmodelled(f"the key of parser state '{name}'")
             # each field has whole bytes
-            key = key << (self._program.fields[field_name(part)] + 7) // 8 * 8 | state[field_name(part)]
+            width = (self._program.fields[field_name(part)] + 7) // 8 * 8
+            key, bits = key << width | state[field_name(part)], bits + width
         for transition in of["transitions"]:
             match transition["type"]:
                 case "default":
                     return [*ways, (True, state, transition["next_state"])]
                 case _:
-                    ways.append((self._world.decide(self._fits(transition, key)), state, transition["next_state"]))
+                    ways.append(
+                        (self._world.decide(self._fits(transition, key, bits)), state, transition["next_state"])
+                    )
         return [*ways, (True, state, None)]
 
-    def _fits(self, transition: Json, key: Int) -> Truth:
+    def _fits(self, transition: Json, key: Int, bits: int) -> Truth:
         """True if the key of a parser state is one of this transition."""
+        if transition["type"] == "parse_vset" and transition["mask"] is None:
+            return self._world.member(transition["value"], bits, key)
         if transition["type"] != "hexstr":
-            raise self._unmodelled(f"a parser value set ({transition['type']})")
+            raise self._unmodelled(f"a transition of type '{transition['type']}', or a mask of a value set,")
         value = int(transition["value"], 16)
         mask = -1 if transition["mask"] is None else int(transition["mask"], 16)
         # the switch ignores bits of the value that the mask has not
@@ -287,7 +337,7 @@ class Machine:
         except LoopError as error:
             raise self._unmodelled(f"the loop at '{error.args[0]}'") from error
 
-    def _node(self, name: str, state: State) -> list[tuple[Truth, State, str | None]]:
+    def _node(self, name: str, state: State) -> list[Way]:
         for named, (value, variable) in self._world.named.items():
             if state[named].same(value):
                 state[named] = variable
@@ -297,14 +347,14 @@ class Machine:
             return [(holds, dict(state), node["true_next"]), (True, state, node["false_next"])]
         return self._table(self._program.tables[name], state)
 
-    def _table(self, table: Json, state: State) -> list[tuple[Truth, State, str | None]]:
+    def _table(self, table: Json, state: State) -> list[Way]:
         following = table["next_tables"]
         # p4c gives one name to several copies of an action
         actions = {
             name: self._program.actions[of] for name, of in zip(table["actions"], table["action_ids"], strict=True)
         }
 
-        def way(condition: Truth, name: str, data: Sequence[Int], hit: bool) -> list[tuple[Truth, State, str | None]]:
+        def way(condition: Truth, name: str, data: Sequence[Int], hit: bool) -> list[Way]:
             to = following["__HIT__" if hit else "__MISS__"] if "__HIT__" in following else following[name]
             after = self._act(actions[name], data, dict(state))
             leaves: Truth = after[EXIT].equals(1)
@@ -312,9 +362,13 @@ class Machine:
                 return [(condition, after, to)]
             return [(self._world.decide(every(condition, leaves)), dict(after), None), (condition, after, to)]
 
+        if is_indirect(table):
+            return self._indirect(table, actions, state, way)
         default = table["default_entry"]
         fixed = not table["key"] and (default["action_const"] or table["name"].startswith("tbl_"))
-        ways: list[tuple[Truth, State, str | None]] = []
+        ways: list[Way] = []
+        if (fixed or "entries" in table) and table["name"] in self._program.direct_meters:
+            raise self._unmodelled(f"the meter of table '{table['name']}', which has constant entries,")
         if fixed or "entries" in table:
             for entry in _by_precedence(table.get("entries", ())):
                 call = entry["action_entry"]
@@ -322,8 +376,15 @@ class Machine:
                 ways += way(self._matches(state, table, entry), name, _numbers(call["action_data"]), hit=True)
             name = self._program.actions[default["action_id"]]["name"]
             return [*ways, *way(True, name, _numbers(default["action_data"]), hit=False)]
-        key = [_masked(state, part) for part in table["key"]]
-        answer = self._world.answer(table, actions, key)
+        answer = self._world.answer(table, actions, [_masked(state, part) for part in table["key"]])
+        answer = self._metered(table, answer, state)
+        ways = self._answered(table, answer, way)
+        return [*ways[:-1], (True, *ways[-1][1:])]
+
+    def _answered(self, table: Json, answer: Answer, way: Callable[..., list[Way]]) -> list[Way]:
+        """The ways out of a table with entries of the controller."""
+        ways: list[Way] = []
+        following = table["next_tables"]
         hits: list[tuple[Truth, bool]] = (
             [(answer.hit, True), (True, False)] if "__HIT__" in following else [(True, True)]
         )
@@ -331,7 +392,37 @@ class Machine:
             for place, name in enumerate(table["actions"]):
                 chosen = self._world.decide(every(hit, answer.action.equals(place)))
                 ways += way(chosen, name, answer.data[name], is_hit)
-        return [*ways[:-1], (True, *ways[-1][1:])]
+        return ways
+
+    def _indirect(
+        self, table: Json, actions: Mapping[str, Json], state: State, way: Callable[..., list[Way]]
+    ) -> list[Way]:
+        """The ways out of a table with an action profile. A selector chooses by its input, too."""
+        if table.get("entries") or table.get("default_entry") or "__HIT__" in table["next_tables"]:
+            what = f"a default action, an entry or the hit of table '{table['name']}', which has a profile,"
+            raise self._unmodelled(what)
+        key = [_masked(state, part) for part in table["key"]]
+        for part in self._program.profiles[table["action_profile"]].get("selector", {}).get("input", ()):
+            if part["type"] != "field":
+                raise self._unmodelled("a selector of other things than fields")
+            key.append(state[field_name(part)])
+        answer = self._world.answer(table, actions, key, has_key=bool(table["key"]))
+        answer = self._metered(table, answer, state)
+        return [*self._answered(table, answer, way), (True, dict(state), table["base_default_next"])]
+
+    def _metered(self, table: Json, answer: Answer, state: State) -> Answer:
+        """The answer with a colour, if the table has a direct meter. The packet gets the colour before the action."""
+        field_of = self._program.direct_meters.get(table["name"])
+        if field_of is None:
+            return answer
+        colour, is_default = self._world.colour(table["name"])
+        is_metered = some(answer.hit, is_default.equals(1))
+        state[field_of] = choose(is_metered, colour, state[field_of]).lowest(self._program.fields[field_of])
+        self._world.lookups[table["name"]] = (
+            self._world.lookups[table["name"]][0],
+            replace(answer, colour=(colour, is_default)),
+        )
+        return self._world.lookups[table["name"]][1]
 
     def _matches(self, state: State, table: Json, entry: Json) -> Truth:
         """True if the key matches an entry of the program."""
@@ -397,20 +488,39 @@ class Machine:
         try:
             return execute(within(0), lambda place: [within(to) for to in targets(end(place))], step, state)
         except LoopError as error:
-            raise self._unmodelled(f"the loop in action '{action['name']}'") from error
+            return self._looped(
+                within(0), step, state, self._unmodelled(f"the loop in action '{action['name']}'"), error
+            )
 
-    def _primitive(self, state: State, one: Json, data: Sequence[Int]) -> None:  # noqa: PLR0912 one for each kind
+    def _looped(
+        self,
+        place: int | None,
+        step: Callable[[int, State], list[tuple[Truth, State, int | None]]],
+        state: State,
+        unmodelled: UnmodelledError,
+        error: LoopError,
+    ) -> State:
+        """An action with a loop, if all its conditions have known values."""
+        for _ in range(MOST_STEPS):
+            if place is None:
+                return state
+            (holds, state, place), *others = step(place, state)
+            if holds is False:
+                _, state, place = others[0]
+            elif holds is not True:
+                break
+        raise unmodelled from error
+
+    def _primitive(self, state: State, one: Json, data: Sequence[Int]) -> None:
         arguments = one["parameters"]
-        if one["op"] in HEADER_PRIMITIVES and not all(isinstance(argument["value"], str) for argument in arguments):
-            raise self._unmodelled("an element of a stack whose place varies")
         match one["op"]:
             case "assign":
-                self._assign(state, arguments[0], self._value(state, arguments[1], data))
+                self._assign(state, arguments[0], self._value(state, arguments[1], data), data)
             case "register_read":
                 array = self._program.registers[arguments[1]["value"]]
                 index = self._value(state, arguments[2], data)
                 value = state[arguments[1]["value"]].cell(index)
-                self._assign(state, arguments[0], choose(index < array.size, value, 0))
+                self._assign(state, arguments[0], choose(index < array.size, value, 0), data)
             case "register_write":
                 array = self._program.registers[arguments[0]["value"]]
                 index, value = (self._value(state, argument, data) for argument in arguments[1:])
@@ -424,24 +534,48 @@ class Machine:
                 state["standard_metadata.mcast_grp"] = Int.of(0)
             case "modify_field_with_hash_based_offset":
                 self._hash(state, arguments, data)
-            case "add_header":
-                whole_headers.add(self._program, state, arguments[0]["value"])
-            case "remove_header":
-                state[f"{arguments[0]['value']}.$valid$"] = Int.of(0)
-            case "assign_header":
-                whole_headers.copy(self._program, state, *(argument["value"] for argument in arguments))
-            case "assign_header_stack" | "assign_union":
-                whole_headers.copy_named(self._program, state, *(argument["value"] for argument in arguments))
-            case "push" | "pop":
-                by, forward = int(arguments[1]["value"], 16), one["op"] == "push"
-                whole_headers.shift(self._program, state, arguments[0]["value"], by, forward=forward)
-            case "clone_ingress_pkt_to_egress":
-                session, kept = (self._value(state, argument, data) for argument in arguments)
-                state |= {CLONED: Int.of(1), SESSION: session.lowest(SESSION_BITS), KEPT: kept}
+            case "assign_VL" if all(argument["type"] == "field" for argument in arguments):
+                to, source = map(field_name, arguments)
+                state |= {to: state[source], length_of(to): state[length_of(source)]}
+            case "modify_field_rng_uniform" if DRAWS in state:
+                low, high = (self._value(state, argument, data) for argument in arguments[1:])
+                number_of: Int = state[DRAWS]
+                drawn = self._world.draw(number_of, low, high)
+                before = self._value(state, arguments[0], data)
+                self._assign(state, arguments[0], choose(low <= high, drawn, before), data)
+                state[DRAWS] = number_of + 1
+            case op if op in requests.OPERATIONS and requests.DIGEST in state:
+                state |= requests.asked(self._program, state, one, [self._value(state, of, data) for of in arguments])
             case "exit":
                 state[EXIT] = Int.of(1)
             case "NoAction" | "no_op" | "log_msg":
                 pass
+            case _:
+                self._header_primitive(state, one, data)
+
+    def _header_primitive(self, state: State, one: Json, data: Sequence[Int]) -> None:
+        """A primitive of whole headers."""
+        arguments = one["parameters"]
+        match one["op"]:
+            case "add_header":
+                add = partial(whole_headers.add, self._program)
+                elements.change(state, self._header(state, arguments[0], data), add)
+            case "remove_header":
+                elements.change(state, self._header(state, arguments[0], data), whole_headers.remove)
+            case "assign_header" if all(str(argument["value"]) in self._program.structs for argument in arguments):
+                to, source = (self._program.structs[argument["value"]] for argument in arguments)
+                state |= {one: state[other] for one, other in zip(to, source, strict=True)}
+            case "assign_header":
+                headers = [self._header(state, argument, data) for argument in arguments]
+                elements.copy(self._program, state, *headers)
+            case "assign_header_stack" | "assign_union" | "assign_union_stack":
+                names = [argument["value"] for argument in arguments]
+                if not all(name in {**self._program.rows, **self._program.unions} for name in names):
+                    raise self._unmodelled("a union that an index chooses")
+                whole_headers.copy_named(self._program, state, *names)
+            case "push" | "pop" if arguments[0]["value"] in self._program.rows:
+                by, forward = int(arguments[1]["value"], 16), one["op"] == "push"
+                whole_headers.shift(self._program, state, arguments[0]["value"], by, forward=forward)
             case other:
                 raise self._unmodelled(f"the primitive '{other}'")
 
@@ -453,20 +587,44 @@ class Machine:
     def _hash(self, state: State, arguments: Sequence[Json], data: Sequence[Int]) -> None:
         base, size = self._value(state, arguments[1], data), self._value(state, arguments[3], data)
         of = self._program.calculations[arguments[2]["value"]]
-        parts = [
-            (state[field_name(part)], self._program.fields[field_name(part)])
-            for part in of["input"]
-            if part["type"] == "field"
-        ]
-        if len(parts) != len(of["input"]) or not size.is_number:
-            raise self._unmodelled("a hash of other things than fields, or with a size that varies,")
+        parts: list[tuple[Int, int]] = []
+        for part in of["input"]:
+            match part["type"]:
+                case "field":
+                    parts.append((state[field_name(part)], self._program.fields[field_name(part)]))
+                case "hexstr" if "bitwidth" in part:
+                    parts.append((Int.of(int(part["value"], 16)).lowest(part["bitwidth"]), part["bitwidth"]))
+                case other:
+                    raise self._unmodelled(f"a hash of a {other}")
+        if any(name in self._program.varying.values() for name in map(_of_field, of["input"])):
+            raise self._unmodelled("a hash of a field of variable length")
+        if not parts:
+            raise self._unmodelled("a hash of nothing")
         hashed = self._world.hash(of["algo"], parts)
-        self._assign(state, arguments[0], base + hashed % max(size.low, 1))
+        self._assign(state, arguments[0], base + remainder(hashed, largest(size, 1)), data)
 
-    def _assign(self, state: State, to: Json, value: Int) -> None:
+    def _assign(self, state: State, to: Json, value: Int, data: Sequence[Int] = ()) -> None:
+        if to["type"] == "expression":
+            name_of = self._program.fields
+            inner = self._field(state, to, data)
+            return elements.write(state, inner, lambda name: value.lowest(name_of[name]))
         if to["type"] != "field":
             raise self._unmodelled(f"an assignment to a {to['type']}")
         state[field_name(to)] = value.lowest(self._program.fields[field_name(to)])
+        return None
+
+    def _header(self, state: State, json: Json, data: Sequence[Int]) -> elements.Chosen:
+        """The header of an expression."""
+        return elements.chosen(self._program, json, lambda index: self._value(state, index, data))
+
+    def _field(self, state: State, json: Json, data: Sequence[Int]) -> tuple[tuple[Truth, str], ...]:
+        """The field of an element that an index chooses."""
+        inner = json["value"]
+        if json["type"] == "expression" and "op" not in inner:
+            return self._field(state, inner, data)
+        if json["type"] != "expression" or inner["op"] != "access_field":
+            raise self._unmodelled(f"a field of type '{json['type']}'")
+        return self._header(state, inner["left"], data).field(self._program, inner["right"])
 
     # expressions
 
@@ -495,12 +653,18 @@ class Machine:
             return number(self._truth(state, json["right"], data))
         if sign == "?":
             condition = self._truth(state, json["cond"], data)
-            return choose(condition, self._value(state, json["left"], data), self._value(state, json["right"], data))
-        if sign in {"last_stack_index", "size_stack"}:
+            then = elements.only_if(state, condition, lambda: self._value(state, json["left"], data))
+            other = elements.only_if(state, negated(condition), lambda: self._value(state, json["right"], data))
+            return choose(condition, then, other)
+        if sign in {"last_stack_index", "size_stack"} and json["right"]["value"] in self._program.rows:
             number_of: Int = state[whole_headers.count(json["right"]["value"])]
             return number_of - 1 if sign == "last_stack_index" else number_of
-        if sign in OF_HEADERS:
-            raise self._unmodelled(f"the operator '{sign}'")
+        if sign == "access_field":
+            fields = self._header(state, json["left"], data).field(self._program, json["right"])
+            value, signed = elements.read(state, fields), self._program.signed.intersection(name for _, name in fields)
+            return _signed(value, self._program.fields[min(signed)]) if signed else value
+        if json["right"]["type"] in OF_HEADERS:
+            raise self._unmodelled(f"the operator '{sign}' with a {json['right']['type']}")
         right = self._value(state, json["right"], data)
         if sign == "~":
             return ~right
@@ -528,16 +692,23 @@ class Machine:
             case None:
                 return self._truth(state, inner, data)
             case "and" | "or":
-                sides = (self._truth(state, inner[side], data) for side in ("left", "right"))
-                return every(*sides) if sign == "and" else some(*sides)
+                one = self._truth(state, inner["left"], data)
+                is_needed = one if sign == "and" else negated(one)
+                two = elements.only_if(state, is_needed, lambda: self._truth(state, inner["right"], data))
+                return every(one, two) if sign == "and" else some(one, two)
             case "not":
                 return negated(self._truth(state, inner["right"], data))
-            case "valid" if inner["right"]["type"] == "header":
-                return whole_headers.is_valid(state, inner["right"]["value"])
             case "valid":
-                raise self._unmodelled("the validity of an element of a stack whose place varies")
+                return elements.is_valid(state, self._header(state, inner["right"], data))
             case "valid_union":
-                return whole_headers.any_valid(state, self._program.unions[inner["right"]["value"]])
+                unions = elements.chosen_union(self._program, inner["right"], lambda one: self._value(state, one, data))
+                elements.must_be(state, unions.is_there)
+                return some(
+                    *(
+                        every(holds, whole_headers.any_valid(state, self._program.unions[name]))
+                        for holds, name in unions.headers
+                    )
+                )
             case "d2b":
                 return self._value(state, inner["right"], data).differs(0)
         comparison = COMPARISONS.get(sign)
@@ -555,6 +726,7 @@ def _signed(value: Int, bits: int) -> Int:
 CASTS: dict[str, Callable[[Int, int], Int]] = {
     "two_comp_mod": _signed,
     "usat_cast": lambda value, bits: smallest(largest(value, 0), (1 << bits) - 1),
+    "sat_cast": lambda value, bits: smallest(largest(value, -1 << (bits - 1)), (1 << (bits - 1)) - 1),
 }
 OPERATIONS: dict[str, Any] = {
     "+": lambda left, right: left + right,
@@ -587,6 +759,11 @@ def _by_precedence(entries: Sequence[Json]) -> list[Json]:
     return sorted(entries, key=precedence)
 
 
+def is_indirect(table: Json) -> bool:
+    """True if the entries of a table name members of an action profile."""
+    return "action_profile" in table
+
+
 def _masked(state: State, part: Json) -> Int:
     """The value of a part of a key; a mask is part of the program."""
     value: Int = state[dotted(part["target"])]
@@ -597,13 +774,20 @@ def _numbers(words: Sequence[str]) -> list[Int]:
     return [Int.of(int(word, 16)) for word in words]
 
 
+def _of_field(part: Json) -> str:
+    return field_name(part) if part["type"] == "field" else ""
+
+
 def same_answers(one: World, two: World) -> list[Truth]:
     """Two tables of one name, with the same entries, give the same answer to the same key."""
     laws: list[Truth] = []
     for name in one.lookups.keys() & two.lookups.keys():
         (key, answer), (other_key, other) = one.lookups[name], two.lookups[name]
+        if len(key) != len(other_key):
+            continue
         same = every(*(left.equals(right) for left, right in zip(key, other_key, strict=True)))
         pairs = [(answer.action, other.action), (number(answer.hit), number(other.hit))]
+        pairs += zip(answer.colour, other.colour, strict=False)
         for action, data in answer.data.items():
             pairs += zip(data, other.data.get(action, ()), strict=False)
         laws.append(implies(same, reduce(every, (left.equals(right) for left, right in pairs), True)))

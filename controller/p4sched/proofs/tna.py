@@ -138,9 +138,9 @@ class TnaMachine(Machine):
         elif name != "advance":
             super()._parser_operation(name, argument, state)
 
-    def _assign(self, state: State, to: Json, value: Int) -> None:
-        super()._assign(state, to, value)
-        if ".".join(to["value"]) == PORT:
+    def _assign(self, state: State, to: Json, value: Int, data: Sequence[Int] = ()) -> None:
+        super()._assign(state, to, value, data)
+        if to["type"] == "field" and ".".join(to["value"]) == PORT:
             state[REQUESTED] = Int.of(1)
 
     def _table(self, table: Json, state: State) -> list[tuple[Truth, State, str | None]]:

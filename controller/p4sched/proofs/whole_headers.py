@@ -38,6 +38,11 @@ def add(program: Program, state: State, header: str) -> None:
     make_valid(program, state, header)
 
 
+def remove(state: State, header: str) -> None:
+    """`setInvalid`."""
+    state[valid(header)] = Int.of(0)
+
+
 def copy(program: Program, state: State, to: str, source: str) -> None:
     """A header that is not valid is not copied; the other one becomes invalid, too."""
     if to == source:
@@ -60,28 +65,32 @@ def copy_all(program: Program, state: State, to: tuple[str, ...], source: tuple[
 
 
 def copy_named(program: Program, state: State, to: str, source: str) -> None:
-    """Copies a stack or a union."""
-    if to in program.stacks:
-        state[count(to)] = state[count(source)]
-    groups = {**program.stacks, **program.unions}
-    copy_all(program, state, groups[to], groups[source])
+    """Copies a stack, a union, or a stack of unions."""
+    if to in program.unions:
+        copy_all(program, state, program.unions[to], program.unions[source])
+        return
+    state[count(to)] = state[count(source)]
+    for one, other in zip(program.rows[to], program.rows[source], strict=True):
+        copy_all(program, state, one, other)
 
 
 def shift(program: Program, state: State, stack: str, by: int, *, forward: bool) -> None:
     """`push_front` and `pop_front`: the elements move, and new ones are invalid."""
-    elements, before = program.stacks[stack], dict(state)
-    size = len(elements)
+    rows, before = program.rows[stack], dict(state)
+    size = len(rows)
     used: Int = state[count(stack)]
     after = used + by if forward else used - by
     state[count(stack)] = choose(after > size, size, choose(after < 0, 0, after))
-    for place, element in enumerate(elements):
+    for place, row in enumerate(rows):
         source = place - by if forward else place + by
-        if 0 <= source < size:
-            parts = zip(program.headers[element], program.headers[elements[source]], strict=True)
-            for to, of in [*parts, (valid(element), valid(elements[source]))]:
-                state[to] = before[of]
-        else:
-            state[valid(element)] = Int.of(0)
+        for at, element in enumerate(row):
+            if 0 <= source < size:
+                other = rows[source][at]
+                parts = zip(program.headers[element], program.headers[other], strict=True)
+                for to, of in [*parts, (valid(element), valid(other))]:
+                    state[to] = before[of]
+            else:
+                state[valid(element)] = Int.of(0)
 
 
 def last(program: Program, state: State, stack: str, part: str) -> Int:

@@ -21,7 +21,7 @@ from p4sched.proofs.paths import LoopError, State, execute
 from p4sched.proofs.program import PARSED, PARSER_ERROR, Json, Program, UnmodelledError, field_name, length_of
 from p4sched.proofs.whole_headers import count, last, make_valid
 
-MOST_NODES = 600
+MOST_NODES = 4000
 Way = tuple[Truth, State, "Node | None"]
 
 
@@ -58,7 +58,7 @@ class Acts:
     truth: Callable[[State, Json, Sequence[Int]], Truth]
     assign: Callable[[State, Json, Int], None]
     primitive: Callable[[State, Json, Sequence[Int]], None]
-    fits: Callable[[Json, Int], Truth]
+    fits: Callable[[Json, Int, int], Truth]
     unmodelled: Callable[[str], UnmodelledError]
 
 
@@ -67,7 +67,8 @@ class WireParser:
 
     def __init__(self, program: Program, packet: Packet, length: Int, acts: Acts) -> None:
         self._program, self._packet, self._length, self._acts = program, packet, length, acts
-        self._stacks = list(program.stacks)
+        self._rows = program.rows
+        self._stacks = list(self._rows)
         self._seen: set[Node | None] = set()
 
     def parsed(self, state: State) -> State:
@@ -115,6 +116,11 @@ class WireParser:
                 elements, place = self._program.stacks[json["value"]], self._stacks.index(json["value"])
                 next_one = node.counts[place]
                 return (elements[next_one] if next_one < len(elements) else None), place
+            case "union_stack":
+                (stack, member), place = json["value"], self._stacks.index(json["value"][0])
+                next_one, rows = node.counts[place], self._rows[stack]
+                names = (one for one in rows[next_one] if one.endswith(f".{member}")) if next_one < len(rows) else ()
+                return next(iter(names), None), place
             case other:
                 raise self._acts.unmodelled(f"the extraction of a {other}")
 
@@ -217,7 +223,7 @@ class WireParser:
             after[length_of(varying)] = Int.of(varying_bits)
         make_valid(self._program, after, header)
         for place, stack in enumerate(self._stacks):
-            if header in self._program.stacks[stack]:
+            if any(header in row for row in self._rows[stack]):
                 after[count(stack)] = Int.of(node.counts[place] + 1)
         return after
 
@@ -240,20 +246,20 @@ class WireParser:
         ways: list[Way] = []
         transitions = of["transitions"]
         if any(one["type"] != "default" for one in transitions):
-            key, short = self._key(node, of, state)
+            key, bits, short = self._key(node, of, state)
             if short is not False:
                 ways.append((short, self._failed(node, state, "PacketTooShort"), None))
         for one in transitions:
             to = self._begin(node, one["next_state"])
             if one["type"] == "default":
                 return [*ways, (True, ends if to is None else state, to)]
-            seen = self._packet.decide(self._acts.fits(one, key))
+            seen = self._packet.decide(self._acts.fits(one, key, bits))
             ways.append((seen, dict(ends if to is None else state), to))
         return [*ways, (True, ends, None)]
 
-    def _key(self, node: Node, of: Json, state: State) -> tuple[Int, Truth]:
-        """The key of a state, each part in whole bytes; and whether the packet ends before it."""
-        key, end = Int.of(0), 0
+    def _key(self, node: Node, of: Json, state: State) -> tuple[Int, int, Truth]:
+        """The key of a state, each part in whole bytes; its bits; and whether the packet ends before it."""
+        key, width, end = Int.of(0), 0, 0
         for part in of["transition_key"]:
             value: Any = part["value"]
             match part["type"]:
@@ -267,8 +273,9 @@ class WireParser:
                     end = max(end, 8 * node.byte + value[0] + value[1])
                 case other:
                     raise self._acts.unmodelled(f"a key of type '{other}' in the parser")
-            key = key << (bits + 7) // 8 * 8 | found
-        return key, self._short(end) if end else False
+            whole = (bits + 7) // 8 * 8
+            key, width = key << whole | found, width + whole
+        return key, width, self._short(end) if end else False
 
 
 def _both(varying: str | None) -> Iterator[str]:

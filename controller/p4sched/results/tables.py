@@ -33,8 +33,8 @@ def scheme_table(
 
 
 def record_rows(schemes: Mapping[str, Scheme], key: str) -> Iterable[Sequence[object]]:
-    """Rows of a CSV file, the heading first: the records under `key` of each scheme."""
-    records = [(name, record) for name, scheme in schemes.items() for record in scheme[key]]
+    """Rows of a CSV file, the heading first: the records under `key` of each scheme that has them."""
+    records = [(name, record) for name, scheme in schemes.items() for record in scheme.get(key, ())]
     return [["scheme", *records[0][1]], *([name, *record.values()] for name, record in records)] if records else []
 
 

@@ -5,6 +5,7 @@ link from its first byte on. A flow that did not end counts with the time until 
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from math import ceil
 from typing import Any
@@ -40,11 +41,20 @@ segments that were sent again, timeouts of a flow, and share of the flows that e
 
 
 def scenario(
-    ports: simulate.Ports, transport: Mapping[str, Any], load: float, duration_ns: int, seed: int, **further: Any
+    ports: simulate.Ports,
+    transport: Mapping[str, Any],
+    load: float,
+    duration_ns: int,
+    seed: int,
+    *,
+    delay_ns: int = ACCESS.delay_ns,
+    **further: Any,
 ) -> simulate.Scenario:
-    """Flows start for `duration_ns`, and the run ends after twice this time. `load`: share of the hosts' links."""
+    """Flows start for `duration_ns`, and the run ends after twice this time. `load`: share of the hosts' links;
+    `delay_ns`: of each link, each way."""
+    access, fabric = (replace(link, delay_ns=delay_ns) for link in (ACCESS, FABRIC))
     return simulate.Scenario(
-        topology=simulate.LeafSpine(LEAVES, SPINES, HOSTS, ACCESS, FABRIC),
+        topology=simulate.LeafSpine(LEAVES, SPINES, HOSTS, access, fabric),
         ports=ports,
         hosts=ports,
         flows=simulate.Poisson("web_search", load, LEAVES * HOSTS * ACCESS.rate_bps, duration_ns, SIZES_SCALE),
@@ -69,14 +79,16 @@ def host_numbers(names: simulate.Array) -> NDArray[np.int64]:
     return found
 
 
-def alone_s(size: NDArray[np.int64], same_leaf: NDArray[np.bool_]) -> NDArray[np.float64]:
+def alone_s(
+    size: NDArray[np.int64], same_leaf: NDArray[np.bool_], delay_ns: int = ACCESS.delay_ns
+) -> NDArray[np.float64]:
     """Time of flows alone in the network, from the first byte to the last one at the receiver."""
     wire = size + HEADERS * -(-size // MSS)
     frame = np.minimum(size, MSS) + HEADERS
     # after the host's link: the last frame passes one more link to a host, and two between switches if it must
     further = np.where(same_leaf, 0.0, 2 / FABRIC.rate_bps) + 1 / ACCESS.rate_bps
     links = np.where(same_leaf, 2, 4)
-    found: NDArray[np.float64] = 8 * wire / ACCESS.rate_bps + 8 * frame * further + links * ACCESS.delay_ns / 1e9
+    found: NDArray[np.float64] = 8 * wire / ACCESS.rate_bps + 8 * frame * further + links * delay_ns / 1e9
     return found
 
 
@@ -89,19 +101,19 @@ def mean(values: NDArray[np.float64]) -> float:
     return float(values.mean())
 
 
-def slowdowns(result: simulate.Result) -> NDArray[np.float64]:
-    """Slowdown of each flow."""
+def slowdowns(result: simulate.Result, delay_ns: int = ACCESS.delay_ns) -> NDArray[np.float64]:
+    """Slowdown of each flow. `delay_ns`: that of the scenario."""
     flows = result.flows
     source, destination = (host_numbers(flows[end]) // HOSTS for end in ("source", "destination"))
-    alone = alone_s(flows["bytes"].astype(np.int64), source == destination)
+    alone = alone_s(flows["bytes"].astype(np.int64), source == destination, delay_ns)
     found: NDArray[np.float64] = flows["restricted_s"] / alone
     return found
 
 
-def measure(result: simulate.Result) -> dict[str, float]:
-    """`FIGURES` of a run."""
+def measure(result: simulate.Result, delay_ns: int = ACCESS.delay_ns) -> dict[str, float]:
+    """`FIGURES` of a run. `delay_ns`: that of the scenario."""
     size = result.flows["bytes"].astype(np.int64)
-    slowdown = slowdowns(result)
+    slowdown = slowdowns(result, delay_ns)
     small = slowdown[size < SMALL_BYTES]
     return {
         "slowdown": mean(slowdown),

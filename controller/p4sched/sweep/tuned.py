@@ -12,7 +12,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -48,19 +48,22 @@ class Simulation:
     """A run of a scenario."""
 
     scenario: simulate.Scenario
-    measure: Callable[[simulate.Result], Figures]
+    measure: Callable[..., Figures]
+    """Figures of the result, and of the arguments."""
+    arguments: Mapping[str, int | float | str] = field(default_factory=dict)
 
     def inputs(self) -> Any:
-        """The scenario, the function that measures, and the simulator."""
+        """The scenario, the function that measures, its arguments, and the simulator."""
         return [
             binary_hash(simulate.BINARY),
             f"{self.measure.__module__}.{self.measure.__qualname__}",
             self.scenario.to_json(),
+            *([dict(self.arguments)] if self.arguments else []),
         ]
 
     async def figures(self, folder: Path) -> Figures:
         """Runs the simulator."""
-        return self.measure(await simulate.run_async(self.scenario, folder))
+        return self.measure(await simulate.run_async(self.scenario, folder), **self.arguments)
 
 
 def binary_hash(name: str) -> str:

@@ -14,6 +14,7 @@
 pub mod config;
 pub mod described;
 pub mod dual_pi2;
+pub mod flowlets;
 pub mod ideal;
 pub mod known;
 mod log2;
@@ -54,6 +55,7 @@ macro_rules! each_scheme {
 }
 
 use described::{FolderConfig, FolderModel};
+use flowlets::FlowletConfig;
 use known::Knowledge;
 use registry::schemes;
 use scheme::TailDrop;

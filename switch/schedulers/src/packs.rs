@@ -28,6 +28,7 @@
 use rand::RngCore;
 
 use crate::config::{self, ConfigError, Headroom, Sizes};
+use crate::flowlets::{FlowletConfig, Flowlets};
 use crate::known::{Knowledge, Known};
 use crate::log2::{ROUNDING, log2};
 use crate::per_user::PerUser;
@@ -109,6 +110,8 @@ pub struct Packs {
     variants: Variants,
     /// The windows of the users, if each has its own.
     own: PerUser<Window>,
+    /// The flowlets, if they keep their queues.
+    flowlets: Option<Box<Flowlets>>,
 }
 
 impl Packs {
@@ -126,6 +129,7 @@ impl Packs {
             known: None,
             variants: Variants::NONE,
             own: PerUser::SHARED,
+            flowlets: None,
         })
     }
 
@@ -204,6 +208,14 @@ impl Packs {
         Err(dropped)
     }
 
+    /// The queue that the flow of a packet keeps, if it keeps one.
+    fn kept(&self, now: Nanos, flow: u32) -> Option<usize> {
+        if self.variants.has(Variant::FlowQueue) {
+            return self.queues.of_flow(flow);
+        }
+        self.flowlets.as_ref()?.queue(now, flow)
+    }
+
     fn put(&mut self, queue: usize, packet: Packet) -> Verdict {
         let verdict = self.queues.enqueue(queue, packet);
         if let Some(known) = &mut self.known
@@ -234,12 +246,14 @@ impl Packs {
                 None => Verdict::DroppedByAdmission,
             };
         }
-        let kept = self.variants.has(Variant::FlowQueue);
-        let kept = kept.then(|| self.queues.of_flow(packet.flow)).flatten();
-        match self.choose(smaller, kept) {
+        let verdict = match self.choose(smaller, self.kept(now, packet.flow)) {
             Ok(queue) => self.put(queue, packet),
             Err(dropped) => dropped,
+        };
+        if let (Some(flowlets), Verdict::Queued { queue }) = (&mut self.flowlets, verdict) {
+            flowlets.queued(now, packet.flow, queue);
         }
+        verdict
     }
 }
 
@@ -299,6 +313,7 @@ impl Reference for Packs {
         Variant::FillingWindow,
         Variant::TotalOccupancy,
         Variant::FlowQueue,
+        Variant::FlowletQueue,
         Variant::NoFallThrough,
         Variant::OwnWindow,
     ];
@@ -404,6 +419,13 @@ impl Reference for Packs {
     fn vary(&mut self, variants: Variants) {
         self.variants = variants;
         self.own = PerUser::of(variants, &self.window);
+        self.flowlets = variants.has(Variant::FlowletQueue).then(Box::default);
+    }
+
+    fn keep_flowlets(&mut self, config: FlowletConfig) {
+        if let Some(flowlets) = &mut self.flowlets {
+            **flowlets = Flowlets::new(config);
+        }
     }
 
     fn know(&mut self, knowledge: Knowledge) {

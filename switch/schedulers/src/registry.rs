@@ -225,6 +225,15 @@ macro_rules! schemes {
                 }
             }
 
+            /// Gives a model for v1model an empty table of flowlets with these settings, if it follows
+            /// [`Variant::FlowletQueue`].
+            pub fn keep_flowlets(&mut self, config: FlowletConfig) {
+                match self {
+                    $(Model::$Type(model) => model.keep_flowlets(config),)*
+                    Model::Folder(_) => {}
+                }
+            }
+
             /// Packets in a queue.
             pub fn length(&self, queue: usize) -> usize {
                 match self {

@@ -6,6 +6,7 @@ pub use p4sched_traffic_manager::Discipline;
 use rand::RngCore;
 
 use crate::config::{ConfigError, MAX_P4_QUEUES, Sizes};
+use crate::flowlets::FlowletConfig;
 use crate::known::Knowledge;
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler};
 use crate::target::Target;
@@ -159,6 +160,10 @@ pub trait Reference: Scheduler + Sized {
     /// Makes a model for v1model let a user return to a more urgent band only after so many microseconds, if the scheme
     /// has bands of users; 0: at once.
     fn hold(&mut self, _hold_us: u32) {}
+
+    /// Gives a model for v1model an empty table of flowlets with these settings, if it follows
+    /// [`Variant::FlowletQueue`].
+    fn keep_flowlets(&mut self, _config: FlowletConfig) {}
 
     /// Packets in a queue.
     fn length(&self, _queue: usize) -> usize {

@@ -27,6 +27,7 @@
 use rand::RngCore;
 
 use crate::config::{self, ConfigError, MAX_P4_QUEUES, Sizes};
+use crate::flowlets::{FlowletConfig, Flowlets};
 use crate::priority_queues::PriorityQueues;
 use crate::scheduler::{Nanos, Packet, Rank, Scheduler, Verdict};
 use crate::scheme::{self, Discipline, P4, Reference, StatePart, TailDrop};
@@ -52,6 +53,8 @@ pub struct SpPifo {
     count: usize,
     on: Target,
     variants: Variants,
+    /// The flowlets, if they keep their queues.
+    flowlets: Option<Box<Flowlets>>,
 }
 
 impl SpPifo {
@@ -66,6 +69,7 @@ impl SpPifo {
             count: queue_sizes.len(),
             on: Target::V1model,
             variants: Variants::NONE,
+            flowlets: None,
         })
     }
 
@@ -74,13 +78,28 @@ impl SpPifo {
         &self.bounds[..self.count]
     }
 
-    fn enqueue_by_paper(&mut self, packet: Packet) -> Verdict {
-        self.bounds[self.count..].fill(0);
-        if self.variants.has(Variant::FlowQueue)
-            && let Some(queue) = self.queues.of_flow(packet.flow)
-        {
-            return self.queues.enqueue(queue, packet);
+    /// The queue that the flow of a packet keeps, if it keeps one.
+    fn kept(&self, now: Nanos, flow: u32) -> Option<usize> {
+        if self.variants.has(Variant::FlowQueue) {
+            return self.queues.of_flow(flow);
         }
+        let queue = self.flowlets.as_ref()?.queue(now, flow)?;
+        (queue < self.count).then_some(queue)
+    }
+
+    fn enqueue_by_paper(&mut self, now: Nanos, packet: Packet) -> Verdict {
+        self.bounds[self.count..].fill(0);
+        let verdict = match self.kept(now, packet.flow) {
+            Some(queue) => self.queues.enqueue(queue, packet),
+            None => self.map_by_paper(packet),
+        };
+        if let (Some(flowlets), Verdict::Queued { queue }) = (&mut self.flowlets, verdict) {
+            flowlets.queued(now, packet.flow, queue);
+        }
+        verdict
+    }
+
+    fn map_by_paper(&mut self, packet: Packet) -> Verdict {
         let bounds = &mut self.bounds[..self.count];
         let fitting = bounds.iter().rposition(|&bound| bound <= packet.rank);
         let Some(queue) = fitting else {
@@ -128,9 +147,9 @@ impl SpPifo {
 }
 
 impl Scheduler for SpPifo {
-    fn enqueue(&mut self, _now: Nanos, packet: Packet) -> Verdict {
+    fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
         match self.on {
-            Target::V1model => self.enqueue_by_paper(packet),
+            Target::V1model => self.enqueue_by_paper(now, packet),
             Target::Tna | Target::T2na => self.enqueue_on_chip(packet),
         }
     }
@@ -162,7 +181,7 @@ impl Reference for SpPifo {
     };
     const TARGETS: &[Target] = &[Target::V1model, Target::Tna];
     const SHARES_MEMORY: bool = true;
-    const VARIANTS: &[Variant] = &[Variant::DropsKeepBounds, Variant::FlowQueue];
+    const VARIANTS: &[Variant] = &[Variant::DropsKeepBounds, Variant::FlowQueue, Variant::FlowletQueue];
 
     fn model(config: &SpPifoConfig) -> Result<SpPifo, ConfigError> {
         let on = config.on;
@@ -232,6 +251,13 @@ impl Reference for SpPifo {
 
     fn vary(&mut self, variants: Variants) {
         self.variants = variants;
+        self.flowlets = variants.has(Variant::FlowletQueue).then(Box::default);
+    }
+
+    fn keep_flowlets(&mut self, config: FlowletConfig) {
+        if let Some(flowlets) = &mut self.flowlets {
+            **flowlets = Flowlets::new(config);
+        }
     }
 
     /// In `p4/`, a register holds a bound plus the sum of all push-downs since; its top bit is 0 before the first

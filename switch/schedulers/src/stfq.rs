@@ -73,6 +73,11 @@ impl<S: Scheduler> Stfq<S> {
         self.times.start(u64::from(flow))
     }
 
+    /// The rank of the next packet of this flow, if it arrives at the current virtual time.
+    pub fn rank_of(&self, flow: u32) -> Rank {
+        self.rank(self.start(flow))
+    }
+
     fn rank(&self, start: u64) -> Rank {
         Rank::try_from(start >> self.shift).unwrap_or(Rank::MAX)
     }

@@ -26,6 +26,9 @@ pub enum Variant {
     /// full. So no packet overtakes one of its flow. Such a packet moves no bound of SP-PIFO; PACKS refuses it as
     /// before.
     FlowQueue,
+    /// SP-PIFO and PACKS: the same, but the next packet goes to the queue of its flowlet, as a table of flowlets knows it
+    /// ([`crate::flowlets`]), whether or not packets of the flow wait.
+    FlowletQueue,
     /// PACKS: if the first queue whose condition holds is full, the packet is dropped.
     NoFallThrough,
     /// AIFO, RIFO and PACKS: each user has a window (RIFO: a tracking range) of its own packets. So a user that lies
@@ -45,6 +48,7 @@ impl Variant {
         Variant::FillingWindow,
         Variant::TotalOccupancy,
         Variant::FlowQueue,
+        Variant::FlowletQueue,
         Variant::NoFallThrough,
         Variant::OwnWindow,
         Variant::CurrentInterval,
@@ -60,6 +64,7 @@ impl Variant {
             Variant::FillingWindow => "filling_window",
             Variant::TotalOccupancy => "total_occupancy",
             Variant::FlowQueue => "flow_queue",
+            Variant::FlowletQueue => "flowlet_queue",
             Variant::NoFallThrough => "no_fall_through",
             Variant::OwnWindow => "own_window",
             Variant::CurrentInterval => "current_interval",

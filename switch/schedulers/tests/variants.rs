@@ -2,11 +2,14 @@
 
 use crate::packet;
 use p4sched_schedulers::aifo::{Aifo, AifoConfig};
+use p4sched_schedulers::flowlets::FlowletConfig;
 use p4sched_schedulers::packs::{Packs, PacksConfig};
 use p4sched_schedulers::rifo::{Rifo, RifoConfig};
 use p4sched_schedulers::sp_pifo::SpPifo;
 use p4sched_schedulers::window::WindowConfig;
-use p4sched_schedulers::{Headroom, Packet, Rank, Reference, Scheduler, Scheme, Target, Variant, Variants, Verdict};
+use p4sched_schedulers::{
+    Headroom, Nanos, Packet, Rank, Reference, Scheduler, Scheme, Target, Variant, Variants, Verdict,
+};
 use proptest::prelude::*;
 
 /// The verdicts on a burst, under the text and under a variant.
@@ -344,20 +347,36 @@ fn packs_drops_at_a_full_first_queue_without_the_fall_through() {
     assert_eq!(first[2], Verdict::DroppedFull);
 }
 
-/// Flows of the packets that leave, after these arrivals of flows and ranks; each flow's packets are numbered.
-fn leaving(mut scheduler: impl Reference, arrivals: &[(u32, Rank)]) -> Vec<(u32, u64)> {
-    scheduler.vary(Variants::of(&[Variant::FlowQueue]));
-    let mut left = Vec::new();
+/// A scheduler that follows a variant, with a table of flowlets.
+fn varied<S: Reference>(mut scheduler: S, variant: Variant, gap: Nanos, cells: usize) -> S {
+    scheduler.vary(Variants::of(&[variant]));
+    scheduler.keep_flowlets(FlowletConfig { gap, cells });
+    scheduler
+}
+
+/// Verdicts on arrivals of flows and ranks, and flows of the packets that leave; each flow's packets are numbered.
+fn passed(mut scheduler: impl Scheduler, arrivals: &[(u32, Rank)]) -> (Vec<Verdict>, Vec<(u32, u64)>) {
+    let (mut verdicts, mut left) = (Vec::new(), Vec::new());
     for (id, &(flow, rank)) in (0..).zip(arrivals) {
         let arriving = packet(rank);
-        scheduler.enqueue(id, Packet { id, flow, ..arriving });
+        verdicts.push(scheduler.enqueue(id, Packet { id, flow, ..arriving }));
         // two arrivals for each departure
         if id % 2 == 1 {
             left.extend(scheduler.dequeue(id));
         }
     }
     left.extend(std::iter::from_fn(|| scheduler.dequeue(u64::MAX)));
-    left.iter().map(|packet| (packet.flow, packet.id)).collect()
+    (verdicts, left.iter().map(|packet| (packet.flow, packet.id)).collect())
+}
+
+fn in_order(left: &[(u32, u64)]) -> bool {
+    (0..4).all(|flow| left.iter().filter(|(of, _)| *of == flow).is_sorted())
+}
+
+/// Four queues of five packets under SP-PIFO and PACKS.
+fn mapping() -> (SpPifo, Packs) {
+    let packs = Packs::new(PacksConfig::new(&[5; 4], 8)).unwrap();
+    (SpPifo::new(&[5; 4]).unwrap(), packs)
 }
 
 proptest! {
@@ -365,12 +384,115 @@ proptest! {
     fn no_packet_overtakes_one_of_its_flow_if_flows_keep_their_queue(
         arrivals in prop::collection::vec((0_u32..4, 0_u32..100), 1..200)
     ) {
-        let packs = Packs::new(PacksConfig::new(&[5; 4], 8)).unwrap();
-        let sp_pifo = SpPifo::new(&[5; 4]).unwrap();
-        for left in [leaving(packs, &arrivals), leaving(sp_pifo, &arrivals)] {
-            for flow in 0..4 {
-                prop_assert!(left.iter().filter(|(of, _)| *of == flow).is_sorted());
-            }
-        }
+        let (sp_pifo, packs) = mapping();
+        prop_assert!(in_order(&passed(varied(sp_pifo, Variant::FlowQueue, 0, 1), &arrivals).1));
+        prop_assert!(in_order(&passed(varied(packs, Variant::FlowQueue, 0, 1), &arrivals).1));
     }
+
+    #[test]
+    fn no_packet_overtakes_one_of_its_flow_if_the_gap_is_above_the_time_that_it_waits(
+        arrivals in prop::collection::vec((0_u32..4, 0_u32..100), 1..200), cells in 1_usize..5
+    ) {
+        let (sp_pifo, packs) = mapping();
+        let gap = arrivals.len() as Nanos;
+        prop_assert!(in_order(&passed(varied(sp_pifo, Variant::FlowletQueue, gap, cells), &arrivals).1));
+        prop_assert!(in_order(&passed(varied(packs, Variant::FlowletQueue, gap, cells), &arrivals).1));
+    }
+
+    #[test]
+    fn with_a_gap_of_0_no_flow_keeps_its_queue(
+        arrivals in prop::collection::vec((0_u32..4, 0_u32..100), 1..200), cells in 1_usize..5
+    ) {
+        let (sp_pifo, packs) = mapping();
+        let flowlets = varied(sp_pifo.clone(), Variant::FlowletQueue, 0, cells);
+        prop_assert_eq!(passed(flowlets, &arrivals), passed(sp_pifo, &arrivals));
+        let flowlets = varied(packs.clone(), Variant::FlowletQueue, 0, cells);
+        prop_assert_eq!(passed(flowlets, &arrivals), passed(packs, &arrivals));
+    }
+}
+
+/// SP-PIFO with two queues of two packets, whose bounds are 0 and 50.
+fn two_queues(variant: Variant, gap: Nanos, cells: usize) -> SpPifo {
+    let mut sp_pifo = varied(SpPifo::new(&[2; 2]).unwrap(), variant, gap, cells);
+    of_flow(&mut sp_pifo, 0, 9, 50);
+    sp_pifo.dequeue(0);
+    assert_eq!(sp_pifo.bounds(), [0, 50]);
+    sp_pifo
+}
+
+/// The verdict on a packet of this flow and rank.
+fn of_flow(scheduler: &mut impl Scheduler, now: Nanos, flow: u32, rank: Rank) -> Verdict {
+    let arriving = packet(rank);
+    scheduler.enqueue(now, Packet { flow, ..arriving })
+}
+
+const SECOND: Verdict = Verdict::Queued { queue: 1 };
+
+#[test]
+fn a_flowlet_keeps_its_queue_though_none_of_its_packets_waits() {
+    let second = |variant, at| {
+        let mut sp_pifo = two_queues(variant, 100, 4096);
+        assert_eq!(of_flow(&mut sp_pifo, 1000, 1, 60), SECOND);
+        sp_pifo.dequeue(1000);
+        of_flow(&mut sp_pifo, at, 1, 10)
+    };
+    assert_eq!(second(Variant::FlowQueue, 1001), IN, "the queue is empty");
+    assert_eq!(second(Variant::FlowletQueue, 1099), SECOND);
+    assert_eq!(second(Variant::FlowletQueue, 1100), IN, "the gap has passed");
+}
+
+#[test]
+fn with_an_endless_gap_a_flow_has_one_queue_for_ever() {
+    let mut sp_pifo = two_queues(Variant::FlowletQueue, Nanos::MAX, 4096);
+    for now in 0..1000 {
+        assert_eq!(
+            of_flow(&mut sp_pifo, now * 1_000_000_000, 1, 1000 - now as Rank),
+            SECOND
+        );
+        sp_pifo.dequeue(now * 1_000_000_000);
+    }
+    assert_eq!(sp_pifo.bounds(), [0, 1000], "a kept queue moves no bound");
+}
+
+#[test]
+fn flows_that_share_a_cell_go_to_the_same_queue() {
+    let other = |cells| {
+        let mut sp_pifo = two_queues(Variant::FlowletQueue, 100, cells);
+        of_flow(&mut sp_pifo, 1000, 1, 60);
+        of_flow(&mut sp_pifo, 1001, 2, 10)
+    };
+    assert_eq!(other(1), SECOND);
+    assert_eq!(other(4096), IN);
+}
+
+#[test]
+fn a_packet_that_its_kept_queue_drops_does_not_prolong_the_flowlet() {
+    let mut sp_pifo = two_queues(Variant::FlowletQueue, 100, 4096);
+    for now in [1000, 1001] {
+        assert_eq!(of_flow(&mut sp_pifo, now, 1, 60), SECOND);
+    }
+    assert_eq!(of_flow(&mut sp_pifo, 1100, 1, 10), Verdict::DroppedFull);
+    assert_eq!(of_flow(&mut sp_pifo, 1101, 1, 10), IN);
+}
+
+#[test]
+fn packs_refuses_what_no_queue_admits_though_its_flowlet_has_a_queue() {
+    // one rank of two is below 5, so half of the buffer must be free
+    let mut packs = varied(packs(&[1, 9]), Variant::FlowletQueue, 100, 4096);
+    assert_eq!(of_flow(&mut packs, 0, 1, 5), SECOND);
+    for flow in 2..7 {
+        of_flow(&mut packs, 0, flow, 0);
+    }
+    for _ in 0..3 {
+        packs.dequeue(0);
+    }
+    for flow in 7..9 {
+        assert_eq!(of_flow(&mut packs, 1, flow, 0), IN);
+    }
+    assert_eq!((packs.len(), packs.length(1)), (5, 1));
+    assert_eq!(of_flow(&mut packs, 1, 1, 5), Verdict::DroppedByAdmission);
+    packs.dequeue(1);
+    let by_the_rule = of_flow(&mut packs.clone(), 1, 9, 5);
+    assert_eq!(by_the_rule, Verdict::Queued { queue: 3 });
+    assert_eq!(of_flow(&mut packs, 1, 1, 5), SECOND);
 }

@@ -68,7 +68,7 @@ impl Outcome {
 pub fn run(scheduler: &mut impl Scheduler, link: Link, ranks: &[Rank]) -> Outcome {
     let mut run = Run {
         scheduler,
-        waiting: BTreeMap::new(),
+        waiting: WaitingRanks::default(),
         outcome: Outcome::default(),
         link_free: 0,
     };
@@ -89,10 +89,36 @@ pub fn run(scheduler: &mut impl Scheduler, link: Link, ranks: &[Rank]) -> Outcom
     run.outcome
 }
 
+/// The ranks of the packets that wait, and how many there are of each.
+#[derive(Clone, Debug, Default)]
+pub struct WaitingRanks(BTreeMap<Rank, u64>);
+
+impl WaitingRanks {
+    /// Adds a packet of this rank.
+    pub fn add(&mut self, rank: Rank) {
+        *self.0.entry(rank).or_default() += 1;
+    }
+
+    /// Removes a packet of this rank.
+    pub fn remove(&mut self, rank: Rank) {
+        if let Some(count) = self.0.get_mut(&rank) {
+            *count -= 1;
+            if *count == 0 {
+                self.0.remove(&rank);
+            }
+        }
+    }
+
+    /// Removes a packet that leaves. True if it is an inversion: a packet of a lower rank waits.
+    pub fn inverted(&mut self, leaving: Rank) -> bool {
+        self.remove(leaving);
+        self.0.first_key_value().is_some_and(|(&lowest, _)| lowest < leaving)
+    }
+}
+
 struct Run<'a, S> {
     scheduler: &'a mut S,
-    /// Number of waiting packets of each rank.
-    waiting: BTreeMap<Rank, u64>,
+    waiting: WaitingRanks,
     outcome: Outcome,
     /// End of the current transmission.
     link_free: Nanos,
@@ -103,9 +129,9 @@ impl<S: Scheduler> Run<'_, S> {
         if self.scheduler.is_empty() {
             self.link_free = self.link_free.max(now);
         }
-        *self.waiting.entry(packet.rank).or_default() += 1;
+        self.waiting.add(packet.rank);
         if let Some(lost) = self.scheduler.enqueue(now, packet).lost(packet) {
-            self.forget(lost.rank);
+            self.waiting.remove(lost.rank);
             *self.outcome.drops.entry(lost.rank).or_default() += 1;
         }
     }
@@ -117,25 +143,11 @@ impl<S: Scheduler> Run<'_, S> {
                 return;
             };
             self.link_free += service;
-            self.forget(packet.rank);
-            if self
-                .waiting
-                .first_key_value()
-                .is_some_and(|(&lowest, _)| lowest < packet.rank)
-            {
+            if self.waiting.inverted(packet.rank) {
                 *self.outcome.inversions.entry(packet.rank).or_default() += 1;
             }
             *self.outcome.departures.entry(packet.rank).or_default() += 1;
             self.outcome.sent.push(packet.id);
-        }
-    }
-
-    fn forget(&mut self, rank: Rank) {
-        if let Some(count) = self.waiting.get_mut(&rank) {
-            *count -= 1;
-            if *count == 0 {
-                self.waiting.remove(&rank);
-            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A model with ranks from its packets, or with those of start-time fair queueing.
 
 use p4sched_schedulers::stfq::Stfq;
-use p4sched_schedulers::{Config, ConfigError, Model, Nanos, Packet, Scheduler, Verdict};
+use p4sched_schedulers::{Config, ConfigError, Model, Nanos, Packet, Rank, Scheduler, Verdict};
 
 /// log2 of 256 bytes: the programs count start times in this unit.
 const START_TIME_SHIFT: u32 = 8;
@@ -54,6 +54,14 @@ impl Ranked {
                 stfq.set_scale(packet.flow, scale);
                 stfq.enqueue(now, packet)
             }
+        }
+    }
+
+    /// The rank by which a packet that arrives now is scheduled.
+    pub fn rank(&self, packet: &Packet) -> Rank {
+        match self {
+            Ranked::ByPacket(_) => packet.rank,
+            Ranked::StartTime(stfq) => stfq.rank_of(packet.flow),
         }
     }
 

@@ -10,6 +10,7 @@ mod lengths_and_ranks;
 mod memory;
 mod netbench;
 mod network;
+mod order;
 mod packs_figures;
 mod programs_in_networks;
 mod steady_state;

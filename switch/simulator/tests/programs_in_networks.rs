@@ -362,19 +362,28 @@ fn what_programs_cannot_do_is_said() {
         refused(Scheme::Pifo, "queues", json!(1)),
         "only a model can say which packet a sorted queue pushed out: compare with the models (--check)"
     );
-    let mut answers = scenario(Scheme::Fifo, Target::V1model);
-    answers["charge_answers"] = json!(true);
-    let setup_of_answers = Setup {
-        program: Some(Installation {
-            program: program(Scheme::Fifo, Target::V1model),
-            check: false,
-        }),
-        ..setup(&answers)
-    };
-    assert_eq!(
-        World::new(setup_of_answers).unwrap_err().to_string(),
-        "charge_answers: the programs know users by the addresses of senders; use the models"
-    );
+    let of_models = [
+        (
+            "charge_answers",
+            "charge_answers: the programs know users by the addresses of senders; use the models",
+        ),
+        (
+            "count_inversions",
+            "count_inversions: the models count, and not the programs; use the models",
+        ),
+    ];
+    for (option, message) in of_models {
+        let mut scenario = scenario(Scheme::Fifo, Target::V1model);
+        scenario[option] = json!(true);
+        let setup = Setup {
+            program: Some(Installation {
+                program: program(Scheme::Fifo, Target::V1model),
+                check: false,
+            }),
+            ..setup(&scenario)
+        };
+        assert_eq!(World::new(setup).unwrap_err().to_string(), message);
+    }
     let mut afq = scenario(Scheme::Fifo, Target::V1model);
     afq["ports"] = json!({"scheme": "afq"});
     let setup = Setup {

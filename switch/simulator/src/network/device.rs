@@ -61,6 +61,9 @@ pub enum DeviceError {
     /// The scenario charges the packets of receivers.
     #[error("charge_answers: the programs know users by the addresses of senders; use the models")]
     Answers,
+    /// The scenario asks for counts that only models have.
+    #[error("count_inversions: the models count, and not the programs; use the models")]
+    Order,
     /// The scenario asks for lengths that only models can have.
     #[error("length_period_ns and cell_bytes: the programs see their queues; use the models")]
     Knowledge,
@@ -495,6 +498,9 @@ pub fn check(installed: &SwitchSettings<'_>, ports: &PortConfig) -> Result<(), D
     let sorted = installed.scheduler.scheme().p4().rank_field.is_some();
     if ports.buffer_bytes.is_some() {
         return Err(DeviceError::Bytes);
+    }
+    if ports.counts_order {
+        return Err(DeviceError::Order);
     }
     if ports.mark_at.is_some() || ports.mark_at_bytes.is_some() {
         Err(DeviceError::Marks)

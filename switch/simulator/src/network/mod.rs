@@ -20,6 +20,7 @@ pub mod flows;
 pub mod hosts;
 pub mod lengths;
 pub mod memory;
+pub mod order;
 pub mod packets;
 pub mod port;
 pub mod prefixes;

@@ -6,9 +6,10 @@
 use std::collections::VecDeque;
 
 use p4sched_schedulers::dual_pi2::{self, Codepoint, DualPi2, Offered};
+use p4sched_schedulers::flowlets::FlowletConfig;
 use p4sched_schedulers::ideal::{FairAmong, Ideal};
 use p4sched_schedulers::known::Knowledge;
-use p4sched_schedulers::{Config, ConfigError, Model, Nanos, Packet, Scheduler, Scheme, Variants, Verdict};
+use p4sched_schedulers::{Config, ConfigError, Model, Nanos, Packet, Rank, Scheduler, Scheme, Variants, Verdict};
 use p4sched_traffic_manager::{self as traffic_manager, MemoryConfig};
 use p4sched_transport::Ecn;
 use p4sched_world::account::Account;
@@ -19,6 +20,7 @@ use p4sched_world::world::OutPort;
 use super::by_queue::{ByQueue, QueueLengths};
 use super::by_rank::ByRank;
 use super::lengths::Lengths;
+use super::order::{Order, OutOfOrder};
 use super::packets::{Header, Packets};
 use crate::ranked::Ranked;
 
@@ -83,6 +85,7 @@ impl Scheduling {
             Scheduling::Scheme(config) => {
                 let mut ranked = Ranked::new(config, port.start_time)?;
                 ranked.model_mut().vary(port.variants);
+                ranked.model_mut().keep_flowlets(port.flowlets);
                 ranked.model_mut().hold(port.hold_us);
                 if port.knowledge != Knowledge::default() {
                     ranked.model_mut().know(port.knowledge);
@@ -159,6 +162,14 @@ impl Queue {
         }
     }
 
+    /// The rank of a packet that arrives now: its own, or its virtual start time here.
+    fn rank(&self, packet: &Packet) -> Rank {
+        match self {
+            Queue::Ranked(ranked) => ranked.rank(packet),
+            Queue::Ideal(_) | Queue::DualPi2(_) => packet.rank,
+        }
+    }
+
     /// The model, if it has a program. Only such models share memory.
     fn model_mut(&mut self) -> Option<&mut Model> {
         match self {
@@ -183,6 +194,8 @@ pub struct PortConfig {
     pub scheduler: Scheduling,
     /// Rules of the model that differ from the papers' text.
     pub variants: Variants,
+    /// The table of flowlets, if they keep their queues.
+    pub flowlets: FlowletConfig,
     /// Time after which FDPA's model lets a user return to a more urgent band, in microseconds.
     pub hold_us: u32,
     /// What a discipline without a program is fair among.
@@ -205,6 +218,8 @@ pub struct PortConfig {
     pub sampled: bool,
     /// Number of ranks that are drawn, and that it counts; 0 if ranks have another source.
     pub drawn_ranks: usize,
+    /// True if it counts packets that leave out of order.
+    pub counts_order: bool,
 }
 
 /// An output port. Each event of a run touches another port. So the fields that every packet needs lie together, in
@@ -228,6 +243,7 @@ pub struct Port {
     lengths: Option<Box<Lengths>>,
     by_rank: Option<Box<ByRank>>,
     by_queue: Option<Box<ByQueue>>,
+    order: Option<Box<Order>>,
     /// All counters except those of sent packets.
     counts: Box<Counts>,
 }
@@ -254,6 +270,7 @@ impl Port {
                 .sampled
                 .then(|| Box::new(ByQueue::new(config.scheduler.scheme().map(|of| of.scheme().p4())))),
             by_rank: (config.drawn_ranks > 0).then(|| Box::new(ByRank::new(config.drawn_ranks))),
+            order: config.counts_order.then(Box::default),
             counts: Box::default(),
         })
     }
@@ -277,6 +294,10 @@ impl Port {
             flow: header.flow,
             len: header.len,
         };
+        let counted = match &self.order {
+            Some(_) => self.queue.rank(&packet),
+            None => packet.rank,
+        };
         let verdict = if self.is_full(header.len) {
             Verdict::DroppedFull
         } else {
@@ -287,6 +308,15 @@ impl Port {
         }
         if let Some(by_queue) = &mut self.by_queue {
             by_queue.arrived(packet, verdict);
+        }
+        if let Some(order) = &mut self.order {
+            order.arrived(
+                Packet {
+                    rank: counted,
+                    ..packet
+                },
+                verdict,
+            );
         }
         if verdict.is_queued() {
             self.note(now);
@@ -358,6 +388,9 @@ impl Port {
         if let Some(by_rank) = &mut self.by_rank {
             by_rank.given_up(victim.rank);
         }
+        if let Some(order) = &mut self.order {
+            order.lost(victim.id);
+        }
         Some(victim)
     }
 
@@ -415,6 +448,9 @@ impl Port {
         if let Some(by_queue) = &mut self.by_queue {
             by_queue.left(packet.id);
         }
+        if let Some(order) = &mut self.order {
+            order.left(packet.id);
+        }
         self.transmit(now, packet.id as u32, packet.len)
     }
 
@@ -443,6 +479,11 @@ impl Port {
     /// Counts by rank, if ranks are drawn.
     pub fn by_rank(&self) -> Option<&ByRank> {
         self.by_rank.as_deref()
+    }
+
+    /// Packets that left out of order, if it counts them.
+    pub fn out_of_order(&self) -> Option<OutOfOrder> {
+        self.order.as_deref().map(Order::counts)
     }
 
     /// Lengths of its queues now, if samples have them.

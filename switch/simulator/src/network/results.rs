@@ -126,6 +126,10 @@ fn port_record(world: &World, number: usize) -> Value {
             "pushed_out": counted(|sample| sample.counts.pushed_out),
         });
     }
+    if let Some(counts) = world.out_of_order(number) {
+        record["inversions"] = json!(counts.inversions);
+        record["overtakes"] = json!(counts.overtakes);
+    }
     if let Some(counts) = world.by_rank(number) {
         record["by_rank"] = json!({
             "inversions": counts.inversions,

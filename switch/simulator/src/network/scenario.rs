@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use p4sched_schedulers::dual_pi2;
+use p4sched_schedulers::flowlets::FlowletConfig;
 use p4sched_schedulers::ideal::FairAmong;
 use p4sched_schedulers::known::Knowledge;
 use p4sched_schedulers::{Config, ConfigError, Headroom, Nanos, Scheme, Sizes, Target, Variant, Variants};
@@ -92,6 +93,9 @@ pub struct Scenario {
     sample_ns: Option<Nanos>,
     #[serde(default)]
     sample_ports: bool,
+    /// Ports count packets that leave out of order.
+    #[serde(default)]
+    count_inversions: bool,
     topology: Shape,
     ports: Ports,
     /// Ports of hosts; by default FIFO without limit.
@@ -137,6 +141,8 @@ struct Ports {
     /// Rules that differ from the papers' text, by name.
     #[serde(default)]
     variants: Vec<String>,
+    /// Only with the variant `flowlet_queue`.
+    flowlets: Option<Flowlets>,
     /// Only for FDPA.
     #[serde(default)]
     hold_us: u32,
@@ -153,6 +159,14 @@ struct Ports {
     #[serde(default)]
     cell_bytes: u32,
     memory: Option<SharedMemory>,
+}
+
+/// Settings of a table of flowlets.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Flowlets {
+    gap_ns: Option<Nanos>,
+    cells: Option<usize>,
 }
 
 /// What a discipline is fair among.
@@ -308,6 +322,7 @@ impl Scenario {
         let unlimited = PortConfig {
             scheduler: Scheduling::Scheme(Config::Fifo(PLENTY)),
             variants: Variants::NONE,
+            flowlets: FlowletConfig::default(),
             hold_us: 0,
             fair_among: FairAmong::Flows,
             knowledge: Knowledge::default(),
@@ -319,15 +334,20 @@ impl Scenario {
             measured: false,
             sampled: false,
             drawn_ranks: 0,
+            counts_order: false,
         };
         Ok(Setup {
             switch_ports: PortConfig {
                 sampled: self.sample_ports,
+                counts_order: self.count_inversions,
                 ..self.ports.config("ports", start_time, Some(drawn))?
             },
-            host_ports: match &self.hosts {
-                None => unlimited,
-                Some(hosts) => hosts.config("hosts", start_time, None)?,
+            host_ports: PortConfig {
+                counts_order: self.count_inversions,
+                ..match &self.hosts {
+                    None => unlimited,
+                    Some(hosts) => hosts.config("hosts", start_time, None)?,
+                }
             },
             topology,
             target: self.ports.target,
@@ -427,6 +447,7 @@ impl Ports {
         Ok(PortConfig {
             scheduler: scheduler.map_err(problem)?,
             variants: self.variants().map_err(problem)?,
+            flowlets: self.flowlets().map_err(problem)?,
             hold_us: self.held().map_err(problem)?,
             fair_among: self.fair_among().map_err(problem)?,
             knowledge: self.knowledge().map_err(problem)?,
@@ -438,6 +459,7 @@ impl Ports {
             measured: measured.is_some(),
             sampled: false,
             drawn_ranks: measured.unwrap_or(0),
+            counts_order: false,
         })
     }
 }
@@ -479,6 +501,26 @@ impl Ports {
             })
         });
         Ok(Variants::of(&found.collect::<Result<Vec<Variant>, String>>()?))
+    }
+
+    fn flowlets(&self) -> Result<FlowletConfig, String> {
+        let default = FlowletConfig::default();
+        let has = |variant: Variant| self.variants.iter().any(|asked| asked == variant.name());
+        if has(Variant::FlowletQueue) && has(Variant::FlowQueue) {
+            return Err("flow_queue and flowlet_queue: use one of them".to_owned());
+        }
+        let Some(asked) = self.flowlets else {
+            return Ok(default);
+        };
+        if !has(Variant::FlowletQueue) {
+            return Err("flowlets: it goes with the variant flowlet_queue".to_owned());
+        }
+        let config = FlowletConfig {
+            gap: asked.gap_ns.unwrap_or(default.gap),
+            cells: asked.cells.unwrap_or(default.cells),
+        };
+        config.check().map_err(|error| error.to_string())?;
+        Ok(config)
     }
 
     fn held(&self) -> Result<u32, String> {

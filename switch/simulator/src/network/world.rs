@@ -13,6 +13,7 @@ use super::connections::Record;
 use super::fabric::Fabric;
 use super::hosts::{DeliveryObserver, FlowHosts, Timer};
 use super::lengths::Lengths;
+use super::order::OutOfOrder;
 use super::packets::Packets;
 use super::port::{Counts, Port};
 use super::setup::{Setup, SetupError};
@@ -217,6 +218,11 @@ impl World {
     /// Counts by rank of the port in front of a wire, if ranks are drawn and a model decides there.
     pub fn by_rank(&self, wire: usize) -> Option<&ByRank> {
         (!self.world.switches.has_programs()).then(|| self.world.net.lines[wire].port.by_rank())?
+    }
+
+    /// Packets that left the port in front of a wire out of order, if they are counted.
+    pub fn out_of_order(&self, wire: usize) -> Option<OutOfOrder> {
+        self.world.net.lines[wire].port.out_of_order()
     }
 
     /// The record of a flow so far.
