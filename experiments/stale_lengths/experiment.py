@@ -44,7 +44,7 @@ class Grid(comparison.Grid):
     """Bytes of a cell, those of Tofino 1 and 2."""
 
 
-FULL = Grid((20, 40, 80), (0, 26), (0, 50, 100, 200, 500, 1000), (80, 176))
+FULL = Grid((8, 12, 20, 40, 80, 160), (0, 26), (0, 50, 100, 200, 500, 1000), (80, 176))
 QUICK = Grid((20,), (26,), (0, 100), (80,))
 
 
