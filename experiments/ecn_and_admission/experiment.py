@@ -57,7 +57,7 @@ class Grid(comparison.Grid):
     """Of DualPI2: the longest round trip that is expected."""
 
 
-FULL = Grid((12, 20, 40, 80), (0, PAPER_K, 128), (NO_MARKS, 2, 5, 10, 20, 40), (1, 4), (200, 800))
+FULL = Grid((8, 12, 20, 40, 80, 160), (0, PAPER_K, 128), (NO_MARKS, 2, 5, 10, 20, 40), (1, 4), (200, 800))
 QUICK = Grid((PAPER_BUFFER,), (PAPER_K, 128), (NO_MARKS, 10), (1,), (200,))
 
 
