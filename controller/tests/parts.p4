@@ -12,6 +12,9 @@ parser P(packet_in p, out headers_t hdr, inout meta_t m, inout standard_metadata
     value_set<bit<8>>(4) known;
     state start { p.extract(hdr.h); transition select(hdr.h.a) { CASES default: accept; } }
     state stack { p.extract(hdr.s[0]); p.extract(hdr.s[1]); transition accept; }
+    state skip { p.advance((bit<32>) hdr.h.b[3:0] << 3); p.extract(hdr.s[0]); transition accept; }
+    state times { p.advance((bit<32>) hdr.h.b[3:0] * 8); p.extract(hdr.s[0]); transition accept; }
+    state wrong { p.advance((bit<32>) hdr.h.b[2:0] * 8); p.extract(hdr.s[0]); transition accept; }
     state union { p.extract(hdr.u[1].two); transition accept; }
     state unions { p.extract(hdr.u.next.one); transition select(p.lookahead<bit<8>>()) { 0: unions; default: accept; } }
     state options { p.extract(hdr.o, 8); p.extract(hdr.p, 16); transition accept; }

@@ -17,7 +17,7 @@ from p4sched.proofs.step import LENGTH, TIMESTAMP, run
 
 PACKETS = 200
 PROGRAM = (Path(__file__).parent / "parts.p4").read_text(encoding="utf-8")
-PARSED = "known: stack; 6: unions; 8: union; 9: options;"
+PARSED = "known: stack; 6: unions; 5: skip; 8: union; 9: options;"
 """Transitions of the parser."""
 Case = tuple[str, str, str, str]
 CASES: Mapping[str, Case] = {
@@ -58,6 +58,12 @@ CASES: Mapping[str, Case] = {
         "paced.apply(); if (m.seen > 1) { s.egress_spec = 2; }",
         "paced.apply(); if (m.seen != 0) { s.egress_spec = 2; }",
         "standard_metadata.egress_spec",
+    ),
+    "lookup": (
+        "paced.apply(); m.seen = 0;",
+        "hdr.h.b = hdr.h.b + 1; paced.apply(); hdr.h.b = hdr.h.b - 1; m.seen = 0;",
+        "if (hdr.h.b == 1) { paced.apply(); } m.seen = 0;",
+        "lookup in I.paced",
     ),
     "random": (
         "random(m.seen, 0, 7); random(hdr.h.b, 1, m.seen);",
@@ -170,13 +176,17 @@ def test_a_wrong_program_gives_a_packet_that_the_engine_confirms(
 @pytest.mark.parametrize(
     ("cases", "said"),
     [
-        ("known: stack; 7: accept; 6: unions; 8: union; 9: options;", "equal"),
-        ("7: accept; known: stack; 6: unions; 8: union; 9: options;", "P.known: 0x7"),
-        ("known: stack; 7: stack; 6: unions; 8: union; 9: options;", "the engine agrees"),
+        ("known: stack; 7: accept; 6: unions; 5: skip; 8: union; 9: options;", "equal"),
+        ("7: accept; known: stack; 6: unions; 5: skip; 8: union; 9: options;", "P.known: 0x7"),
+        ("known: stack; 6: unions; 5: times; 8: union; 9: options;", "equal"),
+        ("known: stack; 6: unions; 5: wrong; 8: union; 9: options;", "the engine agrees"),
+        ("known: stack; 7: stack; 6: unions; 5: skip; 8: union; 9: options;", "the engine agrees"),
     ],
 )
-def test_a_value_set_has_any_members(cases: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    statement = "if (hdr.s[0].isValid()) { s.egress_spec = 2; }"
+def test_a_value_set_has_any_members_and_an_advance_any_bytes(
+    cases: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    statement = "if (hdr.s[0].isValid()) { s.egress_spec = 1w0 ++ hdr.s[0].v; }"
     pair = [compiled(statement, tmp_path, "one"), compiled(statement, tmp_path, "two", cases)]
     assert run_command(["prove", *map(str, pair)]) == int(said != "equal")
     assert said in capsys.readouterr().out
@@ -212,7 +222,7 @@ def header(part: Mapping[str, Any], index: str) -> Mapping[str, Any] | None:
     return {"type": "expression", "value": {"op": "dereference_header_stack", "left": stack, "right": place}}
 
 
-PARSED_STACK = "known: accept; 0: stack; 1: stack; 2: stack;"
+PARSED_STACK = "known: accept; 0: stack; 1: stack; 2: stack; 3: skip;"
 INDEXED = {
     "read": ("hdr.h.b = hdr.s[INDEX].v;", element),
     "write": ("hdr.s[INDEX].v = hdr.h.a;", element),

@@ -6,7 +6,7 @@ compared by port, by headers and priority of a packet that is sent, and by regis
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from p4sched.errors import UsageError
@@ -16,7 +16,7 @@ from p4sched.proofs.exact import Int, Truth, every, implies, negated
 from p4sched.proofs.program import PARSED, Program
 from p4sched.proofs.requests import is_resubmitted, same_clone, same_digest, same_resubmission
 from p4sched.proofs.solver import Answer
-from p4sched.proofs.step import DROP_PORT, Step, World, is_indirect, run, same_answers
+from p4sched.proofs.step import DROP_PORT, Step, World, is_indirect, looked_up, run, same_answers
 from p4sched.proofs.theorem import Claim, decide
 
 GROUP, PORT, PRIORITY = (f"standard_metadata.{name}" for name in ("mcast_grp", "egress_spec", "priority"))
@@ -68,6 +68,15 @@ def _profiles(program: Program) -> dict[str, list[object]]:
     return found
 
 
+def _same_lookup(one: Step, two: Step, names: Sequence[str]) -> Truth:
+    """Both look up the packet with the same key, or none does."""
+    pairs = [(step.state.get(name, Int.of(0)) for step in (one, two)) for name in names]
+    (is_done, other), *keys = map(tuple, pairs)
+    return every(
+        is_done.equals(other), implies(is_done.equals(1), every(*(left.equals(right) for left, right in keys)))
+    )
+
+
 def _claims(one: Step, two: Step) -> Iterator[Claim]:
     left, right = (one.program, one.state), (two.program, two.state)
     leaves = negated(is_resubmitted(one.state))
@@ -88,6 +97,8 @@ def _claims(one: Step, two: Step) -> Iterator[Claim]:
         yield Claim("bytes that the parser takes", implies(is_sent, one.field(PARSED).equals(two.field(PARSED))))
     yield Claim("clone", same_clone(left, right))
     yield Claim("digest", same_digest(left, right))
+    for name, parts in {**one.program.remembering, **two.program.remembering}.items():
+        yield Claim(f"lookup in {name}", _same_lookup(one, two, looked_up(name, parts)))
     anywhere = Int.variable("any cell", 17)
     for name, before in one.world.before.items():
         # an array that only one program has must not change

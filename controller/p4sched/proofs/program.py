@@ -76,6 +76,15 @@ class Program:
     """Field with the colour, by the name of a table with a direct meter."""
 
     @property
+    def remembering(self) -> Mapping[str, int]:
+        """Parts of the key of each table with direct counters or a direct meter: its entries remember the packets."""
+        return {
+            name: len(table["key"])
+            for name, table in self.tables.items()
+            if table.get("with_counters") or name in self.direct_meters
+        }
+
+    @property
     def rows(self) -> Mapping[str, tuple[tuple[str, ...], ...]]:
         """Headers of each element of each stack: one, or the members of a union."""
         headers = {name: tuple((one,) for one in stack) for name, stack in self.stacks.items()}

@@ -237,6 +237,8 @@ def run(program: Program, world: World) -> Step:
 def run_from(program: Program, world: World, parsed: State) -> Step:
     """Ingress of one packet. `parsed`: the fields after the parser; the others are 0."""
     state: State = {name: Int.of(0) for name in (*program.fields, EXIT, BEYOND, DRAWS, *REQUESTS)} | parsed
+    for name, parts in program.remembering.items():
+        state |= dict.fromkeys(looked_up(name, parts), Int.of(0))
     for name, array in {**program.registers, **program.counters}.items():
         state[name] = Cells(world.array(name, array.bits))
     return Step(program, world, Machine(program, world).ingress(state))
@@ -349,6 +351,9 @@ class Machine:
 
     def _table(self, table: Json, state: State) -> list[Way]:
         following = table["next_tables"]
+        names = looked_up(table["name"], len(table["key"]))
+        if names[0] in state:
+            state |= zip(names, [Int.of(1), *(_masked(state, part) for part in table["key"])], strict=True)
         # p4c gives one name to several copies of an action
         actions = {
             name: self._program.actions[of] for name, of in zip(table["actions"], table["action_ids"], strict=True)
@@ -757,6 +762,11 @@ def _by_precedence(entries: Sequence[Json]) -> list[Json]:
         return 0, int(entry.get("priority", 0))
 
     return sorted(entries, key=precedence)
+
+
+def looked_up(table: str, parts: int) -> list[str]:
+    """Fields with 1 if the packet was looked up in a table, and with its key."""
+    return [f"$looked up$ {table}", *(f"$key {place}$ {table}" for place in range(parts))]
 
 
 def is_indirect(table: Json) -> bool:

@@ -22,6 +22,8 @@ from p4sched.proofs.program import PARSED, PARSER_ERROR, Json, Program, Unmodell
 from p4sched.proofs.whole_headers import count, last, make_valid
 
 MOST_NODES = 4000
+MOST_ADVANCED = 64
+"""Bytes that an `advance` by a number that varies may take."""
 Way = tuple[Truth, State, "Node | None"]
 
 
@@ -100,7 +102,7 @@ class WireParser:
                     return [None]
                 return [*(node.after(size, stack) for size in self._sizes(header)), None]
             case "advance":
-                return [node.after(self._advance(first)), None]
+                return [*(node.after(size) for size in self._advances(first)), None]
             case _:
                 return [node.after(), None]
 
@@ -137,11 +139,14 @@ class WireParser:
         fixed, varying = self._bytes(header), self._program.varying.get(header)
         return range(fixed, fixed + (self._program.fields[varying] // 8 if varying else 0) + 1)
 
-    def _advance(self, json: Json) -> int:
-        bits = self._acts.value({}, json, []) if json["type"] == "hexstr" else None
-        if bits is None or bits.low % 8:
-            raise self._acts.unmodelled("an advance by other than a constant number of bytes")
-        return bits.low // 8
+    def _advances(self, json: Json) -> Sequence[int]:
+        """By how many bytes an operation advances."""
+        if json["type"] != "hexstr":
+            return range(MOST_ADVANCED + 1)
+        bits = int(json["value"], 16)
+        if bits % 8:
+            raise self._acts.unmodelled("an advance by other than whole bytes")
+        return [bits // 8]
 
     # the steps
 
@@ -167,14 +172,24 @@ class WireParser:
                 failed = {**state, PARSER_ERROR: number, PARSED: Int.of(node.byte)}
                 return [(negated(self._acts.truth(state, first, [])), failed, None), (True, state, node.after())]
             case "advance":
-                size = self._advance(first)
-                short = self._short(8 * (node.byte + size))
-                return [(short, self._failed(node, state, "PacketTooShort"), None), (True, state, node.after(size))]
+                return self._advanced(node, self._acts.value(state, first, []), self._advances(first), state)
             case "primitive":
                 self._acts.primitive(state, first, [])
             case other:
                 raise self._acts.unmodelled(f"the parser operation '{other}'")
         return [(True, state, node.after())]
+
+    def _advanced(self, node: Node, bits: Int, sizes: Sequence[int], state: State) -> list[Way]:
+        """A way for each number of bytes."""
+        if bits.low < 0 or bits.high > 8 * sizes[-1]:
+            raise self._acts.unmodelled(f"an advance by a number that may be above {8 * MOST_ADVANCED}")
+        short = self._packet.decide(self._length * 8 < bits + 8 * node.byte)
+        ways: list[Way] = [
+            (bits.lowest(3).differs(0), self._failed(node, state, "ParserInvalidArgument"), None),
+            (short, self._failed(node, state, "PacketTooShort"), None),
+        ]
+        ways += [(bits.equals(8 * size), dict(state), node.after(size)) for size in sizes]
+        return [*ways[:-1], (True, *ways[-1][1:])]
 
     def _short(self, bit: int) -> Truth:
         """True if the packet ends before this bit."""
