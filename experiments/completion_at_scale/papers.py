@@ -172,7 +172,7 @@ _PACKS_FAIR_WITHOUT_MARGIN = (
     _fair_tcp("aifo-k=0", "AIFO, k = 0", ports.aifo(320, window=10, sampling=1, k=0)),
     _fair_tcp("packs-k=0", "PACKS, k = 0", ports.packs(32, window=10, k=0)),
 )
-"""Not the burstiness margin of the text, 0.2: with 0 the ratios are the published ones."""
+"""Not the burstiness margin of the text, 0.2: with 0 AIFO's ratio to PACKS is in the published range."""
 
 _AIFO_K = (
     *(Line(f"k={k:g}", f"AIFO, k = {k:g}", ports.aifo(k=k)) for k in (0.1, 0.3, 0.5, 0.7, 0.9)),
