@@ -27,8 +27,6 @@ MOST_S = 20
 UNDEFINED = {
     "gauntlet_short_circuit-bmv2": "a function returns an out parameter that nothing has written",
     "gauntlet_side_effects_in_mux-bmv2": "a function writes no out parameter",
-    "gauntlet_switch_nested_table_apply-bmv2": "an action writes two of three fields of an out parameter",
-    "gauntlet_uninitialized_bool_struct-bmv2": "a variable is read that nothing has written",
 }
 """Samples that use undefined values; each compiler may choose its own."""
 WRONG = dict.fromkeys(("issue4739", "loop-3-clause-tricky2"), "p4c executes the body of a loop once")

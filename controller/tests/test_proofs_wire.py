@@ -125,6 +125,28 @@ def test_a_parser_without_end_is_one_sentence(tmp_path: Path) -> None:
         next(iter(compare(program, program, 5)))
 
 
+def test_a_parser_with_a_loop_needs_a_limit_of_the_bytes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    looping = PROGRAM.replace("p.extract(hdr.s.next); transition select(hdr.s.last.last)", "LOOP").replace(
+        "LOOP", "p.extract(hdr.s[0]); transition select(hdr.s[0].last)"
+    )
+    pair = []
+    statements = (
+        "if (hdr.s[0].v == 3) { hdr.h.b = 1; }",
+        "if (hdr.s[0].v != 3) {} else { hdr.h.b = 1; }",
+        "hdr.h.b = 1;",
+    )
+    for name, statement in zip(("one", "two", "wrong"), statements, strict=True):
+        source = tmp_path / f"{name}.p4"
+        source.write_text(looping.replace("STATEMENTS", statement), encoding="utf-8")
+        pair.append(str(compile_program(source, tmp_path / "built").json))
+    assert run_command(["prove", *pair[:2]]) == 1
+    assert "--bytes" in capsys.readouterr().err
+    assert run_command(["prove", *pair[:2], "--bytes", "12"]) == 0
+    assert capsys.readouterr().out == "equal for packets of up to 12 bytes\n"
+    assert run_command(["prove", pair[0], pair[2], "--bytes", "12"]) == 1
+    assert "the engine agrees: " in capsys.readouterr().out
+
+
 def random_packet(source: random.Random) -> Example:
     """A packet that takes one of the parser's ways, or ends on it."""
     kind, size = source.randrange(7), source.randrange(1, 10)

@@ -54,6 +54,16 @@ def prove(
     most: Annotated[
         int, typer.Option("--packets", min=0, max=20, help="Length of the longest trace; 0 looks for none.")
     ] = 6,
+    size: Annotated[
+        int | None,
+        typer.Option(
+            "--bytes",
+            metavar="N",
+            min=1,
+            max=65_535,
+            help="Two programs: only packets of up to N bytes, for parsers with a loop.",
+        ),
+    ] = None,
     target: Annotated[
         Target,
         typer.Option("--on", help="The program for this target: the schemes of tofino-port have rules for a Tofino."),
@@ -73,6 +83,8 @@ def prove(
         raise UsageError("one scheme, or two programs")
     if (len(programs) == 2 or programs[0] in {ALL, LAWS}) and (program is not None or limits or changed):
         raise UsageError("--program, --limits, --mutants and --conditions take one scheme, not two programs")
+    if len(programs) < 2 and size is not None:
+        raise UsageError("--bytes takes two programs")
     if limits and changed:
         raise UsageError(
             "--limits asks about the parameters, --mutants and --conditions about changes: give one of them"
@@ -94,7 +106,7 @@ def prove(
             if programs == [LAWS]:
                 return laws()
             if len(programs) == 2:
-                return _pair(Path(programs[0]), Path(programs[1]), seconds, most, stf)
+                return _pair(Path(programs[0]), Path(programs[1]), seconds, most, stf, size)
             if programs == [ALL]:
                 return _all(seconds)
             if changed:
@@ -140,14 +152,16 @@ def _one_sentence() -> Iterator[None]:
         raise P4schedError(f"Z3 ended with an error: {error}") from error
 
 
-def _pair(one: Path, two: Path, seconds: float, most: int, stf: Path | None) -> int:
+def _pair(one: Path, two: Path, seconds: float, most: int, stf: Path | None, size: int | None) -> int:
     from p4sched.proofs import example  # noqa: PLC0415 needs Z3
     from p4sched.proofs.pair import compare  # noqa: PLC0415
-    from p4sched.proofs.program import read_pair  # noqa: PLC0415
+    from p4sched.proofs.program import limited, read_pair  # noqa: PLC0415
     from p4sched.proofs.refuting import Sides  # noqa: PLC0415
     from p4sched.proofs.sides import ProgramSide  # noqa: PLC0415
 
     open_claims, (first, second) = 0, read_pair(one, two)
+    if size is not None:
+        first, second = limited(first, size), limited(second, size)
     for claim, answer, step in compare(first, second, seconds):
         if answer.proved is None:
             open_claims += 1
@@ -157,5 +171,6 @@ def _pair(one: Path, two: Path, seconds: float, most: int, stf: Path | None) -> 
             for line in example.lines(example.counterexample(step, answer.model), step):
                 typer.echo(f"    {line}")
             return trace(Sides(second, ProgramSide(first), two, one.stem, one), most, seconds, stf)
-    typer.echo(f"{open_claims} claims open" if open_claims else "equal")
+    limit = "" if size is None else f" for packets of up to {size} bytes"
+    typer.echo(f"{open_claims} claims open" if open_claims else f"equal{limit}")
     return int(open_claims > 0)

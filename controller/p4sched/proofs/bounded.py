@@ -168,7 +168,8 @@ class _Sequence:
         )
         # over bytes, a frame may be too short for its headers
         shortest = 1 if self.search.program.is_wire else SHORTEST
-        more = moment.variable(MORE_BYTES, (LONGEST - shortest).bit_length(), LONGEST - shortest)
+        most = max(min(LONGEST, self.search.program.most_bytes), shortest) - shortest
+        more = moment.variable(MORE_BYTES, max(most.bit_length(), 1), most)
         moment.variables[LENGTH] = more + shortest
         waits = moment.variable(WAITS, (LONG_WAITS if self.search.pauses else MOST_WAITS).bit_length())
         passed = sum((world.variables[WAITS] for world in worlds), waits)

@@ -16,9 +16,9 @@ from p4sched.proofs.cells import Before, Cells
 from p4sched.proofs.distributing import distributed
 from p4sched.proofs.exact import PRODUCTS, Int, Truth
 from p4sched.proofs.merging import merge
-from p4sched.proofs.program import Program, UnmodelledError
+from p4sched.proofs.program import LONGEST_FRAME, Program, UnmodelledError
 from p4sched.proofs.solver import Answer, ask
-from p4sched.proofs.step import LENGTH, LONGEST_FRAME, TIMESTAMP, Step, World, run_from
+from p4sched.proofs.step import LENGTH, TIMESTAMP, Step, World, run_from
 
 ROUTES = "forwarding.ipv4_routes"
 META = "scalars.userMetadata."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,8 @@ from p4sched.errors import MissingError, P4schedError, UsageError
 from p4sched.proofs.renaming import with_names_of
 
 Json = Mapping[str, Any]
+LONGEST_FRAME = 65_535
+"""Bytes."""
 Element = str | int
 """A part of a list: a field, or a number."""
 
@@ -64,6 +66,8 @@ class Program:
     """Fields that a clone or a resubmitted packet keeps."""
     is_wire: bool = False
     """True if the parser must be executed over the bytes of the packet."""
+    most_bytes: int = LONGEST_FRAME
+    """Bytes of the longest packet."""
     union_stacks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Unions of each stack of unions."""
     digests: Mapping[int, tuple[str, tuple[Element, ...]]] = field(default_factory=dict)
@@ -129,6 +133,11 @@ def read_pair(one: Path, two: Path) -> tuple[Program, Program]:
     first = read(one)
     with _one_sentence(two):
         return first, of_json(two.stem, with_names_of(_tree(two), _tree(one)))
+
+
+def limited(program: Program, size: int) -> Program:
+    """The program for packets of up to so many bytes: then a loop of the parser that takes bytes has an end."""
+    return replace(program, is_wire=True, most_bytes=size)
 
 
 def _tree(path: Path) -> Json:
@@ -209,6 +218,7 @@ def of_json(name: str, tree: Json) -> Program:
         {**dict(zip(CORE_ERRORS, range(len(CORE_ERRORS)), strict=True)), **dict(tree.get("errors", ()))},
         {one["id"]: tuple(map(_element, one["elements"])) for one in tree.get("field_lists", [])},
         bool(stacks or unions or varying) or any(map(_needs_bytes, parser["parse_states"])),
+        LONGEST_FRAME,
         union_stacks,
         {one["id"]: (one["name"], tuple(map(_element, one["elements"]))) for one in tree.get("learn_lists", [])},
         {one["name"]: one for one in ingress["action_profiles"]},

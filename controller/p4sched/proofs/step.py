@@ -43,8 +43,6 @@ DROP_PORT = 511
 A_MOMENT_MS = 2000
 """Limit for the question whether a path is possible."""
 LARGEST_SHIFT = 255
-LONGEST_FRAME = 65_535
-"""Bytes."""
 TIMESTAMP = "standard_metadata.ingress_global_timestamp"
 LENGTH = "standard_metadata.packet_length"
 OF_HEADERS = ("header", "header_stack", "header_union", "header_union_stack")
@@ -219,7 +217,7 @@ def run(program: Program, world: World) -> Step:
     """Parser and ingress of one packet."""
     state: State = {name: Int.of(0) for name in (*program.fields, BEYOND)}
     state["standard_metadata.ingress_port"] = world.variable("standard_metadata.ingress_port", 9, DROP_PORT - 1)
-    state[LENGTH] = world.variable(LENGTH, 32, LONGEST_FRAME)
+    state[LENGTH] = world.variable(LENGTH, 32, program.most_bytes)
     for name in (TIMESTAMP, "standard_metadata.instance_type", "standard_metadata.checksum_error"):
         state[name] = world.variable(name, program.fields[name])
     kept = [

@@ -83,11 +83,13 @@ class WireParser:
 
     # the tree of nodes
 
-    def _following(self, node: Node) -> list[Node | None]:
+    def _following(self, node: Node) -> list[Node | None]:  # noqa: PLR0911 one for each kind
         self._seen.add(node)
         if len(self._seen) > MOST_NODES:
-            raise self._acts.unmodelled(f"a parser with more than {MOST_NODES} steps")
+            raise self._acts.unmodelled(f"a parser with more than {MOST_NODES} steps (without --bytes N)")
         of = self._program.parser[node.state]
+        if node.byte > self._program.most_bytes:
+            return [None]
         if node.operation == len(of["parser_ops"]):
             return [self._begin(node, to["next_state"]) for to in of["transitions"]] + [None]
         operation = of["parser_ops"][node.operation]
