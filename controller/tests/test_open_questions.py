@@ -158,10 +158,21 @@ def test_a_delay_that_leaves_no_time_for_flows_is_refused(capsys: pytest.Capture
     assert "--delay 201us: at most a hundredth of --duration, 20ms" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("text", ["", "0", "1/0", "nan", "1e9", "0.5,0.5"])
+@pytest.mark.parametrize("text", ["", "0", "1/2", "nan", "1e999999999", "0.001", "0.5,0.501"])
 def test_wrong_alphas_are_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main.run_command(["run", "shared_buffer", "--quick", "--alphas", text]) == 2
-    assert f"--alphas {text}: different numbers of 1/256 to 256" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert f"--alphas '{text}': " in said
+    assert ("two of these are the same" in said) == ("," in text)
+
+
+@pytest.mark.parametrize(("memory", "sizes"), [(24, [4]), (60, [4, 8]), (120, [4, 8, 12, 16, 20])])
+def test_sizes_are_what_the_queues_hold(memory: int, sizes: list[int]) -> None:
+    setting = shared_buffer.Setting(
+        ["fifo"], [0.6], shared_buffer.FULL, Seeds.of(1, 2, 2), Duration.parse("30ms"), [memory]
+    )
+    own = [each for each in shared_buffer.candidates(setting) if each.group["sharing"] == shared_buffer.OWN]
+    assert [each.parameters["size"] for each in own] == sizes
 
 
 @pytest.mark.parametrize("text", ["", "0", "1.5", "a", "0.4,0.4"])

@@ -40,7 +40,7 @@ class Grid(comparison.Grid):
     """|W| of AIFO and PACKS, T of RIFO."""
 
 
-FULL = Grid((10, 20, 40, 80, 160), (0, 26, 128, 205), (10, 20, 100))
+FULL = Grid((8, 20, 40, 80, 160), (0, 26, 128, 205), (10, 20, 100))
 QUICK = Grid((40,), (26,), (20,))
 
 

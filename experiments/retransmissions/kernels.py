@@ -127,7 +127,9 @@ def main() -> None:
     """Measures, writes the table and prints it."""
     parser = argparse.ArgumentParser(description="Ranks of data that is sent again, with Linux's TCP.")
     parser.add_argument("folder", type=lambda word: Path(word).resolve(), help="folder of the runs and of kernels.csv")
-    parser.add_argument("hosts", nargs="*", help=f"kinds of hosts: {', '.join(HOSTS)} (default: both)")
+    parser.add_argument(
+        "hosts", nargs="*", default=[], metavar="KIND", help=f"kinds of hosts: {', '.join(HOSTS)} (default: both)"
+    )
     options = parser.parse_args()
     folder, kinds = options.folder, options.hosts or HOSTS
     if unknown := set(kinds) - set(HOSTS):

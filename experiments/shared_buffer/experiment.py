@@ -44,8 +44,11 @@ SLOWDOWNS = (OBJECTIVE, "web", "incast")
 class Grid:
     """Values of the parameters, for all combinations."""
 
-    parts: tuple[float, ...]
-    """Fixed sizes, as shares of the memory (C of AIFO, B of RIFO, all queues of the others)."""
+    own_parts: tuple[Fraction, ...]
+    """Sizes with a part for each port, as shares of the memory (C of AIFO, B of RIFO, all queues of the others). Each
+    size is a whole number of packets for each queue."""
+    parts: tuple[Fraction, ...]
+    """Fixed sizes beside a rule of sharing."""
     headrooms_256: tuple[int, ...]
     """k in 1/256."""
     alphas_256: tuple[int, ...]
@@ -56,8 +59,15 @@ class Grid:
         return tuple(alpha for alpha in self.alphas_256 if alpha >= 128) or self.alphas_256
 
 
-FULL = Grid((1 / 20, 1 / 12, 1 / 6, 1 / 2), (0, 26), (8, 16, 32, 64, 128, 512, 2048))
-QUICK = Grid((1 / 6,), (26,), (512,))
+PART = Fraction(1, traffic.PORTS["leaf"])
+"""The part of a port: most of `own_parts`."""
+FULL = Grid(
+    (PART / 5, PART * 2 / 5, PART * 3 / 5, PART * 4 / 5, PART),
+    (Fraction(1, 20), Fraction(1, 12), Fraction(1, 6), Fraction(1, 2)),
+    (0, 26),
+    (4, 8, 16, 32, 64, 128, 512, 2048),
+)
+QUICK = Grid((PART,), (PART,), (26,), (512,))
 MOST_ALPHA = 256
 
 
@@ -97,11 +107,14 @@ def setting(
 def _alphas_256(text: str) -> tuple[int, ...]:
     """Values of alpha in 1/256. Raises UsageError."""
     try:
-        found = tuple(round(256 * Fraction(word)) for word in text.split(","))
-    except (ValueError, ZeroDivisionError):
-        found = ()
-    if not found or not all(0 < alpha <= 256 * MOST_ALPHA for alpha in found) or len(set(found)) < len(found):
-        raise UsageError(f"--alphas {text}: different numbers of 1/256 to {MOST_ALPHA}, with commas")
+        values = [256 * float(word) for word in text.split(",")]
+    except ValueError:
+        values = []
+    if not values or not all(1 <= value <= 256 * MOST_ALPHA for value in values):
+        raise UsageError(f"--alphas '{text}': numbers of 1/256 to {MOST_ALPHA} with commas, for example 0.125,2")
+    found = tuple(round(value) for value in values)
+    if len(set(found)) < len(found):
+        raise UsageError(f"--alphas '{text}': two of these are the same in steps of 1/256")
     return found
 
 
@@ -118,7 +131,8 @@ def configuration(setting: Setting) -> dict[str, Any]:
     return {
         "loads": list(setting.loads),
         "memories": list(setting.memories),
-        "parts": list(setting.grid.parts),
+        "own_parts": [float(part) for part in setting.grid.own_parts],
+        "parts": [float(part) for part in setting.grid.parts],
         "headrooms_256": list(setting.grid.headrooms_256),
         "alphas_256": list(setting.grid.alphas_256),
         "window": WINDOW,
@@ -151,16 +165,15 @@ def candidates(setting: Setting) -> Iterator[Candidate]:
             # with a part for each port, the size is the parameter of the schemes that read none
             sized = known == FIXED and (scheme in READING or sharing == OWN)
             alphas = (0,) if sharing == OWN else grid.alphas_beside_a_size() if sized else grid.alphas_256
-            parts = _parts(grid, sharing) if sized else (0.0,)
-            for headroom, alpha, part in product(headrooms, alphas, parts):
-                parameters: Group = {"headroom_256": headroom, "alpha_256": alpha, "size": round(part * memory)}
+            sizes = _sizes(grid.own_parts if sharing == OWN else grid.parts, memory) if sized else (0,)
+            for headroom, alpha, size in product(headrooms, alphas, sizes):
+                parameters: Group = {"headroom_256": headroom, "alpha_256": alpha, "size": size}
                 yield Candidate(group, parameters, partial(_run, group, parameters, int(setting.duration)))
 
 
-def _parts(grid: Grid, sharing: str) -> tuple[float, ...]:
-    """Fixed sizes; with a part of the memory for each port, those that fit into it."""
-    most = 1 / traffic.PORTS["leaf"] if sharing == OWN else 1.0
-    return tuple(part for part in grid.parts if part <= most)
+def _sizes(parts: tuple[Fraction, ...], memory: int) -> list[int]:
+    """The sizes, each a multiple of the number of queues."""
+    return list(dict.fromkeys(QUEUES * max(int(part * memory / QUEUES), 1) for part in parts))
 
 
 def _run(group: Group, parameters: Group, duration_ns: int, seed: int) -> Simulation:
