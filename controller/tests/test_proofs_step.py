@@ -1,6 +1,8 @@
 """The step of a proof is the step of the engine: random packets, parameters and states."""
 
 import random
+import struct
+import zlib
 from collections.abc import Callable
 from itertools import product
 from operator import and_, or_, xor
@@ -18,6 +20,7 @@ from p4sched.proofs.program import Program, read
 from p4sched.proofs.step import LENGTH, TIMESTAMP
 
 PACKETS = 100
+FIVE_TUPLE = ("ipv4.src_addr", "ipv4.dst_addr", "ipv4.protocol", "l4_ports.src_port", "l4_ports.dst_port")
 PARAMETERS = {
     "fifo": "fifo_params",
     "aifo": "aifo_params",
@@ -30,6 +33,7 @@ PARAMETERS = {
     "aifo_own": "aifo_own_params",
     "rifo_own": "rifo_own_params",
     "packs_own": "packs_own_params",
+    "sp_pifo_flowlet": "sp_pifo_flowlet_params",
 }
 
 
@@ -62,6 +66,12 @@ def random_example(program: Program, control: str, p4info: str, place: int, sour
             cells[name] = {port * 8 + priority: number(source, 5) for priority in range(8)}
         elif name.endswith(".bands.average.interval_start"):
             cells[name] = {user: (now - number(source, 32)) % (1 << 32)}
+        elif name.startswith("flowlet_"):
+            flow = struct.pack("!IIBHH", *(packet[part] for part in FIVE_TUPLE))
+            passed = min(number(source, 32), now)
+            cells[name] = {
+                port * 512 + zlib.crc32(flow) % 512: source.randrange(9) if "queue" in name else now - passed
+            }
         elif program.name.endswith("_own") and register.size == 4096:
             cells[name] = {port * 8 + user % 8: number(source, register.bits)}
         elif register.size <= 4096 and "flowlets" not in name:

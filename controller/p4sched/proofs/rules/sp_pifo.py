@@ -56,6 +56,10 @@ class SpPifo(Rule):
 
     control, table, action = "SpPifoIngress", "sp_pifo_params", "set_sp_pifo"
 
+    def maps(self, packet: Arrival) -> Truth:
+        """True if the bounds choose the queue of the packet."""
+        return True
+
     def decide(self, packet: Arrival) -> Decision:
         port, sizes, lengths = packet.port, sizes_of(packet), lengths_of(packet)
         takes, cost = self._scan(packet)
@@ -75,7 +79,7 @@ class SpPifo(Rule):
             name = f".mapping.queue_{place + 1}.raised_bound"
             pushed = every(takes[place], lengths[place] < sizes[place])
             raised = choose(pushed, (packet.rank + lowered).lowest(WORD) + (1 << WORD), packet.old(name, port))
-            written[name] = port, choose(sizes[place].equals(0), 0, raised)
+            written[name] = port, choose(every(self.maps(packet), sizes[place].equals(0)), 0, raised)
         decided = verdict(True, admitted)
         return Decision(decided, queue, written, {".verdict": decided, "standard_metadata.priority": queue})
 
@@ -87,14 +91,17 @@ class SpPifo(Rule):
         for place in reversed(range(QUEUES)):
             takes[place] = every(sizes_of(packet)[place].differs(0), negated(chosen), old[place] <= packet.rank)
             chosen = some(chosen, takes[place])
-        return takes, choose(chosen, 0, self._first(packet, old) - packet.rank)
+        maps = self.maps(packet)
+        cost = choose(every(maps, negated(chosen)), self._first(packet, old) - packet.rank, 0)
+        return [every(maps, taken) for taken in takes], cost
 
     def _bounds_after(self, packet: Arrival, lowered: Sequence[Int]) -> list[Int]:
         """b_1 .. b_8 after a packet. `lowered`: all bounds after its push-down."""
         takes, _ = self._scan(packet)
         found = []
         for bound, size, length, taken in zip(lowered, sizes_of(packet), lengths_of(packet), takes, strict=True):
-            found.append(choose(size.equals(0), 0, choose(every(taken, length < size), packet.rank, bound)))
+            raised = choose(every(taken, length < size), packet.rank, bound)
+            found.append(choose(every(self.maps(packet), size.equals(0)), 0, raised))
         return found
 
     def _first(self, packet: Arrival, old: Sequence[Int]) -> Int:
