@@ -686,7 +686,7 @@ def test_a_scheduler_of_users_is_not_compared_in_a_stream_without_users(
     command = ["run", "inversions", "--stepped", "--packets", "2000", "--schemes", "aifo_own,aifo"]
     assert run_command([*command, "--out", str(tmp_path)]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert re.search(r"compiled AIFO, a window each.*?: not compared, since the stream has no users", said)
+    assert re.search(r"compiled AIFO, a window each.*?: not compared: it has no model, or serves users", said)
     assert re.search(r"compiled AIFO, \|W\|.*?: equal to the model's", said)
 
 

@@ -304,7 +304,7 @@ def table(results: Results[Any, Any]) -> list[Table | str]:
 _EQUAL = {
     True: "equal to the model's, rank by rank",
     False: "[bold red]NOT the model's[/]",
-    None: "not compared, since the stream has no users",
+    None: "not compared: it has no model, or serves users, which the stream does not have",
 }
 
 

@@ -69,6 +69,7 @@ FULL = Grid(
 )
 QUICK = Grid((PART,), (PART,), (26,), (512,))
 MOST_ALPHA = 256
+"""Largest value of --alphas: with 8 already, a queue may take nearly the whole memory."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,8 @@ def setting(
     duration: options.Starts = Duration.parse("30ms"),
 ) -> Setting:
     """Incast beside web-search flows in virtual time, with a part of the memory for each port, or with one memory that
-    all ports share. Prints a table and writes DIR/summary.json, DIR/best.csv, DIR/grid.csv and DIR/figure.png."""
+    all ports share. Prints a table and writes DIR/summary.json, DIR/best.csv, DIR/overall.csv, DIR/grid.csv and
+    DIR/figure.png."""
     options.long_enough(duration)
     grid = QUICK if run_options.quick else FULL
     return Setting(
