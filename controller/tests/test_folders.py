@@ -322,6 +322,13 @@ def test_a_fault_has_the_place_of_its_cause(file: str, before: str, after: str, 
     assert f"{folder}/{says}" in said
 
 
+def test_a_setting_of_the_command_line_need_not_be_the_default_of_the_program(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_command(["check", f"{folder}:size=7", "--no-tcp"])
+    assert "program and model decide alike" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("with_model", [True, False])
 def test_each_queue_that_packets_enter_has_a_size(folder: Path, *, with_model: bool) -> None:
     for file, change in BY_USER.items():

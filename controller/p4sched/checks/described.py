@@ -54,7 +54,7 @@ def _unknown_names(description: Description, target: Target) -> list[str]:
 
 
 def _other_defaults(description: Description) -> list[str]:
-    """The parameters whose default is not that of the program for v1model."""
+    """The parameters whose default is not that of the program for v1model, but for those that the command line sets."""
     programs = description.programs
     if programs is None:
         return []
@@ -71,7 +71,7 @@ def _other_defaults(description: Description) -> list[str]:
         f"{descriptions.place(description.file, f'parameters.{each.name}', 'default')}: parameters.{each.name}.default:"
         f" it is {each.default}, but the default_action of {programs.table} in {file.name} has {value}"
         for each, value in zip(parameters, values, strict=False)
-        if each.default != value
+        if each.default != value and each.name not in description.settings
     ]
 
 

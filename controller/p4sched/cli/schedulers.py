@@ -12,6 +12,7 @@ from rich.markup import escape
 from p4sched.checks import folder as checking
 from p4sched.checks import isolated
 from p4sched.errors import P4schedError, UsageError
+from p4sched.folders import settings
 from p4sched.folders.new import new
 from p4sched.folders.schemes import absolute, find, forget, is_path, of_folder
 from p4sched.scheme import Scheme
@@ -70,8 +71,8 @@ def check(
 
 
 def _scheme(word: str) -> Scheme:
-    """The scheme in a folder, or with a name."""
-    if is_path(word) or os.path.isdir(word):
+    """The scheme in a folder, or with a name; either may have settings behind it."""
+    if os.path.isdir(word) or (is_path(word) and not settings.split(word)[1]):
         return of_folder(absolute(word))
     return SCHEMES[find(word, SCHEMES, "folder or scheme")]
 
