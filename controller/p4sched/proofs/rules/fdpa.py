@@ -4,8 +4,8 @@ The paper divides bytes by time. Fixed intervals, pauses, weights and user 0 are
 flowlets are future work in the paper (section V); how they work is the laboratory's, too.
 
 charge = bytes of the packet over the weight of its user
-rate   = charges of the last complete interval; after a pause of 2, 4 or 8 intervals, a half, a quarter or an eighth of
-         them, and 0 after 16
+rate   = charges of the last complete interval; if it began 2, 4 or 8 intervals ago, a half, a quarter or an eighth of
+         them, and 0 from 16 on
 band   = first q with rate <= edge_q; the last band is open;  queue 8 - q
 token buckets, instead of the rate: one for each edge, filled at the rate of the edge; the first band whose bucket holds
          the charge; the packet is paid from this bucket and from all wider ones

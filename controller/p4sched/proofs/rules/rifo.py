@@ -65,7 +65,7 @@ class Rifo(Rule):
             "a smaller rank is admitted where a larger one is": implies(
                 every(other <= packet.rank, admits), self._admits(packet, other)
             ),
-            "the smallest rank of the range is admitted": implies(packet.rank.equals(lowest), admits),
+            "the smallest rank of the range is not refused": implies(packet.rank.equals(lowest), admits),
             "the queue does not grow beyond its size": implies(decision.admitted, length < size),
         }
 

@@ -5,7 +5,7 @@ scan from queue n to queue 1 and take the first queue with b_i <= r; if it has r
 none: take queue 1, and lower every bound by b_1 - r  (push-down);  a full queue takes no packet
 
 A packet that a full queue drops raises no bound. One that queue 1 drops lowers the bounds: section 2.1 does not say so,
-and the authors' simulations do not.
+and the authors' simulations do not. Section 2.1 gives neither the amount of a push-down nor the bounds at the start.
 A queue of size 0 does not exist; its bound is 0. The registers hold b_i plus all push-downs so far, modulo 2^32, and a
 bit that is 0 until the first push-up.
 """

@@ -6,7 +6,8 @@ charge   = length 2^n / 256;  2^n: the power of two next to 256 / weight
 number   = of the interval: the time in units, over the length 2^k;  2^k: the power of two next to the interval
 rate     = charges of the user in the interval before this one; 0 if there were none
 band     = first q with rate <= edge_q; the last band is open;  queue 8 - q
-flowlets = a flow keeps its band if its last packet was less than a gap ago, in units rounded down
+flowlets = a flow keeps its band if its last packet was less than gap / 64 units ago, rounded down; the gap is in us,
+           so a flow may keep its band 2.4 % longer
 user 0: band 1
 the traffic manager drops
 
@@ -125,7 +126,7 @@ class TnaFdpa(OnChip, Rule):
             "the interval is 0.682 to 1.366 times that of the parameters, from 48 us to 6.29 s": implies(
                 in_range, every(length >= interval * 682, length <= interval * 1366)
             ),
-            "a weight is wrong by at most a third": every(power * 3 > packet.scale * 2, power * 3 <= packet.scale * 4),
+            "a charge is wrong by at most a third": every(power * 3 > packet.scale * 2, power * 3 <= packet.scale * 4),
         }
 
     def invariants(self, packet: Arrival, cell: Cell) -> Mapping[str, Truth]:
