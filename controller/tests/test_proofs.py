@@ -252,6 +252,10 @@ def test_a_case_of_the_parser_ignores_bits_that_its_mask_has_not(
             "--program, --limits, --mutants and --conditions take one scheme, not two programs",
         ),
         (["fifo", "--program", "none.p4"], "no file 'none.p4'"),
+        (["fifo", "rifo"], "'fifo' stands alone; two programs are files of BMv2 JSON"),
+        (["all", "--stf", "a.stf"], "--stf takes a trace: not all, laws, --limits"),
+        (["fifo", "--limits", "--stf", "a.stf"], "--stf takes a trace: not all, laws, --limits"),
+        (["fifo", "--packets", "0", "--stf", "a.stf"], "--stf takes a trace: not all, laws, --limits"),
     ],
 )
 def test_wrong_usage_is_one_sentence(
@@ -260,3 +264,71 @@ def test_wrong_usage_is_one_sentence(
     monkeypatch.chdir(tmp_path)
     assert run_command(["prove", *arguments]) == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("part", "key"),
+    [("tables", "base_default_next"), ("tables", "default_entry"), ("actions", "primitives"), ("order", "")],
+)
+def test_json_that_lacks_a_part_is_one_sentence(
+    part: str, key: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    right = compile_program(P4_DIR / "fifo.p4", tmp_path).json
+    tree = json.loads(right.read_text(encoding="utf-8"))
+    if part == "order":
+        tree["deparsers"][0]["order"].append("none")
+    else:
+        for one in tree["actions"] if part == "actions" else tree["pipelines"][0]["tables"]:
+            del one[key]
+    damaged = tmp_path / "damaged.json"
+    damaged.write_text(json.dumps(tree), encoding="utf-8")
+    assert run_command(["prove", str(right), str(damaged)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("p4sched: damaged: its JSON lacks a part, or has a wrong one")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"\xff\xfe", "not a P4Info"),
+        (b"none {", "not a P4Info"),
+        (b'pkg_info { arch: "v1model" }', "it has no action 'FifoIngress.set_depth'"),
+    ],
+)
+def test_a_p4info_of_something_else_is_one_sentence(
+    content: bytes, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    built = compile_program(P4_DIR / "fifo.p4", tmp_path)
+    built.p4info.write_bytes(content)
+    assert run_command(["prove", "fifo", "--program", str(built.json)]) != 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert said in line
+
+
+def test_a_trace_tells_the_field_that_matters(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = changed(
+        tmp_path,
+        "fifo",
+        "fifo.p4",
+        "fifo_params.apply();",
+        "if (hdr.ipv4.ttl == 17) { standard_metadata.egress_spec = 3; } fifo_params.apply();",
+    )
+    assert run_command(["prove", "fifo", "--program", str(wrong)]) == 1
+    assert "ipv4.ttl 18, 64 bytes" in capsys.readouterr().out
+
+
+def test_a_script_that_fails_on_both_programs_is_not_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, two = (compile_program(P4_DIR / f"{name}.p4", tmp_path).json for name in ("fifo", "rifo"))
+    script = tmp_path / "trace.stf"
+    assert run_command(["prove", str(one), str(two), "--stf", str(script)]) == 1
+    assert "was not written: it would fail on fifo, too" in capsys.readouterr().err
+    assert not script.exists()
+
+
+def test_an_error_shows_a_source_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = tmp_path / "wrong.p4"
+    source.write_text("root:x:0\n", encoding="utf-8")
+    assert run_command(["prove", "fifo", "--program", str(source)]) == 1
+    assert "root:x:0" in capsys.readouterr().err

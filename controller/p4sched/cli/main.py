@@ -19,7 +19,7 @@ from p4sched.errors import unknown_name
 from p4sched.interrupts import interruptible
 from p4sched.printable import printable_lines
 
-ERRORS = Console(stderr=True, highlight=False, soft_wrap=True)
+ERRORS = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
 
 PASS_ON = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
 PASS_ON_BUT_HELP = {**PASS_ON, "help_option_names": ["-h", "--help"]}

@@ -81,6 +81,8 @@ def prove(
     changed = mutants or conditions
     if len(programs) > 2:
         raise UsageError("one scheme, or two programs")
+    if len(programs) == 2:
+        _require_files(programs)
     if (len(programs) == 2 or programs[0] in {ALL, LAWS}) and (program is not None or limits or changed):
         raise UsageError("--program, --limits, --mutants and --conditions take one scheme, not two programs")
     if len(programs) < 2 and size is not None:
@@ -95,6 +97,8 @@ def prove(
         raise UsageError("--stf has packets for v1model; without it, --on shows the engine's answer to one packet")
     if program is not None and not program.is_file():
         raise MissingError(f"no file '{program}'")
+    if stf is not None and (programs[0] in {ALL, LAWS} or limits or changed or most == 0):
+        raise UsageError("--stf takes a trace: not all, laws, --limits, --mutants, --conditions or --packets 0")
     if stf is not None:
         writable.file("--stf", stf)
     for solver in ("bitwuzla", "z3"):
@@ -116,6 +120,13 @@ def prove(
             return scheme(programs[0], program, target, seconds, most, stf)
 
     return in_own_process(work, "the solver ended: perhaps the proof needs more memory than there is")
+
+
+def _require_files(programs: list[str]) -> None:
+    """Raises UsageError if one of two programs is the name of something that is proved alone."""
+    for name in programs:
+        if name in {ALL, LAWS, *SCHEMES} and not Path(name).exists():
+            raise UsageError(f"'{name}' stands alone; two programs are files of BMv2 JSON, which p4sched compile makes")
 
 
 def _all(seconds: float) -> int:

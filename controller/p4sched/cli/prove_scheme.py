@@ -9,7 +9,7 @@ import typer
 from p4sched.cli.prove_trace import told, trace
 from p4sched.errors import MissingError, UsageError
 from p4sched.p4rt.compile import compiled_program, source_file
-from p4sched.p4rt.program import Program
+from p4sched.p4rt.program import Program, read_schema
 from p4sched.p4rt.target import Target
 from p4sched.schemes import SCHEMES
 
@@ -127,13 +127,18 @@ def _comparison(word: str, source: Path | None, target: Target) -> "Comparison":
         built = Program.in_folder(source.parent, source.stem)
         if not built.p4info.is_file():
             raise MissingError(f"no file '{built.p4info}'; p4sched compile writes it beside the JSON")
+        read_schema(built.p4info, b"")
     elif source is not None:
         built = compiled_program(source.resolve(), target=target)
     else:
         built = compiled_program(_chip_program(name, target) if target in CHIPS else _program(name), target=target)
-    if target in CHIPS:
-        return tna_comparison.comparison(name, built, target)
-    return comparison.comparison(name, built)
+    of: Comparison = (
+        tna_comparison.comparison(name, built, target) if target in CHIPS else comparison.comparison(name, built)
+    )
+    action = f"{of.rule.control}.{of.rule.action}"
+    if f'"{action}"' not in of.p4info:
+        raise UsageError(f"'{built.p4info}' is not the P4Info of this program: it has no action '{action}'")
+    return of
 
 
 def _program(name: str) -> str | Path:

@@ -28,6 +28,8 @@ def told(sides: "Sides", found: "Refutation", stf: Path | None) -> int:
         raise P4schedError(f"'{stf}' was not written: {reason}")
     if stf is not None and not found.is_confirmed:
         raise P4schedError(f"'{stf}' was not written: it would pass on this program")
+    if stf is not None and found.fails_on_both:
+        raise P4schedError(f"'{stf}' was not written: it would fail on {sides.by}, too")
     if stf is not None and found.script is not None:
         try:
             stf.write_text(found.script, encoding="utf-8")

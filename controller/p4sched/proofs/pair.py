@@ -13,7 +13,7 @@ from p4sched.errors import UsageError
 from p4sched.proofs.cells import Before, Cells
 from p4sched.proofs.elements import BEYOND
 from p4sched.proofs.exact import Int, Truth, every, implies, negated
-from p4sched.proofs.program import PARSED, Program
+from p4sched.proofs.program import PARSED, Program, as_compiled
 from p4sched.proofs.requests import is_resubmitted, same_clone, same_digest, same_resubmission
 from p4sched.proofs.solver import Answer
 from p4sched.proofs.step import DROP_PORT, Step, World, is_indirect, looked_up, run, same_answers
@@ -53,18 +53,20 @@ def compare(one: Program, two: Program, seconds: float) -> Iterator[tuple[Claim,
 
 def _headers(program: Program) -> list[tuple[str, list[tuple[str, int]]]]:
     """The headers that the deparser writes, and name and bits of their fields."""
-    return [(one, [(name, program.fields[name]) for name in program.headers[one]]) for one in program.emitted]
+    with as_compiled(program.name):
+        return [(one, [(name, program.fields[name]) for name in program.headers[one]]) for one in program.emitted]
 
 
 def _profiles(program: Program) -> dict[str, list[object]]:
     """Profile, algorithm and bits of the selector's input of each table that has a profile."""
     found: dict[str, list[object]] = {}
-    for name, table in program.tables.items():
-        if is_indirect(table):
-            selector = program.profiles[table["action_profile"]].get("selector", {})
-            parts = [part["value"] for part in selector.get("input", ())]
-            bits = [program.fields.get(".".join(map(str, part))) for part in parts]
-            found[name] = [table["action_profile"], selector.get("algo"), *bits]
+    with as_compiled(program.name):
+        for name, table in program.tables.items():
+            if is_indirect(table):
+                selector = program.profiles[table["action_profile"]].get("selector", {})
+                parts = [part["value"] for part in selector.get("input", ())]
+                bits = [program.fields.get(".".join(map(str, part))) for part in parts]
+                found[name] = [table["action_profile"], selector.get("algo"), *bits]
     return found
 
 

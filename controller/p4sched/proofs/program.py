@@ -156,6 +156,18 @@ def _one_sentence(path: Path) -> Iterator[None]:
         raise UsageError(f"'{path}' is not BMv2 JSON of a program for v1model; p4sched compile makes it") from error
 
 
+@contextmanager
+def as_compiled(name: str) -> Iterator[None]:
+    """Makes a part that no compiler writes so one error for the user."""
+    try:
+        yield
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+        raise UsageError(
+            f"{name}: its JSON lacks a part, or has a wrong one ({type(error).__name__}: {error});"
+            " p4sched compile makes it"
+        ) from error
+
+
 def of_json(name: str, tree: Json) -> Program:
     """The program of BMv2 JSON. Raises UnmodelledError if a proof does not know a part of it."""
     kinds = {kind["name"]: kind for kind in tree["header_types"]}

@@ -37,6 +37,8 @@ class Refutation:
     script: str | None = None
     is_confirmed: bool = False
     """True if the engine decides the trace so, too."""
+    fails_on_both: bool = False
+    """True if the script fails on the other program, too."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ class Sides:
         if isinstance(self.side, RuleSide) and sum(packet.waits for packet in trace) > MOST_IN_SCRIPT:
             failure = self._run_timed(trace, self.side.p4info)
             said = f"the engine agrees: {failure}" if failure else AS_EXPECTED
-            return Refutation([*lines(trace, self.by), said], trace, None, bool(failure))
+            return Refutation([*lines(trace, self.by, plain=search.plain), said], trace, None, bool(failure))
         about = f"{self.program.name} decides packet {len(trace)} in another way than {self.by}"
         text = script(trace, about)
         failure = run_script(self.json, text)
@@ -89,7 +91,9 @@ class Sides:
             bytewise = script(trace, about, bytewise=True)
             if not run_script(self.other, bytewise):
                 text, failure = bytewise, run_script(self.json, bytewise)
-        return Refutation([*lines(trace, self.by), *self._confirmed(text, failure)], trace, text, bool(failure))
+        of_other = run_script(self.other, text) if self.other is not None else ""
+        told = [*lines(trace, self.by, plain=search.plain), *self._confirmed(failure, of_other)]
+        return Refutation(told, trace, text, bool(failure), bool(of_other))
 
     def _run_timed(self, trace: Sequence[Packet], p4info: str) -> str:
         """Sends the packets at their times. What the engine does with the last one; empty if it is as expected."""
@@ -122,14 +126,13 @@ class Sides:
             yield replace(plain, filled=True)
         yield replace(plain, plain=False)
 
-    def _confirmed(self, text: str, failure: str) -> Iterator[str]:
+    def _confirmed(self, failure: str, of_other: str) -> Iterator[str]:
         same = AS_EXPECTED
         if self.other is not None:
             same = "the engine sends it to the same port; priorities and fields are not compared there"
         yield f"the engine agrees: {failure}" if failure else same
         if self.other is not None:
-            failure = run_script(self.other, text)
-            yield f"{self.other.stem}, on the engine: {failure or 'as expected'}"
+            yield f"{self.other.stem}, on the engine: {of_other or 'as expected'}"
 
 
 def run_script(json: Path, text: str) -> str:

@@ -89,8 +89,9 @@ def _is_default(table: Json, call: Call) -> bool:
     return table["action_ids"].index(default["action_id"]) == call.action and data == list(call.data)
 
 
-def lines(trace: Sequence[Packet], by: str) -> Iterator[str]:
-    """The trace in words. `by`: what the program is compared with."""
+def lines(trace: Sequence[Packet], by: str, *, plain: bool = True) -> Iterator[str]:
+    """The trace in words. `by`: what the program is compared with. `plain`: all packets are alike, but for few fields;
+    of others, each field that is not 0 is told."""
     program = trace[0].step.program
     examples = [counterexample(packet.step, None) for packet in trace]
     shown = {
@@ -106,7 +107,8 @@ def lines(trace: Sequence[Packet], by: str) -> Iterator[str]:
     varied = [
         name
         for name in examples[0].packet
-        if name in TOLD or (len({example.packet.get(name, 0) for example in examples}) > 1 and name not in UNTOLD)
+        if name in TOLD
+        or (_is_told([example.packet.get(name, 0) for example in examples], plain) and name not in UNTOLD)
     ]
     for number, (packet, example) in enumerate(zip(trace, examples, strict=True), 1):
         inputs = [f"{name} {example.packet[name]}" for name in varied if name in example.packet]
@@ -121,6 +123,11 @@ def lines(trace: Sequence[Packet], by: str) -> Iterator[str]:
             yield f"  program   {_decision(packet.shows, packet.grown[1])}"
         else:
             yield f"  both      {_decision(packet.expected, packet.grown[0])}"
+
+
+def _is_told(values: Sequence[int], plain: bool) -> bool:
+    """The packets have other values, or their field may matter."""
+    return len(set(values)) > 1 or (not plain and values[0] != 0)
 
 
 TOLD = ("rank.rank",)

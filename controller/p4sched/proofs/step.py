@@ -35,7 +35,17 @@ from p4sched.proofs.exact import (
     variables,
 )
 from p4sched.proofs.paths import LoopError, State, execute
-from p4sched.proofs.program import PARSED, PARSER_ERROR, Json, Program, UnmodelledError, dotted, field_name, length_of
+from p4sched.proofs.program import (
+    PARSED,
+    PARSER_ERROR,
+    Json,
+    Program,
+    UnmodelledError,
+    as_compiled,
+    dotted,
+    field_name,
+    length_of,
+)
 from p4sched.proofs.requests import REQUESTS
 from p4sched.proofs.wire import Acts, WireParser
 
@@ -214,7 +224,12 @@ class Step:
 
 
 def run(program: Program, world: World) -> Step:
-    """Parser and ingress of one packet."""
+    """Parser and ingress of one packet. Raises UsageError if the program is none that a compiler writes."""
+    with as_compiled(program.name):
+        return _run(program, world)
+
+
+def _run(program: Program, world: World) -> Step:
     state: State = {name: Int.of(0) for name in (*program.fields, BEYOND)}
     state["standard_metadata.ingress_port"] = world.variable("standard_metadata.ingress_port", 9, DROP_PORT - 1)
     state[LENGTH] = world.variable(LENGTH, 32, program.most_bytes)
