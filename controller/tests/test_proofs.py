@@ -332,3 +332,14 @@ def test_an_error_shows_a_source_as_it_is(tmp_path: Path, capsys: pytest.Capture
     source.write_text("root:x:0\n", encoding="utf-8")
     assert run_command(["prove", "fifo", "--program", str(source)]) == 1
     assert "root:x:0" in capsys.readouterr().err
+
+
+def test_a_program_that_draws_a_random_number_is_refuted_without_a_trace(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    draws = "bit<32> drawn; random(drawn, 32w0, 32w9); if (drawn == 3) { mark_to_drop(standard_metadata); }"
+    wrong = changed(tmp_path, "fifo", "fifo.p4", "fifo_params.apply();", f"fifo_params.apply(); {draws}")
+    assert run_command(["prove", "fifo", "--program", str(wrong)]) == 1
+    said = capsys.readouterr().out
+    assert "verdict: false for this packet and state:" in said
+    assert "no trace was looked for: a random number" in said

@@ -75,10 +75,10 @@ class Comparison(ABC):
     def confirmed(self, example: Example) -> str:
         """What the engine does with a counterexample, and where the rule decides otherwise, in words."""
         try:
-            engine = self.by_engine(example.again())
+            engine, rule = self.by_engine(example.again()), self.by_rule(example.again())
         except P4schedError as error:
             return f"does not take this packet and state: {error}"
-        return difference(compared(engine), self.by_rule(example.again()), example.cells)
+        return difference(compared(engine), rule, example.cells)
 
     @abstractmethod
     def _possible(self, case: Case) -> Sequence[Truth]:

@@ -73,7 +73,11 @@ class Sides:
     def quick(self, most: int, seconds: float) -> Refutation | None:
         """A trace of plain packets with small numbers, if there is a short one."""
         first = next(self._searches())
-        return self._found(first, most, seconds) if first.plain else None
+        try:
+            return self._found(first, most, seconds) if first.plain else None
+        except UnmodelledError:
+            # the proof knows more
+            return None
 
     def _found(self, search: Search, most: int, seconds: float) -> Refutation | None:
         trace, _ = search.shortest(most, seconds)
