@@ -9,7 +9,7 @@ from p4sched.labs.explanations.sp_pifo import explain
 from p4sched.labs.lab import TcpRun
 from p4sched.labs.register_probe import SCALES, Probe, edit
 from p4sched.labs.stepped_lab import SteppedLab, Task
-from p4sched.labs.trace import Packet, bursts, by_hand
+from p4sched.labs.trace import Packet, at_once, bursts, by_hand
 
 FILE = "sp_pifo_mapping.p4"
 PLENTY = 4000
@@ -94,6 +94,15 @@ LAB = SteppedLab(
                 Trial(FOUR[:2] + (0,) * 6, [Packet(0, rank) for rank in (2**32 - 1, 2**32 - 2, 2**31 + 5, 100)]),
                 Trial((3, 2, 4, 5, 1, 2, 0, 0), bursts(300, 6, range(30))),
                 Trial((3, 0, 0, 0, 0, 0, 0, 0), bursts(100, 7, range(30))),
+                # the largest rank, for each number of queues
+                *(
+                    Trial((9,) * n + (0,) * (8 - n), [Packet(0, rank) for rank in (2**32 - 1, 5, 2**32 - 1)])
+                    for n in range(3, 8)
+                ),
+                # few ranks: many are equal to a bound
+                Trial(EIGHT, bursts(1500, 9, range(12))),
+                # each queue fills
+                Trial((300, 290, 280, 270, 350, 260, 330, 310), at_once(4000, 10, range(64))),
                 Trial((6, 4, 5, 3, 2, 1, 3, 4), of_ports(bursts(800, 8, range(1000))), SCALES, has_model=False),
             ),
             "Task 4",

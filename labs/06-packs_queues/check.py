@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from p4sched.labs.decisions import Trial
 from p4sched.labs.explanations import Arrival, Line, packs
+from p4sched.labs.explanations.ports import EMPTY, by_rank_and_port
 from p4sched.labs.lab import TcpRun
 from p4sched.labs.stepped_lab import SteppedLab, Task
 from p4sched.labs.trace import Packet, at_once, bursts, by_hand
@@ -23,6 +24,13 @@ LONG = Trial((32_780, 50, 0, 0, 0, 0, 0, 0, 0, 8, 1), [*at_once(32_790, 16, [7])
 READERS = 224
 """User READERS + n reads three bits of total_length, from bit n on: they choose its queue."""
 READER_SCALES = (256,) * (READERS - 1) + (1,) * 32
+PORTS = (1, 16, 128, 200)
+"""Users below READERS, as `ports` counts: ports 3, 33, 257, 401. Some differ from port 1 in high bits only."""
+ALONE = 400
+"""Packets for port 1, before those of other ports make its queues longer than their sizes."""
+OWN_PORT = "mapping.apply(standard_metadata.egress_spec,"
+PORT_OF_USER = """mapping.apply(meta.scale == 1 ? standard_metadata.egress_spec :
+                          standard_metadata.egress_spec ^ ((bit<9>) meta.user << 1),"""
 CALL = "length, standard_metadata.priority, verdict);"
 READ = f"""{CALL}
             if (meta.scale == 1) {{
@@ -41,9 +49,20 @@ def with_readers(packets: Sequence[Packet], every: int) -> list[Packet]:
     return made
 
 
+def of_ports(packets: Sequence[Packet]) -> list[Packet]:
+    """Packets for several ports, of which only the first one has queues."""
+    others = (packet._replace(user=PORTS[number % len(PORTS)]) for number, packet in enumerate(packets[ALONE:]))
+    return [*packets[:ALONE], *others]
+
+
+def who(packet: Packet) -> str:
+    return by_rank_and_port(packet if packet.user < READERS else packet._replace(user=0))
+
+
 def explain(arrival: Arrival) -> list[Line]:
     if arrival.packet.user < READERS:
-        return packs.explain(arrival)
+        lengths = [*arrival.lengths[:-1], EMPTY] if arrival.packet.user else arrival.lengths
+        return packs.explain(Arrival(arrival.trial, arrival.packets, lengths))
     lengths, bit = arrival.length[::-1], arrival.packet.user - READERS
     numbers = " + ".join(map(str, lengths))
     return [
@@ -62,6 +81,12 @@ NARROW = [
 TOTALS = Trial(
     (4000, 3000, 2000, 4000, 3000, 2000, 4000, 3000, 0, 16, 1),
     with_readers([*at_once(1100, 17, [7]), *at_once(300, 18, range(40))], 50),
+    READER_SCALES,
+    has_model=False,
+)
+OF_PORTS = Trial(
+    (60, 50, 40, 30, 25, 20, 15, 90, 0, 4, 1),
+    of_ports(at_once(900, 19, range(40))),
     READER_SCALES,
     has_model=False,
 )
@@ -84,10 +109,11 @@ LAB = SteppedLab(
     program="packs",
     scheme="packs",
     explain=explain,
-    edits=((CALL, READ),),
+    who=who,
+    edits=((CALL, READ), (OWN_PORT, PORT_OF_USER)),
     tasks=(
         Task("Task 1: the condition of each queue", 40, (*WIDE, TOTALS), "Task 1"),
-        Task("Task 2: full queues", 30, (*NARROW, LONG), "Task 2"),
+        Task("Task 2: full queues", 30, (*NARROW, LONG, OF_PORTS), "Task 2"),
         Task("Task 3: headroom", 30, tuple(HEADROOM), "Task 3"),
     ),
     tcp=TcpRun(

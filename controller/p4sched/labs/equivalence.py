@@ -176,6 +176,7 @@ def _quota(at: At) -> Iterator[Truth]:
     """Limits of the counters of a block."""
     count, urgent = at.old("arrivals", at.port), at.old("urgent_arrivals", at.port)
     yield from (count <= 16, urgent <= 8, urgent <= count)
+    yield from (length < 1 << LENGTH_BITS for length in at.lengths)
 
 
 def _quota_normal(at: At, register: str, cell: Int, value: Int) -> Int:

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from p4sched.constants import definitions
 from p4sched.labs import catalogue, proof
 from p4sched.labs.catalogue import Entry
 from p4sched.labs.chip import ChipLab
 from p4sched.labs.mutants.change import Mutant, mutants
-from p4sched.labs.mutants.syntax import WHOLE, File, Number, parse
 from p4sched.labs.sandbox import Sandbox
 from p4sched.labs.stepped_lab import SteppedLab
 from p4sched.labs.variants import Variants
@@ -21,8 +19,13 @@ from p4sched.paths import P4_DIR
 
 LABS = ("02", "03", "04", "05", "06", "07", "11")
 """Labs with a P4 rule that has a symbolic counterpart."""
-SHARED = ("queue_sizes.p4", "bands.p4")
-"""Files that the solutions include."""
+SHARED = ("queue_sizes.p4", "bands.p4", "verdict.p4")
+"""Files of `p4/shared` with fields and constants of the solutions."""
+FIELDS = """
+    bit<16> meta.user; bit<16> meta.scale;
+    bit<32> standard_metadata.packet_length; bit<48> standard_metadata.ingress_global_timestamp;
+"""
+"""Fields of headers and metadata that the solutions read."""
 OF_THE_COMPILER = re.compile(r"\.p4:\d+:\d+:")
 
 
@@ -41,32 +44,21 @@ class Solution:
     entry: Entry
     file: str
     text: str
-    known: File
-    """Declarations of included files."""
-
-    @property
-    def tree(self) -> File:
-        """Content of the file."""
-        return self.parse(self.text)
-
-    def parse(self, text: str) -> File:
-        """The content of a mutant."""
-        return parse(text, self.known)
+    included: tuple[str, ...]
+    """Texts of the files with its fields and constants."""
 
     def mutants(self) -> list[Mutant]:
         """All mutants."""
-        return mutants(self.text, self.tree)
+        return mutants(self.text, self.included)
 
 
 def solution(number: str) -> Solution:
     """The solution of a lab."""
     entry = catalogue.find(number)
     (file,) = entry.load().files
-    verdicts = definitions((P4_DIR / "shared" / "verdict.p4").read_text(encoding="utf-8"))
-    known = File(constants={name: Number(WHOLE, value, 2) for name, value in verdicts.items()})
-    for name in SHARED:
-        known = parse((P4_DIR / "shared" / name).read_text(encoding="utf-8"), known)
-    return Solution(entry, file, (entry.solution / file).read_text(encoding="utf-8"), known)
+    included = tuple((P4_DIR / "shared" / name).read_text(encoding="utf-8") for name in SHARED)
+    included += (FIELDS,)
+    return Solution(entry, file, (entry.solution / file).read_text(encoding="utf-8"), included)
 
 
 class Bench:
