@@ -62,6 +62,12 @@ def test_a_solver_that_gives_up_leaves_the_marks_of_the_trials(tmp_path: Path, m
     assert (result.score, result.marks[-1].says) == (100, (proof.GAVE_UP,))
 
 
+def test_a_state_that_no_packets_reach_is_told(tmp_path: Path) -> None:
+    far = "target == 40001 && length == 39001 && smaller == 13 && headroom == 77"
+    result = checked("04", tmp_path, ("if (needed <= offered)", f"if (needed <= offered || ({far}))"))
+    assert (result.score, result.marks[-1].says) == (100, (proof.NO_PACKETS,))
+
+
 def test_a_missing_solver_leaves_the_marks_of_the_trials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     result = checked("04", tmp_path)

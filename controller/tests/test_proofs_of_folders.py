@@ -45,6 +45,14 @@ def test_a_program_that_differs_from_the_rule_of_its_folder_is_refuted(
     assert "✗ meta.flow for the port: false for this packet and state:" in capsys.readouterr().out
 
 
+def test_an_error_within_a_rule_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mine = copied(tmp_path, "proof.py", "packet.flow}", "packet.flow // 0}")
+    assert run_command(["prove", str(mine)]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"{mine}/proof.py:" in line
+    assert "Error: " in line
+
+
 @pytest.mark.parametrize(
     ("file", "before", "after", "code", "said"),
     [

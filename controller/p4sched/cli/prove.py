@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from traceback import extract_tb
 from typing import Annotated
 
 import typer
@@ -161,6 +162,22 @@ def _one_sentence() -> Iterator[None]:
         raise P4schedError("a term of the proof is nested too deep: the program has too many statements") from error
     except z3.Z3Exception as error:
         raise P4schedError(f"Z3 ended with an error: {error}") from error
+    except P4schedError:
+        raise
+    except Exception as error:
+        place = _place_in_rule(error)
+        if place is None:
+            raise
+        raise P4schedError(f"{place}: {type(error).__name__}: {error}") from error
+
+
+def _place_in_rule(error: Exception) -> str | None:
+    """Where the rule of a folder raised an error: its file and line."""
+    rules = {str(of.description.proof.file) for of in SCHEMES.values() if of.description.proof is not None}
+    places = [
+        f"{frame.filename}:{frame.lineno}" for frame in extract_tb(error.__traceback__) if frame.filename in rules
+    ]
+    return places[-1] if places else None
 
 
 def _pair(one: Path, two: Path, seconds: float, most: int, stf: Path | None, size: int | None) -> int:

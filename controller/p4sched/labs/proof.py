@@ -37,6 +37,10 @@ NOT_INSTALLED = (
 )
 IN_BROWSER = "Not proved: a browser has no solver. The marks rest on the packets of the check."
 GAVE_UP = "Not proved: the solver gave up. The marks rest on the packets of the check."
+NO_PACKETS = (
+    "Not proved: the solver found a state in which your program decides differently, but no packets that lead there. "
+    "The marks rest on the packets of the check."
+)
 
 
 @dataclass(frozen=True)
@@ -121,4 +125,6 @@ def _proof(text: str) -> Proof:
                 packets = [Packet(*numbers) for numbers in answer["packets"]]
                 trial = Trial(tuple(answer["parameters"]), packets, tuple(answer["scales"]))
             return Proof(False, tuple(answer["says"]), trial, bool(answer["confirmed"]))
+        case "state":
+            return Proof(None, (NO_PACKETS,))
     return Proof(None, (GAVE_UP,))

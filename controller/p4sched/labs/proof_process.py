@@ -43,13 +43,14 @@ def found(lab: str, solution: str, program: str, seconds: float) -> dict[str, An
     """What the solver finds: first whether the programs are equivalent."""
     end = time.process_time() + seconds
     try:
-        if _is_equivalent(lab, Path(solution), Path(program), PROOF * seconds):
+        is_equivalent = _is_equivalent(lab, Path(solution), Path(program), PROOF * seconds)
+        if is_equivalent:
             return {"found": "proved"}
     except (P4schedError, LookupError, ValueError):
         # the program has a part that is not modelled
         return {"found": "nothing"}
     trace = shortest_trace(lab, Path(program), end) if lab in RULES else None
-    return trace or {"found": "nothing"}
+    return trace or {"found": "state" if is_equivalent is False else "nothing"}
 
 
 def _is_equivalent(lab: str, solution: Path, program: Path, seconds: float) -> bool | None:
