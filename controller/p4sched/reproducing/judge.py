@@ -33,8 +33,8 @@ YES, NO, OPEN, NONE = "yes", "no", "open", "-"
 """Verdicts; NONE: the published values have no order."""
 BLOCKS = 10
 """Blocks of time of a run."""
-FEW = 3
-"""Number of seeds from which on blocks are not needed."""
+FEW = 5
+"""Number of seeds from which on blocks are not needed. A test over three seeds decides less than the blocks of two."""
 Seed = int
 Key = TypeVar("Key")
 Values = Mapping[Place, Mapping[Seed, float]]
