@@ -186,7 +186,7 @@ async def test_a_device_configuration_that_is_no_program_is_refused(
         ("json", b"\xff\xfe\x00", "not JSON"),
         ("p4info", b"tables {", "not a P4Info"),
         ("p4info", b"\xff\xfe", "not a P4Info"),
-        ("p4info", b"", "not a P4Info"),
+        ("p4info", b"", "not a P4Info in protobuf text: it is empty"),
     ],
 )
 def test_corrupt_files_are_named_before_any_switch_sees_them(

@@ -79,7 +79,8 @@ def read_schema(p4info: Path, device_config: bytes) -> fy.P4Schema:
     try:
         return fy.P4Schema(p4info, device_config)
     except (ParseError, ValueError, IndexError, KeyError) as error:
-        reason = " ".join(str(error).split()) or "empty"
+        # finsy looks at the first character
+        reason = "it is empty" if isinstance(error, IndexError) else " ".join(str(error).split())
         raise SessionError(f"{p4info}: not a P4Info in protobuf text: {reason}") from error
 
 
