@@ -62,9 +62,21 @@ def test_a_solver_that_gives_up_leaves_the_marks_of_the_trials(tmp_path: Path, m
     assert (result.score, result.marks[-1].says) == (100, (proof.GAVE_UP,))
 
 
-def test_a_state_that_no_packets_reach_is_told(tmp_path: Path) -> None:
+def test_values_that_no_short_trace_has_lose_marks_where_the_part_keeps_no_state(tmp_path: Path) -> None:
     far = "target == 40001 && length == 39001 && smaller == 13 && headroom == 77"
     result = checked("04", tmp_path, ("if (needed <= offered)", f"if (needed <= offered || ({far}))"))
+    assert [marks.score for marks in result.marks] == [20, 40, 0]
+    heading, values = result.marks[-1].says
+    assert heading == proof.STATE
+    found = dict(part.split(" = ") for part in values.split(", "))
+    wanted = {"target_packets": "40001", "length": "39001", "smaller": "13", "headroom_256": "77"}
+    assert found.items() >= wanted.items()
+
+
+def test_a_state_that_no_packets_reach_is_told(tmp_path: Path) -> None:
+    # some 50 packets lead there
+    edit = "if (rate <= edges.edge_1)", "if (rate <= edges.edge_1 || rate == 123456789)"
+    result = checked("07", tmp_path, edit)
     assert (result.score, result.marks[-1].says) == (100, (proof.NO_PACKETS,))
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from p4sched.constants import MAX_USERS
 from p4sched.json_records import parse_json
 from p4sched.proofs.exact import Int, Truth, choose, every, exact, implies, largest, some
+from p4sched.proofs.example import value_in
 from p4sched.proofs.likeness import META, ROUTES, Pair, Part, Renaming, cells, table
 from p4sched.proofs.program import Program, of_json
 from p4sched.proofs.restrictions import holds, restriction
@@ -91,6 +92,8 @@ class _Lab:
     normal: Normal = lambda _at, _register, _cell, value: value
     renamings: Sequence[Renaming] = ()
     """Other numbers of cells that a right program may have."""
+    inputs: Callable[[At], Mapping[str, Int]] | None = None
+    """What the student's part sees besides the parameters, if it keeps no state: packets lead to any such values."""
 
 
 def program(path: Path) -> Program:
@@ -100,21 +103,42 @@ def program(path: Path) -> Program:
     return of_json(path.stem, {**tree, **first})
 
 
-def is_equivalent(number: str, solution: Program, program: Program, p4info: str, seconds: float) -> bool | None:
-    """True if the solvers prove it, False if they find a packet and a state that tell the programs apart, None if they
-    give up. The state may be one that no packets lead to. `seconds`: of the processor, for each numbering of cells."""
+@dataclass(frozen=True)
+class Equivalence:
+    """`is_proved`: True if the solvers prove it, False if they find a packet and a state that tell the programs apart,
+    None if they give up. The state may be one that no packets lead to."""
+
+    is_proved: bool | None
+    inputs: Mapping[str, int]
+    """What the student's part sees in that state, if it keeps none of its own."""
+
+
+def equivalence(number: str, solution: Program, program: Program, p4info: str, seconds: float) -> Equivalence:
+    """Asks the solvers. `seconds`: of the processor, for each numbering of cells."""
+    lab = LABS[number]
     pair = Pair(solution, program, partial(_part, number, p4info), seconds)
     found = pair.is_alike()
-    if not found and any(pair.is_alike(renaming) for renaming in LABS[number].renamings):
-        return True
-    return found
+    if not found and any(pair.is_alike(renaming) for renaming in lab.renamings):
+        return Equivalence(True, {})
+    if found is not False or lab.inputs is None or pair.first is None or pair.model is None:
+        return Equivalence(found, {})
+    at = _at(number, pair.first)
+    return Equivalence(False, {name: value_in(pair.model, term) for name, term in {**at.of, **lab.inputs(at)}.items()})
+
+
+def is_equivalent(number: str, solution: Program, program: Program, p4info: str, seconds: float) -> bool | None:
+    """See `Equivalence`."""
+    return equivalence(number, solution, program, p4info, seconds).is_proved
+
+
+def _at(lab: str, step: Step) -> At:
+    rule = ALL[RULES[lab]]
+    return At(step, table(step, rule.table, rule.action), table(step, ROUTES, "forward")["port"])
 
 
 def _part(lab: str, p4info: str, step: Step) -> Part:
-    rule = ALL[RULES[lab]]
-    parameters = table(step, rule.table, rule.action)
-    at = At(step, parameters, table(step, ROUTES, "forward")["port"])
-    legal = holds(restriction(p4info, f"{rule.control}.{rule.action}"), parameters)
+    rule, at = ALL[RULES[lab]], _at(lab, step)
+    legal = holds(restriction(p4info, f"{rule.control}.{rule.action}"), at.of)
     of = LABS[lab]
     ranked = [at.rank] if f"{META}rank" in step.program.fields else []
     cuts = [*(at.local(name) for name in of.cuts), *ranked]
@@ -229,6 +253,18 @@ def _packs(at: At) -> Iterator[Truth]:
     yield from (length <= size for length, size in zip(at.lengths, at.sizes, strict=True))
 
 
+def _one_length(at: At) -> Mapping[str, Int]:
+    return {"length": at.of_queue("queue_depths", QUEUES)}
+
+
+def _of(at: At, *names: str) -> Mapping[str, Int]:
+    return {name: at.local(name) for name in names}
+
+
+def _lengths(at: At) -> Mapping[str, Int]:
+    return {f"length_{queue}": length for queue, length in enumerate(at.lengths, 1)}
+
+
 def _fdpa(at: At) -> Iterator[Truth]:
     user, scale, length = (at.step.field(name) for name in (f"{META}user", f"{META}scale", LENGTH))
     edges = [at.of[f"edge_{number}"] for number in range(1, QUEUES)]
@@ -297,9 +333,14 @@ LABS = {
         normal=_sp_pifo_normal,
         renamings=[Renaming(("bounds",), there, back) for there, back in _DIRECTIONS],
     ),
-    "04": _Lab(_aifo, ("smaller",), _window),
-    "05": _Lab(_rifo, ("lowest", "highest"), _range),
-    "06": _Lab(_packs, ("smaller",), _window),
+    "04": _Lab(_aifo, ("smaller",), _window, inputs=lambda at: {**_one_length(at), **_of(at, "smaller")}),
+    "05": _Lab(
+        _rifo,
+        ("lowest", "highest"),
+        _range,
+        inputs=lambda at: {**_one_length(at), **_of(at, "lowest", "highest"), "rank": at.rank},
+    ),
+    "06": _Lab(_packs, ("smaller",), _window, inputs=lambda at: {**_lengths(at), **_of(at, "smaller")}),
     "07": _Lab(
         _fdpa,
         normal=_fdpa_normal,

@@ -37,6 +37,8 @@ NOT_INSTALLED = (
 )
 IN_BROWSER = "Not proved: a browser has no solver. The marks rest on the packets of the check."
 GAVE_UP = "Not proved: the solver gave up. The marks rest on the packets of the check."
+PACKETS = "The solver found packets that your program decides differently:"
+STATE = "The solver found values for which your program decides differently:"
 NO_PACKETS = (
     "Not proved: the solver found a state in which your program decides differently, but no packets that lead there. "
     "The marks rest on the packets of the check."
@@ -52,8 +54,8 @@ class Proof:
     """Lines for the student."""
     trial: Trial | None = None
     """A trace on which a wrong program decides differently."""
-    is_confirmed: bool = False
-    """True if the engine has decided the trace differently, too."""
+    is_certain: bool = False
+    """True if the engine has decided the trace differently, too, or if packets lead to the state."""
 
 
 def prove(number: str, student: Path, solution: Path, target: Target, sandbox: Sandbox) -> Proof:
@@ -124,7 +126,10 @@ def _proof(text: str) -> Proof:
             if answer["packets"]:
                 packets = [Packet(*numbers) for numbers in answer["packets"]]
                 trial = Trial(tuple(answer["parameters"]), packets, tuple(answer["scales"]))
-            return Proof(False, tuple(answer["says"]), trial, bool(answer["confirmed"]))
+            return Proof(False, (PACKETS, *answer["says"]), trial, bool(answer["confirmed"]))
+        case "state" if answer["inputs"]:
+            values = ", ".join(f"{name} = {value}" for name, value in answer["inputs"].items())
+            return Proof(False, (STATE, values), is_certain=True)
         case "state":
             return Proof(None, (NO_PACKETS,))
     return Proof(None, (GAVE_UP,))

@@ -15,6 +15,7 @@ from p4sched.labs.explanations.fdpa import UNUSED
 from p4sched.paths import P4_DIR
 
 if TYPE_CHECKING:
+    from p4sched.labs.equivalence import Equivalence
     from p4sched.proofs.bounded import Packet as Step
     from p4sched.proofs.exact import Int, Truth
     from p4sched.proofs.program import Program
@@ -43,21 +44,23 @@ def found(lab: str, solution: str, program: str, seconds: float) -> dict[str, An
     """What the solver finds: first whether the programs are equivalent."""
     end = time.process_time() + seconds
     try:
-        is_equivalent = _is_equivalent(lab, Path(solution), Path(program), PROOF * seconds)
-        if is_equivalent:
+        equivalence = _equivalence(lab, Path(solution), Path(program), PROOF * seconds)
+        if equivalence.is_proved:
             return {"found": "proved"}
     except (P4schedError, LookupError, ValueError):
         # the program has a part that is not modelled
         return {"found": "nothing"}
     trace = shortest_trace(lab, Path(program), end) if lab in RULES else None
-    return trace or {"found": "state" if is_equivalent is False else "nothing"}
+    if trace is None and equivalence.is_proved is False:
+        return {"found": "state", "inputs": dict(equivalence.inputs)}
+    return trace or {"found": "nothing"}
 
 
-def _is_equivalent(lab: str, solution: Path, program: Path, seconds: float) -> bool | None:
+def _equivalence(lab: str, solution: Path, program: Path, seconds: float) -> Equivalence:
     from p4sched.labs import equivalence  # noqa: PLC0415 needs Z3
 
     info = solution.with_suffix(".p4info.txtpb").read_text(encoding="utf-8")
-    return equivalence.is_equivalent(lab, equivalence.program(solution), equivalence.program(program), info, seconds)
+    return equivalence.equivalence(lab, equivalence.program(solution), equivalence.program(program), info, seconds)
 
 
 # traces on v1model

@@ -103,8 +103,8 @@ class SteppedLab(Lab):
         return self._proved(marks, Place(work, scratch, sandbox)) if all(one.full for one in marks) else marks
 
     def _proved(self, marks: tuple[Marks, ...], place: Place) -> tuple[Marks, ...]:
-        """The marks after the solver's question about all packets. If it finds a trace that the program decides
-        differently, the last task with decisions is not done."""
+        """The marks after the solver's question about all packets. If it finds a trace or a state that the program
+        decides differently, the last task with decisions is not done."""
         number = self.folder.name.partition("-")[0]
         if number not in proof.LABS:
             return marks
@@ -141,10 +141,7 @@ class SteppedLab(Lab):
                     difference = self._differs(0, found.trial, [run], variants)
                     if difference is not None:
                         return self._marks(task, difference, lambda: None, place)
-        if not found.is_confirmed:
-            return None
-        says = ("The solver found packets that your program decides differently:", *found.says)
-        return Marks(task.title, 0, task.marks, says)
+        return Marks(task.title, 0, task.marks, found.says) if found.is_certain else None
 
     def marks(self, runs: Sequence[TrialDecisions], work: Path, scratch: Path, sandbox: Sandbox) -> tuple[Marks, ...]:
         """Marks of each task. `runs`: the decisions in all trials."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from p4sched.proofs import bitwuzla_terms
 from p4sched.proofs.cells import Before, Cells
@@ -86,6 +87,10 @@ class Pair:
     about: Callable[[Step], Part]
     seconds: float
     end: float = field(init=False)
+    first: Step | None = field(init=False, default=None)
+    """The first program's step."""
+    model: Any = field(init=False, default=None)
+    """Values for which a claim is false, without variables for what comes before the part; None: none were found."""
 
     def __post_init__(self) -> None:
         """Starts the clock."""
@@ -99,7 +104,7 @@ class Pair:
         first = _parsed(self.one)
         known = run_from(self.one, World("", first), first)
         world = World("", first, {}, dict(known.world.lookups), [_has_route(known)])
-        left = run_from(self.one, world, first)
+        left = self.first = run_from(self.one, world, first)
         part = self.about(left)
         other = World("", first, _OfSecond(world, renaming), dict(known.world.lookups), world.assumed)
         right = run_from(self.two, other, first)
@@ -115,6 +120,7 @@ class Pair:
         sides = [side.term for pair in results for side in pair]
         terms = [*claims, *assumed]
         terms += [*world.laws(terms), *sides]
+        plain = list(terms)
         for place, value in enumerate(part.cuts):
             terms = _cut(terms, f"cut {place}", value)
         for place, (one, two) in enumerate(results):
@@ -125,17 +131,22 @@ class Pair:
                 terms = PRODUCTS.replaced(
                     terms, {side.get_id(): new.at(side.size()) for side in pair if side.num_args()}
                 )
-        return self._are_true(terms[len(results) : len(claims)], terms[len(claims) : len(terms) - len(sides)])
+        asked = slice(len(results), len(claims))
+        found, wrong = self._are_true(terms[asked], terms[len(claims) : len(terms) - len(sides)])
+        if found is False:
+            # a variable for what comes before the part may have a value that it never has
+            self.model = self._answer(plain[len(claims) : len(plain) - len(sides)], plain[asked][wrong]).model
+        return found
 
-    def _are_true(self, claims: Sequence[Truth], premises: Sequence[Truth]) -> bool | None:
+    def _are_true(self, claims: Sequence[Truth], premises: Sequence[Truth]) -> tuple[bool | None, int]:
+        """Whether all claims are true, and the place of the first one that is false."""
         whole: bool | None = True
-        for claim in claims:
+        for place, claim in enumerate(claims):
             proved = True if claim is True else self._answer(premises, claim).proved
-            if proved is not True:
-                whole = proved
-            if whole is False:
-                break
-        return whole
+            if proved is False:
+                return False, place
+            whole = whole and proved
+        return whole, 0
 
     def _answer(self, premises: Sequence[Truth], claim: Truth) -> Answer:
         """Asks first about the claim as it is, then with equal parts merged."""
