@@ -73,6 +73,16 @@ def test_values_that_no_short_trace_has_lose_marks_where_the_part_keeps_no_state
     assert found.items() >= wanted.items()
 
 
+def test_a_register_of_the_students_own_costs_no_marks(tmp_path: Path) -> None:
+    """It never holds a 7, so no packets show it."""
+    edits = (
+        ("control AifoAdmission(", "register<bit<32>>(1) own;\ncontrol AifoAdmission("),
+        ("if (needed <= offered)", "bit<32> kept;\n own.read(kept, 0);\n if (needed <= offered || kept == 7)"),
+    )
+    result = checked("04", tmp_path, *edits)
+    assert (result.score, result.marks[-1].says) == (100, (proof.NO_PACKETS,))
+
+
 def test_a_state_that_no_packets_reach_is_told(tmp_path: Path) -> None:
     # some 50 packets lead there
     edit = "if (rate <= edges.edge_1)", "if (rate <= edges.edge_1 || rate == 123456789)"

@@ -104,31 +104,38 @@ def program(path: Path) -> Program:
 
 
 @dataclass(frozen=True)
-class Equivalence:
-    """`is_proved`: True if the solvers prove it, False if they find a packet and a state that tell the programs apart,
-    None if they give up. The state may be one that no packets lead to."""
+class Finding:
+    """What the solvers find out about two programs."""
 
-    is_proved: bool | None
+    is_equivalent: bool | None
+    """True if it is proved, False if a packet and a state tell the programs apart, None if the solvers gave up.
+
+    The state may be one that no packets lead to.
+    """
     inputs: Mapping[str, int]
     """What the student's part sees in that state, if it keeps none of its own."""
 
 
-def equivalence(number: str, solution: Program, program: Program, p4info: str, seconds: float) -> Equivalence:
+def finding(number: str, solution: Program, program: Program, p4info: str, seconds: float) -> Finding:
     """Asks the solvers. `seconds`: of the processor, for each numbering of cells."""
     lab = LABS[number]
     pair = Pair(solution, program, partial(_part, number, p4info), seconds)
     found = pair.is_alike()
     if not found and any(pair.is_alike(renaming) for renaming in lab.renamings):
-        return Equivalence(True, {})
-    if found is not False or lab.inputs is None or pair.first is None or pair.model is None:
-        return Equivalence(found, {})
-    at = _at(number, pair.first)
-    return Equivalence(False, {name: value_in(pair.model, term) for name, term in {**at.of, **lab.inputs(at)}.items()})
+        return Finding(True, {})
+    # a register of the student's own may hold what no packets lead to
+    keeps_state = {*program.registers} != {*solution.registers}
+    if found is not False or lab.inputs is None or keeps_state or pair.first is None:
+        return Finding(found, {})
+    model, at = pair.model(), _at(number, pair.first)
+    if model is None:
+        return Finding(False, {})
+    return Finding(False, {name: value_in(model, term) for name, term in {**at.of, **lab.inputs(at)}.items()})
 
 
 def is_equivalent(number: str, solution: Program, program: Program, p4info: str, seconds: float) -> bool | None:
-    """See `Equivalence`."""
-    return equivalence(number, solution, program, p4info, seconds).is_proved
+    """See `Finding`."""
+    return finding(number, solution, program, p4info, seconds).is_equivalent
 
 
 def _at(lab: str, step: Step) -> At:
@@ -197,7 +204,7 @@ def _in_order(bounds: Sequence[Int], sizes: Sequence[Int]) -> Iterator[Truth]:
 
 
 def _quota(at: At) -> Iterator[Truth]:
-    """Limits of the counters of a block."""
+    """Limits of the counters of a block, and of lengths."""
     count, urgent = at.old("arrivals", at.port), at.old("urgent_arrivals", at.port)
     yield from (count <= 16, urgent <= 8, urgent <= count)
     yield from (length < 1 << LENGTH_BITS for length in at.lengths)

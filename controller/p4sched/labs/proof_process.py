@@ -15,7 +15,7 @@ from p4sched.labs.explanations.fdpa import UNUSED
 from p4sched.paths import P4_DIR
 
 if TYPE_CHECKING:
-    from p4sched.labs.equivalence import Equivalence
+    from p4sched.labs.equivalence import Finding
     from p4sched.proofs.bounded import Packet as Step
     from p4sched.proofs.exact import Int, Truth
     from p4sched.proofs.program import Program
@@ -44,23 +44,23 @@ def found(lab: str, solution: str, program: str, seconds: float) -> dict[str, An
     """What the solver finds: first whether the programs are equivalent."""
     end = time.process_time() + seconds
     try:
-        equivalence = _equivalence(lab, Path(solution), Path(program), PROOF * seconds)
-        if equivalence.is_proved:
+        finding = _finding(lab, Path(solution), Path(program), PROOF * seconds)
+        if finding.is_equivalent:
             return {"found": "proved"}
     except (P4schedError, LookupError, ValueError):
         # the program has a part that is not modelled
         return {"found": "nothing"}
     trace = shortest_trace(lab, Path(program), end) if lab in RULES else None
-    if trace is None and equivalence.is_proved is False:
-        return {"found": "state", "inputs": dict(equivalence.inputs)}
+    if trace is None and finding.is_equivalent is False:
+        return {"found": "state", "inputs": dict(finding.inputs)}
     return trace or {"found": "nothing"}
 
 
-def _equivalence(lab: str, solution: Path, program: Path, seconds: float) -> Equivalence:
+def _finding(lab: str, solution: Path, program: Path, seconds: float) -> Finding:
     from p4sched.labs import equivalence  # noqa: PLC0415 needs Z3
 
     info = solution.with_suffix(".p4info.txtpb").read_text(encoding="utf-8")
-    return equivalence.equivalence(lab, equivalence.program(solution), equivalence.program(program), info, seconds)
+    return equivalence.finding(lab, equivalence.program(solution), equivalence.program(program), info, seconds)
 
 
 # traces on v1model

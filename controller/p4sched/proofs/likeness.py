@@ -89,8 +89,8 @@ class Pair:
     end: float = field(init=False)
     first: Step | None = field(init=False, default=None)
     """The first program's step."""
-    model: Any = field(init=False, default=None)
-    """Values for which a claim is false, without variables for what comes before the part; None: none were found."""
+    _wrong: tuple[Sequence[Truth], Truth] | None = field(init=False, default=None)
+    """Premises and the false claim, without variables for what comes before the part."""
 
     def __post_init__(self) -> None:
         """Starts the clock."""
@@ -134,9 +134,15 @@ class Pair:
         asked = slice(len(results), len(claims))
         found, wrong = self._are_true(terms[asked], terms[len(claims) : len(terms) - len(sides)])
         if found is False:
-            # a variable for what comes before the part may have a value that it never has
-            self.model = self._answer(plain[len(claims) : len(plain) - len(sides)], plain[asked][wrong]).model
+            self._wrong = plain[len(claims) : len(plain) - len(sides)], plain[asked][wrong]
         return found
+
+    def model(self) -> Any:
+        """Values for which the claim is false that `is_alike` found. None: there are none, or the solver gave up.
+
+        A variable in place of what comes before the part may have had a value that it never has.
+        """
+        return None if self._wrong is None else ask(*self._wrong, min(FIRST, max(self._left, 1.0))).model
 
     def _are_true(self, claims: Sequence[Truth], premises: Sequence[Truth]) -> tuple[bool | None, int]:
         """Whether all claims are true, and the place of the first one that is false."""
