@@ -4,7 +4,7 @@ Order. For each place, each pair of lines is compared whose published values dif
 the difference varies from seed to seed (two standard deviations): a published value is one run. Over the seeds, which
 give every line the same flows, a paired t-test of the logarithms asks whether the measured difference has the published
 sign. All pairs of a quantity are tested together (Holm), at 5 %. A pair is the same, opposite, or open. With fewer than
-three seeds, the values of the test are those of the flows that start in each tenth of a run (batch means: Law,
+five seeds, the values of the test are those of the flows that start in each tenth of a run (batch means: Law,
 Simulation Modeling and Analysis, 9.5.3), where they are stored.
 
 Values. A mean over the seeds is close if it is within 15 % of the published value.
