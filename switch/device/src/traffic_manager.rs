@@ -4,20 +4,17 @@ use std::collections::BTreeMap;
 
 use p4sched_dataplane::{Nanos, Port};
 use p4sched_engine::{Balance, CalendarConfig, Engine, MemoryConfig, NodeConfig, PortSettings, QUEUES, TreeConfig};
+use p4sched_proto::constants::RECIRCULATION_PORT_V1MODEL;
 use p4sched_proto::p4sched::v1 as tm;
 
 use crate::device::Device;
 use crate::fault::Fault;
 use crate::ports::Ports;
 
-/// A port of v1model programs without a link: its queue paces packets that the program recirculates. It is
-/// `RECIRCULATION_PORT_V1MODEL` of the programs: `controller/tests/test_traffic_manager.py` sets it up.
-const RECIRCULATION_PORT: Port = 510;
-
 /// A port whose settings may change: it has an interface, or it leads back to the parser.
 fn configurable(number: u32, ports: &dyn Ports, engine: &Engine) -> Result<Port, Fault> {
     let leads_back = |&port: &Port| {
-        port == RECIRCULATION_PORT || engine.pipeline().is_some_and(|pipeline| pipeline.recirculates(port))
+        port == RECIRCULATION_PORT_V1MODEL || engine.pipeline().is_some_and(|pipeline| pipeline.recirculates(port))
     };
     match Port::try_from(number).ok().filter(leads_back) {
         Some(port) => Ok(port),

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use p4sched_dataplane::{MatchKey, Port};
+use p4sched_proto::constants::ECMP_BUCKETS;
 use p4sched_schedulers::{Scheme, Target};
 use p4sched_simulator::frames::{Datagram, RANKED_PORT, is_forwarded};
 use p4sched_simulator::program::Program;
 use p4sched_simulator::switch::{Sent, Switch};
-use p4sched_world::constants::ECMP_BUCKETS;
 
 const GROUP: u64 = 7;
 /// Ports of the paths. The buckets are distributed in turn: 22, 21 and 21 buckets.

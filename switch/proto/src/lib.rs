@@ -1,9 +1,12 @@
 //! Messages of P4Runtime (specification 1.4/1.5), P4Info, gNMI, and the project's own services: the traffic manager's and
-//! that of a network in virtual time. With the feature `services` also gRPC clients and servers.
+//! that of a network in virtual time. With the feature `services` also gRPC clients and servers. And the numbers of the
+//! programs.
 
 #![allow(clippy::all, reason = "generated from .proto files")]
 
 use std::sync::LazyLock;
+
+pub mod constants;
 
 pub mod google {
     pub mod rpc {

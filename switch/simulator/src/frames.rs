@@ -2,8 +2,8 @@
 
 use crc::{CRC_32_ISO_HDLC, Crc};
 use p4sched_dataplane::internet_checksum;
+use p4sched_proto::constants::RANK_PORT;
 use p4sched_schedulers::P4;
-use p4sched_world::constants::RANK_PORT;
 
 /// Bytes of the headers (Ethernet, IPv4, UDP, rank) and of the packet's number.
 pub const MIN_FRAME: u32 = 54;

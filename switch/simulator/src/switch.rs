@@ -4,14 +4,14 @@ use p4sched_dataplane::{
     ActionCall, CloneSession, Count, CounterId, DigestMessage, MatchKey, Pipeline, Port, RegisterId, TableId,
 };
 use p4sched_engine::{Engine, EventSink, Frame, FrameSink, Output, PortSettings};
+use p4sched_proto::constants::{
+    CPU_PORT, ETHERTYPE_WORKER, LENGTH_REPORT_BYTES, LENGTH_REPORT_SESSION, RANK_HEADER, RECIRCULATION_PORT_T2NA,
+    RECIRCULATION_PORT_TNA, RECIRCULATION_PORT_V1MODEL,
+};
 use p4sched_schedulers::described::PortExtras;
 use p4sched_schedulers::scheme::{P4, WINDOW_PARAMETER};
 use p4sched_schedulers::{Config, Nanos, Scheme, Target};
 use p4sched_traffic_manager::{CalendarConfig, MemoryConfig, PortConfig, ScrrConfig};
-use p4sched_world::constants::{
-    CPU_PORT, ETHERTYPE_WORKER, LENGTH_REPORT_BYTES, LENGTH_REPORT_SESSION, RANK_HEADER, RECIRCULATION_PORT_T2NA,
-    RECIRCULATION_PORT_TNA, RECIRCULATION_PORT_V1MODEL,
-};
 
 use crate::frames;
 use crate::model::Decision;

@@ -5,7 +5,6 @@
 
 pub mod account;
 pub mod calendar;
-pub mod constants;
 pub mod described;
 pub mod lab_file;
 pub mod link;

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use p4sched_dataplane::{DigestMessage, MatchKey, Port as PortNumber};
 use p4sched_engine::{Frame, FrameSink, Output};
+use p4sched_proto::constants::{ECMP_BUCKETS, MAX_ROUTES, MAX_USERS, RANK_HEADER, RANK_STFQ};
 use p4sched_schedulers::fdpa::UNCLASSIFIED;
 use p4sched_schedulers::known::Knowledge;
 use p4sched_schedulers::scheme::P4;
 use p4sched_schedulers::{Config, Nanos, Variants, Verdict};
 use p4sched_traffic_manager::{MemoryConfig, MemorySharing};
-use p4sched_world::constants::{ECMP_BUCKETS, MAX_ROUTES, MAX_USERS, RANK_HEADER, RANK_STFQ};
 use p4sched_world::planned::WakeUp;
 use p4sched_world::routes::Routes;
 use p4sched_world::topology::{Node, Topology};

@@ -5,7 +5,7 @@ const FILE: &[u8] = include_str!("../../../p4/shared/constants.p4").as_bytes();
 
 /// Port for packets from and to the controller.
 pub const CPU_PORT: u16 = defined("CPU_PORT") as u16;
-/// Port of v1model programs whose packets return to ingress. It has no link.
+/// Port of v1model programs without a link. Its queue paces the packets that return to ingress.
 pub const RECIRCULATION_PORT_V1MODEL: u16 = defined("RECIRCULATION_PORT_V1MODEL") as u16;
 /// The same of Tofino 1, in pipe 0.
 pub const RECIRCULATION_PORT_TNA: u16 = defined("RECIRCULATION_PORT_TNA") as u16;
