@@ -1,6 +1,8 @@
 //! Sizes and well-known numbers that programs and controllers share. They are read from `p4/shared/constants.p4` at
 //! compile time.
 
+#![warn(clippy::all)]
+
 const FILE: &[u8] = include_str!("../../../p4/shared/constants.p4").as_bytes();
 
 /// Port for packets from and to the controller.

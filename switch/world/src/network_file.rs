@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::Ipv4Addr;
 
+use p4sched_proto::constants::RECIRCULATION_PORT_V1MODEL;
 use p4sched_traffic_manager::Port;
 use serde::Deserialize;
 
 use crate::topology::{Cable, Node, Topology, TopologyError};
-use p4sched_proto::constants::RECIRCULATION_PORT_V1MODEL;
 
 /// Number of a switch's ports that can have a link. The next one paces recirculation, and 511 means drop.
 const MOST_PORTS: Port = RECIRCULATION_PORT_V1MODEL;

@@ -2,10 +2,10 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use p4sched_proto::constants::ECMP_BUCKETS;
 use serde::Deserialize;
 
 use crate::topology::{Node, Topology, TopologyError};
-use p4sched_proto::constants::ECMP_BUCKETS;
 
 /// The distance of a switch that has not been reached.
 const FAR: u32 = u32::MAX;
