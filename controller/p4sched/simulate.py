@@ -322,6 +322,8 @@ class Scenario:
     """Interval at which the received bytes of each flow are recorded, in `summary["received_bytes"]`."""
     count_inversions: bool | None = None
     """True: all ports count packets that leave out of order, in `Result.ports`."""
+    events: str | None = None
+    """Order of simultaneous events: `planned` or `netbench`."""
     multipath: str | None = None
     overhead_bytes: int | None = None
 

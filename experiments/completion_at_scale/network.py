@@ -38,6 +38,7 @@ class Run:
             # a port of a host is a model
             **({"hosts": self.line.port} if self.line.has_model else {}),
             "ranks": self.line.ranks,
+            **({"events": self.line.events} if self.line.events else {}),
             "overhead_bytes": OVERHEAD_BYTES,
             "transports": {"hosts": self.line.hosts},
             "flows": {"file": FLOWS},

@@ -38,6 +38,8 @@ class Line:
     """False for a scheduler that has only a program; then the hosts' ports are FIFO."""
     port_at: Mapping[float, Port] = field(default_factory=dict)
     """Other ports at some loads, in published settings."""
+    events: str | None = None
+    """Order of simultaneous events, if it is not that of planning (`switch/simulator/SCENARIOS.md`)."""
 
 
 @dataclass(frozen=True)

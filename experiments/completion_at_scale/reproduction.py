@@ -29,6 +29,12 @@ OURS = "-ours"
 """End of the name of a line with the laboratory's settings, where the published ones are others."""
 SIMULATED = "-simulated"
 """End of the name of a line with the rule of the authors' simulations. The line without it has the rule of the text."""
+NETBENCH = "netbench"
+"""Netbench's order of simultaneous events, and the end of the name of a line that has it. The line without it has the
+same rules, and events in the order of planning."""
+REORDERING = ("pifo", "sp_pifo")
+"""Schemes that send packets of a flow in another order. With ranks of pFabric, Netbench's order changes them most: small
+flows of RIFO Fig. 7 at load 0.3 take 17 % (PIFO) and 8 % (SP-PIFO) longer, those of the other lines 1 to 3 %."""
 WITHOUT_RULES = ("packs",)
 """Papers whose simulations are not public: their lines have the rules of the text."""
 SIZES_LOAD = "0.7"
@@ -58,6 +64,8 @@ class Run:
     """A run of p4sched.reproducing."""
 
     simulation: Simulation
+    of_sizes: bool = False
+    """True for a figure against the size of flows."""
 
     @property
     def seed(self) -> int:
@@ -66,8 +74,8 @@ class Run:
 
     @property
     def by_size(self) -> bool:
-        """True if the numbers of each class of sizes are stored: for fair queueing."""
-        return self.simulation.line.ranks == START_TIME
+        """True if the numbers of each class of sizes are stored: for fair queueing, and for figures against sizes."""
+        return self.of_sizes or self.simulation.line.ranks == START_TIME
 
     @property
     def inputs(self) -> str:
@@ -104,23 +112,33 @@ def _scheme(line: Line) -> str:
     return line.name if line.name in ("tcp", "dctcp") else str(line.port["scheme"])
 
 
-def _lines(figure: PaperFigure, further: Sequence[str]) -> dict[str, tuple[Line, str]]:
+def _simulated(line: Line) -> Line:
+    """The line with the rules of the authors' simulations."""
+    port_at = {load: ports.simulated(port) for load, port in line.port_at.items()}
+    return replace(line, name=f"{line.name}{SIMULATED}", port=ports.simulated(line.port), port_at=port_at)
+
+
+def _lines(figure: PaperFigure, further: Sequence[str], reordering: Sequence[str]) -> dict[str, tuple[Line, str]]:
     """Lines by name, and the name of the published line that each repeats; empty for a line of our own. First the line
-    with the published settings and the rule of the authors' simulations, then the one with the rule of the text, then
-    the one with our settings."""
+    with the published settings, the rule of the authors' simulations, and Netbench's order of events for the schemes
+    of `reordering`; then the one with events in the order of planning, the one with the rule of the text, and the one
+    with our settings."""
     replaced = {line.name: line for line in figure.published}
     found: dict[str, tuple[Line, str]] = {}
 
     def add(line: Line) -> None:
         settled = line.name in further or figure.name.partition("-")[0] in WITHOUT_RULES
         scheme = line.port["scheme"]
-        if settled or scheme not in ports.VARIANTS or "variants" in line.port:
-            found[line.name] = (line, "" if line.name in further else line.name)
-            return
-        port_at = {load: ports.simulated(port) for load, port in line.port_at.items()}
-        simulated = replace(line, name=f"{line.name}{SIMULATED}", port=ports.simulated(line.port), port_at=port_at)
-        found[simulated.name] = (simulated, line.name)
-        found[line.name] = (replace(line, label=f"{line.label}, rule of the text"), "")
+        has_rule = not settled and scheme in ports.VARIANTS and "variants" not in line.port
+        published = _simulated(line) if has_rule else line
+        if scheme in reordering:
+            as_run = replace(published, name=f"{line.name}-{NETBENCH}", events=NETBENCH)
+            found[as_run.name] = (as_run, line.name)
+            published = replace(published, label=f"{line.label}, events as planned")
+        repeated = "" if line.name in further or scheme in reordering else line.name
+        found[published.name] = (published, repeated)
+        if has_rule:
+            found[line.name] = (replace(line, label=f"{line.label}, rule of the text"), "")
 
     for line in figure.lines:
         add(replaced.get(line.name, line))
@@ -139,11 +157,13 @@ def _figure(
     quantities: Sequence[Quantity],
     workload: Workload | None = None,
     further: Sequence[str] = (),
+    reordering: Sequence[str] = (),
 ) -> Figure:
     """A figure with the lines and the network of a figure of this experiment; `workload`: that of the run files,
-    if it is another one. `further`: lines that the published figure does not have."""
+    if it is another one. `further`: lines that the published figure does not have. `reordering`: schemes whose published
+    lines have Netbench's order of events."""
     paper = PAPER_FIGURES[like]
-    known = _lines(paper, further)
+    known = _lines(paper, further, reordering)
     shown = [
         reproduced.Line(each.name, each.label, _scheme(each), published=bool(repeated), repeats=repeated)
         for each, repeated in known.values()
@@ -160,6 +180,12 @@ def _figure(
 
 def _by_size(name: str, of: Figure) -> Figure:
     """The figure of one load against the size of the flows, as in AIFO Fig. 14c and PACKS Fig. 13b."""
+
+    def run(line: str, place: str, seed: int, duration_ns: int) -> Run:
+        found = of.run(line, SIZES_LOAD, seed, duration_ns)
+        assert isinstance(found, Run)
+        return replace(found, of_sizes=True)
+
     return replace(
         of,
         name=name,
@@ -167,7 +193,7 @@ def _by_size(name: str, of: Figure) -> Figure:
         places=list(SIZE_CLASSES),
         axis="bytes",
         quantities=(SIZES_MEAN, SIZES_P99),
-        run=lambda line, place, seed, duration_ns: of.run(line, SIZES_LOAD, seed, duration_ns),
+        run=run,
     )
 
 
@@ -179,18 +205,25 @@ _AIFO_14 = _figure(
 )
 _PACKS_13 = _figure("packs-13", "fair queueing", "packs-13", (SMALL_MEAN, DONE), further=("aifo-k=0", "packs-k=0"))
 FIGURES = (
-    _completion("rifo-7", "completion times, web search", "rifo-7"),
+    _completion("rifo-7", "completion times, web search", "rifo-7", reordering=REORDERING),
     _completion("rifo-8", "completion times, data mining", "rifo-8", workload=DATA_MINING),
-    _completion("rifo-9", "tracking range T", "rifo-9", further=("t=50",)),
+    _completion("rifo-9", "tracking range T", "rifo-9", further=("t=50",), reordering=REORDERING),
     _figure("rifo-10", "queue B", "rifo-10", (SMALL_MEAN, LARGE_MEAN, RATE)),
     _figure("rifo-tables", "Tables II and III: B = T", "rifo-tables", (SMALL_MEAN, LARGE_MEAN)),
-    _figure("rifo-11a", "throughput, web search", "rifo-7", (RATE,)),
+    _figure("rifo-11a", "throughput, web search", "rifo-7", (RATE,), reordering=REORDERING),
     _figure("rifo-11b", "throughput, data mining", "rifo-8", (RATE, LARGE_RATE), DATA_MINING),
     _completion("rifo-12", "fair queueing, web search", "rifo-12", workload=WEB_SEARCH),
     _completion("rifo-13", "fair queueing, data mining", "rifo-13"),
-    _completion("rifo-14", "Pareto sizes", "rifo-14", workload=PARETO_OF_RUN_FILES, further=("rifo-text",)),
-    _completion("aifo-7", "completion times with ranks of pFabric", "aifo-7"),
-    _completion("aifo-8", "headroom k", "aifo-8", further=("k=0.5", "fifo")),
+    _completion(
+        "rifo-14",
+        "Pareto sizes",
+        "rifo-14",
+        workload=PARETO_OF_RUN_FILES,
+        further=("rifo-text",),
+        reordering=REORDERING,
+    ),
+    _completion("aifo-7", "completion times with ranks of pFabric", "aifo-7", reordering=REORDERING),
+    _completion("aifo-8", "headroom k", "aifo-8", further=("k=0.5", "fifo"), reordering=REORDERING),
     _completion("aifo-9", "window and sampling", "aifo-9"),
     _figure("aifo-10", "target length C, 1 and 4 Gbit/s", "aifo-10", (SMALL_MEAN, LARGE_MEAN)),
     _figure("aifo-11", "target length C, 10 and 40 Gbit/s", "aifo-11", (SMALL_MEAN, LARGE_MEAN)),

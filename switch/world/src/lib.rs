@@ -12,6 +12,7 @@ pub mod network_file;
 pub mod planned;
 pub mod routes;
 pub mod shapes;
+pub mod simultaneous;
 pub mod topology;
 pub mod wire;
 pub mod world;

@@ -20,6 +20,8 @@ enum Speed {
     Bits(u64),
     /// Bits per second. Each packet takes whole nanoseconds, rounded up.
     BitsRoundedUp(u64),
+    /// Bits per second. Each packet takes whole nanoseconds, rounded down.
+    BitsRoundedDown(u64),
 }
 
 impl Link {
@@ -35,6 +37,14 @@ impl Link {
     pub fn rounded_up(rate_bps: u64) -> Link {
         Link {
             speed: speed(rate_bps, Speed::BitsRoundedUp),
+            pace: Pace::default(),
+        }
+    }
+
+    /// A free link of this rate, above 0. The time of each packet is rounded down to whole nanoseconds.
+    pub fn rounded_down(rate_bps: u64) -> Link {
+        Link {
+            speed: speed(rate_bps, Speed::BitsRoundedDown),
             pace: Pace::default(),
         }
     }
@@ -64,6 +74,7 @@ impl Link {
             Speed::Byte(ns) => self.pace.take(len * ns),
             Speed::Bits(rate) => self.pace.work(len * 8, rate),
             Speed::BitsRoundedUp(rate) => self.pace.take((len * BYTE_WORK).div_ceil(rate)),
+            Speed::BitsRoundedDown(rate) => self.pace.take(len * BYTE_WORK / rate),
         }
     }
 }
@@ -88,6 +99,7 @@ mod tests {
     fn a_busy_link_carries_its_rate_and_a_rounded_one_a_little_less() {
         assert_eq!(ends(Link::new(3_000_000_000)), [266, 533, 800]);
         assert_eq!(ends(Link::rounded_up(3_000_000_000)), [267, 534, 801]);
+        assert_eq!(ends(Link::rounded_down(3_000_000_000)), [266, 532, 798]);
         assert_eq!(ends(Link::new(1_000_000_000)), [800, 1600, 2400]);
         assert_eq!(ends(Link::rounded_up(1_000_000_000)), [800, 1600, 2400]);
     }

@@ -53,6 +53,11 @@ impl Wire {
         self.link.free()
     }
 
+    /// Propagation delay.
+    pub fn delay_ns(&self) -> Nanos {
+        self.delay_ns
+    }
+
     /// Number of packets on the wire.
     pub fn packets(&self) -> u32 {
         self.packets

@@ -15,6 +15,7 @@ use p4sched_traffic_manager::{Nanos, Port};
 
 use crate::account::Account;
 use crate::calendar::{Calendar, CalendarEvent};
+use crate::simultaneous::Simultaneous;
 use crate::topology::{Node, Topology};
 use crate::wire::InTransit;
 
@@ -60,7 +61,8 @@ pub trait OutPort {
     /// The memory of packets.
     type Packets: Debug;
 
-    /// Takes a packet at the port. Returns its arrival at the far end, if it is the only one on the wire.
+    /// Takes a packet at the port. Returns its arrival at the far end, if it is the only one on the wire. If departures
+    /// are events ([`World::as_in_netbench`]), it returns the time of its departure, if it is sent now.
     fn offer(&mut self, now: Nanos, number: u32, packets: &mut Self::Packets, account: &mut Account) -> Option<Nanos>;
 
     /// Removes the first packet, which reached the far end. Returns it, and the arrival of the next one.
@@ -145,6 +147,8 @@ impl FarEnd {
 pub struct Net<P: OutPort, T> {
     now: Nanos,
     calendar: Calendar<Event<T>>,
+    /// The events of this instant, if their order is that of Netbench.
+    simultaneous: Option<Simultaneous<Event<T>>>,
     /// Index = number of the wire.
     pub lines: Vec<Line<P>>,
     /// Packets that reached the far ends of links unknown to the loop, and wait for a node.
@@ -185,7 +189,25 @@ impl<P: OutPort, T: Timer> Net<P, T> {
     pub fn offer(&mut self, wire: u32, number: u32) {
         let port = &mut self.lines[wire as usize].port;
         if let Some(at) = port.offer(self.now, number, &mut self.packets, &mut self.account) {
-            self.calendar.plan(at, Event::Arrival(wire));
+            self.plan_sent(wire, at);
+        }
+    }
+
+    /// Plans the event that a port returns for a packet that it sends.
+    #[inline]
+    pub fn plan_sent(&mut self, wire: u32, at: Nanos) {
+        let event = match self.simultaneous {
+            None => Event::Arrival(wire),
+            Some(_) => Event::Switch(wire),
+        };
+        self.calendar.plan(at, event);
+    }
+
+    #[inline]
+    fn next(&mut self, end: Nanos) -> Option<(Nanos, Event<T>)> {
+        match &mut self.simultaneous {
+            None => self.calendar.next(end),
+            Some(simultaneous) => simultaneous.next(&mut self.calendar, end),
         }
     }
 
@@ -247,6 +269,7 @@ impl<H: Hosts, S: Switches<H>> World<H, S> {
             net: Net {
                 now: 0,
                 calendar: Calendar::new(gap),
+                simultaneous: None,
                 lines: lines.collect(),
                 undelivered: VecDeque::new(),
                 packets,
@@ -259,13 +282,20 @@ impl<H: Hosts, S: Switches<H>> World<H, S> {
         }
     }
 
+    /// Gives simultaneous events the order of Netbench. Departures are events then: `Event::Switch`, with the number of
+    /// the wire.
+    pub fn as_in_netbench(mut self) -> World<H, S> {
+        self.net.simultaneous = Some(Simultaneous::default());
+        self
+    }
+
     /// Handles the next event, if its time is at most `end`. Returns false if there is none.
     ///
     /// # Errors
     /// If the network cannot continue.
     #[inline]
     pub fn step(&mut self, end: Nanos) -> Result<bool, StopReason<H::Error>> {
-        let Some((now, event)) = self.net.calendar.next(end) else {
+        let Some((now, event)) = self.net.next(end) else {
             return Ok(false);
         };
         if now > self.net.now {

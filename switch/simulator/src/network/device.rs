@@ -61,6 +61,9 @@ pub enum DeviceError {
     /// The scenario charges the packets of receivers.
     #[error("charge_answers: the programs know users by the addresses of senders; use the models")]
     Answers,
+    /// The scenario has the order of events of Netbench.
+    #[error("events: a program's departures come before simultaneous arrivals; use the models")]
+    Events,
     /// The scenario asks for counts that only models have.
     #[error("count_inversions: the models count, and not the programs; use the models")]
     Order,

@@ -14,7 +14,7 @@ use super::hosts::{Difference, FlowHosts, Net};
 use super::lengths::Lengths;
 use super::memory::Memories;
 use super::port::{Counts, PortConfig};
-use super::setup::{Installation, Setup, SetupError, user_address};
+use super::setup::{Events, Installation, Setup, SetupError, user_address};
 use crate::frames::Datagram;
 
 /// All switches of a network.
@@ -176,6 +176,10 @@ impl Switches<FlowHosts> for Fabric {
     }
 
     fn wake(&mut self, event: u32, net: &mut Net) -> Result<(), Difference> {
+        if self.setup.events == Events::Netbench {
+            depart(event, net);
+            return Ok(());
+        }
         match self.work(event) {
             Work::Departures(switch) => self.devices[switch as usize].advance(net.now()),
             Work::Arrival(wire) => self.arrive(wire, net)?,
@@ -190,6 +194,16 @@ impl Switches<FlowHosts> for Fabric {
     }
 }
 
+/// Ends the departure of a packet of this wire, where departures are events.
+fn depart(wire: u32, net: &mut Net) {
+    let now = net.now();
+    let (arrival, next) = net.lines[wire as usize].port.departed(now);
+    net.plan(arrival, Event::Arrival(wire));
+    if let Some(at) = next {
+        net.plan_sent(wire, at);
+    }
+}
+
 /// Makes a device for each switch, if programs decide.
 fn devices(setup: &Setup, routes: &Routes) -> Result<Vec<Device>, DeviceError> {
     let Some(Installation { program, check }) = &setup.program else {
@@ -197,6 +211,9 @@ fn devices(setup: &Setup, routes: &Routes) -> Result<Vec<Device>, DeviceError> {
     };
     if setup.charge_answers {
         return Err(DeviceError::Answers);
+    }
+    if setup.events == Events::Netbench {
+        return Err(DeviceError::Events);
     }
     let hosts = &setup.topology.hosts;
     let PortConfig {

@@ -3,7 +3,6 @@
 use p4sched_schedulers::{Config, Nanos, Verdict};
 use p4sched_traffic_manager::Share;
 use p4sched_world::topology::{Node, Topology};
-use p4sched_world::world::Event;
 
 use super::hosts::Net;
 use super::port::Memory;
@@ -65,7 +64,7 @@ impl Memories {
             self.reclaim(switch, net);
         }
         if let Some(at) = net.lines[wire as usize].port.send(now) {
-            net.plan(at, Event::Arrival(wire));
+            net.plan_sent(wire, at);
         }
         net.packets.drop_lost(number, verdict, &mut net.account);
     }

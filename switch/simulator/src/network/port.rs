@@ -220,6 +220,8 @@ pub struct PortConfig {
     pub drawn_ranks: usize,
     /// True if it counts packets that leave out of order.
     pub counts_order: bool,
+    /// True if departures are events, as in Netbench.
+    pub departure_events: bool,
 }
 
 /// An output port. Each event of a run touches another port. So the fields that every packet needs lie together, in
@@ -240,6 +242,9 @@ pub struct Port {
     waiting_bytes: u64,
     /// A packet that finds an empty queue leaves no trace in the scheduler.
     forgets: bool,
+    departure_events: bool,
+    /// A packet is being sent, and its departure is an event that is planned.
+    sending: bool,
     lengths: Option<Box<Lengths>>,
     by_rank: Option<Box<ByRank>>,
     by_queue: Option<Box<ByQueue>>,
@@ -254,10 +259,16 @@ impl Port {
     /// # Errors
     /// If the model refuses the configuration.
     pub fn new(config: &PortConfig, rate_bps: u64, delay_ns: Nanos) -> Result<Port, ConfigError> {
+        let link = match config.departure_events {
+            false => Link::new(rate_bps),
+            true => Link::rounded_down(rate_bps),
+        };
         Ok(Port {
             queue: config.scheduler.queue(config)?,
             forgets: config.scheduler.forgets() && !config.start_time && config.drawn_ranks == 0,
-            wire: Wire::new(Link::new(rate_bps), delay_ns),
+            wire: Wire::new(link, delay_ns),
+            departure_events: config.departure_events,
+            sending: false,
             mark_at: config.mark_at.unwrap_or(u32::MAX),
             mark_at_bytes: config.mark_at_bytes.unwrap_or(u64::MAX),
             buffer_bytes: config.buffer_bytes.unwrap_or(u64::MAX),
@@ -396,11 +407,11 @@ impl Port {
 
     /// True if a packet that arrives now, after every departure that is due, may go straight to the wire.
     fn is_open(&self, now: Nanos) -> bool {
-        self.forgets && self.wire.waiting == 0 && self.wire.free() <= now
+        self.forgets && self.wire.waiting == 0 && self.wire.free() <= now && !self.sending
     }
 
     /// Puts a packet straight on the wire: the same as [`Port::enqueue`] and [`Port::send`] if [`Port::is_open`].
-    /// Returns its arrival time, if it is the only packet on the wire.
+    /// Returns the same.
     #[inline]
     fn pass(&mut self, now: Nanos, number: u32, len: u32) -> Option<Nanos> {
         self.held_bytes += u64::from(len);
@@ -411,7 +422,18 @@ impl Port {
     fn transmit(&mut self, now: Nanos, number: u32, len: u32) -> Option<Nanos> {
         self.sent_packets += 1;
         self.sent_bytes += u64::from(len);
-        self.wire.send(now, number, len)
+        let arrival = self.wire.send(now, number, len);
+        if self.departure_events {
+            self.sending = true;
+            return Some(self.wire.free());
+        }
+        arrival
+    }
+
+    /// Ends the departure that was planned for `now`. Returns the arrival of its packet, and the next departure.
+    pub fn departed(&mut self, now: Nanos) -> (Nanos, Option<Nanos>) {
+        self.sending = false;
+        (now + self.wire.delay_ns(), self.send(now))
     }
 
     /// Records the length of the queue, just before it changes.
@@ -426,16 +448,16 @@ impl Port {
     /// before an arrival.
     #[inline]
     pub fn catch_up(&mut self, now: Nanos) {
-        while self.wire.waiting > 0 && self.wire.free() <= now {
+        while self.wire.waiting > 0 && self.wire.free() <= now && !self.sending {
             self.send(self.wire.free());
         }
     }
 
     /// Sends a packet, if the wire is free and a packet waits. Returns its arrival time, if it is the only packet on
-    /// the wire.
+    /// the wire; if departures are events, the time of its departure.
     #[inline]
     pub fn send(&mut self, now: Nanos) -> Option<Nanos> {
-        if self.wire.free() > now {
+        if self.wire.free() > now || self.sending {
             return None;
         }
         let packet = self.queue.dequeue(now)?;
@@ -527,6 +549,7 @@ impl OutPort for Port {
         }
         self.held_bytes -= u64::from(arrived.len);
         self.catch_up(now);
-        (arrived, self.wire.first().map(|next| next.arrival))
+        let next = self.wire.first().filter(|_| !self.departure_events);
+        (arrived, next.map(|next| next.arrival))
     }
 }

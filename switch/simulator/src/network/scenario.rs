@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 use super::flows::{Flow, FlowError, FlowSpec, Hosts, Poisson, from_csv, from_list};
 use super::hosts::MIN_FRAME;
 use super::port::{DUAL_PI2, Memory, PortConfig, Scheduling};
-use super::setup::{Ranks, Setup, Transport};
+use super::setup::{Events, Ranks, Setup, Transport};
 use crate::ideals;
 
 /// Latest end of a run. All events planned after it fit into 64 bits.
@@ -107,6 +107,8 @@ pub struct Scenario {
     /// Packets of receivers have the user of their flow.
     #[serde(default)]
     charge_answers: bool,
+    #[serde(default)]
+    events: Events,
     #[serde(default)]
     multipath: Multipath,
     /// Bytes of the headers of a frame; by default those of TCP or UDP over Ethernet.
@@ -335,15 +337,18 @@ impl Scenario {
             sampled: false,
             drawn_ranks: 0,
             counts_order: false,
+            departure_events: self.events == Events::Netbench,
         };
         Ok(Setup {
             switch_ports: PortConfig {
                 sampled: self.sample_ports,
                 counts_order: self.count_inversions,
+                departure_events: self.events == Events::Netbench,
                 ..self.ports.config("ports", start_time, Some(drawn))?
             },
             host_ports: PortConfig {
                 counts_order: self.count_inversions,
+                departure_events: self.events == Events::Netbench,
                 ..match &self.hosts {
                     None => unlimited,
                     Some(hosts) => hosts.config("hosts", start_time, None)?,
@@ -354,6 +359,7 @@ impl Scenario {
             ranks: self.ranks.clone(),
             retransmissions: self.retransmissions,
             charge_answers: self.charge_answers,
+            events: self.events,
             multipath: self.multipath,
             program: None,
             transports,
@@ -460,6 +466,7 @@ impl Ports {
             sampled: false,
             drawn_ranks: measured.unwrap_or(0),
             counts_order: false,
+            departure_events: false,
         })
     }
 }

@@ -38,6 +38,17 @@ pub enum Ranks {
     Drawn(Vec<f64>),
 }
 
+/// The order of simultaneous events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Events {
+    /// That of planning. At a port, a departure comes before a simultaneous arrival.
+    #[default]
+    Planned,
+    /// That of Netbench ([`p4sched_world::simultaneous`]).
+    Netbench,
+}
+
 /// A transport, and the size of its headers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transport {
@@ -59,6 +70,7 @@ pub struct Setup {
     pub retransmissions: Retransmissions,
     /// True if packets of receivers have the user of their flow; by default they have none.
     pub charge_answers: bool,
+    pub events: Events,
     /// Method that spreads flows over several paths; always [`Multipath::Buckets`] if programs decide.
     pub multipath: Multipath,
     /// The program that decides at the ports of switches; by default the models decide.

@@ -16,7 +16,7 @@ use super::lengths::Lengths;
 use super::order::OutOfOrder;
 use super::packets::Packets;
 use super::port::{Counts, Port};
-use super::setup::{Setup, SetupError};
+use super::setup::{Events, Setup, SetupError};
 
 /// Bits of the largest Ethernet frame, without FCS.
 const LARGEST_FRAME_BITS: u128 = 8 * 1514;
@@ -68,6 +68,9 @@ impl World {
         let ends = FlowHosts::new(Arc::clone(&setup));
         let gap = gap_ns(&setup.topology);
         let mut world = world::World::new(&setup.topology, ports, Packets::default(), gap, ends, fabric);
+        if setup.events == Events::Netbench {
+            world = world.as_in_netbench();
+        }
         if let Some(first) = setup.flows.first() {
             world.net.plan(first.start_ns, Event::Host(Timer::FlowStart));
         }
