@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from experiments.completion_at_scale import reproduction as scale
 from experiments.fdpa_fairness.reproduction import Panel
 from p4sched.cli import main
 from p4sched.cli.main import run_command
@@ -54,6 +55,12 @@ def test_a_published_difference_within_the_noise_of_a_run_is_no_order() -> None:
     measured = {("a", "0.5"): A, ("twice", "0.5"): TWICE, ("noisy", "0.5"): NOISY}
     assert judge(numbers(a=1.0, twice=1.04), measured).order == NONE
     assert judge(numbers(a=1.0, noisy=1.5), measured).pairs == 0
+
+
+def test_a_published_value_that_cannot_be_right_is_not_compared() -> None:
+    measured = {("a", "0.5"): A, ("twice", "0.5"): TWICE}
+    found = judge(Numbers({("a", "0.5"): 9.0, ("twice", "0.5"): 2.0}, slips={("a", "0.5"): "a copy"}), measured)
+    assert (found.pairs, list(found.ratios), found.order, found.values) == (0, [("twice", "0.5")], NONE, YES)
 
 
 def test_more_pairs_need_more_certainty() -> None:
@@ -210,8 +217,9 @@ def test_a_figure_has_two_names() -> None:
 def test_figures_share_a_simulation() -> None:
     aifo, rifo = figures()["aifo-7"], figures()["rifo-7"]
     both = runs.jobs([aifo, rifo], [1], 10**9)
-    # AIFO Fig. 7 has all lines of RIFO Fig. 7 but RIFO, at 7 loads; two schemes have two rules
-    assert [job.figure.name for job in both].count("aifo-7") == 49
+    # AIFO Fig. 7 has all lines of RIFO Fig. 7 but RIFO, at 7 loads; AIFO and SP-PIFO have two rules, and PIFO and
+    # SP-PIFO two orders of events
+    assert [job.figure.name for job in both].count("aifo-7") == 63
     assert {job.line for job in both if job.figure.name == "rifo-7"} == {"rifo-simulated", "rifo"}
 
 
@@ -224,6 +232,34 @@ def test_a_published_line_has_the_rule_of_the_authors_simulations_and_the_text_h
         run = figures()[name].run
         assert run(simulated.name, "0.2", 1, 10**9).inputs != run(text.name, "0.2", 1, 10**9).inputs
     assert not [line for line in figures()["packs-12"].lines if line.name.endswith("-simulated")]
+
+
+def test_a_published_line_of_a_scheme_that_reorders_has_the_order_of_netbench() -> None:
+    def events(figure: str, line: str) -> str | None:
+        run = figures()[figure].run(line, "0.2", 1, 10**9)
+        assert isinstance(run, scale.Run)
+        scenario = run.simulation.scenario()
+        assert ("events" in scenario) == (run.simulation.line.events is not None)
+        return run.simulation.line.events
+
+    for name, line in (("rifo-7", "sp_pifo-simulated"), ("rifo-14", "sp_pifo"), ("aifo-8", "pifo")):
+        as_published = f"{line.removesuffix('-simulated')}-netbench"
+        lines = {each.name: each for each in figures()[name].lines}
+        assert (lines[as_published].published, lines[line].published) == (True, False)
+        assert lines[line].label == f"{lines[as_published].label}, events as planned"
+        assert (events(name, as_published), events(name, line)) == ("netbench", None)
+    assert events("sp_pifo-7", "pifo") is None
+    assert not [line for line in figures()["packs-12"].lines if "netbench" in line.name]
+
+
+def test_a_figure_against_sizes_has_the_sizes_of_tcp_too() -> None:
+    sized, plain = (figures()[name].run("tcp", "0.7", 1, 10**9) for name in ("aifo-14c", "aifo-14"))
+    assert isinstance(sized, scale.Run)
+    assert isinstance(plain, scale.Run)
+    assert (sized.by_size, plain.by_size) == (True, False)
+    assert sized.inputs != plain.inputs
+    pair = [figures()[name].run("afq", "0.7", 1, 10**9) for name in ("aifo-14c", "aifo-14")]
+    assert pair[0].inputs == pair[1].inputs
 
 
 def test_numbers_of_a_published_line_are_compared_with_the_line_that_repeats_it(tmp_path: Path) -> None:
@@ -283,6 +319,7 @@ def test_every_published_number_belongs_to_a_line_of_a_figure() -> None:
         assert {place for _, place in found.values} <= set(figure.places)
         assert {line for each in found.ranges for line in (each.line, each.base or each.line)} <= lines
         assert {line for each in found.orders for line in (each.line, each.base)} <= lines
+        assert set(found.slips) <= set(found.values)
         assert found.source
         assert found.origin in page.ORIGINS
     notes = page.read_notes()

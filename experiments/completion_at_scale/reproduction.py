@@ -33,8 +33,9 @@ NETBENCH = "netbench"
 """Netbench's order of simultaneous events, and the end of the name of a line that has it. The line without it has the
 same rules, and events in the order of planning."""
 REORDERING = ("pifo", "sp_pifo")
-"""Schemes that send packets of a flow in another order. With ranks of pFabric, Netbench's order changes them most: small
-flows of RIFO Fig. 7 at load 0.3 take 17 % (PIFO) and 8 % (SP-PIFO) longer, those of the other lines 1 to 3 %."""
+"""Schemes that send packets of a flow in another order. With ranks of pFabric, Netbench's order changes them most: in
+the first 0.1 s of RIFO Fig. 7 at load 0.3, small flows take 17 % (PIFO) and 8 % (SP-PIFO) longer, those of other lines
+at most 3 %."""
 WITHOUT_RULES = ("packs",)
 """Papers whose simulations are not public: their lines have the rules of the text."""
 SIZES_LOAD = "0.7"
@@ -160,8 +161,8 @@ def _figure(
     reordering: Sequence[str] = (),
 ) -> Figure:
     """A figure with the lines and the network of a figure of this experiment; `workload`: that of the run files,
-    if it is another one. `further`: lines that the published figure does not have. `reordering`: schemes whose published
-    lines have Netbench's order of events."""
+    if it is another one. `further`: lines that the published figure does not have. `reordering`: schemes whose
+    published lines have Netbench's order of events."""
     paper = PAPER_FIGURES[like]
     known = _lines(paper, further, reordering)
     shown = [

@@ -219,8 +219,13 @@ def _numbers(row: Row) -> Iterator[str]:
         for place in places:
             had, ours = published.values.get((line.name, place)), row.estimate(line.name, place)
             shown = f"{ours or '-'}"
-            cells.append(f"{'-' if had is None else number(had)}; {shown}" if row.has_published else shown)
+            slip = "!" if (line.name, place) in published.slips else ""
+            cells.append(f"{'-' if had is None else number(had)}{slip}; {shown}" if row.has_published else shown)
         yield f"| {line.label} | {' | '.join(cells)} |"
+    if published.slips:
+        labels = {line.name: line.label for line in row.figure.lines}
+        why = "; ".join(f"{labels.get(line, line)} at {place}: {why}" for (line, place), why in published.slips.items())
+        yield from ("", f"!: cannot be right, and is not compared. {why}.")
     if published.orders:
         below = "; ".join(f"{each.line} below {each.base}" for each in published.orders)
         yield from ("", f"Published without numbers: {below}.")

@@ -4,6 +4,7 @@ PAPER.csv     figure, quantity, line, place, value
 ranges.csv    figure, quantity, line, base, place, low, high: the range of the ratio of `line` to `base`, at a place or
               over all places; without a base, the range of the line itself
 orders.csv    figure, quantity, line, base: at each place, `line` is below `base`; the paper has no number of it
+slips.csv     figure, quantity, line, place, why: a published value that cannot be right, and is not compared
 sources.csv   figure, quantity, from, source; `from` is `data` (the authors' data files), `text` (printed in the
               paper) or `plot` (read off a plot)
 """
@@ -52,6 +53,8 @@ class Numbers:
     """`data`, `text` or `plot`."""
     source: str = ""
     orders: list[Order] = field(default_factory=list)
+    slips: dict[Place, str] = field(default_factory=dict)
+    """Published values that cannot be right, and why."""
 
     def renamed(self, names: Mapping[str, str]) -> "Numbers":
         """The same numbers with other names of lines."""
@@ -61,7 +64,8 @@ class Numbers:
             for each in self.ranges
         ]
         orders = [Order(names.get(each.line, each.line), names.get(each.base, each.base)) for each in self.orders]
-        return Numbers(values, ranges, self.origin, self.source, orders)
+        slips = {(names.get(line, line), place): why for (line, place), why in self.slips.items()}
+        return Numbers(values, ranges, self.origin, self.source, orders, slips)
 
 
 Published = Mapping[tuple[str, str], Numbers]
@@ -88,6 +92,8 @@ def _add(numbers: Numbers, file: str, row: Mapping[str, str]) -> None:
             numbers.ranges.append(Range(row["line"], row["base"], row["place"], float(row["low"]), float(row["high"])))
         case "orders":
             numbers.orders.append(Order(row["line"], row["base"]))
+        case "slips":
+            numbers.slips[row["line"], row["place"]] = row["why"]
         case "sources":
             numbers.origin, numbers.source = row["from"], row["source"]
         case _:

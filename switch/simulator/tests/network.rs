@@ -1,6 +1,6 @@
 //! Whole networks: every byte is accounted for, no packet is faster than light, and a run can be repeated.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -60,8 +60,9 @@ fn scenario() -> impl Strategy<Value = Value> {
     );
     let flows = prop::collection::vec(flow, 1..12);
     let sizes = (1_usize..5, 1_usize..20, any::<bool>());
-    (shape(), scheme, ranks, sizes, flows, any::<u64>()).prop_map(
-        |(shape, scheme, ranks, (queues, queue_size, at_hosts), mut flows, seed)| {
+    let events = prop::sample::select(vec!["planned", "netbench"]);
+    (shape(), scheme, ranks, sizes, flows, events, any::<u64>()).prop_map(
+        |(shape, scheme, ranks, (queues, queue_size, at_hosts), mut flows, events, seed)| {
             flows.sort_unstable();
             let listed = flows.into_iter().map(|(start_ns, source, towards, bytes, rank, udp)| {
                 // The smallest of these networks has two hosts.
@@ -79,7 +80,7 @@ fn scenario() -> impl Strategy<Value = Value> {
                 ports["headroom_256"] = json!(26);
             }
             let mut scenario = json!({
-                "seed": seed, "end_ns": 60_000_000, "topology": shape, "ports": ports, "ranks": ranks,
+                "seed": seed, "end_ns": 60_000_000, "topology": shape, "ports": ports, "ranks": ranks, "events": events,
                 "transports": {"tcp": {"control": "new_reno"}, "udp": {"control": {"udp": {"rate_bps": 50_000_000}}}},
                 "flows": {"list": listed.collect::<Vec<_>>()},
             });
@@ -201,6 +202,39 @@ fn two_hosts(flows: &Value) -> Value {
         "transports": {"udp": {"control": {"udp": {"rate_bps": 120_000_000}}}},
         "flows": {"list": flows},
     })
+}
+
+/// Notes the flows of the packets that are delivered.
+#[derive(Debug)]
+struct Delivered(Rc<RefCell<Vec<u32>>>);
+
+impl DeliveryObserver for Delivered {
+    fn delivered(&mut self, _: Nanos, _: &Header, segment: &Segment) {
+        self.0.borrow_mut().push(segment.flow);
+    }
+}
+
+/// While flow 0 is sent at 8 Mbit/s, flow 1 waits behind it. A packet of flow 2 arrives when flow 0 ends. Netbench plans
+/// that arrival later than the end, and so runs it first: the smaller rank of flow 2 goes before flow 1.
+#[test]
+fn in_netbench_an_arrival_comes_before_a_simultaneous_departure() {
+    for (events, expected) in [("planned", [0, 1, 2]), ("netbench", [0, 2, 1])] {
+        let flow = |host: &str, start_ns: Nanos, rank: u32| json!({"source": host, "destination": "receiver", "bytes": 1000, "start_ns": start_ns, "rank": rank});
+        let cable = cable(8_000_000, 1000);
+        let setup = setup(&json!({
+            "end_ns": 20_000_000, "events": events,
+            "topology": {"incast": {"senders": 3, "access": cable, "bottleneck": cable}},
+            "ports": {"scheme": "pifo", "queues": 1, "queue_size": 20},
+            "transports": {"udp": {"control": {"udp": {"rate_bps": 8_000_000}}}},
+            // a frame of 1042 bytes takes 1042 us
+            "flows": {"list": [flow("h1", 0, 5), flow("h2", 500_000, 9), flow("h3", 1_042_000, 1)]}
+        }));
+        let delivered = Rc::<RefCell<Vec<_>>>::default();
+        let mut world = World::new(setup).unwrap();
+        world.watch(Box::new(Delivered(Rc::clone(&delivered))));
+        world.run();
+        assert_eq!(delivered.take(), expected, "{events}");
+    }
 }
 
 #[test]

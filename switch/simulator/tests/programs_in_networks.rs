@@ -365,16 +365,23 @@ fn what_programs_cannot_do_is_said() {
     let of_models = [
         (
             "charge_answers",
+            json!(true),
             "charge_answers: the programs know users by the addresses of senders; use the models",
         ),
         (
             "count_inversions",
+            json!(true),
             "count_inversions: the models count, and not the programs; use the models",
         ),
+        (
+            "events",
+            json!("netbench"),
+            "events: a program's departures come before simultaneous arrivals; use the models",
+        ),
     ];
-    for (option, message) in of_models {
+    for (option, value, message) in of_models {
         let mut scenario = scenario(Scheme::Fifo, Target::V1model);
-        scenario[option] = json!(true);
+        scenario[option] = value;
         let setup = Setup {
             program: Some(Installation {
                 program: program(Scheme::Fifo, Target::V1model),
