@@ -97,6 +97,11 @@ def simulated(port: Port, *variants: str) -> Port:
     return {**port, "variants": list(variants or VARIANTS[port["scheme"]])}
 
 
+def of_netbench(port: Port) -> Port:
+    """PIFO as in Netbench: a binary heap, which loses its largest rank if it has as many packets as its size."""
+    return {**port, "queue_size": port["queue_size"] - 1, "variants": ["heap_order"]}
+
+
 def marking(port: Port, packets: int) -> Port:
     """The same port with congestion marks."""
     return {**port, "mark_at_packets": packets}

@@ -12,7 +12,7 @@ from experiments.completion_at_scale import metrics, ports, rack, tcp_figures
 from experiments.completion_at_scale.network import Run as Simulation
 from experiments.completion_at_scale.over_seeds import SIZE_CLASSES, size_key
 from experiments.completion_at_scale.papers import FIGURES as PAPER_FIGURES
-from experiments.completion_at_scale.papers import START_TIME, Line, PaperFigure
+from experiments.completion_at_scale.papers import START_TIME, TO_END, Line, PaperFigure
 from experiments.completion_at_scale.workloads import (
     DATA_MINING,
     LOADS,
@@ -30,12 +30,11 @@ OURS = "-ours"
 SIMULATED = "-simulated"
 """End of the name of a line with the rule of the authors' simulations. The line without it has the rule of the text."""
 NETBENCH = "netbench"
-"""Netbench's order of simultaneous events, and the end of the name of a line that has it. The line without it has the
-same rules, and events in the order of planning."""
+"""Netbench's order of simultaneous events, and the end of the name of a line that has it, and Netbench's PIFO. The line
+without it has events in the order of planning, and equal ranks of PIFO in the order of arrival."""
 REORDERING = ("pifo", "sp_pifo")
-"""Schemes that send packets of a flow in another order. With ranks of pFabric, Netbench's order changes them most: in
-the first 0.1 s of RIFO Fig. 7 at load 0.3, small flows take 17 % (PIFO) and 8 % (SP-PIFO) longer, those of other lines
-at most 3 %."""
+"""Schemes that send packets of a flow in another order."""
+PIFO = ("pifo",)
 WITHOUT_RULES = ("packs",)
 """Papers whose simulations are not public: their lines have the rules of the text."""
 SIZES_LOAD = "0.7"
@@ -121,8 +120,8 @@ def _simulated(line: Line) -> Line:
 
 def _lines(figure: PaperFigure, further: Sequence[str], reordering: Sequence[str]) -> dict[str, tuple[Line, str]]:
     """Lines by name, and the name of the published line that each repeats; empty for a line of our own. First the line
-    with the published settings, the rule of the authors' simulations, and Netbench's order of events for the schemes
-    of `reordering`; then the one with events in the order of planning, the one with the rule of the text, and the one
+    with the published settings, the rule of the authors' simulations, and for the schemes of `reordering` Netbench's
+    order of events and of equal ranks; then the one without that order, the one with the rule of the text, and the one
     with our settings."""
     replaced = {line.name: line for line in figure.published}
     found: dict[str, tuple[Line, str]] = {}
@@ -133,9 +132,12 @@ def _lines(figure: PaperFigure, further: Sequence[str], reordering: Sequence[str
         has_rule = not settled and scheme in ports.VARIANTS and "variants" not in line.port
         published = _simulated(line) if has_rule else line
         if scheme in reordering:
-            as_run = replace(published, name=f"{line.name}-{NETBENCH}", events=NETBENCH)
+            events = NETBENCH if line.ranks == TO_END else None
+            port = ports.of_netbench(line.port) if scheme == "pifo" else published.port
+            as_run = replace(published, name=f"{line.name}-{NETBENCH}", events=events, port=port)
             found[as_run.name] = (as_run, line.name)
-            published = replace(published, label=f"{line.label}, events as planned")
+            rule = "rule of the text" if scheme == "pifo" else "events as planned"
+            published = replace(published, label=f"{line.label}, {rule}")
         repeated = "" if line.name in further or scheme in reordering else line.name
         found[published.name] = (published, repeated)
         if has_rule:
@@ -162,7 +164,7 @@ def _figure(
 ) -> Figure:
     """A figure with the lines and the network of a figure of this experiment; `workload`: that of the run files,
     if it is another one. `further`: lines that the published figure does not have. `reordering`: schemes whose
-    published lines have Netbench's order of events."""
+    published lines have Netbench's order of events and of equal ranks."""
     paper = PAPER_FIGURES[like]
     known = _lines(paper, further, reordering)
     shown = [
@@ -206,15 +208,15 @@ _AIFO_14 = _figure(
 )
 _PACKS_13 = _figure("packs-13", "fair queueing", "packs-13", (SMALL_MEAN, DONE), further=("aifo-k=0", "packs-k=0"))
 FIGURES = (
-    _completion("rifo-7", "completion times, web search", "rifo-7", reordering=REORDERING),
-    _completion("rifo-8", "completion times, data mining", "rifo-8", workload=DATA_MINING),
-    _completion("rifo-9", "tracking range T", "rifo-9", further=("t=50",), reordering=REORDERING),
+    _completion("rifo-7", "completion times, web search", "rifo-7", reordering=PIFO),
+    _completion("rifo-8", "completion times, data mining", "rifo-8", workload=DATA_MINING, reordering=PIFO),
+    _completion("rifo-9", "tracking range T", "rifo-9", further=("t=50",), reordering=PIFO),
     _figure("rifo-10", "queue B", "rifo-10", (SMALL_MEAN, LARGE_MEAN, RATE)),
     _figure("rifo-tables", "Tables II and III: B = T", "rifo-tables", (SMALL_MEAN, LARGE_MEAN)),
-    _figure("rifo-11a", "throughput, web search", "rifo-7", (RATE,), reordering=REORDERING),
-    _figure("rifo-11b", "throughput, data mining", "rifo-8", (RATE, LARGE_RATE), DATA_MINING),
+    _figure("rifo-11a", "throughput, web search", "rifo-7", (RATE,), reordering=PIFO),
+    _figure("rifo-11b", "throughput, data mining", "rifo-8", (RATE, LARGE_RATE), DATA_MINING, reordering=PIFO),
     _completion("rifo-12", "fair queueing, web search", "rifo-12", workload=WEB_SEARCH),
-    _completion("rifo-13", "fair queueing, data mining", "rifo-13"),
+    _completion("rifo-13", "fair queueing, data mining", "rifo-13", reordering=PIFO),
     _completion(
         "rifo-14",
         "Pareto sizes",
@@ -223,8 +225,8 @@ FIGURES = (
         further=("rifo-text",),
         reordering=REORDERING,
     ),
-    _completion("aifo-7", "completion times with ranks of pFabric", "aifo-7", reordering=REORDERING),
-    _completion("aifo-8", "headroom k", "aifo-8", further=("k=0.5", "fifo"), reordering=REORDERING),
+    _completion("aifo-7", "completion times with ranks of pFabric", "aifo-7", reordering=PIFO),
+    _completion("aifo-8", "headroom k", "aifo-8", further=("k=0.5", "fifo"), reordering=PIFO),
     _completion("aifo-9", "window and sampling", "aifo-9"),
     _figure("aifo-10", "target length C, 1 and 4 Gbit/s", "aifo-10", (SMALL_MEAN, LARGE_MEAN)),
     _figure("aifo-11", "target length C, 10 and 40 Gbit/s", "aifo-11", (SMALL_MEAN, LARGE_MEAN)),

@@ -15,6 +15,7 @@ pub mod config;
 pub mod described;
 pub mod dual_pi2;
 pub mod flowlets;
+pub mod heap;
 pub mod ideal;
 pub mod known;
 mod log2;

@@ -17,15 +17,20 @@ use rand::RngCore;
 
 use crate::config::{ConfigError, MAX_PACKETS, Sizes, in_range};
 use crate::fifo::Fifo;
+use crate::heap::Heap;
 use crate::ideal::with_room;
 use crate::scheduler::{Nanos, Packet, Scheduler, Verdict};
 use crate::scheme::{Discipline, P4, Reference, TailDrop};
+use crate::variants::{Variant, Variants};
 
 /// A sorted queue that pushes out its least urgent packet when full. It is the discipline of the traffic manager, with
 /// the packets of the models.
 #[derive(Clone, Debug)]
 pub struct Pifo {
     queue: Queue<Packet>,
+    /// The packets, if equal ranks leave in the order of a heap; `queue` is empty then.
+    heap: Option<Box<Heap>>,
+    capacity: usize,
     /// The length from which the memory of the switch has no room for one more packet.
     threshold: usize,
 }
@@ -39,6 +44,8 @@ impl Pifo {
         in_range("queue size C", capacity, 1, MAX_PACKETS, "packets")?;
         Ok(Pifo {
             queue: Queue::new(&with_room(capacity)),
+            heap: None,
+            capacity,
             threshold: usize::MAX,
         })
     }
@@ -47,6 +54,9 @@ impl Pifo {
 impl Scheduler for Pifo {
     #[inline]
     fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
+        if let Some(heap) = &mut self.heap {
+            return heap.offer(self.capacity.min(self.threshold), packet);
+        }
         let verdict = match self.len() >= self.threshold {
             true => self.queue.exchange(now, packet),
             false => self.queue.offer(now, packet),
@@ -56,11 +66,17 @@ impl Scheduler for Pifo {
 
     #[inline]
     fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
-        self.queue.take(now)
+        match &mut self.heap {
+            None => self.queue.take(now),
+            Some(heap) => heap.take(),
+        }
     }
 
     fn len(&self) -> usize {
-        self.queue.length(0)
+        match &self.heap {
+            None => self.queue.length(0),
+            Some(heap) => heap.len(),
+        }
     }
 }
 
@@ -83,6 +99,7 @@ impl Reference for Pifo {
     fn reconfigure(&mut self, &capacity: &usize) -> Result<(), ConfigError> {
         in_range("queue size C", capacity, self.len().max(1), MAX_PACKETS, "packets")?;
         self.queue.follow(0, &with_room(capacity));
+        self.capacity = capacity;
         Ok(())
     }
 
@@ -102,7 +119,16 @@ impl Reference for Pifo {
     }
 
     fn give_up(&mut self, _queue: usize) -> Option<Packet> {
-        self.queue.give_up(0)
+        match &mut self.heap {
+            None => self.queue.give_up(0),
+            Some(heap) => heap.take_largest(),
+        }
+    }
+
+    const VARIANTS: &[Variant] = &[Variant::HeapOrder];
+
+    fn vary(&mut self, variants: Variants) {
+        self.heap = variants.has(Variant::HeapOrder).then(Box::default);
     }
 
     fn queue_sizes(capacity: &usize) -> &[usize] {

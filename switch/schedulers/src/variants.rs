@@ -34,6 +34,8 @@ pub enum Variant {
     /// AIFO, RIFO and PACKS: each user has a window (RIFO: a tracking range) of its own packets. So a user that lies
     /// about its ranks, or sends many packets, changes its own quantiles alone. Packets without a user share one.
     OwnWindow,
+    /// PIFO: equal ranks leave in the order of a binary heap ([`crate::heap`]), not in that of arrival.
+    HeapOrder,
     /// FDPA: the rate of a user is at least the charges in the current interval so far. So a user that was quiet in the
     /// last interval leaves band 1 as soon as it has sent what band 1 is for.
     CurrentInterval,
@@ -51,6 +53,7 @@ impl Variant {
         Variant::FlowletQueue,
         Variant::NoFallThrough,
         Variant::OwnWindow,
+        Variant::HeapOrder,
         Variant::CurrentInterval,
     ];
 
@@ -67,6 +70,7 @@ impl Variant {
             Variant::FlowletQueue => "flowlet_queue",
             Variant::NoFallThrough => "no_fall_through",
             Variant::OwnWindow => "own_window",
+            Variant::HeapOrder => "heap_order",
             Variant::CurrentInterval => "current_interval",
         }
     }

@@ -10,7 +10,7 @@ use p4sched_traffic_manager::Nanos;
 use crate::calendar::{Calendar, CalendarEvent};
 
 /// The first 31 bits of a generator of Java with seed 1.
-const DRAW: u64 = 1_569_741_360;
+const DRAW: u64 = 1_569_548_985;
 
 /// The events of an instant that have not happened yet, in the order of planning.
 #[derive(Clone, Debug)]
