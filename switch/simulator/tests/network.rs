@@ -84,6 +84,9 @@ fn scenario() -> impl Strategy<Value = Value> {
                 "transports": {"tcp": {"control": "new_reno"}, "udp": {"control": {"udp": {"rate_bps": 50_000_000}}}},
                 "flows": {"list": listed.collect::<Vec<_>>()},
             });
+            if scheme == "pifo" && seed % 2 == 0 {
+                scenario["ports"]["variants"] = json!(["heap_order"]);
+            }
             if at_hosts {
                 scenario["hosts"] = scenario["ports"].clone();
             }
