@@ -378,6 +378,17 @@ def test_a_figure_without_published_numbers_shows_the_measured_ones(tmp_path: Pa
     assert (tmp_path / "figures" / "aifo-99.png").exists()
 
 
+def test_numbers_of_further_seeds_count_too(tmp_path: Path) -> None:
+    lines = [Line("slow", "Slow", "fifo")]
+    figure = Figure("aifo-99", "a figure", lines, ["1"], "load", [Quantity("time_ms", "time")], _made, ["Makefile"])
+    with open_store(tmp_path) as store:
+        for job in runs.jobs([figure], [1, 2, 7], 10**9):
+            store.keep(figure, job.measured({"time_ms": float(job.run.seed)}, 1.0, "0123456789ab"))
+    judged = collect(figure, {}, Store(tmp_path), [1, 2, 3], 10**9)
+    assert (judged.stored, judged.wanted, judged.older, judged.seeds) == (2, 3, 2, [1, 2, 7])
+    assert judged.rows[0].measured["slow", "1"] == {1: 1.0, 2: 2.0, 7: 7.0}
+
+
 def test_a_page_from_a_tiny_store(tmp_path: Path) -> None:
     figure = Figure(
         "aifo-99",

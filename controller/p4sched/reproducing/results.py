@@ -81,11 +81,12 @@ class Judged:
 
 
 def collect(figure: Figure, published: Published, store: Store, seeds: Sequence[int], duration_ns: int) -> Judged:
-    """The stored simulations of a figure, with the verdicts."""
+    """The stored simulations of a figure, with the verdicts. Further seeds that are stored count too."""
     found: dict[tuple[str, str, int], Measured] = {}
+    asked = set(seeds)
     for line in figure.lines:
         for place in figure.places:
-            for seed in seeds:
+            for seed in sorted(asked.union(store.seeds)):
                 if measured := store.find(figure.run(line.name, place, seed, duration_ns)):
                     found[line.name, place, seed] = measured
     rows = []
@@ -100,10 +101,10 @@ def collect(figure: Figure, published: Published, store: Store, seeds: Sequence[
     return Judged(
         figure,
         rows,
-        stored=len(found),
+        stored=sum(seed in asked for _, _, seed in found),
         wanted=len(figure.lines) * len(figure.places) * len(seeds),
         seeds=sorted({seed for _, _, seed in found}),
-        older=sum(measured.commit in older for measured in found.values()),
+        older=sum(measured.commit in older for (_, _, seed), measured in found.items() if seed in asked),
         commits=commits,
     )
 

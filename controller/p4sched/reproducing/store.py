@@ -66,6 +66,11 @@ class Store:
         """All simulations."""
         return (each for rows in self._files.values() for each in rows.values())
 
+    @property
+    def seeds(self) -> set[int]:
+        """The seeds of all simulations."""
+        return {each.seed for each in self}
+
     def find(self, run: Run) -> Measured | None:
         """The numbers of a run, from the file of any figure."""
         return next((rows[run.inputs] for rows in self._files.values() if run.inputs in rows), None)
