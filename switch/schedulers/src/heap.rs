@@ -12,7 +12,8 @@ pub struct Heap {
 }
 
 impl Heap {
-    pub fn len(&self) -> usize {
+    /// Number of packets that wait.
+    pub fn waiting(&self) -> usize {
         self.packets.len()
     }
 

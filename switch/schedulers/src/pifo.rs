@@ -75,7 +75,7 @@ impl Scheduler for Pifo {
     fn len(&self) -> usize {
         match &self.heap {
             None => self.queue.length(0),
-            Some(heap) => heap.len(),
+            Some(heap) => heap.waiting(),
         }
     }
 }
