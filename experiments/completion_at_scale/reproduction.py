@@ -12,7 +12,7 @@ from experiments.completion_at_scale import metrics, ports, rack, tcp_figures
 from experiments.completion_at_scale.network import Run as Simulation
 from experiments.completion_at_scale.over_seeds import SIZE_CLASSES, size_key
 from experiments.completion_at_scale.papers import FIGURES as PAPER_FIGURES
-from experiments.completion_at_scale.papers import START_TIME, TO_END, Line, PaperFigure
+from experiments.completion_at_scale.papers import RIFO_OF_RUN_FILE, START_TIME, TO_END, Line, PaperFigure
 from experiments.completion_at_scale.workloads import (
     DATA_MINING,
     LOADS,
@@ -210,12 +210,27 @@ _AIFO_14 = _figure(
 _PACKS_13 = _figure("packs-13", "fair queueing", "packs-13", (SMALL_MEAN, DONE), further=("aifo-k=0", "packs-k=0"))
 FIGURES = (
     _completion("rifo-7", "completion times, web search", "rifo-7", reordering=PIFO),
-    _completion("rifo-8", "completion times, data mining", "rifo-8", workload=DATA_MINING, reordering=PIFO),
+    _completion(
+        "rifo-8",
+        "completion times, data mining",
+        "rifo-8",
+        workload=DATA_MINING,
+        further=(RIFO_OF_RUN_FILE.name,),
+        reordering=PIFO,
+    ),
     _completion("rifo-9", "tracking range T", "rifo-9", further=("t=50",), reordering=PIFO),
     _figure("rifo-10", "queue B", "rifo-10", (SMALL_MEAN, LARGE_MEAN, RATE)),
     _figure("rifo-tables", "Tables II and III: B = T", "rifo-tables", (SMALL_MEAN, LARGE_MEAN)),
     _figure("rifo-11a", "throughput, web search", "rifo-7", (RATE,), reordering=PIFO),
-    _figure("rifo-11b", "throughput, data mining", "rifo-8", (RATE, LARGE_RATE), DATA_MINING, reordering=PIFO),
+    _figure(
+        "rifo-11b",
+        "throughput, data mining",
+        "rifo-8",
+        (RATE, LARGE_RATE),
+        DATA_MINING,
+        further=(RIFO_OF_RUN_FILE.name,),
+        reordering=PIFO,
+    ),
     _completion("rifo-12", "fair queueing, web search", "rifo-12", workload=WEB_SEARCH),
     _completion("rifo-13", "fair queueing, data mining", "rifo-13", reordering=PIFO),
     _completion(
