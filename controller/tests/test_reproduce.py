@@ -248,8 +248,8 @@ def test_a_published_line_of_a_scheme_that_reorders_has_the_order_of_netbench() 
         if line == "pifo":
             assert (as_run["ports"]["variants"], as_run["ports"]["queue_size"]) == (["heap_order"], 79)
             assert as_run["hosts"] == as_run["ports"]
-    # packets of a flow have rising start times, so no event decides which of them comes first
-    assert "events" not in scenario("rifo-13", "pifo-netbench")
+    # with start times in steps of 256 bytes more ranks are equal than in Netbench
+    assert not [line for line in figures()["rifo-13"].lines if "netbench" in line.name]
     of_packs = [line for line in figures()["packs-12"].lines if line.published]
     assert {scenario("packs-12", line.name).get("events") for line in of_packs} == {"netbench"}
     assert not [line for line in figures()["packs-12-design"].lines if "netbench" in line.name]

@@ -12,7 +12,7 @@ from experiments.completion_at_scale import metrics, ports, rack, tcp_figures
 from experiments.completion_at_scale.network import Run as Simulation
 from experiments.completion_at_scale.over_seeds import SIZE_CLASSES, size_key
 from experiments.completion_at_scale.papers import FIGURES as PAPER_FIGURES
-from experiments.completion_at_scale.papers import RIFO_OF_RUN_FILE, START_TIME, TO_END, Line, PaperFigure
+from experiments.completion_at_scale.papers import RIFO_OF_RUN_FILE, START_TIME, Line, PaperFigure
 from experiments.completion_at_scale.workloads import (
     DATA_MINING,
     LOADS,
@@ -132,9 +132,8 @@ def _lines(figure: PaperFigure, further: Sequence[str], reordering: Sequence[str
         has_rule = not settled and scheme in ports.VARIANTS and "variants" not in line.port
         published = _simulated(line) if has_rule else line
         if scheme in reordering:
-            events = NETBENCH if line.ranks == TO_END else None
             port = ports.of_netbench(line.port) if scheme == "pifo" else published.port
-            as_run = replace(published, name=f"{line.name}-{NETBENCH}", events=events, port=port)
+            as_run = replace(published, name=f"{line.name}-{NETBENCH}", events=NETBENCH, port=port)
             found[as_run.name] = (as_run, line.name)
             rule = "rule of the text" if scheme == "pifo" else "events as planned"
             published = replace(published, label=f"{line.label}, {rule}")
@@ -232,7 +231,7 @@ FIGURES = (
         reordering=PIFO,
     ),
     _completion("rifo-12", "fair queueing, web search", "rifo-12", workload=WEB_SEARCH),
-    _completion("rifo-13", "fair queueing, data mining", "rifo-13", reordering=PIFO),
+    _completion("rifo-13", "fair queueing, data mining", "rifo-13"),
     _completion(
         "rifo-14",
         "Pareto sizes",
