@@ -163,8 +163,7 @@ def _figure(
 ) -> Figure:
     """A figure with the lines and the network of a figure of this experiment; `workload`: that of the run files,
     if it is another one. `further`: lines that the published figure does not have. `reordering`: schemes whose
-    published lines have Netbench's order of events and of equal ranks. In PACKS Fig. 12 it changes the order of the
-    means of PIFO and PACKS."""
+    published lines have Netbench's order of events and of equal ranks."""
     paper = PAPER_FIGURES[like]
     known = _lines(paper, further, reordering)
     shown = [
@@ -257,7 +256,6 @@ FIGURES = (
         "packs-12",
         (SMALL_MEAN, SMALL_P99, ALL_MEAN, DONE),
         further=("rifo",),
-        reordering=("fifo", "sp_pifo", "aifo", "packs", "pifo"),
     ),
     _figure("packs-12-design", "sixteen readings of the settings", "packs-12-design", (SMALL_P99, SMALL_MEAN)),
     _PACKS_13,

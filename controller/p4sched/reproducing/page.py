@@ -111,8 +111,8 @@ def _page(judged: Sequence[Judged], notes: Notes, command: str) -> Iterator[str]
         "- In the pictures, lines are measured and crosses published.",
         "- Lines have the settings of the authors' run files, and the rules of the authors' simulations"
         " ([variants](../../switch/simulator/SCENARIOS.md#ports-and-hosts)). Those of PACKS are not public, so its"
-        " lines have the rules of the text, but for Fig. 11, and in Fig. 12 Netbench's order of events. A line with"
-        " another rule or with our settings says so, and is not compared with the paper.",
+        " lines have the rules of the text, but for Fig. 11. A line with another rule or with our settings says so, and"
+        " is not compared with the paper.",
         "- [rows.csv](rows.csv) has each number, `measured/` each simulation with its seed and commit.",
         "",
         *_summary(judged),

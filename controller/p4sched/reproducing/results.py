@@ -84,9 +84,10 @@ def collect(figure: Figure, published: Published, store: Store, seeds: Sequence[
     """The stored simulations of a figure, with the verdicts. Further seeds that are stored count too."""
     found: dict[tuple[str, str, int], Measured] = {}
     asked = set(seeds)
+    known = sorted(asked | store.seeds)
     for line in figure.lines:
         for place in figure.places:
-            for seed in sorted(asked.union(store.seeds)):
+            for seed in known:
                 if measured := store.find(figure.run(line.name, place, seed, duration_ns)):
                     found[line.name, place, seed] = measured
     rows = []
