@@ -240,7 +240,7 @@ def test_a_published_line_of_a_scheme_that_reorders_has_the_order_of_netbench() 
         assert isinstance(run, scale.Run)
         return run.simulation.scenario()
 
-    for name, line in (("rifo-7", "pifo"), ("rifo-8", "pifo"), ("rifo-14", "sp_pifo"), ("aifo-8", "pifo")):
+    for name, line in (("rifo-7", "pifo"), ("rifo-8", "sp_pifo"), ("rifo-14", "sp_pifo"), ("aifo-8", "pifo")):
         lines = {each.name: each for each in figures()[name].lines}
         assert (lines[f"{line}-netbench"].published, lines[line].published) == (True, False)
         as_run, of_text = scenario(name, f"{line}-netbench"), scenario(name, line)

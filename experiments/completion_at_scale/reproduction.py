@@ -33,8 +33,7 @@ NETBENCH = "netbench"
 """Netbench's order of simultaneous events, and the end of the name of a line that has it, and Netbench's PIFO. The line
 without it has events in the order of planning, and equal ranks of PIFO in the order of arrival."""
 REORDERING = ("pifo", "sp_pifo")
-"""Schemes that send packets of a flow in another order."""
-PIFO = ("pifo",)
+"""Schemes that send packets of a flow in another order, so that the order of simultaneous events matters."""
 WITHOUT_RULES = ("packs",)
 """Papers whose simulations are not public: their lines have the rules of the text."""
 SIZES_LOAD = "0.7"
@@ -118,11 +117,11 @@ def _simulated(line: Line) -> Line:
     return replace(line, name=f"{line.name}{SIMULATED}", port=ports.simulated(line.port), port_at=port_at)
 
 
-def _lines(figure: PaperFigure, further: Sequence[str], reordering: Sequence[str]) -> dict[str, tuple[Line, str]]:
+def _lines(figure: PaperFigure, further: Sequence[str], netbench_order: bool) -> dict[str, tuple[Line, str]]:
     """Lines by name, and the name of the published line that each repeats; empty for a line of our own. First the line
-    with the published settings, the rule of the authors' simulations, and for the schemes of `reordering` Netbench's
-    order of events and of equal ranks; then the one without that order, the one with the rule of the text, and the one
-    with our settings."""
+    with the published settings, the rule of the authors' simulations, and with `netbench_order` for the schemes that
+    reorder Netbench's order of events and of equal ranks; then the one without that order, the one with the rule of the
+    text, and the one with our settings."""
     replaced = {line.name: line for line in figure.published}
     found: dict[str, tuple[Line, str]] = {}
 
@@ -131,13 +130,14 @@ def _lines(figure: PaperFigure, further: Sequence[str], reordering: Sequence[str
         scheme = line.port["scheme"]
         has_rule = not settled and scheme in ports.VARIANTS and "variants" not in line.port
         published = _simulated(line) if has_rule else line
-        if scheme in reordering:
+        reorders = netbench_order and scheme in REORDERING
+        if reorders:
             port = ports.of_netbench(line.port) if scheme == "pifo" else published.port
             as_run = replace(published, name=f"{line.name}-{NETBENCH}", events=NETBENCH, port=port)
             found[as_run.name] = (as_run, line.name)
             rule = "rule of the text" if scheme == "pifo" else "events as planned"
             published = replace(published, label=f"{line.label}, {rule}")
-        repeated = "" if line.name in further or scheme in reordering else line.name
+        repeated = "" if line.name in further or reorders else line.name
         found[published.name] = (published, repeated)
         if has_rule:
             found[line.name] = (replace(line, label=f"{line.label}, rule of the text"), "")
@@ -159,13 +159,13 @@ def _figure(
     quantities: Sequence[Quantity],
     workload: Workload | None = None,
     further: Sequence[str] = (),
-    reordering: Sequence[str] = (),
+    netbench_order: bool = False,
 ) -> Figure:
     """A figure with the lines and the network of a figure of this experiment; `workload`: that of the run files,
-    if it is another one. `further`: lines that the published figure does not have. `reordering`: schemes whose
-    published lines have Netbench's order of events and of equal ranks."""
+    if it is another one. `further`: lines that the published figure does not have. `netbench_order`: the published
+    lines of PIFO and SP-PIFO have Netbench's order of events and of equal ranks."""
     paper = PAPER_FIGURES[like]
-    known = _lines(paper, further, reordering)
+    known = _lines(paper, further, netbench_order)
     shown = [
         reproduced.Line(each.name, each.label, _scheme(each), published=bool(repeated), repeats=repeated)
         for each, repeated in known.values()
@@ -207,19 +207,19 @@ _AIFO_14 = _figure(
 )
 _PACKS_13 = _figure("packs-13", "fair queueing", "packs-13", (SMALL_MEAN, DONE), further=("aifo-k=0", "packs-k=0"))
 FIGURES = (
-    _completion("rifo-7", "completion times, web search", "rifo-7", reordering=PIFO),
+    _completion("rifo-7", "completion times, web search", "rifo-7", netbench_order=True),
     _completion(
         "rifo-8",
         "completion times, data mining",
         "rifo-8",
         workload=DATA_MINING,
         further=(RIFO_OF_RUN_FILE.name,),
-        reordering=PIFO,
+        netbench_order=True,
     ),
-    _completion("rifo-9", "tracking range T", "rifo-9", further=("t=50",), reordering=PIFO),
+    _completion("rifo-9", "tracking range T", "rifo-9", further=("t=50",), netbench_order=True),
     _figure("rifo-10", "queue B", "rifo-10", (SMALL_MEAN, LARGE_MEAN, RATE)),
     _figure("rifo-tables", "Tables II and III: B = T", "rifo-tables", (SMALL_MEAN, LARGE_MEAN)),
-    _figure("rifo-11a", "throughput, web search", "rifo-7", (RATE,), reordering=PIFO),
+    _figure("rifo-11a", "throughput, web search", "rifo-7", (RATE,), netbench_order=True),
     _figure(
         "rifo-11b",
         "throughput, data mining",
@@ -227,7 +227,7 @@ FIGURES = (
         (RATE, LARGE_RATE),
         DATA_MINING,
         further=(RIFO_OF_RUN_FILE.name,),
-        reordering=PIFO,
+        netbench_order=True,
     ),
     _completion("rifo-12", "fair queueing, web search", "rifo-12", workload=WEB_SEARCH),
     _completion("rifo-13", "fair queueing, data mining", "rifo-13"),
@@ -237,10 +237,10 @@ FIGURES = (
         "rifo-14",
         workload=PARETO_OF_RUN_FILES,
         further=("rifo-text",),
-        reordering=REORDERING,
+        netbench_order=True,
     ),
-    _completion("aifo-7", "completion times with ranks of pFabric", "aifo-7", reordering=PIFO),
-    _completion("aifo-8", "headroom k", "aifo-8", further=("k=0.5", "fifo"), reordering=PIFO),
+    _completion("aifo-7", "completion times with ranks of pFabric", "aifo-7", netbench_order=True),
+    _completion("aifo-8", "headroom k", "aifo-8", further=("k=0.5", "fifo"), netbench_order=True),
     _completion("aifo-9", "window and sampling", "aifo-9"),
     _figure("aifo-10", "target length C, 1 and 4 Gbit/s", "aifo-10", (SMALL_MEAN, LARGE_MEAN)),
     _figure("aifo-11", "target length C, 10 and 40 Gbit/s", "aifo-11", (SMALL_MEAN, LARGE_MEAN)),
