@@ -104,6 +104,7 @@ _DCTCP = Line("dctcp", "DCTCP", ports.marking(ports.single("fifo", ports.DROP_PA
 _TCP_OF_BYTES = replace(_TCP, port=ports.of_bytes(ports.DROP_BYTES))
 """SP-PIFO's Netbench. That of AIFO and RIFO holds 146,000 / 1460 packets."""
 _DCTCP_OF_BYTES = replace(_DCTCP, port=ports.marking_bytes(_TCP_OF_BYTES.port, ports.MARK_BYTES))
+"""DCTCP in all simulations of the authors (EcnTailDropOutputPort.java)."""
 _PIFO = Line("pifo", "PIFO", ports.single("pifo", 80))
 _SP_PIFO = Line("sp_pifo", "SP-PIFO", ports.queues("sp_pifo", 8))
 _AIFO = Line("aifo", "AIFO", ports.aifo())
@@ -284,7 +285,14 @@ def _design() -> Sequence[Line]:
 
 _FAST = 10 * GBIT
 _EACH = (
-    PaperFigure("aifo-7", "AIFO Fig. 7: completion times with ranks of pFabric", _FAST, _RIFO_LINES[:5], COMPLETION),
+    PaperFigure(
+        "aifo-7",
+        "AIFO Fig. 7: completion times with ranks of pFabric",
+        _FAST,
+        _RIFO_LINES[:5],
+        COMPLETION,
+        published=(_DCTCP_OF_BYTES,),
+    ),
     PaperFigure("aifo-8", "AIFO Fig. 8: the headroom k", _FAST, _AIFO_K, COMPLETION, published=(_TCP,)),
     PaperFigure("aifo-9", "AIFO Fig. 9: window and sampling", _FAST, _AIFO_WINDOWS, COMPLETION),
     PaperFigure(
@@ -312,7 +320,15 @@ _EACH = (
         workloads=(FAIR_WEB_SEARCH,),
         published=_AIFO_FAIR_PUBLISHED,
     ),
-    PaperFigure("rifo-7", "RIFO Fig. 7: completion times, web search", _FAST, _RIFO_LINES, COMPLETION, reference=True),
+    PaperFigure(
+        "rifo-7",
+        "RIFO Fig. 7: completion times, web search",
+        _FAST,
+        _RIFO_LINES,
+        COMPLETION,
+        published=(_DCTCP_OF_BYTES,),
+        reference=True,
+    ),
     PaperFigure(
         "rifo-8",
         "RIFO Fig. 8: completion times, data mining",
@@ -320,7 +336,7 @@ _EACH = (
         _RIFO_LINES,
         COMPLETION,
         workloads=(DATA_MINING_UPPER,),
-        published=(RIFO_OF_RUN_FILE,),
+        published=(_DCTCP_OF_BYTES, RIFO_OF_RUN_FILE),
     ),
     PaperFigure(
         "rifo-9", "RIFO Fig. 9: the tracking range T", _FAST, _RIFO_RANGES, COMPLETION, published=(_TCP, _PIFO)
@@ -361,6 +377,7 @@ _EACH = (
         _PARETO_LINES,
         COMPLETION,
         workloads=(PARETO,),
+        published=(_DCTCP_OF_BYTES,),
     ),
     PaperFigure("rifo-tables", "RIFO Tables II and III: B = T", _FAST, _RIFO_TABLE, (SMALL_MEAN, LARGE_MEAN, DONE)),
     PaperFigure(
