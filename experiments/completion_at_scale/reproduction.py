@@ -8,7 +8,7 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
-from experiments.completion_at_scale import metrics, ports, rack, tcp_figures
+from experiments.completion_at_scale import greedy, metrics, ports, rack, tcp_figures
 from experiments.completion_at_scale.network import Run as Simulation
 from experiments.completion_at_scale.over_seeds import SIZE_CLASSES, size_key
 from experiments.completion_at_scale.papers import FIGURES as PAPER_FIGURES
@@ -262,4 +262,5 @@ FIGURES = (
     _by_size("packs-13b", _PACKS_13),
     *rack.FIGURES,
     *tcp_figures.FIGURES,
+    *greedy.FIGURES,
 )

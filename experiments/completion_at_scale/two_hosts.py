@@ -1,4 +1,4 @@
-"""TCP between two hosts, with a rank drawn for each packet: SP-PIFO Fig. 5 and 6, and PACKS Fig. 11 and 15.
+"""TCP between two hosts, with a rank drawn for each packet: SP-PIFO Fig. 5, 6 and 14, and PACKS Fig. 11 and 15.
 
 The setting of SP-PIFO's run files: flows of 1 MB start in both directions as a Poisson process, over a link of
 10 Gbit/s. Senders are NewReno as in Netbench. The rank of each packet is drawn anew, also that of acknowledgements.
@@ -54,6 +54,12 @@ def weights(ranks: str) -> list[float]:
             # a draw of mean 100, modulo 100
             drawn = _poisson(100, 2 * RANKS)
             return [drawn[rank] + drawn[rank + RANKS] for rank in range(RANKS)]
+        case "minmax":
+            # a draw of mean 50, less 10, modulo 50 with the sign of Java, without the sign
+            found = [0.0] * RANKS
+            for number, share in enumerate(_poisson(50, 2 * RANKS)):
+                found[abs(number - 10) % 50] += share
+            return found
         case _:
             return [1.0] * RANKS
 

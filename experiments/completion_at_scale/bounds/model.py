@@ -65,7 +65,7 @@ class Bounds(Model):
             self.note(queue, packet.rank)
         elif self.rule != Rule.FIXED:
             self.move(queue, packet.rank)
-        return Queued()
+        return Queued(queue)
 
     def dequeue(self, now: int) -> Packet | None:
         """The oldest packet of the most urgent queue that is not empty."""
