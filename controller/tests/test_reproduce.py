@@ -218,8 +218,8 @@ def test_a_figure_has_two_names() -> None:
 def test_figures_share_a_simulation() -> None:
     aifo, rifo = figures()["aifo-7"], figures()["rifo-7"]
     both = runs.jobs([aifo, rifo], [1], 10**9)
-    # AIFO Fig. 7 has all lines of RIFO Fig. 7 but RIFO, at 7 loads; three schemes have two rules
-    assert [job.figure.name for job in both].count("aifo-7") == 56
+    # AIFO Fig. 7 has all lines of RIFO Fig. 7 but RIFO, at 7 loads: TCP, two of DCTCP, PIFO and AIFO, three of SP-PIFO
+    assert [job.figure.name for job in both].count("aifo-7") == 70
     assert {job.line for job in both if job.figure.name == "rifo-7"} == {"rifo-simulated", "rifo"}
 
 
@@ -232,6 +232,17 @@ def test_a_published_line_has_the_rule_of_the_authors_simulations_and_the_text_h
         run = figures()[name].run
         assert run(simulated.name, "0.2", 1, 10**9).inputs != run(text.name, "0.2", 1, 10**9).inputs
     assert not [line for line in figures()["packs-12"].lines if line.name.endswith("-simulated")]
+
+
+def test_the_published_queue_of_dctcp_has_bytes_as_in_netbench() -> None:
+    for name in ("rifo-7", "rifo-8", "rifo-14", "aifo-7", "sp_pifo-7"):
+        run = figures()[name].run("dctcp", "0.2", 1, 10**9)
+        assert isinstance(run, scale.Run)
+        assert run.simulation.scenario()["ports"] == {
+            "scheme": "fifo",
+            "buffer_bytes": 146_000,
+            "mark_at_bytes": 14_600,
+        }
 
 
 def test_a_published_line_of_a_scheme_that_reorders_has_the_order_of_netbench() -> None:
