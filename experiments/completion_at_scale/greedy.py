@@ -3,7 +3,8 @@
 Fig. 13 has the unpifoness in each period of the rule: what the packets of a queue cost that are of different ranks.
 It needs no network, as each arriving packet counts, also a dropped one. Fig. 14 has the ranks in each queue, in the
 network of two_hosts.py. The rule of Fig. 13 (GreedyQueue.java) moves a bound by one rank, that of Fig. 14, as that of
-Fig. 5 and 6, by one occupied rank (GreedyQueue_Advanced.java).
+Fig. 5 and 6, by one occupied rank (GreedyQueue_Advanced.java). The numbers of the figures are those of the authors'
+README; their MainFromIntelliJ.java has them the other way round.
 """
 
 import asyncio

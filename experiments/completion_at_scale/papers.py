@@ -104,7 +104,7 @@ _DCTCP = Line("dctcp", "DCTCP", ports.marking(ports.single("fifo", ports.DROP_PA
 _TCP_OF_BYTES = replace(_TCP, port=ports.of_bytes(ports.DROP_BYTES))
 """SP-PIFO's Netbench. That of AIFO and RIFO holds 146,000 / 1460 packets."""
 _DCTCP_OF_BYTES = replace(_DCTCP, port=ports.marking_bytes(_TCP_OF_BYTES.port, ports.MARK_BYTES))
-"""DCTCP in all simulations of the authors (EcnTailDropOutputPort.java)."""
+"""DCTCP with ranks of pFabric in the simulations of SP-PIFO, AIFO and RIFO (EcnTailDropOutputPort.java)."""
 _PIFO = Line("pifo", "PIFO", ports.single("pifo", 80))
 _SP_PIFO = Line("sp_pifo", "SP-PIFO", ports.queues("sp_pifo", 8))
 _AIFO = Line("aifo", "AIFO", ports.aifo())
