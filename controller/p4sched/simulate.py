@@ -222,6 +222,8 @@ class Ports:
     """Only for `drr`."""
     fair_among: str | None = None
     """`flows` or `users`, for a discipline without a program; None: flows."""
+    start_time_bytes: int | None = None
+    """Bytes in a unit of rank, a power of two, if ranks are start times; None: 256."""
     hold_us: int | None = None
     """Only for `fdpa`: time after which a user may return to a more urgent band, in microseconds."""
     calendar: Mapping[str, Any] | None = None

@@ -102,6 +102,11 @@ def of_netbench(port: Port) -> Port:
     return {**port, "queue_size": port["queue_size"] - 1, "variants": ["heap_order"]}
 
 
+def counting_bytes(port: Port) -> Port:
+    """The same port with start times in bytes, as in Netbench; those of the programs have units of 256 bytes."""
+    return {**port, "start_time_bytes": 1}
+
+
 def marking(port: Port, packets: int) -> Port:
     """The same port with congestion marks."""
     return {**port, "mark_at_packets": packets}

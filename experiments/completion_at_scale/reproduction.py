@@ -30,8 +30,9 @@ OURS = "-ours"
 SIMULATED = "-simulated"
 """End of the name of a line with the rule of the authors' simulations. The line without it has the rule of the text."""
 NETBENCH = "netbench"
-"""Netbench's order of simultaneous events, and the end of the name of a line that has it, and Netbench's PIFO. The line
-without it has events in the order of planning, and equal ranks of PIFO in the order of arrival."""
+"""Netbench's order of simultaneous events, and the end of the name of a line that has it, Netbench's PIFO and its unit
+of start times. The line without it has events in the order of planning, and equal ranks of PIFO in the order of
+arrival."""
 REORDERING = ("pifo", "sp_pifo")
 """Schemes that send packets of a flow in another order, so that the order of simultaneous events matters."""
 WITHOUT_RULES = ("packs",)
@@ -120,8 +121,8 @@ def _simulated(line: Line) -> Line:
 def _lines(figure: PaperFigure, further: Sequence[str], netbench_order: bool) -> dict[str, tuple[Line, str]]:
     """Lines by name, and the name of the published line that each repeats; empty for a line of our own. First the line
     with the published settings, the rule of the authors' simulations, and with `netbench_order` for the schemes that
-    reorder Netbench's order of events and of equal ranks; then the one without that order, the one with the rule of the
-    text, and the one with our settings."""
+    reorder Netbench's order of events and of equal ranks, and its unit of start times; then the one without that order,
+    the one with the rule of the text, and the one with our settings."""
     replaced = {line.name: line for line in figure.published}
     found: dict[str, tuple[Line, str]] = {}
 
@@ -133,6 +134,8 @@ def _lines(figure: PaperFigure, further: Sequence[str], netbench_order: bool) ->
         reorders = netbench_order and scheme in REORDERING
         if reorders:
             port = ports.of_netbench(line.port) if scheme == "pifo" else published.port
+            if line.ranks == START_TIME:
+                port = ports.counting_bytes(port)
             as_run = replace(published, name=f"{line.name}-{NETBENCH}", events=NETBENCH, port=port)
             found[as_run.name] = (as_run, line.name)
             rule = "rule of the text" if scheme == "pifo" else "events as planned"
@@ -163,7 +166,7 @@ def _figure(
 ) -> Figure:
     """A figure with the lines and the network of a figure of this experiment; `workload`: that of the run files,
     if it is another one. `further`: lines that the published figure does not have. `netbench_order`: the published
-    lines of PIFO and SP-PIFO have Netbench's order of events and of equal ranks."""
+    lines of PIFO and SP-PIFO have Netbench's order of events and of equal ranks, and its unit of start times."""
     paper = PAPER_FIGURES[like]
     known = _lines(paper, further, netbench_order)
     shown = [
@@ -230,7 +233,7 @@ FIGURES = (
         netbench_order=True,
     ),
     _completion("rifo-12", "fair queueing, web search", "rifo-12", workload=WEB_SEARCH),
-    _completion("rifo-13", "fair queueing, data mining", "rifo-13"),
+    _completion("rifo-13", "fair queueing, data mining", "rifo-13", netbench_order=True),
     _completion(
         "rifo-14",
         "Pareto sizes",

@@ -4,7 +4,7 @@ use p4sched_schedulers::stfq::Stfq;
 use p4sched_schedulers::{Config, ConfigError, Model, Nanos, Packet, Rank, Scheduler, Verdict};
 
 /// log2 of 256 bytes: the programs count start times in this unit.
-const START_TIME_SHIFT: u32 = 8;
+pub const START_TIME_SHIFT: u32 = 8;
 
 #[derive(Clone, Debug)]
 pub enum Ranked {
@@ -15,16 +15,15 @@ pub enum Ranked {
 }
 
 impl Ranked {
-    /// A model with empty queues.
+    /// A model with empty queues. `start_time`: log2 of the bytes in a unit of rank, if ranks are virtual start times.
     ///
     /// # Errors
-    /// If the model refuses the configuration.
-    pub fn new(config: &Config, start_time: bool) -> Result<Ranked, ConfigError> {
+    /// If the model refuses the configuration, or the unit exceeds 2^31 bytes.
+    pub fn new(config: &Config, start_time: Option<u32>) -> Result<Ranked, ConfigError> {
         let model = config.model()?;
-        Ok(if start_time {
-            Ranked::StartTime(Box::new(Stfq::new(model, START_TIME_SHIFT)?))
-        } else {
-            Ranked::ByPacket(model)
+        Ok(match start_time {
+            Some(shift) => Ranked::StartTime(Box::new(Stfq::new(model, shift)?)),
+            None => Ranked::ByPacket(model),
         })
     }
 

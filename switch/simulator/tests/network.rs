@@ -649,6 +649,10 @@ fn a_scenario_that_cannot_be_says_why() {
         "ports: aifo has no hold_us; only FDPA has it"
     );
     assert_eq!(
+        with("/ports", json!({"scheme": "pifo", "start_time_bytes": 1})),
+        "ports: start_time_bytes: it goes with ranks = start_time"
+    );
+    assert_eq!(
         with("/ports", json!({"scheme": "fifo", "fair_among": "users"})),
         "ports: fifo has no fair_among"
     );

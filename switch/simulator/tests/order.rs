@@ -118,6 +118,38 @@ fn a_pifo_of_start_times_makes_no_inversion() {
 }
 
 #[test]
+fn in_a_unit_that_no_flow_exceeds_all_start_times_are_equal_and_a_pifo_is_a_fifo() {
+    let mut scenario = incast(&json!({"scheme": "pifo", "queues": 4, "queue_size": 5}));
+    scenario["ranks"] = json!("start_time");
+    let of_programs = run(&scenario);
+    scenario["ports"]["start_time_bytes"] = json!(256);
+    assert_eq!(run(&scenario), of_programs);
+    scenario["ports"]["start_time_bytes"] = json!(1 << 20);
+    let (_, equal) = run(&scenario);
+    assert_ne!(equal, of_programs.1);
+    let mut fifo = incast(&json!({"scheme": "fifo", "queues": 4, "queue_size": 5}));
+    fifo["ranks"] = json!("start_time");
+    assert_eq!(equal, run(&fifo).1);
+    scenario["ports"]["start_time_bytes"] = json!(1);
+    assert_eq!(sum(&run(&scenario).0, "inversions"), 0);
+}
+
+#[test]
+fn units_of_start_times_that_cannot_be_are_refused_with_a_sentence() {
+    let problem = |scheme: &str, bytes: u32| {
+        let mut scenario = incast(&json!({"scheme": scheme, "queues": 4, "queue_size": 5, "start_time_bytes": bytes}));
+        scenario["ranks"] = json!("start_time");
+        world(&scenario).unwrap_err()
+    };
+    assert_eq!(problem("pifo", 0), "ports: start_time_bytes = 0: it is a power of two");
+    assert_eq!(
+        problem("pifo", 100),
+        "ports: start_time_bytes = 100: it is a power of two"
+    );
+    assert_eq!(problem("drr", 1), "ports: drr has no start_time_bytes");
+}
+
+#[test]
 fn packets_that_a_memory_takes_back_wait_no_more() {
     let memory = json!({"packets": 30, "sharing": "occamy"});
     let (summary, _) = run(&incast(

@@ -326,6 +326,9 @@ fn a_user_at_two_ports_of_a_switch_cannot_be_compared() {
 fn what_programs_cannot_do_is_said() {
     let refused = |scheme: Scheme, place: &str, value: Value| {
         let mut scenario = scenario(scheme, Target::V1model);
+        if place == "start_time_bytes" {
+            scenario["ranks"] = json!("start_time");
+        }
         scenario["ports"][place] = value;
         let program = Some(Installation {
             program: program(scheme, Target::V1model),
@@ -353,6 +356,10 @@ fn what_programs_cannot_do_is_said() {
     assert_eq!(
         refused(Scheme::Aifo, "variants", json!(["compare_first"])),
         "variants and hold_us: the programs have the rules of the papers' text; use the models"
+    );
+    assert_eq!(
+        refused(Scheme::Aifo, "start_time_bytes", json!(1)),
+        "start_time_bytes: the programs count start times in units of 256 bytes; use the models"
     );
     assert_eq!(
         refused(Scheme::Aifo, "cell_bytes", json!(80)),

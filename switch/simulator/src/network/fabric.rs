@@ -223,7 +223,7 @@ fn devices(setup: &Setup, routes: &Routes) -> Result<Vec<Device>, DeviceError> {
         ..
     } = &setup.switch_ports;
     let scheduler = scheduler.programmed().map_err(DeviceError::NoProgram)?;
-    let users_count = *start_time || !scheduler.scheme().p4().ranks || scheduler.scheme().tells_users_apart();
+    let users_count = start_time.is_some() || !scheduler.scheme().p4().ranks || scheduler.scheme().tells_users_apart();
     let users = device::users(setup.flows.iter().filter(|_| users_count).map(|flow| {
         let address = user_address(hosts[flow.source as usize].address, flow.user);
         (address, flow.user, flow.scale)
@@ -231,7 +231,7 @@ fn devices(setup: &Setup, routes: &Routes) -> Result<Vec<Device>, DeviceError> {
     let installed = SwitchSettings {
         program,
         scheduler,
-        start_time: *start_time,
+        start_time: start_time.is_some(),
         memory: memory.map(|memory| memory.config),
         check: *check,
         users: &users,

@@ -204,8 +204,8 @@ pub struct PortConfig {
     pub knowledge: Knowledge,
     /// The memory that the ports of a switch share, if they share one.
     pub memory: Option<Memory>,
-    /// Ranks are virtual start times, and the ranks of the packets are ignored.
-    pub start_time: bool,
+    /// Log2 of the bytes in a unit of rank, if ranks are virtual start times. The ranks of the packets are then ignored.
+    pub start_time: Option<u32>,
     /// A packet that finds this many waiting packets gets a congestion mark.
     pub mark_at: Option<u32>,
     /// A packet that finds this many waiting bytes gets a congestion mark.
@@ -265,7 +265,7 @@ impl Port {
         };
         Ok(Port {
             queue: config.scheduler.queue(config)?,
-            forgets: config.scheduler.forgets() && !config.start_time && config.drawn_ranks == 0,
+            forgets: config.scheduler.forgets() && config.start_time.is_none() && config.drawn_ranks == 0,
             wire: Wire::new(link, delay_ns),
             departure_events: config.departure_events,
             sending: false,

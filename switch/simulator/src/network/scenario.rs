@@ -22,6 +22,7 @@ use super::hosts::MIN_FRAME;
 use super::port::{DUAL_PI2, Memory, PortConfig, Scheduling};
 use super::setup::{Events, Ranks, Setup, Transport};
 use crate::ideals;
+use crate::ranked::START_TIME_SHIFT;
 
 /// Latest end of a run. All events planned after it fit into 64 bits.
 const LAST_NS: Nanos = 1 << 62;
@@ -148,6 +149,8 @@ struct Ports {
     /// Only for FDPA.
     #[serde(default)]
     hold_us: u32,
+    /// Bytes in a unit of rank, if ranks are start times.
+    start_time_bytes: Option<u32>,
     #[serde(default, deserialize_with = "target")]
     target: Target,
     mark_at_packets: Option<u32>,
@@ -329,7 +332,7 @@ impl Scenario {
             fair_among: FairAmong::Flows,
             knowledge: Knowledge::default(),
             memory: None,
-            start_time: false,
+            start_time: None,
             mark_at: None,
             mark_at_bytes: None,
             buffer_bytes: None,
@@ -458,7 +461,7 @@ impl Ports {
             fair_among: self.fair_among().map_err(problem)?,
             knowledge: self.knowledge().map_err(problem)?,
             memory: self.memory(measured.is_some(), start_time).map_err(problem)?,
-            start_time,
+            start_time: self.start_time(start_time).map_err(problem)?,
             mark_at: self.mark_at_packets,
             mark_at_bytes: self.mark_at_bytes,
             buffer_bytes: self.in_bytes().map_err(problem)?,
@@ -538,6 +541,20 @@ impl Ports {
             _ if self.target != Target::V1model => Err("hold_us is for the model for v1model".to_owned()),
             hold_us => Ok(hold_us),
         }
+    }
+
+    /// Log2 of the bytes in a unit of rank, if ranks are start times.
+    fn start_time(&self, ranks: bool) -> Result<Option<u32>, String> {
+        let shift = match self.start_time_bytes {
+            None => START_TIME_SHIFT,
+            Some(_) if !ranks => return Err("start_time_bytes: it goes with ranks = start_time".to_owned()),
+            Some(_) if self.scheme.scheme().is_none() => {
+                return Err(format!("{} has no start_time_bytes", self.scheme.name()));
+            }
+            Some(bytes) if bytes.is_power_of_two() => bytes.ilog2(),
+            Some(bytes) => return Err(format!("start_time_bytes = {bytes}: it is a power of two")),
+        };
+        Ok(ranks.then_some(shift))
     }
 
     fn fair_among(&self) -> Result<FairAmong, String> {
