@@ -35,6 +35,16 @@ def test_a_sorted_queue_inverts_nothing(tmp_path: Path) -> None:
     assert found["inversions"] == 0
 
 
+def test_with_flows_in_one_direction_only_data_crosses_the_port_that_counts() -> None:
+    port = ports.single("fifo", 80)
+    ways = [Run(port, "uniform", STARTS_PER_S, 1, 100 * MS, one_way=one_way) for one_way in (True, False)]
+    sources = [{flow["source"] for flow in run.flows()} for run in ways]
+    assert sources == [{1}, {0, 1}]
+    assert ways[0].counted_ports() == [("s2", "s1")]
+    assert [flow["start_ns"] for flow in ways[0].flows()] == [flow["start_ns"] for flow in ways[1].flows()]
+    assert ways[0].inputs != ways[1].inputs
+
+
 def model(rule: Rule, queues: int, half_steps: int = 25) -> Bounds:
     return Bounds({"rule": rule, "queue_count": queues, "size": 10, "half_steps": half_steps})
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from experiments.completion_at_scale import ports
 from experiments.completion_at_scale.two_hosts import (
     DECADES,
+    ONE_WAY_STARTS_PER_S,
     QUEUE_SIZE,
     SOURCES,
     STARTS_BY_LOAD,
@@ -89,13 +90,16 @@ def _figure(
     quantities: Sequence[Quantity],
     ranks: str = "uniform",
     starts_per_s: int | None = STARTS_PER_S,
+    one_way: bool = False,
 ) -> Figure:
-    """A figure; without `starts_per_s` its places are loads, and both directions count."""
+    """A figure; without `starts_per_s` its places are loads, and both directions count. `one_way`: all flows go the way
+    that counts."""
 
     def run(line: str, place: str, seed: int, duration_ns: int) -> Run:
         each = lines[line]
         starts = STARTS_BY_LOAD[place] if starts_per_s is None else starts_per_s
-        return Run(each.port, ranks, starts, seed, duration_ns, each.counted, both=starts_per_s is None)
+        both = starts_per_s is None
+        return Run(each.port, ranks, starts, seed, duration_ns, each.counted, both=both, one_way=one_way)
 
     shown = [Line(key, each.label, _colour(key), published=each.published) for key, each in lines.items()]
     return Figure(name, title, shown, places, axis, quantities, run, SOURCES)
@@ -134,7 +138,8 @@ FIGURES = (
             Quantity("dropped_share", "share of the packets that is dropped", linear=True),
             Quantity("drops_below_58", "drops of ranks below 58"),
         ),
-        starts_per_s=STARTS_BY_LOAD[LOAD],
+        starts_per_s=ONE_WAY_STARTS_PER_S,
+        one_way=True,
     ),
     _figure(
         "packs-15",
@@ -146,6 +151,7 @@ FIGURES = (
             Quantity("queue_*_mean", "mean of the ranks", linear=True),
             Quantity("queue_*_deviation", "standard deviation of the ranks", linear=True),
         ),
-        starts_per_s=STARTS_BY_LOAD[LOAD],
+        starts_per_s=ONE_WAY_STARTS_PER_S,
+        one_way=True,
     ),
 )

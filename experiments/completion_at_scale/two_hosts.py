@@ -3,6 +3,9 @@
 The setting of SP-PIFO's run files: flows of 1 MB start in both directions as a Poisson process, over a link of
 10 Gbit/s. Senders are NewReno as in Netbench. The rank of each packet is drawn anew, also that of acknowledgements.
 The authors' hosts are switches themselves; here each host has a switch in front of it, with links of 1 Tbit/s.
+
+The simulations of PACKS are not public. With flows in one direction, so that the port has no acknowledgements, the
+numbers of its text appear; with flows in both directions they do not.
 """
 
 import json
@@ -15,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.completion_at_scale.ports import OVERHEAD_BYTES, TCP
+from experiments.completion_at_scale.ports import FRAME_BYTES, OVERHEAD_BYTES, TCP
 from p4sched import simulate
 from p4sched.reproducing.figure import Metrics
 from p4sched.reproducing.simulation import SOURCES as CRATES
@@ -25,6 +28,8 @@ FLOW_BYTES = 1_000_000
 STARTS_PER_S = 1500
 STARTS_BY_LOAD = {"20": 450, "40": 880, "60": 1250, "80": 1690, "90": 1900}
 """Flow starts in a second, by the utilization in percent that the paper names."""
+ONE_WAY_STARTS_PER_S = round(0.8 * RATE_BPS / 8 / (FLOW_BYTES * FRAME_BYTES / TCP["mss"]))
+"""Flow starts in a second whose frames are 80 % of the link's rate."""
 RANKS = 100
 QUEUE_SIZE = 10
 BOUNDS = Path(__file__).parent / "bounds"
@@ -77,11 +82,14 @@ class Run:
     counted: str = "inversions"
     both: bool = False
     """True: both directions count, as in SP-PIFO Fig. 5d."""
+    one_way: bool = False
+    """True: all flows go the way that counts."""
 
     @property
     def inputs(self) -> str:
         """Hash of all inputs."""
         record = [self.port, self.ranks, self.starts_per_s, self.seed, self.end_ns, self.counted, self.both]
+        record += ["one way"] * self.one_way
         return sha256(json.dumps(["two hosts", *record], sort_keys=True).encode()).hexdigest()[:16]
 
     @property
@@ -125,11 +133,11 @@ class Run:
         }
 
     def flows(self) -> list[Mapping[str, int]]:
-        """Poisson starts, each from one of the hosts; the same for every scheme."""
+        """Poisson starts, each from one of the hosts, or all from the second one; the same for every scheme."""
         random = np.random.default_rng([self.seed, self.starts_per_s])
         count = int(random.poisson(self.starts_per_s * self.end_ns / 1e9))
         starts = np.sort(random.integers(0, self.end_ns, count)).tolist()
-        sources = random.integers(0, 2, count).tolist()
+        sources = [1] * count if self.one_way else random.integers(0, 2, count).tolist()
         return [
             {"start_ns": start, "source": source, "destination": 1 - source, "bytes": FLOW_BYTES}
             for start, source in zip(starts, sources, strict=True)
