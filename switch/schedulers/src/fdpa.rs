@@ -27,8 +27,7 @@
 //! Edges are bytes per interval, so there is no division. Time is in microseconds and wraps at 32 bits, as in a P4
 //! program. Token levels are in sixteenths of a byte.
 
-use std::collections::HashMap;
-
+use hashbrown::HashMap;
 use rand::{Rng, RngCore};
 
 use crate::config::{self, ConfigError, Sizes, in_range};

@@ -1,6 +1,6 @@
 //! State that each user has for itself ([`crate::Variant::OwnWindow`]).
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use crate::variants::{Variant, Variants};
 

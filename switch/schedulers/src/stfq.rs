@@ -12,8 +12,7 @@
 //! Virtual time is in bytes of a flow of weight 1. A rank is virtual time / 2^shift, so that 32 bits last long enough
 //! (shift 8: 1 TB sent per unit of weight). Weights are given as scales, as in FDPA: 256 / weight.
 
-use std::collections::HashMap;
-
+use hashbrown::HashMap;
 use p4sched_traffic_manager::SCALE_OF_WEIGHT_1;
 use p4sched_traffic_manager::stfq::StartTimes;
 
@@ -28,6 +27,7 @@ pub struct Stfq<S> {
     times: StartTimes,
     /// Start time of each waiting packet, by identity.
     starts: HashMap<u64, u64>,
+    /// Scales of the flows of another weight than 1.
     scales: HashMap<u32, u32>,
     shift: u32,
 }
@@ -50,7 +50,11 @@ impl<S: Scheduler> Stfq<S> {
 
     /// Gives a flow the weight 256 / scale. The default scale is 256, weight 1.
     pub fn set_scale(&mut self, flow: u32, scale: u32) {
-        self.scales.insert(flow, scale);
+        if scale != SCALE_OF_WEIGHT_1 {
+            self.scales.insert(flow, scale);
+        } else if !self.scales.is_empty() {
+            self.scales.remove(&flow);
+        }
     }
 
     /// The scheduler that gets the ranks.
