@@ -1,9 +1,10 @@
-"""AIFO Fig. 12 for `p4sched reproduce`, in the simulation of its authors.
+"""AIFO Fig. 12 and 13 for `p4sched reproduce`, in the simulation of the authors.
 
 Three hosts of a rack of the leaf-spine network send 100, 50 and 10 MB to a fourth one from the same moment on, with
 hosts of pFabric at all lines. The last byte of the large flow comes after the end.
 """
 
+from dataclasses import replace
 from math import isnan
 
 from experiments.completion_at_scale import ports
@@ -41,6 +42,12 @@ def measure(result: Result) -> Metrics:
     return {f"{name}_s": None if isnan(end_ns) else end_ns / 1e9 for name, end_ns in ends.items()}
 
 
+def measure_order(result: Result) -> Metrics:
+    """Share of the departures, of all ports, that overtake no packet of their flow."""
+    overtakes, sent = (sum(port[name] for port in result.summary["ports"]) for name in ("overtakes", "sent_packets"))
+    return {"in_order": 1 - overtakes / sent}
+
+
 def run(line: str, _place: str, seed: int, _duration_ns: int) -> Simulation:
     """The run of a line. The paths are the same for each seed, so is the run."""
     flows = [{"source": source, "destination": RECEIVER, "bytes": size} for source, size in enumerate(SIZES.values())]
@@ -57,18 +64,37 @@ def run(line: str, _place: str, seed: int, _duration_ns: int) -> Simulation:
     return Simulation(scenario, measure, seed, work=0.125)
 
 
+def run_in_order(line: str, place: str, seed: int, duration_ns: int) -> Simulation:
+    """The same run, in which ports count packets out of order."""
+    made = run(line, place, seed, duration_ns)
+    return replace(made, scenario={**made.scenario, "count_inversions": True}, measure=measure_order)
+
+
+SHOWN = [
+    Line(name, label, name.partition("-")[0], published=not name.endswith("-text")) for name, label in LABELS.items()
+]
+READ = ("experiments/completion_at_scale/rack.py", "experiments/completion_at_scale/ports.py", *SOURCES)
+
+
 FIGURES = (
     Figure(
         "aifo-12",
         "three flows to one host",
-        [
-            Line(name, label, name.partition("-")[0], published=not name.endswith("-text"))
-            for name, label in LABELS.items()
-        ],
+        SHOWN,
         ("small", "medium"),
         "flow",
         (Quantity("*_s", "end, s"),),
         run,
-        ("experiments/completion_at_scale/rack.py", "experiments/completion_at_scale/ports.py", *SOURCES),
+        READ,
+    ),
+    Figure(
+        "aifo-13",
+        "three flows to one host, order",
+        SHOWN,
+        ("all",),
+        "flows",
+        (Quantity("in_order", "share of the departures in the order of their flow", linear=True),),
+        run_in_order,
+        READ,
     ),
 )
