@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.completion_at_scale.ports import FRAME_BYTES, OVERHEAD_BYTES, TCP
+from experiments.completion_at_scale.ports import OVERHEAD_BYTES, TCP
 from p4sched import simulate
 from p4sched.reproducing.figure import Metrics
 from p4sched.reproducing.simulation import SOURCES as CRATES
@@ -28,8 +28,8 @@ FLOW_BYTES = 1_000_000
 STARTS_PER_S = 1500
 STARTS_BY_LOAD = {"20": 450, "40": 880, "60": 1250, "80": 1690, "90": 1900}
 """Flow starts in a second, by the utilization in percent that the paper names."""
-ONE_WAY_STARTS_PER_S = round(0.8 * RATE_BPS / 8 / (FLOW_BYTES * FRAME_BYTES / TCP["mss"]))
-"""Flow starts in a second whose frames are 80 % of the link's rate."""
+ONE_WAY_STARTS_PER_S = round(0.8 * RATE_BPS / 8 / FLOW_BYTES)
+"""Flow starts in a second, at 80 % of the link's rate."""
 RANKS = 100
 QUEUE_SIZE = 10
 BOUNDS = Path(__file__).parent / "bounds"
