@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
-from math import nan
+from math import nan, sqrt
 from pathlib import Path
 
 import numpy as np
@@ -103,6 +103,22 @@ def test_the_first_seed_has_the_flows_of_the_run_file() -> None:
     ]
     flows = PARETO_OF_RUN_FILES.flows(0.2, 10 * GBIT, 1, 70_000)
     assert [(start, source + 157, destination + 157, size) for start, source, destination, size in flows] == planned
+
+
+def test_the_flows_of_a_run_file_have_the_sizes_and_pairs_of_their_workload() -> None:
+    for workload, share in ((WEB_SEARCH, 0.15), (DATA_MINING, 0.1)):
+        flows = replace(workload, run_file_seed=83_599).flows(0.8, GBIT, 1, SECOND)
+        ones = sum(size == 1 for *_, size in flows)
+        deviation = sqrt(share * (1 - share) * len(flows))
+        assert abs(ones - share * len(flows)) < 4 * deviation
+        assert {source for _, source, *_ in flows} == {destination for _, _, destination, _ in flows} == set(range(144))
+        # the generators are those of the seed: all workloads have the same pairs in the same order
+        assert [pair[1:3] for pair in flows[:3]] == [(35, 131), (62, 89), (119, 141)]
+
+
+def test_a_size_at_a_bound_is_that_of_the_step_below() -> None:
+    sizes = netbench_flows.StepSizes({1: 0.1, 2: 0.2, 3: 0.7})
+    assert [sizes.drawn(outcome) for outcome in (0.0, 0.1, 0.3, 0.300_000_1, 0.999)] == [1, 1, 2, 3, 3]
 
 
 def test_further_seeds_have_other_flows_between_the_same_racks() -> None:

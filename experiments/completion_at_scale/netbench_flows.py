@@ -1,14 +1,16 @@
-"""The flows of RIFO Fig. 14 as Netbench draws them from the seed of a run file.
+"""Flows as Netbench draws them from the seed of a run file.
 
 Netbench draws with `java.util.Random`, whose numbers its documentation defines: a linear congruential generator of 48
 bits. It makes a generator for each purpose, from the seed and the name of the purpose (`RandomManager.java`). The flows
-are those of `PoissonArrivalPlanner.java`, with sizes of `ParetoFSD.java`.
+are those of `PoissonArrivalPlanner.java`, with sizes of `ParetoFSD.java`, `PFabricWebSearchLowerBoundFSD.java` and
+`PFabricDataMiningLowerBoundFSD.java`.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from math import log
+from typing import Protocol
 
 MULTIPLIER, INCREMENT, MASK = 0x5DEECE66D, 0xB, (1 << 48) - 1
 FIRST_SERVER = 157
@@ -74,23 +76,45 @@ def rack_shares(seed: int, racks: int) -> list[tuple[int, float]]:
     return list(zip(order, sorted(mass / total for mass in masses), strict=True))
 
 
-def flows(
-    seed: int, shares: Sequence[tuple[int, float]], servers: int, starts_per_s: int, end_ns: int, sizes: "Sizes"
-) -> Iterator[tuple[int, int, int, int]]:
-    """Start in ns, source, destination and bytes of each flow; `servers`: those of each rack."""
+Pairs = tuple[Sequence[tuple[int, int]], Sequence[float]]
+"""Pairs of servers, source first, and for each the probability of it and all before it."""
+
+
+class Sizes(Protocol):
+    """A distribution of sizes."""
+
+    def drawn(self, outcome: float) -> int:
+        """The size in bytes for a number between 0 and 1."""
+
+
+def flows(seed: int, pairs: Pairs, starts_per_s: int, end_ns: int, sizes: Sizes) -> Iterator[tuple[int, int, int, int]]:
+    """Start in ns, source, destination and bytes of each flow."""
     gaps = JavaRandom.named(seed, "poisson_inter_arrival")
     drawn_sizes = JavaRandom.named(seed, "flow_size")
     drawn_pairs = JavaRandom.named(seed, "pair_probabilities_draw")
-    pairs, bounds = _pairs(shares, servers)
+    ends, bounds = pairs
     gaps.double()
     start = 0
     while start <= end_ns:
-        source, destination = pairs[bisect_left(bounds, drawn_pairs.double())]
+        source, destination = ends[bisect_left(bounds, drawn_pairs.double())]
         yield start, source, destination, sizes.drawn(drawn_sizes.double())
         start += int(-log(gaps.double()) / (starts_per_s / 1e9))
 
 
-class Sizes:
+class StepSizes:
+    """Sizes with a share each."""
+
+    def __init__(self, shares: Mapping[int, float]) -> None:
+        self._sizes = list(shares)
+        # the bounds are written as decimals there
+        self._bounds = [round(bound, 9) for bound in accumulate(shares.values())]
+
+    def drawn(self, outcome: float) -> int:
+        """The size for a number between 0 and 1."""
+        return self._sizes[bisect_left(self._bounds, outcome)]
+
+
+class ParetoSizes:
     """Pareto sizes in bytes."""
 
     def __init__(self, shape: float, mean: int, largest: int) -> None:
@@ -101,8 +125,15 @@ class Sizes:
         return min(int(self._least / outcome ** (1 / self._shape)), self._largest)
 
 
-def _pairs(shares: Sequence[tuple[int, float]], servers: int) -> tuple[list[tuple[int, int]], list[float]]:
-    """All pairs of servers of two racks, and the sums of their probabilities up to each."""
+def all_to_all(servers: int) -> Pairs:
+    """All pairs of this many servers, each with the same probability."""
+    pairs = [(source, destination) for source in range(servers) for destination in range(servers)]
+    pairs = [(source, destination) for source, destination in pairs if source != destination]
+    return pairs, list(accumulate([1 / len(pairs)] * len(pairs)))
+
+
+def between_racks(shares: Sequence[tuple[int, float]], servers: int) -> Pairs:
+    """All pairs of servers of two racks. `shares`: those of the racks in the traffic; `servers`: those of each rack."""
     same_rack = sum(share * share for _, share in shares)
     pairs, likely = [], []
     for source, first in shares:

@@ -93,10 +93,8 @@ class Workload:
         """Start in ns, source, destination and bytes of each flow: Poisson arrivals, the same for every scheme."""
         starts_per_s = self.starts_per_s(load, access_bps)
         if self.run_file_seed is not None:
-            shares = netbench_flows.rack_shares(self.run_file_seed, self.network.racks)
-            sizes = netbench_flows.Sizes(PARETO_SHAPE, PARETO_MEAN_BYTES, PARETO_LARGEST_BYTES)
-            each = self.run_file_seed + seed - 1
-            return list(netbench_flows.flows(each, shares, self.network.servers, starts_per_s, end_ns, sizes))
+            pairs, sizes = self._of_run_file(self.run_file_seed)
+            return list(netbench_flows.flows(self.run_file_seed + seed - 1, pairs, starts_per_s, end_ns, sizes))
         random = np.random.default_rng([seed, starts_per_s])
         count = int(random.poisson(starts_per_s * end_ns / 1e9))
         starts = np.sort(random.integers(0, end_ns, count))
@@ -111,6 +109,13 @@ class Workload:
             destinations = (sources + random.integers(1, servers, count)) % servers
             drawn = random.choice(list(self.shares), count, p=list(self.shares.values()))
         return list(zip(starts.tolist(), sources.tolist(), destinations.tolist(), drawn.tolist(), strict=True))
+
+    def _of_run_file(self, seed: int) -> tuple[netbench_flows.Pairs, netbench_flows.Sizes]:
+        if self.shares is not None:
+            return netbench_flows.all_to_all(self.network.all_servers), netbench_flows.StepSizes(self.shares)
+        racks = netbench_flows.rack_shares(seed, self.network.racks)
+        sizes = netbench_flows.ParetoSizes(PARETO_SHAPE, PARETO_MEAN_BYTES, PARETO_LARGEST_BYTES)
+        return netbench_flows.between_racks(racks, self.network.servers), sizes
 
 
 def _pareto_sizes(random: np.random.Generator, count: int) -> Whole:
