@@ -13,6 +13,7 @@ from experiments.completion_at_scale.two_hosts import (
     STARTS_PER_S,
     Port,
     Run,
+    RunOfBounds,
 )
 from p4sched.reproducing.figure import Figure, Line, Quantity
 
@@ -20,6 +21,7 @@ INVERSIONS_BY_RANK = Quantity("inversions_*", "inversions")
 INVERSIONS = Quantity("inversions", "inversions")
 WINDOW, SHIFTS = 1000, (-100, -75, -50, -25, 0, 25, 50, 75, 100)
 LOAD = "80"
+QUEUES = [str(queue) for queue in range(1, 9)]
 
 
 @dataclass(frozen=True)
@@ -91,15 +93,17 @@ def _figure(
     ranks: str = "uniform",
     starts_per_s: int | None = STARTS_PER_S,
     one_way: bool = False,
+    of_bounds: bool = False,
 ) -> Figure:
     """A figure; without `starts_per_s` its places are loads, and both directions count. `one_way`: all flows go the way
-    that counts."""
+    that counts. `of_bounds`: the bounds of the queues are sampled."""
 
-    def run(line: str, place: str, seed: int, duration_ns: int) -> Run:
+    def run(line: str, place: str, seed: int, duration_ns: int) -> Run | RunOfBounds:
         each = lines[line]
         starts = STARTS_BY_LOAD[place] if starts_per_s is None else starts_per_s
         both = starts_per_s is None
-        return Run(each.port, ranks, starts, seed, duration_ns, each.counted, both=both, one_way=one_way)
+        found = Run(each.port, ranks, starts, seed, duration_ns, each.counted, both=both, one_way=one_way)
+        return RunOfBounds(found) if of_bounds else found
 
     shown = [Line(key, each.label, _colour(key), published=each.published) for key, each in lines.items()]
     return Figure(name, title, shown, places, axis, quantities, run, SOURCES)
@@ -145,7 +149,7 @@ FIGURES = (
         "packs-15",
         "ranks in each queue, under TCP",
         BOTH,
-        [str(queue) for queue in range(1, 9)],
+        QUEUES,
         "queue",
         (
             Quantity("queue_*_mean", "mean of the ranks", linear=True),
@@ -153,5 +157,16 @@ FIGURES = (
         ),
         starts_per_s=ONE_WAY_STARTS_PER_S,
         one_way=True,
+    ),
+    _figure(
+        "packs-15-bounds",
+        "bounds of the queues over time",
+        BOTH,
+        QUEUES,
+        "queue",
+        (Quantity("bound_*_moves", "mean distance that a bound moves from packet to packet", linear=True),),
+        starts_per_s=ONE_WAY_STARTS_PER_S,
+        one_way=True,
+        of_bounds=True,
     ),
 )

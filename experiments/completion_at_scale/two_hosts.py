@@ -10,7 +10,7 @@ numbers of its text appear; with flows in both directions they do not.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from math import exp, lgamma, log
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.completion_at_scale.ports import OVERHEAD_BYTES, TCP
+from experiments.completion_at_scale.ports import FRAME_BYTES, OVERHEAD_BYTES, TCP
 from p4sched import simulate
 from p4sched.reproducing.figure import Metrics
 from p4sched.reproducing.simulation import SOURCES as CRATES
@@ -30,6 +30,10 @@ STARTS_BY_LOAD = {"20": 450, "40": 880, "60": 1250, "80": 1690, "90": 1900}
 """Flow starts in a second, by the utilization in percent that the paper names."""
 ONE_WAY_STARTS_PER_S = round(0.8 * RATE_BPS / 8 / FLOW_BYTES)
 """Flow starts in a second, at 80 % of the link's rate."""
+SAMPLE_NS = FRAME_BYTES * 8 * 10**9 // RATE_BPS
+"""Time of a full frame on the link."""
+BOUNDS_NS = 50_000_000
+"""Time in which bounds are sampled."""
 RANKS = 100
 QUEUE_SIZE = 10
 BOUNDS = Path(__file__).parent / "bounds"
@@ -142,6 +146,45 @@ class Run:
             {"start_ns": start, "source": source, "destination": 1 - source, "bytes": FLOW_BYTES}
             for start, source in zip(starts, sources, strict=True)
         ]
+
+
+@dataclass(frozen=True)
+class RunOfBounds:
+    """The first part of a simulation, in which the bounds of the queues are sampled once in the time of a packet."""
+
+    of: Run
+
+    @property
+    def seed(self) -> int:
+        """The seed."""
+        return self.of.seed
+
+    @property
+    def inputs(self) -> str:
+        """Hash of all inputs."""
+        return sha256(json.dumps(["bounds", SAMPLE_NS, BOUNDS_NS, self.of.inputs]).encode()).hexdigest()[:16]
+
+    @property
+    def work(self) -> float:
+        """Gigabytes of the flows."""
+        return self._first().work
+
+    def _first(self) -> Run:
+        return replace(self.of, end_ns=min(self.of.end_ns, BOUNDS_NS))
+
+    async def make(self, folder: Path) -> Metrics:
+        """Mean distance that the bound of each queue moves from one packet to the next."""
+        run = self._first()
+        scenario = {**run.scenario(), "sample_ns": SAMPLE_NS, "sample_ports": True}
+        result = await simulate.run_async(scenario, folder)
+        port = next(port for port in result.summary["ports"] if (port["node"], port["to"]) in run.counted_ports())
+        return measure_bounds(port["samples"]["bounds"])
+
+
+def measure_bounds(bounds: Sequence[Sequence[int]]) -> Metrics:
+    """The mean distance from each sample to the next, for each queue; a bound above all ranks counts as the highest."""
+    moves = np.abs(np.diff(np.minimum(np.array(bounds), RANKS - 1), axis=0)).mean(axis=0)
+    return {f"bound_{number}_moves": float(mean) for number, mean in enumerate(moves, 1)}
 
 
 def measure(ports: Sequence[Mapping[str, Any]], counted: str) -> Metrics:

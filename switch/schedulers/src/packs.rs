@@ -208,6 +208,21 @@ impl Packs {
         Err(dropped)
     }
 
+    /// The highest rank that meets the condition of a queue, with its room and that of the more urgent ones, or for
+    /// [`Occupancy::Total`] that of all.
+    fn highest_rank(&self, queue: usize) -> Rank {
+        let queues = match self.occupancy() {
+            Occupancy::PerQueue => queue + 1,
+            Occupancy::Total | Occupancy::TotalByLogarithms => self.queues.count(),
+        };
+        let free = (0..queues).map(|queue| self.free(queue)).sum();
+        match self.window.highest_rank(|smaller| self.condition(queue, smaller, free)) {
+            None => 0,
+            Some(Rank::MAX) => Rank::MAX,
+            Some(rank) => (i64::from(rank) + self.config.window_shift).clamp(0, i64::from(Rank::MAX)) as Rank,
+        }
+    }
+
     /// The queue that the flow of a packet keeps, if it keeps one.
     fn kept(&self, now: Nanos, flow: u32) -> Option<usize> {
         if self.variants.has(Variant::FlowQueue) {
@@ -322,6 +337,14 @@ impl Reference for Packs {
 
     fn model(config: &PacksConfig) -> Result<Packs, ConfigError> {
         Packs::new(config.clone())
+    }
+
+    /// For v1model.
+    fn bounds(&self) -> Vec<Rank> {
+        match self.occupancy() {
+            Occupancy::TotalByLogarithms => Vec::new(),
+            _ => (0..self.queues.count()).map(|queue| self.highest_rank(queue)).collect(),
+        }
     }
 
     /// The number of queues must not change.

@@ -234,6 +234,15 @@ macro_rules! schemes {
                 }
             }
 
+            /// The bounds of the queues now, the most urgent first; empty if the rule has none. SP-PIFO: the lowest rank
+            /// that a queue takes; PACKS: the highest one, `Rank::MAX` if it takes every rank, 0 if it takes none.
+            pub fn bounds(&self) -> Vec<Rank> {
+                match self {
+                    $(Model::$Type(model) => Reference::bounds(&**model),)*
+                    Model::Folder(_) => Vec::new(),
+                }
+            }
+
             /// Packets in a queue.
             pub fn length(&self, queue: usize) -> usize {
                 match self {

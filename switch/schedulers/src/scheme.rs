@@ -182,6 +182,12 @@ pub trait Reference: Scheduler + Sized {
         None
     }
 
+    /// The bounds of the queues now, the most urgent first; empty if the rule has none. SP-PIFO: the lowest rank that a queue
+    /// takes; PACKS: the highest one, `Rank::MAX` if it takes every rank, 0 if it takes none.
+    fn bounds(&self) -> Vec<Rank> {
+        Vec::new()
+    }
+
     /// The state of the model besides its queues, next to the port's cells of the program's registers.
     fn compare(&self, _register: &dyn Fn(&str) -> u64) -> Option<StatePart> {
         None

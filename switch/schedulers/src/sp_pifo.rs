@@ -183,6 +183,10 @@ impl Reference for SpPifo {
     const SHARES_MEMORY: bool = true;
     const VARIANTS: &[Variant] = &[Variant::DropsKeepBounds, Variant::FlowQueue, Variant::FlowletQueue];
 
+    fn bounds(&self) -> Vec<Rank> {
+        SpPifo::bounds(self).to_vec()
+    }
+
     fn model(config: &SpPifoConfig) -> Result<SpPifo, ConfigError> {
         let on = config.on;
         Ok(SpPifo {

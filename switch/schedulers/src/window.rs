@@ -196,6 +196,16 @@ impl Window {
         self.sorted.partition_point(|&entry| entry < rank) as u64
     }
 
+    /// The highest rank with a number of smaller entries that is admitted; None if no rank is. If a number is admitted,
+    /// so are all smaller ones.
+    pub(crate) fn highest_rank(&self, admits: impl Fn(u64) -> bool) -> Option<Rank> {
+        let most = (0..=self.size())
+            .take_while(|&smaller| admits(smaller))
+            .count()
+            .checked_sub(1)?;
+        Some(self.sorted.get(most).copied().unwrap_or(Rank::MAX))
+    }
+
     /// The number of ranks that the quantile is taken from: |W|, or with [`Variant::FillingWindow`] those in the window.
     pub(crate) fn counted(&self, variants: Variants) -> u64 {
         match variants.has(Variant::FillingWindow) {

@@ -399,3 +399,29 @@ fn a_queue_that_comes_later_starts_with_the_bound_0_and_one_that_goes_is_still_s
     sp_pifo.reconfigure(&queues(&[4, 4])).unwrap();
     assert_eq!(sp_pifo.bounds(), [9, 0], "queue 2 was missing when 9 came");
 }
+
+#[test]
+fn the_bounds_of_packs_follow_window_and_room() {
+    let mut packs = Packs::new(PacksConfig::new(&[2, 2], 4)).unwrap();
+    packs.remember(&[10, 20, 30, 40]).unwrap();
+    // two of four places for two of four ranks, and all places for all
+    assert_eq!(Reference::bounds(&packs), [30, Rank::MAX]);
+    packs.enqueue(0, packet(5));
+    // the window has 5, 20, 30 and 40; one place is taken
+    assert_eq!(Reference::bounds(&packs), [20, 40]);
+    assert_eq!(packs.enqueue(0, packet(20)), Verdict::Queued { queue: 0 });
+    assert_eq!(
+        Reference::bounds(&packs)[0],
+        5,
+        "no place: only the smallest rank of the window"
+    );
+}
+
+#[test]
+fn the_bounds_of_sp_pifo_are_the_last_ranks() {
+    let mut sp_pifo = SpPifo::new(&[2, 2]).unwrap();
+    assert_eq!(Reference::bounds(&sp_pifo), [0, 0]);
+    sp_pifo.enqueue(0, packet(5));
+    sp_pifo.enqueue(0, packet(3));
+    assert_eq!(Reference::bounds(&sp_pifo), [3, 5]);
+}

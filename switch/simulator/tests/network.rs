@@ -448,6 +448,17 @@ fn samples_of_ports_have_queues_and_counters_and_change_nothing() {
             "{name}: the last sample is at the end of the run"
         );
     }
+    assert!(sampled.get("bounds").is_none(), "a FIFO has no bounds");
+    for (scheme, window) in [("sp_pifo", Value::Null), ("packs", json!(20))] {
+        let mut bounded = scenario.clone();
+        bounded["ports"] = json!({"scheme": scheme, "queues": 2, "queue_size": 10, "window": window});
+        let bounds: Vec<Vec<u32>> =
+            serde_json::from_value(run(&bounded)["ports"][to_b.unwrap()]["samples"]["bounds"].clone()).unwrap();
+        assert!(
+            bounds.len() == 4 && bounds.iter().all(|of| of.len() == 2 && of[0] <= of[1]),
+            "{bounds:?}"
+        );
+    }
     scenario.as_object_mut().unwrap().remove("sample_ns");
     let scenario: Scenario = serde_json::from_value(scenario).unwrap();
     let error = scenario.setup(Path::new("")).unwrap_err().to_string();

@@ -513,6 +513,14 @@ impl Port {
         self.by_queue.as_deref().map(ByQueue::lengths)
     }
 
+    /// Bounds of its queues now, if its rule has them.
+    pub fn bounds(&self) -> Vec<Rank> {
+        match &self.queue {
+            Queue::Ranked(ranked) => ranked.model().bounds(),
+            Queue::Ideal(_) | Queue::DualPi2(_) => Vec::new(),
+        }
+    }
+
     /// Lengths of its queue over time, until `now`.
     pub fn lengths(&self, now: Nanos) -> Option<Lengths> {
         let mut lengths = self.lengths.as_deref()?.clone();

@@ -125,6 +125,9 @@ fn port_record(world: &World, number: usize) -> Value {
             "dropped_refused": counted(|sample| sample.counts.refused),
             "pushed_out": counted(|sample| sample.counts.pushed_out),
         });
+        if samples.iter().any(|sample| !sample.bounds.is_empty()) {
+            record["samples"]["bounds"] = json!(samples.iter().map(|sample| &sample.bounds).collect::<Vec<_>>());
+        }
     }
     if let Some(counts) = world.out_of_order(number) {
         record["inversions"] = json!(counts.inversions);

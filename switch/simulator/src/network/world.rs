@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use p4sched_schedulers::Nanos;
+use p4sched_schedulers::{Nanos, Rank};
 use p4sched_world::account::Account;
 use p4sched_world::topology::{Node, Topology};
 use p4sched_world::world::{self, Event};
@@ -32,9 +32,11 @@ pub struct Sample {
 }
 
 /// The queues and the counters of a port.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct PortSample {
     pub queues: QueueLengths,
+    /// Bounds of the queues, if a model decides whose rule has them.
+    pub bounds: Vec<Rank>,
     pub counts: Counts,
 }
 
@@ -135,16 +137,17 @@ impl World {
             return None;
         };
         let port = &mut self.world.net.lines[wire].port;
-        let queues = match self.world.switches.queue_lengths(switch, described.from_port) {
-            Some(of_program) => of_program,
+        let (queues, bounds) = match self.world.switches.queue_lengths(switch, described.from_port) {
+            Some(of_program) => (of_program, Vec::new()),
             None => {
                 // departures that are due have not happened yet
                 port.catch_up(now);
-                port.queue_lengths()?
+                (port.queue_lengths()?, port.bounds())
             }
         };
         Some(PortSample {
             queues,
+            bounds,
             counts: self.counts(wire),
         })
     }
