@@ -64,6 +64,15 @@ def test_a_published_value_that_cannot_be_right_is_not_compared() -> None:
     assert (found.pairs, list(found.ratios), found.order, found.values) == (0, [("twice", "0.5")], NONE, YES)
 
 
+def test_a_published_range_that_cannot_be_right_is_shown_and_not_compared() -> None:
+    measured = {("a", "0.5"): A, ("twice", "0.5"): TWICE}
+    ranges = [Range("twice", "a", "", 9.0, 9.0), Range("a", "twice", "", 0.5, 0.5)]
+    wrong = judge(Numbers({}, ranges, slips={("twice", ""): "a slip"}), measured)
+    assert ([each.line for each, *_ in wrong.ranges], wrong.pairs, wrong.values) == (["twice", "a"], 1, YES)
+    alone = judge(Numbers({}, ranges[:1], slips={("twice", ""): "a slip"}), measured)
+    assert (alone.order, alone.values) == (NONE, NONE)
+
+
 def test_more_pairs_need_more_certainty() -> None:
     """t = 3.5 with 4 degrees of freedom is p = 0.025: enough for one pair, not for four."""
     slightly = seeds(*(value * ratio for value, ratio in zip(A.values(), (1.1, 1.02, 1.12, 1.01, 1.1), strict=True)))
@@ -334,7 +343,7 @@ def test_every_published_number_belongs_to_a_line_of_a_figure() -> None:
         assert {place for _, place in found.values} <= set(figure.places)
         assert {line for each in found.ranges for line in (each.line, each.base or each.line)} <= lines
         assert {line for each in found.orders for line in (each.line, each.base)} <= lines
-        assert set(found.slips) <= set(found.values)
+        assert set(found.slips) <= set(found.values) | {(each.line, each.place) for each in found.ranges}
         assert found.source
         assert found.origin in page.ORIGINS
     notes = page.read_notes()

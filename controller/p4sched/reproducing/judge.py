@@ -64,6 +64,8 @@ class Verdict:
     """Measured mean over published value."""
     ranges: list[tuple[Range, float, float]] = field(default_factory=list)
     """Published range of a ratio, and the measured one."""
+    slips: set[Range] = field(default_factory=set)
+    """Published ranges that cannot be right."""
     missing: int = 0
     """Published values without a measured one."""
 
@@ -85,7 +87,10 @@ class Verdict:
     def closeness(self) -> list[bool]:
         """For each value, and each end of a range: is it close?"""
         ends = [
-            (had, ours) for each, *both in self.ranges for had, ours in zip((each.low, each.high), both, strict=True)
+            (had, ours)
+            for each, *both in self.ranges
+            if each not in self.slips
+            for had, ours in zip((each.low, each.high), both, strict=True)
         ]
         return [_close(ratio) for ratio in self.ratios.values()] + [_close(ours / had) for had, ours in ends]
 
@@ -93,7 +98,7 @@ class Verdict:
     def values(self) -> str:
         """Verdict on the values."""
         if not self.closeness:
-            return OPEN if self.missing or not self.pairs else NONE
+            return OPEN if self.missing or not (self.pairs or self.slips) else NONE
         if self.missing > len(self.closeness):
             return OPEN
         return YES if self.closeness.count(False) <= MOST_FAR * len(self.closeness) else NO
@@ -201,7 +206,9 @@ def _pairs_of_ranges(published: Numbers, measured: _Measured, found: Verdict) ->
             continue
         ratios = [exp(ratio.mean) for ratio in known.values()]
         found.ranges.append((each, min(ratios), max(ratios)))
-        if each.base and (each.low > 1 or each.high < 1):
+        if (each.line, each.place) in published.slips:
+            found.slips.add(each)
+        elif each.base and (each.low > 1 or each.high < 1):
             for place, ratio in known.items():
                 yield _pair(each.line, each.base, place, each.low, ratio)
 

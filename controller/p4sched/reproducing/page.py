@@ -224,7 +224,11 @@ def _numbers(row: Row) -> Iterator[str]:
         yield f"| {line.label} | {' | '.join(cells)} |"
     if published.slips:
         labels = {line.name: line.label for line in row.figure.lines}
-        why = "; ".join(f"{labels.get(line, line)} at {place}: {why}" for (line, place), why in published.slips.items())
+        wrong = (
+            (labels.get(line, line), f" at {place}" * bool(place), why)
+            for (line, place), why in published.slips.items()
+        )
+        why = "; ".join(f"{label}{at}: {why}" for label, at, why in wrong)
         yield from ("", f"!: cannot be right, and is not compared. {why}.")
     if published.orders:
         below = "; ".join(f"{each.line} below {each.base}" for each in published.orders)
@@ -237,7 +241,8 @@ def _numbers(row: Row) -> Iterator[str]:
             shown = _range(*ends) if ends else "-"
             at = f" at {each.place}" if each.place else ""
             name = f"{each.line} to {each.base}" if each.base else each.line
-            yield f"| {name}{at} | {_range(each.low, each.high)} | {shown} |"
+            slip = "!" if each in row.verdict.slips else ""
+            yield f"| {name}{at} | {_range(each.low, each.high)}{slip} | {shown} |"
     yield ""
     if row.verdict.opposite:
         named, more = row.verdict.opposite[:NAMED], len(row.verdict.opposite) - NAMED

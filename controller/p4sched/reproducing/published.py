@@ -4,7 +4,7 @@ PAPER.csv     figure, quantity, line, place, value
 ranges.csv    figure, quantity, line, base, place, low, high: the range of the ratio of `line` to `base`, at a place or
               over all places; without a base, the range of the line itself
 orders.csv    figure, quantity, line, base: at each place, `line` is below `base`; the paper has no number of it
-slips.csv     figure, quantity, line, place, why: a published value that cannot be right, and is not compared
+slips.csv     figure, quantity, line, place, why: a published value or range that cannot be right, and is not compared
 sources.csv   figure, quantity, from, source; `from` is `data` (the authors' data files), `text` (printed in the
               paper) or `plot` (read off a plot)
 """
