@@ -9,7 +9,7 @@ from lab import not_built
 
 from experiments.completion_at_scale import greedy, ports
 from experiments.completion_at_scale.bounds.model import PERIOD, Bounds, Rule
-from experiments.completion_at_scale.two_hosts import STARTS_PER_S, Port, Run, measure, measure_bounds, weights
+from experiments.completion_at_scale.two_hosts import STARTS_PER_S, Port, Run, measure, moves, weights
 from p4sched.model import Packet
 from p4sched.reproducing.figure import Metrics
 
@@ -46,7 +46,7 @@ def test_with_flows_in_one_direction_only_data_crosses_the_port_that_counts() ->
 
 
 def test_bounds_move_by_their_distance_and_one_above_all_ranks_is_the_highest() -> None:
-    found = measure_bounds([[0, 10], [5, 2**32 - 1], [5, 99], [3, 0]])
+    found = moves([[0, 10], [5, 2**32 - 1], [5, 99], [3, 0]])
     assert found == {"bound_1_moves": pytest.approx(7 / 3), "bound_2_moves": pytest.approx((89 + 0 + 99) / 3)}
 
 

@@ -13,9 +13,9 @@ from experiments.completion_at_scale.two_hosts import (
     STARTS_PER_S,
     Port,
     Run,
-    RunOfBounds,
 )
 from p4sched.reproducing.figure import Figure, Line, Quantity
+from p4sched.reproducing.simulation import Simulation
 
 INVERSIONS_BY_RANK = Quantity("inversions_*", "inversions")
 INVERSIONS = Quantity("inversions", "inversions")
@@ -98,12 +98,12 @@ def _figure(
     """A figure; without `starts_per_s` its places are loads, and both directions count. `one_way`: all flows go the way
     that counts. `of_bounds`: the bounds of the queues are sampled."""
 
-    def run(line: str, place: str, seed: int, duration_ns: int) -> Run | RunOfBounds:
+    def run(line: str, place: str, seed: int, duration_ns: int) -> Run | Simulation:
         each = lines[line]
         starts = STARTS_BY_LOAD[place] if starts_per_s is None else starts_per_s
         both = starts_per_s is None
         found = Run(each.port, ranks, starts, seed, duration_ns, each.counted, both=both, one_way=one_way)
-        return RunOfBounds(found) if of_bounds else found
+        return found.of_bounds() if of_bounds else found
 
     shown = [Line(key, each.label, _colour(key), published=each.published) for key, each in lines.items()]
     return Figure(name, title, shown, places, axis, quantities, run, SOURCES)

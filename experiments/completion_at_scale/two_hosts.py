@@ -22,6 +22,7 @@ from experiments.completion_at_scale.ports import FRAME_BYTES, OVERHEAD_BYTES, T
 from p4sched import simulate
 from p4sched.reproducing.figure import Metrics
 from p4sched.reproducing.simulation import SOURCES as CRATES
+from p4sched.reproducing.simulation import Simulation
 
 RATE_BPS, DELAY_NS, HOST_BPS = 10**10, 20, 10**12
 FLOW_BYTES = 1_000_000
@@ -136,6 +137,12 @@ class Run:
             "flows": {"list": self.flows()},
         }
 
+    def of_bounds(self) -> Simulation:
+        """The first part of this run, in which ports are sampled once in the time of a packet."""
+        first = replace(self, end_ns=min(self.end_ns, BOUNDS_NS))
+        scenario = {**first.scenario(), "sample_ns": SAMPLE_NS, "sample_ports": True}
+        return Simulation(scenario, measure_bounds, first.seed, first.work)
+
     def flows(self) -> list[Mapping[str, int]]:
         """Poisson starts, each from one of the hosts, or all from the second one; the same for every scheme."""
         random = np.random.default_rng([self.seed, self.starts_per_s])
@@ -148,43 +155,16 @@ class Run:
         ]
 
 
-@dataclass(frozen=True)
-class RunOfBounds:
-    """The first part of a simulation, in which the bounds of the queues are sampled once in the time of a packet."""
-
-    of: Run
-
-    @property
-    def seed(self) -> int:
-        """The seed."""
-        return self.of.seed
-
-    @property
-    def inputs(self) -> str:
-        """Hash of all inputs."""
-        return sha256(json.dumps(["bounds", SAMPLE_NS, BOUNDS_NS, self.of.inputs]).encode()).hexdigest()[:16]
-
-    @property
-    def work(self) -> float:
-        """Gigabytes of the flows."""
-        return self._first().work
-
-    def _first(self) -> Run:
-        return replace(self.of, end_ns=min(self.of.end_ns, BOUNDS_NS))
-
-    async def make(self, folder: Path) -> Metrics:
-        """Mean distance that the bound of each queue moves from one packet to the next."""
-        run = self._first()
-        scenario = {**run.scenario(), "sample_ns": SAMPLE_NS, "sample_ports": True}
-        result = await simulate.run_async(scenario, folder)
-        port = next(port for port in result.summary["ports"] if (port["node"], port["to"]) in run.counted_ports())
-        return measure_bounds(port["samples"]["bounds"])
+def measure_bounds(result: simulate.Result) -> Metrics:
+    """Mean distance in ranks that the bound of each queue moves from one packet to the next."""
+    port = next(port for port in result.summary["ports"] if (port["node"], port["to"]) == ("s2", "s1"))
+    return moves(port["samples"]["bounds"])
 
 
-def measure_bounds(bounds: Sequence[Sequence[int]]) -> Metrics:
+def moves(bounds: Sequence[Sequence[int]]) -> Metrics:
     """The mean distance from each sample to the next, for each queue; a bound above all ranks counts as the highest."""
-    moves = np.abs(np.diff(np.minimum(np.array(bounds), RANKS - 1), axis=0)).mean(axis=0)
-    return {f"bound_{number}_moves": float(mean) for number, mean in enumerate(moves, 1)}
+    means = np.abs(np.diff(np.minimum(np.array(bounds), RANKS - 1), axis=0)).mean(axis=0)
+    return {f"bound_{number}_moves": float(mean) for number, mean in enumerate(means, 1)}
 
 
 def measure(ports: Sequence[Mapping[str, Any]], counted: str) -> Metrics:
