@@ -236,7 +236,7 @@ def test_a_published_line_has_the_rule_of_the_authors_simulations_and_the_text_h
     for name, repeated in (("rifo-7", "aifo"), ("rifo-12", "rifo"), ("aifo-9", "w=20/1"), ("sp_pifo-9", "sp_pifo")):
         lines = {line.name: line for line in figures()[name].lines}
         simulated, text = lines[f"{repeated}-simulated"], lines[repeated]
-        assert (simulated.published, simulated.repeats) == (True, repeated)
+        assert (simulated.published, simulated.of) == (True, repeated)
         assert (text.published, text.label) == (False, f"{simulated.label}, rule of the text")
         run = figures()[name].run
         assert run(simulated.name, "0.2", 1, 10**9).inputs != run(text.name, "0.2", 1, 10**9).inputs
@@ -288,7 +288,7 @@ def test_a_figure_against_sizes_has_the_sizes_of_tcp_too() -> None:
 
 def test_numbers_of_a_published_line_are_compared_with_the_line_that_repeats_it(tmp_path: Path) -> None:
     """The line of the same name has another rule, and is not compared."""
-    lines = [Line("a-simulated", "A", "aifo", repeats="a"), Line("a", "A, text", "aifo", published=False)]
+    lines = [Line("a-simulated", "A", "aifo", of="a"), Line("a", "A, text", "aifo", published=False)]
     figure = Figure("aifo-99", "a figure", lines, ["1"], "load", [Quantity("time_ms", "time")], _made, ["Makefile"])
     with open_store(tmp_path) as store:
         for job in runs.jobs([figure], [1], 10**9):
@@ -336,7 +336,7 @@ def test_figures_are_in_the_order_of_their_numbers() -> None:
 def test_every_published_number_belongs_to_a_line_of_a_figure() -> None:
     for (name, key), found in published.read().items():
         figure = figures()[name]
-        lines = {line.repeats or line.name for line in figure.lines if line.published}
+        lines = {line.of or line.name for line in figure.lines if line.published}
         quantities = {each.key for each in figure.quantities}
         assert key in quantities
         assert {line for line, _ in found.values} <= lines
@@ -369,19 +369,20 @@ class Made:
     """A run whose number is known."""
 
     line: str
+    place: str
     seed: int
     work: float = 1.0
 
     @property
     def inputs(self) -> str:
-        return f"{self.line}-{self.seed}"
+        return f"{self.line}-{self.place}-{self.seed}"
 
     async def make(self, folder: Path) -> Metrics:
         return {"time_ms": (10 if self.line == "slow" else 1) + self.seed / 100}
 
 
 def _made(line: str, place: str, seed: int, duration_ns: int) -> Made:
-    return Made(line, seed)
+    return Made(line, place, seed)
 
 
 def test_a_figure_without_published_numbers_shows_the_measured_ones(tmp_path: Path) -> None:
@@ -397,6 +398,27 @@ def test_a_figure_without_published_numbers_shows_the_measured_ones(tmp_path: Pa
     assert "| Slow | 10 |" in text
     assert "| order | 0 | 0 | 0 |" in text
     assert (tmp_path / "figures" / "aifo-99.png").exists()
+
+
+def test_a_line_with_another_rule_stands_beside_the_compared_line_and_an_empty_one_is_left_out(tmp_path: Path) -> None:
+    lines = [
+        Line("a-simulated", "A", "aifo", of="a"),
+        Line("a", "A, text", "aifo", published=False, of="a"),
+        Line("b", "B, unknown", "aifo", published=False),
+    ]
+    figure = Figure("aifo-99", "a figure", lines, ["1", "2"], "load", [Quantity("ms", "time")], _made, ["Makefile"])
+    # the seeds that both lines have: 1 and 2 at place 1, 1 at place 2
+    made = {("a-simulated", "1", 1): 1.0, ("a-simulated", "1", 2): 3.0, ("a-simulated", "1", 3): 90.0}
+    made |= {("a", "1", 1): 4.0, ("a", "1", 2): 4.0, ("a", "2", 1): 5.0, ("a-simulated", "2", 1): 10.0}
+    with open_store(tmp_path) as store:
+        for job in runs.jobs([figure], [1, 2, 3], 10**9):
+            if (value := made.get((job.line, job.place, job.run.seed))) is not None:
+                store.keep(figure, job.measured({"ms": value}, 1.0, "0123456789ab"))
+    judged = collect(figure, {}, Store(tmp_path), [1, 2, 3], 10**9)
+    page.write([judged], page.Notes({}, [], []), tmp_path, "p4sched reproduce")
+    text = (tmp_path / "README.md").read_text()
+    assert "| A, text | 1.25 (0.50 to 2.00) |" in text
+    assert "unknown" not in text
 
 
 def test_numbers_of_further_seeds_count_too(tmp_path: Path) -> None:

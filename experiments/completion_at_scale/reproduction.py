@@ -118,13 +118,23 @@ def _simulated(line: Line) -> Line:
     return replace(line, name=f"{line.name}{SIMULATED}", port=ports.simulated(line.port), port_at=port_at)
 
 
-def _lines(figure: PaperFigure, further: Sequence[str], netbench_order: bool) -> dict[str, tuple[Line, str]]:
-    """Lines by name, and the name of the published line that each repeats; empty for a line of our own. First the line
-    with the published settings, the rule of the authors' simulations, and with `netbench_order` for the schemes that
-    reorder Netbench's order of events and of equal ranks, and its unit of start times; then the one without that order,
-    the one with the rule of the text, and the one with our settings."""
+@dataclass(frozen=True)
+class _Shown:
+    """A line of a figure."""
+
+    line: Line
+    of: str
+    """Name of the paper's line that it repeats or varies."""
+    published: bool
+
+
+def _lines(figure: PaperFigure, further: Sequence[str], netbench_order: bool) -> dict[str, _Shown]:
+    """Lines by name. For each line of the paper, first the line with the published settings, the rule of the authors'
+    simulations, and with `netbench_order` for the schemes that reorder Netbench's order of events and of equal ranks,
+    and its unit of start times; then the one without that order, the one with the rule of the text, and the one with
+    our settings. A further line "A-B" varies line A."""
     replaced = {line.name: line for line in figure.published}
-    found: dict[str, tuple[Line, str]] = {}
+    found: dict[str, _Shown] = {}
 
     def add(line: Line) -> None:
         settled = line.name in further or figure.name.partition("-")[0] in WITHOUT_RULES
@@ -137,19 +147,20 @@ def _lines(figure: PaperFigure, further: Sequence[str], netbench_order: bool) ->
             if line.ranks == START_TIME:
                 port = ports.counting_bytes(port)
             as_run = replace(published, name=f"{line.name}-{NETBENCH}", events=NETBENCH, port=port)
-            found[as_run.name] = (as_run, line.name)
+            found[as_run.name] = _Shown(as_run, line.name, published=True)
             rule = "rule of the text" if scheme == "pifo" else "events as planned"
             published = replace(published, label=f"{line.label}, {rule}")
-        repeated = "" if line.name in further or reorders else line.name
-        found[published.name] = (published, repeated)
+        of = line.name.partition("-")[0] if line.name in further else line.name
+        found[published.name] = _Shown(published, of, published=line.name not in further and not reorders)
         if has_rule:
-            found[line.name] = (replace(line, label=f"{line.label}, rule of the text"), "")
+            text = replace(line, label=f"{line.label}, rule of the text")
+            found[line.name] = _Shown(text, line.name, published=False)
 
     for line in figure.lines:
         add(replaced.get(line.name, line))
         if replaced.pop(line.name, None):
             ours = replace(line, name=f"{line.name}{OURS}", label=f"{line.label}, own settings")
-            found[ours.name] = (ours, "")
+            found[ours.name] = _Shown(ours, line.name, published=False)
     for line in replaced.values():
         add(line)
     return found
@@ -170,12 +181,12 @@ def _figure(
     paper = PAPER_FIGURES[like]
     known = _lines(paper, further, netbench_order)
     shown = [
-        reproduced.Line(each.name, each.label, _scheme(each), published=bool(repeated), repeats=repeated)
-        for each, repeated in known.values()
+        reproduced.Line(each.line.name, each.line.label, _scheme(each.line), each.published, each.of)
+        for each in known.values()
     ]
 
     def run(line: str, place: str, seed: int, duration_ns: int) -> Run:
-        load, each = float(place), known[line][0]
+        load, each = float(place), known[line].line
         each = replace(each, port=each.port_at.get(load, each.port), port_at={})
         return Run(Simulation(each, workload or paper.workloads[0], paper.access_bps, load, seed, duration_ns))
 

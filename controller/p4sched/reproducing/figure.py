@@ -51,8 +51,8 @@ class Line:
     """Name for the colour."""
     published: bool = True
     """True: the settings of the published run. False: the laboratory's own settings, for comparison."""
-    repeats: str = ""
-    """Name of the published line that it repeats; empty: its own name."""
+    of: str = ""
+    """Name of the paper's line that it repeats or, if it is not `published`, varies; empty: its own name, or none."""
 
 
 @dataclass(frozen=True)

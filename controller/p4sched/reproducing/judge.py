@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from math import exp, inf, log, sqrt
-from statistics import fmean, median, stdev
+from statistics import fmean, stdev
 from typing import TypeVar
 
 from p4sched.reproducing.published import Numbers, Place, Range
@@ -102,12 +102,6 @@ class Verdict:
         if self.missing > len(self.closeness):
             return OPEN
         return YES if self.closeness.count(False) <= MOST_FAR * len(self.closeness) else NO
-
-    @property
-    def ratio(self) -> tuple[float, float, float] | None:
-        """Median, lowest and highest ratio."""
-        found = list(self.ratios.values())
-        return (median(found), min(found), max(found)) if found else None
 
 
 def _close(ratio: float) -> bool:

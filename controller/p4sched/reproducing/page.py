@@ -11,7 +11,7 @@ from p4sched.errors import P4schedError
 from p4sched.paths import REPRODUCTION_DIR
 from p4sched.reproducing.figure import PAPERS
 from p4sched.reproducing.judge import BLOCKS, CLOSE, FEW, NO, OPEN, YES
-from p4sched.reproducing.results import Judged, Row, number
+from p4sched.reproducing.results import Judged, Ratios, Row, number
 from p4sched.results.whole_file import write_whole
 
 PAGE, CSV, PICTURES = "README.md", "rows.csv", "figures"
@@ -171,7 +171,7 @@ def _table(judged: Sequence[Judged], notes: Notes) -> Iterator[str]:
                 f"{len(verdict.same)}, {len(verdict.opposite)}, {len(verdict.undecided)}",
                 verdict.order,
                 f"{verdict.values} ({close.count(True)} of {len(close)})" if close else OPEN,
-                "{:.2f} ({:.2f} to {:.2f})".format(*verdict.ratio) if verdict.ratio else "-",
+                f"{Ratios.of(list(verdict.ratios.values())) or '-'}",
                 causes.get(row.quantity.key) or causes.get("all", "-"),
             )
             yield f"| {' | '.join(cells)} |"
@@ -200,6 +200,26 @@ def _section(judged: Judged) -> Iterator[str]:
     yield ""
     for row in judged.shown:
         yield from _numbers(row)
+    yield from _variations(judged)
+
+
+def _variations(judged: Judged) -> Iterator[str]:
+    """What other rules and settings than those of the compared lines do."""
+    rows = judged.shown
+    of_line: dict[str, list[str]] = {}
+    for column, row in enumerate(rows):
+        for line, ratios in row.variations:
+            of_line.setdefault(line.label, ["-"] * len(rows))[column] = str(ratios)
+    if of_line:
+        yield from (
+            "Other rules and settings: ratio to the line that is compared with the paper, of the same flows, median"
+            " (lowest to highest) over the places.",
+            "",
+            f"| line | {' | '.join(row.quantity.title for row in rows)} |",
+            f"|---|{'---|' * len(rows)}",
+            *(f"| {label} | {' | '.join(cells)} |" for label, cells in of_line.items()),
+            "",
+        )
 
 
 def _range(low: float, high: float) -> str:
@@ -215,6 +235,8 @@ def _numbers(row: Row) -> Iterator[str]:
     yield f"| line | {' | '.join(places)} |"
     yield f"|---|{'---|' * len(places)}"
     for line in row.figure.lines:
+        if row.is_empty(line.name):
+            continue
         cells = []
         for place in places:
             had, ours = published.values.get((line.name, place)), row.estimate(line.name, place)

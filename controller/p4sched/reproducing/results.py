@@ -1,10 +1,10 @@
 """The measured numbers of each figure, judged against the published ones."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from statistics import fmean, median
 
-from p4sched.reproducing.figure import Figure, Quantity
+from p4sched.reproducing.figure import Figure, Line, Quantity
 from p4sched.reproducing.judge import BLOCKS, Blocks, Values, Verdict, block_key, judge
 from p4sched.reproducing.published import Numbers, Place, Published
 from p4sched.reproducing.store import Measured, Store
@@ -38,6 +38,23 @@ def number(value: float, digits: int = 3) -> str:
 
 
 @dataclass(frozen=True)
+class Ratios:
+    """Ratios at some places: their median, the lowest and the highest."""
+
+    median: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, ratios: Sequence[float]) -> "Ratios | None":
+        """Of these ratios; None if there are none."""
+        return cls(median(ratios), min(ratios), max(ratios)) if ratios else None
+
+    def __str__(self) -> str:
+        return f"{self.median:.2f} ({self.low:.2f} to {self.high:.2f})"
+
+
+@dataclass(frozen=True)
 class Row:
     """One quantity of a figure: published, measured, and the verdict."""
 
@@ -56,6 +73,28 @@ class Row:
         """The measured mean; None if there is none."""
         seeds = self.measured.get((line, place))
         return Estimate.of(list(seeds.values())) if seeds else None
+
+    def is_empty(self, line: str) -> bool:
+        """True if a line has neither published nor measured numbers."""
+        return not any(
+            (line, place) in values for values in (self.published.values, self.measured) for place in self.figure.places
+        )
+
+    @property
+    def variations(self) -> Iterator[tuple[Line, Ratios]]:
+        """The lines that vary a compared line, and their ratios to it: at each place, that of the means over the seeds
+        that both have."""
+        compared = {line.of: line.name for line in self.figure.lines if line.published and line.of}
+        for line in self.figure.lines:
+            if line.published or line.of not in compared:
+                continue
+            ratios = []
+            for place in self.figure.places:
+                ours, theirs = (self.measured.get((name, place), {}) for name in (line.name, compared[line.of]))
+                if seeds := ours.keys() & theirs.keys():
+                    ratios.append(fmean(ours[seed] for seed in seeds) / fmean(theirs[seed] for seed in seeds))
+            if found := Ratios.of(ratios):
+                yield line, found
 
 
 @dataclass(frozen=True)
@@ -91,7 +130,7 @@ def collect(figure: Figure, published: Published, store: Store, seeds: Sequence[
                 if measured := store.find(figure.run(line.name, place, seed, duration_ns)):
                     found[line.name, place, seed] = measured
     rows = []
-    names = {line.repeats: line.name for line in figure.lines if line.published and line.repeats}
+    names = {line.of: line.name for line in figure.lines if line.published and line.of}
     for quantity in figure.quantities:
         numbers = published.get((figure.name, quantity.key), Numbers()).renamed(names)
         values = _values(found, quantity.key)
