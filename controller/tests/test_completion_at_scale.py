@@ -352,7 +352,7 @@ def test_a_wrong_name_gets_the_list_of_figures() -> None:
         parse_figure("aifo-12")
     lines = str(wrong.value).splitlines()
     assert [line.split()[0] for line in lines[1:]] == list(PAPER_FIGURES)
-    assert len(PAPER_FIGURES) == 23
+    assert len(PAPER_FIGURES) == 24
 
 
 def test_the_list_of_figures_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:

@@ -73,6 +73,8 @@ class PaperFigure:
     published: Sequence[Line] = ()
     """Lines with the settings of the authors' run files, where these differ from `lines`, or add to them. A line
     replaces that of the same name when the figure is reproduced."""
+    replaced: str = "own settings"
+    """What the lines have that `published` replaces, for their labels."""
 
     def select_lines(self, names: Sequence[str]) -> Sequence[Line]:
         """Lines with these names. Raises UsageError for an unknown name."""
@@ -176,6 +178,8 @@ _PACKS_FAIR_WITHOUT_MARGIN = (
     _fair_tcp("packs-k=0", "PACKS, k = 0", ports.packs(32, window=10, k=0)),
 )
 """Not the burstiness margin of the text, 0.2: with 0 AIFO's ratio to PACKS is in the published range."""
+_PACKS_AFQ_OF_RUN_FILE = _fair_tcp("afq-bytes", "AFQ, 80 bytes a round", ports.afq_of_bytes(32, 10, 80))
+"""AFQ as in the run files of SP-PIFO. The text of PACKS has 80 packets a round."""
 
 _AIFO_K = (
     *(Line(f"k={k:g}", f"AIFO, k = {k:g}", ports.aifo(k=k)) for k in (0.1, 0.3, 0.5, 0.7, 0.9)),
@@ -205,6 +209,10 @@ _RIFO_TABLE = (
 _AIFO_FAIR_PUBLISHED = _marked_by_bytes(
     (*_AIFO_FAIR_LINES[1:-1], _fair("aifo", "AIFO", ports.aifo(100, sampling=1))),
 )
+_RIFO_FAIR_OF_RUN_FILE = _in_bytes(
+    _fair("rifo-file", "RIFO, T of the run file", ports.simulated(ports.rifo(100, 150)))
+)
+"""RIFO Fig. 12 in MainFigure12.java. The published numbers are those of T = 50."""
 RIFO_OF_RUN_FILE = Line(
     "rifo-file",
     "RIFO, T of the run file",
@@ -212,6 +220,8 @@ RIFO_OF_RUN_FILE = Line(
     port_at={0.7: ports.simulated(ports.rifo(tracking=200, k=0.5))},
 )
 """RIFO Fig. 8 in MainFigure8.java. The published numbers are those of T = 50, as in the text."""
+_RIFO_7 = replace(_RIFO, port_at={0.6: ports.rifo(tracking=150)})
+"""RIFO Fig. 7 and 11a. The published numbers at load 0.6 are those of T = 150, as in MainFigure7.java."""
 
 _SP_PIFO_LINES = (_TCP, _DCTCP, _PIFO, _SP_PIFO)
 _SP_PIFO_FAIR_LINES = (
@@ -221,6 +231,17 @@ _SP_PIFO_FAIR_LINES = (
     _fair("sp_pifo", "SP-PIFO", ports.queues("sp_pifo", 8)),
     _fair("pifo", "PIFO", ports.single("pifo", 80)),
 )
+
+
+_QUEUE_COUNTS = (8, 16, 24, 32)
+_SP_PIFO_QUEUES = _marked_by_bytes(
+    (
+        _fair("pifo", "PIFO", ports.single("pifo", 320)),
+        *(_fair(f"afq-{n}", f"AFQ, {n} queues", ports.afq_of_bytes(n, 10, 1500)) for n in _QUEUE_COUNTS),
+        *(_fair(f"sp_pifo-{n}", f"SP-PIFO, {n} queues", ports.queues("sp_pifo", n)) for n in _QUEUE_COUNTS),
+    )
+)
+"""Lines of SP-PIFO Fig. 10, with the settings of its run files."""
 
 
 def _simulated(line: Line, label: str, *variants: str) -> Line:
@@ -326,7 +347,7 @@ _EACH = (
         _FAST,
         _RIFO_LINES,
         COMPLETION,
-        published=(_DCTCP_OF_BYTES,),
+        published=(_DCTCP_OF_BYTES, _RIFO_7),
         reference=True,
     ),
     PaperFigure(
@@ -359,7 +380,11 @@ _EACH = (
         _RIFO_FAIR_LINES,
         COMPLETION,
         workloads=(FAIR_WEB_SEARCH,),
-        published=(*_AIFO_FAIR_PUBLISHED, *_marked_by_bytes([_fair("rifo", "RIFO", ports.rifo(100, 150))])),
+        published=(
+            *_AIFO_FAIR_PUBLISHED,
+            *_marked_by_bytes([_fair("rifo", "RIFO", ports.rifo(100))]),
+            _RIFO_FAIR_OF_RUN_FILE,
+        ),
     ),
     PaperFigure(
         "rifo-13",
@@ -406,12 +431,20 @@ _EACH = (
         published=(_TCP_OF_BYTES, *_marked_by_bytes(_AIFO_FAIR_LINES[1:5])),
     ),
     PaperFigure(
-        "sp_pifo-10",
-        "SP-PIFO Fig. 10: fair queueing, 8 queues",
+        "sp_pifo-9-eight",
+        "SP-PIFO Fig. 9: fair queueing, 8 queues",
         GBIT,
         _SP_PIFO_FAIR_LINES,
         (SMALL_MEAN, DONE),
         published=(_TCP_OF_BYTES, *_marked_by_bytes(_SP_PIFO_FAIR_LINES[1:])),
+    ),
+    PaperFigure(
+        "sp_pifo-10",
+        "SP-PIFO Fig. 10: fair queueing, number of queues",
+        GBIT,
+        _SP_PIFO_QUEUES,
+        (ALL_MEAN, DONE),
+        loads=(0.2, 0.4, 0.6, 0.8),
     ),
     PaperFigure(
         "packs-12",
@@ -419,6 +452,8 @@ _EACH = (
         GBIT,
         _PACKS_LINES,
         (SMALL_MEAN, SMALL_P99, ALL_MEAN, DONE),
+        published=[replace(line, hosts=FIXED_TIMEOUT) for line in _PACKS_LINES],
+        replaced="timeouts that double",
     ),
     PaperFigure(
         "packs-13",
@@ -426,7 +461,7 @@ _EACH = (
         GBIT,
         _PACKS_FAIR_LINES,
         (SMALL_MEAN, SIZES_MEAN, SIZES_P99, DONE),
-        published=_PACKS_FAIR_WITHOUT_MARGIN,
+        published=(*_PACKS_FAIR_WITHOUT_MARGIN, _PACKS_AFQ_OF_RUN_FILE),
     ),
 )
 _DESIGN = PaperFigure("packs-12-design", "PACKS Fig. 12: sixteen readings of its settings", GBIT, _design(), COMPLETION)

@@ -15,7 +15,6 @@ from experiments.completion_at_scale.papers import FIGURES as PAPER_FIGURES
 from experiments.completion_at_scale.papers import RIFO_OF_RUN_FILE, START_TIME, Line, PaperFigure
 from experiments.completion_at_scale.workloads import (
     DATA_MINING,
-    LOADS,
     PARETO_MEAN_BYTES,
     PARETO_OF_RUN_FILES,
     WEB_SEARCH,
@@ -29,6 +28,8 @@ OURS = "-ours"
 """End of the name of a line with the laboratory's settings, where the published ones are others."""
 SIMULATED = "-simulated"
 """End of the name of a line with the rule of the authors' simulations. The line without it has the rule of the text."""
+TEXT = "-text"
+"""End of the name of a line that has the rule of the text in any case."""
 NETBENCH = "netbench"
 """Netbench's order of simultaneous events, and the end of the name of a line that has it, Netbench's PIFO and its unit
 of start times. The line without it has events in the order of planning, and equal ranks of PIFO in the order of
@@ -137,7 +138,7 @@ def _lines(figure: PaperFigure, further: Sequence[str], netbench_order: bool) ->
     found: dict[str, _Shown] = {}
 
     def add(line: Line) -> None:
-        settled = line.name in further or figure.name.partition("-")[0] in WITHOUT_RULES
+        settled = line.name.endswith(TEXT) or figure.name.partition("-")[0] in WITHOUT_RULES
         scheme = line.port["scheme"]
         has_rule = not settled and scheme in ports.VARIANTS and "variants" not in line.port
         published = _simulated(line) if has_rule else line
@@ -159,7 +160,7 @@ def _lines(figure: PaperFigure, further: Sequence[str], netbench_order: bool) ->
     for line in figure.lines:
         add(replaced.get(line.name, line))
         if replaced.pop(line.name, None):
-            ours = replace(line, name=f"{line.name}{OURS}", label=f"{line.label}, own settings")
+            ours = replace(line, name=f"{line.name}{OURS}", label=f"{line.label}, {figure.replaced}")
             found[ours.name] = _Shown(ours, line.name, published=False)
     for line in replaced.values():
         add(line)
@@ -190,7 +191,7 @@ def _figure(
         each = replace(each, port=each.port_at.get(load, each.port), port_at={})
         return Run(Simulation(each, workload or paper.workloads[0], paper.access_bps, load, seed, duration_ns))
 
-    places = [f"{load:g}" for load in LOADS]
+    places = [f"{load:g}" for load in paper.loads]
     return Figure(name, title, shown, places, "load", quantities, run, SOURCES)
 
 
@@ -219,7 +220,14 @@ _completion = partial(_figure, quantities=(SMALL_MEAN, SMALL_P99, LARGE_MEAN))
 _AIFO_14 = _figure(
     "aifo-14", "fair queueing", "aifo-14", (SMALL_MEAN, SMALL_P99, LARGE_MEAN, VERY_LARGE_MEAN), WEB_SEARCH
 )
-_PACKS_13 = _figure("packs-13", "fair queueing", "packs-13", (SMALL_MEAN, DONE), further=("aifo-k=0", "packs-k=0"))
+_PACKS_13 = _figure(
+    "packs-13",
+    "fair queueing",
+    "packs-13",
+    (SMALL_MEAN, DONE),
+    further=("aifo-k=0", "packs-k=0", "afq-bytes"),
+)
+_SP_PIFO_9 = _figure("sp_pifo-9", "fair queueing, 32 queues", "sp_pifo-9", (SMALL_MEAN,))
 FIGURES = (
     _completion("rifo-7", "completion times, web search", "rifo-7", netbench_order=True),
     _completion(
@@ -243,7 +251,7 @@ FIGURES = (
         further=(RIFO_OF_RUN_FILE.name,),
         netbench_order=True,
     ),
-    _completion("rifo-12", "fair queueing, web search", "rifo-12", workload=WEB_SEARCH),
+    _completion("rifo-12", "fair queueing, web search", "rifo-12", workload=WEB_SEARCH, further=("rifo-file",)),
     _completion("rifo-13", "fair queueing, data mining", "rifo-13", netbench_order=True),
     _completion(
         "rifo-14",
@@ -262,8 +270,10 @@ FIGURES = (
     _by_size("aifo-14c", _AIFO_14),
     _completion("sp_pifo-7", "completion times, data mining", "sp_pifo-7"),
     _completion("sp_pifo-8", "completion times, web search", "sp_pifo-8"),
-    _figure("sp_pifo-9", "fair queueing, 32 queues", "sp_pifo-9", (SMALL_MEAN,)),
-    _figure("sp_pifo-10", "fair queueing, 8 queues", "sp_pifo-10", (SMALL_MEAN,)),
+    _SP_PIFO_9,
+    _figure("sp_pifo-9-eight", "fair queueing, 8 queues", "sp_pifo-9-eight", (SMALL_MEAN,)),
+    _by_size("sp_pifo-9-sizes", _SP_PIFO_9),
+    _figure("sp_pifo-10", "fair queueing, number of queues", "sp_pifo-10", (ALL_MEAN,)),
     _figure(
         "packs-12",
         "completion times with ranks of pFabric",

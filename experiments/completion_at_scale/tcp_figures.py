@@ -65,11 +65,11 @@ STEPS: Mapping[str, _Line] = {
 
 
 def _shifted() -> Mapping[str, _Line]:
-    """PACKS with the rule of the simulations; by the text, an empty queue admits every rank."""
+    """PACKS with two rules of the simulations; by the text, an empty queue admits every rank."""
     found = {"sp_pifo": _Line("SP-PIFO", ports.queues("sp_pifo", 8, QUEUE_SIZE))}
     for shift in SHIFTS:
         port = ports.packs(8, WINDOW, 0) | {"window_shift": shift}
-        found[f"{shift:+}"] = _Line(f"PACKS, window {shift:+}", ports.simulated(port))
+        found[f"{shift:+}"] = _Line(f"PACKS, window {shift:+}", ports.simulated(port, "strictly_below", "filling_window"))
         if shift < 0:
             found[f"{shift:+}-text"] = _Line(f"PACKS, window {shift:+}, rule of the text", port, published=False)
     return found

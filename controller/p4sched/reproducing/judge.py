@@ -110,7 +110,9 @@ def _close(ratio: float) -> bool:
 
 @dataclass(frozen=True)
 class _Pair:
-    name: str
+    one: str
+    other: str
+    place: str
     expected: int
     """1: the published value of the first line is larger; -1: smaller."""
     mean: float
@@ -129,8 +131,10 @@ class _Ratio:
     """Standard deviation from run to run."""
 
 
-def judge(published: Numbers, measured: Values, blocks: Blocks | None = None) -> Verdict:
-    """Compares the numbers of one quantity."""
+def judge(
+    published: Numbers, measured: Values, blocks: Blocks | None = None, labels: Mapping[str, str] | None = None
+) -> Verdict:
+    """Compares the numbers of one quantity. `labels`: what the pairs of the verdict call the lines."""
     found = Verdict()
     ours = _Measured(measured, blocks or {})
     pairs = [
@@ -141,7 +145,8 @@ def judge(published: Numbers, measured: Values, blocks: Blocks | None = None) ->
     certain = intervals.holm([pair.probability for pair in pairs])
     for pair, sure in zip(pairs, certain, strict=True):
         kept = found.same if pair.mean * pair.expected > 0 else found.opposite
-        (kept if sure else found.undecided).append(pair.name)
+        one, other = ((labels or {}).get(name, name) for name in (pair.one, pair.other))
+        (kept if sure else found.undecided).append(f"{one} and {other} at {pair.place}")
     return found
 
 
@@ -225,4 +230,4 @@ def _pair(one: str, other: str, place: str, published: float, ours: _Ratio) -> _
         deviation = stdev(samples)
         t = mean / (deviation / sqrt(len(samples))) if deviation else inf if mean else 0.0
         probability = intervals.student_p(t, len(samples) - 1)
-    return _Pair(f"{one} and {other} at {place}", 1 if published > 1 else -1, mean, probability)
+    return _Pair(one, other, place, 1 if published > 1 else -1, mean, probability)

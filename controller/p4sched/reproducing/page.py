@@ -217,9 +217,14 @@ def _variations(judged: Judged) -> Iterator[str]:
             "",
             f"| line | {' | '.join(row.quantity.title for row in rows)} |",
             f"|---|{'---|' * len(rows)}",
-            *(f"| {label} | {' | '.join(cells)} |" for label, cells in of_line.items()),
+            *(f"| {_cell(label)} | {' | '.join(cells)} |" for label, cells in of_line.items()),
             "",
         )
+
+
+def _cell(text: str) -> str:
+    """Text in a cell of a table."""
+    return text.replace("|", r"\|")
 
 
 def _range(low: float, high: float) -> str:
@@ -243,9 +248,9 @@ def _numbers(row: Row) -> Iterator[str]:
             shown = f"{ours or '-'}"
             slip = "!" if (line.name, place) in published.slips else ""
             cells.append(f"{'-' if had is None else number(had)}{slip}; {shown}" if row.has_published else shown)
-        yield f"| {line.label} | {' | '.join(cells)} |"
+        yield f"| {_cell(line.label)} | {' | '.join(cells)} |"
+    labels = {line.name: line.label for line in row.figure.lines}
     if published.slips:
-        labels = {line.name: line.label for line in row.figure.lines}
         wrong = (
             (labels.get(line, line), f" at {place}" * bool(place), why)
             for (line, place), why in published.slips.items()
@@ -253,7 +258,7 @@ def _numbers(row: Row) -> Iterator[str]:
         why = "; ".join(f"{label}{at}: {why}" for label, at, why in wrong)
         yield from ("", f"!: cannot be right, and is not compared. {why}.")
     if published.orders:
-        below = "; ".join(f"{each.line} below {each.base}" for each in published.orders)
+        below = "; ".join(f"{labels[each.line]} below {labels[each.base]}" for each in published.orders)
         yield from ("", f"Published without numbers: {below}.")
     if published.ranges:
         yield from ("", "| ratio | published | measured |", "|---|---|---|")
@@ -262,7 +267,7 @@ def _numbers(row: Row) -> Iterator[str]:
             ends = measured.get(each)
             shown = _range(*ends) if ends else "-"
             at = f" at {each.place}" if each.place else ""
-            name = f"{each.line} to {each.base}" if each.base else each.line
+            name = _cell(f"{labels[each.line]} to {labels[each.base]}" if each.base else labels[each.line])
             slip = "!" if each in row.verdict.slips else ""
             yield f"| {name}{at} | {_range(each.low, each.high)}{slip} | {shown} |"
     yield ""

@@ -134,7 +134,7 @@ def collect(figure: Figure, published: Published, store: Store, seeds: Sequence[
     for quantity in figure.quantities:
         numbers = published.get((figure.name, quantity.key), Numbers()).renamed(names)
         values = _values(found, quantity.key)
-        verdict = judge(numbers, values, _blocks(found, quantity.key))
+        verdict = judge(numbers, values, _blocks(found, quantity.key), {line.name: line.label for line in figure.lines})
         rows.append(Row(figure, quantity, numbers, values, verdict))
     commits = list(dict.fromkeys(measured.commit for measured in found.values()))
     older = {commit for commit in commits if is_older(commit, figure.sources)}
